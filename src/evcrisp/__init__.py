@@ -1,0 +1,67 @@
+"""Sharp and clean events: align and denoise the recordings of event cameras.
+
+``import evcrisp`` loads numpy and nothing heavier; the rest is imported on first use.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from evcrisp.errors import (
+    ConfigError,
+    EventDataError,
+    EvError,
+    FormatError,
+    MissingExtraError,
+    OutputError,
+    UnknownNameError,
+)
+from evcrisp.events import Events
+from evcrisp.windows import Window, by_count, by_time
+
+if TYPE_CHECKING:
+    from evcrisp.io.reading import open_recording as open
+    from evcrisp.io.reading import read
+    from evcrisp.io.recording import Recording
+    from evcrisp.io.writing import write
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ConfigError",
+    "EvError",
+    "EventDataError",
+    "Events",
+    "FormatError",
+    "MissingExtraError",
+    "OutputError",
+    "Recording",
+    "UnknownNameError",
+    "Window",
+    "__version__",
+    "by_count",
+    "by_time",
+    "open",
+    "read",
+    "write",
+]
+
+_LAZY = {
+    "Recording": ("evcrisp.io.recording", "Recording"),
+    "open": ("evcrisp.io.reading", "open_recording"),
+    "read": ("evcrisp.io.reading", "read"),
+    "write": ("evcrisp.io.writing", "write"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        module, attribute = _LAZY[name]
+    except KeyError:
+        raise AttributeError(f"module 'evcrisp' has no attribute {name!r}") from None
+    value = getattr(importlib.import_module(module), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,99 @@
+"""Everything that evcrisp raises on purpose.
+
+::
+
+    EvError
+    ├── EventDataError(ValueError)      events that break the contract: length, order, range
+    ├── ConfigError(ValueError)         a setting that cannot be
+    ├── UnknownNameError(LookupError)   no such format, filter, motion model
+    ├── FormatError(ValueError)         a file that does not follow its format
+    ├── OutputError(OSError)            a result that cannot be put where it was asked for
+    └── MissingExtraError(ImportError)  an optional package is not installed
+"""
+
+from pathlib import Path
+
+
+class EvError(Exception):
+    """Base of all errors that evcrisp raises on purpose."""
+
+
+class EventDataError(EvError, ValueError):
+    """Events that break the contract of :class:`evcrisp.Events`."""
+
+
+class ConfigError(EvError, ValueError):
+    """A setting that cannot be."""
+
+
+class UnknownNameError(EvError, LookupError):
+    """A name that no registry has."""
+
+
+class OutputError(EvError, OSError):
+    """A result that cannot be put where it was asked for."""
+
+
+class FormatError(EvError, ValueError):
+    """A file that does not follow its format.
+
+    Parameters
+    ----------
+    reason : str
+        What is wrong, as a clause without a period.
+    offset : int
+        Byte of the file at which the damage was noticed.
+    path : Path, optional
+        The file.
+    n_before : int
+        Number of events that came before the damage.
+
+    Examples
+    --------
+    >>> print(FormatError("packet size is negative", offset=120, path=Path("a.aedat4"), n_before=7))
+    a.aedat4: packet size is negative (byte 120, after 7 events). Keep what came before with on_error="truncate".
+    """
+
+    def __init__(
+        self, reason: str, *, offset: int = 0, path: Path | None = None, n_before: int = 0
+    ) -> None:
+        self.reason = reason
+        self.offset = int(offset)
+        self.path = path
+        self.n_before = int(n_before)
+        super().__init__(reason)
+
+    def __str__(self) -> str:
+        name = "" if self.path is None else f"{self.path}: "
+        hint = ' Keep what came before with on_error="truncate".' if self.n_before else ""
+        after = f"byte {self.offset}, after {self.n_before} events"
+        return f"{name}{self.reason} ({after}).{hint}"
+
+    def kept(self) -> str:
+        """Say what is wrong and what was kept, for reads that go on after damage."""
+        name = "" if self.path is None else f"{self.path}: "
+        return (
+            f"{name}{self.reason} (byte {self.offset}); kept the {self.n_before} events before it."
+        )
+
+    def located(self, path: Path, n_before: int) -> "FormatError":
+        """Return the same complaint with the file and the number of events before it."""
+        return FormatError(self.reason, offset=self.offset, path=path, n_before=n_before)
+
+
+class MissingExtraError(EvError, ImportError):
+    """An optional package is not installed.
+
+    Examples
+    --------
+    >>> print(MissingExtraError("h5py", extra="hdf5", purpose="HDF5 recordings"))
+    HDF5 recordings need the package 'h5py'. Install it with: pip install "evcrisp[hdf5]"
+    """
+
+    def __init__(self, package: str, *, extra: str, purpose: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(
+            f"{purpose} need the package {package!r}. "
+            f'Install it with: pip install "evcrisp[{extra}]"'
+        )

@@ -1,0 +1,411 @@
+"""The one data type: events of one sensor as a struct of arrays."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evcrisp.errors import EventDataError
+
+if TYPE_CHECKING:
+    import pyarrow
+    import torch
+
+#: Aligned 16-byte record; the layout that AEDAT4 and dv-processing use too.
+RECORD_DTYPE = np.dtype(
+    {
+        "names": ["t", "x", "y", "p"],
+        "formats": ["<i8", "<u2", "<u2", "?"],
+        "offsets": [0, 8, 10, 12],
+        "itemsize": 16,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True, init=False)
+class Events:
+    """Events of one sensor, sorted by time; four read-only arrays of one length.
+
+    Parameters
+    ----------
+    x, y : array_like of int, shape (n,), px
+        Column (0 = left) and row (0 = top).
+    t : array_like of int, shape (n,), us
+        Time stamps in microseconds, not decreasing.
+    p : array_like of bool, or of 0/1, or of -1/+1, shape (n,)
+        Polarity; True = brightness went up (ON).
+    resolution : (int, int), px
+        ``(width, height)`` of the sensor.
+    signal : array_like of bool, shape (n,), optional
+        Label of each event where it is known: True = signal, False = noise.
+
+    Raises
+    ------
+    EventDataError
+        If lengths differ, a coordinate lies outside the sensor, time decreases,
+        or a value does not fit its type.
+
+    Notes
+    -----
+    Arrays that already have the right type (``x``, ``y`` uint16, ``t`` int64, ``p`` bool
+    or uint8) are viewed, not copied. Comparing events goes by :meth:`equals`.
+
+    Examples
+    --------
+    >>> events = Events(x=[3, 4, 5], y=[1, 1, 2], t=[0, 10, 25], p=[1, 0, 1], resolution=(8, 4))
+    >>> events
+    Events(n=3, resolution=8x4, t=0..25 us, on=2)
+    >>> events[1:].x
+    array([4, 5], dtype=uint16)
+    >>> len(events.between(0, 11))
+    2
+    """
+
+    x: NDArray[np.uint16]  # (n,) px
+    y: NDArray[np.uint16]  # (n,) px
+    t: NDArray[np.int64]  # (n,) us
+    p: NDArray[np.bool_]  # (n,)
+    resolution: tuple[int, int]  # (width, height) px
+    signal: NDArray[np.bool_] | None  # (n,)
+
+    def __init__(
+        self,
+        *,
+        x: ArrayLike,
+        y: ArrayLike,
+        t: ArrayLike,
+        p: ArrayLike,
+        resolution: Sequence[int],
+        signal: ArrayLike | None = None,
+    ) -> None:
+        size = _as_resolution(resolution)
+        columns = {
+            "x": _as_coordinate("x", x, size[0]),
+            "y": _as_coordinate("y", y, size[1]),
+            "t": _as_time(t),
+            "p": _as_flag("p", p),
+        }
+        if signal is not None:
+            columns["signal"] = _as_flag("signal", signal)
+        lengths = {name: column.size for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise EventDataError(f"All columns must have one length; got {lengths}.")
+        self._set(size, **columns)
+
+    def _set(
+        self,
+        resolution: tuple[int, int],
+        x: NDArray[np.uint16],
+        y: NDArray[np.uint16],
+        t: NDArray[np.int64],
+        p: NDArray[np.bool_],
+        signal: NDArray[np.bool_] | None = None,
+    ) -> None:
+        for name, column in (("x", x), ("y", y), ("t", t), ("p", p), ("signal", signal)):
+            object.__setattr__(self, name, column if column is None else _read_only(column))
+        object.__setattr__(self, "resolution", resolution)
+
+    @classmethod
+    def trusted(
+        cls,
+        x: NDArray[np.uint16],
+        y: NDArray[np.uint16],
+        t: NDArray[np.int64],
+        p: NDArray[np.bool_],
+        resolution: tuple[int, int],
+        signal: NDArray[np.bool_] | None = None,
+    ) -> "Events":
+        """Wrap arrays that are known to be right; nothing is checked or converted."""
+        events = cls.__new__(cls)
+        events._set(resolution, x, y, t, p, signal)
+        return events
+
+    @classmethod
+    def empty(cls, resolution: Sequence[int]) -> "Events":
+        """Return zero events of a sensor."""
+        return cls(x=[], y=[], t=[], p=[], resolution=resolution)
+
+    @classmethod
+    def sorted_from(
+        cls,
+        *,
+        x: ArrayLike,
+        y: ArrayLike,
+        t: ArrayLike,
+        p: ArrayLike,
+        resolution: Sequence[int],
+        signal: ArrayLike | None = None,
+    ) -> "Events":
+        """Build events from columns in any order; events of one time keep their order."""
+        order = np.argsort(np.asarray(t), kind="stable")
+        return cls(
+            x=np.asarray(x)[order],
+            y=np.asarray(y)[order],
+            t=np.asarray(t)[order],
+            p=np.asarray(p)[order],
+            resolution=resolution,
+            signal=None if signal is None else np.asarray(signal)[order],
+        )
+
+    @classmethod
+    def concatenate(cls, parts: Iterable["Events"]) -> "Events":
+        """Join events of one sensor that follow each other in time.
+
+        Labels are kept if every part has them.
+        """
+        parts = list(parts)
+        if not parts:
+            raise EventDataError("`parts` must hold at least one `Events`; got none.")
+        sizes = {part.resolution for part in parts}
+        if len(sizes) > 1:
+            raise EventDataError(f"All parts must have one resolution; got {sorted(sizes)}.")
+        if len(parts) == 1:
+            return parts[0]
+        filled = [part for part in parts if len(part)]
+        for before, after in zip(filled, filled[1:], strict=False):
+            if after.t[0] < before.t[-1]:
+                raise EventDataError(
+                    f"Parts must follow each other in time; a part that starts at {after.t[0]} us "
+                    f"comes after one that ends at {before.t[-1]} us."
+                )
+        signals = [part.signal for part in parts]
+        return cls.trusted(
+            np.concatenate([part.x for part in parts]),
+            np.concatenate([part.y for part in parts]),
+            np.concatenate([part.t for part in parts]),
+            np.concatenate([part.p for part in parts]),
+            parts[0].resolution,
+            None if any(s is None for s in signals) else np.concatenate(signals),  # type: ignore[arg-type]
+        )
+
+    def __len__(self) -> int:
+        return self.t.size
+
+    def __repr__(self) -> str:
+        width, height = self.resolution
+        span = f", t={self.t[0]}..{self.t[-1]} us, on={self.n_on}" if len(self) else ""
+        label = "" if self.signal is None else f", signal={int(self.signal.sum())}"
+        return f"Events(n={len(self)}, resolution={width}x{height}{span}{label})"
+
+    def __getitem__(self, key: slice | ArrayLike) -> "Events":
+        """Select by slice, by boolean mask, or by increasing indices."""
+        if not isinstance(key, slice):
+            key = _as_selection(key, len(self))
+        elif key.step is not None and key.step < 0:
+            raise EventDataError(f"Events are sorted by time; got slice step {key.step}.")
+        signal = None if self.signal is None else self.signal[key]
+        return Events.trusted(
+            self.x[key], self.y[key], self.t[key], self.p[key], self.resolution, signal
+        )
+
+    @property
+    def width(self) -> int:
+        """Number of columns of the sensor."""
+        return self.resolution[0]
+
+    @property
+    def height(self) -> int:
+        """Number of rows of the sensor."""
+        return self.resolution[1]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(height, width)`` of an image of this sensor."""
+        return self.resolution[1], self.resolution[0]
+
+    @property
+    def n_on(self) -> int:
+        """Number of ON events."""
+        return int(np.count_nonzero(self.p))
+
+    @property
+    def duration_us(self) -> int:
+        """Time from the first to the last event, us; 0 when there are none."""
+        return int(self.t[-1] - self.t[0]) if len(self) else 0
+
+    def between(self, t_start: int, t_end: int) -> "Events":
+        """Return the events with ``t_start <= t < t_end``, us. Nothing is copied."""
+        first, last = np.searchsorted(self.t, (t_start, t_end), side="left")
+        return self[int(first) : max(int(first), int(last))]
+
+    def with_signal(self, signal: ArrayLike | None) -> "Events":
+        """Return the same events with other labels, or with none."""
+        return Events(
+            x=self.x, y=self.y, t=self.t, p=self.p, resolution=self.resolution, signal=signal
+        )
+
+    def equals(self, other: "Events") -> bool:
+        """Say whether both hold the same events of the same sensor, and the same labels."""
+        pairs = ((self.x, other.x), (self.y, other.y), (self.t, other.t), (self.p, other.p))
+        if self.resolution != other.resolution or (self.signal is None) != (other.signal is None):
+            return False
+        if self.signal is not None and other.signal is not None:
+            pairs += ((self.signal, other.signal),)
+        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+
+    def contiguous(self) -> "Events":
+        """Return events whose columns are C-contiguous; these very ones if they already are."""
+        columns = (self.x, self.y, self.t, self.p)
+        if all(column.flags.c_contiguous for column in columns):
+            return self
+        return Events.trusted(
+            *(np.ascontiguousarray(column) for column in columns), self.resolution, self.signal
+        )
+
+    def to_structured(self) -> NDArray[Any]:
+        """Return a structured array with the fields t, x, y, p; see :mod:`evcrisp.bridges`."""
+        from evcrisp import bridges
+
+        return bridges.to_structured(self)
+
+    @classmethod
+    def from_structured(cls, records: NDArray[Any], resolution: Sequence[int]) -> "Events":
+        """View a structured array with the fields t, x, y, p; see :mod:`evcrisp.bridges`."""
+        from evcrisp import bridges
+
+        return bridges.from_structured(records, resolution)
+
+    def to_torch(self) -> "dict[str, torch.Tensor]":
+        """Return the columns as torch tensors that share memory."""
+        from evcrisp import bridges
+
+        return bridges.to_torch(self)
+
+    def to_arrow(self) -> "pyarrow.Table":
+        """Return the columns as an Arrow table that shares memory."""
+        from evcrisp import bridges
+
+        return bridges.to_arrow(self)
+
+    def to_eventcv(self) -> Any:
+        """Return an ``eventcv.EventArray``-like object of the package eventcv."""
+        from evcrisp import bridges
+
+        return bridges.to_eventcv(self)
+
+    @classmethod
+    def from_eventcv(cls, other: Any, resolution: Sequence[int] | None = None) -> "Events":
+        """Build events from those of the package eventcv."""
+        from evcrisp import bridges
+
+        return bridges.from_eventcv(other, resolution)
+
+    def to_dv(self) -> Any:
+        """Return a ``dv_processing.EventStore``."""
+        from evcrisp import bridges
+
+        return bridges.to_dv(self)
+
+    @classmethod
+    def from_dv(cls, store: Any, resolution: Sequence[int]) -> "Events":
+        """Build events from a ``dv_processing.EventStore``."""
+        from evcrisp import bridges
+
+        return bridges.from_dv(store, resolution)
+
+
+def _read_only(column: NDArray[Any]) -> NDArray[Any]:
+    view = column.view()
+    view.flags.writeable = False
+    return view
+
+
+def _as_resolution(resolution: Sequence[int]) -> tuple[int, int]:
+    try:
+        width, height = (int(side) for side in resolution)
+    except (TypeError, ValueError):
+        raise EventDataError(
+            f"`resolution` must be (width, height) in px; got {resolution!r}."
+        ) from None
+    if not (0 < width <= 65_536 and 0 < height <= 65_536):
+        raise EventDataError(
+            f"`resolution` must be (width, height), each 1 to 65536 px; got {(width, height)}."
+        )
+    return width, height
+
+
+def _as_column(name: str, values: ArrayLike) -> NDArray[Any]:
+    column = np.asarray(values)
+    if column.ndim != 1:
+        raise EventDataError(f"`{name}` must have one axis; got shape {column.shape}.")
+    return column
+
+
+def _as_coordinate(name: str, values: ArrayLike, size: int) -> NDArray[np.uint16]:
+    column = _as_column(name, values)
+    if column.size == 0:
+        return np.empty(0, np.uint16)
+    if column.dtype.kind not in "iu":
+        raise EventDataError(
+            f"`{name}` must be whole pixels; got {column.dtype}. Round it and cast it first."
+        )
+    low, high = int(column.min()), int(column.max())
+    if low < 0 or high >= size:
+        first = int(np.argmax((column < 0) | (column >= size)))
+        raise EventDataError(
+            f"`{name}` must lie in 0..{size - 1}; {name}[{first}]={column[first]}. "
+            "Give the sensor's `resolution` as (width, height), or drop those events."
+        )
+    return column.astype(np.uint16, copy=False)
+
+
+def _as_time(values: ArrayLike) -> NDArray[np.int64]:
+    column = _as_column("t", values)
+    if column.size == 0:
+        return np.empty(0, np.int64)
+    if column.dtype.kind not in "iu":
+        raise EventDataError(
+            f"`t` must be whole microseconds; got {column.dtype}. "
+            "For seconds use np.rint(t * 1e6).astype(np.int64)."
+        )
+    if column.dtype == np.uint64 and column.max() > np.iinfo(np.int64).max:
+        raise EventDataError(f"`t` must fit into int64; got {column.max()}.")
+    column = column.astype(np.int64, copy=False)
+    falls = column[1:] < column[:-1]
+    if falls.any():
+        i = int(np.argmax(falls)) + 1
+        raise EventDataError(
+            f"`t` must not decrease; t[{i}]={column[i]} follows {column[i - 1]}. "
+            "Sort the events with `Events.sorted_from(...)`."
+        )
+    return column
+
+
+def _as_flag(name: str, values: ArrayLike) -> NDArray[np.bool_]:
+    column = _as_column(name, values)
+    if column.size == 0:
+        return np.empty(0, np.bool_)
+    if column.dtype == np.bool_:
+        return column
+    if column.dtype.kind not in "iu":
+        raise EventDataError(f"`{name}` must be bool, 0/1 or -1/+1; got {column.dtype}.")
+    low, high = int(column.min()), int(column.max())
+    if low < -1 or high > 1 or (low == -1 and bool((column == 0).any())):
+        raise EventDataError(
+            f"`{name}` must be bool, 0/1 or -1/+1; got values from {low} to {high}."
+        )
+    return column.view(np.bool_) if column.dtype == np.uint8 else column > 0
+
+
+def _as_selection(key: ArrayLike, n: int) -> NDArray[np.intp]:
+    index = np.asarray(key)
+    if index.dtype == np.bool_:
+        if index.shape != (n,):
+            raise EventDataError(f"A mask must have shape ({n},); got {index.shape}.")
+        # One search, then `take` on each column: six times faster than four boolean selections.
+        return np.flatnonzero(index)
+    if index.size == 0:
+        return np.empty(0, np.intp)
+    if index.ndim != 1 or index.dtype.kind not in "iu":
+        raise EventDataError(
+            "Events take a slice, a mask or a 1-d array of indices; "
+            f"got {index.dtype} of shape {index.shape}. One event is `events[i:i + 1]`."
+        )
+    index = index.astype(np.intp, copy=False)
+    if index.min() < 0 or index.max() >= n or (index[1:] < index[:-1]).any():
+        raise EventDataError(
+            f"Indices must lie in 0..{n - 1} and not decrease, because events are sorted by time."
+        )
+    return index

@@ -1,0 +1,37 @@
+"""Find out which format a file has: by content first, by suffix second."""
+
+from pathlib import Path
+
+from evcrisp.errors import FormatError
+from evcrisp.io._protocol import Reader
+from evcrisp.io.formats import READERS
+
+HEAD_BYTES = 4096
+
+
+def detect(path: Path) -> Reader:
+    """Return the reader for a file or folder.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is nothing at ``path``.
+    FormatError
+        If no reader recognizes the content and none claims the suffix.
+    """
+    head = b""
+    if not path.is_dir():
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+        if not head:
+            raise FormatError("the file is empty", path=path)
+    for reader in READERS.values():
+        if reader.recognizes(head, path):
+            return reader
+    name = path.name.lower()
+    for reader in READERS.values():
+        if name.endswith(reader.suffixes) and not path.is_dir():
+            return reader
+    raise FormatError(
+        f"no format recognizes the content, nor the suffix; known: {', '.join(READERS)}", path=path
+    )

@@ -1,0 +1,254 @@
+"""A recording on disk: checks, chunks and damage handled once for all formats."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Literal
+
+import numpy as np
+
+from evcrisp.errors import ConfigError, EvError, FormatError
+from evcrisp.events import Events, _as_resolution
+from evcrisp.io._protocol import Packet, Reader, Source
+from evcrisp.streams import Frame, Imu, Triggers
+
+logger = logging.getLogger(__name__)
+
+OnError = Literal["raise", "truncate"]
+ResolutionSource = Literal["file", "given", "guessed"]
+
+
+class Recording:
+    """An open recording that streams its events in bounded memory.
+
+    Made by :func:`evcrisp.open`; a context manager.
+
+    Attributes
+    ----------
+    path : Path
+        The file or folder.
+    format : str
+        Name of the format that reads it.
+    damage : FormatError or None
+        With ``on_error="truncate"``: what ended the last read early.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        reader: Reader,
+        *,
+        resolution: tuple[int, int] | None = None,
+        on_error: OnError = "raise",
+    ) -> None:
+        if on_error not in ("raise", "truncate"):
+            raise ConfigError(f"`on_error` must be 'raise' or 'truncate'; got {on_error!r}.")
+        self.path = path
+        self.format = reader.name
+        self.damage: FormatError | None = None
+        self._reader = reader
+        self._on_error = on_error
+        self._given = None if resolution is None else _as_resolution(resolution)
+        self._guessed: tuple[int, int] | None = None
+        try:
+            self._source: Source = reader.open(path)
+            if self._source.resolution is not None:
+                _as_resolution(self._source.resolution)
+        except Exception as error:
+            raise self._translated(error, 0) from error
+
+    def __enter__(self) -> "Recording":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Recording({str(self.path)!r}, format={self.format!r})"
+
+    def close(self) -> None:
+        """Release the file."""
+        self._source.close()
+
+    @property
+    def metadata(self) -> dict[str, object]:
+        """Facts that the file's header states."""
+        return dict(self._source.metadata)
+
+    @property
+    def resolution_source(self) -> ResolutionSource:
+        """Where :attr:`resolution` comes from: the file, the caller, or the events."""
+        if self._given is not None:
+            return "given"
+        return "guessed" if self._source.resolution is None else "file"
+
+    @property
+    def resolution(self) -> tuple[int, int]:
+        """``(width, height)``, px.
+
+        Where neither the caller nor the file says, the events are scanned once and the smallest
+        standard sensor size that holds them all is taken.
+        """
+        known = self._given or self._source.resolution or self._guessed
+        if known is not None:
+            return known
+        high_x = high_y = -1
+        for packet in self._packets():
+            if packet.t.size:
+                high_x = max(high_x, int(packet.x.max()))
+                high_y = max(high_y, int(packet.y.max()))
+        return self._guess(high_x + 1, high_y + 1)
+
+    def chunks(self, max_events: int = 1 << 20) -> Iterator[Events]:
+        """Yield the events in order, in chunks of at most ``max_events``.
+
+        Raises
+        ------
+        FormatError
+            At the damage, after everything before it was yielded; not with
+            ``on_error="truncate"``, which ends there and keeps the error in :attr:`damage`.
+        """
+        if max_events < 1:
+            raise ConfigError(f"`max_events` must be 1 or more; got {max_events}.")
+        size = self.resolution
+        for packet in self._packets():
+            for first in range(0, packet.t.size, max_events):
+                yield _events(packet, size, slice(first, first + max_events))
+
+    def read(self) -> Events:
+        """Return all events at once."""
+        size = self._given or self._source.resolution or self._guessed
+        packets = list(self._packets())
+        if size is None:
+            filled = [packet for packet in packets if packet.t.size]
+            size = self._guess(
+                max((int(packet.x.max()) + 1 for packet in filled), default=0),
+                max((int(packet.y.max()) + 1 for packet in filled), default=0),
+            )
+        if not packets:
+            return Events.empty(size)
+        return Events.concatenate(_events(packet, size, slice(None)) for packet in packets)
+
+    def imu(self) -> Imu | None:
+        """Return all IMU samples, or None if the file has no such stream."""
+        return self._guarded_call(self._source.imu)
+
+    def triggers(self) -> Triggers | None:
+        """Return all triggers, or None if the file has no such stream."""
+        return self._guarded_call(self._source.triggers)
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield the frames one by one."""
+        frames = self._source.frames()
+        while True:
+            frame = self._guarded_call(lambda: next(frames, None))
+            if frame is None:
+                return
+            yield frame
+
+    def _packets(self) -> Iterator[Packet]:
+        """Yield checked packets; the one place where damage is handled."""
+        self.damage = None
+        size = self._given or self._source.resolution
+        n_before = 0
+        t_last = np.iinfo(np.int64).min
+        packets = self._source.packets()
+        while True:
+            try:
+                packet = next(packets, None)
+                if packet is None:
+                    return
+                n_good, complaint = _check(packet, size, t_last)
+            except Exception as error:
+                self._damaged(self._translated(error, n_before), error)
+                return
+            if n_good:
+                t_last = int(packet.t[n_good - 1])
+            n_before += n_good
+            yield packet if complaint is None else _head(packet, n_good)
+            if complaint is not None:
+                cause = FormatError(complaint, offset=packet.offset)
+                self._damaged(cause.located(self.path, n_before), cause)
+                return
+
+    def _damaged(self, error: EvError, cause: Exception) -> None:
+        if self._on_error == "raise" or not isinstance(error, FormatError):
+            raise error from cause
+        self.damage = error
+        logger.warning("%s", error.kept())
+
+    def _guarded_call(self, call):  # type: ignore[no-untyped-def]
+        try:
+            return call()
+        except Exception as error:
+            self._damaged(self._translated(error, 0), error)
+            return None
+
+    def _translated(self, error: Exception, n_before: int) -> EvError:
+        """Return what the user shall see for an exception of a reader."""
+        if isinstance(error, FormatError):
+            return error.located(self.path, n_before)
+        if isinstance(error, EvError):
+            return error
+        if isinstance(error, self._reader.foreign_errors):
+            text = str(error) or type(error).__name__
+            reason = f"not readable as {self._reader.title}: {text.rstrip('.')}"
+            return FormatError(reason, path=self.path, n_before=n_before)
+        raise error
+
+    def _guess(self, width: int, height: int) -> tuple[int, int]:
+        fitting = (
+            size for size in self._reader.standard_sizes if size[0] >= width and size[1] >= height
+        )
+        self._guessed = next(fitting, (max(width, 1), max(height, 1)))
+        logger.warning(
+            "%s: the file does not say its sensor size; taking %dx%d, the smallest standard size "
+            "that holds all events (they need %dx%d). Give `resolution` if that is wrong.",
+            self.path,
+            *self._guessed,
+            width,
+            height,
+        )
+        return self._guessed
+
+
+def _events(packet: Packet, resolution: tuple[int, int], part: slice) -> Events:
+    signal = None if packet.signal is None else packet.signal[part]
+    return Events.trusted(
+        packet.x[part], packet.y[part], packet.t[part], packet.p[part], resolution, signal
+    )
+
+
+def _head(packet: Packet, n: int) -> Packet:
+    signal = None if packet.signal is None else packet.signal[:n]
+    return Packet(packet.x[:n], packet.y[:n], packet.t[:n], packet.p[:n], packet.offset, signal)
+
+
+def _check(packet: Packet, size: tuple[int, int] | None, t_last: int) -> tuple[int, str | None]:
+    """Return how many events of a packet are good, and what is wrong with the next one."""
+    x, y, t = packet.x, packet.y, packet.t
+    n_good, complaint = t.size, None
+    if t.size == 0:
+        return 0, None
+    if t[0] < t_last:
+        n_good, complaint = 0, f"time decreases from {t_last} to {t[0]} us"
+    else:
+        falls = t[1:] < t[:-1]
+        if falls.any():
+            n_good = int(np.argmax(falls)) + 1
+            complaint = f"time decreases from {t[n_good - 1]} to {t[n_good]} us"
+    if size is not None and (x.max() >= size[0] or y.max() >= size[1]):
+        first = int(np.argmax((x >= size[0]) | (y >= size[1])))
+        if first < n_good:
+            n_good = first
+            complaint = (
+                f"event at x={x[first]}, y={y[first]} lies outside the sensor of "
+                f"{size[0]}x{size[1]} px"
+            )
+    return n_good, complaint

@@ -1,0 +1,64 @@
+"""What a recording may carry beside its events: IMU samples, triggers, frames."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+STANDARD_GRAVITY_M_S2 = 9.80665
+
+
+class TriggerKind(IntEnum):
+    """What a trigger marks. The codes are those of AEDAT4."""
+
+    TIMESTAMP_RESET = 0
+    RISING_EDGE = 1
+    FALLING_EDGE = 2
+    PULSE = 3
+    GENERATOR_RISING_EDGE = 4
+    GENERATOR_FALLING_EDGE = 5
+    FRAME_START = 6
+    FRAME_END = 7
+    EXPOSURE_START = 8
+    EXPOSURE_END = 9
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Imu:
+    """Samples of the inertial unit beside the sensor, sorted as in the file.
+
+    Axes are those of the file.
+    """
+
+    t: NDArray[np.int64]  # (n,) us
+    gyro_rad_s: NDArray[np.float64]  # (n, 3)
+    accel_m_s2: NDArray[np.float64]  # (n, 3)
+    temperature_c: NDArray[np.float64] | None = None  # (n,)
+    magnetic_ut: NDArray[np.float64] | None = None  # (n, 3)
+
+    def __len__(self) -> int:
+        return self.t.size
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Triggers:
+    """External signals and camera marks, in file order."""
+
+    t: NDArray[np.int64]  # (n,) us
+    kind: NDArray[np.uint8]  # (n,) TriggerKind
+    channel: NDArray[np.uint8]  # (n,)
+
+    def __len__(self) -> int:
+        return self.t.size
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Frame:
+    """One image of a frame sensor that shares the pixels."""
+
+    t: int  # us
+    image: NDArray[np.generic]  # (h, w) gray or (h, w, 3) blue-green-red, as the file says
+    exposure_start: int | None = None  # us
+    exposure_end: int | None = None  # us
+    position: tuple[int, int] = (0, 0)  # (x, y) of the upper left pixel, px

@@ -1,0 +1,140 @@
+"""Cut events, or a stream of event chunks, into windows by time or by count."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.errors import ConfigError
+from evcrisp.events import Events
+
+US_PER_S = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Window:
+    """Events of one piece of time, and the time to which they are warped."""
+
+    events: Events
+    t_start: int  # us
+    t_end: int  # us, not included
+
+    @property
+    def t_ref(self) -> int:
+        """Middle of the window, us."""
+        return (self.t_start + self.t_end) // 2
+
+
+def seconds_since(t: NDArray[np.int64], t_ref: int) -> NDArray[np.float64]:
+    """``t - t_ref`` in seconds. The difference is taken in int64, before any float."""
+    return (t - t_ref).astype(np.float64) / US_PER_S
+
+
+def by_time(
+    source: Events | Iterable[Events], duration_us: int, *, step_us: int | None = None
+) -> Iterator[Window]:
+    """Cut into windows of one duration that start with the first event.
+
+    ::
+
+        step_us < duration_us   |-----|        overlap
+                                   |-----|
+        step_us = duration_us   |-----|-----|  every event once (default)
+
+    Parameters
+    ----------
+    source : Events or iterable of Events
+        A recording's chunks are read as they are needed; memory stays bounded by the window.
+    duration_us : int
+        Length of a window, us.
+    step_us : int, optional
+        Time from one window's start to the next, 1 to ``duration_us``.
+
+    Yields
+    ------
+    Window
+        Windows without events are yielded too, as long as later events exist.
+
+    Examples
+    --------
+    >>> events = Events(x=[0] * 5, y=[0] * 5, t=[0, 4, 5, 9, 12], p=[1] * 5, resolution=(1, 1))
+    >>> [(w.t_start, len(w.events)) for w in by_time(events, 5)]
+    [(0, 2), (5, 2), (10, 1)]
+    >>> [(w.t_start, len(w.events)) for w in by_time(events, 8, step_us=4)]
+    [(0, 3), (4, 3), (8, 2), (12, 1)]
+    """
+    step_us = _checked_step("step_us", step_us, "duration_us", duration_us)
+    rest: Events | None = None
+    t_start = 0
+    for chunk in _chunks(source):
+        if rest is None:
+            rest, t_start = chunk, int(chunk.t[0])
+        else:
+            rest = Events.concatenate((rest, chunk))
+        while rest.t[-1] >= t_start + duration_us:
+            yield Window(
+                rest.between(t_start, t_start + duration_us), t_start, t_start + duration_us
+            )
+            t_start += step_us
+            rest = rest.between(t_start, int(rest.t[-1]) + 1)
+    while rest is not None and len(rest):
+        yield Window(rest.between(t_start, t_start + duration_us), t_start, t_start + duration_us)
+        t_start += step_us
+        rest = rest.between(t_start, int(rest.t[-1]) + 1)
+
+
+def by_count(
+    source: Events | Iterable[Events], n_events: int, *, step: int | None = None
+) -> Iterator[Window]:
+    """Cut into windows of one number of events; the last one may hold fewer.
+
+    Parameters
+    ----------
+    source : Events or iterable of Events
+        See :func:`by_time`.
+    n_events : int
+        Events in a window.
+    step : int, optional
+        Events from one window's start to the next, 1 to ``n_events``.
+
+    Examples
+    --------
+    >>> events = Events(x=[0] * 5, y=[0] * 5, t=[0, 4, 5, 9, 12], p=[1] * 5, resolution=(1, 1))
+    >>> [w.events.t.tolist() for w in by_count(events, 2)]
+    [[0, 4], [5, 9], [12]]
+    >>> [w.events.t.tolist() for w in by_count(events, 4, step=2)]
+    [[0, 4, 5, 9], [5, 9, 12]]
+    """
+    step = _checked_step("step", step, "n_events", n_events)
+    rest: Events | None = None
+    n_shown = 0  # events at the start of `rest` that an earlier window held
+    for chunk in _chunks(source):
+        rest = chunk if rest is None else Events.concatenate((rest, chunk))
+        first = 0
+        while len(rest) - first >= n_events:
+            yield _counted(rest[first : first + n_events])
+            first += step
+            n_shown = n_events - step
+        rest = rest[first:]
+    if rest is not None and len(rest) > n_shown:
+        yield _counted(rest)
+
+
+def _counted(events: Events) -> Window:
+    return Window(events, int(events.t[0]), int(events.t[-1]) + 1)
+
+
+def _chunks(source: Events | Iterable[Events]) -> Iterator[Events]:
+    parts = (source,) if isinstance(source, Events) else source
+    return (part for part in parts if len(part))
+
+
+def _checked_step(name: str, step: int | None, size_name: str, size: int) -> int:
+    if size < 1:
+        raise ConfigError(f"`{size_name}` must be 1 or more; got {size}.")
+    if step is None:
+        return size
+    if not 1 <= step <= size:
+        raise ConfigError(f"`{name}` must lie in 1..{size}, the window; got {step}.")
+    return step
