@@ -12,6 +12,7 @@
 """
 
 from pathlib import Path
+from typing import Any
 
 
 class EvError(Exception):
@@ -47,6 +48,8 @@ class FormatError(EvError, ValueError):
         The file.
     n_before : int
         Number of events that came before the damage.
+    partial : object, optional
+        What a reader of a whole stream (IMU samples, triggers) had when it met the damage.
 
     Examples
     --------
@@ -55,12 +58,19 @@ class FormatError(EvError, ValueError):
     """
 
     def __init__(
-        self, reason: str, *, offset: int = 0, path: Path | None = None, n_before: int = 0
+        self,
+        reason: str,
+        *,
+        offset: int = 0,
+        path: Path | None = None,
+        n_before: int = 0,
+        partial: Any = None,
     ) -> None:
         self.reason = reason
         self.offset = int(offset)
         self.path = path
         self.n_before = int(n_before)
+        self.partial = partial
         super().__init__(reason)
 
     def __str__(self) -> str:
@@ -90,10 +100,10 @@ class MissingExtraError(EvError, ImportError):
     HDF5 recordings need the package 'h5py'. Install it with: pip install "evcrisp[hdf5]"
     """
 
-    def __init__(self, package: str, *, extra: str, purpose: str) -> None:
+    def __init__(self, package: str, *, extra: str | None, purpose: str) -> None:
         self.package = package
         self.extra = extra
+        target = package.replace("_", "-") if extra is None else f'"evcrisp[{extra}]"'
         super().__init__(
-            f"{purpose} need the package {package!r}. "
-            f'Install it with: pip install "evcrisp[{extra}]"'
+            f"{purpose} need the package {package!r}. Install it with: pip install {target}"
         )

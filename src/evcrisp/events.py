@@ -1,5 +1,6 @@
 """The one data type: events of one sensor as a struct of arrays."""
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,15 @@ RECORD_DTYPE = np.dtype(
         "itemsize": 16,
     }
 )
+
+#: The names under which files and packages keep each column; ours first.
+COLUMN_ALIASES: dict[str, tuple[str, ...]] = {
+    "x": ("x", "xs"),
+    "y": ("y", "ys"),
+    "t": ("t", "ts", "timestamp", "timestamps", "time"),
+    "p": ("p", "ps", "pol", "polarity", "polarities", "on"),
+    "signal": ("signal",),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True, init=False)
@@ -81,7 +91,7 @@ class Events:
         signal: ArrayLike | None = None,
     ) -> None:
         size = _as_resolution(resolution)
-        columns = {
+        columns: dict[str, NDArray[Any]] = {
             "x": _as_coordinate("x", x, size[0]),
             "y": _as_coordinate("y", y, size[1]),
             "t": _as_time(t),
@@ -164,20 +174,20 @@ class Events:
         if len(parts) == 1:
             return parts[0]
         filled = [part for part in parts if len(part)]
-        for before, after in zip(filled, filled[1:], strict=False):
+        for before, after in itertools.pairwise(filled):
             if after.t[0] < before.t[-1]:
                 raise EventDataError(
                     f"Parts must follow each other in time; a part that starts at {after.t[0]} us "
                     f"comes after one that ends at {before.t[-1]} us."
                 )
-        signals = [part.signal for part in parts]
+        signals = [part.signal for part in parts if part.signal is not None]
         return cls.trusted(
             np.concatenate([part.x for part in parts]),
             np.concatenate([part.y for part in parts]),
             np.concatenate([part.t for part in parts]),
             np.concatenate([part.p for part in parts]),
             parts[0].resolution,
-            None if any(s is None for s in signals) else np.concatenate(signals),  # type: ignore[arg-type]
+            np.concatenate(signals) if len(signals) == len(parts) else None,
         )
 
     def __len__(self) -> int:
@@ -247,11 +257,15 @@ class Events:
 
     def contiguous(self) -> "Events":
         """Return events whose columns are C-contiguous; these very ones if they already are."""
-        columns = (self.x, self.y, self.t, self.p)
-        if all(column.flags.c_contiguous for column in columns):
+        if all(column.flags.c_contiguous for column in (self.x, self.y, self.t, self.p)):
             return self
         return Events.trusted(
-            *(np.ascontiguousarray(column) for column in columns), self.resolution, self.signal
+            np.ascontiguousarray(self.x),
+            np.ascontiguousarray(self.y),
+            np.ascontiguousarray(self.t),
+            np.ascontiguousarray(self.p),
+            self.resolution,
+            self.signal,
         )
 
     def to_structured(self) -> NDArray[Any]:

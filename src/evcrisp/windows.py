@@ -6,10 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError
+from evcrisp.errors import ConfigError, EventDataError
 from evcrisp.events import Events
 
 US_PER_S = 1_000_000
+
+#: A gap of more empty windows than this is a damaged time stamp, not a pause.
+MAX_EMPTY_WINDOWS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,23 +68,35 @@ def by_time(
     [(0, 3), (4, 3), (8, 2), (12, 1)]
     """
     step_us = _checked_step("step_us", step_us, "duration_us", duration_us)
+    return _by_time(_chunks(source), duration_us, step_us)
+
+
+def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterator[Window]:
     rest: Events | None = None
     t_start = 0
-    for chunk in _chunks(source):
+    for chunk in chunks:
         if rest is None:
             rest, t_start = chunk, int(chunk.t[0])
         else:
             rest = Events.concatenate((rest, chunk))
         while rest.t[-1] >= t_start + duration_us:
-            yield Window(
-                rest.between(t_start, t_start + duration_us), t_start, t_start + duration_us
-            )
+            yield _timed(rest, t_start, duration_us)
             t_start += step_us
-            rest = rest.between(t_start, int(rest.t[-1]) + 1)
+            rest = rest[int(np.searchsorted(rest.t, t_start)) :]
     while rest is not None and len(rest):
-        yield Window(rest.between(t_start, t_start + duration_us), t_start, t_start + duration_us)
+        yield _timed(rest, t_start, duration_us)
         t_start += step_us
-        rest = rest.between(t_start, int(rest.t[-1]) + 1)
+        rest = rest[int(np.searchsorted(rest.t, t_start)) :]
+
+
+def _timed(rest: Events, t_start: int, duration_us: int) -> Window:
+    if rest.t[0] - t_start > MAX_EMPTY_WINDOWS * duration_us:
+        raise EventDataError(
+            f"Time jumps from before {t_start} to {rest.t[0]} us, which is more than "
+            f"{MAX_EMPTY_WINDOWS} empty windows. Check the recording's time stamps."
+        )
+    t_end = t_start + duration_us
+    return Window(rest.between(t_start, t_end), t_start, t_end)
 
 
 def by_count(
@@ -107,9 +122,13 @@ def by_count(
     [[0, 4, 5, 9], [5, 9, 12]]
     """
     step = _checked_step("step", step, "n_events", n_events)
+    return _by_count(_chunks(source), n_events, step)
+
+
+def _by_count(chunks: Iterator[Events], n_events: int, step: int) -> Iterator[Window]:
     rest: Events | None = None
     n_shown = 0  # events at the start of `rest` that an earlier window held
-    for chunk in _chunks(source):
+    for chunk in chunks:
         rest = chunk if rest is None else Events.concatenate((rest, chunk))
         first = 0
         while len(rest) - first >= n_events:

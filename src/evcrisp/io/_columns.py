@@ -7,16 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError
+from evcrisp.events import COLUMN_ALIASES
 from evcrisp.io._protocol import Packet
-
-#: The names under which public files keep each column; ours first.
-COLUMN_ALIASES: dict[str, tuple[str, ...]] = {
-    "x": ("x", "xs"),
-    "y": ("y", "ys"),
-    "t": ("t", "ts", "timestamp", "timestamps", "time"),
-    "p": ("p", "ps", "pol", "polarity", "polarities", "on"),
-    "signal": ("signal",),
-}
 
 
 def find_columns(names: Iterable[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,8 @@ class Sink(Protocol):
         ...
 
 
-class ExtrasSink(Protocol):
+@runtime_checkable
+class ExtrasSink(Sink, Protocol):
     """A sink that also keeps what comes beside the events; called before ``finish``."""
 
     def write_imu(self, imu: Imu) -> None:

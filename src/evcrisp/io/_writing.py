@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from evcrisp.errors import OutputError
 
 
 @contextmanager
-def replacing(path: Path, *, overwrite: bool) -> Iterator[Path]:
+def replacing(path: Path, *, overwrite: bool) -> Generator[Path, None, None]:
     """Yield a temporary path beside ``path`` and rename it there when the block succeeds.
 
     The block creates a file or a folder. When it raises, what it wrote is removed and an older

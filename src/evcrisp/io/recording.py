@@ -1,10 +1,10 @@
 """A recording on disk: checks, chunks and damage handled once for all formats."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from evcrisp.io._protocol import Packet, Reader, Source
 from evcrisp.streams import Frame, Imu, Triggers
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 OnError = Literal["raise", "truncate"]
 ResolutionSource = Literal["file", "given", "guessed"]
@@ -51,10 +53,11 @@ class Recording:
         self._on_error = on_error
         self._given = None if resolution is None else _as_resolution(resolution)
         self._guessed: tuple[int, int] | None = None
+        self._n_bytes = path.stat().st_size if path.is_file() else 0
+        self._position = 0  # byte of the packet that was read last
         try:
             self._source: Source = reader.open(path)
-            if self._source.resolution is not None:
-                _as_resolution(self._source.resolution)
+            _check_size(self._source.resolution)
         except Exception as error:
             raise self._translated(error, 0) from error
 
@@ -99,11 +102,16 @@ class Recording:
         if known is not None:
             return known
         high_x = high_y = -1
-        for packet in self._packets():
+        for packet in self._packets(scanning=True):
             if packet.t.size:
                 high_x = max(high_x, int(packet.x.max()))
                 high_y = max(high_y, int(packet.y.max()))
         return self._guess(high_x + 1, high_y + 1)
+
+    @property
+    def fraction_read(self) -> float | None:
+        """How much of the file the last chunk reached, 0 to 1; None where that is not known."""
+        return self._position / self._n_bytes if self._position and self._n_bytes else None
 
     def chunks(self, max_events: int = 1 << 20) -> Iterator[Events]:
         """Yield the events in order, in chunks of at most ``max_events``.
@@ -152,8 +160,11 @@ class Recording:
                 return
             yield frame
 
-    def _packets(self) -> Iterator[Packet]:
-        """Yield checked packets; the one place where damage is handled."""
+    def _packets(self, *, scanning: bool = False) -> Iterator[Packet]:
+        """Yield checked packets; the one place where damage is handled.
+
+        A scan ends at damage without a word, since the read that follows will meet it again.
+        """
         self.damage = None
         size = self._given or self._source.resolution
         n_before = 0
@@ -166,29 +177,37 @@ class Recording:
                     return
                 n_good, complaint = _check(packet, size, t_last)
             except Exception as error:
-                self._damaged(self._translated(error, n_before), error)
+                self._damaged(self._translated(error, n_before), error, quiet=scanning)
                 return
             if n_good:
                 t_last = int(packet.t[n_good - 1])
             n_before += n_good
+            self._position = min(packet.offset, self._n_bytes)
             yield packet if complaint is None else _head(packet, n_good)
             if complaint is not None:
                 cause = FormatError(complaint, offset=packet.offset)
-                self._damaged(cause.located(self.path, n_before), cause)
+                self._damaged(cause.located(self.path, n_before), cause, quiet=scanning)
                 return
 
-    def _damaged(self, error: EvError, cause: Exception) -> None:
-        if self._on_error == "raise" or not isinstance(error, FormatError):
+    def _damaged(self, error: EvError, cause: Exception, *, quiet: bool = False) -> None:
+        if not isinstance(error, FormatError):
+            raise error from cause
+        if quiet:
+            return
+        if self._on_error == "raise":
             raise error from cause
         self.damage = error
         logger.warning("%s", error.kept())
 
-    def _guarded_call(self, call):  # type: ignore[no-untyped-def]
+    def _guarded_call(self, call: Callable[[], T | None]) -> T | None:
+        """Call a reader; in truncate mode damage costs only what comes after it."""
         try:
             return call()
         except Exception as error:
-            self._damaged(self._translated(error, 0), error)
-            return None
+            known = self.damage
+            self._damaged(self._translated(error, 0), error, quiet=known is not None)
+            self.damage = known or self.damage
+            return error.partial if isinstance(error, FormatError) else None
 
     def _translated(self, error: Exception, n_before: int) -> EvError:
         """Return what the user shall see for an exception of a reader."""
@@ -216,6 +235,11 @@ class Recording:
             height,
         )
         return self._guessed
+
+
+def _check_size(size: tuple[int, int] | None) -> None:
+    if size is not None and not (0 < size[0] <= 65_536 and 0 < size[1] <= 65_536):
+        raise FormatError(f"the file states a sensor of {size[0]}x{size[1]} px, which cannot be")
 
 
 def _events(packet: Packet, resolution: tuple[int, int], part: slice) -> Events:

@@ -1,8 +1,8 @@
 """Write events in any format, all or nothing."""
 
+import itertools
 import logging
-from collections.abc import Callable, Iterable
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
@@ -12,34 +12,24 @@ from evcrisp.io._protocol import Closing, ExtrasSink, Sink, Writer
 from evcrisp.io._writing import replacing
 from evcrisp.io.formats import WRITERS
 from evcrisp.io.recording import Recording
-from evcrisp.registry import lookup
+from evcrisp.registry import configured
 
 logger = logging.getLogger(__name__)
 
 
 def writer_for(path: Path, format: str | None = None, **options: object) -> Writer:
     """Return the writer for a name, or for the suffix of a path, with its options set."""
-    if format is not None:
-        kind = lookup(WRITERS, format, "output format")
-    else:
+    if format is None:
         name = path.name.lower()
-        matches = (writer for writer in WRITERS.values() if name.endswith(writer.suffixes))
-        found = next(matches, None)
-        if found is None:
-            known = ", ".join(sorted({s for writer in WRITERS.values() for s in writer.suffixes}))
-            raise ConfigError(
-                f"No output format has the suffix of {path.name!r}. Known: {known}. "
-                f"Or name one with `format`: {', '.join(sorted(WRITERS))}."
-            )
-        kind = found
-    known_options = {item.name for item in fields(kind)}  # type: ignore[arg-type]
-    unknown = sorted(set(options) - known_options)
-    if unknown:
+        matches = (writer.name for writer in WRITERS.values() if name.endswith(writer.suffixes))
+        format = next(matches, None)
+    if format is None:
+        known = ", ".join(sorted({s for writer in WRITERS.values() for s in writer.suffixes}))
         raise ConfigError(
-            f"Format {kind.name!r} has no option {unknown[0]!r}. "
-            f"Known: {', '.join(sorted(known_options)) or 'none'}."
+            f"No output format has the suffix of {path.name!r}. Known: {known}. "
+            f"Or name one with `format`: {', '.join(sorted(WRITERS))}."
         )
-    return kind(**options)
+    return configured(WRITERS, format, "output format", options)
 
 
 def write(
@@ -79,25 +69,28 @@ def write(
     recording = events if isinstance(events, Recording) else None
     chunks = iter((events,)) if isinstance(events, Events) else _chunks(events)
     first = next(chunks, None)
-    if first is None and recording is None:
+    if first is not None:
+        resolution = first.resolution
+    elif recording is not None:
+        resolution = recording.resolution
+    else:
         raise ConfigError("`events` must hold at least one `Events`, which may be empty; got none.")
-    resolution = first.resolution if first is not None else recording.resolution  # type: ignore[union-attr]
     n_events = 0
-    with replacing(path, overwrite=overwrite) as temporary:
-        with Closing(writer.open(temporary, resolution)) as sink:
-            chunk = first
-            while chunk is not None:
-                _write_chunk(sink, chunk, writer, n_events)
-                n_events += len(chunk)
-                if on_chunk is not None:
-                    on_chunk(chunk)
-                chunk = next(chunks, None)
-            if recording is not None:
-                _write_extras(sink, recording, writer)
+    with (
+        replacing(path, overwrite=overwrite) as temporary,
+        Closing(writer.open(temporary, resolution)) as sink,
+    ):
+        for chunk in () if first is None else itertools.chain((first,), chunks):
+            _write_chunk(sink, chunk, writer, n_events)
+            n_events += len(chunk)
+            if on_chunk is not None:
+                on_chunk(chunk)
+        if recording is not None:
+            _write_extras(sink, recording, writer)
     return n_events
 
 
-def _chunks(events: Recording | Iterable[Events]):  # type: ignore[no-untyped-def]
+def _chunks(events: Recording | Iterable[Events]) -> Iterator[Events]:
     return iter(events.chunks() if isinstance(events, Recording) else events)
 
 
@@ -110,9 +103,9 @@ def _write_chunk(sink: Sink, chunk: Events, writer: Writer, n_before: int) -> No
     sink.write(chunk)
 
 
-def _write_extras(sink: Sink | ExtrasSink, recording: Recording, writer: Writer) -> None:
+def _write_extras(sink: Sink, recording: Recording, writer: Writer) -> None:
     imu, triggers = recording.imu(), recording.triggers()
-    if writer.keeps_extras:
+    if isinstance(sink, ExtrasSink):
         if imu is not None:
             sink.write_imu(imu)
         if triggers is not None:

@@ -1,0 +1,70 @@
+"""``evcrisp info``: what a recording holds."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evcrisp.cli._options import input_options, recording_argument
+from evcrisp.cli._progress import reading_progress
+
+
+@click.command("info")
+@recording_argument
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+@input_options
+def info_command(
+    recording: Path,
+    as_json: bool,
+    format: str | None,
+    resolution: tuple[int, int] | None,
+    on_error: Any,
+) -> None:
+    """Show what RECORDING holds: format, size, events, time, and what comes beside them.
+
+    The whole file is read once, in bounded memory, so the counts are facts and not promises of a
+    header.
+    """
+    from evcrisp.io.reading import open_recording
+    from evcrisp.io.summary import summarize
+
+    with (
+        open_recording(
+            recording, format=format, resolution=resolution, on_error=on_error
+        ) as opened,
+        reading_progress("Reading", opened) as advance,
+    ):
+        facts = summarize(opened, advance).as_dict()
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+        return
+    click.echo(_page(facts))
+
+
+def _page(facts: dict[str, Any]) -> str:
+    guessed = " (not stated by the file)" if facts["resolution_source"] == "guessed" else ""
+    rows = [
+        ("file", facts["path"]),
+        ("format", facts["format"]),
+        ("sensor", f"{facts['width']} x {facts['height']} px{guessed}"),
+        ("events", f"{facts['n_events']:,}"),
+    ]
+    if facts["n_events"]:
+        share = facts["n_on"] / facts["n_events"]
+        rows += [
+            ("ON / OFF", f"{facts['n_on']:,} / {facts['n_off']:,} ({share:.1%} ON)"),
+            ("time", f"{facts['t_first_us']} to {facts['t_last_us']} us"),
+            ("duration", f"{facts['duration_s']:.6f} s"),
+            ("rate", f"{facts['rate_hz'] / 1e3:,.1f} thousand events/s"),
+        ]
+    for key, name in (
+        ("imu_samples", "IMU samples"),
+        ("triggers", "triggers"),
+        ("frames", "frames"),
+    ):
+        if facts[key]:
+            rows.append((name, f"{facts[key]:,}"))
+    if facts["damage"]:
+        rows.append(("damage", facts["damage"]))
+    return "\n".join(f"{name:<12}{value}" for name, value in rows)

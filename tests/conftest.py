@@ -1,0 +1,38 @@
+"""Fixtures for all tests: real recordings where they are present, random events, hard cases."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evcrisp import Events
+
+#: Real recordings are never part of the project; tests that use them skip without them.
+_DATA = Path(os.environ.get("EVCRISP_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Return the folder of real recordings, or skip."""
+    if not _DATA.is_dir():
+        pytest.skip("no real recordings here; set EVCRISP_DATA to their folder")
+    return _DATA
+
+
+def random_events(n=1000, resolution=(346, 260), seed=0, t_start=1_000_000, duration_us=100_000):
+    """Return n events spread evenly over sensor, time and polarity."""
+    rng = np.random.default_rng(seed)
+    return Events(
+        x=rng.integers(0, resolution[0], n),
+        y=rng.integers(0, resolution[1], n),
+        t=t_start + np.sort(rng.integers(0, duration_us, n)),
+        p=rng.integers(0, 2, n).astype(bool),
+        resolution=resolution,
+    )
+
+
+@pytest.fixture
+def make_events():
+    """Return the function that makes random events."""
+    return random_events

@@ -1,0 +1,176 @@
+"""The rules that all formats share, tested on a source whose packets we choose."""
+
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evcrisp import ConfigError, Events, FormatError
+from evcrisp.io._protocol import Packet, Source
+from evcrisp.io.recording import Recording
+from evcrisp.streams import Imu
+
+
+def packet(t, x=None, y=None, offset=0):
+    t = np.asarray(t, np.int64)
+    x = np.zeros(t.size, np.uint16) if x is None else np.asarray(x, np.uint16)
+    y = np.zeros(t.size, np.uint16) if y is None else np.asarray(y, np.uint16)
+    return Packet(x, y, t, np.ones(t.size, np.bool_), offset)
+
+
+@dataclass(slots=True)
+class ListSource(Source):
+    items: list = field(default_factory=list)
+
+    def packets(self):
+        for item in self.items:
+            if isinstance(item, Exception):
+                raise item
+            yield item
+
+    def imu(self):
+        zeros = np.zeros((2, 3))
+        part = Imu(t=np.array([1, 2]), gyro_rad_s=zeros, accel_m_s2=zeros)
+        raise FormatError("imu damaged", offset=5, partial=part)
+
+
+class ListReader:
+    name = "list"
+    title = "a list"
+    suffixes = (".list",)
+    standard_sizes = ((8, 8), (100, 50))
+    foreign_errors = (ZeroDivisionError,)
+
+    def __init__(self, items, resolution=(8, 8)):
+        self.items, self.resolution = items, resolution
+
+    def recognizes(self, head, path):
+        return False
+
+    def open(self, path):
+        return ListSource(resolution=self.resolution, items=self.items)
+
+
+def recording(*items, resolution=(8, 8), **options):
+    return Recording(Path("a.list"), ListReader(items, resolution), **options)
+
+
+DAMAGES = {
+    "decreasing time": ([packet([1, 5, 3], offset=40)], 2, 40, "time decreases from 5 to 3 us"),
+    "decreasing time between packets": ([packet([9]), packet([8], offset=7)], 1, 7, "from 9 to 8"),
+    "column outside": ([packet([1, 2, 3], x=[0, 8, 0], offset=9)], 1, 9, "x=8, y=0 lies outside"),
+    "row outside": ([packet([1, 2, 3], y=[7, 7, 9])], 2, 0, "y=9 lies outside the sensor of 8x8"),
+    "the first of two wrongs": ([packet([1, 2, 1], x=[0, 9, 0])], 1, 0, "lies outside"),
+    "a reader's complaint": (
+        [packet([1, 2]), FormatError("cut short", offset=77)],
+        2,
+        77,
+        "cut short",
+    ),
+    "a library's complaint": (
+        [packet([1]), ZeroDivisionError("no")],
+        1,
+        0,
+        "not readable as a list: no",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_raised_after_what_came_before(name):
+    items, n_before, offset, message = DAMAGES[name]
+    delivered = 0
+    with pytest.raises(FormatError, match=message) as caught:
+        for chunk in recording(*items).chunks(2):
+            delivered += len(chunk)
+    assert delivered == n_before
+    assert (caught.value.n_before, caught.value.offset) == (n_before, offset)
+    assert caught.value.path == Path("a.list")
+    with pytest.raises(FormatError, match=message):
+        recording(*items).read()
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_truncate_keeps_what_came_before(name, caplog):
+    items, n_before, _, _ = DAMAGES[name]
+    opened = recording(*items, on_error="truncate")
+    assert len(opened.read()) == n_before
+    assert opened.damage is not None
+    assert [r.levelno for r in caplog.records] == [logging.WARNING]
+    assert f"kept the {n_before} events" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in DAMAGES if "time" in name or "complaint" in name]
+)
+def test_damage_without_known_size_still_delivers_what_came_before(name):
+    items, n_before, _, message = DAMAGES[name]
+    delivered = 0
+    with pytest.raises(FormatError, match=message):
+        for chunk in recording(*items, resolution=None).chunks():
+            delivered += len(chunk)
+    assert delivered == n_before
+    opened = recording(*items, resolution=None, on_error="truncate")
+    assert sum(len(chunk) for chunk in opened.chunks()) == n_before
+
+
+def test_a_programming_error_is_not_disguised():
+    with pytest.raises(KeyError):
+        recording(KeyError("bug")).read()
+
+
+def test_chunks_are_bounded_and_complete():
+    opened = recording(packet(range(10)), packet([]), packet(range(10, 13)))
+    sizes = [len(chunk) for chunk in opened.chunks(4)]
+    assert sizes == [4, 4, 2, 3]
+    assert opened.read().t.tolist() == list(range(13))
+    with pytest.raises(ConfigError, match="`max_events` must be 1 or more; got 0"):
+        next(opened.chunks(0))
+
+
+def test_reading_twice_gives_the_same():
+    opened = recording(packet([1, 2]))
+    assert opened.read().equals(opened.read())
+
+
+def test_no_events_are_a_recording_too():
+    assert recording().read().equals(Events.empty((8, 8)))
+    assert recording(resolution=None).read().resolution == (8, 8)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "size"), [(7, 7, (8, 8)), (8, 0, (100, 50)), (0, 20, (100, 50)), (120, 3, (121, 4))]
+)
+def test_the_smallest_standard_size_that_holds_all_events_is_taken(x, y, size, caplog):
+    for read in (lambda r: r.read(), lambda r: next(r.chunks())):
+        opened = recording(packet([1], x=[x], y=[y]), resolution=None)
+        assert read(opened).resolution == size
+        assert opened.resolution_source == "guessed"
+    assert "does not say its sensor size" in caplog.text
+
+
+def test_a_given_size_overrides():
+    reader = ListReader([packet([1], x=[7])])
+    assert Recording(Path("a"), reader).resolution_source == "file"
+    assert Recording(Path("a"), reader, resolution=(50, 60)).read().resolution == (50, 60)
+    with pytest.raises(FormatError, match="outside the sensor of 5x5"):
+        Recording(Path("a"), reader, resolution=(5, 5)).read()
+
+
+@pytest.mark.parametrize("size", [(0, 5), (5, -1), (70_000, 5)])
+def test_an_impossible_size_in_the_file_is_refused(size):
+    with pytest.raises(FormatError, match="which cannot be"):
+        recording(resolution=size)
+
+
+def test_truncate_keeps_the_part_of_other_streams(caplog):
+    assert len(recording(on_error="truncate").imu()) == 2
+    with pytest.raises(FormatError, match="imu damaged"):
+        recording().imu()
+
+
+def test_unknown_error_modes_are_refused():
+    with pytest.raises(ConfigError, match="`on_error` must be 'raise' or 'truncate'; got 'skip'"):
+        recording(on_error="skip")

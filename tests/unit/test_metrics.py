@@ -1,0 +1,26 @@
+import numpy as np
+
+from evcrisp.metrics import rank_auc, sensitivity, specificity
+
+
+def test_known_values():
+    signal = np.array([1, 1, 0, 0, 1], bool)
+    truth = np.array([1, 1, 1, 0, 0], bool)
+    assert sensitivity(signal, truth) == 2 / 3
+    assert specificity(signal, truth) == 1 / 2
+
+
+def test_empty_classes_give_nan():
+    signal, ones, zeros = np.ones(3, bool), np.ones(3, bool), np.zeros(3, bool)
+    assert np.isnan(sensitivity(signal, zeros))
+    assert np.isnan(specificity(signal, ones))
+    assert np.isnan(rank_auc(np.zeros(3), ones))
+    assert np.isnan(rank_auc(np.zeros(3), zeros))
+
+
+def test_auc_equals_the_count_of_all_pairs():
+    rng = np.random.default_rng(2)
+    score, truth = rng.integers(0, 6, 80).astype(float), rng.random(80) < 0.4
+    pairs = score[truth][:, None] - score[~truth][None, :]
+    expected = ((pairs > 0) + 0.5 * (pairs == 0)).mean()
+    np.testing.assert_allclose(rank_auc(score, truth), expected, rtol=1e-12)

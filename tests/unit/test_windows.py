@@ -1,0 +1,100 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evcrisp import ConfigError, EventDataError, Events, by_count, by_time
+from evcrisp.windows import Window, seconds_since
+
+
+def at(times):
+    n = len(times)
+    return Events(x=[0] * n, y=[0] * n, t=np.asarray(times, np.int64), p=[1] * n, resolution=(1, 1))
+
+
+def cut(events, cuts):
+    """Split into chunks at random places, some of them empty."""
+    edges = [0, *sorted(min(c, len(events)) for c in cuts), len(events)]
+    return [events[a:b] for a, b in itertools.pairwise(edges)]
+
+
+sorted_times = st.lists(st.integers(-500, 500), max_size=60).map(sorted)
+cut_points = st.lists(st.integers(0, 60), max_size=5)
+
+
+@given(sorted_times, st.integers(1, 200), cut_points)
+def test_windows_by_time_are_the_recording(times, duration, cuts):
+    windows = list(by_time(cut(at(times), cuts), duration))
+    assert [t for w in windows for t in w.events.t.tolist()] == times
+    for w in windows:
+        assert w.t_end - w.t_start == duration
+        assert all(w.t_start <= t < w.t_end for t in w.events.t)
+
+
+@given(sorted_times, st.integers(1, 40), cut_points)
+def test_windows_by_count_are_the_recording(times, n, cuts):
+    windows = list(by_count(cut(at(times), cuts), n))
+    assert [t for w in windows for t in w.events.t.tolist()] == times
+    assert all(len(w.events) == n for w in windows[:-1])
+
+
+@given(sorted_times, st.integers(2, 100), st.data(), cut_points)
+def test_overlapping_windows_do_not_depend_on_how_the_stream_is_cut(times, duration, data, cuts):
+    step = data.draw(st.integers(1, duration))
+    whole = [(w.t_start, w.events.t.tolist()) for w in by_time(at(times), duration, step_us=step)]
+    pieces = by_time(cut(at(times), cuts), duration, step_us=step)
+    assert [(w.t_start, w.events.t.tolist()) for w in pieces] == whole
+    for t_start, inside in whole:
+        assert inside == [t for t in times if t_start <= t < t_start + duration]
+
+
+@given(sorted_times, st.integers(1, 30), st.data(), cut_points)
+def test_overlapping_counts_cover_every_event(times, n, data, cuts):
+    step = data.draw(st.integers(1, n))
+    windows = [w.events.t.tolist() for w in by_count(cut(at(times), cuts), n, step=step)]
+    assert windows == [w.events.t.tolist() for w in by_count(at(times), n, step=step)]
+    for i, inside in enumerate(windows):
+        assert inside == times[i * step : i * step + n]
+    if times:
+        assert (len(windows) - 1) * step + len(windows[-1]) == len(times)
+
+
+def test_quiet_stretches_give_empty_windows():
+    assert [len(w.events) for w in by_time(at([0, 35]), 10)] == [1, 0, 0, 1]
+
+
+def test_no_events_give_no_windows():
+    assert list(by_time(Events.empty((1, 1)), 10)) == []
+    assert list(by_count([], 10)) == []
+
+
+def test_reference_time_is_the_middle():
+    assert Window(at([]), 100, 300).t_ref == 200
+
+
+def test_seconds_are_exact_far_from_zero():
+    t = np.array([10**15, 10**15 + 1], np.int64)
+    assert seconds_since(t, 10**15).tolist() == [0.0, 1e-6]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: by_time(at([0]), 0), "`duration_us` must be 1 or more; got 0"),
+        (lambda: by_time(at([0]), 5, step_us=6), r"`step_us` must lie in 1\.\.5"),
+        (lambda: by_count(at([0]), 5, step=0), r"`step` must lie in 1\.\.5"),
+        (lambda: by_count(at([0]), -1), "`n_events` must be 1 or more"),
+    ],
+)
+def test_impossible_windows_are_refused(call, message):
+    with pytest.raises(ConfigError, match=message):
+        call()
+
+
+def test_an_absurd_jump_in_time_does_not_loop_forever():
+    windows = by_time(at([0, 2**60]), 10)
+    assert len(next(windows).events) == 1
+    with pytest.raises(EventDataError, match="Time jumps"):
+        next(windows)
