@@ -9,22 +9,32 @@ from numpy.typing import NDArray
 from evcrisp.errors import FormatError
 
 
+def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = npy_format.read_magic(file)
+    if version == (1, 0):
+        return npy_format.read_array_header_1_0(file)
+    if version == (2, 0):
+        return npy_format.read_array_header_2_0(file)
+    raise FormatError(f"npy version {version} is not read; expected 1.0 or 2.0")
+
+
 class NpyColumn:
     """One ``.npy`` stream, read front to back. Object arrays are refused: they can run code."""
 
     def __init__(self, name: str, file: IO[bytes]) -> None:
         self.name = name
         self._file = file
-        version = npy_format.read_magic(file)
-        read_header = {
-            (1, 0): npy_format.read_array_header_1_0,
-            (2, 0): npy_format.read_array_header_2_0,
-        }.get(version)
-        if read_header is None:
-            raise FormatError(f"column {name!r} is of npy version {version}; expected 1.0 or 2.0")
-        self.shape, fortran_order, self.dtype = read_header(file)
+        try:
+            self.shape, fortran_order, self.dtype = _read_header(file)
+        except FormatError:
+            raise
+        except Exception as error:
+            # numpy evaluates the header as a literal: damage shows as any error of its tokenizer.
+            raise FormatError(f"column {name!r} has a damaged npy header") from error
         if self.dtype.hasobject:
             raise FormatError(f"column {name!r} holds Python objects, which are not read")
+        if any(side < 0 for side in self.shape):
+            raise FormatError(f"column {name!r} states the impossible shape {self.shape}")
         if fortran_order and len(self.shape) > 1:
             raise FormatError(f"column {name!r} is in Fortran order; save it in C order")
 

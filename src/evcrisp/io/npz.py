@@ -36,6 +36,12 @@ class NpzSource(Source):
                 name: NpyColumn(name, stack.enter_context(self.archive.open(member)))
                 for name, member in self.names.items()
             }
+            for name, column in columns.items():
+                if len(column.shape) != 1 or column.dtype.kind not in "biuf":
+                    raise FormatError(
+                        f"column {name!r} must be a 1-d array of numbers; "
+                        f"got {column.dtype} of shape {column.shape}"
+                    )
             yield from _zipped(columns, self.archive)
 
     def close(self) -> None:
@@ -96,8 +102,10 @@ class NpzReader:
         resolution = None
         if "resolution" in members:
             with archive.open(members["resolution"]) as file:
-                width, height = NpyColumn("resolution", file).read(2).tolist()
-            resolution = (int(width), int(height))
+                size = NpyColumn("resolution", file).read(2)
+            if size.shape != (2,) or size.dtype.kind not in "iu":
+                raise FormatError(f"`resolution` must be two whole numbers; got {size!r}")
+            resolution = (int(size[0]), int(size[1]))
         return NpzSource(
             resolution=resolution,
             metadata={"columns": sorted(members)},

@@ -1,0 +1,183 @@
+"""A pinhole camera with lens distortion: from pixels to rays and back."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evcrisp.errors import ConfigError
+
+_MAX_ITERATIONS = 100
+_TOLERANCE = 1e-10  # of a ray's slope; about 1e-8 px
+
+
+@dataclass(frozen=True, slots=True)
+class Camera:
+    """Pinhole camera with radial and tangential ("plumb bob") distortion.
+
+    Axes are x right, y down, z forward; pixel centers lie at integers. An *ideal* pixel is where
+    the same camera without distortion would see the ray.
+
+    Parameters
+    ----------
+    fx, fy : float, px
+        Focal lengths, greater than 0.
+    cx, cy : float, px
+        Principal point.
+    distortion : sequence of 5 floats
+        ``(k1, k2, p1, p2, k3)`` in the order of OpenCV; all zero for an ideal lens.
+
+    Raises
+    ------
+    ConfigError
+        If a value is not finite, a focal length is not positive, or a count is wrong.
+
+    Examples
+    --------
+    >>> camera = Camera(fx=200.0, fy=200.0, cx=119.5, cy=89.5)
+    >>> camera.undistort(10.0, 20.0)
+    (10.0, 20.0)
+    """
+
+    fx: float
+    fy: float
+    cx: float
+    cy: float
+    distortion: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        for name in ("fx", "fy", "cx", "cy"):
+            value = float(getattr(self, name))
+            if not math.isfinite(value) or (name in ("fx", "fy") and value <= 0):
+                wanted = "a positive number" if name in ("fx", "fy") else "a number"
+                raise ConfigError(f"`{name}` must be {wanted} of px; got {value}.")
+            object.__setattr__(self, name, value)
+        try:
+            values = tuple(float(value) for value in self.distortion)
+        except (TypeError, ValueError):
+            values = ()
+        if len(values) != 5 or not all(math.isfinite(value) for value in values):
+            raise ConfigError(
+                "`distortion` must be five numbers (k1, k2, p1, p2, k3), 0 for those that the lens "
+                f"does not have; got {self.distortion!r}."
+            )
+        object.__setattr__(self, "distortion", values)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> "Camera":
+        """Read ``fx fy cx cy`` and, where given, ``k1 k2 p1 p2 k3`` from a text file.
+
+        This is the ``calib.txt`` of the Event Camera Dataset; lines that follow the first nine
+        numbers are not read.
+        """
+        path = Path(path)
+        try:
+            words = path.read_text(encoding="utf-8").split()
+            values = [float(word) for word in words[:9]]
+        except (UnicodeDecodeError, ValueError) as error:
+            raise ConfigError(
+                f"{path}: a calibration must be the numbers fx fy cx cy k1 k2 p1 p2 k3; {error}."
+            ) from error
+        if len(values) not in (4, 9):
+            raise ConfigError(
+                f"{path}: a calibration must be 4 or 9 numbers, fx fy cx cy k1 k2 p1 p2 k3; "
+                f"got {len(values)}."
+            )
+        k1, k2, p1, p2, k3 = values[4:] or (0.0,) * 5
+        return cls(*values[:4], distortion=(k1, k2, p1, p2, k3))
+
+    @classmethod
+    def ideal(cls, resolution: Sequence[int], fov_deg: float = 60.0) -> "Camera":
+        """Return a camera without distortion that sees ``fov_deg`` from left to right.
+
+        Examples
+        --------
+        >>> Camera.ideal((200, 100), fov_deg=90.0).fx
+        100.0
+        """
+        width, height = resolution
+        if not 1.0 <= fov_deg <= 170.0:
+            raise ConfigError(f"`fov_deg` must lie in 1..170 degrees; got {fov_deg}.")
+        focal = 0.5 * width / math.tan(math.radians(fov_deg) / 2)
+        focal = round(focal, 9)
+        return cls(focal, focal, 0.5 * (width - 1), 0.5 * (height - 1))
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """The 3 x 3 matrix from rays to ideal pixels."""
+        return np.array([[self.fx, 0.0, self.cx], [0.0, self.fy, self.cy], [0.0, 0.0, 1.0]])
+
+    @property
+    def is_distorted(self) -> bool:
+        """Whether the lens bends rays at all."""
+        return any(self.distortion)
+
+    def distort(self, x: ArrayLike, y: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
+        """Return the pixel that sees the ray of an ideal pixel."""
+        if not self.is_distorted:
+            return x, y
+        xn, yn = self._bend((np.asarray(x) - self.cx) / self.fx, (np.asarray(y) - self.cy) / self.fy)
+        return self.fx * xn + self.cx, self.fy * yn + self.cy
+
+    def undistort(self, x: ArrayLike, y: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
+        """Return the ideal pixel of the ray that a pixel sees.
+
+        Iterative where the lens is distorted: for events use :meth:`ideal_pixels` once and look
+        up, instead of calling this per event.
+
+        Raises
+        ------
+        ConfigError
+            If the distortion has no inverse at one of the points.
+        """
+        if not self.is_distorted:
+            return x, y
+        xd = (np.asarray(x, np.float64) - self.cx) / self.fx
+        yd = (np.asarray(y, np.float64) - self.cy) / self.fy
+        xn, yn = xd, yd
+        residual = np.full(np.broadcast(xd, yd).shape, np.inf)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for _ in range(_MAX_ITERATIONS):
+                xb, yb = self._bend(xn, yn)
+                residual = np.maximum(np.abs(xb - xd), np.abs(yb - yd))
+                if not np.any(residual > _TOLERANCE):
+                    break
+                radial, dx, dy = self._bend_terms(xn, yn)
+                xn, yn = (xd - dx) / radial, (yd - dy) / radial
+        if not np.all(residual <= _TOLERANCE):
+            worst = np.unravel_index(np.argmax(np.nan_to_num(residual, nan=np.inf)), residual.shape)
+            px, py = (np.broadcast_to(np.asarray(v), residual.shape)[worst] for v in (x, y))
+            raise ConfigError(
+                f"`distortion` {self.distortion} has no inverse at pixel ({px}, {py}). "
+                "Check the calibration, and that it belongs to this resolution."
+            )
+        return self.fx * xn + self.cx, self.fy * yn + self.cy
+
+    def ideal_pixels(self, resolution: Sequence[int]) -> NDArray[np.float64]:
+        """Return the ideal pixel of every pixel, shape (h, w, 2), px."""
+        width, height = resolution
+        y, x = np.mgrid[0:height, 0:width].astype(np.float64)
+        return np.stack(self.undistort(x, y), axis=-1)
+
+    def rays(self, resolution: Sequence[int]) -> NDArray[np.float64]:
+        """Return the ray of every pixel as its slopes ``(X/Z, Y/Z)``, shape (h, w, 2)."""
+        return (self.ideal_pixels(resolution) - (self.cx, self.cy)) / (self.fx, self.fy)
+
+    def _bend(
+        self, xn: NDArray[np.float64], yn: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        radial, dx, dy = self._bend_terms(xn, yn)
+        return xn * radial + dx, yn * radial + dy
+
+    def _bend_terms(
+        self, xn: NDArray[np.float64], yn: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        k1, k2, p1, p2, k3 = self.distortion
+        r2 = xn * xn + yn * yn
+        radial = 1.0 + r2 * (k1 + r2 * (k2 + r2 * k3))
+        dx = 2.0 * p1 * xn * yn + p2 * (r2 + 2.0 * xn * xn)
+        dy = p1 * (r2 + 2.0 * yn * yn) + 2.0 * p2 * xn * yn
+        return radial, dx, dy

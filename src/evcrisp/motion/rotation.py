@@ -1,0 +1,115 @@
+"""A camera that turns on the spot."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evcrisp.camera import Camera
+from evcrisp.motion._matrix import stacked
+from evcrisp.motion._protocol import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """Angular velocity ``(wx, wy, wz)`` of the camera, comparable with a gyroscope as it is.
+
+    A pixel's ray is turned by ``exp(+[omega]_x dt)`` and projected without distortion, so that
+    ``theta = 0`` undistorts a distorted camera's pixels and moves nothing otherwise.
+
+    Examples
+    --------
+    Turning right (about y, which points down) moves the image to the left.
+
+    >>> model = Rotation(Camera(fx=200.0, fy=200.0, cx=120.0, cy=90.0))
+    >>> x, y = model.warp((0.0, 1.0, 0.0), 120.0, 90.0, 0.01)
+    >>> round(float(x), 3), round(float(y), 3)
+    (122.0, 90.0)
+    """
+
+    camera: Camera
+
+    name: ClassVar[str] = "rotation"
+    param_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz")
+    param_units: ClassVar[tuple[str, ...]] = ("rad/s", "rad/s", "rad/s")
+
+    @classmethod
+    def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
+        """Return the model for a camera; an ideal one of 60 degrees where none is given."""
+        return cls(Camera.ideal(resolution) if camera is None else camera)
+
+    def warp(
+        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
+    ) -> tuple[Floats, Floats]:
+        """Return the positions at ``t_ref`` as ideal pixels, px."""
+        return self._turned(theta, *self.camera.undistort(x, y), dt)
+
+    def inverse(
+        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
+    ) -> tuple[Floats, Floats]:
+        """Return the pixels at ``t_ref + dt`` of ideal pixels given at ``t_ref``, px."""
+        turned = self._turned(theta, x, y, -np.asarray(dt, np.float64))
+        return self.camera.distort(*turned)  # type: ignore[return-value]
+
+    def matrix(self, theta: ArrayLike, dt: ArrayLike) -> Floats:
+        """Return the warp of ideal pixels as a homography, shape ``dt.shape + (3, 3)``."""
+        k = self.camera.matrix
+        return k @ rotation_matrix(theta, dt) @ np.linalg.inv(k)
+
+    def _turned(
+        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
+    ) -> tuple[Floats, Floats]:
+        cam = self.camera
+        wx, wy, wz = np.asarray(theta, np.float64)
+        bx, by = (np.asarray(x) - cam.cx) / cam.fx, (np.asarray(y) - cam.cy) / cam.fy
+        first, second = _rodrigues((wx, wy, wz), dt)
+        # omega x B and omega x (omega x B) for the ray B = (bx, by, 1)
+        ux, uy, uz = wy - wz * by, wz * bx - wx, wx * by - wy * bx
+        depth = 1.0 + first * uz + second * (wx * uy - wy * ux)
+        return (
+            cam.cx + cam.fx * (bx + first * ux + second * (wy * uz - wz * uy)) / depth,
+            cam.cy + cam.fy * (by + first * uy + second * (wz * ux - wx * uz)) / depth,
+        )
+
+
+def rotation_matrix(omega: ArrayLike, dt: ArrayLike) -> Floats:
+    """Return ``exp([omega]_x dt)``, shape ``dt.shape + (3, 3)``.
+
+    Examples
+    --------
+    >>> np.round(rotation_matrix((0.0, 0.0, np.pi / 2), 1.0), 6) + 0.0
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    wx, wy, wz = np.asarray(omega, np.float64)
+    first, second = _rodrigues((wx, wy, wz), dt)
+    rows = (
+        (
+            1.0 - second * (wy * wy + wz * wz),
+            second * wx * wy - first * wz,
+            second * wx * wz + first * wy,
+        ),
+        (
+            second * wx * wy + first * wz,
+            1.0 - second * (wx * wx + wz * wz),
+            second * wy * wz - first * wx,
+        ),
+        (
+            second * wx * wz - first * wy,
+            second * wy * wz + first * wx,
+            1.0 - second * (wx * wx + wy * wy),
+        ),
+    )
+    return stacked(rows)
+
+
+def _rodrigues(omega: tuple[Floats, Floats, Floats], dt: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the factors of [omega]_x and of its square in the exponential; exact at zero too."""
+    wx, wy, wz = omega
+    dt = np.asarray(dt, np.float64)
+    angle = np.sqrt(wx * wx + wy * wy + wz * wz) * dt
+    half = np.sinc(angle / (2.0 * np.pi))
+    return dt * np.sinc(angle / np.pi), 0.5 * dt * dt * half * half

@@ -1,0 +1,53 @@
+"""One image velocity for the whole window."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evcrisp.camera import Camera
+from evcrisp.motion._matrix import stacked
+from evcrisp.motion._protocol import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """Image velocity ``(vx, vy)``: ``x' = x - vx dt``, ``y' = y - vy dt``.
+
+    Examples
+    --------
+    >>> x, y = Translation().warp((100.0, 0.0), np.array([30.0]), np.array([5.0]), 0.1)
+    >>> x.tolist(), y.tolist()
+    ([20.0], [5.0])
+    """
+
+    name: ClassVar[str] = "translation"
+    param_names: ClassVar[tuple[str, ...]] = ("vx", "vy")
+    param_units: ClassVar[tuple[str, ...]] = ("px/s", "px/s")
+
+    @classmethod
+    def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
+        """Return the model; it is the same for every sensor."""
+        return cls()
+
+    def warp(
+        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
+    ) -> tuple[Floats, Floats]:
+        """Return the positions at ``t_ref``, px."""
+        vx, vy = np.asarray(theta, np.float64)
+        dt = np.asarray(dt, np.float64)
+        return np.asarray(x) - vx * dt, np.asarray(y) - vy * dt
+
+    def inverse(
+        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
+    ) -> tuple[Floats, Floats]:
+        """Return the positions at ``t_ref + dt`` of points given at ``t_ref``, px."""
+        return self.warp(theta, x, y, -np.asarray(dt, np.float64))
+
+    def matrix(self, theta: ArrayLike, dt: ArrayLike) -> Floats:
+        """Return the warp as a homography, shape ``dt.shape + (3, 3)``."""
+        vx, vy = np.asarray(theta, np.float64)
+        dt = np.asarray(dt, np.float64)
+        return stacked(((1.0, 0.0, -vx * dt), (0.0, 1.0, -vy * dt), (0.0, 0.0, 1.0)))

@@ -1,0 +1,193 @@
+"""Laws that every output format obeys."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import evcrisp
+from evcrisp import Events
+from evcrisp.io import READERS, WRITERS
+
+FOLDERS = {"columns"}
+STATES_NO_SIZE = {"ecd", "ecd-zip", "csv"}
+
+
+def path_for(name, folder, stem="a"):
+    return folder / f"{stem}{WRITERS[name].suffixes[0]}"
+
+
+@st.composite
+def any_events(draw):
+    width, height = draw(st.sampled_from([(1, 1), (2, 3), (128, 128), (346, 260), (1280, 720)]))
+    n = draw(st.integers(0, 200))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    start = draw(st.sampled_from([0, 1, 4095, 4096, 2**24 - 5, 2**24 + 9, 2**31 - 50, 2**31 + 7]))
+    step = draw(st.sampled_from([1, 3, 100, 5000, 200_000]))
+    return Events(
+        x=rng.integers(0, width, n),
+        y=rng.integers(0, height, n),
+        t=start + np.cumsum(rng.integers(0, step, n)),
+        p=rng.integers(0, 2, n).astype(bool),
+        resolution=(width, height),
+    )
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(events=any_events())
+def test_what_is_written_is_read_back(name, tmp_path_factory, events):
+    path = path_for(name, tmp_path_factory.mktemp("law"))
+    assert evcrisp.write(path, events, format=name) == len(events)
+    assert evcrisp.read(path, resolution=events.resolution).equals(events)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_sensor_size_survives(name, make_events, tmp_path):
+    events = make_events(50, resolution=(300, 200))
+    evcrisp.write(path_for(name, tmp_path), events, format=name)
+    with evcrisp.open(path_for(name, tmp_path)) as opened:
+        assert opened.format == name
+        if name not in {"ecd", "ecd-zip", "dat"}:
+            assert opened.resolution == (300, 200)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_chunks_give_the_same_bytes_as_the_whole(name, make_events, tmp_path):
+    events = make_events(5000)
+    evcrisp.write(path_for(name, tmp_path, "whole"), events, format=name)
+    evcrisp.write(path_for(name, tmp_path, "again"), events, format=name)
+    assert content(path_for(name, tmp_path, "whole")) == content(path_for(name, tmp_path, "again"))
+    parts = (events[:0], events[:7], events[7:4000], events[4000:4000], events[4000:])
+    evcrisp.write(path_for(name, tmp_path, "parts"), parts, format=name)
+    assert evcrisp.read(path_for(name, tmp_path, "parts"), resolution=events.resolution).equals(events)
+
+
+def content(path):
+    if path.is_dir():
+        return {p.name: p.read_bytes() for p in sorted(path.iterdir())}
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_labels_survive_or_their_loss_is_said(name, make_events, tmp_path, caplog):
+    events = make_events(300)
+    events = events.with_signal(events.x % 3 > 0)
+    evcrisp.write(path_for(name, tmp_path), events, format=name)
+    back = evcrisp.read(path_for(name, tmp_path), resolution=events.resolution)
+    if WRITERS[name].keeps_signal:
+        assert back.equals(events)
+        assert not caplog.records
+    else:
+        assert back.signal is None
+        assert "does not keep labels" in caplog.text
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_nothing_is_overwritten_unless_allowed(name, make_events, tmp_path):
+    path = path_for(name, tmp_path)
+    first, second = make_events(10, seed=1), make_events(20, seed=2)
+    evcrisp.write(path, first, format=name)
+    with pytest.raises(evcrisp.OutputError, match="exists already"):
+        evcrisp.write(path, second, format=name)
+    assert len(evcrisp.read(path, resolution=first.resolution)) == 10
+    evcrisp.write(path, second, format=name, overwrite=True)
+    assert len(evcrisp.read(path, resolution=first.resolution)) == 20
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_failure_half_way_leaves_the_old_file_and_no_scraps(name, make_events, tmp_path):
+    path = path_for(name, tmp_path)
+    evcrisp.write(path, make_events(10), format=name)
+    before = content(path)
+
+    def failing():
+        yield make_events(1000)
+        raise RuntimeError("power cut")
+
+    with pytest.raises(RuntimeError, match="power cut"):
+        evcrisp.write(path, failing(), format=name, overwrite=True)
+    assert content(path) == before
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+FULL_DISK = """
+import resource, signal, sys, json
+import numpy as np, evcrisp
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+n = 40_000
+rng = np.random.default_rng(0)
+events = evcrisp.Events(x=rng.integers(0, 346, n), y=rng.integers(0, 260, n),
+    t=np.arange(n) * 7, p=rng.integers(0, 2, n), resolution=(346, 260))
+try:
+    evcrisp.write(sys.argv[1], events, format=sys.argv[2], overwrite=True)
+except (OSError, evcrisp.EvError) as error:
+    print(json.dumps({"error": type(error).__name__}))
+"""
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_full_disk_is_an_error_and_costs_nothing(name, make_events, tmp_path):
+    path = path_for(name, tmp_path)
+    evcrisp.write(path, make_events(10), format=name)
+    before = content(path)
+    result = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, path, name],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+    )
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert json.loads(result.stdout)["error"]
+    assert content(path) == before
+    assert {p.name for p in tmp_path.iterdir()} - {"cache"} == {path.name}
+
+
+def test_every_writer_has_a_reader_and_every_entry_its_facts():
+    assert set(WRITERS) <= set(READERS)
+    for table in (READERS, WRITERS):
+        for name, entry in table.items():
+            assert entry.name == name
+            assert entry.title
+            assert all(suffix.startswith(".") for suffix in entry.suffixes)
+    for reader in READERS.values():
+        areas = [width * height for width, height in reader.standard_sizes]
+        assert areas == sorted(areas)
+
+
+def test_unknown_formats_suffixes_and_options_are_explained(make_events, tmp_path):
+    events = make_events(3)
+    with pytest.raises(evcrisp.ConfigError, match="No output format has the suffix of 'a.xyz'"):
+        evcrisp.write(tmp_path / "a.xyz", events)
+    with pytest.raises(evcrisp.UnknownNameError, match="Did you mean 'npz'"):
+        evcrisp.write(tmp_path / "a.npz", events, format="npzz")
+    with pytest.raises(evcrisp.ConfigError, match="has no option 'zip'. Known: compressed"):
+        evcrisp.write(tmp_path / "a.npz", events, zip=True)
+    with pytest.raises(evcrisp.UnknownNameError, match="Unknown format 'nope'"):
+        evcrisp.read(tmp_path, format="nope")
+    with pytest.raises(evcrisp.OutputError, match="does not exist"):
+        evcrisp.write(tmp_path / "no" / "a.npz", events)
+
+
+def test_a_folder_with_other_files_is_never_replaced(make_events, tmp_path):
+    folder = tmp_path / "photos.npz"
+    folder.mkdir()
+    (folder / "holiday.jpg").write_bytes(b"dear")
+    with pytest.raises(evcrisp.OutputError, match="holds other files"):
+        evcrisp.write(folder, make_events(3), format="npz", overwrite=True)
+    assert (folder / "holiday.jpg").read_bytes() == b"dear"
+
+
+def test_what_a_format_does_not_keep_is_named(tmp_path, data_dir, caplog):
+    caplog.set_level(logging.WARNING)
+    with evcrisp.open(data_dir / "emlb" / "demo-01.aedat4") as opened:
+        evcrisp.write(tmp_path / "a.npz", opened)
+    assert "510 IMU samples" in caplog.text
