@@ -19,10 +19,13 @@ from evcrisp.events import Events
 from evcrisp.windows import Window, by_count, by_time
 
 if TYPE_CHECKING:
+    from evcrisp.filters import denoise
     from evcrisp.io.reading import open_recording as open
     from evcrisp.io.reading import read
     from evcrisp.io.recording import Recording
     from evcrisp.io.writing import write
+    from evcrisp.simulation.generate import simulate, simulate_chunks
+    from evcrisp.simulation.result import Simulation
 
 __version__ = "0.1.0"
 
@@ -35,20 +38,28 @@ __all__ = [
     "MissingExtraError",
     "OutputError",
     "Recording",
+    "Simulation",
     "UnknownNameError",
     "Window",
     "__version__",
     "by_count",
     "by_time",
+    "denoise",
     "open",
     "read",
+    "simulate",
+    "simulate_chunks",
     "write",
 ]
 
 _LAZY = {
     "Recording": ("evcrisp.io.recording", "Recording"),
+    "Simulation": ("evcrisp.simulation.result", "Simulation"),
+    "denoise": ("evcrisp.filters", "denoise"),
     "open": ("evcrisp.io.reading", "open_recording"),
     "read": ("evcrisp.io.reading", "read"),
+    "simulate": ("evcrisp.simulation.generate", "simulate"),
+    "simulate_chunks": ("evcrisp.simulation.generate", "simulate_chunks"),
     "write": ("evcrisp.io.writing", "write"),
 }
 

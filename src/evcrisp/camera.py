@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.errors import ConfigError
 
+Floats = NDArray[np.float64]
+
 _MAX_ITERATIONS = 100
 _TOLERANCE = 1e-10  # of a ray's slope; about 1e-8 px
 
@@ -38,8 +40,8 @@ class Camera:
     Examples
     --------
     >>> camera = Camera(fx=200.0, fy=200.0, cx=119.5, cy=89.5)
-    >>> camera.undistort(10.0, 20.0)
-    (10.0, 20.0)
+    >>> [float(value) for value in camera.undistort(10.0, 20.0)]
+    [10.0, 20.0]
     """
 
     fx: float
@@ -86,8 +88,8 @@ class Camera:
                 f"{path}: a calibration must be 4 or 9 numbers, fx fy cx cy k1 k2 p1 p2 k3; "
                 f"got {len(values)}."
             )
-        k1, k2, p1, p2, k3 = values[4:] or (0.0,) * 5
-        return cls(*values[:4], distortion=(k1, k2, p1, p2, k3))
+        fx, fy, cx, cy, k1, k2, p1, p2, k3 = (*values, 0.0, 0.0, 0.0, 0.0, 0.0)[:9]
+        return cls(fx, fy, cx, cy, (k1, k2, p1, p2, k3))
 
     @classmethod
     def ideal(cls, resolution: Sequence[int], fov_deg: float = 60.0) -> "Camera":
@@ -95,18 +97,17 @@ class Camera:
 
         Examples
         --------
-        >>> Camera.ideal((200, 100), fov_deg=90.0).fx
+        >>> round(Camera.ideal((200, 100), fov_deg=90.0).fx, 6)
         100.0
         """
         width, height = resolution
         if not 1.0 <= fov_deg <= 170.0:
             raise ConfigError(f"`fov_deg` must lie in 1..170 degrees; got {fov_deg}.")
         focal = 0.5 * width / math.tan(math.radians(fov_deg) / 2)
-        focal = round(focal, 9)
         return cls(focal, focal, 0.5 * (width - 1), 0.5 * (height - 1))
 
     @property
-    def matrix(self) -> NDArray[np.float64]:
+    def matrix(self) -> Floats:
         """The 3 x 3 matrix from rays to ideal pixels."""
         return np.array([[self.fx, 0.0, self.cx], [0.0, self.fy, self.cy], [0.0, 0.0, 1.0]])
 
@@ -115,14 +116,15 @@ class Camera:
         """Whether the lens bends rays at all."""
         return any(self.distortion)
 
-    def distort(self, x: ArrayLike, y: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
+    def distort(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
         """Return the pixel that sees the ray of an ideal pixel."""
+        x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
         if not self.is_distorted:
             return x, y
-        xn, yn = self._bend((np.asarray(x) - self.cx) / self.fx, (np.asarray(y) - self.cy) / self.fy)
+        xn, yn = self._bend((x - self.cx) / self.fx, (y - self.cy) / self.fy)
         return self.fx * xn + self.cx, self.fy * yn + self.cy
 
-    def undistort(self, x: ArrayLike, y: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
+    def undistort(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
         """Return the ideal pixel of the ray that a pixel sees.
 
         Iterative where the lens is distorted: for events use :meth:`ideal_pixels` once and look
@@ -133,10 +135,10 @@ class Camera:
         ConfigError
             If the distortion has no inverse at one of the points.
         """
+        x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
         if not self.is_distorted:
             return x, y
-        xd = (np.asarray(x, np.float64) - self.cx) / self.fx
-        yd = (np.asarray(y, np.float64) - self.cy) / self.fy
+        xd, yd = (x - self.cx) / self.fx, (y - self.cy) / self.fy
         xn, yn = xd, yd
         residual = np.full(np.broadcast(xd, yd).shape, np.inf)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -149,32 +151,28 @@ class Camera:
                 xn, yn = (xd - dx) / radial, (yd - dy) / radial
         if not np.all(residual <= _TOLERANCE):
             worst = np.unravel_index(np.argmax(np.nan_to_num(residual, nan=np.inf)), residual.shape)
-            px, py = (np.broadcast_to(np.asarray(v), residual.shape)[worst] for v in (x, y))
+            px, py = (np.broadcast_to(v, residual.shape)[worst] for v in (x, y))
             raise ConfigError(
                 f"`distortion` {self.distortion} has no inverse at pixel ({px}, {py}). "
                 "Check the calibration, and that it belongs to this resolution."
             )
         return self.fx * xn + self.cx, self.fy * yn + self.cy
 
-    def ideal_pixels(self, resolution: Sequence[int]) -> NDArray[np.float64]:
+    def ideal_pixels(self, resolution: Sequence[int]) -> Floats:
         """Return the ideal pixel of every pixel, shape (h, w, 2), px."""
         width, height = resolution
         y, x = np.mgrid[0:height, 0:width].astype(np.float64)
         return np.stack(self.undistort(x, y), axis=-1)
 
-    def rays(self, resolution: Sequence[int]) -> NDArray[np.float64]:
+    def rays(self, resolution: Sequence[int]) -> Floats:
         """Return the ray of every pixel as its slopes ``(X/Z, Y/Z)``, shape (h, w, 2)."""
         return (self.ideal_pixels(resolution) - (self.cx, self.cy)) / (self.fx, self.fy)
 
-    def _bend(
-        self, xn: NDArray[np.float64], yn: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _bend(self, xn: Floats, yn: Floats) -> tuple[Floats, Floats]:
         radial, dx, dy = self._bend_terms(xn, yn)
         return xn * radial + dx, yn * radial + dy
 
-    def _bend_terms(
-        self, xn: NDArray[np.float64], yn: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def _bend_terms(self, xn: Floats, yn: Floats) -> tuple[Floats, Floats, Floats]:
         k1, k2, p1, p2, k3 = self.distortion
         r2 = xn * xn + yn * yn
         radial = 1.0 + r2 * (k1 + r2 * (k2 + r2 * k3))

@@ -36,7 +36,7 @@ def column_packet(columns: Mapping[str, NDArray[Any]], offset: int) -> Packet:
         t=as_microseconds(columns["t"], offset),
         p=as_polarity(columns["p"], offset),
         offset=offset,
-        signal=None if signal is None else signal.astype(np.bool_),
+        signal=None if signal is None else as_flag("signal", signal, offset),
     )
 
 
@@ -63,10 +63,20 @@ def as_microseconds(values: NDArray[Any], offset: int) -> NDArray[np.int64]:
     return scaled.astype(np.int64)
 
 
+def as_flag(name: str, values: NDArray[Any], offset: int) -> NDArray[np.bool_]:
+    """Return bool; bytes of a damaged file that are neither 0 nor 1 must not pass for True."""
+    flags = np.ascontiguousarray(values, np.bool_)
+    if values.dtype == np.bool_ and flags.size and flags.view(np.uint8).max() > 1:
+        raise FormatError(
+            f"{name} must be 0 or 1; found {flags.view(np.uint8).max()}", offset=offset
+        )
+    return flags
+
+
 def as_polarity(values: NDArray[Any], offset: int) -> NDArray[np.bool_]:
     """Return polarity as bool; accepts bool, 0/1 and -1/+1."""
     if values.dtype == np.bool_ or values.size == 0:
-        return np.ascontiguousarray(values, np.bool_)
+        return as_flag("polarity", values, offset)
     positive = values > 0
     fitting = positive & (values == 1) | ~positive & ((values == 0) | (values == -1))
     if not fitting.all():

@@ -5,16 +5,19 @@ follows links into other files. `Rows` allows none of that to surprise the calle
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import FormatError
+from evcrisp.errors import EvError, FormatError
 from evcrisp.io._columns import column_packet
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
+from evcrisp.io._sizes import ALL_SIZES
 from evcrisp.registry import require
 
 #: HDF5 filter of Prophesee's event codec ("ECF"); no Python package brings it.
@@ -27,11 +30,26 @@ _CHUNK_BYTES = 1 << 26
 _MAX_RATIO = 1100
 
 
+_MAGIC = b"\x89HDF\r\n\x1a\n"
+
+#: HDF5 allows a block of user data of these sizes before the magic number.
+_MAGIC_OFFSETS = (0, 512, 1024, 2048)
+
+#: Keep decompressed chunks of each column, so that packets need not be as large as chunks.
+_CACHE_BYTES = 1 << 23
+
+
+def has_magic(head: bytes) -> bool:
+    """Say whether a file that starts with ``head`` is HDF5."""
+    return any(head.startswith(_MAGIC, offset) for offset in _MAGIC_OFFSETS)
+
+
 def library() -> Any:
     """Return h5py, with the filters of hdf5plugin (Blosc, zstd, ...) registered."""
     purpose = "HDF5 recordings"
+    h5py = require("h5py", extra="hdf5", purpose=purpose)
     require("hdf5plugin", extra="hdf5", purpose=purpose)
-    return require("h5py", extra="hdf5", purpose=purpose)
+    return h5py
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +176,7 @@ class TableSource(Source):
         """Yield the events in file order."""
         first_of_all = next(iter(self.rows.values()))
         n_common = min(rows.n_stored for rows in self.rows.values())
-        for first in range(0, n_common, PACKET_EVENTS):
+        for first in range(0, max(n_common, 1), PACKET_EVENTS):  # no events may have labels too
             last = min(first + PACKET_EVENTS, n_common)
             parts = {name: rows.read(first, last) for name, rows in self.rows.items()}
             packet = column_packet(self.columns(parts), first_of_all.offset(first))
@@ -174,6 +192,62 @@ class TableSource(Source):
     def close(self) -> None:
         """Release the file."""
         self.file.close()
+
+
+#: What h5py raises for damaged files.
+_FOREIGN_ERRORS = (
+    OSError,
+    RuntimeError,
+    KeyError,
+    ValueError,
+    TypeError,  # a damaged type description
+    OverflowError,
+    SystemError,
+)
+
+
+class Hdf5Layout(ABC):
+    """What the readers of HDF5 layouts share; they say what they look for, and where events are."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    #: None but for the reader that takes every layout, since suffixes tell no layout.
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
+    foreign_errors: ClassVar[tuple[type[Exception], ...]] = _FOREIGN_ERRORS
+
+    def matches(self, file: Any) -> bool:
+        """Say whether an open file has this layout."""
+        return True
+
+    @abstractmethod
+    def open_source(self, file: Any) -> TableSource:
+        """Find the events of an open file."""
+
+    def recognizes(self, head: bytes, path: Path) -> bool:
+        """Look into the file; one that cannot be opened is left to the reader of all layouts."""
+        if not has_magic(head):
+            return False
+        try:
+            with _open_file(path) as file:
+                return self.matches(file)
+        except (EvError, *_FOREIGN_ERRORS):
+            return False
+
+    def open(self, path: Path) -> TableSource:
+        """Open a file and find its events."""
+        file = _open_file(path)
+        try:
+            return self.open_source(file)
+        except BaseException:
+            file.close()
+            raise
+
+
+def _open_file(path: Path) -> Any:
+    return library().File(path, "r", rdcc_nbytes=_CACHE_BYTES, locking="best-effort")
 
 
 def size_from_attributes(file: Any) -> tuple[int, int] | None:

@@ -8,8 +8,8 @@ ALL_SIZES = (
     (240, 180),  # DAVIS240
     (304, 240),  # ATIS
     (320, 240),  # DVXplorer Lite
-    (320, 320),  # GenX320
     (346, 260),  # DAVIS346
+    (320, 320),  # GenX320
     (640, 480),  # DVXplorer, Gen3
     (1280, 720),  # Gen4, IMX636
     (1280, 800),  # Samsung Gen4

@@ -20,7 +20,8 @@ def replacing(path: Path, *, overwrite: bool) -> Generator[Path, None, None]:
         raise OutputError(f"{path} exists already. Choose another name, or allow overwriting.")
     if not path.parent.is_dir():
         raise OutputError(f"The folder {path.parent} does not exist. Create it first.")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # The suffix stays last: writers choose compression by it.
+    temporary = path.with_name(f".part-{os.getpid()}-{path.name}")
     try:
         yield temporary
         _sync(temporary)

@@ -1,53 +1,101 @@
-"""HDF5: find out which layout a file has, and read it."""
+"""HDF5: any layout, and the plain columns and tables that many scripts and simulators write.
 
+- columns ``x, y, t, p`` or ``xs, ys, ts, ps`` at the root or in ``events`` (event_utils, EDS, e2calib);
+- a table ``events`` of four columns t [us], x, y, p (v2e);
+- a table ``events`` of records.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from evcrisp.io import hdf5_dsec, hdf5_m3ed, hdf5_mvsec, hdf5_plain, hdf5_prophesee
-from evcrisp.io._hdf5 import TableSource, library
-from evcrisp.io._sizes import ALL_SIZES
+from numpy.typing import NDArray
 
-_MAGIC = b"\x89HDF\r\n\x1a\n"
+from evcrisp.errors import FormatError
+from evcrisp.io._columns import find_columns
+from evcrisp.io._hdf5 import (
+    Hdf5Layout,
+    TableSource,
+    find_node,
+    find_rows,
+    has_magic,
+    library,
+    size_from_attributes,
+)
+from evcrisp.io.hdf5_dsec import DsecReader
+from evcrisp.io.hdf5_m3ed import M3edReader
+from evcrisp.io.hdf5_mvsec import MvsecReader
+from evcrisp.io.hdf5_prophesee import PropheseeHdf5Reader, open_records
 
-#: HDF5 allows a block of user data of these sizes before the magic number.
-_MAGIC_OFFSETS = (0, 512, 1024, 2048)
+#: Readers of the layouts that have a name, in the order in which a file is asked for them.
+LAYOUTS: tuple[Hdf5Layout, ...] = (
+    DsecReader(),
+    MvsecReader(),
+    M3edReader(),
+    PropheseeHdf5Reader(),
+)
 
-#: Asked in this order; the last one takes every file.
-_LAYOUTS = (hdf5_dsec, hdf5_mvsec, hdf5_m3ed, hdf5_prophesee, hdf5_plain)
 
-#: Keep decompressed chunks of each column, so that packets need not be as large as chunks.
-_CACHE_BYTES = 1 << 25
+@dataclass(slots=True)
+class V2eSource(TableSource):
+    """Events as a table of t, x, y, p."""
+
+    def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+        """Split the table."""
+        t, x, y, p = parts["events"].T
+        return {"x": x, "y": y, "t": t, "p": p}
 
 
 @dataclass(frozen=True, slots=True)
-class Hdf5Reader:
-    """Read the HDF5 layouts of DSEC, TUM-VIE, MVSEC, M3ED, Prophesee, v2e, and plain columns."""
+class Hdf5Reader(Hdf5Layout):
+    """Read HDF5 files of every layout; the last one that is asked, by the magic number alone."""
 
     name: ClassVar[str] = "hdf5"
-    title: ClassVar[str] = "HDF5 (DSEC, TUM-VIE, MVSEC, M3ED, Prophesee, plain columns)"
+    title: ClassVar[str] = "HDF5"
     suffixes: ClassVar[tuple[str, ...]] = (".h5", ".hdf5", ".hdf")
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = (
-        OSError,
-        RuntimeError,
-        KeyError,
-        ValueError,
-        TypeError,  # a damaged type description
-        OverflowError,
-        SystemError,
-    )
 
     def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the magic number."""
-        return any(head.startswith(_MAGIC, offset) for offset in _MAGIC_OFFSETS)
+        """Look for the magic number; no package is needed for that."""
+        return has_magic(head)
 
-    def open(self, path: Path) -> TableSource:
-        """Open a file and find its events."""
-        file = library().File(path, "r", rdcc_nbytes=_CACHE_BYTES, locking="best-effort")
-        try:
-            layout = next(layout for layout in _LAYOUTS if layout.matches(file))
-            return layout.open_source(file)
-        except BaseException:
-            file.close()
-            raise
+    def open_source(self, file: Any) -> TableSource:
+        """Find the events of an open file, in whichever layout."""
+        for layout in LAYOUTS:
+            if layout.matches(file):
+                return layout.open_source(file)
+        h5py = library()
+        node = find_node(file, "events")
+        if not isinstance(node, h5py.Dataset):
+            return _open_columns(file, "events" if isinstance(node, h5py.Group) else "")
+        if node.dtype.names is not None:
+            return open_records(file, "events", "records")
+        return _open_table(file)
+
+
+def _open_columns(file: Any, group: str) -> TableSource:
+    members = file[group] if group else file
+    names = find_columns(members.keys())
+    prefix = f"{group}/" if group else ""
+    found = {column: find_rows(file, prefix + name) for column, name in names.items()}
+    missing = [names[column] for column, rows in found.items() if rows is None]
+    if missing:
+        raise FormatError(f"{prefix + missing[0]!r} is not a dataset")
+    return TableSource(
+        resolution=size_from_attributes(file),
+        metadata={"layout": "columns"},
+        file=file,
+        rows={column: rows for column, rows in found.items() if rows is not None},
+    )
+
+
+def _open_table(file: Any) -> V2eSource:
+    table = find_rows(file, "events", n_axes=2)
+    if table is None or table.dataset.shape[1] != 4 or table.dataset.dtype.kind not in "iu":
+        raise FormatError("'events' must be a table of four columns of whole numbers: t, x, y, p")
+    return V2eSource(
+        resolution=size_from_attributes(file),
+        metadata={"layout": "v2e"},
+        file=file,
+        rows={"events": table},
+    )

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError, OutputError
+from evcrisp.errors import ConfigError, FormatError, OutputError
 from evcrisp.events import Events
-from evcrisp.io._columns import COLUMN_ALIASES
 from evcrisp.io._hdf5 import (
+    Hdf5Layout,
     TableSource,
     find_node,
     find_number,
@@ -22,6 +22,7 @@ from evcrisp.io._hdf5 import (
     library,
     size_from_attributes,
 )
+from evcrisp.io._hdf5_output import OutputFile
 
 _COLUMNS = {"t": np.int64, "x": np.uint16, "y": np.uint16, "p": np.uint8}
 _CHUNK_ROWS = 1 << 16
@@ -33,23 +34,31 @@ _INDEX_BLOCK = 1 << 20
 _COMPRESSIONS = ("blosc", "gzip", "none")
 
 
-def matches(file: Any) -> bool:
-    """Say whether the file has this layout."""
-    return all(find_node(file, f"events/{column}") is not None for column in "xytp")
+@dataclass(frozen=True, slots=True)
+class DsecReader(Hdf5Layout):
+    """Read HDF5 files in the layout of DSEC and TUM-VIE."""
 
+    name: ClassVar[str] = "dsec"
+    title: ClassVar[str] = "HDF5 in the layout of DSEC and TUM-VIE"
 
-def open_source(file: Any) -> TableSource:
-    """Find the columns of an open file."""
-    names = [name for name in COLUMN_ALIASES if find_node(file, f"events/{name}") is not None]
-    found = {name: find_rows(file, f"events/{name}") for name in names}
-    t_offset = find_number(file, "t_offset") or 0
-    return TableSource(
-        resolution=size_from_attributes(file),
-        metadata={"layout": "dsec", "t_offset_us": t_offset},
-        file=file,
-        rows={name: rows for name, rows in found.items() if rows is not None},
-        t_offset=t_offset,
-    )
+    def matches(self, file: Any) -> bool:
+        """Look for the four columns."""
+        return all(find_node(file, f"events/{column}") is not None for column in "xytp")
+
+    def open_source(self, file: Any) -> TableSource:
+        """Find the columns."""
+        found = {name: find_rows(file, f"events/{name}") for name in (*"xytp", "signal")}
+        rows = {name: column for name, column in found.items() if column is not None}
+        if not set("xytp") <= set(rows):
+            raise FormatError("expected the datasets x, y, t and p in the group 'events'")
+        t_offset = find_number(file, "t_offset") or 0
+        return TableSource(
+            resolution=size_from_attributes(file),
+            metadata={"layout": "dsec", "t_offset_us": t_offset},
+            file=file,
+            rows=rows,
+            t_offset=t_offset,
+        )
 
 
 @dataclass(slots=True)
@@ -57,9 +66,11 @@ class DsecSink:
     """Datasets that grow with each write."""
 
     file: Any  # h5py.File
+    output: OutputFile
     options: dict[str, Any]
-    t_offset: int | None = None
-    has_signal: bool | None = None
+    t_offset: int = 0
+    has_signal: bool | None = None  # None: no event was written yet
+    empty_has_signal: bool = False
     n_events: int = 0
     n_index: int = 0
     datasets: dict[str, Any] = field(default_factory=dict)
@@ -67,34 +78,37 @@ class DsecSink:
     def write(self, events: Events) -> None:
         """Append events."""
         if len(events) == 0:
+            self.empty_has_signal |= events.signal is not None
             return
-        if self.t_offset is None:
-            self._start(events)
+        if self.has_signal is None:
+            self._start(int(events.t[0]), events.signal is not None)
         if (events.signal is not None) != self.has_signal:
             raise ConfigError("Either all events or none must have labels (`signal`).")
         t = events.t - self.t_offset
-        columns = {"t": t, "x": events.x, "y": events.y, "p": events.p}
+        columns: dict[str, NDArray[Any]] = {"t": t, "x": events.x, "y": events.y, "p": events.p}
         if events.signal is not None:
             columns["signal"] = events.signal
         for name, column in columns.items():
             _append(self.datasets[name], column)
         self._append_index(t)
         self.n_events += len(events)
+        self.output.check()
 
     def finish(self) -> None:
         """Complete and close the file."""
-        if self.t_offset is None:
-            self._start(None)
+        if self.has_signal is None:
+            self._start(0, self.empty_has_signal)
         self.file.create_dataset("t_offset", data=np.int64(self.t_offset))
-        self.file.close()
+        self.abort()
+        self.output.check()
 
     def abort(self) -> None:
-        """Close the file without completing it."""
+        """Close the file."""
         self.file.close()
+        self.output.close()
 
-    def _start(self, events: Events | None) -> None:
-        self.t_offset = 0 if events is None else int(events.t[0])
-        self.has_signal = events is not None and events.signal is not None
+    def _start(self, t_offset: int, has_signal: bool) -> None:
+        self.t_offset, self.has_signal = t_offset, has_signal
         dtypes = {f"events/{name}": dtype for name, dtype in _COLUMNS.items()}
         if self.has_signal:
             dtypes["events/signal"] = np.uint8
@@ -155,10 +169,12 @@ class DsecWriter:
 
     def open(self, path: Path, resolution: tuple[int, int]) -> DsecSink:
         """Start a file."""
-        file = library().File(path, "w")
+        h5py = library()
+        output = OutputFile(path)
+        file = h5py.File(output, "w")
         file.attrs["creator"] = "evcrisp"
         file.attrs["resolution"] = np.array(resolution, np.int64)
-        return DsecSink(file, self._options())
+        return DsecSink(file, output, self._options())
 
     def _options(self) -> dict[str, Any]:
         if self.compression == "none":

@@ -1,18 +1,13 @@
 """The HDF5 layout of M3ED: ``prophesee/{left,right}/{x,y,t,p}``; the left camera is read."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from evcrisp.errors import FormatError
-from evcrisp.io._hdf5 import TableSource, find_node, find_rows
+from evcrisp.io._hdf5 import Hdf5Layout, TableSource, find_node, find_rows
 from evcrisp.streams import Imu
-
-
-def matches(file: Any) -> bool:
-    """Say whether the file has this layout."""
-    return bool(_cameras(file))
 
 
 def _cameras(file: Any) -> list[str]:
@@ -40,20 +35,32 @@ class M3edSource(TableSource):
         return Imu(t=t[present], gyro_rad_s=vectors[0][present], accel_m_s2=vectors[1][present])
 
 
-def open_source(file: Any) -> M3edSource:
-    """Find the columns of an open file."""
-    cameras = _cameras(file)
-    side = cameras[0]
-    found = {name: find_rows(file, f"prophesee/{side}/{name}") for name in "xytp"}
-    missing = [name for name, rows in found.items() if rows is None]
-    if missing:
-        raise FormatError(f"'prophesee/{side}' has no {missing[0]!r}")
-    return M3edSource(
-        resolution=_resolution(file, side),
-        metadata={"layout": "m3ed", "camera": side, "cameras": cameras},
-        file=file,
-        rows={name: rows for name, rows in found.items() if rows is not None},
-    )
+@dataclass(frozen=True, slots=True)
+class M3edReader(Hdf5Layout):
+    """Read HDF5 files in the layout of M3ED: the left camera, or the right if there is no other."""
+
+    name: ClassVar[str] = "m3ed"
+    title: ClassVar[str] = "HDF5 in the layout of M3ED"
+    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ((1280, 720),)
+
+    def matches(self, file: Any) -> bool:
+        """Look for the columns of a camera."""
+        return bool(_cameras(file))
+
+    def open_source(self, file: Any) -> M3edSource:
+        """Find the columns."""
+        cameras = _cameras(file)
+        side = cameras[0] if cameras else "left"
+        found = {name: find_rows(file, f"prophesee/{side}/{name}") for name in "xytp"}
+        rows = {name: column for name, column in found.items() if column is not None}
+        if set(rows) != set("xytp"):
+            raise FormatError(f"expected the datasets x, y, t and p in 'prophesee/{side}'")
+        return M3edSource(
+            resolution=_resolution(file, side),
+            metadata={"layout": "m3ed", "camera": side, "cameras": cameras},
+            file=file,
+            rows=rows,
+        )
 
 
 def _resolution(file: Any, side: str) -> tuple[int, int] | None:

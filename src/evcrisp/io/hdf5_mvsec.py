@@ -2,22 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError
 from evcrisp.io._columns import as_microseconds
-from evcrisp.io._hdf5 import TableSource, find_node, find_rows
+from evcrisp.io._hdf5 import Hdf5Layout, TableSource, find_node, find_rows
 from evcrisp.streams import Frame, Imu
 
 _DAVIS346 = (346, 260)
-
-
-def matches(file: Any) -> bool:
-    """Say whether the file has this layout."""
-    return bool(_cameras(file))
 
 
 def _cameras(file: Any) -> list[str]:
@@ -74,17 +69,29 @@ def _median_norm(vectors: NDArray[np.float64]) -> float:
     return float(np.median(np.linalg.norm(vectors, axis=1))) if len(vectors) else 0.0
 
 
-def open_source(file: Any) -> MvsecSource:
-    """Find the table of an open file."""
-    cameras = _cameras(file)
-    side = cameras[0]
-    table = find_rows(file, f"davis/{side}/events", n_axes=2)
-    if table is None or table.dataset.shape[1] != 4:
-        raise FormatError(f"'davis/{side}/events' must be a table of four columns: x, y, t, p")
-    return MvsecSource(
-        resolution=_DAVIS346,
-        metadata={"layout": "mvsec", "camera": side, "cameras": cameras},
-        file=file,
-        rows={"events": table},
-        side=side,
-    )
+@dataclass(frozen=True, slots=True)
+class MvsecReader(Hdf5Layout):
+    """Read HDF5 files in the layout of MVSEC: the left camera, or the right if there is no other."""
+
+    name: ClassVar[str] = "mvsec"
+    title: ClassVar[str] = "HDF5 in the layout of MVSEC"
+    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = (_DAVIS346,)
+
+    def matches(self, file: Any) -> bool:
+        """Look for the table of a camera."""
+        return bool(_cameras(file))
+
+    def open_source(self, file: Any) -> MvsecSource:
+        """Find the table."""
+        cameras = _cameras(file)
+        side = cameras[0] if cameras else "left"
+        table = find_rows(file, f"davis/{side}/events", n_axes=2)
+        if table is None or table.dataset.shape[1] != 4:
+            raise FormatError(f"expected a table of four columns at 'davis/{side}/events'")
+        return MvsecSource(
+            resolution=_DAVIS346,
+            metadata={"layout": "mvsec", "camera": side, "cameras": cameras},
+            file=file,
+            rows={"events": table},
+            side=side,
+        )

@@ -6,23 +6,26 @@ recognized and refused with advice.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError
 from evcrisp.io._columns import find_columns
-from evcrisp.io._hdf5 import TableSource, as_text, find_node, find_rows, size_from_attributes
+from evcrisp.io._hdf5 import (
+    Hdf5Layout,
+    TableSource,
+    as_text,
+    find_node,
+    find_rows,
+    size_from_attributes,
+)
+from evcrisp.io._sizes import PROPHESEE_SIZES
 from evcrisp.streams import TriggerKind, Triggers
 
 #: Attributes of the vendor's files that a user may want to see.
 _FACTS = ("camera_integrator_name", "generation", "serial_number", "time_shift", "version")
-
-
-def matches(file: Any) -> bool:
-    """Say whether the file has this layout."""
-    return find_node(file, "CD/events") is not None
 
 
 @dataclass(slots=True)
@@ -52,11 +55,28 @@ class CompoundSource(TableSource):
         )
 
 
-def open_source(file: Any, path: str = "CD/events", layout: str = "prophesee") -> CompoundSource:
-    """Find the table of an open file."""
+@dataclass(frozen=True, slots=True)
+class PropheseeHdf5Reader(Hdf5Layout):
+    """Read HDF5 files in the layout of Prophesee, unless they are compressed with its codec."""
+
+    name: ClassVar[str] = "prophesee-hdf5"
+    title: ClassVar[str] = "HDF5 in the layout of Prophesee"
+    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = PROPHESEE_SIZES
+
+    def matches(self, file: Any) -> bool:
+        """Look for the table of events."""
+        return find_node(file, "CD/events") is not None
+
+    def open_source(self, file: Any) -> CompoundSource:
+        """Find the table."""
+        return open_records(file, "CD/events", "prophesee")
+
+
+def open_records(file: Any, path: str, layout: str) -> CompoundSource:
+    """Find events that are records of one table."""
     table = find_rows(file, path, compound=True)
     if table is None:
-        raise FormatError(f"{path!r} is not a table")
+        raise FormatError(f"expected a table of records at {path!r}")
     find_columns(table.dataset.dtype.names)
     facts = {name: as_text(file.attrs[name]) for name in _FACTS if name in file.attrs}
     return CompoundSource(

@@ -1,7 +1,7 @@
 """A recording on disk: checks, chunks and damage handled once for all formats."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, TypeVar
@@ -10,6 +10,7 @@ import numpy as np
 
 from evcrisp.errors import ConfigError, EvError, FormatError
 from evcrisp.events import Events, _as_resolution
+from evcrisp.io._joining import join
 from evcrisp.io._protocol import Packet, Reader, Source
 from evcrisp.streams import Frame, Imu, Triggers
 
@@ -55,6 +56,7 @@ class Recording:
         self._guessed: tuple[int, int] | None = None
         self._n_bytes = path.stat().st_size if path.is_file() else 0
         self._position = 0  # byte of the packet that was read last
+        self._live: list[Generator[Packet, None, None]] = []
         try:
             self._source: Source = reader.open(path)
             _check_size(self._source.resolution)
@@ -76,7 +78,9 @@ class Recording:
         return f"Recording({str(self.path)!r}, format={self.format!r})"
 
     def close(self) -> None:
-        """Release the file."""
+        """Release the file; chunks that are still being read end."""
+        for packets in tuple(self._live):
+            packets.close()
         self._source.close()
 
     @property
@@ -132,16 +136,14 @@ class Recording:
     def read(self) -> Events:
         """Return all events at once."""
         size = self._given or self._source.resolution or self._guessed
-        packets = list(self._packets())
+        packet = join(self._packets(), n_expected=self._source.n_events, n_bytes=self._n_bytes)
         if size is None:
-            filled = [packet for packet in packets if packet.t.size]
+            filled = packet is not None and packet.t.size
             size = self._guess(
-                max((int(packet.x.max()) + 1 for packet in filled), default=0),
-                max((int(packet.y.max()) + 1 for packet in filled), default=0),
+                int(packet.x.max()) + 1 if filled else 0,
+                int(packet.y.max()) + 1 if filled else 0,
             )
-        if not packets:
-            return Events.empty(size)
-        return Events.concatenate(_events(packet, size, slice(None)) for packet in packets)
+        return Events.empty(size) if packet is None else _events(packet, size, slice(None))
 
     def imu(self) -> Imu | None:
         """Return all IMU samples, or None if the file has no such stream."""
@@ -161,6 +163,15 @@ class Recording:
             yield frame
 
     def _packets(self, *, scanning: bool = False) -> Iterator[Packet]:
+        packets = self._checked_packets(scanning=scanning)
+        self._live.append(packets)
+        try:
+            yield from packets
+        finally:
+            packets.close()
+            self._live = [live for live in self._live if live is not packets]
+
+    def _checked_packets(self, *, scanning: bool) -> Generator[Packet, None, None]:
         """Yield checked packets; the one place where damage is handled.
 
         A scan ends at damage without a word, since the read that follows will meet it again.
@@ -226,6 +237,8 @@ class Recording:
             size for size in self._reader.standard_sizes if size[0] >= width and size[1] >= height
         )
         self._guessed = next(fitting, (max(width, 1), max(height, 1)))
+        if width == 0:  # no events, so nothing that could be wrong
+            return self._guessed
         logger.warning(
             "%s: the file does not say its sensor size; taking %dx%d, the smallest standard size "
             "that holds all events (they need %dx%d). Give `resolution` if that is wrong.",

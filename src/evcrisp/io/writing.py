@@ -13,6 +13,7 @@ from evcrisp.io._writing import replacing
 from evcrisp.io.formats import WRITERS
 from evcrisp.io.recording import Recording
 from evcrisp.registry import configured
+from evcrisp.streams import Imu
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +39,7 @@ def write(
     *,
     format: str | None = None,
     overwrite: bool = False,
+    imu: Imu | None = None,
     on_chunk: Callable[[Events], None] | None = None,
     **options: object,
 ) -> int:
@@ -54,6 +56,8 @@ def write(
         Name of the output format.
     overwrite : bool
         Replace an existing file. By default that is an error.
+    imu : Imu, optional
+        Samples that go with the events, where the format keeps them; a recording has its own.
     on_chunk : callable, optional
         Called with each chunk after it was written, for progress.
     **options
@@ -67,26 +71,24 @@ def write(
     path = Path(path)
     writer = writer_for(path, format, **options)
     recording = events if isinstance(events, Recording) else None
-    chunks = iter((events,)) if isinstance(events, Events) else _chunks(events)
-    first = next(chunks, None)
-    if first is not None:
-        resolution = first.resolution
-    elif recording is not None:
-        resolution = recording.resolution
-    else:
-        raise ConfigError("`events` must hold at least one `Events`, which may be empty; got none.")
-    n_events = 0
-    with (
-        replacing(path, overwrite=overwrite) as temporary,
-        Closing(writer.open(temporary, resolution)) as sink,
-    ):
-        for chunk in () if first is None else itertools.chain((first,), chunks):
-            _write_chunk(sink, chunk, writer, n_events)
-            n_events += len(chunk)
-            if on_chunk is not None:
-                on_chunk(chunk)
-        if recording is not None:
-            _write_extras(sink, recording, writer)
+    with replacing(path, overwrite=overwrite) as temporary:
+        chunks = iter((events,)) if isinstance(events, Events) else _chunks(events)
+        first = next(chunks, None)
+        if first is None:
+            if recording is None:
+                raise ConfigError("`events` must hold at least one `Events`; got none.")
+            first = Events.empty(recording.resolution)
+        with Closing(writer.open(temporary, first.resolution)) as sink:
+            n_events = 0
+            for chunk in itertools.chain((first,), chunks):
+                _write_chunk(sink, chunk, writer, n_events)
+                n_events += len(chunk)
+                if on_chunk is not None:
+                    on_chunk(chunk)
+            if recording is not None:
+                _write_extras(sink, recording, writer)
+            elif imu is not None and isinstance(sink, ExtrasSink):
+                sink.write_imu(imu)
     return n_events
 
 

@@ -25,7 +25,40 @@ DOCUMENTED = 0xC5FD
 #: Steps of TIME_HIGH; so many back or more is a clock that started over.
 HALF_LOOP = 1 << 11
 
-_ONE = np.uint64(1)
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+_EACH = np.uint64(0x0001_0001_0001_0001)
+
+
+@njit
+def _count_in_four(words, i):
+    """Return how many events and triggers the four words from i on hold.
+
+    They are looked at side by side in one number: nearly twice as fast as one by one.
+    """
+    four = np.uint64(words[i]) | (np.uint64(words[i + 1]) << np.uint64(16))
+    four |= (np.uint64(words[i + 2]) << np.uint64(32)) | (np.uint64(words[i + 3]) << np.uint64(48))
+    kinds = (four >> np.uint64(12)) & (_EACH * np.uint64(0xF))
+    masks = _equal(kinds, VECT_12) * np.uint64(0xFFF) | _equal(kinds, VECT_8) * np.uint64(0xFF)
+    # An ADDR_X counts as one bit, put where no mask has one.
+    bits = (four & masks) | (_equal(kinds, ADDR_X) << np.uint64(15))
+    bits -= (bits >> np.uint64(1)) & (_EACH * np.uint64(0x5555))
+    bits = (bits & (_EACH * np.uint64(0x3333))) + ((bits >> _TWO) & (_EACH * np.uint64(0x3333)))
+    bits = (bits + (bits >> np.uint64(4))) & (_EACH * np.uint64(0x0F0F))
+    return _sum(bits + (bits >> np.uint64(8))), _sum(_equal(kinds, EXT_TRIGGER))
+
+
+@njit
+def _sum(lanes):
+    """Return the sum of the lowest byte of each 16 bits."""
+    lanes += lanes >> np.uint64(32)
+    return np.int64((lanes + (lanes >> np.uint64(16))) & np.uint64(0xFF))
+
+
+@njit
+def _equal(kinds, kind):
+    """Return 1 in each 16 bits that hold a type, and 0 in the others."""
+    differs = (kinds ^ (_EACH * np.uint64(kind))) + _EACH * np.uint64(0xF)
+    return _EACH - ((differs >> np.uint64(4)) & _EACH)
 
 
 @njit
@@ -36,13 +69,15 @@ def count_evt3(words):
     """
     n_events = 0
     n_triggers = 0
-    for i in range(words.size):
-        word = words[i]
-        kind = word >> 12
-        bits = word & (0xFFF if kind == VECT_12 else 0xFF if kind == VECT_8 else 0)
-        bits = bits - ((bits >> 1) & 0x555)
-        bits = (bits & 0x333) + ((bits >> 2) & 0x333)
-        n_events += (bits & 0xF) + ((bits >> 4) & 0xF) + (bits >> 8) + (kind == ADDR_X)
+    n_whole = words.size - words.size % 4
+    for i in range(0, n_whole, 4):
+        events, triggers = _count_in_four(words, i)
+        n_events += events
+        n_triggers += triggers
+    for i in range(n_whole, words.size):
+        kind = np.int64(words[i]) >> 12
+        mask = 0xFFF if kind == VECT_12 else 0xFF if kind == VECT_8 else 0
+        n_events += count_bits(np.int64(words[i]) & mask) + (kind == ADDR_X)
         n_triggers += kind == EXT_TRIGGER
     return n_events, n_triggers
 
@@ -57,16 +92,19 @@ def advanced_evt3(time, high):
 
 
 @njit
-def _skip_evt3(words, state):
-    """Go on until time and row are known; return the index of the word after that."""
+def _start_evt3(words, state, trigger_t, trigger_word):
+    """Go on until time and row are known; return how many words and triggers that took."""
+    n_triggers = 0
     for i in range(words.size):
         if state[TIME] >= 0 and state[ROW] >= 0:
-            return i
-        kind = words[i] >> 12
-        value = words[i] & 0xFFF
+            return i, n_triggers
+        word = np.int64(words[i])
+        kind = word >> 12
+        value = word & 0xFFF
         if kind == TIME_HIGH:
-            state[TIME] = advanced_evt3(state[TIME], value)
-            state[NOW] = state[TIME]
+            if state[TIME] < 0 or value != (state[TIME] >> 12) & 0xFFF:
+                state[TIME] = advanced_evt3(state[TIME], value)
+                state[NOW] = state[TIME]
         elif kind == TIME_LOW and state[TIME] >= 0:
             state[NOW] = state[TIME] | value
         elif kind == ADDR_Y:
@@ -74,14 +112,24 @@ def _skip_evt3(words, state):
         elif kind == VECT_BASE_X:
             state[BASE] = value & 0x7FF
             state[POLARITY] = value >> 11
-        elif kind == VECT_12 or kind == VECT_8:
+        elif kind in (VECT_12, VECT_8):
             state[N_LOST] += count_bits(value if kind == VECT_12 else value & 0xFF)
             state[BASE] += 0 if state[BASE] < 0 else 12 if kind == VECT_12 else 8
-        elif kind == ADDR_X or kind == EXT_TRIGGER:
+        elif kind == EXT_TRIGGER and state[TIME] >= 0:
+            trigger_t[n_triggers] = state[NOW]
+            trigger_word[n_triggers] = value
+            n_triggers += 1
+        elif kind in (ADDR_X, EXT_TRIGGER):
             state[N_LOST] += 1
         elif not (DOCUMENTED >> kind) & 1:
             state[N_RESERVED] += 1
-    return words.size
+    return words.size, n_triggers
+
+
+@njit
+def _is_rest_of_32(words, i):
+    """Say whether VECT_12 and VECT_8 come next: sensors send vectors of 12 + 12 + 8 pixels."""
+    return i + 1 < words.size and words[i] >> 12 == VECT_12 and words[i + 1] >> 12 == VECT_8
 
 
 @njit
@@ -94,15 +142,15 @@ def decode_evt3(words, state, x, y, t, p, trigger_t, trigger_word):
     m and k as `count_evt3` says, m plus `SLACK`. Events before the first TIME_HIGH and ADDR_Y, and
     vectors before the first VECT_BASE_X, have no time or place: they add to ``state[N_LOST]``.
     """
-    i = _skip_evt3(words, state)
+    i, n_triggers = _start_evt3(words, state, trigger_t, trigger_word)
     time, now, row = state[TIME], state[NOW], np.uint16(state[ROW])
     has_base, base = state[BASE] >= 0, np.uint64(state[BASE] & 0xFFFF)
     polarity = state[POLARITY] != 0
     n = 0
-    n_triggers = 0
     while i < words.size:
-        kind = words[i] >> 12
-        value = words[i] & 0xFFF
+        word = words[i]
+        kind = word >> 12
+        value = word & 0xFFF
         i += 1
         if (PLAIN >> kind) & 1:
             # The common words follow each other at random: written without a branch, kept or
@@ -116,15 +164,14 @@ def decode_evt3(words, state, x, y, t, p, trigger_t, trigger_word):
             now = time | value if kind == TIME_LOW else now
         elif kind == VECT_BASE_X:
             base, has_base, polarity = np.uint64(value & 0x7FF), True, value > 0x7FF
-        elif kind == VECT_12 or kind == VECT_8:
+        elif kind in (VECT_12, VECT_8):
             width = 12 if kind == VECT_12 else 8
             mask = np.uint64(value & ((1 << width) - 1))
-            if width == 12 and i + 1 < words.size:
-                if words[i] >> 12 == VECT_12 and words[i + 1] >> 12 == VECT_8:
-                    second, third = np.uint64(words[i] & 0xFFF), np.uint64(words[i + 1] & 0xFF)
-                    mask |= (second << np.uint64(12)) | (third << np.uint64(24))
-                    width = 32
-                    i += 2
+            if kind == VECT_12 and _is_rest_of_32(words, i):
+                second, third = np.uint64(words[i] & 0xFFF), np.uint64(words[i + 1] & 0xFF)
+                mask |= (second << np.uint64(12)) | (third << np.uint64(24))
+                width = 32
+                i += 2
             if not has_base:
                 state[N_LOST] += count_bits(np.int64(mask))
                 continue
@@ -138,7 +185,7 @@ def decode_evt3(words, state, x, y, t, p, trigger_t, trigger_word):
             base = (base + np.uint64(width)) & np.uint64(0xFFFF)
         elif kind == TIME_HIGH:
             if value != (time >> 12) & 0xFFF:
-                time = advanced_evt3(time, value)
+                time = advanced_evt3(time, np.int64(value))
                 now = time
         elif kind == EXT_TRIGGER:
             trigger_t[n_triggers] = now

@@ -14,6 +14,8 @@ OK, NOT_A_NUMBER, TOO_FEW, TOO_MANY, FRACTION, OUT_OF_RANGE, NOT_A_FLAG = 0, 1, 
 MAX_LINE_BYTES = 40
 
 _INT64_MAX = np.iinfo(np.int64).max
+_TRUE = np.frombuffer(b"true", np.uint8)
+_FALSE = np.frombuffer(b"false", np.uint8)
 _POWERS = 10 ** np.arange(19, dtype=np.int64)
 
 
@@ -72,7 +74,9 @@ def _plain_lines(text, roles, delimiter, time_exponent, t, x, y, p, signal, stat
                 if exponent >= 0:
                     plain = value <= _INT64_MAX // _POWERS[exponent]
                     t[row] = value * _POWERS[exponent]
-                elif exponent == -3 and time_exponent:  # nine decimals; dividing by a constant is faster
+                elif (
+                    exponent == -3 and time_exponent
+                ):  # nine decimals; dividing by a constant is faster
                     t[row] = (value + 500) // 1000
                 else:
                     plain = time_exponent > 0
@@ -115,6 +119,8 @@ def _any_line(text, roles, delimiter, time_exponent, t, x, y, p, signal, state):
     for column in range(roles.size):
         if column:
             i, status = _next_column(text, i, delimiter)
+            if status == NOT_A_NUMBER:  # something sticks to the field before, as in `12b`
+                column -= 1
             if status != OK:
                 break
         role = roles[column]
@@ -185,13 +191,14 @@ def _coordinate(text, i):
 @njit
 def _flag(text, i):
     """Read 0, 1 or -1, or the word True or False."""
-    word = text[i] | 32
-    if word == 116 or word == 102:
-        start = i
-        while 97 <= (text[i] | 32) <= 122:
+    first = text[i] | 32
+    if first == 116 or first == 102:
+        word = _TRUE if first == 116 else _FALSE
+        for letter in word:
+            if text[i] | 32 != letter:
+                return i, False, NOT_A_NUMBER
             i += 1
-        n_letters = 4 if word == 116 else 5
-        return i, word == 116, OK if i - start == n_letters else NOT_A_NUMBER
+        return i, first == 116, OK
     i, value, status = _whole(text, i, 0, False)
     if status == OK and not -1 <= value <= 1:
         status = NOT_A_FLAG
@@ -201,7 +208,7 @@ def _flag(text, i):
 @njit
 def _whole(text, i, shift, rounded):
     """Read a decimal number times 10**shift as int64, rounded half away from zero if allowed."""
-    i, mantissa, exponent, negative, found = _decimal(text, i)
+    i, mantissa, exponent, negative, cut, found = _decimal(text, i)
     if not found:
         return i, np.int64(0), NOT_A_NUMBER
     exponent += shift
@@ -212,7 +219,7 @@ def _whole(text, i, shift, rounded):
         value = mantissa * _POWERS[exponent]
     elif exponent < 0:
         value, rest = _divided(mantissa, -exponent)
-    if rest and not rounded:
+    if (rest or cut) and not rounded:
         return i, np.int64(0), FRACTION
     return i, -value if negative else value, OK
 
@@ -235,21 +242,26 @@ def _decimal(text, i):
     """Split a number such as -1.5e-05 into its digits and a power of ten.
 
     Digits that int64 cannot hold are cut off. Returns the byte after it, digits, exponent, whether
-    it is negative, and whether there is a number at all.
+    it is negative, whether it lost digits, and whether there is a number at all.
     """
     negative = text[i] == 45
     if negative or text[i] == 43:
         i += 1
     mantissa, exponent = np.int64(0), np.int64(0)
     n_digits = 0
-    full = past_point = False
+    full = cut = past_point = False
     while 48 <= text[i] <= 57 or (text[i] == 46 and not past_point):
         if text[i] == 46:
             past_point = True
         else:
             digit = np.int64(text[i]) - 48
-            full = full or mantissa > (_INT64_MAX - digit) // 10
-            if not full:
+            if not full and mantissa > (_INT64_MAX - digit) // 10:
+                full = True
+                # One more than fits, so that a number just beyond int64 does not come back smaller.
+                mantissa = max(mantissa, _INT64_MAX // 10 + 1)
+            if full:
+                cut = cut or digit != 0
+            else:
                 mantissa = mantissa * 10 + digit
             # A digit that is cut off before the point still counts for the size of the number.
             exponent += np.int64(full) - np.int64(past_point)
@@ -267,7 +279,7 @@ def _decimal(text, i):
             i += 1
         n_digits = i - start
         exponent += -power if down else power
-    return i, mantissa, exponent, negative, n_digits > 0
+    return i, mantissa, exponent, negative, cut, n_digits > 0
 
 
 @njit

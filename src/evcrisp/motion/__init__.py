@@ -34,9 +34,7 @@ MOTION_MODELS: dict[str, type[MotionModel]] = {
 }
 
 
-def motion_model(
-    name: str, resolution: Sequence[int], camera: Camera | None = None
-) -> MotionModel:
+def motion_model(name: str, resolution: Sequence[int], camera: Camera | None = None) -> MotionModel:
     """Return the named model for a sensor.
 
     Examples

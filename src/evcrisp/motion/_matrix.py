@@ -30,6 +30,11 @@ def apply(matrix: Floats, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     )
 
 
+def apply_inverse(matrix: Floats, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+    """Move points back by homographies."""
+    return apply(np.linalg.inv(matrix).astype(np.float64), x, y)
+
+
 def about(center: tuple[float, float], matrix: Floats, scale: float = 1.0) -> Floats:
     """Turn a matrix on ``(x - cx, y - cy) / scale`` into one on pixels."""
     cx, cy = center

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from evcrisp.camera import Camera
 from evcrisp.errors import ConfigError
-from evcrisp.motion._matrix import about, apply, stacked
+from evcrisp.motion._matrix import about, apply_inverse, stacked
 from evcrisp.motion._protocol import Floats, center_of
 
 
@@ -63,7 +63,7 @@ class Homography:
         self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
     ) -> tuple[Floats, Floats]:
         """Return the positions at ``t_ref + dt`` of points given at ``t_ref``, px."""
-        return apply(np.linalg.inv(self.matrix(theta, dt)), x, y)
+        return apply_inverse(self.matrix(theta, dt), x, y)
 
     def matrix(self, theta: ArrayLike, dt: ArrayLike) -> Floats:
         """Return the warp as a homography, shape ``dt.shape + (3, 3)``."""

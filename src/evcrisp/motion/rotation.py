@@ -51,7 +51,7 @@ class Rotation:
     ) -> tuple[Floats, Floats]:
         """Return the pixels at ``t_ref + dt`` of ideal pixels given at ``t_ref``, px."""
         turned = self._turned(theta, x, y, -np.asarray(dt, np.float64))
-        return self.camera.distort(*turned)  # type: ignore[return-value]
+        return self.camera.distort(*turned)
 
     def matrix(self, theta: ArrayLike, dt: ArrayLike) -> Floats:
         """Return the warp of ideal pixels as a homography, shape ``dt.shape + (3, 3)``."""

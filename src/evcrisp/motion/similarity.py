@@ -69,9 +69,7 @@ class Similarity:
         dt = np.asarray(dt, np.float64)
         shrink = np.exp(-s * dt)
         c, n = shrink * np.cos(w * dt), shrink * np.sin(w * dt)
-        return about(
-            self.center, stacked(((c, n, -vx * dt), (-n, c, -vy * dt), (0.0, 0.0, 1.0)))
-        )
+        return about(self.center, stacked(((c, n, -vx * dt), (-n, c, -vy * dt), (0.0, 0.0, 1.0))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,102 @@
+"""Walk the packets of an AEDAT4 file one after the other, and read the data table at its end.
+
+A packet is a stream id and a size (two int32) and that many bytes. The walk needs no data table:
+the recording may have been killed before it was written, or its position may be damaged.
+"""
+
+import struct
+from collections.abc import Collection, Iterator
+from typing import IO
+
+import numpy as np
+
+from evcrisp.errors import FormatError
+from evcrisp.io import _flatbuffers
+from evcrisp.io._aedat4_header import Header
+
+PACKET_HEADER = struct.Struct("<ii")
+TABLE_IDENTIFIER = b"FTAB"
+RECORD_BYTES = 16
+
+#: A larger data table (of some 150 000 packets) is not read; that would no longer be cheap.
+_MAX_TABLE_BYTES = 1 << 22
+#: Events in the largest FlatBuffer.
+_MAX_PACKET_EVENTS = (1 << 31) // RECORD_BYTES
+
+
+def walk(
+    file: IO[bytes], header: Header, file_size: int, wanted: Collection[int]
+) -> Iterator[tuple[int, bytes]]:
+    """Yield (byte, expanded data) of each packet of the wanted streams.
+
+    The file is positioned anew for each packet, so that two walks may take turns.
+    """
+    known = {stream.id for stream in header.streams}
+    read, seek, unpack = file.read, file.seek, PACKET_HEADER.unpack
+    decode = header.codec.decoder()
+    at = header.first_packet
+    while at < file_size:
+        seek(at)
+        head = read(8)
+        if len(head) < 8:
+            if at == header.table_position:
+                return
+            raise FormatError("the file ends inside the header of a packet", offset=at)
+        stream, size = unpack(head)
+        left = file_size - at - 8
+        if stream not in known or not 0 <= size <= left:
+            if at == header.table_position or _is_table(file, header, at, left):
+                return
+            raise FormatError(_complaint(stream, size, left, known), offset=at)
+        if stream in wanted:
+            try:
+                data = decode(read(size))
+            except FormatError as error:
+                raise FormatError(error.reason, offset=at) from error
+            yield at, data
+        at += 8 + size
+
+
+def _complaint(stream: int, size: int, left: int, known: Collection[int]) -> str:
+    if stream not in known:
+        return f"a packet belongs to stream {stream}; the header declares {sorted(known)}"
+    if size < 0:
+        return f"a packet has the negative size {size}"
+    return f"a packet declares {size} bytes but the file ends after {left}"
+
+
+def _is_table(file: IO[bytes], header: Header, at: int, left: int) -> bool:
+    """Say whether the data table starts here, although the header points elsewhere."""
+    if left > _MAX_TABLE_BYTES:
+        return False
+    file.seek(at)
+    try:
+        _flatbuffers.prefixed_root(header.codec.decoder()(file.read()), TABLE_IDENTIFIER)
+    except FormatError:
+        return False
+    return True
+
+
+def count_events(file: IO[bytes], header: Header, file_size: int, stream: int) -> int | None:
+    """Return the number of events as the data table states it, or None if it is not to be trusted."""
+    at = header.table_position
+    if not header.first_packet <= at < file_size or file_size - at > _MAX_TABLE_BYTES:
+        return None
+    file.seek(at)
+    try:
+        data = header.codec.decoder()(file.read())
+        table = _flatbuffers.prefixed_root(data, TABLE_IDENTIFIER)
+        rows = _flatbuffers.Tables(data, table.tables(0))
+        position, _ = rows.column(0, "<i8")
+        packet, _ = rows.column(1, "<i8")
+        n_elements, _ = rows.column(2, "<i8")
+    except FormatError:
+        return None
+    stream_id, size = packet.view("<i4").reshape(-1, 2).T.astype(np.int64)
+    # A good table names all packets without a gap, from the first one to the table itself.
+    starts = np.append(header.first_packet, position + size) + 8
+    good = np.array_equal(starts[:-1], position) and starts[-1] == at + 8 and not (size < 0).any()
+    counts = n_elements[stream_id == stream]
+    if not good or (counts < 0).any() or (counts > _MAX_PACKET_EVENTS).any():
+        return None
+    return int(counts.sum())

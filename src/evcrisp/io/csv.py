@@ -1,0 +1,169 @@
+"""CSV: one event per line, columns named in the first line and in any order.
+
+Without names the columns are those of Metavision's converter, ``x,y,p,t``. Time is in
+microseconds, or in seconds if it is written with a decimal point.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from evcrisp.errors import FormatError
+from evcrisp.io._bytes import file_blocks, first_bytes, uncompressed
+from evcrisp.io._columns import find_columns
+from evcrisp.io._protocol import Packet, Source
+from evcrisp.io._sizes import ALL_SIZES
+from evcrisp.io._text import (
+    HEAD_BYTES,
+    Layout,
+    Line,
+    TextSink,
+    create_text,
+    head_lines,
+    is_number,
+    is_whole,
+    stated_size,
+    text_packets,
+)
+
+_UNNAMED = ("x", "y", "p", "t")
+_UNIT_SUFFIXES = {"_us": False, "[us]": False, "(us)": False, "_s": True, "[s]": True, "(s)": True}
+
+
+@dataclass(slots=True)
+class CsvSource(Source):
+    """An open CSV file."""
+
+    path: Path = field(kw_only=True)
+    layout: Layout = field(kw_only=True)
+
+    def packets(self) -> Iterator[Packet]:
+        """Yield the events in file order."""
+        return text_packets(file_blocks(self.path), self.layout)
+
+
+@dataclass(frozen=True, slots=True)
+class CsvReader:
+    """Read CSV with comma, semicolon, tab or blank between the columns; plain or gzip."""
+
+    name: ClassVar[str] = "csv"
+    title: ClassVar[str] = "CSV"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".csv.gz")
+    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
+    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
+
+    def recognizes(self, head: bytes, path: Path) -> bool:
+        """Look for a line that names the columns, or for four columns that fit ``x,y,p,t``."""
+        head = uncompressed(head)
+        if path.is_dir() or b"\0" in head:
+            return False
+        try:
+            found = find_layout(head_lines(head))
+        except FormatError:
+            return False
+        return found is not None
+
+    def open(self, path: Path) -> CsvSource:
+        """Open a file and find its columns."""
+        lines = head_lines(first_bytes(file_blocks(path), HEAD_BYTES))
+        layout = find_layout(lines)
+        if layout is None:  # nothing but comments: no events
+            layout = Layout(_UNNAMED, ",")
+        return CsvSource(
+            resolution=stated_size(lines),
+            metadata={"columns": [name for name in layout.columns if name]},
+            path=path,
+            layout=layout,
+        )
+
+
+def find_layout(lines: list[Line]) -> Layout | None:
+    """Find out what each column holds; None if there is no line but comments.
+
+    Raises
+    ------
+    FormatError
+        If the columns are not named and are not ``x,y,p,t`` either.
+    """
+    data = [line for line in lines if not line.is_comment]
+    if not data:
+        return None
+    delimiter = next((mark for mark in ",;" if mark.encode() in data[0].content), " ")
+    first = _fields(data[0], delimiter)
+    if all(is_number(item) for item in first):
+        rows = [_fields(line, delimiter) for line in data]
+        _check_unnamed(rows, data[0].offset)
+        return Layout(_UNNAMED, delimiter, False, data[0].offset, data[0].number)
+    columns, seconds = _named(first, data[0].offset)
+    t = columns.index("t")
+    times = [row[t] for line in data[1:] if len(row := _fields(line, delimiter)) > t]
+    if seconds is None:
+        seconds = any(is_number(time) and not is_whole(time) for time in times)
+    return Layout(columns, delimiter, seconds, data[0].end, data[0].number)
+
+
+def _fields(line: Line, delimiter: str) -> list[bytes]:
+    if delimiter == " ":
+        return line.content.split()
+    return [item.strip() for item in line.content.split(delimiter.encode())]
+
+
+def _named(fields: list[bytes], offset: int) -> tuple[tuple[str, ...], bool | None]:
+    """Return what each column holds, and whether the name of time says seconds (None: no word)."""
+    seconds = None
+    names: list[str] = []
+    for item in fields:
+        name = item.decode("latin-1").strip("\"' ").lower()
+        suffix = next((suffix for suffix in _UNIT_SUFFIXES if name.endswith(suffix)), "")
+        if suffix and name.removesuffix(suffix).strip() in ("t", "ts", "time", "timestamp"):
+            seconds = _UNIT_SUFFIXES[suffix]
+            name = "t"
+        names.append(name)
+    try:
+        found = find_columns(names)
+    except FormatError as error:
+        raise FormatError(error.reason, offset=offset) from None
+    twice = next((name for name in found.values() if names.count(name) > 1), None)
+    if twice is not None:
+        raise FormatError(f"two columns are named {twice!r}", offset=offset)
+    columns = {name: column for column, name in found.items()}
+    return tuple(columns.get(name, "") for name in names), seconds
+
+
+def _check_unnamed(rows: list[list[bytes]], offset: int) -> None:
+    flags = {b"0", b"1", b"-1", b"+1"}
+    whole = all(
+        len(row) == 4 and all(is_whole(item) and len(item) < 20 for item in row) for row in rows
+    )
+    times = [int(row[3]) for row in rows] if whole else []
+    if not (whole and all(row[2] in flags for row in rows) and times == sorted(times)):
+        raise FormatError(
+            "the columns have no names and do not fit x,y,p,t (whole numbers, t in microseconds). "
+            "Add a first line that names them, such as `t,x,y,p`",
+            offset=offset,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CsvWriter:
+    """Write ``t,x,y,p`` (and ``signal``) with t in microseconds; gzip if the name ends in ``.gz``.
+
+    The first line is a comment that keeps the sensor size.
+    """
+
+    name: ClassVar[str] = "csv"
+    title: ClassVar[str] = "CSV"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".csv.gz")
+    keeps_signal: ClassVar[bool] = True
+    keeps_extras: ClassVar[bool] = False
+
+    def open(self, path: Path, resolution: tuple[int, int]) -> TextSink:
+        """Start a file."""
+        file, below = create_text(path)
+        size = b"# evcrisp width=%d height=%d\n" % resolution
+
+        def preamble(labeled: bool) -> bytes:
+            return size + (b"t,x,y,p,signal\n" if labeled else b"t,x,y,p\n")
+
+        return TextSink(file, ",", False, preamble, keeps_labels=True, below=below)

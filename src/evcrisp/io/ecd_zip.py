@@ -1,0 +1,180 @@
+"""ECD archives: a zip with ``events.txt`` and, where known, ``imu.txt`` and ``calib.txt``."""
+
+import logging
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, ClassVar
+
+from evcrisp.errors import FormatError
+from evcrisp.events import Events
+from evcrisp.io._bytes import first_bytes, member_blocks
+from evcrisp.io._text import Line, TextSink, stated_size
+from evcrisp.io.ecd import ECD_SIZES, EcdSource, ecd_source
+from evcrisp.streams import Frame, Imu, Triggers
+
+logger = logging.getLogger(__name__)
+
+#: Every member carries this date, so that the same events give the same bytes.
+_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(slots=True)
+class EcdZipSource(EcdSource):
+    """Event text in an archive."""
+
+    archive: zipfile.ZipFile = field(kw_only=True)
+
+    def close(self) -> None:
+        """Release the file."""
+        self.archive.close()
+
+
+@dataclass(frozen=True, slots=True)
+class EcdZipReader:
+    """Read ECD archives as they are distributed."""
+
+    name: ClassVar[str] = "ecd-zip"
+    title: ClassVar[str] = "ECD archive (zip)"
+    suffixes: ClassVar[tuple[str, ...]] = (".zip",)
+    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ECD_SIZES
+    foreign_errors: ClassVar[tuple[type[Exception], ...]] = (
+        zipfile.BadZipFile,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,  # an encrypted member
+        ValueError,
+        OSError,
+    )
+
+    def recognizes(self, head: bytes, path: Path) -> bool:
+        """Look for a zip archive with a member ``events.txt``."""
+        if not head.startswith(b"PK\x03\x04"):
+            return False
+        try:
+            with zipfile.ZipFile(path) as archive:
+                return _events_member(archive) is not None
+        except (*self.foreign_errors, OSError):
+            return b"events.txt" in head[:128]
+
+    def open(self, path: Path) -> EcdZipSource:
+        """Open an archive and find its texts."""
+        archive = zipfile.ZipFile(path)
+        try:
+            return _source(archive)
+        except BaseException:
+            archive.close()
+            raise
+
+
+def _source(archive: zipfile.ZipFile) -> EcdZipSource:
+    events = _events_member(archive)
+    if events is None:
+        raise FormatError("the archive has no member events.txt")
+    folder = events.removesuffix("events.txt")
+    members = set(archive.namelist())
+    imu = f"{folder}imu.txt"
+    calib = b""
+    if f"{folder}calib.txt" in members:
+        calib = first_bytes(member_blocks(archive, f"{folder}calib.txt"), 4096)
+    found = ecd_source(
+        lambda: member_blocks(archive, events),
+        (lambda: member_blocks(archive, imu)) if imu in members else None,
+        calib,
+    )
+    stated = stated_size([Line(0, 0, 0, b"#" + archive.comment[:200])])
+    return EcdZipSource(
+        resolution=found.resolution or stated,
+        metadata=found.metadata,
+        blocks=found.blocks,
+        layout=found.layout,
+        imu_blocks=found.imu_blocks,
+        archive=archive,
+    )
+
+
+def _events_member(archive: zipfile.ZipFile) -> str | None:
+    """Return the ``events.txt`` that lies least deep."""
+    names = [name for name in archive.namelist() if name.rpartition("/")[2] == "events.txt"]
+    return min(names, key=lambda name: (name.count("/"), name), default=None)
+
+
+@dataclass(slots=True)
+class EcdZipSink:
+    """An archive whose member ``events.txt`` grows; ``imu.txt`` follows it."""
+
+    archive: zipfile.ZipFile
+    compression: int
+    text: TextSink
+    imus: list[Imu] = field(default_factory=list)
+
+    def write(self, events: Events) -> None:
+        """Append events."""
+        self.text.write(events)
+
+    def write_imu(self, imu: Imu) -> None:
+        """Append IMU samples."""
+        self.imus.append(imu)
+
+    def write_triggers(self, triggers: Triggers) -> None:
+        """Say that triggers are lost."""
+        if len(triggers):
+            logger.warning("ECD archives keep no triggers; left out: %d.", len(triggers))
+
+    def write_frames(self, frames: Iterator[Frame]) -> None:
+        """Say that frames are lost."""
+        n_frames = sum(1 for _ in frames)
+        if n_frames:
+            logger.warning("ECD archives are written without frames; left out: %d.", n_frames)
+
+    def finish(self) -> None:
+        """Complete the archive."""
+        self.text.finish()
+        if self.imus:
+            with _member(self.archive, "imu.txt", self.compression) as file:
+                for imu in self.imus:
+                    _write_imu(file, imu)
+        self.archive.close()
+
+    def abort(self) -> None:
+        """Close the archive without completing it."""
+        self.text.abort()
+        self.archive.close()
+
+
+def _write_imu(file: IO[bytes], imu: Imu) -> None:
+    for t, accel, gyro in zip(
+        imu.t.tolist(), imu.accel_m_s2.tolist(), imu.gyro_rad_s.tolist(), strict=True
+    ):
+        sign, (seconds, rest) = "-" if t < 0 else "", divmod(abs(t), 1_000_000)
+        values = " ".join(map(repr, (*accel, *gyro)))
+        file.write(f"{sign}{seconds}.{rest:06d} {values}\n".encode())
+
+
+def _member(archive: zipfile.ZipFile, name: str, compression: int) -> IO[bytes]:
+    info = zipfile.ZipInfo(name, _ZIP_EPOCH)
+    info.compress_type = compression
+    info._compresslevel = 1  # open() ignores the archive's own level
+    return archive.open(info, "w", force_zip64=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EcdZipWriter:
+    """Write ECD archives; the sensor size goes into the comment of the zip file."""
+
+    name: ClassVar[str] = "ecd-zip"
+    title: ClassVar[str] = "ECD archive (zip)"
+    suffixes: ClassVar[tuple[str, ...]] = (".zip",)
+    keeps_signal: ClassVar[bool] = False
+    keeps_extras: ClassVar[bool] = True
+
+    compressed: bool = True
+
+    def open(self, path: Path, resolution: tuple[int, int]) -> EcdZipSink:
+        """Start an archive."""
+        compression = zipfile.ZIP_DEFLATED if self.compressed else zipfile.ZIP_STORED
+        archive = zipfile.ZipFile(path, "w", compression, compresslevel=1)
+        archive.comment = b"evcrisp width=%d height=%d" % resolution
+        file = _member(archive, "events.txt", compression)
+        return EcdZipSink(archive, compression, TextSink(file, " ", True, lambda labeled: b""))

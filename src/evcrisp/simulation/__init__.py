@@ -1,0 +1,42 @@
+"""A simulated event camera that knows the truth: which events are signal, and what moved how.
+
+::
+
+    texture -> path (where each pixel looks) -> sensor (thresholds, reset) -> signal events
+                                                noise (leak, shot, hot, uniform) -> merged
+"""
+
+from evcrisp.simulation.config import (
+    DEFAULT_THETA,
+    NOISE_PRESETS,
+    NoiseConfig,
+    ObjectConfig,
+    SceneConfig,
+    SensorConfig,
+    SimulationConfig,
+)
+from evcrisp.simulation.frames import simulate_frames
+from evcrisp.simulation.generate import simulate, simulate_chunks
+from evcrisp.simulation.result import NO_OBJECT, MotionTruth, Origin, Simulation
+from evcrisp.simulation.textures import OUTLINES, TEXTURES
+from evcrisp.simulation.trajectories import TRAJECTORIES
+
+__all__ = [
+    "DEFAULT_THETA",
+    "NOISE_PRESETS",
+    "NO_OBJECT",
+    "OUTLINES",
+    "TEXTURES",
+    "TRAJECTORIES",
+    "MotionTruth",
+    "NoiseConfig",
+    "ObjectConfig",
+    "Origin",
+    "SceneConfig",
+    "SensorConfig",
+    "Simulation",
+    "SimulationConfig",
+    "simulate",
+    "simulate_chunks",
+    "simulate_frames",
+]

@@ -1,0 +1,101 @@
+"""The user's image as a texture: an array, or a PGM, NPY, PNG or JPEG file."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evcrisp.errors import ConfigError
+from evcrisp.registry import require
+
+#: Suffixes that are read without any further package.
+_NATIVE = (".npy", ".pgm")
+IMAGE_SUFFIXES = (*_NATIVE, ".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
+
+_MAX_SIDE = 16_384
+
+
+def load_image(source: str | Path | ArrayLike) -> NDArray[np.float64]:
+    """Return a gray image, shape (h, w), stretched to 0..1.
+
+    Raises
+    ------
+    ConfigError
+        If the file or array is no image of at least 2 x 2 pixels.
+    MissingExtraError
+        If the file needs a package that is not installed.
+    """
+    if isinstance(source, str | Path):
+        path = Path(source)
+        image, name = _read(path), f"{path}"
+    else:
+        image, name = np.asarray(source), "`image`"
+    if image.dtype.kind not in "buif" or image.ndim != 2 or min(image.shape) < 2:
+        raise ConfigError(
+            f"{name} must be gray, with two axes of 2 px or more; "
+            f"got {image.dtype} of shape {image.shape}."
+        )
+    if max(image.shape) > _MAX_SIDE:
+        raise ConfigError(f"{name} may have up to {_MAX_SIDE} px a side; got {image.shape}.")
+    image = image.astype(np.float64)
+    low, high = image.min(), image.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ConfigError(f"{name} must be finite everywhere; it holds nan or infinity.")
+    if high == low:
+        raise ConfigError(f"{name} must show something; every pixel is {low}.")
+    return (image - low) / (high - low)
+
+
+def mirrored(image: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a tile of twice the size that repeats without a seam."""
+    wide = np.concatenate((image, image[:, ::-1]), axis=1)
+    return np.concatenate((wide, wide[::-1]), axis=0)
+
+
+def _read(path: Path) -> NDArray[np.generic]:
+    suffix = path.suffix.lower()
+    if suffix not in IMAGE_SUFFIXES:
+        raise ConfigError(f"{path}: an image must be one of {', '.join(IMAGE_SUFFIXES)}.")
+    if not path.is_file():
+        raise ConfigError(f"{path}: no such image.")
+    try:
+        if suffix == ".npy":
+            return np.load(path, allow_pickle=False)
+        if suffix == ".pgm":
+            return _read_pgm(path.read_bytes())
+        pillow = require("PIL.Image", extra="video", purpose="PNG and JPEG textures")
+        with pillow.open(path) as image:
+            return np.asarray(image.convert("L"))
+    except (ValueError, OSError, EOFError, SyntaxError) as error:
+        raise ConfigError(f"{path}: not readable as an image: {error}.") from error
+
+
+def _read_pgm(data: bytes) -> NDArray[np.generic]:
+    """Read a plain (P2) or raw (P5) portable graymap."""
+    words: list[bytes] = []
+    position = 0
+    while len(words) < 4 and position < len(data):
+        if data[position : position + 1] == b"#":
+            end = data.find(b"\n", position)
+            position = len(data) if end < 0 else end + 1
+        elif data[position : position + 1].isspace():
+            position += 1
+        else:
+            start = position
+            while position < len(data) and not data[position : position + 1].isspace():
+                position += 1
+            words.append(data[start:position])
+    if len(words) < 4 or words[0] not in (b"P2", b"P5"):
+        raise ValueError("no header of a portable graymap")
+    width, height, high = (int(word) for word in words[1:])
+    if not (0 < width <= _MAX_SIDE and 0 < height <= _MAX_SIDE and 0 < high < 65_536):
+        raise ValueError(f"the header promises {width}x{height} px and values up to {high}")
+    if words[0] == b"P2":
+        values = np.array(data[position:].split()[: width * height], np.int64)
+    else:
+        dtype = np.dtype("u1" if high < 256 else ">u2")
+        body = data[position + 1 : position + 1 + width * height * dtype.itemsize]
+        values = np.frombuffer(body, dtype, count=len(body) // dtype.itemsize)
+    if values.size != width * height:
+        raise ValueError(f"{width * height} values promised, {values.size} there")
+    return values.reshape(height, width)

@@ -1,0 +1,204 @@
+"""Events without a moving edge: leak, shot noise, hot pixels, and uniform noise.
+
+Every kind draws from its own generator for every slab of time, so that no kind disturbs another, nor
+the signal, and the way in which time is cut for the reader changes nothing.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.simulation.config import NoiseConfig
+from evcrisp.simulation.result import Origin
+from evcrisp.simulation.scene import View
+from evcrisp.simulation.seeds import Stream, generator
+from evcrisp.windows import US_PER_S
+
+Floats = NDArray[np.float64]
+
+
+class Batch(NamedTuple):
+    """Noise events of one origin in one slab, in any order."""
+
+    origin: Origin
+    t: NDArray[np.int64]  # (n,) us since the start of the recording
+    pixel: NDArray[np.int64]  # (n,)
+    p: NDArray[np.bool_]  # (n,)
+
+
+class Slab(NamedTuple):
+    """A piece of time and what the scene does in it."""
+
+    number: int
+    t_start: int  # us since the start of the recording
+    t_end: int  # us, not included
+    matrices: Floats  # (n_steps + 1, n_layers, 3, 3)
+
+    @property
+    def seconds(self) -> float:
+        """Length of the slab."""
+        return (self.t_end - self.t_start) / US_PER_S
+
+
+@dataclass(slots=True, eq=False)
+class Leak:
+    """ON events, nearly periodic in each pixel, with a random phase."""
+
+    period_us: Floats  # (n_pixels,)
+    jitter: float
+    seed: int
+    due_us: Floats = field(init=False)  # (n_pixels,) time of the next event
+
+    def __post_init__(self) -> None:
+        phase = generator(self.seed, Stream.LEAK).random(self.period_us.size)
+        self.due_us = phase * self.period_us
+
+    def batch(self, slab: Slab) -> Batch:
+        """Return the events of a slab, and move the clocks on."""
+        rng = generator(self.seed, Stream.LEAK, slab.number)
+        times, pixels = [], []
+        due = np.flatnonzero(self.due_us < slab.t_end)
+        while due.size:
+            times.append(self.due_us[due])
+            pixels.append(due)
+            factor = np.maximum(1.0 + self.jitter * rng.standard_normal(due.size), 0.1)
+            self.due_us[due] += self.period_us[due] * factor
+            due = due[self.due_us[due] < slab.t_end]
+        t = np.concatenate(times) if times else np.empty(0)
+        pixel = np.concatenate(pixels) if pixels else np.empty(0, np.int64)
+        return Batch(Origin.LEAK, t.astype(np.int64), pixel, np.ones(t.size, np.bool_))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shot:
+    """ON and OFF events at random, more of them where the scene is dark."""
+
+    rate_hz: float
+    dark_ratio: float
+    cumulative: Floats | None  # (n_pixels,) of the pixels' shares; None where all are equal
+    view: View
+    mean_factor: float  # of `factor` over the background
+    seed: int
+
+    def batch(self, slab: Slab) -> Batch:
+        """Draw at the rate of the darkest point, then keep by brightness."""
+        rng = generator(self.seed, Stream.SHOT, slab.number)
+        n_pixels = len(self.view.base)
+        most_hz = self.rate_hz / self.mean_factor
+        n = rng.poisson(most_hz * slab.seconds * n_pixels)
+        t = rng.integers(slab.t_start, slab.t_end, n)
+        if self.cumulative is None:
+            pixel = rng.integers(0, n_pixels, n)
+        else:
+            pixel = np.searchsorted(self.cumulative, rng.random(n), side="right")
+        p, chance = rng.random(n) < 0.5, rng.random(n)
+        if self.dark_ratio > 1.0:
+            keep = chance < self._factor_at(t, pixel, slab)
+            t, pixel, p = t[keep], pixel[keep], p[keep]
+        return Batch(Origin.SHOT, t, pixel, p)
+
+    def _factor_at(self, t: NDArray[np.int64], pixel: NDArray[np.int64], slab: Slab) -> Floats:
+        from evcrisp.kernels.simulate import look_at
+
+        n_steps = len(slab.matrices) - 1
+        step = (t - slab.t_start) * n_steps // (slab.t_end - slab.t_start)
+        level = np.empty(t.size)
+        look_at(pixel, step, self.view.base, slab.matrices, self.view.scene, level)
+        return darkness(level, self.view.log_range, self.dark_ratio)
+
+
+def darkness(level: Floats, log_range: tuple[float, float], dark_ratio: float) -> Floats:
+    """Return 1 for the darkest level, ``1 / dark_ratio`` for the brightest, a power between."""
+    low, high = log_range
+    return dark_ratio ** (-(level - low) / max(high - low, 1e-12))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hot:
+    """A few pixels that fire all the time, each with its own polarity."""
+
+    pixel: NDArray[np.int64]  # (n_hot,)
+    p: NDArray[np.bool_]  # (n_hot,)
+    rate_hz: float
+    seed: int
+
+    def batch(self, slab: Slab) -> Batch:
+        """Return the events of a slab."""
+        rng = generator(self.seed, Stream.HOT, slab.number)
+        n = rng.poisson(self.rate_hz * slab.seconds * self.pixel.size)
+        which = rng.integers(0, self.pixel.size, n)
+        t = rng.integers(slab.t_start, slab.t_end, n)
+        return Batch(Origin.HOT, t, self.pixel[which], self.p[which])
+
+
+@dataclass(slots=True, eq=False)
+class Uniform:
+    """Events that are even in space, time and polarity."""
+
+    rate_hz: float
+    share: float
+    n_pixels: int
+    seed: int
+    owed: float = 0.0  # of the share: what is still to be drawn
+
+    def batch(self, slab: Slab, n_signal: int) -> Batch:
+        """Return the events of a slab in which ``n_signal`` signal events fall."""
+        rng = generator(self.seed, Stream.UNIFORM, slab.number)
+        self.owed += self.share * n_signal
+        n_owed = int(self.owed)
+        self.owed -= n_owed
+        n = int(rng.poisson(self.rate_hz * slab.seconds * self.n_pixels)) + n_owed
+        t = rng.integers(slab.t_start, slab.t_end, n)
+        return Batch(Origin.UNIFORM, t, rng.integers(0, self.n_pixels, n), rng.random(n) < 0.5)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoiseSources:
+    """All kinds of noise of one recording; those that are switched off are left out."""
+
+    leak: Leak | None
+    shot: Shot | None
+    hot: Hot | None
+    uniform: Uniform | None
+
+    def batches(self, slab: Slab, n_signal: int) -> list[Batch]:
+        """Return the noise of a slab; call it once for each slab, in order."""
+        made = [source.batch(slab) for source in (self.leak, self.shot, self.hot) if source]
+        if self.uniform:
+            made.append(self.uniform.batch(slab, n_signal))
+        return made
+
+
+def build_noise(config: NoiseConfig, view: View, seed: int) -> NoiseSources:
+    """Prepare the kinds of noise that a config asks for."""
+    n_pixels = len(view.base)
+    leak = shot = hot = uniform = None
+    if config.leak_hz > 0:
+        rate = config.leak_hz * _spread(config, n_pixels, seed, Stream.LEAK)
+        leak = Leak(US_PER_S / rate, config.leak_jitter, seed)
+    if config.shot_hz > 0:
+        cumulative = None
+        if config.spread_decades > 0:
+            share = _spread(config, n_pixels, seed, Stream.SHOT) / n_pixels
+            cumulative = np.cumsum(share)
+            cumulative /= cumulative[-1]
+        factor = darkness(view.scene.log_texture[0], view.log_range, config.dark_ratio)
+        shot = Shot(config.shot_hz, config.dark_ratio, cumulative, view, float(factor.mean()), seed)
+    n_hot = min(n_pixels, config.hot_pixels + round(config.hot_share * n_pixels))
+    if n_hot and config.hot_hz > 0:
+        rng = generator(seed, Stream.HOT)
+        pixel = np.sort(rng.choice(n_pixels, n_hot, replace=False))
+        hot = Hot(pixel, rng.random(n_hot) < 0.5, config.hot_hz, seed)
+    if config.uniform_hz > 0 or config.uniform_share > 0:
+        uniform = Uniform(config.uniform_hz, config.uniform_share, n_pixels, seed)
+    return NoiseSources(leak, shot, hot, uniform)
+
+
+def _spread(config: NoiseConfig, n_pixels: int, seed: int, stream: Stream) -> Floats:
+    """Return each pixel's rate relative to the mean; their mean is exactly 1."""
+    # The index keeps these numbers apart from those of the slabs, which count from 0.
+    normal = generator(seed, stream, 0, 0).standard_normal(n_pixels)
+    factor = 10.0 ** (config.spread_decades * normal)
+    return factor / factor.mean()

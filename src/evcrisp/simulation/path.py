@@ -1,0 +1,124 @@
+"""From the motion at each instant to the place in the texture that a pixel sees.
+
+Time is cut into segments of constant theta. Within segment k, whose middle is m_k, a pixel x at time t
+sees the texture at ``A_k T(x, t - m_k; theta_k)`` with the model's own warp T; the matrices A_k join
+the segments without a jump. All events of one point of the texture are therefore warped onto one
+point by the true theta, exactly and for every model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.errors import ConfigError
+from evcrisp.motion import MotionModel
+from evcrisp.motion._matrix import apply
+from evcrisp.simulation.trajectories import Constant, Trajectory
+from evcrisp.windows import US_PER_S
+
+Floats = NDArray[np.float64]
+
+_SEGMENT_US = 1000
+_MAX_SEGMENTS = 1 << 20
+_MAX_ZOOM = 16.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Path:
+    """The motion of one layer over the whole recording; times in us since its start."""
+
+    model: MotionModel
+    trajectory: Trajectory
+    edges: Floats  # (n + 1,) us
+    thetas: Floats  # (n, m)
+    anchors: Floats  # (n, 3, 3)
+    integral: Floats  # (n + 1, m) of theta from the start to each edge
+
+    @classmethod
+    def build(
+        cls, model: MotionModel, trajectory: Trajectory, duration_us: int, window_us: int
+    ) -> "Path":
+        """Integrate a trajectory."""
+        if isinstance(trajectory, Constant):
+            step = float(window_us)
+        else:
+            step = float(max(_SEGMENT_US, -(-duration_us // _MAX_SEGMENTS)))
+        edges = np.append(np.arange(0.0, duration_us, step), float(duration_us))
+        thetas = trajectory.theta(_middle(edges))
+        with np.errstate(over="ignore", invalid="ignore"):
+            before = model.matrix(thetas.T, (edges[:-1] - _middle(edges)) / US_PER_S)
+            after = model.matrix(thetas.T, (edges[1:] - _middle(edges)) / US_PER_S)
+        if not np.isfinite(before).all() or not np.linalg.det(before).all():
+            raise ConfigError(
+                f"`theta` {tuple(thetas[0].tolist())} is beyond all bounds for motion {model.name!r}."
+            )
+        steps = thetas * np.diff(edges)[:, None]
+        integral = np.concatenate((np.zeros((1, thetas.shape[1])), np.cumsum(steps, axis=0)))
+        return cls(model, trajectory, edges, thetas, _joined(before, after), integral)
+
+    def matrices(self, t_us: Floats) -> Floats:
+        """Return the homography from pixels to the texture at times (n,); shape (n, 3, 3)."""
+        k = np.clip(np.searchsorted(self.edges, t_us, side="right") - 1, 0, len(self.thetas) - 1)
+        dt = (t_us - np.floor((self.edges[k] + self.edges[k + 1]) / 2)) / US_PER_S
+        return self.anchors[k] @ self.model.matrix(self.thetas[k].T, dt)
+
+    def mean_theta(self, t_start: float, t_end: float) -> Floats:
+        """Return the mean parameters from ``t_start`` to ``t_end``, shape (m,)."""
+        if isinstance(self.trajectory, Constant):
+            return self.trajectory.value.copy()
+        span = np.array([t_start, t_end])
+        return np.array(
+            [np.diff(np.interp(span, self.edges, column))[0] for column in self.integral.T]
+        ) / (t_end - t_start)
+
+    def check_view(self, resolution: Sequence[int]) -> None:
+        """Raise if the texture gets out of sight or far too large or small on the way."""
+        t_us = np.linspace(0.0, self.edges[-1], 257)
+        x, y = view_grid(resolution)
+        m = self.matrices(t_us)[:, None]  # (t, 1, 3, 3)
+        depth = m[..., 2, 0] * x + m[..., 2, 1] * y + m[..., 2, 2]
+        det = np.linalg.det(m)
+        # |det| of the Jacobian of a homography at a point
+        with np.errstate(divide="ignore", invalid="ignore"):
+            zoom = np.sqrt(np.abs(det / depth**3))
+        sane = (depth * np.sign(det) > 0) & (zoom > 1 / _MAX_ZOOM) & (zoom < _MAX_ZOOM)
+        if not sane.all():
+            t_bad = t_us[np.argmin(sane.all(axis=1))] / US_PER_S
+            raise ConfigError(
+                f"`theta` {tuple(self.thetas[0].tolist())} of motion {self.model.name!r} cannot go on "
+                f"for {self.edges[-1] / US_PER_S:g} s: after {t_bad:.3g} s the texture is out of "
+                f"sight or scaled by more than {_MAX_ZOOM:g}. Shorten `duration_us`, or take "
+                "`trajectory` 'sine'."
+            )
+
+    def speed_px_s(self, resolution: Sequence[int], t_start: Floats, t_end: Floats) -> float:
+        """Return the greatest speed in the image over some spans of time (n,), px/s."""
+        x, y = view_grid(resolution)
+        onward = np.linalg.inv(self.matrices(t_start)) @ self.matrices(t_end)
+        x_next, y_next = apply(onward[:, None], x, y)
+        moved = np.hypot(x_next - x, y_next - y).max(axis=1)
+        return float((moved / (t_end - t_start)).max()) * US_PER_S
+
+
+def view_grid(resolution: Sequence[int]) -> tuple[Floats, Floats]:
+    """Return 5 x 5 points over the sensor, borders included; shape (25,) each."""
+    width, height = resolution
+    x, y = np.meshgrid(np.linspace(0, width - 1, 5), np.linspace(0, height - 1, 5))
+    return x.ravel(), y.ravel()
+
+
+def _middle(edges: Floats) -> Floats:
+    return np.floor((edges[:-1] + edges[1:]) / 2)
+
+
+def _joined(before: Floats, after: Floats) -> Floats:
+    """Return the anchors that make the path continuous and start it at the identity."""
+    first = np.linalg.inv(before)
+    steps = after[:-1] @ first[1:]
+    anchors = np.empty_like(before)
+    anchors[0] = first[0]
+    for k, step in enumerate(steps):
+        anchors[k + 1] = anchors[k] @ step
+    return anchors

@@ -1,0 +1,124 @@
+"""What a simulation gives: events, and the truth about each of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evcrisp.errors import ConfigError
+from evcrisp.events import Events
+from evcrisp.motion import MotionModel
+from evcrisp.motion._matrix import apply
+from evcrisp.simulation.config import SimulationConfig
+from evcrisp.simulation.path import Path, view_grid
+from evcrisp.streams import Imu
+from evcrisp.windows import US_PER_S
+
+#: Object index of events that no object caused, that is, of noise.
+NO_OBJECT = 255
+
+
+class Origin(IntEnum):
+    """Why an event is there."""
+
+    SIGNAL = 0
+    LEAK = 1
+    SHOT = 2
+    HOT = 3
+    UNIFORM = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class MotionTruth:
+    """True parameters of the motion, window by window."""
+
+    t_start: NDArray[np.int64]  # (n,) us
+    t_end: NDArray[np.int64]  # (n,) us, not included
+    theta: NDArray[np.float64]  # (n_layers, n, m); the background first, then the objects
+
+    def __len__(self) -> int:
+        return self.t_start.size
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Simulation:
+    """Events of a simulated scene with everything that is known about them.
+
+    Attributes
+    ----------
+    events : Events
+        Sorted by time; ``events.signal`` is True for the events of moving edges.
+    origin : ndarray of uint8, shape (n,)
+        :class:`Origin` of each event.
+    object : ndarray of uint8, shape (n,)
+        0 = background, 1 = first object, ...; 255 = noise.
+    motion : MotionModel
+        The model that moved the scene.
+    motion_truth : MotionTruth
+        True parameters in windows of ``config.window_us``.
+    imu : Imu
+        Gyroscope and accelerometer at 1 kHz, in the axes of the camera.
+    config : SimulationConfig
+        What was asked for.
+    """
+
+    events: Events
+    origin: NDArray[np.uint8]
+    object: NDArray[np.uint8]
+    motion: MotionModel
+    motion_truth: MotionTruth
+    imu: Imu
+    config: SimulationConfig
+    paths: Sequence[Path]  # one for each layer
+
+    def __repr__(self) -> str:
+        return (
+            f"Simulation({self.events!r}, motion={self.config.motion!r}, "
+            f"objects={len(self.paths) - 1})"
+        )
+
+    def theta(self, t_start: int, t_end: int, layer: int = 0) -> NDArray[np.float64]:
+        """Return the mean parameters from ``t_start`` to ``t_end``, shape (m,).
+
+        Parameters
+        ----------
+        t_start, t_end : int, us
+            A window inside the recording, in the time of its events.
+        layer : int
+            0 = background, 1 = first object, ...
+        """
+        return self._path(layer).mean_theta(*self._inside(t_start, t_end))
+
+    def warp_error_px(self, theta: ArrayLike, t_start: int, t_end: int, layer: int = 0) -> float:
+        """Return how far warping with ``theta`` misses, root mean square over view and window.
+
+        Every pixel is warped to the middle of the window, from many times within it, and
+        compared with where its point of the scene really is then. The true parameters of one of
+        the windows of ``motion_truth`` give 0 if the motion is constant.
+        """
+        first, last = self._inside(t_start, t_end)
+        middle = np.floor((first + last) / 2)
+        t_us = np.linspace(first, last, 33)
+        path = self._path(layer)
+        x, y = view_grid(self.config.resolution)
+        true = np.linalg.inv(path.matrices(np.array([middle]))) @ path.matrices(t_us)
+        true_x, true_y = apply(true[:, None], x, y)
+        matrix = self.motion.matrix(theta, (t_us - middle) / US_PER_S)
+        warped_x, warped_y = apply(matrix[:, None], x, y)
+        return float(np.sqrt(np.mean((warped_x - true_x) ** 2 + (warped_y - true_y) ** 2)))
+
+    def _path(self, layer: int) -> Path:
+        if not 0 <= layer < len(self.paths):
+            raise ConfigError(f"`layer` must lie in 0..{len(self.paths) - 1}; got {layer}.")
+        return self.paths[layer]
+
+    def _inside(self, t_start: int, t_end: int) -> tuple[float, float]:
+        first, last = self.config.t_start_us, self.config.t_start_us + self.config.duration_us
+        if not first <= t_start < t_end <= last:
+            raise ConfigError(
+                f"A window must lie in the recording, {first}..{last} us; "
+                f"got {t_start}..{t_end} us."
+            )
+        return float(t_start - first), float(t_end - first)

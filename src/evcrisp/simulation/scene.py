@@ -1,0 +1,148 @@
+"""Build what the kernels look at: log textures, covers, and the flat areas around each texel."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.motion import MotionModel, Rotation
+from evcrisp.simulation.config import ObjectConfig, SceneConfig
+from evcrisp.simulation.images import mirrored
+from evcrisp.simulation.seeds import Stream, generator
+from evcrisp.simulation.textures import OUTLINES, TEXTURES
+
+if TYPE_CHECKING:
+    from evcrisp.kernels.simulate import Scene
+
+Floats = NDArray[np.float64]
+
+#: A texel's clearance is counted up to here; further jumps would save next to nothing.
+_MAX_CLEARANCE = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A scene, and the ideal position of every pixel that looks at it."""
+
+    scene: "Scene"
+    base: Floats  # (n_pixels, 2) px
+    log_range: tuple[float, float]  # darkest and brightest log intensity
+
+
+def build_view(
+    config: SceneConfig, resolution: Sequence[int], model: MotionModel, seed: int
+) -> View:
+    """Render all layers of a scene for a sensor."""
+    from evcrisp.kernels.simulate import Scene
+
+    width, height = resolution
+    tile, offset = _background(config, resolution, seed)
+    log_layers = [_log_intensity(tile, config)]
+    alphas = [np.ones_like(tile)]
+    for index, item in enumerate(config.objects):
+        rng = generator(seed, Stream.TEXTURE, index + 1)
+        reflectance = TEXTURES[item.texture](
+            rng, tile.shape, config.feature_px, 0.5 * min(resolution)
+        )
+        log_layers.append(_log_intensity(reflectance, config))
+        alphas.append(_blurred(_cover(item, tile.shape, offset, resolution), config.blur_px))
+    log_texture = np.stack(log_layers).astype(np.float32)
+    alpha = np.stack(alphas).astype(np.float32)
+    clearance = np.stack([_clearance(*pair) for pair in zip(log_texture, alpha, strict=True)])
+    y, x = np.mgrid[0:height, 0:width].astype(np.float64)
+    base = np.stack((x, y), axis=-1)
+    camera = np.zeros(4)
+    if isinstance(model, Rotation):
+        cam = model.camera
+        base = cam.ideal_pixels(resolution)
+        camera = np.array([cam.fx, cam.fy, cam.cx, cam.cy])
+    scene = Scene(
+        log_texture, alpha, clearance, np.array(offset), camera, isinstance(model, Rotation)
+    )
+    low, high = float(log_texture.min()), float(log_texture.max())
+    return View(scene, np.ascontiguousarray(base.reshape(-1, 2)), (low, high))
+
+
+def _background(
+    config: SceneConfig, resolution: Sequence[int], seed: int
+) -> tuple[Floats, tuple[float, float]]:
+    """Return the reflectance tile, and the texel that pixel (0, 0) sees at the start."""
+    width, height = resolution
+    least = (int(1.5 * height), int(1.5 * width))
+    if config.image is not None:
+        image = np.asarray(config.image)
+        offset = (0.5 * (image.shape[1] - width), 0.5 * (image.shape[0] - height))
+        tile = mirrored(image)
+        repeats = [-(-wanted // have) for wanted, have in zip(least, tile.shape, strict=True)]
+        return np.tile(tile, repeats), offset
+    shape = (_tile_side(least[0]), _tile_side(least[1]))
+    rng = generator(seed, Stream.TEXTURE, 0)
+    tile = TEXTURES[config.texture](rng, shape, config.feature_px, 0.5 * min(resolution))
+    # The middle of the tile stands in the middle of the view: that is where the star is.
+    return tile, (0.5 * (shape[1] - width + 1), 0.5 * (shape[0] - height + 1))
+
+
+def _tile_side(least: int) -> int:
+    return max(128, -(-least // 64) * 64)
+
+
+def _cover(
+    item: ObjectConfig,
+    shape: tuple[int, int],
+    offset: tuple[float, float],
+    resolution: Sequence[int],
+) -> Floats:
+    center = (
+        item.center[0] * resolution[0] + offset[0],
+        item.center[1] * resolution[1] + offset[1],
+    )
+    size = (item.size[0] * resolution[0], item.size[1] * resolution[1])
+    return OUTLINES[item.outline](shape, center, size)
+
+
+def _log_intensity(reflectance: Floats, config: SceneConfig) -> Floats:
+    dark = 1.0 / config.contrast
+    return np.log(_blurred(dark + (1.0 - dark) * reflectance, config.blur_px))
+
+
+def _blurred(image: Floats, sigma_px: float) -> Floats:
+    """Blur on a tile that repeats; areas of one value keep one value, to the last bit."""
+    if sigma_px == 0:
+        return image
+    radius = int(np.ceil(3.0 * sigma_px))
+    weights = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma_px) ** 2)
+    weights /= weights.sum()
+    for axis in (0, 1):
+        image = sum(
+            weight * np.roll(image, shift, axis)
+            for shift, weight in zip(range(-radius, radius + 1), weights, strict=True)
+        )
+    return np.asarray(image)
+
+
+def _clearance(log_texture: NDArray[np.float32], alpha: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Count, for every cell between four texels, the rings of flat cells around it.
+
+    A cell is flat where its four texels are equal, or where nothing of the layer is seen. From
+    anywhere in a cell of clearance c one may go less than c texels without seeing a change.
+    """
+    hidden = _cell_max(alpha) == 0
+    even = (_cell_max(log_texture) == -_cell_max(-log_texture)) & (
+        _cell_max(alpha) == -_cell_max(-alpha)
+    )
+    busy = ~(hidden | even)
+    clearance = np.zeros(busy.shape, np.uint8)
+    for _ in range(_MAX_CLEARANCE):
+        busy = busy | np.roll(busy, 1, 0) | np.roll(busy, -1, 0)
+        busy = busy | np.roll(busy, 1, 1) | np.roll(busy, -1, 1)
+        if busy.all():
+            break
+        clearance += ~busy
+    return clearance
+
+
+def _cell_max(image: NDArray[np.float32]) -> NDArray[np.float32]:
+    pairs = np.maximum(image, np.roll(image, -1, 1))
+    return np.maximum(pairs, np.roll(pairs, -1, 0))

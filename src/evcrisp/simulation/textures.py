@@ -1,0 +1,213 @@
+"""Procedural textures: reflectance in 0..1 on a tile that repeats without a seam.
+
+Edges are one pixel wide (anti-aliased); a lens blur is added later. Areas of one value hold exactly
+that value, which lets the simulator jump over them.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+#: ``(rng, shape, feature_px, radius_px) -> (h, w)``; ``radius_px`` is half the smaller view side.
+Texture = Callable[[np.random.Generator, tuple[int, int], float, float], Floats]
+
+
+def shapes(
+    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
+) -> Floats:
+    """Scatter polygons, stars and discs of about ``feature_px`` on a bright ground."""
+    tile = np.full(shape, 0.8)
+    n_shapes = max(1, round(tile.size / (2.2 * feature_px) ** 2))
+    for x, y in _spread(rng, shape, n_shapes):
+        radius = feature_px * rng.uniform(0.5, 1.1)
+        value = rng.uniform(0.0, 0.55)
+        kind = rng.integers(4)
+        if kind == 0:
+            _paint_disc(tile, x, y, radius * 0.85, value)
+        elif kind == 1:
+            _paint_polygon(tile, _star_corners(rng, x, y, radius), value)
+        else:
+            _paint_polygon(tile, _convex_corners(rng, x, y, radius), value)
+    return tile
+
+
+def dots(
+    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
+) -> Floats:
+    """Scatter small bright and dark discs on gray."""
+    tile = np.full(shape, 0.4)
+    n_dots = max(1, round(tile.size / (0.75 * feature_px) ** 2))
+    for x, y in _spread(rng, shape, n_dots):
+        radius = feature_px * rng.uniform(0.06, 0.16)
+        _paint_disc(tile, x, y, radius, 1.0 if rng.random() < 0.5 else 0.0)
+    return tile
+
+
+def checkerboard(
+    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
+) -> Floats:
+    """Alternate black and white squares of about ``feature_px``."""
+    height, width = shape
+    across = _square_wave(np.arange(width) / width, max(1, round(width / (2 * feature_px))), width)
+    down = _square_wave(
+        np.arange(height) / height, max(1, round(height / (2 * feature_px))), height
+    )
+    a, b = across[None, :], down[:, None]
+    return a + b - 2.0 * a * b
+
+
+def stripes(
+    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
+) -> Floats:
+    """Alternate slanted black and white stripes of about ``feature_px``."""
+    height, width = shape
+    angle = np.deg2rad(25.0)
+    n_x = max(1, round(width * np.cos(angle) / (2 * feature_px)))
+    n_y = round(height * np.sin(angle) / (2 * feature_px))
+    wavelength = 1.0 / np.hypot(n_x / width, n_y / height)
+    y, x = np.mgrid[0:height, 0:width]
+    return _square_wave(n_x * x / width + n_y * y / height, 1, wavelength)
+
+
+def star(
+    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
+) -> Floats:
+    """Draw one star of eight spokes that fills most of the view."""
+    n_spokes = 8
+    height, width = shape
+    y, x = np.mgrid[0:height, 0:width].astype(np.float64)
+    x, y = x - 0.5 * width, y - 0.5 * height
+    r = np.hypot(x, y)
+    sector = np.mod(np.arctan2(y, x), 2 * np.pi / n_spokes) - np.pi / n_spokes
+    spokes = np.clip(0.5 + r * (np.pi / (2 * n_spokes) - np.abs(sector)), 0.0, 1.0)
+    inside = np.clip(0.5 + 0.9 * radius_px - r, 0.0, 1.0)
+    return 0.5 + inside * (spokes - 0.5)
+
+
+def rocks(
+    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
+) -> Floats:
+    """Make noise with all wavelengths from 5 px to twice ``feature_px``, like rough stone."""
+    height, width = shape
+    f = np.hypot(np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width)[None, :])
+    low, high = 1.0 / (2.0 * feature_px), 0.2
+    amplitude = np.where((f >= min(low, high)) & (f <= high), np.maximum(f, 1e-9) ** -1.5, 0.0)
+    noise = np.fft.irfft2(np.fft.rfft2(rng.standard_normal(shape)) * amplitude, s=shape)
+    return 0.5 + 0.5 * np.tanh(noise / max(float(noise.std()), 1e-12))
+
+
+#: Every procedural texture by its name.
+TEXTURES: dict[str, Texture] = {
+    "checkerboard": checkerboard,
+    "dots": dots,
+    "rocks": rocks,
+    "shapes": shapes,
+    "star": star,
+    "stripes": stripes,
+}
+
+
+def ellipse_alpha(
+    shape: tuple[int, int], center: tuple[float, float], size: tuple[float, float]
+) -> Floats:
+    """Return the cover of an ellipse of ``size`` (full axes, px), 1 inside and 0 outside."""
+    dx, dy = _around(shape, center)
+    a, b = 0.5 * size[0], 0.5 * size[1]
+    return np.clip(0.5 - (np.hypot(dx / a, dy / b) - 1.0) * min(a, b), 0.0, 1.0)
+
+
+def rectangle_alpha(
+    shape: tuple[int, int], center: tuple[float, float], size: tuple[float, float]
+) -> Floats:
+    """Return the cover of a rectangle of ``size`` (px), 1 inside and 0 outside."""
+    dx, dy = _around(shape, center)
+    inside = np.minimum(0.5 * size[0] - np.abs(dx), 0.5 * size[1] - np.abs(dy))
+    return np.clip(0.5 + inside, 0.0, 1.0)
+
+
+#: Every outline that an object may have.
+OUTLINES: dict[
+    str, Callable[[tuple[int, int], tuple[float, float], tuple[float, float]], Floats]
+] = {
+    "ellipse": ellipse_alpha,
+    "rectangle": rectangle_alpha,
+}
+
+
+def _around(shape: tuple[int, int], center: tuple[float, float]) -> tuple[Floats, Floats]:
+    """Return the shortest way from a center to every texel of a repeating tile."""
+    height, width = shape
+    dx = np.mod(np.arange(width) - center[0] + 0.5 * width, width) - 0.5 * width
+    dy = np.mod(np.arange(height) - center[1] + 0.5 * height, height) - 0.5 * height
+    return dx[None, :], dy[:, None]
+
+
+def _square_wave(cycles: Floats, n_cycles: float, length_px: float) -> Floats:
+    """Return a wave of 0 and 1 with edges of 1 px; ``length_px`` is the length of cycles = 1."""
+    period_px = length_px / n_cycles
+    fraction = np.mod(cycles * n_cycles + 0.25, 1.0)
+    return np.clip(0.5 + (0.25 - np.abs(fraction - 0.5)) * period_px, 0.0, 1.0)
+
+
+def _spread(rng: np.random.Generator, shape: tuple[int, int], n: int) -> Floats:
+    """Return n points ``(x, y)`` that cover a tile more evenly than random ones."""
+    height, width = shape
+    n_rows = max(1, round(np.sqrt(n * height / width)))
+    n_columns = max(1, round(n / n_rows))
+    cells = rng.permutation(n_rows * n_columns)
+    x = (cells % n_columns + rng.uniform(0, 1, cells.size)) * width / n_columns
+    y = (cells // n_columns + rng.uniform(0, 1, cells.size)) * height / n_rows
+    return np.stack((x, y), axis=1)
+
+
+def _convex_corners(rng: np.random.Generator, x: float, y: float, radius: float) -> Floats:
+    n = int(rng.integers(3, 7))
+    angle = 2 * np.pi * (np.arange(n) + rng.uniform(-0.25, 0.25, n)) / n + rng.uniform(0, 2 * np.pi)
+    return np.stack((x + radius * np.cos(angle), y + radius * np.sin(angle)), axis=1)
+
+
+def _star_corners(rng: np.random.Generator, x: float, y: float, radius: float) -> Floats:
+    n = 2 * int(rng.integers(4, 7))
+    angle = 2 * np.pi * np.arange(n) / n + rng.uniform(0, 2 * np.pi)
+    reach = np.where(np.arange(n) % 2, 0.5, 1.0) * radius
+    return np.stack((x + reach * np.cos(angle), y + reach * np.sin(angle)), axis=1)
+
+
+def _paint_disc(tile: Floats, x: float, y: float, radius: float, value: float) -> None:
+    gx, gy = _grid_around(x, y, radius)
+    distance = np.hypot(gx[None, :] - x, gy[:, None] - y) - radius
+    _blend(tile, gx, gy, np.clip(0.5 - distance, 0.0, 1.0), value)
+
+
+def _paint_polygon(tile: Floats, corners: Floats, value: float) -> None:
+    """Paint a simple polygon by its signed distance: nearest edge, and odd-even inside."""
+    x, y = corners.mean(axis=0)
+    gx, gy = _grid_around(x, y, float(np.hypot(*(corners - (x, y)).T).max()))
+    px, py = gx[None, :], gy[:, None]
+    nearest = np.full((gy.size, gx.size), np.inf)
+    inside = np.zeros(nearest.shape, np.bool_)
+    for (ax, ay), (bx, by) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        ex, ey = bx - ax, by - ay
+        along = np.clip(((px - ax) * ex + (py - ay) * ey) / (ex * ex + ey * ey), 0.0, 1.0)
+        nearest = np.minimum(nearest, np.hypot(px - ax - along * ex, py - ay - along * ey))
+        crosses = (py >= ay) != (py >= by)
+        inside ^= crosses & (px < ax + ex * (py - ay) / (ey if ey else 1.0))
+    cover = np.clip(0.5 + np.where(inside, nearest, -nearest), 0.0, 1.0)
+    _blend(tile, gx, gy, cover, value)
+
+
+def _grid_around(x: float, y: float, radius: float) -> tuple[Floats, Floats]:
+    reach = np.ceil(radius) + 2
+    offsets = np.arange(-reach, reach + 1)
+    return np.floor(x) + offsets, np.floor(y) + offsets
+
+
+def _blend(tile: Floats, gx: Floats, gy: Floats, cover: Floats, value: float) -> None:
+    rows, columns = gy.astype(np.intp) % tile.shape[0], gx.astype(np.intp) % tile.shape[1]
+    # A patch wider than the tile would write some texels twice; its overlap is cut off.
+    rows, columns = rows[: tile.shape[0]], columns[: tile.shape[1]]
+    patch = np.ix_(rows, columns)
+    cover = cover[: rows.size, : columns.size]
+    tile[patch] = (1.0 - cover) * tile[patch] + cover * value

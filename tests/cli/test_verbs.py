@@ -1,0 +1,146 @@
+"""The command line in process: exit codes, streams, messages."""
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import evcrisp
+from evcrisp.cli import VERBS, main
+
+
+@pytest.fixture
+def run(monkeypatch):
+    def call(*words, code=0):
+        result = CliRunner().invoke(main, [str(word) for word in words])
+        assert result.exit_code == code, (result.output, result.exception)
+        return result
+
+    return call
+
+
+@pytest.fixture
+def sample(make_events, tmp_path):
+    path = tmp_path / "sample.npz"
+    evcrisp.write(path, make_events(1000))
+    return path
+
+
+def test_info_prints_the_facts_as_json(run, sample, make_events):
+    facts = json.loads(run("info", sample, "--json").stdout)
+    events = make_events(1000)
+    assert facts["format"] == "npz"
+    assert (facts["width"], facts["height"]) == (346, 260)
+    assert (facts["n_events"], facts["n_on"], facts["n_off"]) == (1000, events.n_on, 1000 - events.n_on)
+    assert (facts["t_first_us"], facts["t_last_us"]) == (events.t[0], events.t[-1])
+    assert facts["duration_s"] == pytest.approx(events.duration_us / 1e6)
+    assert facts["imu_samples"] == 0
+
+
+def test_info_of_no_events_has_no_times(run, tmp_path):
+    evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
+    facts = json.loads(run("info", tmp_path / "none.npz", "--json").stdout)
+    assert (facts["n_events"], facts["t_first_us"], facts["duration_s"]) == (0, None, 0.0)
+    assert "events" in run("info", tmp_path / "none.npz").stdout
+
+
+def test_info_for_people_names_format_and_counts(run, sample):
+    page = run("info", sample).stdout
+    for word in ("npz", "346 x 260 px", "1,000", "% ON", "thousand events/s"):
+        assert word in page
+
+
+def test_a_damaged_file_ends_with_one_line_and_code_1(run, sample):
+    sample.write_bytes(sample.read_bytes()[:-40])
+    result = run("info", sample, code=1)
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert str(sample) in result.stderr
+
+
+def test_truncate_keeps_what_came_before(run, sample, tmp_path):
+    text = tmp_path / "cut.txt"
+    run("convert", sample, text)
+    text.write_bytes(text.read_bytes()[:-3])
+    result = run("info", text, "--resolution", "346x260", code=1)
+    assert "after 999 events" in result.stderr
+    assert "--on-error truncate" in result.stderr
+    result = run("info", text, "--resolution", "346x260", "--on-error", "truncate", "--json")
+    facts = json.loads(result.stdout)
+    assert facts["n_events"] == 999
+    assert "kept the 999 events" in facts["damage"]
+    assert "Warning: " in result.stderr
+
+
+def test_convert_there_and_back_gives_the_same_events(run, sample, tmp_path, make_events):
+    assert "Wrote 1,000 events" in run("convert", sample, tmp_path / "a.aedat4").stdout
+    run("convert", tmp_path / "a.aedat4", tmp_path / "b.raw")
+    run("convert", tmp_path / "b.raw", tmp_path / "c.out", "--to", "npz")
+    assert evcrisp.read(tmp_path / "c.out").equals(make_events(1000))
+
+
+def test_convert_does_not_overwrite_unless_forced(run, sample, tmp_path):
+    run("convert", sample, tmp_path / "a.npz")
+    result = run("convert", sample, tmp_path / "a.npz", code=1)
+    assert "exists already. Use --force to replace it." in result.stderr
+    run("convert", sample, tmp_path / "a.npz", "--force")
+
+
+def test_convert_onto_itself_is_safe(run, sample, make_events):
+    run("convert", sample, sample, "--force")
+    assert evcrisp.read(sample).equals(make_events(1000))
+
+
+def test_settings_reach_the_format(run, sample, tmp_path):
+    run("convert", sample, tmp_path / "a.npz", "--set", "compressed=true")
+    assert (tmp_path / "a.npz").stat().st_size < sample.stat().st_size
+    assert "has no option 'level'" in run("convert", sample, tmp_path / "b.npz", "--set", "level=1", code=1).stderr
+    assert "expects KEY=VALUE" in run("convert", sample, tmp_path / "b.npz", "--set", "x", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("info",),
+        ("info", "missing.npz"),
+        ("nonsense",),
+        ("info", "--resolution", "346", __file__),
+        ("info", "--on-error", "ignore", __file__),
+    ],
+)
+def test_wrong_usage_ends_with_code_2(run, words):
+    result = run(*words, code=2)
+    assert result.stdout == ""
+    assert "Usage: " in result.stderr
+
+
+def test_unknown_formats_are_explained(run, sample, tmp_path):
+    assert "Did you mean 'npz'" in run("info", sample, "--format", "npzz", code=1).stderr
+    assert "suffix of 'a.xyz'" in run("convert", sample, tmp_path / "a.xyz", code=1).stderr
+
+
+def test_a_size_that_the_file_does_not_state_is_said(run, sample, tmp_path):
+    run("convert", sample, tmp_path / "a.txt")
+    result = run("info", tmp_path / "a.txt", "--json")
+    facts = json.loads(result.stdout)
+    assert facts["resolution_source"] == "guessed"
+    assert "Use --resolution" in result.stderr
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_of_every_verb_has_help(verb):
+    command = main.get_command(click.Context(main), verb)
+    assert command.help
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.name
+
+
+def test_the_module_is_the_command():
+    words = [sys.executable, "-m", "evcrisp", "--version"]
+    result = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == f"evcrisp, version {evcrisp.__version__}"

@@ -1,0 +1,154 @@
+"""The kernels of EVT and DAT give what the slow and obvious versions give."""
+
+import numpy as np
+import pytest
+
+from evcrisp.io.evt_decoder import Evt2Decoder, Evt3Decoder, Evt21Decoder
+from evcrisp.kernels import dat, evt3, evt_encode
+from evcrisp.kernels import reference_evt as reference
+from evcrisp.streams import TriggerKind
+
+
+def random_evt3_words(n, seed):
+    """Return words of all types, in which time mostly goes on."""
+    rng = np.random.default_rng(seed)
+    common = [0x0, 0x2, 0x2, 0x2, 0x3, 0x4, 0x4, 0x5, 0x6, 0x8, 0xA]
+    kind = np.where(rng.random(n) < 0.97, rng.choice(common, n), rng.integers(0, 16, n))
+    value = rng.integers(0, 4096, n)
+    high = (np.cumsum(rng.integers(0, 40, n)) + 4000) % 4096
+    return (kind << 12 | np.where(kind == 0x8, high, value)).astype(np.uint16)
+
+
+def random_evt2_words(n, seed):
+    rng = np.random.default_rng(seed)
+    kind = np.where(rng.random(n) < 0.97, rng.choice([0, 1, 8, 10], n), rng.integers(0, 16, n))
+    high = (np.cumsum(rng.integers(0, 1 << 22, n)) + (1 << 27)) % (1 << 28)
+    value = np.where(kind == 8, high, rng.integers(0, 1 << 28, n))
+    return (kind << 28 | value).astype(np.uint32)
+
+
+def decoded(decoder, words, n_pieces):
+    """Return events, triggers and the number lost, as the references do, from words in pieces."""
+    parts = [decoder.decode(part) for part in np.array_split(words, n_pieces)]
+    x, y, t, p = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    assert (x.dtype, y.dtype, t.dtype, p.dtype) == (np.uint16, np.uint16, np.int64, np.bool_)
+    found = decoder.triggers()
+    value = found.kind == TriggerKind.RISING_EDGE
+    triggers = zip(found.t.tolist(), value.tolist(), found.channel.tolist(), strict=True)
+    return list(zip(x.tolist(), y.tolist(), t.tolist(), p.tolist(), strict=True)), list(triggers)
+
+
+@pytest.mark.parametrize("n_pieces", [1, 2, 7, 2000])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_evt3_decoder_matches_reference(n_pieces, seed):
+    words = random_evt3_words(4000, seed)
+    decoder = Evt3Decoder()
+    events, triggers, n_lost = reference.decode_evt3(words)
+    assert decoded(decoder, words, n_pieces) == (events, triggers)
+    assert decoder.n_lost == n_lost > 0
+    assert decoder.n_reserved == np.isin(words >> 12, [1, 9, 0xB, 0xC, 0xD]).sum() > 0
+
+
+@pytest.mark.parametrize("n_pieces", [1, 2, 7, 2000])
+def test_evt2_decoder_matches_reference(n_pieces):
+    words = random_evt2_words(4000, 3)
+    decoder = Evt2Decoder()
+    events, triggers, n_lost = reference.decode_evt2(words)
+    assert decoded(decoder, words, n_pieces) == (events, triggers)
+    assert decoder.n_lost == n_lost
+    assert decoder.n_reserved == np.isin(words >> 28, [2, 3, 4, 5, 6, 7, 9, 0xB, 0xC, 0xD]).sum()
+
+
+@pytest.mark.parametrize("n_pieces", [1, 2, 7, 2000])
+@pytest.mark.parametrize("legacy", [False, True])
+def test_evt21_decoder_matches_reference(n_pieces, legacy):
+    rng = np.random.default_rng(4)
+    first = random_evt2_words(3000, 5)
+    mask = rng.integers(0, 1 << 32, first.size) & rng.integers(0, 1 << 32, first.size)
+    halves = (mask << 32 | first) if legacy else (first.astype(np.uint64) << 32 | mask.view("u8"))
+    decoder = Evt21Decoder(legacy=legacy)
+    events, triggers, n_lost = reference.decode_evt21(zip(first, mask, strict=True))
+    assert decoded(decoder, halves.astype(np.uint64), n_pieces) == (events, triggers)
+    assert decoder.n_lost == n_lost
+
+
+@pytest.mark.parametrize("bits", [(9, 8), (14, 14)])
+def test_dat_decoder_matches_reference(bits):
+    rng = np.random.default_rng(6)
+    time = np.cumsum(rng.integers(0, 1 << 27, 500)) % (1 << 32)
+    words = np.stack([time, rng.integers(0, 1 << 32, 500)], axis=1).astype(np.uint32)
+    x, y = np.empty(500, np.uint16), np.empty(500, np.uint16)
+    t, p = np.empty(500, np.int64), np.empty(500, np.bool_)
+    state = np.zeros(2, np.int64)
+    dat.decode_dat(words[:200], *bits, state, x[:200], y[:200], t[:200], p[:200])
+    dat.decode_dat(words[200:], *bits, state, x[200:], y[200:], t[200:], p[200:])
+    events = list(zip(x.tolist(), y.tolist(), t.tolist(), p.tolist(), strict=True))
+    assert events == reference.decode_dat(words, *bits)
+    assert t[-1] > 1 << 32
+
+
+def bursts(n, width, seed, t_start=0, pause_us=400):
+    """Return events of which many are neighbors in a row at one time."""
+    rng = np.random.default_rng(seed)
+    step = np.where(rng.random(n) < 0.05, rng.integers(1, pause_us, n), 0)
+    x = np.sort(rng.integers(0, width, (n + 15) // 16 * 16).reshape(-1, 16), axis=1)
+    x = np.where(rng.random((len(x), 1)) < 0.5, x[:, :1] + np.arange(16), x).ravel()[:n]
+    y = np.repeat(rng.integers(0, 40, n // 8 + 1), 8)[:n]
+    p = np.repeat(rng.integers(0, 2, n // 6 + 1), 6)[:n].astype(bool)
+    t = t_start + np.cumsum(step)
+    return np.minimum(x, width - 1).astype(np.uint16), y.astype(np.uint16), t, p
+
+
+def as_tuples(x, y, t, p):
+    return list(zip(x.tolist(), y.tolist(), t.tolist(), p.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("t_start", "pause_us"), [(0, 400), (11_000_000, 9_000_000), (123_456_789, 60_000_000)]
+)
+@pytest.mark.parametrize("width", [1280, 346, 31])
+def test_evt3_encoder_matches_reference(width, t_start, pause_us):
+    columns = bursts(3000, width, 8, t_start, pause_us)
+    state = np.array(evt_encode.START, np.int64)
+    out = np.empty(1 << 17, np.uint16)
+    n = evt_encode.encode_evt3(*columns, width, state, out)
+    assert out[:n].tolist() == reference.encode_evt3(as_tuples(*columns), width)
+    assert reference.decode_evt3(out[:n])[0] == as_tuples(*columns)
+
+
+@pytest.mark.parametrize("pause_us", [400, 1 << 33, 1 << 36])
+def test_evt2_encoder_matches_reference(pause_us):
+    columns = bursts(2000, 640, 9, (1 << 34) - 100, pause_us)
+    state = np.array(evt_encode.START, np.int64)
+    out = np.empty(1 << 17, np.uint32)
+    n = evt_encode.encode_evt2(*columns, state, out)
+    assert out[:n].tolist() == reference.encode_evt2(as_tuples(*columns))
+    assert reference.decode_evt2(out[:n])[0] == as_tuples(*columns)
+
+
+def test_evt3_encoder_uses_vectors_where_they_save_words():
+    x = np.concatenate([np.arange(64, 128), [1, 9, 17]]).astype(np.uint16)
+    columns = (x, np.full(67, 5, np.uint16), np.full(67, 4096, np.int64), np.ones(67, bool))
+    out = np.empty(400, np.uint16)
+    n = evt_encode.encode_evt3(*columns, 1280, np.array(evt_encode.START, np.int64), out)
+    assert [hex(word) for word in out[:n]] == [
+        *("0x8001", "0x6000", "0x5", "0x3840"),
+        *("0x4fff", "0x4fff", "0x50ff") * 2,
+        *("0x2801", "0x2809", "0x2811"),
+    ]
+
+
+def test_dat_encoder_is_undone_by_the_decoder():
+    x, y, t, p = bursts(1000, 1280, 10, 4_000_000_000, 40_000_000)
+    out = np.empty((1000, 2), np.uint32)
+    dat.encode_dat(x, y, t, p, out)
+    assert reference.decode_dat(out, 14, 14) == as_tuples(x, y, t, p)
+    assert t[-1] > 1 << 32
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 4001])
+def test_evt3_count_is_that_of_the_reference(n):
+    start = np.array([0x8000, 0x0000, 0x3000], np.uint16)
+    words = np.random.default_rng(n).integers(0, 1 << 16, n).astype(np.uint16)
+    events, triggers, _ = reference.decode_evt3(np.concatenate([start, words]))
+    assert evt3.count_evt3(words) == (len(events), len(triggers))

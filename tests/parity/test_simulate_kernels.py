@@ -1,0 +1,98 @@
+"""The compiled simulator against its plain twin, bit by bit."""
+
+import numpy as np
+import pytest
+
+from evcrisp.kernels import reference_simulate as reference
+from evcrisp.kernels import simulate as fast
+from evcrisp.simulation import generate
+from evcrisp.simulation import slabs as sim
+from evcrisp.simulation.overrides import build_config
+
+CASES = {
+    "translation over shapes": {"texture": "shapes"},
+    "translation over rocks": {"texture": "rocks", "c_on": 0.05, "c_off": 0.08},
+    "no refractory time": {"texture": "checkerboard", "refractory_us": 0},
+    "long refractory time": {"texture": "rocks", "refractory_us": 9000},
+    "similarity": {"motion": "similarity", "texture": "star"},
+    "affine": {"motion": "affine", "texture": "dots"},
+    "homography": {"motion": "homography", "texture": "dots", "feature_px": 9},
+    "rotation": {"motion": "rotation", "texture": "shapes", "feature_px": 9},
+    "long refractory time over flat areas": {
+        "texture": "shapes",
+        "refractory_us": 15_000,
+        "feature_px": 12,
+        "theta": (900.0, 100.0),
+    },
+    "rotation far around": {"motion": "rotation", "theta": (9.0, 30.0, 4.0), "step_px": 2.0},
+    "two objects": {
+        "texture": "shapes",
+        "objects": (
+            {"theta": (-150.0, 90.0), "texture": "shapes"},
+            {"theta": (0.0, 200.0), "outline": "rectangle", "center": (0.3, 0.4)},
+        ),
+    },
+    "swinging": {"trajectory": "sine", "period_us": 40_000, "texture": "stripes"},
+}
+
+
+def slabs(settings):
+    from evcrisp.simulation import ObjectConfig
+
+    settings = dict(settings)
+    if "objects" in settings:
+        settings["objects"] = tuple(ObjectConfig(**item) for item in settings["objects"])
+    config = build_config(None, {"resolution": (57, 43), "duration_us": 60_000, **settings})
+    model, paths = generate.build_paths(config)
+    view = sim.build_view(config.scene, config.resolution, model, config.seed)
+    last = None
+    for number, (t_start, t_end) in enumerate(sim._slab_times(config, paths)):
+        times = sim._step_times(config, paths, t_start, t_end)
+        matrices = sim.texture_matrices(paths, times)
+        if last is not None:
+            matrices[0] = last
+        last = matrices[-1]
+        yield config, view, sim.Slab(number, t_start, t_end, matrices), times
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_kernel_gives_the_events_of_the_reference(name):
+    mine = theirs = None
+    n_total = 0
+    for config, view, slab, times in slabs(CASES[name]):
+        if mine is None:
+            mine = sim._fresh_pixels(config, view, slab.matrices)
+            theirs = fast.Pixels(*(column.copy() for column in mine))
+        refractory = float(config.sensor.refractory_us)
+        buffer, n = sim._emit(view, slab, times, mine, refractory, sim._empty_buffer(100))
+        order = np.empty(n, np.int64)
+        fast.order_by_time(buffer.t[:n], slab.t_end - slab.t_start, order)
+        t, pixel, kind = reference.emit_signal(
+            view.base, slab.matrices, times, view.scene, theirs, refractory
+        )
+        np.testing.assert_array_equal(buffer.t[:n][order], t)
+        np.testing.assert_array_equal(buffer.pixel[:n][order], pixel)
+        np.testing.assert_array_equal(buffer.kind[:n][order], kind)
+        # A pixel that sleeps into a flat area is woken later, to the same reference.
+        awake = mine.blind_until < 0
+        np.testing.assert_array_equal(mine.reference[awake], theirs.reference[awake])
+        n_total += n
+    assert n_total > 500
+
+
+def test_a_counting_sort_is_a_stable_sort():
+    rng = np.random.default_rng(1)
+    t = rng.integers(0, 50, 2000).astype(np.int32)
+    order = np.empty(t.size, np.int64)
+    fast.order_by_time(t, 50, order)
+    np.testing.assert_array_equal(order, np.argsort(t, kind="stable"))
+
+
+def test_looking_at_single_pixels_is_looking_at_all():
+    _, view, slab, _ = next(slabs(CASES["two objects"]))
+    index = np.arange(len(view.base))
+    out = np.empty(index.size)
+    step = np.full(index.size, 1)
+    fast.look_at(index, step, view.base, slab.matrices, view.scene, out)
+    expected, _ = reference.look(slab.matrices[1], view.base, view.scene)
+    np.testing.assert_array_equal(out, expected)

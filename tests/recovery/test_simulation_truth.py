@@ -1,0 +1,153 @@
+"""The truth that a simulation states, tested on its events alone."""
+
+import numpy as np
+import pytest
+
+from evcrisp import by_time
+from evcrisp.camera import Camera
+from evcrisp.motion import MOTION_MODELS
+from evcrisp.motion._matrix import apply
+from evcrisp.simulation import simulate
+from evcrisp.simulation.scene import build_view
+from evcrisp.windows import seconds_since
+
+RESOLUTION = (160, 120)
+
+#: Enough motion for 10 px and more in a window of 50 ms on a small sensor.
+THETAS = {
+    "zoom": (3.0,),
+    "translation": (250.0, -150.0),
+    "rotation": (0.8, -1.6, 1.5),
+    "similarity": (120.0, -80.0, 2.0, 1.5),
+    "affine": (120.0, -80.0, 1.5, -2.0, 2.5, 1.0),
+    "homography": (1.0, -1.8, 1.2, 2.2, 0.8, -0.9, 0.9, -0.6),
+}
+
+
+def contrast(simulation, theta, events, t_ref):
+    """Variance of the image of events, warped and counted at the nearest pixel."""
+    dt = seconds_since(events.t, t_ref)
+    x, y = simulation.motion.warp(theta, events.x, events.y, dt)
+    # A margin on all sides, so that leaving the view changes nothing.
+    image, *_ = np.histogram2d(y, x, bins=(200, 240), range=((-40.5, 159.5), (-40.5, 199.5)))
+    return image.var()
+
+
+def perturbations(simulation, theta, window):
+    """Yield parameters that warp 2 px wrong (root mean square), one changed at a time."""
+    for change in np.eye(len(theta)):
+        per_px = 0.01 / simulation.warp_error_px(theta + 0.01 * change, *window)
+        yield theta - 2.0 * per_px * change
+        yield theta + 2.0 * per_px * change
+
+
+@pytest.mark.parametrize("texture", ["shapes", "rocks"])
+@pytest.mark.parametrize("name", MOTION_MODELS)
+def test_the_true_motion_gives_the_sharpest_image(name, texture):
+    theta = THETAS[name]
+    simulation = simulate(
+        texture=texture, motion=name, theta=theta, resolution=RESOLUTION, duration_us=150_000,
+        noise_hz=1.0, seed=2,
+    )  # fmt: skip
+    truth = simulation.motion_truth
+    for k in range(len(truth)):
+        window = int(truth.t_start[k]), int(truth.t_end[k])
+        events, t_ref = simulation.events.between(*window), sum(window) // 2
+        sharp = contrast(simulation, truth.theta[0, k], events, t_ref)
+        assert sharp > 1.5 * contrast(simulation, np.zeros(len(theta)), events, t_ref)
+        for other in perturbations(simulation, truth.theta[0, k], window):
+            assert sharp > 1.05 * contrast(simulation, other, events, t_ref)
+
+
+@pytest.mark.parametrize("trajectory", ["constant", "sine", "random"])
+@pytest.mark.parametrize("name", [name for name in MOTION_MODELS if name != "rotation"])
+def test_every_event_lies_on_an_edge_of_the_texture(name, trajectory):
+    simulation = simulate(
+        texture="shapes", motion=name, theta=THETAS[name], resolution=RESOLUTION, blur_px=0.0,
+        duration_us=120_000, trajectory=trajectory, seed=3,
+    )  # fmt: skip
+    assert edge_share(simulation) == 1.0
+
+
+def test_every_event_of_a_distorted_turning_camera_lies_on_an_edge():
+    camera = Camera(140.0, 138.0, 80.0, 58.0, (-0.25, 0.06, 1e-3, -5e-4, 0.0))
+    simulation = simulate(
+        texture="shapes", motion="rotation", theta=THETAS["rotation"], camera=camera, blur_px=0.0,
+        resolution=RESOLUTION, duration_us=100_000, seed=3,
+    )  # fmt: skip
+    assert edge_share(simulation) == 1.0
+
+
+def edge_share(simulation):
+    """Share of the signal events whose texel, by the true path, is next to a change."""
+    config, events = simulation.config, simulation.events
+    assert len(events) > 1000
+    view = build_view(config.scene, config.resolution, simulation.motion, config.seed)
+    base = view.base[events.y.astype(int) * events.width + events.x]
+    # The middle of the microsecond into which the time was cut.
+    matrices = simulation.paths[0].matrices(events.t + 0.5)
+    u, v = apply(matrices, *base.T)
+    column, row = np.floor(u + view.scene.offset[0]), np.floor(v + view.scene.offset[1])
+    _, height, width = view.scene.clearance.shape
+    clearance = view.scene.clearance[0, row.astype(int) % height, column.astype(int) % width]
+    # One cell beyond: between two looks, half a pixel apart, the level is taken as a line.
+    return float((clearance <= 1).mean())
+
+
+def test_each_object_is_sharpest_under_its_own_motion():
+    simulation = simulate(
+        texture="shapes", theta=(250.0, -100.0), object_theta=(-200.0, 150.0),
+        resolution=RESOLUTION, duration_us=50_000, seed=1,
+    )  # fmt: skip
+    for index, (own, other) in enumerate(
+        [((250.0, -100.0), (-200.0, 150.0)), ((-200.0, 150.0), (250.0, -100.0))]
+    ):
+        events = simulation.events[simulation.object == index]
+        assert len(events) > 1000
+        sharp = contrast(simulation, own, events, 25_000)
+        assert sharp > 1.5 * contrast(simulation, other, events, 25_000)
+
+
+def test_an_object_hides_what_is_behind_it():
+    settings = {
+        "texture": "rocks",
+        "theta": (300.0, 0.0),
+        "resolution": RESOLUTION,
+        "duration_us": 30_000,
+    }
+    alone = simulate(**settings)
+    # The object itself is at rest: it shows nothing, but its outline uncovers the background.
+    covered = simulate(**settings, object_theta=(0.0, 0.0))
+    y, x = np.mgrid[0:120, 0:160]
+    deep_inside = np.hypot((x - 80) / 32, (y - 60) / 30) < 0.85
+    outside = np.hypot((x - 80) / 32, (y - 60) / 30) > 1.15
+    events = covered.events
+    assert not deep_inside[events.y, events.x].any()
+    kept = events[outside[events.y, events.x]]
+    free = alone.events[outside[alone.events.y, alone.events.x]]
+    assert kept.with_signal(None).equals(free.with_signal(None))
+
+
+def test_a_turn_all_the_way_round_never_runs_out_of_scene():
+    simulation = simulate(
+        motion="rotation", theta=(0.0, 2 * np.pi, 0.3), resolution=(64, 48), duration_us=1_000_000,
+        texture="rocks",
+    )  # fmt: skip
+    sizes = [len(window.events) for window in by_time(simulation.events, 50_000)]
+    assert min(sizes) > 0.3 * max(sizes)
+
+
+def test_time_varying_motion_is_sharper_under_its_windows_than_under_its_mean():
+    simulation = simulate(
+        texture="shapes", trajectory="sine", theta=(300.0, 300.0), period_us=300_000,
+        resolution=RESOLUTION, duration_us=300_000, window_us=20_000, seed=5,
+    )  # fmt: skip
+    truth = simulation.motion_truth
+    gain = []
+    for k in range(len(truth)):
+        t_start, t_end = int(truth.t_start[k]), int(truth.t_end[k])
+        window = simulation.events.between(t_start, t_end)
+        t_ref = (t_start + t_end) // 2
+        own = contrast(simulation, truth.theta[0, k], window, t_ref)
+        gain.append(own / contrast(simulation, (0.0, 0.0), window, t_ref))
+    assert min(gain) > 1.2

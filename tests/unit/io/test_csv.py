@@ -1,0 +1,148 @@
+"""CSV: columns by name in any order, or Metavision's order without names."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import Events, FormatError
+
+SIZE = (640, 480)
+
+
+def read_text(tmp_path, text, name="a.csv", **options):
+    path = tmp_path / name
+    path.write_bytes(text)
+    return evcrisp.read(path, resolution=options.pop("resolution", SIZE), **options)
+
+
+TWO = Events(x=[3, 4], y=[1, 2], t=[1_000_000, 1_000_010], p=[1, 0], resolution=SIZE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"t,x,y,p\n1000000,3,1,1\n1000010,4,2,0\n",
+        b"x,y,p,t\n3,1,1,1000000\n4,2,-1,1000010\n",
+        b"x;y;polarity;timestamp\r\n3;1;1;1000000\r\n4;2;0;1000010\r\n",
+        b"x\ty\ton\tts\n3\t1\tTrue\t1000000\n4\t2\tFalse\t1000010\n",
+        b"t x y p\n1.0 3 1 1\n1.00001 4 2 0\n",
+        b"t,x,y,p\n1.0,3,1,1\n1.00001,4,2,0\n",
+        b'"X", "Y", "P", "T"\n3, 1, 1, 1000000\n4, 2, 0, 1000010',
+        b"label,x,y,depth,t,p\ncar,3,1,,1000000,1\ndog,4,2,1.5,1000010,0\n",
+        b"x,y,polarity,timestamp_us\n3,1,1,1000000\n4,2,0,1000010\n",
+        b"time [s],x,y,p\n1,3,1,1\n1.00001,4,2,0\n",
+        b"\xef\xbb\xbft,x,y,p\n1000000,3,1,1\n1000010,4,2,0\n",
+        b"3,1,1,1000000\n4,2,0,1000010\n",
+        b"%geometry:640,480\n3,1,1,1000000\n4,2,0,1000010\n",
+        b"# by hand\n\n  t,x,y,p\n\n1000000,3,1,1\n# half way\n1000010,4,2,0\n",
+    ],
+)
+def test_columns_are_found_however_they_are_named_and_parted(tmp_path, text):
+    assert read_text(tmp_path, text).equals(TWO)
+    with evcrisp.open(tmp_path / "a.csv") as opened:
+        assert opened.format == "csv"
+    assert read_text(tmp_path, gzip.compress(text), "a.csv.gz").equals(TWO)
+
+
+def test_the_sensor_size_is_read_from_a_comment(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"%geometry:1280,720\n3,1,1,100\n")
+    (tmp_path / "b.csv").write_bytes(b"# evcrisp width=346 height=260\nt,x,y,p\n1,3,1,1\n")
+    assert evcrisp.read(tmp_path / "a.csv").resolution == (1280, 720)
+    assert evcrisp.read(tmp_path / "b.csv").resolution == (346, 260)
+
+
+def test_columns_without_names_that_fit_no_order_are_refused(tmp_path):
+    message = "have no names and do not fit x,y,p,t.*Add a first line that names them"
+    for text in (b"100,3,4,1\n200,5,6,0\n", b"0.1,3,4,1\n", b"3,1,1\n", b"3,1,1,200\n4,1,1,100\n"):
+        with pytest.raises(FormatError, match=message):
+            read_text(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (b"x,y,p", "no column for 't'"),
+        (b"t,x,y,p,x", "two columns are named 'x'"),
+        (b"x,y,p,timestamp_ns", "no column for 't'.*timestamp_ns"),
+    ],
+)
+def test_names_that_do_not_say_where_the_events_are(tmp_path, names, message):
+    with pytest.raises(FormatError, match=message):
+        read_text(tmp_path, names + b"\n1,2,1,100,1\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"100,1,2", "line 4 has 3 columns; expected 4"),
+        (b"100,1,2,1,7", "line 4 has 5 columns; expected 4"),
+        (b"100,1,,1", "line 4 is wrong: y must be a number"),
+        (b"100,x,2,1", "line 4 is wrong: x must be a number"),
+        (b"100.5,1,2,1", "line 4 is wrong: t must be whole microseconds; got '100.5,1,2,1'"),
+        (b"99999999999999999999,1,2,1", "t must be whole microseconds within 64 bits"),
+        (b"100,1,2,yes", "p must be a number"),
+        (b"100;1;2;1", "line 4 has 1 columns"),
+    ],
+)
+def test_a_wrong_line_is_named_with_its_byte(tmp_path, line, message):
+    text = b"# note\nt_us,x,y,p\n90,1,2,1\n" + line + b"\n"
+    with pytest.raises(FormatError, match=f"{message}.*after 1 events") as caught:
+        read_text(tmp_path, text)
+    assert caught.value.offset == text.index(line)
+    assert len(read_text(tmp_path, text, on_error="truncate")) == 1
+
+
+def test_a_last_line_that_is_cut_off_is_an_error(tmp_path):
+    with pytest.raises(FormatError, match="line 3 is cut short by the end of the text"):
+        read_text(tmp_path, b"t,x,y,p\n90,1,2,1\n100,1,")
+
+
+def test_labels_survive(tmp_path, make_events):
+    events = make_events(1000)
+    events = events.with_signal(events.x % 2 == 0)
+    evcrisp.write(tmp_path / "a.csv", events)
+    assert (tmp_path / "a.csv").read_bytes().splitlines()[1] == b"t,x,y,p,signal"
+    assert evcrisp.read(tmp_path / "a.csv").equals(events)
+
+
+def test_labels_for_some_events_only_are_refused(tmp_path, make_events):
+    first, second = make_events(5), make_events(5, t_start=2_000_000)
+    with pytest.raises(evcrisp.ConfigError, match="Either all events or none must have labels"):
+        evcrisp.write(tmp_path / "a.csv", [first, second.with_signal([1] * 5)])
+
+
+def test_numpy_and_arrow_read_what_is_written(tmp_path, make_events):
+    events = make_events(200)
+    evcrisp.write(tmp_path / "a.csv", events)
+    rows = np.loadtxt(tmp_path / "a.csv", delimiter=",", skiprows=2, dtype=np.int64)
+    np.testing.assert_array_equal(rows, np.stack([events.t, events.x, events.y, events.p], axis=1))
+    arrow = pytest.importorskip("pyarrow.csv", reason="pyarrow is an oracle here")
+    table = arrow.read_csv(tmp_path / "a.csv", read_options=arrow.ReadOptions(skip_rows=1))
+    assert table.column_names == ["t", "x", "y", "p"]
+    np.testing.assert_array_equal(table["t"].to_numpy(), events.t)
+
+
+@pytest.mark.parametrize("resolution", [(1, 1), (65_536, 65_536)])
+def test_no_events_and_extreme_sensors_survive(tmp_path, resolution):
+    empty = Events.empty(resolution)
+    evcrisp.write(tmp_path / "a.csv", empty)
+    assert evcrisp.read(tmp_path / "a.csv").equals(empty)
+    far = Events(
+        x=[resolution[0] - 1] * 2,
+        y=[resolution[1] - 1] * 2,
+        t=[-(2**53), 2**63 - 1],
+        p=[0, 1],
+        resolution=resolution,
+    )
+    evcrisp.write(tmp_path / "b.csv", far)
+    assert evcrisp.read(tmp_path / "b.csv").equals(far)
+
+
+def test_text_of_another_kind_is_not_taken_for_events(tmp_path):
+    (tmp_path / "poem.md").write_text(
+        "Once upon a midnight dreary,\nwhile I pondered, weak and weary,\n"
+    )
+    with pytest.raises(FormatError, match="no format recognizes the content"):
+        evcrisp.read(tmp_path / "poem.md")

@@ -1,0 +1,112 @@
+"""The DSEC layout as we write it: h5py reads back what its definition says."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import ConfigError, Events, OutputError
+from evcrisp.io import hdf5_dsec
+
+h5py = pytest.importorskip("h5py", reason="h5py is what writes HDF5")
+pytest.importorskip("hdf5plugin", reason="hdf5plugin brings Blosc")
+
+
+@pytest.mark.parametrize("compression", ["blosc", "gzip", "none"])
+def test_h5py_reads_what_we_write(make_events, tmp_path, compression):
+    events = make_events(70_000, t_start=1_700_000_000_000_123)
+    evcrisp.write(tmp_path / "a.h5", events, compression=compression)
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file["t_offset"][()] == events.t[0]
+        np.testing.assert_array_equal(file["events/t"][:] + file["t_offset"][()], events.t)
+        for name in ("x", "y", "p"):
+            np.testing.assert_array_equal(file[f"events/{name}"][:], getattr(events, name))
+        assert file["events/x"].dtype == np.uint16
+        assert file["events/p"].dtype == np.uint8
+        assert file.attrs["creator"] == "evcrisp"
+        assert file.attrs["resolution"].tolist() == [346, 260]
+        assert "signal" not in file["events"]
+    assert evcrisp.read(tmp_path / "a.h5").equals(events)
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 50])
+def test_the_index_is_the_first_event_at_or_after_each_millisecond(make_events, tmp_path, n_parts):
+    events = make_events(3000, t_start=5_000_000, duration_us=40_000)
+    gap = np.where(np.arange(3000) < 1500, 0, 25_000)  # 25 ms without an event
+    events = Events(x=events.x, y=events.y, t=events.t + gap, p=events.p, resolution=(346, 260))
+    bounds = np.linspace(0, 3000, n_parts + 1).astype(int)
+    parts = [events[a:b] for a, b in pairwise(bounds)]
+    evcrisp.write(tmp_path / "a.h5", parts)
+    with h5py.File(tmp_path / "a.h5") as file:
+        t, index = file["events/t"][:], file["ms_to_idx"][:].astype(int)
+    assert len(index) == t[-1] // 1000 + 1
+    for ms, first in enumerate(index):
+        assert t[first] >= ms * 1000
+        assert first == 0 or t[first - 1] < ms * 1000
+
+
+def test_labels_are_kept(make_events, tmp_path):
+    events = make_events(500)
+    events = events.with_signal(events.x % 3 > 0)
+    evcrisp.write(tmp_path / "a.h5", (events[:200], events[200:]))
+    assert evcrisp.read(tmp_path / "a.h5").equals(events)
+    empty = Events.empty((346, 260)).with_signal(np.empty(0, bool))
+    evcrisp.write(tmp_path / "empty.h5", empty)
+    assert evcrisp.read(tmp_path / "empty.h5").equals(empty)
+
+
+def test_labels_on_a_part_of_the_events_are_refused(make_events, tmp_path):
+    events = make_events(500)
+    parts = (events[:200].with_signal(np.ones(200, bool)), events[200:])
+    with pytest.raises(ConfigError, match="Either all events or none must have labels"):
+        evcrisp.write(tmp_path / "a.h5", parts)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_events_make_a_whole_file(tmp_path):
+    evcrisp.write(tmp_path / "a.h5", Events.empty((640, 480)))
+    assert evcrisp.read(tmp_path / "a.h5").equals(Events.empty((640, 480)))
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file["ms_to_idx"].shape == (0,)
+        assert file["t_offset"][()] == 0
+
+
+def test_the_same_events_give_the_same_bytes(make_events, tmp_path):
+    events = make_events(5000)
+    for name in ("a", "b"):
+        evcrisp.write(tmp_path / f"{name}.h5", events)
+    assert (tmp_path / "a.h5").read_bytes() == (tmp_path / "b.h5").read_bytes()
+
+
+def test_an_unknown_compression_is_refused(make_events, tmp_path):
+    with pytest.raises(
+        ConfigError, match="`compression` must be one of blosc, gzip, none; got 'x'"
+    ):
+        evcrisp.write(tmp_path / "a.h5", make_events(3), compression="x")
+
+
+def test_a_span_of_years_is_refused_instead_of_filling_the_disk(tmp_path):
+    events = Events(x=[1, 2], y=[1, 2], t=[0, 10**15], p=[0, 1], resolution=(8, 8))
+    with pytest.raises(OutputError, match="one index entry per millisecond.*11574 days"):
+        evcrisp.write(tmp_path / "a.h5", events)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_long_gap_is_indexed_in_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(hdf5_dsec, "_INDEX_BLOCK", 1000)
+    events = Events(x=[1, 2, 3], y=[1, 2, 3], t=[7, 9, 5_000_007], p=[0, 1, 0], resolution=(8, 8))
+    evcrisp.write(tmp_path / "a.h5", events)
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file["ms_to_idx"][:].tolist() == [0] + [2] * 5000
+
+
+def test_eventcv_reads_what_we_write(make_events, tmp_path):
+    eventcv = pytest.importorskip("eventcv", reason="eventcv is the independent reader")
+    events = make_events(2000, t_start=0)
+    evcrisp.write(tmp_path / "a.h5", events, compression="none")
+    theirs = eventcv.load(str(tmp_path / "a.h5"), sensor_size=(346, 260), time_unit="microseconds")
+    columns = theirs.numpy()
+    np.testing.assert_array_equal(columns[:, 0], events.x)
+    np.testing.assert_array_equal(columns[:, 1], events.y)
+    np.testing.assert_array_equal(columns[:, 3] > 0, events.p)

@@ -1,0 +1,108 @@
+"""MATLAB files, written by scipy and read back."""
+
+import logging
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import FormatError
+
+scipy_io = pytest.importorskip("scipy.io", reason="the extra `mat` is not installed")
+SIZE = (346, 260)
+
+
+def saved(tmp_path, content, **options):
+    scipy_io.savemat(tmp_path / "a.mat", content, **options)
+    return tmp_path / "a.mat"
+
+
+def columns(events):
+    return {"x": events.x, "y": events.y, "t": events.t, "p": events.p.astype(np.int32)}
+
+
+@pytest.mark.parametrize("order", ["xypt", "xytp", "txyp"])
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_matrix_of_four_columns_is_read(tmp_path, make_events, order, dtype, compressed):
+    events = make_events(700)
+    matrix = np.stack([columns(events)[name] for name in order], axis=1).astype(dtype)
+    path = saved(tmp_path, {"events": matrix, "other": [1, 2]}, do_compression=compressed)
+    assert evcrisp.read(path, resolution=SIZE).equals(events)
+    assert evcrisp.read(saved(tmp_path, {"lying": matrix.T}), resolution=SIZE).equals(events)
+
+
+def test_time_with_fractions_is_in_seconds(tmp_path, make_events):
+    events = make_events(700)
+    matrix = np.stack([events.t / 1e6, events.x, events.y, events.p], axis=1)
+    assert evcrisp.read(saved(tmp_path, {"events": matrix}), resolution=SIZE).equals(events)
+    struct = {**columns(events), "t": events.t / 1e6}
+    assert evcrisp.read(saved(tmp_path, {"TD": struct}), resolution=SIZE).equals(events)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int64])
+def test_a_struct_and_separate_variables_are_read(tmp_path, make_events, kind):
+    events = make_events(700)
+    struct = {name: column.astype(kind) for name, column in columns(events).items()}
+    struct["ts"], struct["pol"] = struct.pop("t"), 2 * struct.pop("p") - 1
+    assert evcrisp.read(saved(tmp_path, {"TD": struct}), resolution=SIZE).equals(events)
+    assert evcrisp.read(saved(tmp_path, struct), resolution=SIZE).equals(events)
+
+
+def test_packets_are_bounded(tmp_path, make_events, monkeypatch):
+    events = make_events(250)
+    matrix = np.stack(list(columns(events).values()), axis=1)
+    monkeypatch.setattr("evcrisp.io.mat.PACKET_EVENTS", 100)
+    source = evcrisp.io.READERS["mat"].open(saved(tmp_path, {"events": matrix}))
+    assert [packet.t.size for packet in source.packets()] == [100, 100, 50]
+
+
+def test_no_events_are_no_error(tmp_path):
+    path = saved(tmp_path, {"events": np.zeros((0, 4), np.int32)})
+    assert len(evcrisp.read(path, resolution=SIZE)) == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"image": np.zeros((5, 5))}, r"expected a variable `events`.*the file has image \(5, 5\)"),
+        ({"events": np.zeros((9, 4))}, "more than one of the usual orders"),
+        ({"TD": {"x": [1, 2], "y": [1, 2], "ts": [1, 2]}}, "no column for 'p'"),
+        ({"TD": {"x": [1, 2], "y": [1], "ts": [1, 2], "p": [1, 0]}}, "numbers of one length"),
+        ({"TD": {"x": "ab", "y": [1], "ts": [1], "p": [1]}}, "numbers of one length"),
+    ],
+)
+def test_files_without_events_are_refused(tmp_path, content, message):
+    with pytest.raises(FormatError, match=message):
+        evcrisp.read(saved(tmp_path, content), resolution=SIZE)
+
+
+def test_version_7_3_is_refused_with_a_way_out(tmp_path):
+    (tmp_path / "a.mat").write_bytes(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(600))
+    with pytest.raises(
+        FormatError, match="MATLAB 7.3 files are not read; save it with the option '-v7'"
+    ):
+        evcrisp.read(tmp_path / "a.mat")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_damaged_copies_give_events_or_a_format_error(tmp_path, make_events, caplog, compressed):
+    caplog.set_level(logging.CRITICAL)
+    events = make_events(100)
+    matrix = np.stack(list(columns(events).values()), axis=1)
+    path = saved(tmp_path, {"events": matrix}, do_compression=compressed)
+    content = path.read_bytes()
+    rng = np.random.default_rng(0)
+    n_refused = 0
+    for k in range(200):
+        damaged = bytearray(content)
+        if k % 2:
+            damaged = damaged[: rng.integers(len(damaged))]
+        else:
+            damaged[rng.integers(min(len(damaged), 400))] ^= 1 << rng.integers(8)
+        path.write_bytes(damaged or b"M")
+        try:
+            evcrisp.read(path, format="mat", resolution=(65_536, 65_536), on_error="truncate")
+        except FormatError:
+            n_refused += 1
+    assert n_refused > 20

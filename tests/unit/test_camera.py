@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+from evcrisp.camera import Camera
+from evcrisp.errors import ConfigError
+
+#: calib.txt of the Event Camera Dataset, 240 x 180.
+ECD = (
+    "199.092366542 198.82882047 132.192071378 110.712660011 "
+    "-0.368436311798 0.150947243557 -0.000296130534385 -0.000759431726241 0.0"
+)
+
+
+@pytest.fixture
+def ecd(tmp_path):
+    path = tmp_path / "calib.txt"
+    path.write_text(ECD)
+    return Camera.from_file(path)
+
+
+def test_a_calibration_file_is_read_in_the_layout_of_the_event_camera_dataset(ecd):
+    assert ecd.fx == 199.092366542
+    assert ecd.cy == 110.712660011
+    assert ecd.distortion == (
+        -0.368436311798,
+        0.150947243557,
+        -0.000296130534385,
+        -0.000759431726241,
+        0.0,
+    )
+
+
+def test_distorting_undoes_undistorting(ecd):
+    ideal = ecd.ideal_pixels((240, 180))
+    y, x = np.mgrid[0:180, 0:240]
+    back_x, back_y = ecd.distort(ideal[..., 0], ideal[..., 1])
+    np.testing.assert_allclose(back_x, x, atol=1e-6)
+    np.testing.assert_allclose(back_y, y, atol=1e-6)
+
+
+def test_undistorted_pixels_of_the_event_camera_dataset_leave_the_frame_as_known(ecd):
+    ideal = ecd.ideal_pixels((240, 180))
+    inside = (
+        (ideal[..., 0] >= 0)
+        & (ideal[..., 0] <= 239)
+        & (ideal[..., 1] >= 0)
+        & (ideal[..., 1] <= 179)
+    )
+    assert 1 - inside.mean() == pytest.approx(0.235, abs=0.005)
+
+
+def test_rays_are_slopes_of_the_ideal_pixels():
+    camera = Camera(100.0, 50.0, 4.0, 3.0)
+    rays = camera.rays((10, 8))
+    assert rays.shape == (8, 10, 2)
+    np.testing.assert_allclose(rays[3, 9], (0.05, 0.0))
+    np.testing.assert_allclose(rays[7, 4], (0.0, 0.08))
+
+
+def test_an_ideal_camera_sees_the_angle_it_was_asked_for():
+    camera = Camera.ideal((346, 260), fov_deg=90.0)
+    left, right = camera.rays((346, 260))[0, [0, -1], 0]
+    pixel = 1 / camera.fx
+    np.testing.assert_allclose(
+        np.arctan(right + pixel / 2) - np.arctan(left - pixel / 2), np.pi / 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ((0.0, 1.0, 0.0, 0.0), "`fx` must be a positive number"),
+        ((1.0, -1.0, 0.0, 0.0), "`fy` must be a positive number"),
+        ((1.0, 1.0, float("nan"), 0.0), "`cx` must be a number"),
+        ((1.0, 1.0, 0.0, 0.0, (0.1, 0.2)), "must be five numbers"),
+        ((1.0, 1.0, 0.0, 0.0, 0.1), "must be five numbers"),
+    ],
+)
+def test_an_impossible_camera_is_refused(values, message):
+    with pytest.raises(ConfigError, match=message):
+        Camera(*values)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2 3", "must be 4 or 9 numbers.*got 3"),
+        ("1 2 3 4 5 6", "got 6"),
+        ("fx fy", "must be the numbers fx fy cx cy"),
+        ("\x00\xff", "must be the numbers"),
+        ("-1 2 3 4", "`fx` must be a positive number"),
+    ],
+)
+def test_a_file_that_is_no_calibration_is_refused(tmp_path, text, message):
+    path = tmp_path / "calib.txt"
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises(ConfigError, match=message):
+        Camera.from_file(path)
+
+
+def test_a_calibration_may_lack_distortion(tmp_path):
+    path = tmp_path / "calib.txt"
+    path.write_text("10 11 12 13\n")
+    assert Camera.from_file(path) == Camera(10, 11, 12, 13)
+
+
+def test_a_distortion_without_inverse_is_refused():
+    camera = Camera(100.0, 100.0, 50.0, 50.0, (-2.0, 0.0, 0.0, 0.0, 0.0))
+    with pytest.raises(ConfigError, match="has no inverse at pixel"):
+        camera.rays((100, 100))
+
+
+def test_a_field_of_view_beyond_a_pinhole_is_refused():
+    with pytest.raises(ConfigError, match=r"`fov_deg` must lie in 1..170"):
+        Camera.ideal((10, 10), fov_deg=180)
