@@ -1,7 +1,6 @@
 """Decode what an AEDAT4 file carries beside its events: IMU samples, triggers, frames."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from evcrisp.errors import FormatError
 from evcrisp.io import _flatbuffers
 from evcrisp.io._aedat4_header import FRAMES, IMU, TRIGGERS
+from evcrisp.io._aedat4_packets import located
 from evcrisp.streams import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
 
 #: Small packets are joined to buffers of about this many bytes, then read column by column.
@@ -62,7 +62,7 @@ def read_triggers(packets: Packets) -> Triggers:
 def read_frames(packets: Packets) -> Iterator[Frame]:
     """Yield the frames of a stream."""
     for offset, data in packets:
-        with _located(offset):
+        with located(offset):
             frame = _parse_frame(data)
         yield frame
 
@@ -89,7 +89,7 @@ def _read_columns(
                 add(group)
             except FormatError:
                 for packet in group:  # one by one, up to the damaged one
-                    with _located(packet.offset):
+                    with located(packet.offset):
                         add([packet])
     except FormatError as error:
         damage = error
@@ -109,7 +109,7 @@ def _groups(packets: Packets, kind: str) -> Iterator[list[_TablePacket]]:
     damage = None
     try:
         for offset, data in packets:
-            with _located(offset):
+            with located(offset):
                 tables = _flatbuffers.prefixed_root(data, kind.encode()).tables(0)
             group.append(_TablePacket(offset, data, tables))
             size += len(data)
@@ -128,15 +128,6 @@ def _join(group: list[_TablePacket]) -> _flatbuffers.Tables:
     starts = np.cumsum([0] + [len(packet.data) for packet in group])
     at = [packet.tables + start for packet, start in zip(group, starts, strict=False)]
     return _flatbuffers.Tables(b"".join(packet.data for packet in group), np.concatenate(at))
-
-
-@contextmanager
-def _located(offset: int) -> Iterator[None]:
-    """Add the byte of the packet to complaints about its content."""
-    try:
-        yield
-    except FormatError as error:
-        raise FormatError(error.reason, offset=offset) from error
 
 
 def _parse_frame(data: bytes) -> Frame:

@@ -37,18 +37,23 @@ class Matrix:
             )
         self.order = fitting[0]
         times = rows[:, self.order.index("t")]
-        self.seconds = bool(times.dtype.kind == "f" and (times != np.rint(times)).any())
+        self.seconds = bool((times != np.rint(times)).any())
 
     def packet(self, rows: NDArray[Any], offset: int) -> Packet:
         """Return rows as a packet."""
         columns = {name: rows[:, index] for index, name in enumerate(self.order)}
-        if not self.seconds and rows.dtype.kind == "f":
-            columns["t"] = _whole_time(columns["t"], offset)
+        if not self.seconds:
+            columns["t"] = _as_whole(columns["t"], offset)
         return column_packet(columns, offset)
 
 
-def _whole_time(times: NDArray[Any], offset: int) -> NDArray[np.int64]:
-    if not (np.abs(times) < 2**62).all():  # also catches NaN
+def whole_time(times: NDArray[Any], offset: int) -> NDArray[Any]:
+    """Return time that is whole throughout as int64, us; other time as it is, seconds."""
+    return times if (times != np.rint(times)).any() else _as_whole(times, offset)
+
+
+def _as_whole(times: NDArray[Any], offset: int) -> NDArray[np.int64]:
+    if not (np.abs(times.astype(np.float64)) < 2**62).all():  # also catches NaN
         raise FormatError("time is not a finite number of microseconds", offset=offset)
     return np.rint(times).astype(np.int64)
 

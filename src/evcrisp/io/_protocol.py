@@ -52,6 +52,13 @@ class Source:
         """Yield the events in file order, each packet bounded by `PACKET_EVENTS`."""
         yield from ()
 
+    def whole(self) -> Packet | None:
+        """Return all events at once where that is faster than packet by packet.
+
+        None says that it is not, or that anything looks wrong: the packets will tell what.
+        """
+        return None
+
     def imu(self) -> Imu | None:
         """Return all IMU samples, or None if the file has no such stream."""
         return None

@@ -3,8 +3,6 @@
 import bz2
 from collections.abc import Callable
 
-import lz4.frame
-
 from evcrisp.errors import FormatError
 from evcrisp.registry import require
 
@@ -30,6 +28,8 @@ def _unpack_bz2(data: memoryview, size: int) -> memoryview:
 
 
 def _unpack_lz4(data: memoryview, size: int) -> memoryview:
+    import lz4.frame
+
     _check_claim(size, _LZ4_MAX_RATIO * len(data))
     try:
         unpacked = lz4.frame.LZ4FrameDecompressor().decompress(data, size + 1)

@@ -2,94 +2,73 @@
 
 import logging
 import os
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evcrisp.errors import FormatError
-from evcrisp.io import _flatbuffers
+from evcrisp.io._aedat4_events import Columns, event_records
 from evcrisp.io._aedat4_extras import read_frames, read_imu, read_triggers
 from evcrisp.io._aedat4_header import EVENTS, FRAMES, IMU, MAGIC, TRIGGERS, Header, read_header
-from evcrisp.io._aedat4_packets import RECORD_BYTES, count_events, walk
+from evcrisp.io._aedat4_packets import BUFFER_BYTES, PacketList, located, read_table, walk
+from evcrisp.io._aedat4_whole import read_whole
 from evcrisp.io._protocol import Packet, Source
 from evcrisp.io._sizes import DVS_SIZES
 from evcrisp.streams import Frame, Imu, Triggers
 
 logger = logging.getLogger(__name__)
 
-#: Bytes 4 to 28 of every packet of events that DV writes: one table with one vector of records.
-#: Knowing them saves half of the time that a small packet takes in Python.
-PLAIN_EVENTS = struct.pack("<I4s2x3HiI", 16, EVENTS.encode(), 6, 8, 4, 6, 4)
-#: Byte of the first record in such a packet.
-PLAIN_RECORDS_AT = 32
-
-_BUFFER_BYTES = 1 << 17
 #: A batch of 64 k events and the packet it comes from stay in the cache of one core.
 _BATCH_EVENTS = 1 << 16
-
-
-class _Batch:
-    """Columns that are filled packet by packet."""
-
-    def __init__(self, offset: int) -> None:
-        self.offset = offset
-        self.n = 0
-        self.x = np.empty(_BATCH_EVENTS, np.uint16)
-        self.y = np.empty(_BATCH_EVENTS, np.uint16)
-        self.t = np.empty(_BATCH_EVENTS, np.int64)
-        self.p = np.empty(_BATCH_EVENTS, np.uint8)
-
-    def packet(self) -> Packet:
-        """Return what is filled."""
-        x, y, t, p = (column[: self.n] for column in (self.x, self.y, self.t, self.p))
-        return Packet(x, y, t, p.view(np.bool_), self.offset)
 
 
 @dataclass(slots=True)
 class Aedat4Source(Source):
     """An open AEDAT4 file."""
 
+    path: Path = field(kw_only=True)
     file: IO[bytes] = field(kw_only=True)
     file_size: int = field(kw_only=True)
     header: Header = field(kw_only=True)
+    table: PacketList | None = field(kw_only=True)  # packets of events
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events of the first event stream, several packets of the file at a time."""
         from evcrisp.kernels.aedat4 import split_records
 
-        batch: _Batch | None = None
+        batch: Columns | None = None
+        n_filled = offset = 0
         damage = None
         try:
-            for offset, data in self._walk(EVENTS):
-                words, n = _event_records(data, offset)
+            for at, data in self._walk(EVENTS):
+                with located(at):
+                    words, n = event_records(data)
                 first = 0
                 while first < n:
                     if batch is None:
-                        batch = _Batch(offset)
-                    n_fitting = min(n - first, _BATCH_EVENTS - batch.n)
+                        batch, n_filled, offset = Columns.empty(_BATCH_EVENTS), 0, at
+                    n_fitting = min(n - first, _BATCH_EVENTS - n_filled)
                     n_good = split_records(
-                        words, first, n_fitting, batch.x, batch.y, batch.t, batch.p, batch.n
+                        words, first, n_fitting, batch.x, batch.y, batch.t, batch.p, n_filled
                     )
-                    batch.n += n_good
+                    n_filled += n_good
                     if n_good < n_fitting:
-                        raise FormatError(
-                            "an event has a polarity other than 0 and 1", offset=offset
-                        )
+                        raise FormatError("an event has a polarity other than 0 and 1", offset=at)
                     first += n_fitting
-                    if batch.n == _BATCH_EVENTS:
-                        yield batch.packet()
+                    if n_filled == _BATCH_EVENTS:
+                        yield batch.packet(n_filled, offset)
                         batch = None
         except FormatError as error:
             damage = error
-        if batch is not None and batch.n:
-            yield batch.packet()
+        if batch is not None and n_filled:
+            yield batch.packet(n_filled, offset)
         if damage is not None:
             raise damage
+
+    def whole(self) -> Packet | None:
+        """Return all events at once where the data table allows it."""
+        return read_whole(self.path, self.header, self.table) if self.table is not None else None
 
     def imu(self) -> Imu | None:
         """Return the samples of the IMU of the same camera."""
@@ -114,24 +93,6 @@ class Aedat4Source(Source):
         return walk(self.file, self.header, self.file_size, () if stream is None else (stream.id,))
 
 
-def _event_records(data: bytes, offset: int) -> tuple[NDArray[np.uint64], int]:
-    """Return the records of a packet of events as 64-bit words, and their number."""
-    if data[4:28] == PLAIN_EVENTS and len(data) >= PLAIN_RECORDS_AT:
-        first, n = PLAIN_RECORDS_AT, int.from_bytes(data[28:32], "little")
-        if first + n * RECORD_BYTES > len(data):
-            reason = f"a packet promises {n} events but holds {len(data)} bytes"
-            raise FormatError(reason, offset=offset)
-    else:
-        try:
-            table = _flatbuffers.prefixed_root(data, EVENTS.encode())
-            first, n = table.vector(0, RECORD_BYTES)
-        except FormatError as error:
-            raise FormatError(error.reason, offset=offset) from error
-        if first % 8:
-            data, first = data[first : first + n * RECORD_BYTES], 0
-    return np.frombuffer(data, np.uint64, 2 * n, first), n
-
-
 @dataclass(frozen=True, slots=True)
 class Aedat4Reader:
     """Read AEDAT4 files of DV and dv-processing, with or without the data table at their end."""
@@ -148,25 +109,27 @@ class Aedat4Reader:
 
     def open(self, path: Path) -> Aedat4Source:
         """Open a file; reads the header and, where it is small, the data table."""
-        file = path.open("rb", buffering=_BUFFER_BYTES)
+        file = path.open("rb", buffering=BUFFER_BYTES)
         try:
             file_size = os.fstat(file.fileno()).st_size
             header = read_header(file, file_size)
             events = header.first(EVENTS)
-            n_events = 0
+            table = None
             if events is not None:
-                n_events = count_events(file, header, file_size, events.id)
+                table = read_table(file, header, file_size, events.id)
         except BaseException:
             file.close()
             raise
         sized = events or header.first(FRAMES)
         return Aedat4Source(
             resolution=None if sized is None else sized.resolution,
-            metadata=_metadata(path, header, n_events is not None),
-            n_events=n_events,
+            metadata=_metadata(path, header, table is not None),
+            n_events=None if table is None else int(table.n_elements.sum()),
+            path=path,
             file=file,
             file_size=file_size,
             header=header,
+            table=table,
         )
 
 

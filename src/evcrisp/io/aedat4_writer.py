@@ -20,10 +20,10 @@ from evcrisp.io._aedat4_build import (
     build_tables,
     build_xml,
 )
+from evcrisp.io._aedat4_events import PLAIN_EVENTS, PLAIN_RECORDS_AT, RECORD_BYTES
 from evcrisp.io._aedat4_header import EVENTS, FRAMES, IMU, TRIGGERS
-from evcrisp.io._aedat4_packets import PACKET_HEADER, RECORD_BYTES, TABLE_IDENTIFIER
+from evcrisp.io._aedat4_packets import PACKET_HEADER, TABLE_IDENTIFIER
 from evcrisp.io._compression import Codec, Lz4Frame, Stored, Zstd
-from evcrisp.io.aedat4 import PLAIN_EVENTS, PLAIN_RECORDS_AT
 from evcrisp.registry import lookup
 from evcrisp.streams import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
 

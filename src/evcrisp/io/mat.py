@@ -1,13 +1,11 @@
-"""MATLAB files up to version 7, through scipy.
+"""MATLAB files of the versions 5 to 7: a matrix of four columns, a struct, or one variable each.
 
-They are read whole: scipy offers nothing smaller than a variable.
+A variable is read whole: MATLAB keeps column after column, so that the last event ends the file.
 """
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,14 +13,10 @@ from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError
 from evcrisp.io._columns import column_packet, find_columns
-from evcrisp.io._matrix import Matrix
+from evcrisp.io._mat5 import HEADER_BYTES, Numbers, Variable, list_variables, load
+from evcrisp.io._matrix import Matrix, whole_time
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import ALL_SIZES
-from evcrisp.registry import require
-
-_HEADER_BYTES = 128
-_NUMERIC = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"}
-_NUMERIC |= {"double", "single", "logical"}
 
 
 @dataclass(slots=True)
@@ -31,61 +25,61 @@ class MatSource(Source):
 
     path: Path = field(kw_only=True)
     #: The variables that hold the events: one matrix or struct, or one per column.
-    variables: list[str] = field(kw_only=True)
+    variables: list[Variable] = field(kw_only=True)
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
-        content = _scipy(self.path, "loadmat", variable_names=self.variables)
-        missing = [name for name in self.variables if name not in content]
-        if missing:
-            raise FormatError(f"variable {missing[0]!r} cannot be read", offset=_HEADER_BYTES)
-        if len(self.variables) == 1 and content[self.variables[0]].dtype.names is None:
-            yield from _matrix_packets(content[self.variables[0]])
+        if len(self.variables) > 1:
+            contents = {variable.name: load(self.path, variable) for variable in self.variables}
+            yield from _column_packets(
+                {name: item for name, item in contents.items() if isinstance(item, Numbers)}
+            )
             return
-        if len(self.variables) == 1:
-            record = content[self.variables[0]].ravel()[0]
-            content = {name: record[name] for name in record.dtype.names}
-        yield from _column_packets(content)
+        content = load(self.path, self.variables[0])
+        if isinstance(content, dict):
+            yield from _column_packets(content)
+        else:
+            yield from _matrix_packets(content)
 
 
-def _matrix_packets(matrix: NDArray[Any]) -> Iterator[Packet]:
-    rows = matrix.T if matrix.shape[0] == 4 != matrix.shape[1] else matrix
-    if len(rows) == 0:
-        return
-    meaning = Matrix(rows[:PACKET_EVENTS], _HEADER_BYTES)
-    for first in range(0, len(rows), PACKET_EVENTS):
-        yield meaning.packet(rows[first : first + PACKET_EVENTS], _HEADER_BYTES)
+def _matrix_packets(numbers: Numbers) -> Iterator[Packet]:
+    height, width = numbers.shape
+    values = numbers.values
+    if width == 4:  # one column after the other
+        n = min(height, max(0, values.size - 3 * height))
+        rows = np.stack([values[k * height : k * height + n] for k in range(4)], axis=1)
+    else:
+        rows = values[: values.size // 4 * 4].reshape(-1, 4)
+    if len(rows):
+        meaning = Matrix(rows[:PACKET_EVENTS], HEADER_BYTES)
+        for first in range(0, len(rows), PACKET_EVENTS):
+            yield meaning.packet(rows[first : first + PACKET_EVENTS], HEADER_BYTES)
+    if numbers.damage is not None:
+        raise numbers.damage
 
 
-def _column_packets(content: dict[str, Any]) -> Iterator[Packet]:
-    found = find_columns(name for name in content if not name.startswith("__"))
-    columns = {column: np.asarray(content[name]).ravel() for column, name in found.items()}
-    lengths = {name: column.size for name, column in columns.items()}
-    if len(set(lengths.values())) > 1 or any(c.dtype.kind not in "iufb" for c in columns.values()):
-        raise FormatError(f"the columns must be numbers of one length; got lengths {lengths}")
-    t = columns["t"]
-    if t.dtype.kind == "f" and bool((np.abs(t) < 2**62).all()) and bool((t == np.rint(t)).all()):
-        columns["t"] = t.astype(np.int64)  # MATLAB keeps whole microseconds as double
-    for first in range(0, t.size, PACKET_EVENTS):
+def _column_packets(contents: dict[str, Numbers]) -> Iterator[Packet]:
+    found = find_columns(contents)
+    parts = {column: contents[name] for column, name in found.items()}
+    lengths = {column: int(np.prod(part.shape, dtype=object)) for column, part in parts.items()}
+    if len(set(lengths.values())) > 1:
+        raise FormatError(f"the columns must have one length; got {lengths}", offset=HEADER_BYTES)
+    n_there = min(part.values.size for part in parts.values())
+    columns: dict[str, NDArray[Any]] = {
+        column: part.values[:n_there] for column, part in parts.items()
+    }
+    columns["t"] = whole_time(columns["t"], HEADER_BYTES)
+    for first in range(0, n_there, PACKET_EVENTS):
         part = slice(first, first + PACKET_EVENTS)
-        yield column_packet({name: c[part] for name, c in columns.items()}, _HEADER_BYTES)
-
-
-def _scipy(path: Path, call: str, **options: Any) -> Any:
-    scipy_io: ModuleType = require("scipy.io", extra="mat", purpose="MATLAB files")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return getattr(scipy_io, call)(path, appendmat=False, **options)
-    except Exception as error:
-        # Damage shows as any error of scipy's parser, from IndexError to zlib.error.
-        reason = str(error) or type(error).__name__
-        raise FormatError(f"not readable as a MATLAB file: {reason.rstrip('.')}") from error
+        yield column_packet({name: c[part] for name, c in columns.items()}, HEADER_BYTES)
+    damage = next((part.damage for part in parts.values() if part.damage is not None), None)
+    if damage is not None:
+        raise damage
 
 
 @dataclass(frozen=True, slots=True)
 class MatReader:
-    """Read MATLAB files with a matrix of four columns, a struct of columns, or one variable each."""
+    """Read MATLAB files."""
 
     name: ClassVar[str] = "mat"
     title: ClassVar[str] = "MATLAB (.mat)"
@@ -102,30 +96,29 @@ class MatReader:
         with path.open("rb") as file:
             if file.read(10) == b"MATLAB 7.3":
                 raise FormatError("MATLAB 7.3 files are not read; save it with the option '-v7'")
-        listed = _scipy(path, "whosmat")
-        shapes = {name: (shape, kind) for name, shape, kind in listed}
+        variables = {variable.name: variable for variable in list_variables(path)}
         return MatSource(
-            metadata={"variables": sorted(shapes)}, path=path, variables=_choose(shapes)
+            metadata={"variables": sorted(variables)}, path=path, variables=_choose(variables)
         )
 
 
-def _choose(shapes: dict[str, tuple[tuple[int, ...], str]]) -> list[str]:
-    """Return the one variable, or the four, that hold the events."""
-    wholes = [
-        name
-        for name, (shape, kind) in shapes.items()
-        if (kind in _NUMERIC and len(shape) == 2 and 4 in shape)
-        or (kind == "struct" and all(side == 1 for side in shape))
-    ]
+def _choose(variables: dict[str, Variable]) -> list[Variable]:
+    """Return the one variable, or the several, that hold the events."""
+    wholes = {
+        name: variable
+        for name, variable in variables.items()
+        if variable.is_struct
+        or (variable.is_numeric and len(variable.shape) == 2 and 4 in variable.shape)
+    }
     if "events" in wholes:
-        return ["events"]
+        return [wholes["events"]]
     if len(wholes) == 1:
-        return wholes
-    vectors = [name for name, (shape, kind) in shapes.items() if kind in _NUMERIC and 1 in shape]
+        return list(wholes.values())
+    vectors = [name for name, item in variables.items() if item.is_numeric and 1 in item.shape]
     try:
-        return list(find_columns(vectors).values())
+        return [variables[name] for name in find_columns(vectors).values()]
     except FormatError:
-        listing = ", ".join(f"{name} {shape}" for name, (shape, _) in sorted(shapes.items()))
+        listing = ", ".join(f"{name} {item.shape}" for name, item in sorted(variables.items()))
         raise FormatError(
             "expected a variable `events` with four columns, a struct with x, y, t, p, or variables "
             f"of these names; the file has {listing or 'nothing'}"

@@ -85,25 +85,42 @@ def bilinear(image, layer, row, column, row_next, column_next, fy, fx):
 
 
 @_inlined
+def clear_steps(clear, n_wall, inverse_speed, scene):
+    """Return the steps in which nothing can move out of the clear texels around."""
+    # A hair less than the clearance: a move by exactly that could end in the next cell.
+    reach = min(clear, n_wall) - 1e-6
+    if not scene.room:
+        return reach * inverse_speed
+    # On a wall, at slopes of at most c in both directions, a small turn by one angle moves a point
+    # by no more than 1 + 2 c^2 focal lengths.
+    c = 1.0 - (n_wall - reach) / min(scene.camera[0], scene.camera[1])
+    return reach * inverse_speed / (1.0 + 2.0 * c * c)
+
+
+@_inlined
 def look(matrices, step, x, y, scene, inverse_speed):
     """Return log intensity, front layer, and the number of steps without any change.
 
-    matrices : (n_layers, 3, 3)      inverse_speed : (n_layers,) steps per texel
+    matrices : (n_steps + 1, n_layers, 3, 3)
+    inverse_speed : (n_layers,) steps per texel; in a room, steps per focal length turned
     """
     n_layers, height, width = scene.log_texture.shape
     level, front, n_clear = 0.0, 0, _FAR
     for layer in range(n_layers):
         u, v, n_wall = locate(matrices, step, layer, x, y, scene)
         u_floor, v_floor = np.floor(u), np.floor(v)
-        # The half keeps a whole multiple of the size from falling on the wrong side.
-        column = int(u_floor - width * np.floor((u_floor + 0.5) / width))
-        row = int(v_floor - height * np.floor((v_floor + 0.5) / height))
+        column, row = int(u_floor), int(v_floor)
+        if column < 0 or column >= width:
+            column %= width
+        if row < 0 or row >= height:
+            row %= height
         column_next = column + 1 if column + 1 < width else 0
         row_next = row + 1 if row + 1 < height else 0
         fx, fy = u - u_floor, v - v_floor
         clear = scene.clearance[layer, row, column]
-        # A hair less than the clearance: a move by exactly that could end in the next cell.
-        n_layer = (min(float(clear), n_wall) - 1e-6) * inverse_speed[layer] if clear > 0 else 0.0
+        n_layer = 0.0
+        if clear > 0:
+            n_layer = clear_steps(float(clear), n_wall, inverse_speed[layer], scene)
         n_clear = min(n_clear, n_layer)
         if layer == 0:
             level = bilinear(scene.log_texture, 0, row, column, row_next, column_next, fy, fx)

@@ -77,7 +77,7 @@ class Shot:
 
     rate_hz: float
     dark_ratio: float
-    cumulative: Floats | None  # (n_pixels,) of the pixels' shares; None where all are equal
+    spread: Floats | None  # (n_pixels,) rate relative to the mean; None where all are equal
     view: View
     mean_factor: float  # of `factor` over the background
     seed: int
@@ -87,12 +87,14 @@ class Shot:
         rng = generator(self.seed, Stream.SHOT, slab.number)
         n_pixels = len(self.view.base)
         most_hz = self.rate_hz / self.mean_factor
-        n = rng.poisson(most_hz * slab.seconds * n_pixels)
-        t = rng.integers(slab.t_start, slab.t_end, n)
-        if self.cumulative is None:
+        if self.spread is None:
+            n = int(rng.poisson(most_hz * slab.seconds * n_pixels))
             pixel = rng.integers(0, n_pixels, n)
         else:
-            pixel = np.searchsorted(self.cumulative, rng.random(n), side="right")
+            counts = rng.poisson(most_hz * slab.seconds * self.spread)
+            pixel = np.repeat(np.arange(n_pixels), counts)
+            n = pixel.size
+        t = rng.integers(slab.t_start, slab.t_end, n)
         p, chance = rng.random(n) < 0.5, rng.random(n)
         if self.dark_ratio > 1.0:
             keep = chance < self._factor_at(t, pixel, slab)
@@ -179,13 +181,11 @@ def build_noise(config: NoiseConfig, view: View, seed: int) -> NoiseSources:
         rate = config.leak_hz * _spread(config, n_pixels, seed, Stream.LEAK)
         leak = Leak(US_PER_S / rate, config.leak_jitter, seed)
     if config.shot_hz > 0:
-        cumulative = None
+        spread = None
         if config.spread_decades > 0:
-            share = _spread(config, n_pixels, seed, Stream.SHOT) / n_pixels
-            cumulative = np.cumsum(share)
-            cumulative /= cumulative[-1]
+            spread = _spread(config, n_pixels, seed, Stream.SHOT)
         factor = darkness(view.scene.log_texture[0], view.log_range, config.dark_ratio)
-        shot = Shot(config.shot_hz, config.dark_ratio, cumulative, view, float(factor.mean()), seed)
+        shot = Shot(config.shot_hz, config.dark_ratio, spread, view, float(factor.mean()), seed)
     n_hot = min(n_pixels, config.hot_pixels + round(config.hot_share * n_pixels))
     if n_hot and config.hot_hz > 0:
         rng = generator(seed, Stream.HOT)

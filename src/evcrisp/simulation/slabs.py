@@ -139,14 +139,15 @@ def _emit(
 
 
 def _texel_speed(view: View, matrices: Floats) -> Floats:
-    """Return a bound on the texels that any pixel passes in a step, (n_layers,)."""
+    """Return a bound on the texels that any pixel passes in a step, (n_layers,).
+
+    In a room it holds in the middle of a wall; the kernel knows how much more it is elsewhere.
+    """
     if view.scene.room:
-        # Turning by a small angle moves a point of a wall by up to (1 + a^2 + b^2) <= 3 angles;
-        # the norm below is sqrt(2) angles, of which 0.75 is a little more than one.
-        turned = np.linalg.norm(
-            matrices[1:] @ np.linalg.inv(matrices[:-1]) - np.eye(3), axis=(2, 3)
-        )
-        return 3.0 * 0.75 * float(view.scene.camera[:2].max()) * turned.max(axis=0)
+        onward = matrices[1:] @ np.linalg.inv(matrices[:-1])
+        # The norm is sqrt(2) times the angle; 0.75 of it is a little more than the angle.
+        angle = 0.75 * np.linalg.norm(onward - np.eye(3), axis=(2, 3)).max(axis=0)
+        return angle * float(view.scene.camera[:2].max())
     x, y = view.base[:, 0], view.base[:, 1]
     corners_x = np.linspace(x.min(), x.max(), 5)[:, None]
     corners_y = np.linspace(y.min(), y.max(), 5)[None, :]
