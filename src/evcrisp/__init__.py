@@ -19,17 +19,20 @@ from evcrisp.events import Events
 from evcrisp.windows import Window, by_count, by_time
 
 if TYPE_CHECKING:
+    from evcrisp.camera import Camera
     from evcrisp.filters import denoise
     from evcrisp.io.reading import open_recording as open
     from evcrisp.io.reading import read
     from evcrisp.io.recording import Recording
     from evcrisp.io.writing import write
+    from evcrisp.simulation.config import SimulationConfig
     from evcrisp.simulation.generate import simulate, simulate_chunks
     from evcrisp.simulation.result import Simulation
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Camera",
     "ConfigError",
     "EvError",
     "EventDataError",
@@ -39,6 +42,7 @@ __all__ = [
     "OutputError",
     "Recording",
     "Simulation",
+    "SimulationConfig",
     "UnknownNameError",
     "Window",
     "__version__",
@@ -53,7 +57,9 @@ __all__ = [
 ]
 
 _LAZY = {
+    "Camera": ("evcrisp.camera", "Camera"),
     "Recording": ("evcrisp.io.recording", "Recording"),
+    "SimulationConfig": ("evcrisp.simulation.config", "SimulationConfig"),
     "Simulation": ("evcrisp.simulation.result", "Simulation"),
     "denoise": ("evcrisp.filters", "denoise"),
     "open": ("evcrisp.io.reading", "open_recording"),

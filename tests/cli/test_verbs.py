@@ -34,7 +34,11 @@ def test_info_prints_the_facts_as_json(run, sample, make_events):
     events = make_events(1000)
     assert facts["format"] == "npz"
     assert (facts["width"], facts["height"]) == (346, 260)
-    assert (facts["n_events"], facts["n_on"], facts["n_off"]) == (1000, events.n_on, 1000 - events.n_on)
+    assert (facts["n_events"], facts["n_on"], facts["n_off"]) == (
+        1000,
+        events.n_on,
+        1000 - events.n_on,
+    )
     assert (facts["t_first_us"], facts["t_last_us"]) == (events.t[0], events.t[-1])
     assert facts["duration_s"] == pytest.approx(events.duration_us / 1e6)
     assert facts["imu_samples"] == 0
@@ -98,8 +102,14 @@ def test_convert_onto_itself_is_safe(run, sample, make_events):
 def test_settings_reach_the_format(run, sample, tmp_path):
     run("convert", sample, tmp_path / "a.npz", "--set", "compressed=true")
     assert (tmp_path / "a.npz").stat().st_size < sample.stat().st_size
-    assert "has no option 'level'" in run("convert", sample, tmp_path / "b.npz", "--set", "level=1", code=1).stderr
-    assert "expects KEY=VALUE" in run("convert", sample, tmp_path / "b.npz", "--set", "x", code=2).stderr
+    assert (
+        "has no option 'level'"
+        in run("convert", sample, tmp_path / "b.npz", "--set", "level=1", code=1).stderr
+    )
+    assert (
+        "expects KEY=VALUE"
+        in run("convert", sample, tmp_path / "b.npz", "--set", "x", code=2).stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,3 +154,64 @@ def test_the_module_is_the_command():
     words = [sys.executable, "-m", "evcrisp", "--version"]
     result = subprocess.run(words, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == f"evcrisp, version {evcrisp.__version__}"
+
+
+def test_simulate_writes_events_labels_and_truth(run, tmp_path):
+    path = tmp_path / "scene.npz"
+    words = ("--duration-ms", "20", "--resolution", "80x60", "--noise-hz", "20", "--theta", "250,-50")
+    assert "Wrote" in run("simulate", path, *words).stdout
+    events = evcrisp.read(path)
+    assert events.resolution == (80, 60)
+    assert 0 < events.signal.mean() < 1
+    truth = json.loads((tmp_path / "scene.npz.truth.json").read_text())
+    assert truth["windows"] == [{"t_start_us": 0, "t_end_us": 20_000, "theta": [[250.0, -50.0]]}]
+    assert truth["param_units"] == ["px/s", "px/s"]
+    again = tmp_path / "again.npz"
+    run("simulate", again, *words)
+    assert again.read_bytes() == path.read_bytes()
+    facts = json.loads(run("info", path, "--json").stdout)
+    assert facts["n_signal"] == int(events.signal.sum())
+
+
+def test_simulate_overwrites_neither_events_nor_truth(run, tmp_path):
+    words = ("--duration-ms", "5", "--resolution", "40x30")
+    (tmp_path / "a.npz.truth.json").write_text("mine")
+    assert "exists already" in run("simulate", tmp_path / "a.npz", *words, code=1).stderr
+    assert not (tmp_path / "a.npz").exists()
+    (tmp_path / "b.npz").write_text("mine")
+    assert "exists already" in run("simulate", tmp_path / "b.npz", *words, code=1).stderr
+    assert not (tmp_path / "b.npz.truth.json").exists()
+    assert (tmp_path / "b.npz").read_text() == "mine"
+
+
+def test_simulate_keeps_the_gyroscope_in_aedat4(run, tmp_path):
+    words = ("--motion", "rotation", "--duration-ms", "20", "--resolution", "80x60", "--noise", "none")
+    run("simulate", tmp_path / "a.aedat4", *words)
+    assert json.loads(run("info", tmp_path / "a.aedat4", "--json").stdout)["imu_samples"] == 20
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--texture", "shapez"), "Did you mean 'shapes'"),
+        (("--motion", "spin"), "Unknown motion model 'spin'"),
+        (("--theta", "1"), "must be 2 numbers"),
+        (("--set", "c_onn=1"), "Did you mean 'c_on'"),
+        (("--noise-hz", "-1"), "`uniform_hz` must"),
+    ],
+)
+def test_impossible_simulations_are_explained(run, tmp_path, words, message):
+    assert message in run("simulate", tmp_path / "a.npz", *words, code=1).stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_demo_prints_a_table_and_saves_a_picture(run, tmp_path):
+    picture = tmp_path / "demo.png"
+    lines = run("demo", "--picture", picture).stdout.splitlines()
+    header = next(line for line in lines if line.startswith("method"))
+    assert header.split() == ["method", "kept", "sensitivity", "specificity", "AUC", "ms"]
+    rows = {line.split()[0]: line.split() for line in lines if line[:3] in ("raw", "baf")}
+    assert float(rows["raw"][2]) == 1.0
+    assert float(rows["baf"][2]) > 0.95
+    assert float(rows["baf"][3]) > 0.6
+    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -21,7 +21,8 @@ MEMORY_BYTES = 6 << 30
 def is_prefix(part, whole):
     n = len(part)
     return n <= len(whole) and all(
-        np.array_equal(getattr(part, name), getattr(whole, name)[:n]) for name in ("x", "y", "t", "p")
+        np.array_equal(getattr(part, name), getattr(whole, name)[:n])
+        for name in ("x", "y", "t", "p")
     )
 
 
@@ -52,7 +53,9 @@ def damaged_files(sample, folder, n_cuts, n_flips, rng):
 def read(path, on_error, reader):
     """Return (events, complaint); anything but FormatError passes through."""
     try:
-        with evcrisp.open(path, on_error=on_error, format=reader, resolution=(65536, 65536)) as opened:
+        with evcrisp.open(
+            path, on_error=on_error, format=reader, resolution=(65536, 65536)
+        ) as opened:
             events = evcrisp.Events.concatenate(
                 [evcrisp.Events.empty((65536, 65536)), *opened.chunks()]
             )

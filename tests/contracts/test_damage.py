@@ -56,7 +56,9 @@ def test_damaged_copies_of_real_recordings(name, data_dir):
 
 
 @pytest.mark.parametrize("name", READERS)
-@pytest.mark.parametrize("content", [b"", b"\x00", b"\xff" * 100, b"%", b"#!AER-DAT4.0\r\n", b"PK\x03\x04"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00", b"\xff" * 100, b"%", b"#!AER-DAT4.0\r\n", b"PK\x03\x04"]
+)
 def test_scraps_are_refused(name, content, tmp_path):
     scrap = tmp_path / f"scrap{READERS[name].suffixes[0] if READERS[name].suffixes else ''}"
     scrap.write_bytes(content)

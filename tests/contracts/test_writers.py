@@ -40,7 +40,9 @@ def any_events(draw):
 
 
 @pytest.mark.parametrize("name", WRITERS)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(events=any_events())
 def test_what_is_written_is_read_back(name, tmp_path_factory, events):
     path = path_for(name, tmp_path_factory.mktemp("law"))
@@ -66,7 +68,9 @@ def test_chunks_give_the_same_bytes_as_the_whole(name, make_events, tmp_path):
     assert content(path_for(name, tmp_path, "whole")) == content(path_for(name, tmp_path, "again"))
     parts = (events[:0], events[:7], events[7:4000], events[4000:4000], events[4000:])
     evcrisp.write(path_for(name, tmp_path, "parts"), parts, format=name)
-    assert evcrisp.read(path_for(name, tmp_path, "parts"), resolution=events.resolution).equals(events)
+    assert evcrisp.read(path_for(name, tmp_path, "parts"), resolution=events.resolution).equals(
+        events
+    )
 
 
 def content(path):

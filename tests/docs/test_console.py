@@ -19,7 +19,9 @@ def commands(page):
     return [line for line in lines if line.startswith("evcrisp ")]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if commands(page)], ids=lambda page: page.name
+)
 def test_commands_of_the_page_work(page, tmp_path):
     environment = {**os.environ, "COLUMNS": "100"}
     for command in commands(page):

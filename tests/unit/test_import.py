@@ -11,7 +11,9 @@ HEAVY = {"numba", "torch", "matplotlib", "h5py", "rosbags", "scipy", "lz4", "ric
 
 def modules_after(code):
     program = f"import sys, json\n{code}\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     return set(json.loads(result.stderr.splitlines()[-1]))
 
 

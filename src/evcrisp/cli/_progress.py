@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager, contextmanager
 from evcrisp.events import Events
 from evcrisp.io.recording import Recording
 
-
 Advance = Callable[[Events], None]
 
 
 @contextmanager
-def _progress(title: str, share_of: Callable[[Events], float | None]) -> Generator[Advance, None, None]:
+def _progress(
+    title: str, share_of: Callable[[Events], float | None]
+) -> Generator[Advance, None, None]:
     """Yield a function to call with every chunk; ``share_of`` says how far it got, 0 to 1."""
     if not sys.stderr.isatty():
         yield lambda chunk: None

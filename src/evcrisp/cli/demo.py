@@ -14,7 +14,9 @@ METHODS = {"raw": {}, "baf": {"tau_us": 5_000}}
 
 
 @click.command("demo")
-@click.option("--noise-hz", type=float, default=5.0, show_default=True, help="Uniform noise, Hz per pixel.")
+@click.option(
+    "--noise-hz", type=float, default=5.0, show_default=True, help="Uniform noise, Hz per pixel."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same scene.")
 @click.option(
     "--picture",
@@ -36,7 +38,9 @@ def demo_command(noise_hz: float, seed: int, picture: Path | None) -> None:
         f"{events.width} x {events.height} px, moving at ({vx:.0f}, {vy:.0f}) px/s; "
         f"{1 - truth.mean():.0%} of the events are noise.\n"
     )
-    click.echo(f"{'method':<8}{'kept':>10}{'sensitivity':>13}{'specificity':>13}{'AUC':>8}{'ms':>8}")
+    click.echo(
+        f"{'method':<8}{'kept':>10}{'sensitivity':>13}{'specificity':>13}{'AUC':>8}{'ms':>8}"
+    )
     labels = None
     for name, params in METHODS.items():
         denoise(events[:1], name, **params)  # compile before the clock runs
@@ -59,13 +63,17 @@ def _save_picture(path: Path, scene: "Simulation", labels: "Labels") -> None:
 
     window = scene.events.between(0, 30_000)
     clean = window[labels.signal[: len(window)]]
-    x, y = scene.motion.warp(scene.theta(0, 30_000), clean.x, clean.y, seconds_since(clean.t, 15_000))
+    x, y = scene.motion.warp(
+        scene.theta(0, 30_000), clean.x, clean.y, seconds_since(clean.t, 15_000)
+    )
     save_strip(
         path,
         {
             "noisy events, 30 ms": lambda axes: draw_events(axes, window),
             "cleaned": lambda axes: draw_events(axes, clean),
-            "contrast map, not aligned": lambda axes: draw_contrast_map(axes, clean.x, clean.y, clean.shape),
+            "contrast map, not aligned": lambda axes: draw_contrast_map(
+                axes, clean.x, clean.y, clean.shape
+            ),
             "contrast map, aligned": lambda axes: draw_contrast_map(axes, x, y, clean.shape),
         },
     )

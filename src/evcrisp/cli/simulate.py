@@ -29,20 +29,39 @@ class NumbersType(click.ParamType):
 
 @click.command("simulate")
 @click.argument("output", type=click.Path(path_type=Path))
-@click.option("--texture", default="shapes", show_default=True, help="Texture's name, or an image file.")
+@click.option(
+    "--texture", default="shapes", show_default=True, help="Texture's name, or an image file."
+)
 @click.option("--motion", default="translation", show_default=True, help="Motion model.")
-@click.option("--theta", type=NumbersType(), help="Parameters of the motion, such as 300,-120 px/s.")
+@click.option(
+    "--theta", type=NumbersType(), help="Parameters of the motion, such as 300,-120 px/s."
+)
 @click.option(
     "--trajectory",
     default="constant",
     show_default=True,
     help="How the motion changes with time: constant, sine or random.",
 )
-@click.option("--object-theta", type=NumbersType(), help="Motion of an object in front. Default: none.")
-@click.option("--resolution", type=ResolutionType(), default="346x260", show_default=True, help="Sensor size, px.")
+@click.option(
+    "--object-theta", type=NumbersType(), help="Motion of an object in front. Default: none."
+)
+@click.option(
+    "--camera",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
+)
+@click.option(
+    "--resolution",
+    type=ResolutionType(),
+    default="346x260",
+    show_default=True,
+    help="Sensor size, px.",
+)
 @click.option("--duration-ms", type=float, default=100.0, show_default=True, help="Length, ms.")
 @click.option("--noise-hz", type=float, help="Uniform noise, Hz per pixel. Default: 0.")
-@click.option("--noise-share", type=float, help="Uniform noise as a share of the signal. Default: 0.")
+@click.option(
+    "--noise-share", type=float, help="Uniform noise as a share of the signal. Default: 0."
+)
 @click.option("--noise", help="Noise preset of a sensor: none, light or dark.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same bytes.")
 @click.option("--to", help="Format of the output. Default: from its suffix.")
@@ -65,17 +84,25 @@ def simulate_command(
     """Simulate a textured plane that moves before an event camera, and write it to OUTPUT.
 
     Labels (signal or noise) are kept by NPZ, HDF5, CSV and numpy columns. The true motion per
-    window, the gyroscope and all settings go to a JSON file beside OUTPUT, named *.truth.json.
+    window, the gyroscope and all settings go to a JSON file beside it, OUTPUT.truth.json.
     """
+    from evcrisp.camera import Camera
+    from evcrisp.io._writing import replacing
     from evcrisp.io.writing import write
     from evcrisp.simulation import simulate_chunks, simulate_truth
     from evcrisp.simulation.overrides import build_config
 
     chosen = {name: value for name, value in named.items() if value is not None}
+    if "camera" in chosen:
+        chosen["camera"] = Camera.from_file(chosen["camera"])
     duration_us = round(duration_ms * 1000)
     config = build_config(None, {**chosen, "duration_us": duration_us, **parse_settings(settings)})
     truth = simulate_truth(config)
-    with time_progress("Simulating", config.t_start_us, config.duration_us) as advance:
+    beside = output.with_name(f"{output.name}.truth.json")
+    with (
+        replacing(beside, overwrite=force) as temporary,
+        time_progress("Simulating", config.t_start_us, config.duration_us) as advance,
+    ):
         n_events = write(
             output,
             simulate_chunks(config),
@@ -84,6 +111,5 @@ def simulate_command(
             imu=truth.imu,
             on_chunk=advance,
         )
-    beside = output.with_name(f"{output.stem}.truth.json")
-    beside.write_text(json.dumps(truth.as_dict(), indent=1) + "\n")
+        temporary.write_text(json.dumps(truth.as_dict()) + "\n")
     click.echo(f"Wrote {n_events:,} events to {output}, and their truth to {beside}.")

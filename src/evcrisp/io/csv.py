@@ -1,7 +1,8 @@
 """CSV: one event per line, columns named in the first line and in any order.
 
-Without names the columns are those of Metavision's converter, ``x,y,p,t``. Time is in
-microseconds, or in seconds if it is written with a decimal point.
+Without names the columns are those of Metavision's converter, ``x,y,p,t``, or else ``t,x,y,p``,
+whichever fits; all are whole numbers then. Time is in microseconds, or, in a column with a name,
+in seconds if it is written with a decimal point.
 """
 
 from collections.abc import Iterator
@@ -27,7 +28,8 @@ from evcrisp.io._text import (
     text_packets,
 )
 
-_UNNAMED = ("x", "y", "p", "t")
+_UNNAMED = (("x", "y", "p", "t"), ("t", "x", "y", "p"))
+_FLAGS = {b"0", b"1", b"-1", b"+1"}
 _UNIT_SUFFIXES = {"_us": False, "[us]": False, "(us)": False, "_s": True, "[s]": True, "(s)": True}
 
 
@@ -54,7 +56,7 @@ class CsvReader:
     foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
 
     def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for a line that names the columns, or for four columns that fit ``x,y,p,t``."""
+        """Look for a line that names the columns, or for four columns of whole numbers that fit."""
         head = uncompressed(head)
         if path.is_dir() or b"\0" in head:
             return False
@@ -69,7 +71,7 @@ class CsvReader:
         lines = head_lines(first_bytes(file_blocks(path), HEAD_BYTES))
         layout = find_layout(lines)
         if layout is None:  # nothing but comments: no events
-            layout = Layout(_UNNAMED, ",")
+            layout = Layout(_UNNAMED[0], ",")
         return CsvSource(
             resolution=stated_size(lines),
             metadata={"columns": [name for name in layout.columns if name]},
@@ -84,7 +86,7 @@ def find_layout(lines: list[Line]) -> Layout | None:
     Raises
     ------
     FormatError
-        If the columns are not named and are not ``x,y,p,t`` either.
+        If the columns are not named and do not fit the usual orders either.
     """
     data = [line for line in lines if not line.is_comment]
     if not data:
@@ -92,9 +94,8 @@ def find_layout(lines: list[Line]) -> Layout | None:
     delimiter = next((mark for mark in ",;" if mark.encode() in data[0].content), " ")
     first = _fields(data[0], delimiter)
     if all(is_number(item) for item in first):
-        rows = [_fields(line, delimiter) for line in data]
-        _check_unnamed(rows, data[0].offset)
-        return Layout(_UNNAMED, delimiter, False, data[0].offset, data[0].number)
+        columns = _unnamed([_fields(line, delimiter) for line in data], data[0].offset)
+        return Layout(columns, delimiter, False, data[0].offset, data[0].number)
     columns, seconds = _named(first, data[0].offset)
     t = columns.index("t")
     times = [row[t] for line in data[1:] if len(row := _fields(line, delimiter)) > t]
@@ -131,18 +132,20 @@ def _named(fields: list[bytes], offset: int) -> tuple[tuple[str, ...], bool | No
     return tuple(columns.get(name, "") for name in names), seconds
 
 
-def _check_unnamed(rows: list[list[bytes]], offset: int) -> None:
-    flags = {b"0", b"1", b"-1", b"+1"}
-    whole = all(
+def _unnamed(rows: list[list[bytes]], offset: int) -> tuple[str, ...]:
+    """Return the first usual order that fits the values."""
+    if all(
         len(row) == 4 and all(is_whole(item) and len(item) < 20 for item in row) for row in rows
+    ):
+        for order in _UNNAMED:
+            times = [int(row[order.index("t")]) for row in rows]
+            if times == sorted(times) and all(row[order.index("p")] in _FLAGS for row in rows):
+                return order
+    raise FormatError(
+        "the columns have no names and fit neither x,y,p,t nor t,x,y,p (whole numbers, t in "
+        "microseconds). Add a first line that names them, such as `t,x,y,p`",
+        offset=offset,
     )
-    times = [int(row[3]) for row in rows] if whole else []
-    if not (whole and all(row[2] in flags for row in rows) and times == sorted(times)):
-        raise FormatError(
-            "the columns have no names and do not fit x,y,p,t (whole numbers, t in microseconds). "
-            "Add a first line that names them, such as `t,x,y,p`",
-            offset=offset,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,8 +106,7 @@ def ecd_source(
     if times and all(is_whole(time) for time in times):
         raise FormatError(
             f"time must be in seconds; the first {len(times)} lines have no decimal point in it. "
-            "If it is in microseconds, add a line that names the columns, such as `t x y p`, and "
-            "read the file as format 'csv'",
+            "If it is in microseconds, read the file as format 'csv'",
             offset=data[0].offset,
         )
     metadata = {"calib": numbers} if (numbers := _numbers(calib)) else {}

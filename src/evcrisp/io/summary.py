@@ -23,6 +23,7 @@ class Summary:
     duration_s: float
     n_on: int
     n_off: int
+    n_signal: int | None  # labeled as signal, where the file has labels
     rate_hz: float  # events per second
     imu_samples: int
     triggers: int
@@ -45,7 +46,8 @@ def summarize(recording: Recording, on_chunk: Callable[[Events], None] | None = 
     on_chunk : callable, optional
         Called with each chunk, for progress.
     """
-    n_events = n_on = 0
+    n_events = n_on = n_signal = 0
+    is_labeled = False
     t_first: int | None = None
     t_last: int | None = None
     for chunk in recording.chunks():
@@ -54,6 +56,9 @@ def summarize(recording: Recording, on_chunk: Callable[[Events], None] | None = 
             t_last = int(chunk.t[-1])
         n_events += len(chunk)
         n_on += chunk.n_on
+        if chunk.signal is not None:
+            is_labeled = True
+            n_signal += int(chunk.signal.sum())
         if on_chunk is not None:
             on_chunk(chunk)
     damage = recording.damage
@@ -73,6 +78,7 @@ def summarize(recording: Recording, on_chunk: Callable[[Events], None] | None = 
         duration_s=duration_s,
         n_on=n_on,
         n_off=n_events - n_on,
+        n_signal=n_signal if is_labeled else None,
         rate_hz=n_events / duration_s if duration_s else 0.0,
         imu_samples=0 if imu is None else len(imu),
         triggers=0 if triggers is None else len(triggers),

@@ -20,6 +20,7 @@ from evcrisp.simulation.generate import simulate, simulate_chunks
 from evcrisp.simulation.result import NO_OBJECT, MotionTruth, Origin, Simulation
 from evcrisp.simulation.textures import OUTLINES, TEXTURES
 from evcrisp.simulation.trajectories import TRAJECTORIES
+from evcrisp.simulation.truth import Truth, simulate_truth
 
 __all__ = [
     "DEFAULT_THETA",
@@ -36,7 +37,9 @@ __all__ = [
     "SensorConfig",
     "Simulation",
     "SimulationConfig",
+    "Truth",
     "simulate",
     "simulate_chunks",
     "simulate_frames",
+    "simulate_truth",
 ]

@@ -70,7 +70,7 @@ def simulate(config: SimulationConfig | None = None, **overrides: Any) -> Simula
         origin=np.concatenate([part.origin for part in parts]),
         object=np.concatenate([part.object for part in parts]),
         motion=model,
-        motion_truth=_motion_truth(config, paths),
+        motion_truth=motion_truth(config, paths),
         imu=build_imu(config, paths[0]),
         config=config,
         paths=paths,
@@ -122,7 +122,8 @@ def _trajectory(config: SimulationConfig, theta: Floats, layer: int) -> Trajecto
     return Knots(knots[:, 0], knots[:, 1:])
 
 
-def _motion_truth(config: SimulationConfig, paths: list[Path]) -> MotionTruth:
+def motion_truth(config: SimulationConfig, paths: list[Path]) -> MotionTruth:
+    """Return the mean parameters of each layer in windows of ``config.window_us``."""
     t_start = np.arange(0, config.duration_us, config.window_us, dtype=np.int64)
     t_end = np.minimum(t_start + config.window_us, config.duration_us)
     spans = list(zip(t_start.tolist(), t_end.tolist(), strict=True))

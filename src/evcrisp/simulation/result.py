@@ -62,6 +62,8 @@ class Simulation:
         Gyroscope and accelerometer at 1 kHz, in the axes of the camera.
     config : SimulationConfig
         What was asked for.
+    paths : sequence of Path
+        Where in the texture each layer is seen at any time; the background first.
     """
 
     events: Events
@@ -71,7 +73,7 @@ class Simulation:
     motion_truth: MotionTruth
     imu: Imu
     config: SimulationConfig
-    paths: Sequence[Path]  # one for each layer
+    paths: Sequence[Path]
 
     def __repr__(self) -> str:
         return (

@@ -1,0 +1,62 @@
+"""The truth about a simulation without its events, for those who stream them to a file."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evcrisp.motion import MotionModel
+from evcrisp.simulation.config import SimulationConfig
+from evcrisp.simulation.generate import build_paths, motion_truth
+from evcrisp.simulation.imu import build_imu
+from evcrisp.simulation.overrides import build_config
+from evcrisp.simulation.result import MotionTruth
+from evcrisp.streams import Imu
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Truth:
+    """Motion per window, gyroscope and settings of a simulation."""
+
+    motion: MotionModel
+    motion_truth: MotionTruth
+    imu: Imu
+    config: SimulationConfig
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON types: settings, parameters with units, windows, and gyroscope."""
+        settings = asdict(self.config)
+        settings["scene"].pop("image")  # its digest stays
+        windows = self.motion_truth
+        return {
+            "motion": self.config.motion,
+            "param_names": list(self.motion.param_names),
+            "param_units": list(self.motion.param_units),
+            "windows": [
+                {
+                    "t_start_us": int(start),
+                    "t_end_us": int(end),
+                    "theta": windows.theta[:, i].tolist(),
+                }
+                for i, (start, end) in enumerate(zip(windows.t_start, windows.t_end, strict=True))
+            ],
+            "gyro": {"t_us": self.imu.t.tolist(), "rad_s": self.imu.gyro_rad_s.tolist()},
+            "settings": settings,
+        }
+
+
+def simulate_truth(config: SimulationConfig | None = None, **overrides: Any) -> Truth:
+    """Return what is known about the recording that :func:`simulate_chunks` yields.
+
+    Examples
+    --------
+    >>> truth = simulate_truth(theta=(200.0, 0.0), duration_us=100_000)
+    >>> truth.as_dict()["windows"][0]
+    {'t_start_us': 0, 't_end_us': 50000, 'theta': [[200.0, 0.0]]}
+    """
+    config = build_config(config, overrides)
+    model, paths = build_paths(config)
+    return Truth(
+        motion=model,
+        motion_truth=motion_truth(config, paths),
+        imu=build_imu(config, paths[0]),
+        config=config,
+    )
