@@ -50,9 +50,9 @@ set_option = click.option(
 )
 
 
-def parse_settings(settings: Iterable[str]) -> dict[str, object]:
+def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
     """Turn ``KEY=VALUE`` pairs into options; numbers and true/false are recognized."""
-    options: dict[str, object] = {}
+    options: dict[str, Any] = {}
     for setting in settings:
         key, separator, value = setting.partition("=")
         if not separator:

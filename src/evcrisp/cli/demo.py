@@ -32,10 +32,10 @@ def demo_command(noise_hz: float, seed: int, picture: Path | None) -> None:
 
     scene = simulate(noise_hz=noise_hz, seed=seed)
     events, truth = scene.events, scene.origin == Origin.SIGNAL
-    vx, vy = scene.config.theta or ()
+    velocity = ", ".join(f"{v:.0f}" for v in scene.theta(0, scene.config.duration_us))
     click.echo(
         f"Scene: {len(events):,} events in {events.duration_us / 1e3:.0f} ms on "
-        f"{events.width} x {events.height} px, moving at ({vx:.0f}, {vy:.0f}) px/s; "
+        f"{events.width} x {events.height} px, moving at ({velocity}) px/s; "
         f"{1 - truth.mean():.0%} of the events are noise.\n"
     )
     click.echo(

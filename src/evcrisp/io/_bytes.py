@@ -4,6 +4,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from evcrisp.errors import FormatError
 
@@ -34,7 +35,7 @@ def member_blocks(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
     """Yield the content of a zip member in blocks of bounded size; errors as `file_blocks`."""
     n_before = 0
     try:
-        with archive.open(name) as file:
+        with cast("zipfile.ZipExtFile", archive.open(name)) as file:
             # At damage zipfile keeps back what the call had gathered: hence read1, and little.
             while block := file.read1(_MEMBER_BLOCK_BYTES):
                 yield block

@@ -174,10 +174,10 @@ class _Parser:
         n = int(self._state[1])
         if n == 0:
             return
-        columns = [self._t, self._x, self._y, self._p]
-        t, x, y, p = columns if n == PACKET_EVENTS else (column[:n].copy() for column in columns)
-        signal = self._signal[:n].copy() if self._signal.size else None
-        yield Packet(x, y, t, p, self._packet_offset, signal)
+        signal = self._signal[:n] if self._signal.size else None
+        yield Packet(
+            self._x[:n], self._y[:n], self._t[:n], self._p[:n], self._packet_offset, signal
+        )
         self._packet_offset = self._offset + int(self._state[0])
         self._new_rows()
 
@@ -239,9 +239,15 @@ class TextSink:
             part = events[first : first + _WRITE_EVENTS]
             labels = part.signal if labeled and part.signal is not None else _NO_LABELS
             out = np.empty(len(part) * kernel.MAX_LINE_BYTES, np.uint8)
-            columns = (np.ascontiguousarray(c) for c in (part.t, part.x, part.y, part.p, labels))
             n_bytes = kernel.format_events(
-                *columns, ord(self.delimiter), 6 if self.seconds else 0, out
+                np.ascontiguousarray(part.t),
+                np.ascontiguousarray(part.x),
+                np.ascontiguousarray(part.y),
+                np.ascontiguousarray(part.p),
+                np.ascontiguousarray(labels),
+                ord(self.delimiter),
+                6 if self.seconds else 0,
+                out,
             )
             self.file.write(out[:n_bytes].data)
         self.n_events += len(events)

@@ -146,7 +146,7 @@ class Aedat31Source(Source):
         parts: list[tuple[NDArray[np.int64], NDArray[np.uint8]]] = []
         try:
             for piece in self._pieces(_SPECIAL):
-                parts.append((piece.time(), piece.words[:, 0] >> 1))
+                parts.append((piece.time(), (piece.words[:, 0] >> 1).astype(np.uint8)))
         except FormatError as error:
             error.partial = _triggers(parts)
             raise

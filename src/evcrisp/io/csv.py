@@ -1,8 +1,8 @@
 """CSV: one event per line, columns named in the first line and in any order.
 
-Without names the columns are those of Metavision's converter, ``x,y,p,t``, or else ``t,x,y,p``,
-whichever fits; all are whole numbers then. Time is in microseconds, or, in a column with a name,
-in seconds if it is written with a decimal point.
+Without names the columns are those of Metavision's converter, ``x,y,p,t``; where these do not fit
+the values, ``t,x,y,p`` or ``x,y,t,p``, if one of them does. All are whole numbers then. Time is in
+microseconds, or, in a column with a name, in seconds if it is written with a decimal point.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,8 @@ from evcrisp.io._text import (
     text_packets,
 )
 
-_UNNAMED = (("x", "y", "p", "t"), ("t", "x", "y", "p"))
+_METAVISION = ("x", "y", "p", "t")
+_OTHERS = (("t", "x", "y", "p"), ("x", "y", "t", "p"))
 _FLAGS = {b"0", b"1", b"-1", b"+1"}
 _UNIT_SUFFIXES = {"_us": False, "[us]": False, "(us)": False, "_s": True, "[s]": True, "(s)": True}
 
@@ -71,7 +72,7 @@ class CsvReader:
         lines = head_lines(first_bytes(file_blocks(path), HEAD_BYTES))
         layout = find_layout(lines)
         if layout is None:  # nothing but comments: no events
-            layout = Layout(_UNNAMED[0], ",")
+            layout = Layout(_METAVISION, ",")
         return CsvSource(
             resolution=stated_size(lines),
             metadata={"columns": [name for name in layout.columns if name]},
@@ -133,19 +134,26 @@ def _named(fields: list[bytes], offset: int) -> tuple[tuple[str, ...], bool | No
 
 
 def _unnamed(rows: list[list[bytes]], offset: int) -> tuple[str, ...]:
-    """Return the first usual order that fits the values."""
-    if all(
+    """Return the order that fits the values."""
+    whole = all(
         len(row) == 4 and all(is_whole(item) and len(item) < 20 for item in row) for row in rows
-    ):
-        for order in _UNNAMED:
-            times = [int(row[order.index("t")]) for row in rows]
-            if times == sorted(times) and all(row[order.index("p")] in _FLAGS for row in rows):
-                return order
+    )
+    if whole and _fits(rows, _METAVISION):
+        return _METAVISION
+    fitting = [order for order in _OTHERS if whole and _fits(rows, order)]
+    if len(fitting) == 1:
+        return fitting[0]
     raise FormatError(
-        "the columns have no names and fit neither x,y,p,t nor t,x,y,p (whole numbers, t in "
-        "microseconds). Add a first line that names them, such as `t,x,y,p`",
+        "the columns have no names, and their values do not tell which is which (x,y,p,t or t,x,y,p "
+        "or x,y,t,p; whole numbers, t in microseconds). Add a first line that names them, such as "
+        "`t,x,y,p`",
         offset=offset,
     )
+
+
+def _fits(rows: list[list[bytes]], order: tuple[str, ...]) -> bool:
+    times = [int(row[order.index("t")]) for row in rows]
+    return times == sorted(times) and all(row[order.index("p")] in _FLAGS for row in rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ class EcdZipReader:
         try:
             with zipfile.ZipFile(path) as archive:
                 return _events_member(archive) is not None
-        except (*self.foreign_errors, OSError):
+        except self.foreign_errors:
             return b"events.txt" in head[:128]
 
     def open(self, path: Path) -> EcdZipSource:
@@ -155,7 +155,7 @@ def _write_imu(file: IO[bytes], imu: Imu) -> None:
 def _member(archive: zipfile.ZipFile, name: str, compression: int) -> IO[bytes]:
     info = zipfile.ZipInfo(name, _ZIP_EPOCH)
     info.compress_type = compression
-    info._compresslevel = 1  # open() ignores the archive's own level
+    info._compresslevel = 1  # type: ignore[attr-defined]  # open() ignores the archive's level
     return archive.open(info, "w", force_zip64=True)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.events import Events
 from evcrisp.registry import require
@@ -26,9 +26,7 @@ def draw_events(axes: "Axes", events: Events) -> "Axes":
     return _show(axes, image)
 
 
-def draw_contrast_map(
-    axes: "Axes", x: NDArray[np.float64], y: NDArray[np.float64], shape: tuple[int, int]
-) -> "Axes":
+def draw_contrast_map(axes: "Axes", x: ArrayLike, y: ArrayLike, shape: tuple[int, int]) -> "Axes":
     """Draw how many events fall on each pixel, dark for many; positions are rounded.
 
     Parameters

@@ -35,8 +35,6 @@ TWO = Events(x=[3, 4], y=[1, 2], t=[1_000_000, 1_000_010], p=[1, 0], resolution=
         b"time [s],x,y,p\n1,3,1,1\n1.00001,4,2,0\n",
         b"\xef\xbb\xbft,x,y,p\n1000000,3,1,1\n1000010,4,2,0\n",
         b"3,1,1,1000000\n4,2,0,1000010\n",
-        b"1000000,3,1,1\n1000010,4,2,0\n",
-        b"1000000 3 1 1\n1000010 4 2 0\n",
         b"%geometry:640,480\n3,1,1,1000000\n4,2,0,1000010\n",
         b"# by hand\n\n  t,x,y,p\n\n1000000,3,1,1\n# half way\n1000010,4,2,0\n",
     ],
@@ -55,9 +53,26 @@ def test_the_sensor_size_is_read_from_a_comment(tmp_path):
     assert evcrisp.read(tmp_path / "b.csv").resolution == (346, 260)
 
 
+@pytest.mark.parametrize("order", ["xypt", "txyp", "xytp"])
+@pytest.mark.parametrize("delimiter", [",", " ", "\t", ";"])
+def test_columns_without_names_are_told_apart_by_their_values(
+    tmp_path, make_events, order, delimiter
+):
+    events = make_events(300, resolution=SIZE)
+    rows = np.stack([getattr(events, name).astype(np.int64) for name in order], axis=1)
+    np.savetxt(tmp_path / "a.txt", rows, "%d", delimiter)
+    assert evcrisp.read(tmp_path / "a.txt", resolution=SIZE).equals(events)
+
+
 def test_columns_without_names_that_fit_no_order_are_refused(tmp_path):
-    message = "have no names and fit neither x,y,p,t nor t,x,y,p.*Add a first line that names them"
-    for text in (b"3,4,100,1\n5,6,200,0\n", b"0.1,3,4,1\n", b"3,1,1\n", b"3,1,1,200\n4,1,1,100\n"):
+    message = "no names, and their values do not tell which is which.*Add a first line that names"
+    for text in (
+        b"3,4,100,2\n5,6,200,0\n",
+        b"3,4,100,1\n5,6,200,0\n",
+        b"0.1,3,4,1\n",
+        b"3,1,1\n",
+        b"3,1,1,200\n4,1,1,100\n",
+    ):
         with pytest.raises(FormatError, match=message):
             read_text(tmp_path, text)
 
