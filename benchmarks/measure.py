@@ -60,7 +60,11 @@ def facts():
 
 def report(name, results, **settings):
     """Print one JSON object."""
-    print(json.dumps({"benchmark": name, "settings": settings, "results": results, **facts()}, indent=2))
+    print(
+        json.dumps(
+            {"benchmark": name, "settings": settings, "results": results, **facts()}, indent=2
+        )
+    )
 
 
 def edge_events(n, resolution=(346, 260), rate_hz=1_000_000, noise_share=0.25, seed=0):

@@ -86,18 +86,24 @@ class RosSource(Source):
         """Return all IMU samples of the topic beside the events."""
         if self.inertial is None:
             return None
-        samples = [sample for sample, _ in self._parsed(self.inertial, messages.imu_sample)]
-        return Imu(
-            t=np.array([sample.stamp for sample in samples], np.int64),
-            gyro_rad_s=np.array([sample.gyro for sample in samples], np.float64).reshape(-1, 3),
-            accel_m_s2=np.array([sample.accel for sample in samples], np.float64).reshape(-1, 3),
-        )
+        samples: list[messages.ImuSample] = []
+        try:
+            for sample, _ in self._parsed(self.inertial, messages.imu_sample):
+                samples.append(sample)
+        except FormatError as error:
+            error.partial = _as_imu(samples)
+            raise
+        return _as_imu(samples)
 
     def triggers(self) -> Triggers | None:
         """Return the triggers among the events; decodes them unless `packets` has just done so."""
         if self._triggers is None:
-            for _ in self._pieces():
-                pass
+            try:
+                for _ in self._pieces():
+                    pass
+            except FormatError as error:
+                error.partial = self._triggers
+                raise
         return self._triggers
 
     def frames(self) -> Iterator[Frame]:
@@ -149,6 +155,14 @@ class RosSource(Source):
                 where = f" (message {number} of {topic.name})"
                 raise FormatError(error.reason + where, offset=message.offset) from error
             yield parsed, message
+
+
+def _as_imu(samples: list[messages.ImuSample]) -> Imu:
+    return Imu(
+        t=np.array([sample.stamp for sample in samples], np.int64),
+        gyro_rad_s=np.array([sample.gyro for sample in samples], np.float64).reshape(-1, 3),
+        accel_m_s2=np.array([sample.accel for sample in samples], np.float64).reshape(-1, 3),
+    )
 
 
 def _gathered(pieces: Iterator[Packet]) -> Iterator[Packet]:

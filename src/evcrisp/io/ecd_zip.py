@@ -155,7 +155,7 @@ def _write_imu(file: IO[bytes], imu: Imu) -> None:
 def _member(archive: zipfile.ZipFile, name: str, compression: int) -> IO[bytes]:
     info = zipfile.ZipInfo(name, _ZIP_EPOCH)
     info.compress_type = compression
-    info._compresslevel = 1  # type: ignore[attr-defined]  # open() ignores the archive's level
+    setattr(info, "_compresslevel", 1)  # noqa: B010 - open() ignores the level of the archive
     return archive.open(info, "w", force_zip64=True)
 
 

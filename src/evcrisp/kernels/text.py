@@ -55,25 +55,25 @@ def _plain_lines(text, roles, delimiter, time_exponent, t, x, y, p, signal, stat
             i += negative
             start = i
             value = np.int64(0)
-            while 48 <= text[i] <= 57:
+            while i - start < 18 and 48 <= text[i] <= 57:  # more would not fit into int64
                 value = value * 10 + (text[i] - 48)
                 i += 1
             n_digits, n_decimals = i - start, 0
+            if n_digits == 0:
+                plain = False
+                break
             if role == TIME and text[i] == 46:
                 i += 1
                 start = i
-                while 48 <= text[i] <= 57:
+                while i - start < 18 - n_digits and 48 <= text[i] <= 57:
                     value = value * 10 + (text[i] - 48)
                     i += 1
                 n_decimals = i - start
-            if n_digits == 0 or n_digits + n_decimals > 18:
-                plain = False
-                break
             if role == TIME:
                 exponent = time_exponent - n_decimals
                 if exponent >= 0:
                     plain = value <= _INT64_MAX // _POWERS[exponent]
-                    t[row] = value * _POWERS[exponent]
+                    t[row] = value * _POWERS[exponent] if plain else 0
                 elif (
                     exponent == -3 and time_exponent
                 ):  # nine decimals; dividing by a constant is faster

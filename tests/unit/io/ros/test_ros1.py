@@ -276,3 +276,17 @@ def test_eventcv_and_we_read_the_same_events(ros1, make_events, tmp_path):
     np.testing.assert_array_equal(theirs[:, 1], ours.y)
     np.testing.assert_array_equal(theirs[:, 3] > 0, ours.p)
     assert np.ptp(theirs[:, 2]) > 0
+
+
+def test_a_cut_bag_keeps_the_imu_samples_before_the_cut(ros1, make_events, tmp_path):
+    messages = [("/dvs/events", ros1.event_array(make_events(20)))]
+    messages += [("/dvs/imu", ros1.imu(1000 * n, np.zeros(3), np.ones(3))) for n in range(400)]
+    path = ros1.write(tmp_path / "a.bag", messages)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    with evcrisp.open(path, on_error="truncate") as opened:
+        kept = opened.imu()
+    assert 50 < len(kept) < 400
+    assert kept.t.tolist() == [1000 * n for n in range(len(kept))]
+    with evcrisp.open(path) as opened, pytest.raises(FormatError):
+        opened.imu()
