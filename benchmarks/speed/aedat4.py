@@ -111,7 +111,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--events", type=int, default=20_000_000)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--recording", type=Path, help="also read this file, such as one of a DAVIS")
+    parser.add_argument(
+        "--recording", type=Path, help="also read this file, such as one of a DAVIS"
+    )
     options = parser.parse_args()
     events = edge_events(options.events)
     few = events[:DV_WRITES_EVENTS]
@@ -123,7 +125,9 @@ def main():
         like_dv(dv_like, events)
         without_table(own, killed)
         results["read, own file"] = measured(readers(own), len(events), options.repeats)
-        results["read, packets of 10 000"] = measured(readers(dv_like), len(events), options.repeats)
+        results["read, packets of 10 000"] = measured(
+            readers(dv_like), len(events), options.repeats
+        )
         without = {k: v for k, v in readers(killed).items() if not k.startswith("dv")}
         results["read, no data table"] = measured(without, len(events), options.repeats)
         results["write"] = writing(folder, events, few, options.repeats)
@@ -144,7 +148,9 @@ def writing(folder, events, few, repeats):
     slow = steady({"dv": lambda: write_dv(folder / "few.aedat4", few)}, repeats)
     results["dv-processing"] = rates(slow, len(few))["dv"]
     ratio = results["lz4"]["median_mev_s"] / results["dv-processing"]["median_mev_s"]
-    sizes = {n: (folder / f"{n}.aedat4").stat().st_size / len(events) for n in ("lz4", "zstd", "none")}
+    sizes = {
+        n: (folder / f"{n}.aedat4").stat().st_size / len(events) for n in ("lz4", "zstd", "none")
+    }
     return {"rates": results, "lz4_to_dv-processing": ratio, "bytes_per_event": sizes}
 
 

@@ -22,8 +22,8 @@ BUFFER_BYTES = 1 << 17
 
 #: A larger data table (of some 150 000 packets) is not read; that would no longer be cheap.
 _MAX_TABLE_BYTES = 1 << 22
-#: Events in the largest FlatBuffer.
-_MAX_PACKET_EVENTS = (1 << 31) // 16
+#: More than fit into any FlatBuffer.
+_MAX_PACKET_ELEMENTS = 1 << 31
 
 
 def walk(
@@ -95,15 +95,20 @@ def _is_table(file: IO[bytes], header: Header, at: int, left: int) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PacketList:
-    """The packets of one stream, as the data table lists them."""
+    """All packets of a file, as the data table lists them."""
 
+    stream: NDArray[np.int64]  # (n,)
     position: NDArray[np.int64]  # (n,) byte of the content, after the packet's header
     size: NDArray[np.int64]  # (n,) bytes
     n_elements: NDArray[np.int64]  # (n,)
 
+    def counts(self, stream: int) -> NDArray[np.int64]:
+        """Return how many elements of one stream each packet holds."""
+        return np.where(self.stream == stream, self.n_elements, 0)
 
-def read_table(file: IO[bytes], header: Header, file_size: int, stream: int) -> PacketList | None:
-    """Return the packets of a stream from the data table, or None if it is missing or wrong."""
+
+def read_table(file: IO[bytes], header: Header, file_size: int) -> PacketList | None:
+    """Return the packets by the data table, or None if it is missing or wrong."""
     at = header.table_position
     if not header.first_packet <= at < file_size or file_size - at > _MAX_TABLE_BYTES:
         return None
@@ -117,14 +122,13 @@ def read_table(file: IO[bytes], header: Header, file_size: int, stream: int) -> 
         n_elements, _ = rows.column(2, "<i8")
     except FormatError:
         return None
-    stream_id, size = packet.view("<i4").reshape(-1, 2).T.astype(np.int64)
+    stream, size = packet.view("<i4").reshape(-1, 2).T.astype(np.int64)
     # A good table names all packets without a gap, from the first one to the table itself.
     starts = np.append(header.first_packet, position + size) + PACKET_HEADER.size
     is_complete = np.array_equal(starts[:-1], position) and starts[-1] == at + PACKET_HEADER.size
-    mine = stream_id == stream
-    counts = n_elements[mine]
-    if not is_complete or (size < 0).any() or (counts < 0).any():
-        return None
-    if (counts > _MAX_PACKET_EVENTS).any():
-        return None
-    return PacketList(position[mine], size[mine], counts)
+    are_possible = (size >= 0) & (n_elements >= 0) & (n_elements <= _MAX_PACKET_ELEMENTS)
+    return (
+        PacketList(stream, position, size, n_elements)
+        if is_complete and are_possible.all()
+        else None
+    )

@@ -6,7 +6,9 @@ packet by packet instead, which finds out what is wrong and where.
 """
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,36 +17,45 @@ from numpy.typing import NDArray
 from evcrisp.errors import FormatError
 from evcrisp.io._aedat4_events import Columns, event_records
 from evcrisp.io._aedat4_header import Header
-from evcrisp.io._aedat4_packets import BUFFER_BYTES, PacketList
+from evcrisp.io._aedat4_packets import BUFFER_BYTES, PACKET_HEADER, PacketList
 from evcrisp.io._protocol import Packet
 
 #: Threads pay from this number of events on, and for packets of this many.
 _MANY_EVENTS = 1 << 19
 _LARGE_PACKET_EVENTS = 1 << 11
 _MAX_THREADS = 8
+#: Larger than any coordinate.
+_ANY_SIZE = (1 << 16, 1 << 16)
 
 
-def read_whole(path: Path, header: Header, packets: PacketList) -> Packet | None:
+def read_whole(
+    path: Path,
+    header: Header,
+    packets: PacketList,
+    stream: int,
+    resolution: tuple[int, int] | None,
+) -> Packet | None:
     """Return all events, or None if the file does not keep what its data table promises."""
-    n_events, n_packets = int(packets.n_elements.sum()), packets.size.size
+    counts = packets.counts(stream)
+    ends = np.cumsum(counts)
+    n_events = int(counts.sum())
     # What the file warrants; the memory is not touched before an event goes there.
     if not 0 < n_events <= packets.size.sum():
         return None
     columns = Columns.empty(n_events)
-    ends = np.cumsum(packets.n_elements)
-    starts = ends - packets.n_elements
-
-    def fill(first: int, last: int) -> bool:
-        return _fill(path, header, packets, starts, range(first, last), columns)
-
-    n_threads = _n_threads(n_events, n_packets)
+    job = _Job(path, header, packets, stream, ends, columns, resolution or _ANY_SIZE)
+    n_threads = _n_threads(n_events, int(np.count_nonzero(counts)))
+    cuts = np.searchsorted(ends, n_events * np.arange(1, n_threads) // n_threads).tolist()
     if n_threads == 1:
-        is_good = fill(0, n_packets)
+        is_good = job.read(0, ends.size)
     else:
-        cuts = np.searchsorted(ends, n_events * np.arange(1, n_threads) // n_threads).tolist()
         with ThreadPoolExecutor(n_threads) as pool:
-            is_good = all(pool.map(fill, [0, *cuts], [*cuts, n_packets]))
-    return columns.packet(n_events, header.first_packet) if is_good else None
+            is_good = all(pool.map(job.read, [0, *cuts], [*cuts, ends.size]))
+    seams = (ends - counts)[cuts]
+    seams = seams[seams > 0]
+    if not is_good or (columns.t[seams] < columns.t[seams - 1]).any():
+        return None
+    return columns.packet(n_events, header.first_packet)
 
 
 def _n_threads(n_events: int, n_packets: int) -> int:
@@ -55,29 +66,45 @@ def _n_threads(n_events: int, n_packets: int) -> int:
     return min(n_cores, _MAX_THREADS)
 
 
-def _fill(
-    path: Path,
-    header: Header,
-    packets: PacketList,
-    starts: NDArray[np.int64],
-    part: range,
-    columns: Columns,
-) -> bool:
-    """Read some packets; return whether all of them are as promised."""
-    from evcrisp.kernels.aedat4 import split_records
+@dataclass(frozen=True, slots=True, eq=False)
+class _Job:
+    path: Path
+    header: Header
+    packets: PacketList
+    stream: int
+    ends: NDArray[np.int64]  # (n,) events up to the end of each packet
+    columns: Columns
+    resolution: tuple[int, int]
 
-    x, y, t, p = columns.x, columns.y, columns.t, columns.p
-    decode = header.codec.decoder()
-    rows = slice(part.start, part.stop)
-    positions, sizes = packets.position[rows].tolist(), packets.size[rows].tolist()
-    counts, places = packets.n_elements[rows].tolist(), starts[rows].tolist()
-    with path.open("rb", buffering=BUFFER_BYTES) as file:
-        for position, size, count, place in zip(positions, sizes, counts, places, strict=True):
-            file.seek(position)
-            try:
-                words, n = event_records(decode(file.read(size)))
-            except FormatError:
-                return False
-            if n != count or split_records(words, 0, n, x, y, t, p, place) != n:
-                return False
-    return True
+    def read(self, first: int, last: int) -> bool:
+        """Read the packets ``first .. last``; return whether all of them are as promised."""
+        from evcrisp.kernels.aedat4 import is_ordered_inside, split_records
+
+        x, y, t, p = self.columns.x, self.columns.y, self.columns.t, self.columns.p
+        start = place = int(self.ends[first - 1]) if first else 0
+        decode, unpack = self.header.codec.decoder(), PACKET_HEADER.unpack
+        with self.path.open("rb", buffering=BUFFER_BYTES) as file:
+            for stream, position, size, count in self._rows(first, last):
+                file.seek(position - PACKET_HEADER.size)
+                if unpack(file.read(PACKET_HEADER.size)) != (stream, size):
+                    return False
+                if stream != self.stream:
+                    continue
+                try:
+                    words, n = event_records(decode(file.read(size)))
+                except FormatError:
+                    return False
+                if n != count or split_records(words, 0, n, x, y, t, p, place) != n:
+                    return False
+                place += n
+        part = slice(start, place)
+        return is_ordered_inside(x[part], y[part], t[part], *self.resolution)
+
+    def _rows(self, first: int, last: int) -> Iterator[tuple[int, int, int, int]]:
+        columns = (
+            self.packets.stream,
+            self.packets.position,
+            self.packets.size,
+            self.packets.n_elements,
+        )
+        return zip(*(column[first:last].tolist() for column in columns), strict=True)

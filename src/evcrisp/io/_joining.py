@@ -2,12 +2,19 @@
 
 from collections.abc import Iterable
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from evcrisp.io._protocol import Packet
 
-_DTYPES = {"x": np.uint16, "y": np.uint16, "t": np.int64, "p": np.bool_, "signal": np.bool_}
+_DTYPES: dict[str, Any] = {
+    "x": np.uint16,
+    "y": np.uint16,
+    "t": np.int64,
+    "p": np.bool_,
+    "signal": np.bool_,
+}
 #: Room beyond an estimated number of events, and the share of it that must be used to keep it.
 _SLACK = 1.05
 _FILLED = 0.75
@@ -33,7 +40,7 @@ class _Room:
 
     def packet(self, offset: int) -> Packet:
         """Return what is filled."""
-        columns = {name: column[: self.n] for name, column in self.columns.items()}
+        columns: dict[str, Any] = {name: column[: self.n] for name, column in self.columns.items()}
         if self.n < _FILLED * self.size:
             columns = {name: column.copy() for name, column in columns.items()}
         return Packet(**columns, offset=offset)
@@ -75,7 +82,7 @@ def join(packets: Iterable[Packet], *, n_expected: int | None, n_bytes: int) -> 
     if not rest:
         return joined
     parts = [joined, *rest] if room.n else rest
-    columns = {
+    columns: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in room.columns
     }
     return Packet(**columns, offset=first.offset)

@@ -52,8 +52,8 @@ class Source:
         """Yield the events in file order, each packet bounded by `PACKET_EVENTS`."""
         yield from ()
 
-    def whole(self) -> Packet | None:
-        """Return all events at once where that is faster than packet by packet.
+    def whole(self, resolution: tuple[int, int] | None) -> Packet | None:
+        """Return all events, checked for order and range, where that is faster than in packets.
 
         None says that it is not, or that anything looks wrong: the packets will tell what.
         """

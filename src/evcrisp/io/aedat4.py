@@ -31,7 +31,7 @@ class Aedat4Source(Source):
     file: IO[bytes] = field(kw_only=True)
     file_size: int = field(kw_only=True)
     header: Header = field(kw_only=True)
-    table: PacketList | None = field(kw_only=True)  # packets of events
+    table: PacketList | None = field(kw_only=True)
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events of the first event stream, several packets of the file at a time."""
@@ -66,9 +66,12 @@ class Aedat4Source(Source):
         if damage is not None:
             raise damage
 
-    def whole(self) -> Packet | None:
+    def whole(self, resolution: tuple[int, int] | None) -> Packet | None:
         """Return all events at once where the data table allows it."""
-        return read_whole(self.path, self.header, self.table) if self.table is not None else None
+        events = self.header.first(EVENTS)
+        if self.table is None or events is None:
+            return None
+        return read_whole(self.path, self.header, self.table, events.id, resolution)
 
     def imu(self) -> Imu | None:
         """Return the samples of the IMU of the same camera."""
@@ -114,17 +117,18 @@ class Aedat4Reader:
             file_size = os.fstat(file.fileno()).st_size
             header = read_header(file, file_size)
             events = header.first(EVENTS)
-            table = None
-            if events is not None:
-                table = read_table(file, header, file_size, events.id)
+            table = read_table(file, header, file_size)
         except BaseException:
             file.close()
             raise
+        n_events = None
+        if table is not None:
+            n_events = 0 if events is None else int(table.counts(events.id).sum())
         sized = events or header.first(FRAMES)
         return Aedat4Source(
             resolution=None if sized is None else sized.resolution,
             metadata=_metadata(path, header, table is not None),
-            n_events=None if table is None else int(table.n_elements.sum()),
+            n_events=n_events,
             path=path,
             file=file,
             file_size=file_size,

@@ -1,10 +1,10 @@
 """Write AEDAT4 files that dv-processing, DV and other readers take as their own."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ _STREAMS = (
     (2, IMU, "imu"),
     (3, TRIGGERS, "triggers"),
 )
-_CODECS: dict[str, tuple[int, type[Codec]]] = {
+_CODECS: dict[str, tuple[int, Callable[..., Codec]]] = {
     "none": (0, Stored),
     "lz4": (1, Lz4Frame),
     "zstd": (3, Zstd),
@@ -89,7 +89,7 @@ class Aedat4Sink:
         self._flush_events()
         acceleration = imu.accel_m_s2 / STANDARD_GRAVITY_M_S2
         rotation = np.rad2deg(imu.gyro_rad_s)
-        columns = {"t": imu.t}
+        columns: dict[str, NDArray[Any]] = {"t": imu.t}
         columns |= {name: acceleration[:, i] for i, name in enumerate(("ax", "ay", "az"))}
         columns |= {name: rotation[:, i] for i, name in enumerate(("gx", "gy", "gz"))}
         absent = []

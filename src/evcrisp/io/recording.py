@@ -136,7 +136,8 @@ class Recording:
     def read(self) -> Events:
         """Return all events at once."""
         size = self._given or self._source.resolution or self._guessed
-        packet = self._whole()
+        self.damage = None
+        packet = self._source.whole(self._given or self._source.resolution)
         if packet is None:
             n_expected = self._source.n_events
             packet = join(self._packets(), n_expected=n_expected, n_bytes=self._n_bytes)
@@ -164,18 +165,6 @@ class Recording:
             if frame is None:
                 return
             yield frame
-
-    def _whole(self) -> Packet | None:
-        """Return all events by the reader's short cut, or None if it has none or they are not good."""
-        packet = self._source.whole()
-        if packet is None or packet.t.size == 0:
-            return None
-        n_good, _ = _check(packet, self._given or self._source.resolution, int(packet.t[0]))
-        if n_good < packet.t.size:
-            return None
-        self.damage = None
-        self._position = self._n_bytes
-        return packet
 
     def _packets(self, *, scanning: bool = False) -> Iterator[Packet]:
         packets = self._checked_packets(scanning=scanning)

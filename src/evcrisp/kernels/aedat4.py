@@ -36,6 +36,23 @@ def split_records(words, first, n, x, y, t, p, at):
 
 
 @njit
+def is_ordered_inside(x, y, t, width, height):
+    """Say whether time never falls and all events lie on the sensor.
+
+    x, y : (n,) uint16      t : (n,) int64      width, height : px
+    """
+    x_max = np.uint16(0)
+    y_max = np.uint16(0)
+    n_falls = 0
+    for i in range(x.size):
+        x_max = max(x_max, x[i])
+        y_max = max(y_max, y[i])
+    for i in range(t.size - 1):
+        n_falls += t[i + 1] < t[i]
+    return n_falls == 0 and x_max < width and y_max < height
+
+
+@njit
 def join_records(x, y, t, p, first, n, words, at):
     """Write rows ``first .. first + n`` of the columns as records, from record ``at`` on.
 
