@@ -22,6 +22,7 @@ class Window:
     events: Events
     t_start: int  # us
     t_end: int  # us, not included
+    index: int = 0  # number of events of the stream before the first of the window
 
     @property
     def t_ref(self) -> int:
@@ -73,30 +74,32 @@ def by_time(
 
 def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterator[Window]:
     rest: Events | None = None
-    t_start = 0
+    t_start = index = 0
     for chunk in chunks:
         if rest is None:
             rest, t_start = chunk, int(chunk.t[0])
         else:
             rest = Events.concatenate((rest, chunk))
         while rest.t[-1] >= t_start + duration_us:
-            yield _timed(rest, t_start, duration_us)
+            yield _timed(rest, t_start, duration_us, index)
             t_start += step_us
-            rest = rest[int(np.searchsorted(rest.t, t_start)) :]
+            n_past = int(np.searchsorted(rest.t, t_start))
+            rest, index = rest[n_past:], index + n_past
     while rest is not None and len(rest):
-        yield _timed(rest, t_start, duration_us)
+        yield _timed(rest, t_start, duration_us, index)
         t_start += step_us
-        rest = rest[int(np.searchsorted(rest.t, t_start)) :]
+        n_past = int(np.searchsorted(rest.t, t_start))
+        rest, index = rest[n_past:], index + n_past
 
 
-def _timed(rest: Events, t_start: int, duration_us: int) -> Window:
+def _timed(rest: Events, t_start: int, duration_us: int, index: int) -> Window:
     if rest.t[0] - t_start > MAX_EMPTY_WINDOWS * duration_us:
         raise EventDataError(
             f"Time jumps from before {t_start} to {rest.t[0]} us, which is more than "
             f"{MAX_EMPTY_WINDOWS} empty windows. Check the recording's time stamps."
         )
     t_end = t_start + duration_us
-    return Window(rest.between(t_start, t_end), t_start, t_end)
+    return Window(rest.between(t_start, t_end), t_start, t_end, index)
 
 
 def by_count(
@@ -128,20 +131,21 @@ def by_count(
 def _by_count(chunks: Iterator[Events], n_events: int, step: int) -> Iterator[Window]:
     rest: Events | None = None
     n_shown = 0  # events at the start of `rest` that an earlier window held
+    index = 0  # of the first event of `rest` in the stream
     for chunk in chunks:
         rest = chunk if rest is None else Events.concatenate((rest, chunk))
         first = 0
         while len(rest) - first >= n_events:
-            yield _counted(rest[first : first + n_events])
+            yield _counted(rest[first : first + n_events], index + first)
             first += step
             n_shown = n_events - step
-        rest = rest[first:]
+        rest, index = rest[first:], index + first
     if rest is not None and len(rest) > n_shown:
-        yield _counted(rest)
+        yield _counted(rest, index)
 
 
-def _counted(events: Events) -> Window:
-    return Window(events, int(events.t[0]), int(events.t[-1]) + 1)
+def _counted(events: Events, index: int) -> Window:
+    return Window(events, int(events.t[0]), int(events.t[-1]) + 1, index)
 
 
 def _chunks(source: Events | Iterable[Events]) -> Iterator[Events]:

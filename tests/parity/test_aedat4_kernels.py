@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from evcrisp.kernels.aedat4 import is_ordered_inside, join_records, split_records
+from evcrisp.kernels.aedat4 import join_records, place_records, split_records
 
 RECORD = struct.Struct("<qHHB3x")
 
@@ -74,13 +74,28 @@ def test_join_records_matches_struct(n):
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 500])
-def test_is_ordered_inside_matches_numpy(n):
+def test_place_records_matches_numpy(n):
     rng = np.random.default_rng(n)
-    for _ in range(50):
+    n_good = 0
+    for _ in range(80):
         x, y = rng.integers(0, 30, (2, n)).astype(np.uint16)
         t = np.sort(rng.integers(0, 100, n))
-        if n > 1 and rng.random() < 0.3:
+        p = rng.integers(0, 2, n).astype(np.uint8)
+        if n and rng.random() < 0.2:
             t[rng.integers(0, n)] += rng.integers(-20, 20)
-        width, height = rng.integers(28, 32, 2).tolist()
-        expected = (np.diff(t) >= 0).all() and (x < width).all() and (y < height).all()
-        assert is_ordered_inside(x, y, t, width, height) == expected
+        if n and rng.random() < 0.2:
+            p[rng.integers(0, n)] = rng.integers(2, 256)
+        width, height, before = rng.integers(29, 32), rng.integers(29, 32), rng.integers(-9, 1)
+        limits = np.array([width, height, before])
+        found = room(n + 4)
+        is_good = place_records(packed(x, y, t, p), n, *found, 2, limits)
+        is_ordered = (np.diff(t, prepend=before) >= 0).all()
+        is_inside = (x < width).all() and (y < height).all()
+        assert is_good == (is_ordered and is_inside and (p < 2).all())
+        assert limits.tolist() == [width, height, t[-1] if n else before]
+        n_good += is_good
+        for mine, theirs in zip(found, (x, y, t, p), strict=True):
+            np.testing.assert_array_equal(mine[2 : 2 + n], theirs)
+            assert (mine[:2] == 9).all()
+            assert (mine[2 + n :] == 9).all()
+    assert n_good > 10

@@ -48,6 +48,8 @@ def test_overlapping_windows_do_not_depend_on_how_the_stream_is_cut(times, durat
     assert [(w.t_start, w.events.t.tolist()) for w in pieces] == whole
     for t_start, inside in whole:
         assert inside == [t for t in times if t_start <= t < t_start + duration]
+    for w in by_time(cut(at(times), cuts), duration, step_us=step):
+        assert w.index == sum(t < w.t_start for t in times)
 
 
 @given(sorted_times, st.integers(1, 30), st.data(), cut_points)
@@ -57,6 +59,8 @@ def test_overlapping_counts_cover_every_event(times, n, data, cuts):
     assert windows == [w.events.t.tolist() for w in by_count(at(times), n, step=step)]
     for i, inside in enumerate(windows):
         assert inside == times[i * step : i * step + n]
+    indices = [w.index for w in by_count(cut(at(times), cuts), n, step=step)]
+    assert indices == [i * step for i in range(len(windows))]
     if times:
         assert (len(windows) - 1) * step + len(windows[-1]) == len(times)
 

@@ -24,6 +24,8 @@ from evcrisp.io._protocol import Packet
 _MANY_EVENTS = 1 << 19
 _LARGE_PACKET_EVENTS = 1 << 11
 _MAX_THREADS = 8
+#: A thread whose core is busy with something else does fewer of them.
+_PARTS_PER_THREAD = 8
 #: Larger than any coordinate.
 _ANY_SIZE = (1 << 16, 1 << 16)
 
@@ -45,7 +47,8 @@ def read_whole(
     columns = Columns.empty(n_events)
     job = _Job(path, header, packets, stream, ends, columns, resolution or _ANY_SIZE)
     n_threads = _n_threads(n_events, int(np.count_nonzero(counts)))
-    cuts = np.searchsorted(ends, n_events * np.arange(1, n_threads) // n_threads).tolist()
+    n_parts = 1 if n_threads == 1 else n_threads * _PARTS_PER_THREAD
+    cuts = np.searchsorted(ends, n_events * np.arange(1, n_parts) // n_parts).tolist()
     if n_threads == 1:
         is_good = job.read(0, ends.size)
     else:
@@ -78,15 +81,17 @@ class _Job:
 
     def read(self, first: int, last: int) -> bool:
         """Read the packets ``first .. last``; return whether all of them are as promised."""
-        from evcrisp.kernels.aedat4 import is_ordered_inside, split_records
+        from evcrisp.kernels.aedat4 import place_records
 
         x, y, t, p = self.columns.x, self.columns.y, self.columns.t, self.columns.p
-        start = place = int(self.ends[first - 1]) if first else 0
+        at = int(self.ends[first - 1]) if first else 0
+        limits = np.array([*self.resolution, np.iinfo(np.int64).min])
         decode, unpack = self.header.codec.decoder(), PACKET_HEADER.unpack
         with self.path.open("rb", buffering=BUFFER_BYTES) as file:
             for stream, position, size, count in self._rows(first, last):
                 file.seek(position - PACKET_HEADER.size)
-                if unpack(file.read(PACKET_HEADER.size)) != (stream, size):
+                head = file.read(PACKET_HEADER.size)
+                if len(head) < PACKET_HEADER.size or unpack(head) != (stream, size):
                     return False
                 if stream != self.stream:
                     continue
@@ -94,11 +99,10 @@ class _Job:
                     words, n = event_records(decode(file.read(size)))
                 except FormatError:
                     return False
-                if n != count or split_records(words, 0, n, x, y, t, p, place) != n:
+                if n != count or not place_records(words, n, x, y, t, p, at, limits):
                     return False
-                place += n
-        part = slice(start, place)
-        return is_ordered_inside(x[part], y[part], t[part], *self.resolution)
+                at += n
+        return True
 
     def _rows(self, first: int, last: int) -> Iterator[tuple[int, int, int, int]]:
         columns = (

@@ -78,16 +78,13 @@ class Lz4Frame:
         context = create_decompression_context()
 
         def decode(data: bytes) -> bytes:
-            limit = -1 if len(data) <= _LZ4_HARMLESS else allowed_size(len(data))
             try:
-                # One byte of room more, else the end mark after the last byte is not reached.
-                expanded, _, is_complete = decompress_chunk(
-                    context, data, max_length=limit if limit < 0 else limit + 1
-                )
+                if len(data) <= _LZ4_HARMLESS:
+                    expanded, _, is_complete = decompress_chunk(context, data)
+                else:
+                    expanded, is_complete = _expand_watched(context, data)
             except (RuntimeError, MemoryError) as error:
                 raise FormatError(f"LZ4 data is damaged ({error})") from error
-            if 0 <= limit < len(expanded):
-                raise _too_large(len(data))
             if not is_complete:
                 raise FormatError("LZ4 data is damaged (it ends before its end mark)")
             return expanded
@@ -95,15 +92,37 @@ class Lz4Frame:
         return decode
 
     def encode(self, data: memoryview) -> bytes:
-        """Compress into one frame of independent blocks."""
-        from lz4.frame import BLOCKSIZE_MAX256KB, compress
+        """Compress into one frame of independent blocks of 64 KiB.
+
+        Larger or linked blocks of events are larger in sum, and slower both ways.
+        """
+        from lz4.frame import BLOCKSIZE_MAX64KB, compress
 
         return compress(
             data,
             compression_level=self.level,
-            block_size=BLOCKSIZE_MAX256KB,
+            block_size=BLOCKSIZE_MAX64KB,
             block_linked=False,
         )
+
+
+def _expand_watched(context: Any, data: bytes) -> tuple[bytes, bool]:
+    """Expand an LZ4 frame step by step up to the limit; return it, and whether its end was met."""
+    from lz4.frame import decompress_chunk
+
+    limit = allowed_size(len(data))
+    rest = memoryview(data)
+    parts: list[bytes] = []
+    size = 0
+    while size <= limit:
+        room = min(4 * len(data), limit + 1 - size)
+        part, n_read, is_complete = decompress_chunk(context, rest, max_length=room)
+        parts.append(part)
+        size += len(part)
+        rest = rest[n_read:]
+        if is_complete or not (part or n_read):
+            return b"".join(parts), is_complete
+    raise _too_large(len(data))
 
 
 @dataclass(frozen=True, slots=True)

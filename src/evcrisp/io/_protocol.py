@@ -157,7 +157,11 @@ class Closing:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
-            self.sink.finish()
-        else:
+        if kind is not None:
             self.sink.abort()
+            return
+        try:
+            self.sink.finish()
+        except BaseException:
+            self.sink.abort()
+            raise

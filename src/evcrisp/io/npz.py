@@ -6,20 +6,17 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.lib import format as npy_format
 
-from evcrisp.errors import ConfigError, FormatError
+from evcrisp.errors import FormatError
 from evcrisp.events import Events
 from evcrisp.io._columns import column_packet, find_columns
 from evcrisp.io._npy import NpyColumn
+from evcrisp.io._npz_packer import NpzPacker
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import ALL_SIZES
-
-#: Every member carries this date, so that the same events give the same bytes.
-_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(slots=True)
@@ -116,74 +113,27 @@ class NpzReader:
 
 @dataclass(slots=True)
 class NpzSink:
-    """Columns grow in temporary files beside the target, and are packed at the end."""
+    """An open archive of events."""
 
-    path: Path
     resolution: tuple[int, int]
-    compressed: bool
-    parts: dict[str, Path] = field(default_factory=dict)
-    files: dict[str, IO[bytes]] = field(default_factory=dict)
-    n_events: int = 0
+    packer: NpzPacker
 
     def write(self, events: Events) -> None:
         """Append events."""
         columns = {"x": events.x, "y": events.y, "t": events.t, "p": events.p}
         if events.signal is not None:
             columns["signal"] = events.signal
-        if self.files and columns.keys() != self.files.keys():
-            raise ConfigError("Either all events or none must have labels (`signal`).")
-        for name, column in columns.items():
-            if name not in self.files:
-                self.parts[name] = self.path.with_name(f"{self.path.name}.{name}")
-                self.files[name] = self.parts[name].open("wb")
-            self.files[name].write(np.ascontiguousarray(column).data)
-        self.n_events += len(events)
+        self.packer.append(columns)
 
     def finish(self) -> None:
         """Pack the columns into the archive."""
-        if not self.files:
+        if not self.packer.names:
             self.write(Events.empty(self.resolution))
-        self._close_parts()
-        method = zipfile.ZIP_DEFLATED if self.compressed else zipfile.ZIP_STORED
-        with zipfile.ZipFile(self.path, "w", method, compresslevel=1) as archive:
-            for name, part in self.parts.items():
-                with part.open("rb") as data:
-                    _add_member(archive, name, _DTYPES[name], (self.n_events,), data, method)
-                part.unlink()
-            size = np.array(self.resolution, np.int64)
-            info = zipfile.ZipInfo("resolution.npy", _ZIP_EPOCH)
-            with archive.open(info, "w") as file:
-                npy_format.write_array(file, size)
+        self.packer.pack({"resolution": np.array(self.resolution, np.int64)})
 
     def abort(self) -> None:
         """Remove what was written."""
-        self._close_parts()
-        for part in self.parts.values():
-            part.unlink(missing_ok=True)
-
-    def _close_parts(self) -> None:
-        for file in self.files.values():
-            file.close()
-
-
-_DTYPES = {"x": "<u2", "y": "<u2", "t": "<i8", "p": "|b1", "signal": "|b1"}
-
-
-def _add_member(
-    archive: zipfile.ZipFile,
-    name: str,
-    descr: str,
-    shape: tuple[int, ...],
-    data: IO[bytes],
-    method: int,
-) -> None:
-    info = zipfile.ZipInfo(f"{name}.npy", _ZIP_EPOCH)
-    info.compress_type = method
-    with archive.open(info, "w", force_zip64=True) as file:
-        header = {"descr": descr, "fortran_order": False, "shape": shape}
-        npy_format.write_array_header_1_0(file, header)
-        while block := data.read(1 << 22):
-            file.write(block)
+        self.packer.remove()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,4 +150,4 @@ class NpzWriter:
 
     def open(self, path: Path, resolution: tuple[int, int]) -> NpzSink:
         """Start an archive."""
-        return NpzSink(path, resolution, self.compressed)
+        return NpzSink(resolution, NpzPacker(path, compressed=self.compressed))

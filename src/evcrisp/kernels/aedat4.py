@@ -36,20 +36,33 @@ def split_records(words, first, n, x, y, t, p, at):
 
 
 @njit
-def is_ordered_inside(x, y, t, width, height):
-    """Say whether time never falls and all events lie on the sensor.
+def place_records(words, n, x, y, t, p, at, limits):
+    """Copy records to the columns from row ``at`` on; return whether all of them are good.
 
-    x, y : (n,) uint16      t : (n,) int64      width, height : px
+    words : (2n,) uint64      x, y : (k,) uint16      t : (k,) int64      p : (k,) uint8
+    limits : (3,) int64: width, height, and the time of the last event, which is updated
+    Good are polarities of 0 and 1, pixels on the sensor, and times that do not fall.
     """
+    x, y, t, p = x[at : at + n], y[at : at + n], t[at : at + n], p[at : at + n]
+    seen = np.uint8(0)
     x_max = np.uint16(0)
     y_max = np.uint16(0)
     n_falls = 0
-    for i in range(x.size):
+    t_last = limits[2]
+    for i in range(n):
+        word = words[2 * i + 1]
+        time = np.int64(words[2 * i])
+        n_falls += time < t_last
+        t_last = time
+        t[i] = time
+        x[i] = np.uint16(word)
+        y[i] = np.uint16(word >> np.uint64(16))
+        p[i] = np.uint8(word >> np.uint64(32))
         x_max = max(x_max, x[i])
         y_max = max(y_max, y[i])
-    for i in range(t.size - 1):
-        n_falls += t[i + 1] < t[i]
-    return n_falls == 0 and x_max < width and y_max < height
+        seen |= p[i]
+    limits[2] = t_last
+    return seen <= 1 and n_falls == 0 and x_max < limits[0] and y_max < limits[1]
 
 
 @njit

@@ -6,6 +6,7 @@ from evcrisp.camera import Camera
 from evcrisp.motion._protocol import MotionModel
 from evcrisp.motion.affine import Affine
 from evcrisp.motion.homography import Homography
+from evcrisp.motion.prepared import PreparedWarp, prepare
 from evcrisp.motion.rotation import Rotation
 from evcrisp.motion.similarity import Similarity, Zoom
 from evcrisp.motion.translation import Translation
@@ -16,11 +17,13 @@ __all__ = [
     "Affine",
     "Homography",
     "MotionModel",
+    "PreparedWarp",
     "Rotation",
     "Similarity",
     "Translation",
     "Zoom",
     "motion_model",
+    "prepare",
 ]
 
 #: Every model by its name, fewest parameters first.

@@ -72,7 +72,7 @@ def write_extras(path, events, *, imu=None, triggers=None, frames=(), **options)
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
-@pytest.mark.parametrize("n", [0, 1, 8191, 8192, 8193, 100_000])
+@pytest.mark.parametrize("n", [0, 1, 16_383, 16_384, 16_385, 100_000])
 def test_events_come_back(compression, n, make_events, tmp_path):
     events = make_events(n)
     evcrisp.write(tmp_path / "a.aedat4", events, compression=compression)

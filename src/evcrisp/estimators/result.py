@@ -1,0 +1,112 @@
+"""What an estimator gives for one window, whatever its method."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.motion import MotionModel
+from evcrisp.solvers import Status
+from evcrisp.windows import Window
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Regret:
+    """The two objectives of the joint problem at its solution.
+
+    ``lam`` is the multiplier of the larger regret: 0 where alignment has it, 1 where denoising
+    has it, between where both are equal.
+    """
+
+    f_ea: float  # variance of the contrast map
+    f_ed: float  # variance of the weighted contrast map
+    baseline_ea: float
+    baseline_ed: float
+    lam: float
+    value: float  # the joint objective J
+
+    @property
+    def regret_ea(self) -> float:
+        """Regret of alignment: its baseline minus what was reached."""
+        return self.baseline_ea - self.f_ea
+
+    @property
+    def regret_ed(self) -> float:
+        """Regret of denoising: what was reached minus its baseline."""
+        return self.f_ed - self.baseline_ed
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Estimate:
+    """Motion and labels of one window.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (m,)
+        Motion parameters; units in ``motion.param_units``.
+    signal : ndarray of bool, shape (n,)
+        True = keep.
+    score : ndarray of float64, shape (n,)
+        Finite; larger = more likely signal.
+    confidence : ndarray of float64, shape (n,)
+        Confidence in each event, 0 to 1; the map W read at the event where there is one.
+    aligned_x, aligned_y : ndarray of float64, shape (n,)
+        Positions at the reference time, px.
+    w_map : ndarray, shape of the contrast map, or None
+        The confidence map W.
+    regret : Regret or None
+        The joint problem's numbers, for the methods that solve it.
+    status : Status
+        How the search for theta ended.
+    warnings : tuple of str
+        What is suspicious about the result, and what to do.
+    """
+
+    theta: Floats
+    signal: NDArray[np.bool_]
+    score: Floats
+    confidence: Floats
+    aligned_x: Floats
+    aligned_y: Floats
+    status: Status
+    motion: MotionModel
+    window: Window
+    config: Any
+    n_eval: int = 0
+    w_map: Floats | None = None
+    regret: Regret | None = None
+    warnings: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return self.signal.size
+
+    def __repr__(self) -> str:
+        named = zip(self.motion.param_names, self.theta, self.motion.param_units, strict=True)
+        theta = ", ".join(f"{name}={value:.4g} {unit}" for name, value, unit in named)
+        return (
+            f"Estimate({theta}; signal={int(self.signal.sum())} of {len(self)}, "
+            f"{self.status.name.lower()})"
+        )
+
+
+class Estimator(Protocol):
+    """A method with its parameters; a frozen dataclass."""
+
+    name: ClassVar[str]
+
+    def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
+        """Estimate motion and labels of one window.
+
+        Parameters
+        ----------
+        window : Window
+            Events and their reference time. Any number of events, none included.
+        model : MotionModel
+            How things move.
+        theta0 : ndarray, shape (m,), optional
+            Where to start, such as the previous window's motion. Without it the search is cold.
+        """
+        ...

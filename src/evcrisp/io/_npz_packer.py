@@ -1,0 +1,78 @@
+"""Numpy archives of columns that grow piece by piece, in bounded memory."""
+
+import contextlib
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy_format
+from numpy.typing import NDArray
+
+from evcrisp.errors import ConfigError
+
+#: Every member carries this date, so that the same columns give the same bytes.
+_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class NpzPacker:
+    """Columns grow in temporary files beside the target, and are packed into it at the end."""
+
+    def __init__(self, path: Path, *, compressed: bool = False) -> None:
+        self._path = path
+        self._method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+        self._parts: dict[str, IO[bytes]] = {}
+        self._dtypes: dict[str, np.dtype[Any]] = {}
+        self._n_rows = 0
+
+    @property
+    def names(self) -> list[str]:
+        """The columns so far."""
+        return list(self._parts)
+
+    def append(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Add rows; the columns are the same each time, of one length."""
+        if self._parts and columns.keys() != self._parts.keys():
+            raise ConfigError(
+                f"All chunks must have the columns {sorted(self._parts)}; got {sorted(columns)}. "
+                "Either all events or none have labels (`signal`)."
+            )
+        for name, column in columns.items():
+            if name not in self._parts:
+                part = self._path.with_name(f"{self._path.name}.{name}")
+                self._parts[name] = part.open("w+b")
+                self._dtypes[name] = column.dtype
+            self._parts[name].write(np.ascontiguousarray(column, self._dtypes[name]).data)
+        self._n_rows += len(next(iter(columns.values())))
+
+    def pack(self, constants: Mapping[str, NDArray[Any]]) -> None:
+        """Write the archive: all columns, then small arrays."""
+        with zipfile.ZipFile(self._path, "w", self._method, compresslevel=1) as archive:
+            for name, part in self._parts.items():
+                self._add_column(archive, name, part)
+            for name, array in constants.items():
+                with archive.open(zipfile.ZipInfo(f"{name}.npy", _ZIP_EPOCH), "w") as file:
+                    npy_format.write_array(file, array)
+        self.remove()
+
+    def remove(self) -> None:
+        """Remove the temporary files."""
+        for part in self._parts.values():
+            with contextlib.suppress(OSError):  # what is buffered may not fit; it is not wanted
+                part.close()
+            Path(part.name).unlink(missing_ok=True)
+
+    def _add_column(self, archive: zipfile.ZipFile, name: str, part: IO[bytes]) -> None:
+        info = zipfile.ZipInfo(f"{name}.npy", _ZIP_EPOCH)
+        info.compress_type = self._method
+        part.seek(0)
+        with archive.open(info, "w", force_zip64=True) as file:
+            header = {
+                "descr": npy_format.dtype_to_descr(self._dtypes[name]),
+                "fortran_order": False,
+                "shape": (self._n_rows,),
+            }
+            npy_format.write_array_header_1_0(file, header)
+            while block := part.read(1 << 22):
+                file.write(block)

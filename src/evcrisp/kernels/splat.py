@@ -1,0 +1,173 @@
+"""Put warped events onto a contrast map, and read a map back at the events.
+
+Every kernel exists with three footprints. Positions are in pixels of the map, whose pixel centers
+lie at integers; events whose footprint is not wholly inside are skipped (and read as 0).
+
+    nearest    1 x 1, the pixel that the event falls on
+    bilinear   2 x 2, a tent of width 2
+    spline     3 x 3, a quadratic B-spline (sigma 0.5 px) with a continuous gradient
+"""
+
+import numpy as np
+
+from evcrisp.kernels import njit
+
+
+@njit
+def accumulate_nearest(x, y, weight, out):
+    """Add weight[k] to the pixel nearest to (x[k], y[k]).
+
+    x, y, weight : (n,) float64      out : (h, w) float64, updated in place
+    """
+    height, width = out.shape
+    for k in range(x.size):
+        # The comparison is false for NaN too, so nothing that is not a number becomes an index.
+        if not (-0.5 <= x[k] < width - 0.5 and -0.5 <= y[k] < height - 0.5):
+            continue
+        out[int(np.floor(y[k] + 0.5)), int(np.floor(x[k] + 0.5))] += weight[k]
+
+
+@njit
+def accumulate_bilinear(x, y, weight, out):
+    """Share weight[k] among the four pixels around (x[k], y[k]).
+
+    x, y, weight : (n,) float64      out : (h, w) float64, updated in place
+    """
+    height, width = out.shape
+    for k in range(x.size):
+        if not (0.0 <= x[k] < width - 1 and 0.0 <= y[k] < height - 1):
+            continue
+        i, j = int(x[k]), int(y[k])
+        a, b = x[k] - i, y[k] - j
+        upper, lower = weight[k] * (1.0 - b), weight[k] * b
+        out[j, i] += upper * (1.0 - a)
+        out[j, i + 1] += upper * a
+        out[j + 1, i] += lower * (1.0 - a)
+        out[j + 1, i + 1] += lower * a
+
+
+@njit
+def accumulate_spline(x, y, weight, out):
+    """Share weight[k] among the nine pixels around (x[k], y[k]) by a quadratic B-spline.
+
+    x, y, weight : (n,) float64      out : (h, w) float64, updated in place
+    """
+    height, width = out.shape
+    for k in range(x.size):
+        if not (0.5 <= x[k] < width - 1.5 and 0.5 <= y[k] < height - 1.5):
+            continue
+        i, j = int(x[k] + 0.5), int(y[k] + 0.5)
+        a, b = x[k] - i, y[k] - j
+        a0, a1, a2 = 0.5 * (0.5 - a) ** 2, 0.75 - a * a, 0.5 * (0.5 + a) ** 2
+        for d in range(3):
+            if d == 0:
+                row = weight[k] * 0.5 * (0.5 - b) ** 2
+            elif d == 1:
+                row = weight[k] * (0.75 - b * b)
+            else:
+                row = weight[k] * 0.5 * (0.5 + b) ** 2
+            r = j + d - 1
+            out[r, i - 1] += row * a0
+            out[r, i] += row * a1
+            out[r, i + 1] += row * a2
+
+
+@njit
+def sample_nearest(image, x, y, out):
+    """Read the pixel nearest to (x[k], y[k]); 0 outside.
+
+    image : (h, w) float64      x, y, out : (n,) float64
+    """
+    height, width = image.shape
+    for k in range(x.size):
+        out[k] = 0.0
+        if -0.5 <= x[k] < width - 0.5 and -0.5 <= y[k] < height - 0.5:
+            out[k] = image[int(np.floor(y[k] + 0.5)), int(np.floor(x[k] + 0.5))]
+
+
+@njit
+def sample_bilinear(image, x, y, out):
+    """Interpolate between the four pixels around (x[k], y[k]); 0 outside.
+
+    image : (h, w) float64      x, y, out : (n,) float64
+    """
+    height, width = image.shape
+    for k in range(x.size):
+        out[k] = 0.0
+        if not (0.0 <= x[k] < width - 1 and 0.0 <= y[k] < height - 1):
+            continue
+        i, j = int(x[k]), int(y[k])
+        a, b = x[k] - i, y[k] - j
+        upper = image[j, i] * (1.0 - a) + image[j, i + 1] * a
+        lower = image[j + 1, i] * (1.0 - a) + image[j + 1, i + 1] * a
+        out[k] = upper * (1.0 - b) + lower * b
+
+
+@njit
+def sample_spline(image, x, y, out):
+    """Weigh the nine pixels around (x[k], y[k]) by a quadratic B-spline; 0 outside.
+
+    image : (h, w) float64      x, y, out : (n,) float64
+    """
+    height, width = image.shape
+    for k in range(x.size):
+        out[k] = 0.0
+        if not (0.5 <= x[k] < width - 1.5 and 0.5 <= y[k] < height - 1.5):
+            continue
+        i, j = int(x[k] + 0.5), int(y[k] + 0.5)
+        a, b = x[k] - i, y[k] - j
+        a0, a1, a2 = 0.5 * (0.5 - a) ** 2, 0.75 - a * a, 0.5 * (0.5 + a) ** 2
+        b0, b1, b2 = 0.5 * (0.5 - b) ** 2, 0.75 - b * b, 0.5 * (0.5 + b) ** 2
+        upper = image[j - 1, i - 1] * a0 + image[j - 1, i] * a1 + image[j - 1, i + 1] * a2
+        middle = image[j, i - 1] * a0 + image[j, i] * a1 + image[j, i + 1] * a2
+        lower = image[j + 1, i - 1] * a0 + image[j + 1, i] * a1 + image[j + 1, i + 1] * a2
+        out[k] = b0 * upper + b1 * middle + b2 * lower
+
+
+@njit
+def slope_bilinear(image, x, y, slope_x, slope_y):
+    """Derivative of `sample_bilinear` with respect to x[k] and y[k]; 0 outside.
+
+    image : (h, w) float64      x, y, slope_x, slope_y : (n,) float64, the last two filled
+    """
+    height, width = image.shape
+    for k in range(x.size):
+        slope_x[k] = 0.0
+        slope_y[k] = 0.0
+        if not (0.0 <= x[k] < width - 1 and 0.0 <= y[k] < height - 1):
+            continue
+        i, j = int(x[k]), int(y[k])
+        a, b = x[k] - i, y[k] - j
+        p, q = image[j, i], image[j, i + 1]
+        r, s = image[j + 1, i], image[j + 1, i + 1]
+        slope_x[k] = (q - p) * (1.0 - b) + (s - r) * b
+        slope_y[k] = (r - p) * (1.0 - a) + (s - q) * a
+
+
+@njit
+def slope_spline(image, x, y, slope_x, slope_y):
+    """Derivative of `sample_spline` with respect to x[k] and y[k]; 0 outside.
+
+    image : (h, w) float64      x, y, slope_x, slope_y : (n,) float64, the last two filled
+    """
+    height, width = image.shape
+    for k in range(x.size):
+        slope_x[k] = 0.0
+        slope_y[k] = 0.0
+        if not (0.5 <= x[k] < width - 1.5 and 0.5 <= y[k] < height - 1.5):
+            continue
+        i, j = int(x[k] + 0.5), int(y[k] + 0.5)
+        a, b = x[k] - i, y[k] - j
+        a0, a1, a2 = 0.5 * (0.5 - a) ** 2, 0.75 - a * a, 0.5 * (0.5 + a) ** 2
+        b0, b1, b2 = 0.5 * (0.5 - b) ** 2, 0.75 - b * b, 0.5 * (0.5 + b) ** 2
+        u0, u1, u2 = image[j - 1, i - 1], image[j - 1, i], image[j - 1, i + 1]
+        m0, m1, m2 = image[j, i - 1], image[j, i], image[j, i + 1]
+        l0, l1, l2 = image[j + 1, i - 1], image[j + 1, i], image[j + 1, i + 1]
+        left = b0 * u0 + b1 * m0 + b2 * l0
+        center = b0 * u1 + b1 * m1 + b2 * l1
+        right = b0 * u2 + b1 * m2 + b2 * l2
+        slope_x[k] = (a - 0.5) * left - 2.0 * a * center + (0.5 + a) * right
+        upper = a0 * u0 + a1 * u1 + a2 * u2
+        middle = a0 * m0 + a1 * m1 + a2 * m2
+        lower = a0 * l0 + a1 * l1 + a2 * l2
+        slope_y[k] = (b - 0.5) * upper - 2.0 * b * middle + (0.5 + b) * lower

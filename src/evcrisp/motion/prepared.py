@@ -1,0 +1,109 @@
+"""A window's events prepared for being warped many times, with compiled code."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evcrisp.errors import ConfigError
+from evcrisp.motion._protocol import MotionModel
+from evcrisp.motion.affine import Affine
+from evcrisp.motion.homography import Homography
+from evcrisp.motion.rotation import Rotation
+from evcrisp.motion.similarity import Similarity, Zoom
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedWarp:
+    """Warp of fixed events as a function of theta alone.
+
+    ``extra`` holds the constants of the model: a center, a frame, or a camera.
+    """
+
+    model: MotionModel
+    x: Floats  # (n,) px; for rotation the slopes of the rays
+    y: Floats
+    dt: Floats  # (n,) s
+    extra: tuple[Floats, ...]
+    warp_kernel: Callable[..., None]
+    pull_kernel: Callable[..., None]
+
+    def __len__(self) -> int:
+        return self.x.size
+
+    def warp(self, theta: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the positions at the reference time, px; equal to ``model.warp``."""
+        out_x, out_y = np.empty(self.x.size), np.empty(self.x.size)
+        full = self._full(theta)
+        self.warp_kernel(full, self.x, self.y, self.dt, *self.extra, out_x, out_y)
+        return out_x, out_y
+
+    def pull(self, theta: ArrayLike, slope_x: Floats, slope_y: Floats) -> Floats:
+        """Return the sum over events of ``J_k^T (slope_x[k], slope_y[k])``, shape (m,)."""
+        full = self._full(theta)
+        out = np.zeros(full.size)
+        self.pull_kernel(full, self.x, self.y, self.dt, *self.extra, slope_x, slope_y, out)
+        return out[3:] if isinstance(self.model, Zoom) else out
+
+    def subset(self, key: Any) -> "PreparedWarp":
+        """Return the same for some of the events."""
+        return PreparedWarp(
+            self.model,
+            np.ascontiguousarray(self.x[key]),
+            np.ascontiguousarray(self.y[key]),
+            np.ascontiguousarray(self.dt[key]),
+            self.extra,
+            self.warp_kernel,
+            self.pull_kernel,
+        )
+
+    def _full(self, theta: ArrayLike) -> Floats:
+        values = np.array(theta, np.float64)
+        if values.shape != (len(self.model.param_names),):
+            raise ConfigError(
+                f"`theta` of motion {self.model.name!r} must be {len(self.model.param_names)} numbers "
+                f"({', '.join(self.model.param_names)}); got shape {values.shape}."
+            )
+        # Zoom is a similarity that does not move and does not turn.
+        return np.concatenate((np.zeros(3), values)) if isinstance(self.model, Zoom) else values
+
+
+def prepare(model: MotionModel, x: Floats, y: Floats, dt: Floats) -> PreparedWarp:
+    """Convert events once for a model: rays for a rotation, pixels otherwise.
+
+    Parameters
+    ----------
+    model : MotionModel
+        How things move.
+    x, y : ndarray, shape (n,), float64, px
+        Pixels of the events.
+    dt : ndarray, shape (n,), float64, s
+        Time since the reference time.
+    """
+    from evcrisp.kernels import warp as kernels
+
+    extra: tuple[Floats, ...] = ()
+    name = model.name
+    if isinstance(model, Rotation):
+        camera = model.camera
+        ideal_x, ideal_y = camera.undistort(x, y)
+        x, y = (ideal_x - camera.cx) / camera.fx, (ideal_y - camera.cy) / camera.fy
+        extra = (np.array([camera.fx, camera.fy, camera.cx, camera.cy]),)
+    elif isinstance(model, Homography):
+        extra = (np.array([*model.center, model.scale]),)
+    elif isinstance(model, (Similarity, Zoom, Affine)):
+        extra = (np.array(model.center),)
+        name = "similarity" if isinstance(model, Zoom) else name
+    return PreparedWarp(
+        model,
+        np.ascontiguousarray(x, np.float64),
+        np.ascontiguousarray(y, np.float64),
+        np.ascontiguousarray(dt, np.float64),
+        extra,
+        getattr(kernels, f"warp_{name}"),
+        getattr(kernels, f"pull_{name}"),
+    )

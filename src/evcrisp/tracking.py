@@ -1,0 +1,202 @@
+"""Estimate window after window over a recording of any length, in bounded memory."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.camera import Camera
+from evcrisp.errors import ConfigError
+from evcrisp.estimators.estimate import checked_theta, model_for
+from evcrisp.estimators.registry import ESTIMATORS
+from evcrisp.estimators.result import Estimate, Estimator
+from evcrisp.events import Events
+from evcrisp.io.recording import Recording
+from evcrisp.motion import MotionModel
+from evcrisp.registry import configured
+from evcrisp.solvers import Status
+from evcrisp.windows import Window, by_count, by_time
+
+Floats = NDArray[np.float64]
+
+DEFAULT_WINDOW_US = 30_000
+
+#: A motion that ended like this is where the next window starts.
+_GOOD = (Status.CONVERGED, Status.MAX_ITER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windows:
+    """How a recording is cut: by time, by count, or by how far the image moves.
+
+    Parameters
+    ----------
+    window_us : int, optional, us
+        Length of a window. Default: 30 ms.
+    window_events : int, optional
+        Number of events of a window, instead.
+    displacement_px : float, optional, px
+        How far the image shall move within a window, instead; the length follows the motion of the
+        window before, within 2 to 100 ms.
+    overlap : float
+        Share of a window that the next one holds again, 0 to 0.9. Events in several windows get
+        the label that most of them give, weighed by confidence.
+    """
+
+    window_us: int | None = None
+    window_events: int | None = None
+    displacement_px: float | None = None
+    overlap: float = 0.0
+
+    def __post_init__(self) -> None:
+        given = [
+            name
+            for name in ("window_us", "window_events", "displacement_px")
+            if getattr(self, name) is not None
+        ]
+        if len(given) > 1:
+            raise ConfigError(f"Give one of {' and '.join(f'`{name}`' for name in given)}, not both.")
+        for name in given:
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"`{name}` must be positive; got {getattr(self, name)}.")
+        if not 0.0 <= self.overlap <= 0.9:
+            raise ConfigError(f"`overlap` must lie in 0..0.9; got {self.overlap}.")
+        if self.displacement_px is not None and self.overlap:
+            raise ConfigError("`overlap` goes with `window_us` or `window_events`.")
+
+    def cut(self, chunks: Iterable[Events]) -> Iterator[Window]:
+        """Cut a stream by time or by count."""
+        if self.window_events is not None:
+            step = max(1, round(self.window_events * (1.0 - self.overlap)))
+            return by_count(chunks, self.window_events, step=step)
+        length = self.window_us or DEFAULT_WINDOW_US
+        return by_time(chunks, length, step_us=max(1, round(length * (1.0 - self.overlap))))
+
+
+def track(
+    source: Recording | Events | Iterable[Events],
+    method: str = "auto",
+    motion: str = "translation",
+    *,
+    camera: Camera | None = None,
+    windows: Windows | None = None,
+    theta0: Floats | None = None,
+    **params: object,
+) -> Iterator[Estimate]:
+    """Yield an estimate per window, each started from the motion of the one before.
+
+    Parameters
+    ----------
+    source : Recording, Events or iterable of Events
+        What to track; a recording is streamed.
+    method, motion, camera, theta0, **params
+        As for :func:`evcrisp.estimate`.
+    windows : Windows, optional
+        How to cut; 30 ms without overlap by default.
+
+    Yields
+    ------
+    Estimate
+        For every window, also for those in which nothing could be found: see its ``status``.
+
+    Examples
+    --------
+    >>> import evcrisp
+    >>> scene = evcrisp.simulate(theta=(300.0, -120.0), duration_us=90_000, seed=1)
+    >>> results = list(track(scene.events, windows=Windows(window_us=30_000)))
+    >>> len(results), bool(np.abs(results[-1].theta - (300.0, -120.0)).max() < 10.0)
+    (3, True)
+    """
+    windows = Windows() if windows is None else windows
+    estimator = configured(ESTIMATORS, method, "method", params)
+    chunks, resolution = _opened(source)
+    if resolution is None:
+        return iter(())
+    model = model_for(motion, resolution, camera)
+    start = checked_theta(theta0, model)
+    if windows.displacement_px is not None:
+        return _follow(chunks, estimator, model, start, windows.displacement_px)
+    return _run(windows.cut(chunks), estimator, model, start)
+
+
+def _opened(
+    source: Recording | Events | Iterable[Events],
+) -> tuple[Iterator[Events], tuple[int, int] | None]:
+    """Return chunks and the sensor's size; None if there is nothing at all."""
+    if isinstance(source, Recording):
+        return source.chunks(), source.resolution
+    if isinstance(source, Events):
+        return iter((source,)), source.resolution
+    chunks = iter(source)
+    first = next(chunks, None)
+    if first is None:
+        return iter(()), None
+
+    def again() -> Iterator[Events]:
+        yield first
+        yield from chunks
+
+    return again(), first.resolution
+
+
+def _run(
+    windows: Iterator[Window], estimator: Estimator, model: MotionModel, theta: Floats | None
+) -> Iterator[Estimate]:
+    for window in windows:
+        result = estimator.run(window, model, theta)
+        # After a window without evidence the last good motion is still the best guess.
+        theta = result.theta if result.status in _GOOD else theta
+        yield result
+
+
+_MIN_WINDOW_US, _MAX_WINDOW_US = 2_000, 100_000
+
+
+def _follow(
+    chunks: Iterator[Events],
+    estimator: Estimator,
+    model: MotionModel,
+    theta: Floats | None,
+    displacement_px: float,
+) -> Iterator[Estimate]:
+    """Cut each window so long that the image moves by ``displacement_px`` at the last motion."""
+    rest: Events | None = None
+    length = DEFAULT_WINDOW_US
+    t_start = index = 0
+    ended = False
+    while not ended or (rest is not None and len(rest)):
+        while not ended and (rest is None or not len(rest) or rest.t[-1] < t_start + length):
+            chunk = next(chunks, None)
+            ended = chunk is None
+            if chunk is not None and len(chunk):
+                t_start = int(chunk.t[0]) if rest is None else t_start
+                rest = chunk if rest is None else Events.concatenate((rest, chunk))
+        if rest is None or not len(rest):
+            return
+        inside = rest.between(t_start, t_start + length)
+        window = Window(inside, t_start, t_start + length, index)
+        result = estimator.run(window, model, theta)
+        theta = result.theta if result.status in _GOOD else theta
+        t_start += length
+        index += len(inside)
+        rest = rest[len(inside) :]
+        length = _length_us(model, theta, displacement_px, result.window.events.resolution)
+        yield result
+
+
+def _length_us(
+    model: MotionModel, theta: Floats | None, displacement_px: float, resolution: tuple[int, int]
+) -> int:
+    """Return the time in which the image moves by a distance, within sensible bounds."""
+    if theta is None:
+        return DEFAULT_WINDOW_US
+    width, height = resolution
+    x, y = np.meshgrid(np.linspace(0, width - 1, 5), np.linspace(0, height - 1, 5))
+    dt = 1e-3
+    still_x, still_y = model.warp(np.zeros_like(theta), x, y, dt)
+    moved_x, moved_y = model.warp(theta, x, y, dt)
+    speed = float(np.median(np.hypot(moved_x - still_x, moved_y - still_y))) / dt
+    if not np.isfinite(speed) or speed <= 0.0:
+        return _MAX_WINDOW_US
+    return int(np.clip(1e6 * displacement_px / speed, _MIN_WINDOW_US, _MAX_WINDOW_US))

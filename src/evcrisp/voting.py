@@ -1,0 +1,54 @@
+"""Join the labels of windows that may overlap, so that every event gets one."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.estimators.result import Estimate
+from evcrisp.events import Events
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabeledChunk:
+    """Events in order, with their final labels."""
+
+    events: Events  # with signal set
+    score: Floats  # (n,) mean over the windows that hold the event
+    confidence: Floats  # (n,) likewise
+
+
+def vote(estimates: Iterable[Estimate]) -> Iterator[LabeledChunk]:
+    """Yield every event once, in order, with the label that its windows give together.
+
+    An event is kept if at least half of the windows that hold it keep it. Windows must come in the
+    order in which :func:`evcrisp.track` yields them.
+    """
+    events: Events | None = None  # those that a later window may hold again
+    votes = np.zeros((4, 0))  # rows: windows, votes to keep, score, confidence
+    base = 0  # index of the first of them in the stream
+    for result in estimates:
+        window = result.window
+        new = np.stack((np.ones(len(result)), result.signal, result.score, result.confidence))
+        if events is None:
+            events, votes, base = window.events, new, window.index
+            continue
+        n_done = min(window.index - base, len(events))
+        if n_done:
+            yield _labeled(events[:n_done], votes[:, :n_done])
+        n_shared = min(len(events) - n_done, len(result))
+        shared = votes[:, n_done:].copy()
+        shared[:, :n_shared] += new[:, :n_shared]
+        events = Events.concatenate((events[n_done:], window.events[n_shared:]))
+        votes = np.concatenate((shared, new[:, n_shared:]), axis=1)
+        base = window.index
+    if events is not None and len(events):
+        yield _labeled(events, votes)
+
+
+def _labeled(events: Events, votes: Floats) -> LabeledChunk:
+    n, keep, score, confidence = votes
+    return LabeledChunk(events.with_signal(keep >= 0.5 * n), score / n, confidence / n)
