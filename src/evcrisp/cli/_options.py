@@ -89,3 +89,24 @@ input_options = decorated(
     resolution_option,
     on_error_option,
 )
+
+
+#: Everything about the method.
+method_options = decorated(
+    click.option(
+        "--method", "-m", default="auto", show_default=True, help="Method; auto has nothing to tune."
+    ),
+    click.option("--motion", default="translation", show_default=True, help="Motion model."),
+    click.option(
+        "--camera",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
+    ),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Set a parameter of the method. May be repeated.",
+    ),
+)

@@ -1,12 +1,14 @@
 """How a contrast map is made: footprint of an event, blur, padding, scale."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.contrast.taps import gaussian_radius, gaussian_taps
 from evcrisp.errors import ConfigError
 from evcrisp.registry import lookup
 
@@ -17,7 +19,11 @@ FOOTPRINTS: dict[str, str] = {
     "nearest": "one pixel; no gradient",
     "bilinear": "a tent over four pixels",
     "spline": "a quadratic B-spline over nine pixels, sigma 0.5; continuous gradient",
+    "gaussian": "a Gaussian of sigma_px cut off at four sigma, and no blur after it; slow",
 }
+
+#: A Gaussian below this has no weight left on the neighboring pixels.
+_SMALLEST_BLUR_PX = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,15 +32,17 @@ class ContrastMap:
 
     .. math:: M(\mathbf{u}) = \sum_k w_k \, (\kappa * g_\sigma)(\mathbf{u} - \mathbf{x}'_k),
 
-    with the footprint :math:`\kappa` and a Gaussian blur :math:`g_\sigma`.
+    with the footprint :math:`\kappa` and a Gaussian blur :math:`g_\sigma`; eqs. (8) to (12) of
+    ``docs/math.md``.
 
     Parameters
     ----------
-    footprint : {"bilinear", "spline", "nearest"}
+    footprint : {"bilinear", "spline", "gaussian", "nearest"}
         What one event adds before the blur.
     sigma_px : float, px of the map
         Blur after voting; 0 for none. The whole kernel has sigma
-        ``sqrt(sigma_px**2 + s**2)`` with s = 0.41 (bilinear) or 0.5 (spline).
+        ``sqrt(sigma_px**2 + s**2)`` with s = 0.41 (bilinear) or 0.5 (spline). For the footprint
+        "gaussian" it is the sigma of the footprint, 0.5 to 10, and there is no other blur.
     padding_px : int, px of the sensor
         Border around the sensor, so that events that leave it still count. Whoever takes means
         over the map divides by its padded size.
@@ -43,8 +51,9 @@ class ContrastMap:
 
     Notes
     -----
-    Outside the padded map there are zeros; events whose footprint is not wholly inside add
-    nothing, and read as 0. Pixel centers lie at integers.
+    Outside the padded map there are zeros; events whose footprint is not wholly inside (for
+    "gaussian": whose nearest pixel is not inside) add nothing, and read as 0. The same goes for
+    positions that are not finite. Pixel centers lie at integers.
 
     Examples
     --------
@@ -65,6 +74,11 @@ class ContrastMap:
         lookup(FOOTPRINTS, self.footprint, "footprint")
         if not 0.0 <= self.sigma_px <= 100.0:
             raise ConfigError(f"`sigma_px` must lie in 0..100 px; got {self.sigma_px}.")
+        if self.footprint == "gaussian" and not 0.5 <= self.sigma_px <= 10.0:
+            raise ConfigError(
+                f"`sigma_px` of footprint 'gaussian' must lie in 0.5..10 px; got {self.sigma_px}. "
+                "Use 'bilinear' or 'spline' with a blur for others."
+            )
         if not 0 <= self.padding_px <= 4096:
             raise ConfigError(f"`padding_px` must lie in 0..4096; got {self.padding_px}.")
         if not 1 <= self.scale <= 64:
@@ -75,7 +89,7 @@ class ContrastMap:
         width, height = (
             math.ceil((side + 2 * self.padding_px) / self.scale) for side in resolution
         )
-        # At least what the largest footprint needs, so that one pixel is a sensor too.
+        # At least what the spline needs, so that one pixel is a sensor too.
         return max(height, 4), max(width, 4)
 
     def build(self, x: Floats, y: Floats, weight: Floats, resolution: tuple[int, int]) -> Floats:
@@ -90,23 +104,53 @@ class ContrastMap:
         resolution : (int, int)
             ``(width, height)`` of the sensor, px.
         """
-        from evcrisp.kernels import splat
-
-        votes = np.zeros(self.shape(resolution))
-        accumulate = getattr(splat, f"accumulate_{self.footprint}")
-        accumulate(*self.to_map(x, y), weight, votes)
-        return self.blur(votes)
+        iwe = np.zeros(self.shape(resolution))
+        self.vote(*self.to_map(x, y), weight, iwe)
+        return self.blur(iwe, out=iwe)
 
     def sample(self, image: Floats, x: Floats, y: Floats) -> Floats:
         """Return the value of a map at positions on the sensor, shape (n,); 0 outside.
 
         ``sample(build(...))`` weighs with the footprint once more; it is the adjoint of voting.
         """
-        from evcrisp.kernels import splat
-
         values = np.empty(np.shape(x))
-        getattr(splat, f"sample_{self.footprint}")(image, *self.to_map(x, y), values)
+        kernel, extra = self._kernel("sample")
+        kernel(image, *self.to_map(x, y), *extra, values)
         return values
+
+    def own_value(
+        self, x: Floats, y: Floats, resolution: tuple[int, int] | None = None
+    ) -> Floats:
+        """Return what one event of weight 1 reads of itself, shape (n,).
+
+        Subtract it from :meth:`sample` for the support by others, or call :meth:`leave_one_out`.
+        With ``resolution`` it is 0 for the events that are not on the map, as :meth:`sample` is.
+        """
+        height, width = (2**30, 2**30) if resolution is None else self.shape(resolution)
+        values = np.empty(np.shape(x))
+        kernel, extra = self._kernel("own")
+        kernel(*self.to_map(x, y), height, width, *(extra or (self._middle_taps(),)), values)
+        return values
+
+    def leave_one_out(
+        self, image: Floats, x: Floats, y: Floats, weight: Floats | float = 1.0
+    ) -> Floats:
+        """Return what each event reads of the others, shape (n,); 0 outside.
+
+        Parameters
+        ----------
+        image : ndarray, shape of the map
+            The map that was built of these events with this ``weight``.
+        x, y : ndarray, shape (n,), px of the sensor
+            The positions of which it was built.
+        weight : ndarray, shape (n,), or float
+            What each event added to it.
+        """
+        values = np.empty(np.shape(x))
+        kernel, extra = self._kernel("own")
+        kernel(*self.to_map(x, y), *image.shape, *(extra or (self._middle_taps(),)), values)
+        values *= weight
+        return np.subtract(self.sample(image, x, y), values, out=values)
 
     def pull_back(self, gradient: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Return d value / d x'_k and d value / d y'_k, shape (n,) each.
@@ -119,36 +163,27 @@ class ContrastMap:
         x, y : ndarray, shape (n,), px of the sensor
             The positions of which the map was built. Weights are the caller's to multiply.
         """
-        from evcrisp.kernels import splat
-
-        if self.footprint == "nearest":
-            raise ConfigError(
-                "Footprint 'nearest' has no gradient. Use 'bilinear' or 'spline', or a solver that "
-                "needs none."
-            )
         slope_x, slope_y = np.empty(np.shape(x)), np.empty(np.shape(x))
-        slope = getattr(splat, f"slope_{self.footprint}")
-        slope(self.blur(gradient), *self.to_map(x, y), slope_x, slope_y)
-        return slope_x / self.scale, slope_y / self.scale
+        self.slopes(self.blur(gradient), *self.to_map(x, y), slope_x, slope_y)
+        if self.scale != 1:
+            slope_x /= self.scale
+            slope_y /= self.scale
+        return slope_x, slope_y
 
-    def own_value(self, x: Floats, y: Floats) -> Floats:
-        """Return what one event of weight 1 reads of itself, shape (n,).
-
-        Subtract it from :meth:`sample` for the leave-one-out value: the support by others.
-        """
-        u, v = self.to_map(x, y)
-        return self._own_axis(u) * self._own_axis(v)
-
-    def blur(self, image: Floats) -> Floats:
-        """Return the image after the Gaussian blur."""
+    def blur(self, image: Floats, out: Floats | None = None) -> Floats:
+        """Return the image after the Gaussian blur; in ``out`` if given, which may be ``image``."""
         from evcrisp.kernels import blur
 
-        if self.sigma_px == 0.0:
-            return image
+        if self.footprint == "gaussian" or self.sigma_px < _SMALLEST_BLUR_PX:
+            if out is None or out is image:
+                return image
+            out[:] = image
+            return out
         taps = gaussian_taps(self.sigma_px)
-        rows, out = np.empty_like(image), np.empty_like(image)
-        blur.blur_rows(image, taps, rows)
-        blur.blur_columns(rows, taps, out)
+        radius = taps.size - 1
+        out = np.empty_like(image) if out is None else out
+        lines = np.zeros((2 * radius + 2, image.shape[1] + 2 * radius))
+        blur.blur(image, taps, lines, out)
         return out
 
     def to_map(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -161,39 +196,37 @@ class ContrastMap:
         shift = (self.padding_px + 0.5) / self.scale - 0.5
         return x / self.scale + shift, y / self.scale + shift
 
-    def _own_axis(self, u: Floats) -> Floats:
-        """Value of an event's own kernel at itself along one axis: w^T B w with the blur B."""
-        weights = _footprint_weights(self.footprint, u)
-        taps = np.zeros(3)
-        blur = gaussian_taps(self.sigma_px) if self.sigma_px else np.ones(1)
-        taps[: min(3, blur.size)] = blur[:3]
-        n = len(weights)
-        total = np.zeros(np.shape(u))
-        for i in range(n):
-            for j in range(n):
-                total += weights[i] * weights[j] * taps[abs(i - j)]
-        return total
+    def vote(self, u: Floats, v: Floats, weight: Floats, votes: Floats) -> None:
+        """Add events at positions on the map to ``votes``; no blur. A part of :meth:`build`."""
+        kernel, extra = self._kernel("accumulate")
+        kernel(u, v, weight, *extra, votes)
 
+    def slopes(
+        self, image: Floats, u: Floats, v: Floats, slope_u: Floats, slope_v: Floats
+    ) -> None:
+        """Fill in the slope of a map at positions on it; no blur. A part of :meth:`pull_back`."""
+        if self.footprint == "nearest":
+            raise ConfigError(
+                "Footprint 'nearest' has no gradient. Use 'bilinear' or 'spline', or a solver that "
+                "needs none."
+            )
+        kernel, extra = self._kernel("slope")
+        kernel(image, u, v, *extra, slope_u, slope_v)
 
-def _footprint_weights(footprint: str, u: Floats) -> tuple[Floats, ...]:
-    """Return the weights of the pixels that an event at ``u`` votes for along one axis."""
-    if footprint == "bilinear":
-        a = u - np.floor(u)
-        return 1.0 - a, a
-    if footprint == "spline":
-        a = u - np.floor(u + 0.5)
-        return 0.5 * (0.5 - a) ** 2, 0.75 - a * a, 0.5 * (0.5 + a) ** 2
-    return (np.ones(np.shape(u)),)
+    def _kernel(self, action: str) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        """Return the compiled function, and its arguments between input and output."""
+        from evcrisp.kernels import gaussian_splat, splat
 
+        if self.footprint != "gaussian":
+            return getattr(splat, f"{action}_{self.footprint}"), ()
+        size = 2 * gaussian_radius(self.sigma_px) + 1
+        scratch = (self.sigma_px, np.empty(size), np.empty(size))
+        return getattr(gaussian_splat, f"{action}_gaussian"), scratch
 
-@lru_cache(maxsize=64)
-def gaussian_taps(sigma_px: float) -> Floats:
-    """Return half of a Gaussian filter, the middle first; all taps sum to 1.
-
-    Cut off at four sigma, where 6e-5 of the weight is left.
-    """
-    radius = max(1, math.ceil(4.0 * sigma_px))
-    taps = np.exp(-0.5 * (np.arange(radius + 1) / sigma_px) ** 2)
-    taps /= taps[0] + 2.0 * taps[1:].sum()
-    taps.flags.writeable = False
-    return taps
+    def _middle_taps(self) -> Floats:
+        """Return the three middle taps of the blur, the middle first."""
+        taps = np.array([1.0, 0.0, 0.0])
+        if self.sigma_px >= _SMALLEST_BLUR_PX:
+            blur = gaussian_taps(self.sigma_px)[:3]
+            taps[: blur.size] = blur
+        return taps

@@ -34,7 +34,7 @@ class TableLayout:
 
     def vtable(self, absent: Sequence[str] = ()) -> bytes:
         """Return the vtable of tables that lack some fields."""
-        places: dict[str, Any] = dict(self.dtype.fields or {})
+        places: Any = self.dtype.fields
         offsets = [0 if f is None or f in absent else places[f][1] for f in self.fields]
         n_bytes = 4 + 2 * len(offsets)
         return struct.pack(f"<{2 + len(offsets)}H", n_bytes, self.dtype.itemsize, *offsets)

@@ -46,11 +46,16 @@ class Header:
     first_packet: int  # byte of the first packet
     streams: tuple[Stream, ...]
 
-    def first(self, kind: str, source: str | None = None) -> Stream | None:
-        """Return the first stream of a kind, of this source if there is one."""
-        fitting = [stream for stream in self.streams if stream.kind == kind]
-        same = (stream for stream in fitting if stream.source == source)
-        return next(same, fitting[0] if fitting else None)
+    def of_kind(self, kind: str) -> list[Stream]:
+        """Return the streams of a kind."""
+        return [stream for stream in self.streams if stream.kind == kind]
+
+    def chosen(self, kind: str) -> Stream | None:
+        """Return the first stream of events, or the stream of another kind that belongs to it."""
+        fitting, events = self.of_kind(kind), self.of_kind(EVENTS)
+        if len(events) > 1:  # several cameras
+            fitting = [stream for stream in fitting if stream.source == events[0].source]
+        return fitting[0] if fitting else None
 
 
 def read_header(file: IO[bytes], file_size: int) -> Header:

@@ -27,9 +27,9 @@ _MAX_PACKET_ELEMENTS = 1 << 31
 
 
 def walk(
-    file: IO[bytes], header: Header, file_size: int, wanted: Collection[int]
+    file: IO[bytes], header: Header, file_size: int, wanted: int
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield (byte, expanded data) of each packet of the wanted streams.
+    """Yield (byte, expanded data) of each packet of one stream.
 
     The file is positioned anew for each packet, so that two walks may take turns.
     """
@@ -50,7 +50,7 @@ def walk(
             if at == header.table_position or _is_table(file, header, at, left):
                 return
             raise FormatError(_complaint(stream, size, left, known), offset=at)
-        if stream in wanted:
+        if stream == wanted:
             with located(at):
                 data = decode(read(size))
             yield at, data

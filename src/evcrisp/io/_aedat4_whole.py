@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,27 +82,30 @@ class _Job:
 
     def read(self, first: int, last: int) -> bool:
         """Read the packets ``first .. last``; return whether all of them are as promised."""
+        try:
+            with self.path.open("rb", buffering=BUFFER_BYTES) as file:
+                return self._read(file, first, last)
+        except (FormatError, OSError):
+            return False
+
+    def _read(self, file: IO[bytes], first: int, last: int) -> bool:
         from evcrisp.kernels.aedat4 import place_records
 
         x, y, t, p = self.columns.x, self.columns.y, self.columns.t, self.columns.p
         at = int(self.ends[first - 1]) if first else 0
         limits = np.array([*self.resolution, np.iinfo(np.int64).min])
         decode, unpack = self.header.codec.decoder(), PACKET_HEADER.unpack
-        with self.path.open("rb", buffering=BUFFER_BYTES) as file:
-            for stream, position, size, count in self._rows(first, last):
-                file.seek(position - PACKET_HEADER.size)
-                head = file.read(PACKET_HEADER.size)
-                if len(head) < PACKET_HEADER.size or unpack(head) != (stream, size):
-                    return False
-                if stream != self.stream:
-                    continue
-                try:
-                    words, n = event_records(decode(file.read(size)))
-                except FormatError:
-                    return False
-                if n != count or not place_records(words, n, x, y, t, p, at, limits):
-                    return False
-                at += n
+        for stream, position, size, count in self._rows(first, last):
+            file.seek(position - PACKET_HEADER.size)
+            head = file.read(PACKET_HEADER.size)
+            if len(head) < PACKET_HEADER.size or unpack(head) != (stream, size):
+                return False
+            if stream != self.stream:
+                continue
+            words, n = event_records(decode(file.read(size)))
+            if n != count or not place_records(words, n, x, y, t, p, at, limits):
+                return False
+            at += n
         return True
 
     def _rows(self, first: int, last: int) -> Iterator[tuple[int, int, int, int]]:

@@ -68,32 +68,32 @@ class Aedat4Source(Source):
 
     def whole(self, resolution: tuple[int, int] | None) -> Packet | None:
         """Return all events at once where the data table allows it."""
-        events = self.header.first(EVENTS)
+        events = self.header.chosen(EVENTS)
         if self.table is None or events is None:
             return None
         return read_whole(self.path, self.header, self.table, events.id, resolution)
 
     def imu(self) -> Imu | None:
         """Return the samples of the IMU of the same camera."""
-        return read_imu(self._walk(IMU)) if self.header.first(IMU) else None
+        return read_imu(self._walk(IMU)) if self.header.chosen(IMU) else None
 
     def triggers(self) -> Triggers | None:
         """Return the triggers of the same camera."""
-        return read_triggers(self._walk(TRIGGERS)) if self.header.first(TRIGGERS) else None
+        return read_triggers(self._walk(TRIGGERS)) if self.header.chosen(TRIGGERS) else None
 
     def frames(self) -> Iterator[Frame]:
         """Yield the frames of the same camera."""
-        if self.header.first(FRAMES):
-            yield from read_frames(self._walk(FRAMES))
+        yield from read_frames(self._walk(FRAMES))
 
     def close(self) -> None:
         """Release the file."""
         self.file.close()
 
     def _walk(self, kind: str) -> Iterator[tuple[int, bytes]]:
-        events = self.header.first(EVENTS)
-        stream = self.header.first(kind, None if events is None else events.source)
-        return walk(self.file, self.header, self.file_size, () if stream is None else (stream.id,))
+        stream = self.header.chosen(kind)
+        if stream is None:
+            return iter(())
+        return walk(self.file, self.header, self.file_size, stream.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Aedat4Reader:
         try:
             file_size = os.fstat(file.fileno()).st_size
             header = read_header(file, file_size)
-            events = header.first(EVENTS)
+            events = header.chosen(EVENTS)
             table = read_table(file, header, file_size)
         except BaseException:
             file.close()
@@ -124,12 +124,12 @@ class Aedat4Reader:
         n_events = None
         if table is not None:
             n_events = 0 if events is None else int(table.counts(events.id).sum())
-        sized = events or header.first(FRAMES)
+        sized = events or header.chosen(FRAMES)
         return Aedat4Source(
             resolution=None if sized is None else sized.resolution,
             metadata=_metadata(path, header, table is not None),
             n_events=n_events,
-            path=path,
+            path=path.absolute(),
             file=file,
             file_size=file_size,
             header=header,
@@ -138,7 +138,7 @@ class Aedat4Reader:
 
 
 def _metadata(path: Path, header: Header, is_table_good: bool) -> dict[str, object]:
-    event_streams = [stream for stream in header.streams if stream.kind == EVENTS]
+    event_streams = header.of_kind(EVENTS)
     if len(event_streams) > 1:
         logger.warning(
             "%s: the file has %d streams of events (%s); reading the first.",

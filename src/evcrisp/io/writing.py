@@ -40,6 +40,7 @@ def write(
     format: str | None = None,
     overwrite: bool = False,
     imu: Imu | None = None,
+    extras_from: Recording | None = None,
     on_chunk: Callable[[Events], None] | None = None,
     **options: object,
 ) -> int:
@@ -58,6 +59,8 @@ def write(
         Replace an existing file. By default that is an error.
     imu : Imu, optional
         Samples that go with the events, where the format keeps them; a recording has its own.
+    extras_from : Recording, optional
+        A recording whose IMU samples, triggers and frames go along, as if it were the source.
     on_chunk : callable, optional
         Called with each chunk after it was written, for progress.
     **options
@@ -85,8 +88,9 @@ def write(
                 n_events += len(chunk)
                 if on_chunk is not None:
                     on_chunk(chunk)
-            if recording is not None:
-                _write_extras(sink, recording, writer)
+            extras = recording if extras_from is None else extras_from
+            if extras is not None:
+                _write_extras(sink, extras, writer)
             elif imu is not None and isinstance(sink, ExtrasSink):
                 sink.write_imu(imu)
     return n_events

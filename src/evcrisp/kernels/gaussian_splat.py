@@ -14,22 +14,19 @@ from evcrisp.kernels import njit
 
 
 @njit
-def _fill_axis(position, sigma, along):
-    """Fill along with the density at the pixels around position; return the nearest pixel.
+def _fill_axis(position, sigma, step, along):
+    """Fill along with the density at the pixels around position; return the first of them.
 
-    Neighboring densities have a ratio that itself changes by a constant factor per pixel, so that
-    three exponentials do for any number of pixels.
+    Neighboring densities have a ratio that itself changes by step = exp(-1 / sigma^2) per pixel,
+    so that two exponentials do for any number of pixels.
     """
     nearest = int(math.floor(position + 0.5))
     radius = along.size // 2
     a = position - nearest
-    inverse = 1.0 / (sigma * sigma)
-    middle = math.exp(-0.5 * a * a * inverse) / (sigma * math.sqrt(2.0 * math.pi))
-    step = math.exp(-inverse)
-    up = math.exp((a - 0.5) * inverse)
-    down = math.exp((-a - 0.5) * inverse)
-    along[radius] = middle
-    left = right = middle
+    up = math.exp((a - 0.5) / (sigma * sigma))
+    down = step / up
+    left = right = math.exp(-0.5 * (a / sigma) ** 2) / (sigma * math.sqrt(2.0 * math.pi))
+    along[radius] = left
     for d in range(1, radius + 1):
         right *= up
         left *= down
@@ -37,39 +34,45 @@ def _fill_axis(position, sigma, along):
         along[radius - d] = left
         up *= step
         down *= step
-    return nearest
+    return nearest - radius
 
 
 @njit
 def accumulate_gaussian(x, y, weight, sigma, along_x, along_y, out):
     """Add weight[k] times the Gaussian around (x[k], y[k])."""
     height, width = out.shape
-    radius = along_x.size // 2
+    size, step = along_x.size, math.exp(-1.0 / (sigma * sigma))
     for k in range(x.size):
         if not (-0.5 <= x[k] < width - 0.5 and -0.5 <= y[k] < height - 0.5):
             continue
-        i = _fill_axis(x[k], sigma, along_x) - radius
-        j = _fill_axis(y[k], sigma, along_y) - radius
-        for r in range(max(j, 0), min(j + 2 * radius + 1, height)):
-            share = weight[k] * along_y[r - j]
-            for c in range(max(i, 0), min(i + 2 * radius + 1, width)):
-                out[r, c] += share * along_x[c - i]
+        i = _fill_axis(x[k], sigma, step, along_x)
+        j = _fill_axis(y[k], sigma, step, along_y)
+        left, right = max(i, 0), min(i + size, width)
+        columns = along_x[left - i : right - i]
+        for r in range(max(j, 0), min(j + size, height)):
+            _add_scaled(columns, weight[k] * along_y[r - j], out[r, left:right])
+
+
+@njit
+def _add_scaled(row, factor, out):
+    for c in range(out.size):
+        out[c] += factor * row[c]
 
 
 @njit
 def sample_gaussian(image, x, y, sigma, along_x, along_y, value):
     """Weigh the pixels around (x[k], y[k]) by the Gaussian; 0 outside."""
     height, width = image.shape
-    radius = along_x.size // 2
+    size, step = along_x.size, math.exp(-1.0 / (sigma * sigma))
     for k in range(x.size):
         value[k] = 0.0
         if not (-0.5 <= x[k] < width - 0.5 and -0.5 <= y[k] < height - 0.5):
             continue
-        i = _fill_axis(x[k], sigma, along_x) - radius
-        j = _fill_axis(y[k], sigma, along_y) - radius
-        for r in range(max(j, 0), min(j + 2 * radius + 1, height)):
+        i = _fill_axis(x[k], sigma, step, along_x)
+        j = _fill_axis(y[k], sigma, step, along_y)
+        for r in range(max(j, 0), min(j + size, height)):
             total = 0.0
-            for c in range(max(i, 0), min(i + 2 * radius + 1, width)):
+            for c in range(max(i, 0), min(i + size, width)):
                 total += along_x[c - i] * image[r, c]
             value[k] += along_y[r - j] * total
 
@@ -78,38 +81,37 @@ def sample_gaussian(image, x, y, sigma, along_x, along_y, value):
 def slope_gaussian(image, x, y, sigma, along_x, along_y, slope_x, slope_y):
     """Derivative of `sample_gaussian` with respect to x[k] and y[k]; 0 outside."""
     height, width = image.shape
-    radius = along_x.size // 2
-    inverse = 1.0 / (sigma * sigma)
+    size, step = along_x.size, math.exp(-1.0 / (sigma * sigma))
     for k in range(x.size):
         slope_x[k] = 0.0
         slope_y[k] = 0.0
         if not (-0.5 <= x[k] < width - 0.5 and -0.5 <= y[k] < height - 0.5):
             continue
-        i = _fill_axis(x[k], sigma, along_x) - radius
-        j = _fill_axis(y[k], sigma, along_y) - radius
-        for r in range(max(j, 0), min(j + 2 * radius + 1, height)):
+        i = _fill_axis(x[k], sigma, step, along_x)
+        j = _fill_axis(y[k], sigma, step, along_y)
+        for r in range(max(j, 0), min(j + size, height)):
             total = turned = 0.0
-            for c in range(max(i, 0), min(i + 2 * radius + 1, width)):
+            for c in range(max(i, 0), min(i + size, width)):
                 part = along_x[c - i] * image[r, c]
                 total += part
                 turned += (c - x[k]) * part
-            slope_x[k] += along_y[r - j] * turned * inverse
-            slope_y[k] += along_y[r - j] * total * (r - y[k]) * inverse
+            slope_x[k] += along_y[r - j] * turned / (sigma * sigma)
+            slope_y[k] += along_y[r - j] * total * (r - y[k]) / (sigma * sigma)
 
 
 @njit
 def own_gaussian(x, y, height, width, sigma, along_x, along_y, value):
     """What `sample_gaussian` reads of a map with this event alone; 0 outside."""
-    radius = along_x.size // 2
+    size, step = along_x.size, math.exp(-1.0 / (sigma * sigma))
     for k in range(x.size):
         value[k] = 0.0
         if not (-0.5 <= x[k] < width - 0.5 and -0.5 <= y[k] < height - 0.5):
             continue
-        i = _fill_axis(x[k], sigma, along_x) - radius
-        j = _fill_axis(y[k], sigma, along_y) - radius
+        i = _fill_axis(x[k], sigma, step, along_x)
+        j = _fill_axis(y[k], sigma, step, along_y)
         columns = rows = 0.0
-        for c in range(max(i, 0), min(i + 2 * radius + 1, width)):
+        for c in range(max(i, 0), min(i + size, width)):
             columns += along_x[c - i] * along_x[c - i]
-        for r in range(max(j, 0), min(j + 2 * radius + 1, height)):
+        for r in range(max(j, 0), min(j + size, height)):
             rows += along_y[r - j] * along_y[r - j]
         value[k] = columns * rows

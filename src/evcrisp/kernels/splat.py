@@ -1,7 +1,8 @@
 """Put warped events onto a contrast map, and read a map back at the events.
 
-Every kernel exists with three footprints. Positions are in pixels of the map, whose pixel centers
-lie at integers; events whose footprint is not wholly inside are skipped (and read as 0).
+Every kernel exists with three footprints; a fourth is in `gaussian_splat`. Positions are in pixels
+of the map, whose pixel centers lie at integers; events whose footprint is not wholly inside are
+skipped (and read as 0).
 
     nearest    1 x 1, the pixel that the event falls on
     bilinear   2 x 2, a tent of width 2
@@ -171,3 +172,62 @@ def slope_spline(image, x, y, slope_x, slope_y):
         middle = a0 * m0 + a1 * m1 + a2 * m2
         lower = a0 * l0 + a1 * l1 + a2 * l2
         slope_y[k] = (b - 0.5) * upper - 2.0 * b * middle + (0.5 + b) * lower
+
+
+# What an event of weight 1 reads of itself: along each axis the square of its footprint's weights
+# in the metric of the blur, whose middle taps are t0, t1, t2.
+
+
+@njit
+def own_nearest(x, y, height, width, taps, value):
+    """Fill value with what `sample_nearest` reads of a blurred map with this event alone.
+
+    x, y, value : (n,) float64      taps : (3,) float64, the middle first
+    """
+    for k in range(x.size):
+        value[k] = 0.0
+        if -0.5 <= x[k] < width - 0.5 and -0.5 <= y[k] < height - 0.5:
+            value[k] = taps[0] * taps[0]
+
+
+@njit
+def own_bilinear(x, y, height, width, taps, value):
+    """Fill value with what `sample_bilinear` reads of a blurred map with this event alone.
+
+    x, y, value : (n,) float64      taps : (3,) float64, the middle first
+    """
+    for k in range(x.size):
+        value[k] = 0.0
+        if not (0.0 <= x[k] < width - 1 and 0.0 <= y[k] < height - 1):
+            continue
+        a, b = x[k] - int(x[k]), y[k] - int(y[k])
+        # (1 - a)^2 + a^2 = 1 - 2 a (1 - a)
+        a, b = 2.0 * a * (1.0 - a), 2.0 * b * (1.0 - b)
+        columns = taps[0] * (1.0 - a) + taps[1] * a
+        rows = taps[0] * (1.0 - b) + taps[1] * b
+        value[k] = columns * rows
+
+
+@njit
+def own_spline(x, y, height, width, taps, value):
+    """Fill value with what `sample_spline` reads of a blurred map with this event alone.
+
+    x, y, value : (n,) float64      taps : (3,) float64, the middle first
+    """
+    for k in range(x.size):
+        value[k] = 0.0
+        if not (0.5 <= x[k] < width - 1.5 and 0.5 <= y[k] < height - 1.5):
+            continue
+        a, b = x[k] - int(x[k] + 0.5), y[k] - int(y[k] + 0.5)
+        value[k] = _own_spline_axis(a, taps) * _own_spline_axis(b, taps)
+
+
+@njit
+def _own_spline_axis(a, taps):
+    left, center, right = 0.5 * (0.5 - a) ** 2, 0.75 - a * a, 0.5 * (0.5 + a) ** 2
+    square = left * left + center * center + right * right
+    return (
+        taps[0] * square
+        + 2.0 * taps[1] * center * (left + right)
+        + 2.0 * taps[2] * left * right
+    )

@@ -3,22 +3,41 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
+from evcrisp.objectives._protocol import Floats, gradient_map, pixels
 
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    r"""Variance :math:`\frac{1}{P} \sum_p (m_p - \bar m)^2` over all P pixels of the map."""
+    r"""Variance :math:`\frac{1}{P} \sum_p (m_p - \bar m)^2` over all P pixels; eq. (17).
+
+    Not changed by a constant added to the map; grows with the square of the map. The paper's
+    objective of alignment.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Variance().value(np.array([[0.0, 2.0], [0.0, 2.0]]))
+    1.0
+    """
 
     name: ClassVar[str] = "variance"
+    accepts_signed: ClassVar[bool] = True
 
     def value(self, iwe: Floats) -> float:
         """Return the variance; divides by the number of pixels."""
-        return float(np.var(iwe))
+        from evcrisp.kernels import statistics
+
+        row = pixels(iwe)
+        return statistics.mean_square(row, statistics.mean(row))
 
     def gradient(self, iwe: Floats) -> Floats:
         """Return d value / d iwe."""
-        return (iwe - iwe.mean()) * (2.0 / iwe.size)
+        return self.value_and_gradient(iwe)[1]
+
+    def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
+        """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
+        from evcrisp.kernels import statistics
+
+        out = gradient_map(iwe, out)
+        row = pixels(iwe)
+        return statistics.fill_mean_square(row, statistics.mean(row), out.reshape(-1)), out

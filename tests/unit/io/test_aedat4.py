@@ -216,9 +216,7 @@ def test_a_packet_larger_than_a_batch_is_split(make_events, tmp_path):
         assert opened.read().equals(events)
 
 
-def test_the_first_of_several_event_streams_is_read_with_its_own_extras(
-    make_events, tmp_path, caplog
-):
+def test_the_first_of_several_event_streams_is_read(make_events, tmp_path, caplog):
     mine, other = make_events(30, seed=1), make_events(40, seed=2)
     streams = ((4, "EVTS", "events"), (0, "EVTS", "events"), (7, "BBOX", "boxes"))
     packets = [(0, event_packet(other)), (4, event_packet(mine)), (7, b"whatever")]
@@ -228,6 +226,28 @@ def test_the_first_of_several_event_streams_is_read_with_its_own_extras(
         assert opened.metadata["event_streams"] == [4, 0]
         assert opened.metadata["event_stream_read"] == 4
     assert caplog.text.count("2 streams of events") == 1
+
+
+def test_of_two_cameras_only_the_extras_of_the_first_are_given(make_events, tmp_path):
+    streams = ((0, "EVTS", "events"), (1, "EVTS", "events"), (2, "IMUS", "imu"))
+    write_raw(tmp_path / "a.aedat4", [(0, event_packet(make_events(5)))], streams)
+    with evcrisp.open(tmp_path / "a.aedat4") as opened:
+        assert len(opened.imu()) == 0
+    data = (tmp_path / "a.aedat4").read_bytes()
+    last = data.rindex(b">cam<")
+    (tmp_path / "a.aedat4").write_bytes(data[:last] + b">two<" + data[last + 5 :])
+    with evcrisp.open(tmp_path / "a.aedat4") as opened:
+        assert opened.imu() is None
+        assert opened.triggers() is None
+
+
+def test_a_file_that_was_moved_after_opening_is_still_read(make_events, tmp_path, monkeypatch):
+    events = make_events(1000)
+    monkeypatch.chdir(tmp_path)
+    evcrisp.write("a.aedat4", events)
+    with evcrisp.open("a.aedat4") as opened:
+        (tmp_path / "a.aedat4").rename(tmp_path / "b.aedat4")
+        assert opened.read().equals(events)
 
 
 def test_a_file_without_events_still_has_a_size_and_frames(tmp_path, make_events):

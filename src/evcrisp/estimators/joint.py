@@ -1,0 +1,209 @@
+"""The joint problem of alignment and denoising: its parameters, its objective and its gradient."""
+
+import math
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.contrast import ContrastMap
+from evcrisp.errors import ConfigError
+from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.confidence import Confidence, JointTerms, solve_confidence
+
+Floats = NDArray[np.float64]
+
+#: Values of the three parameters that are not given in any form.
+DEFAULT_MIN_SUPPORT = 3.0
+DEFAULT_BETA_HAT = 0.5
+DEFAULT_B_HAT = 10.0
+
+#: Forms of each parameter, of which one may be given.
+_FORMS = (("alpha", "alpha_hat", "min_support"), ("beta", "beta_hat"), ("b_ea", "b_hat"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegretConfig:
+    r"""Parameters of the joint objective, raw or free of units; one form of each.
+
+    With P pixels of the padded map and :math:`b_{ED} = \mathrm{Var}\,M(\theta = 0)`,
+
+    .. math:: \alpha = \hat\alpha\, b_{ED} / P, \quad \beta = \hat\beta / P, \quad
+              b_{EA} = \hat b\, b_{ED} .
+
+    Parameters
+    ----------
+    alpha, beta, b_ea : float, optional
+        As in the paper. They depend on the number of pixels and of events.
+    alpha_hat, beta_hat, b_hat : float, optional
+        The same, independent of both. Without any form, ``beta_hat`` is 0.5 and ``b_hat`` 10, which
+        is more than windows reach, so that alignment has the larger regret.
+    min_support : float, optional
+        ``alpha`` as what an event needs in order to be kept: where alignment has the larger
+        regret, w = 1/2 where the contrast map is ``min_support`` times the peak of one event.
+        The default form, with 3 events.
+    contrast : ContrastMap
+        How the contrast map is made.
+    """
+
+    alpha: float | None = None
+    beta: float | None = None
+    b_ea: float | None = None
+    alpha_hat: float | None = None
+    beta_hat: float | None = None
+    b_hat: float | None = None
+    min_support: float | None = None
+    contrast: ContrastMap = field(default_factory=ContrastMap)
+
+    def __post_init__(self) -> None:
+        for forms in _FORMS:
+            given = [name for name in forms if getattr(self, name) is not None]
+            if len(given) > 1:
+                raise ConfigError(
+                    f"`{given[0]}` and `{given[1]}` are two forms of one parameter. Give one."
+                )
+            for name in given:
+                self._check(name, getattr(self, name))
+        if self.contrast.footprint == "nearest":
+            raise ConfigError(
+                "`contrast` must have a gradient; got footprint 'nearest'. Use 'bilinear' or 'spline'."
+            )
+
+    @staticmethod
+    def _check(name: str, value: float) -> None:
+        if not math.isfinite(value):
+            raise ConfigError(f"`{name}` must be a finite number; got {value}.")
+        if name in ("beta", "beta_hat"):
+            # The paper's problem has the answer W = 0 without the fidelity term, for any events.
+            if not value > 0.0:
+                raise ConfigError(f"`{name}` must be more than 0; got {value}.")
+        elif value < 0.0:
+            raise ConfigError(f"`{name}` must be 0 or more; got {value}.")
+
+    def terms(self, n_pixels: int, baseline_ed: float) -> JointTerms:
+        """Return the raw constants for a map of P pixels with the variance b_ED when unaligned."""
+        beta = self.beta
+        if beta is None:
+            beta = (DEFAULT_BETA_HAT if self.beta_hat is None else self.beta_hat) / n_pixels
+        alpha = self.alpha
+        if self.alpha_hat is not None:
+            alpha = self.alpha_hat * baseline_ed / n_pixels
+        elif alpha is None:
+            support = DEFAULT_MIN_SUPPORT if self.min_support is None else self.min_support
+            # w = 1 - A / m^2 is 1/2 where A = m^2 / 2.
+            alpha = beta * (support * event_peak(self.contrast)) ** 2
+        baseline_ea = self.b_ea
+        if baseline_ea is None:
+            baseline_ea = (DEFAULT_B_HAT if self.b_hat is None else self.b_hat) * baseline_ed
+        return JointTerms(
+            alpha=alpha, beta=beta, baseline_ea=baseline_ea, baseline_ed=baseline_ed
+        )
+
+    def parameters(self) -> dict[str, object]:
+        """Return the fields of this class by name, for building another config from them."""
+        return {item.name: getattr(self, item.name) for item in fields(RegretConfig)}
+
+
+def event_peak(contrast: ContrastMap) -> float:
+    """Return the largest value that one event makes: on the middle of a pixel."""
+    middle = np.zeros(1) if contrast.scale == 1 else np.full(1, (contrast.scale - 1) / 2)
+    return float(contrast.own_value(middle - contrast.padding_px, middle - contrast.padding_px)[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointProblem:
+    """The joint objective J of one window, as a function of theta and W or of theta alone.
+
+    Examples
+    --------
+    >>> import evcrisp
+    >>> scene = evcrisp.simulate(duration_us=20_000, resolution=(64, 48), seed=1)
+    >>> data = WindowData.of(evcrisp.Window(scene.events, 0, 20_000), scene.motion)
+    >>> problem = JointProblem.of(data, RegretConfig())
+    >>> theta = scene.theta(0, 20_000)
+    >>> best = problem.solve(theta)
+    >>> bool(abs(problem.value(theta, best.w_map()) - best.value) < 1e-12 * best.value)
+    True
+    >>> bool(best.value < problem.solve(np.zeros(2)).value)
+    True
+    """
+
+    data: WindowData
+    contrast: ContrastMap
+    terms: JointTerms
+
+    @classmethod
+    def of(cls, data: WindowData, config: RegretConfig) -> "JointProblem":
+        """Return the problem with the config's map; b_ED is the variance of the unaligned map."""
+        return cls._of_hats(data, config.contrast, config.terms)
+
+    def coarser(self, factor: int) -> "JointProblem":
+        """Return the same problem, free of units, on a map with pixels ``factor`` times as large."""
+        from dataclasses import replace
+
+        n_pixels = math.prod(self.contrast.shape(self.data.resolution))
+        unit = self.terms.baseline_ed or 1.0
+        hats = RegretConfig(
+            alpha_hat=self.terms.alpha * n_pixels / unit,
+            beta_hat=self.terms.beta * n_pixels,
+            b_hat=self.terms.baseline_ea / unit,
+        )
+        contrast = replace(self.contrast, scale=self.contrast.scale * factor)
+        return self._of_hats(self.data, contrast, hats.terms)
+
+    @classmethod
+    def _of_hats(cls, data, contrast, terms):
+        start = np.zeros(len(data.warp.model.param_names))
+        iwe = _built(data, contrast, *data.warp.warp(start))
+        return cls(data, contrast, terms(iwe.size, float(np.var(iwe))))
+
+    def iwe(self, theta: Floats) -> Floats:
+        """Return the contrast map at ``theta``."""
+        return _built(self.data, self.contrast, *self.data.warp.warp(theta))
+
+    def value(self, theta: Floats, w_map: Floats) -> float:
+        """Return J(theta, W) as the paper writes it."""
+        iwe, terms = self.iwe(theta), self.terms
+        kept = w_map * iwe
+        worst = max(terms.baseline_ea - np.var(iwe), np.var(kept) - terms.baseline_ed)
+        price = terms.alpha * np.abs(w_map).sum() + terms.beta * np.sum((kept - iwe) ** 2)
+        return float(worst + price)
+
+    def solve(self, theta: Floats, lam: float | None = None) -> Confidence:
+        """Return the best W at ``theta``; see :func:`solve_confidence`."""
+        return solve_confidence(self.iwe(theta), self.terms, lam)
+
+    def value_and_gradient(self, theta: Floats, lam: float | None = None) -> tuple[float, Floats]:
+        """Return V(theta) = min over W of J(theta, W), and its gradient, shape (m,).
+
+        With ``lam`` the larger regret is replaced by the mixture ``(1 - lam) r_EA + lam r_ED``.
+        """
+        x, y = self.data.warp.warp(theta)
+        best = solve_confidence(_built(self.data, self.contrast, x, y), self.terms, lam)
+        slope_x, slope_y = self.contrast.pull_back(best.slope(), x, y)
+        value = best.value if lam is None else best.mixture(lam)
+        return value, self.data.warp.pull(theta, slope_x, slope_y)
+
+
+def _built(data: WindowData, contrast: ContrastMap, x: Floats, y: Floats) -> Floats:
+    return contrast.build(x, y, np.ones(x.size), data.resolution)
+
+
+def theta_units(data: WindowData) -> Floats:
+    """Return the size of each parameter that moves the events by 1 px (root mean square).
+
+    0 for a parameter that moves nothing, such as any of them if all events are at one time.
+    """
+    m = len(data.warp.model.param_names)
+    units = np.zeros(m)
+    if not len(data):
+        return units
+    x, y = data.warp.warp(np.zeros(m))
+    step = 1e-3
+    shifts = np.zeros(m)
+    for i in range(m):
+        moved_x, moved_y = data.warp.warp(step * np.eye(m)[i])
+        shifts[i] = np.sqrt(np.mean((moved_x - x) ** 2 + (moved_y - y) ** 2)) / step
+    known = shifts > 1e-6 * shifts.max()
+    units[known] = 1.0 / shifts[known]
+    return units

@@ -1,0 +1,117 @@
+"""The quadratic B-spline footprint in three steps, for maps that are built again and again.
+
+Finding the pixels of an event is one loop that the compiler vectorizes; voting and reading slopes
+then share its result. Together they take about a third of the time of `splat`, with the same result.
+"""
+
+import numpy as np
+
+from evcrisp.kernels import njit
+
+
+@njit
+def locate(x, y, gain, shift_x, shift_y, shape, cell, a, b):
+    """Find the 3 x 3 pixels of every event at (x gain + shift_x, y gain + shift_y) on the map.
+
+    x, y, a, b : (n,) float64      cell : (n,) int64      shape : (2,) int64, height and width
+    cell is the index of the upper left pixel in the flat map, or -1 if not all nine are inside;
+    a, b is where the event lies within the middle pixel, -0.5 to 0.5.
+    """
+    height, width = shape[0], shape[1]
+    right, bottom = width - 1.5, height - 1.5
+    for k in range(x.size):
+        u, v = x[k] * gain + shift_x, y[k] * gain + shift_y
+        inside = (u >= 0.5) & (u < right) & (v >= 0.5) & (v < bottom)
+        # No branch: a pixel that exists stands in for those outside (and for NaN).
+        u = u if inside else 1.0
+        v = v if inside else 1.0
+        i, j = np.int64(u + 0.5), np.int64(v + 0.5)
+        a[k] = u - i
+        b[k] = v - j
+        cell[k] = (j - 1) * width + i - 1 if inside else -1
+
+
+@njit
+def vote(cell, a, b, out):
+    """Fill the map with the sum of all footprints.
+
+    cell : (n,) int64      a, b : (n,) float64, from `locate`      out : (h, w) float64, overwritten
+    """
+    flat = out.reshape(-1)
+    flat[:] = 0.0
+    # Unsigned indices spare the check for negative ones.
+    width, one, two = np.uint64(out.shape[1]), np.uint64(1), np.uint64(2)
+    for k in range(cell.size):
+        if cell[k] < 0:
+            continue
+        p = np.uint64(cell[k])
+        a0, a1 = 0.5 * (0.5 - a[k]) * (0.5 - a[k]), 0.75 - a[k] * a[k]
+        b0, b1 = 0.5 * (0.5 - b[k]) * (0.5 - b[k]), 0.75 - b[k] * b[k]
+        a2, b2 = 1.0 - a0 - a1, 1.0 - b0 - b1
+        flat[p] += b0 * a0
+        flat[p + one] += b0 * a1
+        flat[p + two] += b0 * a2
+        p += width
+        flat[p] += b1 * a0
+        flat[p + one] += b1 * a1
+        flat[p + two] += b1 * a2
+        p += width
+        flat[p] += b2 * a0
+        flat[p + one] += b2 * a1
+        flat[p + two] += b2 * a2
+
+
+@njit
+def slopes(cell, a, b, image, slope_x, slope_y):
+    """Read the slope of an image at every event, per pixel of the map; 0 outside.
+
+    cell : (n,) int64      a, b : (n,) float64, from `locate`      image : (h, w) float64
+    slope_x, slope_y : (n,) float64, overwritten
+    """
+    flat = image.reshape(-1)
+    width, one, two = np.uint64(image.shape[1]), np.uint64(1), np.uint64(2)
+    for k in range(cell.size):
+        if cell[k] < 0:
+            slope_x[k] = 0.0
+            slope_y[k] = 0.0
+            continue
+        p = np.uint64(cell[k])
+        q, r = p + width, p + width + width
+        a0, a1 = 0.5 * (0.5 - a[k]) * (0.5 - a[k]), 0.75 - a[k] * a[k]
+        b0, b1 = 0.5 * (0.5 - b[k]) * (0.5 - b[k]), 0.75 - b[k] * b[k]
+        a2, b2 = 1.0 - a0 - a1, 1.0 - b0 - b1
+        d0, d1, d2 = a[k] - 0.5, -2.0 * a[k], a[k] + 0.5
+        u0, u1, u2 = flat[p], flat[p + one], flat[p + two]
+        m0, m1, m2 = flat[q], flat[q + one], flat[q + two]
+        l0, l1, l2 = flat[r], flat[r + one], flat[r + two]
+        along_x = b0 * (d0 * u0 + d1 * u1 + d2 * u2) + b1 * (d0 * m0 + d1 * m1 + d2 * m2)
+        slope_x[k] = along_x + b2 * (d0 * l0 + d1 * l1 + d2 * l2)
+        upper = a0 * u0 + a1 * u1 + a2 * u2
+        middle = a0 * m0 + a1 * m1 + a2 * m2
+        lower = a0 * l0 + a1 * l1 + a2 * l2
+        slope_y[k] = (b[k] - 0.5) * upper - 2.0 * b[k] * middle + (b[k] + 0.5) * lower
+
+
+@njit
+def sum_of_squares(image):
+    """Return the sum of all squared pixels.
+
+    image : (h, w) float64
+    """
+    flat = image.reshape(-1)
+    # Eight sums side by side: one chain of additions would take eight times as long.
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+    whole = flat.size - flat.size % 8
+    for k in range(0, whole, 8):
+        s0 += flat[k] * flat[k]
+        s1 += flat[k + 1] * flat[k + 1]
+        s2 += flat[k + 2] * flat[k + 2]
+        s3 += flat[k + 3] * flat[k + 3]
+        s4 += flat[k + 4] * flat[k + 4]
+        s5 += flat[k + 5] * flat[k + 5]
+        s6 += flat[k + 6] * flat[k + 6]
+        s7 += flat[k + 7] * flat[k + 7]
+    rest = 0.0
+    for k in range(whole, flat.size):
+        rest += flat[k] * flat[k]
+    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7)) + rest

@@ -1,0 +1,161 @@
+"""Run a method over a recording and put the results into a folder."""
+
+import csv
+import io
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import evcrisp
+from evcrisp.camera import Camera
+from evcrisp.estimators.result import Estimate
+from evcrisp.events import Events
+from evcrisp.io._npz_packer import NpzPacker
+from evcrisp.io._writing import replacing
+from evcrisp.io.formats import WRITERS
+from evcrisp.io.recording import Recording
+from evcrisp.io.writing import write
+from evcrisp.tracking import Windows, track
+from evcrisp.voting import LabeledChunk, vote
+
+
+@dataclass(slots=True)
+class _Journal:
+    """What is noted on the way: a line of motion per window, labels per event, counts."""
+
+    labels: NpzPacker
+    motion: Any  # a csv writer
+    n_events: int = 0
+    n_kept: int = 0
+    n_windows: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    warnings: Counter[str] = field(default_factory=Counter)
+    config: Any = None
+
+    def note_window(self, result: Estimate) -> Estimate:
+        if self.n_windows == 0:
+            names = [f"{n} [{u}]" for n, u in zip(result.motion.param_names, result.motion.param_units, strict=True)]
+            self.motion.writerow(["t_start_us", "t_end_us", "n_events", "n_signal", "status", *names])
+            self.config = result.config
+        self.n_windows += 1
+        self.statuses[result.status.name.lower()] += 1
+        self.warnings.update(result.warnings)
+        window = result.window
+        row = [window.t_start, window.t_end, len(result), int(result.signal.sum()), result.status.name.lower()]
+        self.motion.writerow([*row, *(repr(float(value)) for value in result.theta)])
+        return result
+
+    def note_labels(self, chunk: LabeledChunk) -> Events:
+        signal = chunk.events.signal
+        signal = np.ones(len(chunk.events), np.bool_) if signal is None else signal
+        self.labels.append(
+            {
+                "signal": signal,
+                "score": chunk.score.astype(np.float32),
+                "confidence": chunk.confidence.astype(np.float32),
+            }
+        )
+        self.n_events += len(chunk.events)
+        self.n_kept += int(signal.sum())
+        return chunk.events[signal].with_signal(None)
+
+
+def run_to_folder(
+    recording: Recording,
+    folder: Path,
+    *,
+    method: str = "auto",
+    motion: str = "translation",
+    camera: Camera | None = None,
+    windows: Windows | None = None,
+    overwrite: bool = False,
+    on_chunk: Callable[[Events], None] | None = None,
+    **params: object,
+) -> dict[str, Any]:
+    """Track a recording, write what comes out, and return the summary.
+
+    Parameters
+    ----------
+    recording : Recording
+        Streamed once; memory stays bounded by the windows.
+    folder : Path
+        Made if it does not exist. Gets the cleaned recording, ``labels.npz``, ``motion.csv`` and
+        ``summary.json``, each complete or not at all.
+    method, motion, camera, windows, **params
+        As for :func:`evcrisp.track`.
+    overwrite : bool
+        Replace results that are there.
+    on_chunk : callable, optional
+        Called with every chunk of cleaned events, for progress.
+    """
+    start = time.perf_counter()
+    format_name = recording.format if recording.format in WRITERS else "npz"
+    stem = recording.path.name.partition(".")[0] or "recording"
+    clean_path = folder / f"{stem}.clean{WRITERS[format_name].suffixes[0]}"
+    estimates = track(recording, method, motion, camera=camera, windows=windows, **params)
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = io.StringIO()
+    with (
+        replacing(folder / "labels.npz", overwrite=overwrite) as labels_path,
+        replacing(folder / "motion.csv", overwrite=overwrite) as motion_path,
+        replacing(folder / "summary.json", overwrite=overwrite) as summary_path,
+    ):
+        packer = NpzPacker(labels_path)
+        journal = _Journal(packer, csv.writer(lines, lineterminator="\n"))
+        try:
+            write(
+                clean_path,
+                _cleaned(estimates, journal, recording.resolution),
+                format=format_name,
+                overwrite=overwrite,
+                extras_from=recording,
+                on_chunk=on_chunk,
+            )
+            packer.pack({})
+        except BaseException:
+            packer.remove()
+            raise
+        motion_path.write_text(lines.getvalue())
+        summary = _summary(recording, journal, clean_path, method, motion, start)
+        summary_path.write_text(json.dumps(summary, indent=2) + "\n")
+    return summary
+
+
+def _cleaned(
+    estimates: Iterator[Estimate], journal: _Journal, resolution: tuple[int, int]
+) -> Iterator[Events]:
+    yield Events.empty(resolution)
+    for chunk in vote(journal.note_window(result) for result in estimates):
+        yield journal.note_labels(chunk)
+    if not journal.labels.names:
+        journal.note_labels(LabeledChunk(Events.empty(resolution), np.zeros(0), np.zeros(0)))
+
+
+def _summary(
+    recording: Recording, journal: _Journal, clean_path: Path, method: str, motion: str, start: float
+) -> dict[str, Any]:
+    elapsed_s = time.perf_counter() - start
+    config = asdict(journal.config) if is_dataclass(journal.config) else {}
+    damage = recording.damage
+    return {
+        "evcrisp": evcrisp.__version__,
+        "input": recording.path.name,
+        "format": recording.format,
+        "output": clean_path.name,
+        "method": method,
+        "motion": motion,
+        "config": json.loads(json.dumps(config, default=str)),
+        "n_events": journal.n_events,
+        "n_kept": journal.n_kept,
+        "n_windows": journal.n_windows,
+        "statuses": dict(sorted(journal.statuses.items())),
+        "warnings": dict(sorted(journal.warnings.items())),
+        "damage": None if damage is None else damage.kept(),
+        "elapsed_s": round(elapsed_s, 3),
+    }
