@@ -2,7 +2,8 @@
 
 Events are a struct of arrays. Torch and Arrow keep columns too, so they share memory with us. A
 numpy structured array keeps records: its columns can be viewed as events without a copy, and such
-events give their records back without a copy; other events are packed in one pass.
+events give their records back without a copy; other events are packed in one pass. Labels
+(``signal``) stay behind: none of the layouts has a place for them.
 """
 
 from collections.abc import Sequence
@@ -55,7 +56,9 @@ def _shared_records(events: Events) -> NDArray[Any] | None:
     base = events.t.base
     while isinstance(base, np.ndarray) and base.dtype.names is None:
         base = base.base
-    if not isinstance(base, np.ndarray) or base.dtype.itemsize != RECORD_DTYPE.itemsize:
+    if not isinstance(base, np.ndarray) or base.ndim != 1:
+        return None
+    if base.dtype.itemsize != RECORD_DTYPE.itemsize or not base.flags.c_contiguous:
         return None
     first = (start - base.__array_interface__["data"][0]) // RECORD_DTYPE.itemsize
     shared = base[first : first + len(events)].view(RECORD_DTYPE)
@@ -84,8 +87,7 @@ def from_structured(records: NDArray[Any], resolution: Sequence[int]) -> Events:
                 f"`records` must have a field for {column!r} ({', '.join(aliases)}); got {names}."
             )
     for name in ("x", "y"):
-        # A negative coordinate becomes one beyond every sensor, so the range check still sees it.
-        if columns[name].dtype == np.int16:
+        if columns[name].dtype == np.int16 and columns[name].min(initial=0) >= 0:
             columns[name] = columns[name].view(np.uint16)
     if columns["p"].dtype == np.int8 and columns["p"].min(initial=0) >= 0:
         columns["p"] = columns["p"].view(np.uint8)

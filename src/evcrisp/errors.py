@@ -11,6 +11,7 @@
     └── MissingExtraError(ImportError)  an optional package is not installed
 """
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -71,20 +72,28 @@ class FormatError(EvError, ValueError):
         self.path = path
         self.n_before = int(n_before)
         self.partial = partial
+        self.beside: str | None = None  # what is damaged, if it is not the events
         super().__init__(reason)
 
     def __str__(self) -> str:
-        name = "" if self.path is None else f"{self.path}: "
-        hint = ' Keep what came before with on_error="truncate".' if self.n_before else ""
+        hint = ' Keep what came before with on_error="truncate".'
+        if self.beside is not None:
+            return f"{self._name()}{self.reason} (byte {self.offset}, in the {self.beside}).{hint}"
         after = f"byte {self.offset}, after {self.n_before} events"
-        return f"{name}{self.reason} ({after}).{hint}"
+        return f"{self._name()}{self.reason} ({after}).{hint if self.n_before else ''}"
 
     def kept(self) -> str:
         """Say what is wrong and what was kept, for reads that go on after damage."""
-        name = "" if self.path is None else f"{self.path}: "
-        return (
-            f"{name}{self.reason} (byte {self.offset}); kept the {self.n_before} events before it."
-        )
+        kept = f"the {self.n_before} events" if self.beside is None else f"the {self.beside}"
+        return f"{self._name()}{self.reason} (byte {self.offset}); kept {kept} before it."
+
+    def _name(self) -> str:
+        return "" if self.path is None else f"{self.path}: "
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it travel between processes."""
+        where = {"offset": self.offset, "path": self.path, "n_before": self.n_before}
+        return functools.partial(FormatError, **where), (self.reason,)
 
     def located(self, path: Path, n_before: int) -> "FormatError":
         """Return the same complaint with the file and the number of events before it."""
@@ -103,7 +112,14 @@ class MissingExtraError(EvError, ImportError):
     def __init__(self, package: str, *, extra: str | None, purpose: str) -> None:
         self.package = package
         self.extra = extra
+        self.purpose = purpose
         target = package.replace("_", "-") if extra is None else f'"evcrisp[{extra}]"'
         super().__init__(
             f"{purpose} need the package {package!r}. Install it with: pip install {target}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it travel between processes."""
+        return functools.partial(MissingExtraError, extra=self.extra, purpose=self.purpose), (
+            self.package,
         )

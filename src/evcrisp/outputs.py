@@ -40,14 +40,25 @@ class _Journal:
 
     def note_window(self, result: Estimate) -> Estimate:
         if self.n_windows == 0:
-            names = [f"{n} [{u}]" for n, u in zip(result.motion.param_names, result.motion.param_units, strict=True)]
-            self.motion.writerow(["t_start_us", "t_end_us", "n_events", "n_signal", "status", *names])
+            names = [
+                f"{n} [{u}]"
+                for n, u in zip(result.motion.param_names, result.motion.param_units, strict=True)
+            ]
+            self.motion.writerow(
+                ["t_start_us", "t_end_us", "n_events", "n_signal", "status", *names]
+            )
             self.config = result.config
         self.n_windows += 1
         self.statuses[result.status.name.lower()] += 1
         self.warnings.update(result.warnings)
         window = result.window
-        row = [window.t_start, window.t_end, len(result), int(result.signal.sum()), result.status.name.lower()]
+        row = [
+            window.t_start,
+            window.t_end,
+            len(result),
+            int(result.signal.sum()),
+            result.status.name.lower(),
+        ]
         self.motion.writerow([*row, *(repr(float(value)) for value in result.theta)])
         return result
 
@@ -138,7 +149,12 @@ def _cleaned(
 
 
 def _summary(
-    recording: Recording, journal: _Journal, clean_path: Path, method: str, motion: str, start: float
+    recording: Recording,
+    journal: _Journal,
+    clean_path: Path,
+    method: str,
+    motion: str,
+    start: float,
 ) -> dict[str, Any]:
     elapsed_s = time.perf_counter() - start
     config = asdict(journal.config) if is_dataclass(journal.config) else {}

@@ -3,6 +3,7 @@
 import difflib
 import importlib
 import inspect
+import numbers
 from collections.abc import Mapping
 from types import ModuleType
 from typing import TypeVar
@@ -16,7 +17,8 @@ def lookup(table: Mapping[str, T], name: str, what: str) -> T:
     """Return ``table[name]``, or raise with the names that exist."""
     try:
         return table[name]
-    except KeyError:
+    except (KeyError, TypeError):
+        name = str(name)
         close = difflib.get_close_matches(name, table, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise UnknownNameError(
@@ -38,7 +40,25 @@ def configured(
             f"The {what} {name!r} has no option {unknown[0]!r}.{hint} "
             f"Known: {', '.join(sorted(known)) or 'none'}."
         )
+    for option, value in options.items():
+        _check_kind(what, name, option, value, inspect.signature(kind).parameters[option].default)
     return kind(**options)
+
+
+def _check_kind(what: str, name: str, option: str, value: object, default: object) -> None:
+    """Compare the kind of a value with that of the default, where there is one to compare with."""
+    is_bool = isinstance(value, bool)
+    fits = {
+        bool: ("true or false", is_bool),
+        int: ("a whole number", isinstance(value, numbers.Integral) and not is_bool),
+        float: ("a number", isinstance(value, numbers.Real) and not is_bool),
+        str: ("a word", isinstance(value, str)),
+    }
+    wanted, is_right = fits.get(type(default), ("", True))
+    if not is_right:
+        raise ConfigError(
+            f"Option {option!r} of the {what} {name!r} must be {wanted}; got {value!r}."
+        )
 
 
 def require(package: str, *, extra: str | None, purpose: str) -> ModuleType:

@@ -56,7 +56,9 @@ class Windows:
             if getattr(self, name) is not None
         ]
         if len(given) > 1:
-            raise ConfigError(f"Give one of {' and '.join(f'`{name}`' for name in given)}, not both.")
+            raise ConfigError(
+                f"Give one of {' and '.join(f'`{name}`' for name in given)}, not both."
+            )
         for name in given:
             if not getattr(self, name) > 0:
                 raise ConfigError(f"`{name}` must be positive; got {getattr(self, name)}.")

@@ -1,5 +1,6 @@
 """Cut events, or a stream of event chunks, into windows by time or by count."""
 
+import numbers
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -73,33 +74,37 @@ def by_time(
 
 
 def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterator[Window]:
-    rest: Events | None = None
+    parts: list[Events] = []  # what may belong to a window that is not complete yet
     t_start = index = 0
     for chunk in chunks:
-        if rest is None:
-            rest, t_start = chunk, int(chunk.t[0])
-        else:
-            rest = Events.concatenate((rest, chunk))
-        while rest.t[-1] >= t_start + duration_us:
-            yield _timed(rest, t_start, duration_us, index)
+        t_start = t_start if parts else int(chunk.t[0])
+        parts.append(chunk)
+        if int(chunk.t[-1]) < t_start + duration_us:
+            continue
+        rest = Events.concatenate(parts)
+        while int(rest.t[-1]) >= t_start + duration_us:
+            yield _timed(rest, t_start, duration_us, step_us, index)
             t_start += step_us
             n_past = int(np.searchsorted(rest.t, t_start))
             rest, index = rest[n_past:], index + n_past
+        parts = [rest]
+    rest = Events.concatenate(parts) if parts else None
     while rest is not None and len(rest):
-        yield _timed(rest, t_start, duration_us, index)
+        yield _timed(rest, t_start, duration_us, step_us, index)
         t_start += step_us
         n_past = int(np.searchsorted(rest.t, t_start))
         rest, index = rest[n_past:], index + n_past
 
 
-def _timed(rest: Events, t_start: int, duration_us: int, index: int) -> Window:
-    if rest.t[0] - t_start > MAX_EMPTY_WINDOWS * duration_us:
+def _timed(rest: Events, t_start: int, duration_us: int, step_us: int, index: int) -> Window:
+    if int(rest.t[0]) - t_start > MAX_EMPTY_WINDOWS * step_us + duration_us:
         raise EventDataError(
             f"Time jumps from before {t_start} to {rest.t[0]} us, which is more than "
             f"{MAX_EMPTY_WINDOWS} empty windows. Check the recording's time stamps."
         )
     t_end = t_start + duration_us
-    return Window(rest.between(t_start, t_end), t_start, t_end, index)
+    last = int(np.searchsorted(rest.t, t_end))
+    return Window(rest[:last], t_start, t_end, index)
 
 
 def by_count(
@@ -129,19 +134,22 @@ def by_count(
 
 
 def _by_count(chunks: Iterator[Events], n_events: int, step: int) -> Iterator[Window]:
-    rest: Events | None = None
-    n_shown = 0  # events at the start of `rest` that an earlier window held
-    index = 0  # of the first event of `rest` in the stream
+    parts: list[Events] = []
+    n_parts = n_shown = index = 0  # n_shown: events of the parts that an earlier window held
     for chunk in chunks:
-        rest = chunk if rest is None else Events.concatenate((rest, chunk))
+        parts.append(chunk)
+        n_parts += len(chunk)
+        if n_parts < n_events:
+            continue
+        rest = Events.concatenate(parts)
         first = 0
         while len(rest) - first >= n_events:
             yield _counted(rest[first : first + n_events], index + first)
             first += step
             n_shown = n_events - step
-        rest, index = rest[first:], index + first
-    if rest is not None and len(rest) > n_shown:
-        yield _counted(rest, index)
+        parts, n_parts, index = [rest[first:]], len(rest) - first, index + first
+    if n_parts > n_shown:
+        yield _counted(Events.concatenate(parts), index)
 
 
 def _counted(events: Events, index: int) -> Window:
@@ -154,10 +162,10 @@ def _chunks(source: Events | Iterable[Events]) -> Iterator[Events]:
 
 
 def _checked_step(name: str, step: int | None, size_name: str, size: int) -> int:
-    if size < 1:
-        raise ConfigError(f"`{size_name}` must be 1 or more; got {size}.")
+    if not isinstance(size, numbers.Integral) or size < 1:
+        raise ConfigError(f"`{size_name}` must be 1 or more, a whole number; got {size}.")
     if step is None:
-        return size
-    if not 1 <= step <= size:
+        return int(size)
+    if not isinstance(step, numbers.Integral) or not 1 <= step <= size:
         raise ConfigError(f"`{name}` must lie in 1..{size}, the window; got {step}.")
     return step

@@ -1,8 +1,13 @@
 """The command line in process: exit codes, streams, messages."""
 
 import json
+import os
+import pty
+import re
+import signal
 import subprocess
 import sys
+import time
 
 import click
 import pytest
@@ -104,7 +109,7 @@ def test_settings_reach_the_format(run, sample, tmp_path):
     assert (tmp_path / "a.npz").stat().st_size < sample.stat().st_size
     assert (
         "has no option 'level'"
-        in run("convert", sample, tmp_path / "b.npz", "--set", "level=1", code=1).stderr
+        in run("convert", sample, tmp_path / "b.npz", "--set", "level=1", code=2).stderr
     )
     assert (
         "expects KEY=VALUE"
@@ -129,8 +134,8 @@ def test_wrong_usage_ends_with_code_2(run, words):
 
 
 def test_unknown_formats_are_explained(run, sample, tmp_path):
-    assert "Did you mean 'npz'" in run("info", sample, "--format", "npzz", code=1).stderr
-    assert "suffix of 'a.xyz'" in run("convert", sample, tmp_path / "a.xyz", code=1).stderr
+    assert "Did you mean 'npz'" in run("info", sample, "--format", "npzz", code=2).stderr
+    assert "suffix of 'a.xyz'" in run("convert", sample, tmp_path / "a.xyz", code=2).stderr
 
 
 def test_a_size_that_the_file_does_not_state_is_said(run, sample, tmp_path):
@@ -158,7 +163,16 @@ def test_the_module_is_the_command():
 
 def test_simulate_writes_events_labels_and_truth(run, tmp_path):
     path = tmp_path / "scene.npz"
-    words = ("--duration-ms", "20", "--resolution", "80x60", "--noise-hz", "20", "--theta", "250,-50")
+    words = (
+        "--duration-ms",
+        "20",
+        "--resolution",
+        "80x60",
+        "--noise-hz",
+        "20",
+        "--theta",
+        "250,-50",
+    )
     assert "Wrote" in run("simulate", path, *words).stdout
     events = evcrisp.read(path)
     assert events.resolution == (80, 60)
@@ -185,7 +199,16 @@ def test_simulate_overwrites_neither_events_nor_truth(run, tmp_path):
 
 
 def test_simulate_keeps_the_gyroscope_in_aedat4(run, tmp_path):
-    words = ("--motion", "rotation", "--duration-ms", "20", "--resolution", "80x60", "--noise", "none")
+    words = (
+        "--motion",
+        "rotation",
+        "--duration-ms",
+        "20",
+        "--resolution",
+        "80x60",
+        "--noise",
+        "none",
+    )
     run("simulate", tmp_path / "a.aedat4", *words)
     assert json.loads(run("info", tmp_path / "a.aedat4", "--json").stdout)["imu_samples"] == 20
 
@@ -197,11 +220,17 @@ def test_simulate_keeps_the_gyroscope_in_aedat4(run, tmp_path):
         (("--motion", "spin"), "Unknown motion model 'spin'"),
         (("--theta", "1"), "must be 2 numbers"),
         (("--set", "c_onn=1"), "Did you mean 'c_on'"),
-        (("--noise-hz", "-1"), "`uniform_hz` must"),
+        (("--noise-hz", "-1"), "--noise-hz must"),
+        (("--set", "camera=foo"), "`camera` must be a Camera"),
+        (("--set", "objects=foo"), "`objects` must be ObjectConfigs"),
+        (("--set", "noise=3"), "`noise` must be a NoiseConfig"),
+        (("--duration-ms", "nan"), "expected a number of ms"),
+        (("--duration-ms", "1e9"), "`duration_us` must"),
+        (("--set", "t_start_us=9223372036854775800"), "`t_start_us` must"),
     ],
 )
 def test_impossible_simulations_are_explained(run, tmp_path, words, message):
-    assert message in run("simulate", tmp_path / "a.npz", *words, code=1).stderr
+    assert message in run("simulate", tmp_path / "a.npz", *words, code=2).stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -215,3 +244,92 @@ def test_demo_prints_a_table_and_saves_a_picture(run, tmp_path):
     assert float(rows["baf"][2]) > 0.95
     assert float(rows["baf"][3]) > 0.6
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_simulating_nothing_gives_an_empty_recording(run, tmp_path):
+    run("simulate", tmp_path / "still.npz", "--theta", "0,0", "--duration-ms", "5")
+    assert json.loads(run("info", tmp_path / "still.npz", "--json").stdout)["n_events"] == 0
+
+
+@pytest.mark.parametrize(
+    "setting", ["format=dat", "overwrite=true", "path=z", "events=z", "on_chunk=z", "imu=z"]
+)
+def test_settings_cannot_reach_beyond_the_format(run, sample, tmp_path, setting):
+    result = run("convert", sample, tmp_path / "a.npz", "--set", setting, code=2)
+    assert "has no option" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [("compressed=maybe", "must be true or false; got 'maybe'"), ("compressed=1", "true or false")],
+)
+def test_settings_must_be_of_the_right_kind(run, sample, tmp_path, setting, message):
+    result = run("convert", sample, tmp_path / "a.npz", "--set", setting, code=2)
+    assert message in result.stderr
+
+
+def test_convert_can_start_at_zero(run, sample, tmp_path, make_events):
+    run("convert", sample, tmp_path / "a.es", "--start-at-zero")
+    events = evcrisp.read(tmp_path / "a.es")
+    assert events.t.tolist() == (make_events(1000).t - make_events(1000).t[0]).tolist()
+    evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
+    run("convert", tmp_path / "none.npz", tmp_path / "none.es", "--start-at-zero")
+
+
+def test_a_picture_is_not_overwritten_and_its_kind_is_checked(run, tmp_path):
+    (tmp_path / "mine.png").write_text("mine")
+    assert "exists already" in run("demo", "--picture", tmp_path / "mine.png", code=1).stderr
+    assert "must end in" in run("demo", "--picture", tmp_path / "a.xyz", code=2).stderr
+    run("demo", "--picture", tmp_path / "a.svg")
+    first = (tmp_path / "a.svg").read_bytes()
+    run("demo", "--picture", tmp_path / "a.svg", "--force")
+    assert b"<svg" in first
+
+
+def test_a_pipe_is_refused(run, sample, tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert "pipe or a device" in run("info", tmp_path / "pipe.csv", code=1).stderr
+    result = run("convert", sample, tmp_path / "pipe.csv", "--force", code=1)
+    assert "not a regular file" in result.stderr
+
+
+def test_a_closed_standard_error_is_no_reason_to_fail(sample):
+    words = f"exec {sys.executable} -m evcrisp info {sample} 2>&-"
+    result = subprocess.run(["sh", "-c", words], stdout=subprocess.PIPE, text=True, check=True)
+    assert "1,000" in result.stdout
+
+
+def test_being_told_to_end_leaves_no_scraps(tmp_path):
+    words = [
+        sys.executable,
+        "-m",
+        "evcrisp",
+        "simulate",
+        tmp_path / "long.npz",
+        "--duration-ms",
+        "60000",
+    ]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not [p for p in tmp_path.iterdir() if p.stat().st_size > 100_000]:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_warnings_stand_on_a_line_of_their_own_beside_the_progress_bar(make_events, tmp_path):
+    labeled = make_events(1000).with_signal([True] * 1000)
+    evcrisp.write(tmp_path / "labeled.npz", labeled)
+    master, slave = pty.openpty()
+    words = [sys.executable, "-m", "evcrisp", "convert", "labeled.npz", "a.aedat4"]
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=slave, text=True
+    ) as process:
+        assert "Wrote 1,000 events" in process.stdout.read()
+    os.close(slave)
+    shown = os.read(master, 100_000).decode()
+    os.close(master)
+    assert "Converting" in shown
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).replace("\r", "\n").splitlines()
+    assert any(line.startswith("Warning: Format 'aedat4' does not keep labels") for line in lines)

@@ -135,3 +135,15 @@ def test_a_missing_package_is_named(monkeypatch, make_events, package, method):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=f"'{package}'. Install it with: pip install"):
         getattr(make_events(3), method)()
+
+
+def test_a_row_of_a_table_of_records_is_packed_right():
+    table = np.stack([records(5), records(5)])
+    events = Events.from_structured(table[1], (8, 4))
+    np.testing.assert_array_equal(events.to_structured(), table[1])
+
+
+def test_a_negative_coordinate_is_refused_on_the_widest_sensor_too():
+    array = np.array([(5, -1, 2, 1)], [("t", "<i8"), ("x", "<i2"), ("y", "<i2"), ("p", "?")])
+    with pytest.raises(EventDataError, match="`x` must lie in"):
+        Events.from_structured(array, (65536, 65536))

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -63,6 +66,9 @@ def test_uint8_polarity_is_viewed():
         ({"resolution": (0, 4)}, "each 1 to 65536"),
         ({"resolution": 8}, r"\(width, height\)"),
         ({"resolution": (8, 4, 3)}, r"\(width, height\)"),
+        ({"resolution": (8.5, 4)}, r"\(width, height\)"),
+        ({"resolution": "84"}, r"\(width, height\)"),
+        ({"x": np.ma.array([1, 2, 3], mask=[0, 1, 0])}, "masked array"),
     ],
 )
 def test_events_that_break_the_contract_are_refused(changes, message):
@@ -158,3 +164,27 @@ def test_with_signal_replaces_labels():
     assert small(signal=[1, 0, 0]).with_signal(None).signal is None
     with pytest.raises(EventDataError, match="one length"):
         small().with_signal([1])
+
+
+def test_copies_and_pickles_are_equal_and_read_only():
+    events = small(signal=[1, 0, 1])
+    for copied in (copy.copy(events), copy.deepcopy(events), pickle.loads(pickle.dumps(events))):
+        assert copied.equals(events)
+        assert not copied.t.flags.writeable
+        assert not copied.signal.flags.writeable
+
+
+def test_sorted_from_refuses_columns_of_different_lengths():
+    with pytest.raises(EventDataError, match="one length"):
+        Events.sorted_from(x=[1, 2, 3], y=[0] * 3, t=[5, 1], p=[0] * 3, resolution=(8, 4))
+
+
+def test_an_empty_part_costs_no_labels():
+    events = small(signal=[1, 0, 1])
+    assert Events.concatenate([Events.empty((8, 4)), events]).equals(events)
+
+
+def test_the_duration_does_not_overflow():
+    ends = [-(2**63), 2**63 - 1]
+    events = Events(x=[0, 0], y=[0, 0], t=ends, p=[0, 1], resolution=(1, 1))
+    assert events.duration_us == 2**64 - 1

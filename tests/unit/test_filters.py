@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evcrisp import ConfigError, Events, UnknownNameError
+from evcrisp import ConfigError, EventDataError, Events, UnknownNameError
 from evcrisp.filters import DENOISERS, denoise
 from evcrisp.kernels import reference_activity
 from evcrisp.kernels.activity import NEVER, support_age
@@ -81,3 +81,9 @@ def test_wrong_names_and_parameters_are_explained(make_events):
         denoise(make_events(3), "baf", tau=3)
     with pytest.raises(ConfigError, match="`tau_us` must be positive; got 0"):
         denoise(make_events(3), "baf", tau_us=0)
+
+
+def test_events_of_another_sensor_are_refused(make_events):
+    stream = DENOISERS["baf"]().start((10, 10))
+    with pytest.raises(EventDataError, match="10x10; got 346x260"):
+        stream.label(make_events(5))

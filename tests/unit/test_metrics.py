@@ -1,5 +1,7 @@
 import numpy as np
+import pytest
 
+from evcrisp import EventDataError
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 
 
@@ -24,3 +26,12 @@ def test_auc_equals_the_count_of_all_pairs():
     pairs = score[truth][:, None] - score[~truth][None, :]
     expected = ((pairs > 0) + 0.5 * (pairs == 0)).mean()
     np.testing.assert_allclose(rank_auc(score, truth), expected, rtol=1e-12)
+
+
+def test_numbers_as_labels_mean_the_same():
+    assert sensitivity(np.array([1, 0, 1]), np.array([1, 0, 0])) == 1.0
+    assert specificity([1, 0, 1], [1, 0, 0]) == 0.5
+    with pytest.raises(EventDataError, match="differ"):
+        sensitivity(np.ones(2, bool), np.ones(3, bool))
+    with pytest.raises(EventDataError, match="differ"):
+        rank_auc(np.ones(2), np.ones(3, bool))

@@ -86,7 +86,7 @@ def test_seconds_are_exact_far_from_zero():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: by_time(at([0]), 0), "`duration_us` must be 1 or more; got 0"),
+        (lambda: by_time(at([0]), 0), "`duration_us` must be 1 or more, a whole number; got 0"),
         (lambda: by_time(at([0]), 5, step_us=6), r"`step_us` must lie in 1\.\.5"),
         (lambda: by_count(at([0]), 5, step=0), r"`step` must lie in 1\.\.5"),
         (lambda: by_count(at([0]), -1), "`n_events` must be 1 or more"),
@@ -102,3 +102,15 @@ def test_an_absurd_jump_in_time_does_not_loop_forever():
     assert len(next(windows).events) == 1
     with pytest.raises(EventDataError, match="Time jumps"):
         next(windows)
+
+
+def test_the_limit_of_empty_windows_counts_steps():
+    windows = by_time(at([0, 10**9]), 1_000_000, step_us=1)
+    assert len(next(windows).events) == 1
+    with pytest.raises(EventDataError, match="Time jumps"):
+        next(windows)
+
+
+def test_windows_must_be_whole_numbers():
+    with pytest.raises(ConfigError, match="a whole number; got 3.5"):
+        by_time(at([0]), 3.5)

@@ -2,13 +2,15 @@
 
 import importlib
 import logging
+import signal
 import sys
+import threading
 from typing import Any
 
 import click
 
 from evcrisp import __version__
-from evcrisp.errors import EvError
+from evcrisp.errors import ConfigError, EvError, UnknownNameError
 
 #: Verb -> line of help. It stands here so that listing the verbs loads none of them.
 VERBS = {
@@ -40,35 +42,56 @@ class VerbGroup(click.Group):
             formatter.write_dl(list(VERBS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run; an error of ours or of the file system becomes one line and exit code 1."""
+        """Run; an error of ours or of the system becomes one line, with exit code 1 or 2."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
             raise
+        except (ConfigError, UnknownNameError) as error:
+            raise click.UsageError(_for_the_shell(str(error)), ctx) from error
+        except MemoryError as error:
+            raise click.ClickException("Out of memory. Try a smaller sensor or window.") from error
         except (EvError, OSError) as error:
-            raise click.ClickException(_one_line(error)) from error
+            raise click.ClickException(_for_the_shell(str(error))) from error
 
 
-def _one_line(error: Exception) -> str:
-    text = str(error).replace('on_error="truncate"', "--on-error truncate")
-    text = text.replace("Choose another name, or allow overwriting.", "Use --force to replace it.")
-    if isinstance(error, MemoryError):
-        return "Out of memory."
-    return text.replace("Give `resolution` if", "Use --resolution if")
+#: How the library puts it -> how the command line does.
+_WORDS = {
+    'on_error="truncate"': "--on-error truncate",
+    "Choose another name, or allow overwriting.": "Use --force to replace it.",
+    "Give `resolution` if": "Use --resolution WxH if",
+    "name one with `format`": "name one with --to",
+    "`uniform_hz`": "--noise-hz",
+    "`uniform_share`": "--noise-share",
+}
 
 
-class _MessageFormatter(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        text = record.getMessage().replace("Give `resolution` if", "Use --resolution WxH if")
-        return f"{record.levelname.capitalize()}: {text}"
+def _for_the_shell(text: str) -> str:
+    for library, shell in _WORDS.items():
+        text = text.replace(library, shell)
+    return text
+
+
+class _MessageHandler(logging.Handler):
+    """Writes to what standard error is at the moment, so that a progress bar can step aside."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if sys.stderr is not None:
+            text = _for_the_shell(record.getMessage())
+            click.echo(f"{record.levelname.capitalize()}: {text}", file=sys.stderr)
 
 
 def _messages_to_stderr() -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_MessageFormatter())
     package_logger = logging.getLogger("evcrisp")
-    package_logger.handlers[:] = [handler]
+    package_logger.handlers[:] = [_MessageHandler()]
     package_logger.propagate = False
+
+
+def _end_cleanly_when_told_to() -> None:
+    """Turn the signals that end a job into an exit, so that temporary files are removed."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name) and threading.current_thread() is threading.main_thread():
+            signal.signal(getattr(signal, name), lambda number, frame: sys.exit(128 + number))
 
 
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -80,3 +103,4 @@ def main() -> None:
     1 failure, 2 wrong usage.
     """
     _messages_to_stderr()
+    _end_cleanly_when_told_to()

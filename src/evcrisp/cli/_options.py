@@ -10,7 +10,7 @@ import click
 class ResolutionType(click.ParamType):
     """``WIDTHxHEIGHT``, px."""
 
-    name = "WxH"
+    name = "size"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -30,6 +30,7 @@ recording_argument = click.argument("recording", type=click.Path(exists=True, pa
 resolution_option = click.option(
     "--resolution",
     type=ResolutionType(),
+    metavar="WxH",
     help="Sensor size in px; overrides what the file says. By default the file's, or the smallest "
     "standard size that holds all events.",
 )
@@ -94,7 +95,11 @@ input_options = decorated(
 #: Everything about the method.
 method_options = decorated(
     click.option(
-        "--method", "-m", default="auto", show_default=True, help="Method; auto has nothing to tune."
+        "--method",
+        "-m",
+        default="auto",
+        show_default=True,
+        help="Method; auto has nothing to tune.",
     ),
     click.option("--motion", default="translation", show_default=True, help="Motion model."),
     click.option(

@@ -15,7 +15,7 @@ def _progress(
     title: str, share_of: Callable[[Events], float | None]
 ) -> Generator[Advance, None, None]:
     """Yield a function to call with every chunk; ``share_of`` says how far it got, 0 to 1."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda chunk: None
         return
     from rich.console import Console

@@ -1,7 +1,8 @@
 """``evcrisp convert``: from any format that we read to any that we write."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,11 +15,20 @@ from evcrisp.cli._options import (
 )
 from evcrisp.cli._progress import reading_progress
 
+if TYPE_CHECKING:
+    from evcrisp.events import Events
+    from evcrisp.io.recording import Recording
+
 
 @click.command("convert")
 @recording_argument
 @click.argument("output", type=click.Path(path_type=Path))
 @click.option("--to", help="Format of the output. Default: from its suffix.")
+@click.option(
+    "--start-at-zero",
+    is_flag=True,
+    help="Shift time so that the first event is at 0. IMU samples, triggers and frames are left out.",
+)
 @set_option
 @force_option
 @input_options
@@ -26,6 +36,7 @@ def convert_command(
     recording: Path,
     output: Path,
     to: str | None,
+    start_at_zero: bool,
     settings: tuple[str, ...],
     force: bool,
     format: str | None,
@@ -49,10 +60,24 @@ def convert_command(
     ):
         n_events = write(
             output,
-            opened,
+            _from_zero(opened) if start_at_zero else opened,
             format=to,
             overwrite=force,
             on_chunk=advance,
-            **parse_settings(settings),
+            options=parse_settings(settings),
         )
     click.echo(f"Wrote {n_events:,} events to {output}.")
+
+
+def _from_zero(recording: "Recording") -> "Iterator[Events]":
+    from evcrisp.events import Events
+
+    t_zero: int | None = None
+    for chunk in recording.chunks():
+        if len(chunk):
+            t_zero = int(chunk.t[0]) if t_zero is None else t_zero
+            yield Events.trusted(
+                chunk.x, chunk.y, chunk.t - t_zero, chunk.p, chunk.resolution, chunk.signal
+            )
+    if t_zero is None:
+        yield Events.empty(recording.resolution)

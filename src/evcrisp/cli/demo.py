@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evcrisp.cli._options import force_option
+
 if TYPE_CHECKING:
     from evcrisp.filters import Labels
     from evcrisp.simulation import Simulation
@@ -24,9 +26,11 @@ METHODS = {"raw": {}, "baf": {"tau_us": 5_000}}
     help="Also save a picture (PNG, PDF, SVG): noisy, cleaned, and aligned with the true motion. "
     "Needs the extra 'plot'.",
 )
-def demo_command(noise_hz: float, seed: int, picture: Path | None) -> None:
+@force_option
+def demo_command(noise_hz: float, seed: int, picture: Path | None, force: bool) -> None:
     """Simulate a noisy scene with known truth, clean it, and print how well that went."""
     from evcrisp.filters import denoise
+    from evcrisp.io._writing import replacing
     from evcrisp.metrics import rank_auc, sensitivity, specificity
     from evcrisp.simulation import Origin, simulate
 
@@ -53,7 +57,8 @@ def demo_command(noise_hz: float, seed: int, picture: Path | None) -> None:
             f"{elapsed_ms:>8.1f}"
         )
     if picture is not None and labels is not None:
-        _save_picture(picture, scene, labels)
+        with replacing(picture, overwrite=force) as temporary:
+            _save_picture(temporary, scene, labels)
         click.echo(f"\nSaved {picture}.")
 
 

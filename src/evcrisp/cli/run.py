@@ -72,7 +72,9 @@ def run_command(
         overlap=overlap,
     )
     with (
-        open_recording(recording, format=format, resolution=resolution, on_error=on_error) as opened,
+        open_recording(
+            recording, format=format, resolution=resolution, on_error=on_error
+        ) as opened,
         reading_progress("Running", opened) as advance,
     ):
         summary = run_to_folder(

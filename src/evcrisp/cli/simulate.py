@@ -1,6 +1,7 @@
 """``evcrisp simulate``: a recording whose truth is known."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ class NumbersType(click.ParamType):
 @click.option(
     "--resolution",
     type=ResolutionType(),
+    metavar="WxH",
     default="346x260",
     show_default=True,
     help="Sensor size, px.",
@@ -95,6 +97,10 @@ def simulate_command(
     chosen = {name: value for name, value in named.items() if value is not None}
     if "camera" in chosen:
         chosen["camera"] = Camera.from_file(chosen["camera"])
+    if not math.isfinite(duration_ms):
+        raise click.BadParameter(
+            f"expected a number of ms; got {duration_ms}.", param_hint="--duration-ms"
+        )
     duration_us = round(duration_ms * 1000)
     config = build_config(None, {**chosen, "duration_us": duration_us, **parse_settings(settings)})
     truth = simulate_truth(config)

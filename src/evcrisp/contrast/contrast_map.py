@@ -28,7 +28,7 @@ _SMALLEST_BLUR_PX = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContrastMap:
-    r"""Recipe of the image of warped events (the paper's contrast map),
+    r"""Recipe of the image of warped events, the paper's contrast map.
 
     .. math:: M(\mathbf{u}) = \sum_k w_k \, (\kappa * g_\sigma)(\mathbf{u} - \mathbf{x}'_k),
 
@@ -118,19 +118,21 @@ class ContrastMap:
         kernel(image, *self.to_map(x, y), *extra, values)
         return values
 
-    def own_value(
-        self, x: Floats, y: Floats, resolution: tuple[int, int] | None = None
-    ) -> Floats:
+    def own_value(self, x: Floats, y: Floats, resolution: tuple[int, int] | None = None) -> Floats:
         """Return what one event of weight 1 reads of itself, shape (n,).
 
         Subtract it from :meth:`sample` for the support by others, or call :meth:`leave_one_out`.
-        With ``resolution`` it is 0 for the events that are not on the map, as :meth:`sample` is.
+        With ``resolution`` it is 0 for the events that are not on the map, as :meth:`sample` is;
+        without it the map has no end.
         """
-        height, width = (2**30, 2**30) if resolution is None else self.shape(resolution)
-        values = np.empty(np.shape(x))
-        kernel, extra = self._kernel("own")
-        kernel(*self.to_map(x, y), height, width, *(extra or (self._middle_taps(),)), values)
-        return values
+        u, v = self.to_map(x, y)
+        if resolution is not None:
+            return self._own(u, v, self.shape(resolution))
+        # Only the place within a pixel matters far from a border.
+        side = 2 * gaussian_radius(self.sigma_px) + 4
+        with np.errstate(invalid="ignore"):
+            u, v = (side + (position - np.floor(position)) for position in (u, v))
+        return self._own(u, v, (2 * side, 2 * side))
 
     def leave_one_out(
         self, image: Floats, x: Floats, y: Floats, weight: Floats | float = 1.0
@@ -146,11 +148,8 @@ class ContrastMap:
         weight : ndarray, shape (n,), or float
             What each event added to it.
         """
-        values = np.empty(np.shape(x))
-        kernel, extra = self._kernel("own")
-        kernel(*self.to_map(x, y), *image.shape, *(extra or (self._middle_taps(),)), values)
-        values *= weight
-        return np.subtract(self.sample(image, x, y), values, out=values)
+        own = self._own(*self.to_map(x, y), image.shape)
+        return self.sample(image, x, y) - weight * own
 
     def pull_back(self, gradient: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Return d value / d x'_k and d value / d y'_k, shape (n,) each.
@@ -186,24 +185,25 @@ class ContrastMap:
         blur.blur(image, taps, lines, out)
         return out
 
-    def to_map(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Return positions on the map, px of the map.
+    def to_map(
+        self, x: Floats, y: Floats, out: tuple[Floats, Floats] | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return positions on the map, px of the map; in ``out`` if given, which may be (x, y).
 
         A pixel of a coarse map covers ``scale`` pixels of the sensor, and its center is theirs.
         """
-        if self.scale == 1:
-            return x + float(self.padding_px), y + float(self.padding_px)
+        out_x, out_y = out or (None, None)
         shift = (self.padding_px + 0.5) / self.scale - 0.5
-        return x / self.scale + shift, y / self.scale + shift
+        if self.scale != 1:
+            x, y = np.divide(x, self.scale, out=out_x), np.divide(y, self.scale, out=out_y)
+        return np.add(x, shift, out=out_x), np.add(y, shift, out=out_y)
 
     def vote(self, u: Floats, v: Floats, weight: Floats, votes: Floats) -> None:
         """Add events at positions on the map to ``votes``; no blur. A part of :meth:`build`."""
         kernel, extra = self._kernel("accumulate")
         kernel(u, v, weight, *extra, votes)
 
-    def slopes(
-        self, image: Floats, u: Floats, v: Floats, slope_u: Floats, slope_v: Floats
-    ) -> None:
+    def slopes(self, image: Floats, u: Floats, v: Floats, slope_u: Floats, slope_v: Floats) -> None:
         """Fill in the slope of a map at positions on it; no blur. A part of :meth:`pull_back`."""
         if self.footprint == "nearest":
             raise ConfigError(
@@ -223,10 +223,14 @@ class ContrastMap:
         scratch = (self.sigma_px, np.empty(size), np.empty(size))
         return getattr(gaussian_splat, f"{action}_gaussian"), scratch
 
-    def _middle_taps(self) -> Floats:
-        """Return the three middle taps of the blur, the middle first."""
-        taps = np.array([1.0, 0.0, 0.0])
-        if self.sigma_px >= _SMALLEST_BLUR_PX:
-            blur = gaussian_taps(self.sigma_px)[:3]
-            taps[: blur.size] = blur
-        return taps
+    def _own(self, u: Floats, v: Floats, shape: tuple[int, ...]) -> Floats:
+        values = np.empty(np.shape(u))
+        kernel, extra = self._kernel("own")
+        if self.footprint != "gaussian":
+            taps = np.array([1.0, 0.0, 0.0])
+            if self.sigma_px >= _SMALLEST_BLUR_PX:
+                middle = gaussian_taps(self.sigma_px)[:3]
+                taps[: middle.size] = middle
+            extra = (taps,)
+        kernel(u, v, *shape, *extra, values)
+        return values

@@ -1,13 +1,16 @@
 """The alignment problem of one window: motion parameters in, contrast and its gradient out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.contrast import ContrastMap
+from evcrisp.contrast import ContrastMap, channel_weights
+from evcrisp.errors import ConfigError
+from evcrisp.estimators.workspace import Workspace
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
-from evcrisp.objectives import Objective
+from evcrisp.objectives import Normalized, Objective
 from evcrisp.windows import Window, seconds_since
 
 Floats = NDArray[np.float64]
@@ -34,37 +37,103 @@ class WindowData:
     def __len__(self) -> int:
         return self.p.size
 
+    def subset(self, key: Any) -> "WindowData":
+        """Return the same for some of the events."""
+        return replace(self, warp=self.warp.subset(key), p=self.p[key])
+
+    def at(self, offset_s: float) -> "WindowData":
+        """Return the same events, warped to a time that much after the reference time."""
+        return replace(self, warp=replace(self.warp, dt=self.warp.dt - offset_s))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alignment:
     """Contrast of the warped events as a function of theta.
 
-    ``weight`` is what each event adds to the map; None stands for one each.
+    Parameters
+    ----------
+    data : WindowData
+        The events.
+    contrast : ContrastMap
+        How the map is made.
+    objective : Objective
+        How sharp it is; the sum over both maps if there are two.
+    weight : ndarray, shape (n,), optional
+        What each event adds to the map; one each without it.
+    polarity : {"unsigned", "separate", "signed"}
+        Which events go to which map; see :func:`evcrisp.contrast.channel_weights`.
+    workspace : Workspace, optional
+        Scratch, which alignments of one thread may share.
     """
 
     data: WindowData
     contrast: ContrastMap
     objective: Objective
     weight: Floats | None = None
+    polarity: str = "unsigned"
+    workspace: Workspace = field(default_factory=Workspace, repr=False)
+    _channels: tuple[tuple[PreparedWarp, Floats], ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.polarity == "signed" and not self.objective.accepts_signed:
+            raise ConfigError(
+                f"Objective {self.objective.name!r} needs counts, and a signed map has values below "
+                "0. Use polarity 'unsigned' or 'separate', or the objective 'variance'."
+            )
+        weights = channel_weights(self.data.p, self.polarity, self.weight)
+        channels = tuple(_without_zeros(self.data.warp, weight) for weight in weights)
+        object.__setattr__(self, "_channels", channels)
 
     def iwe(self, theta: Floats) -> Floats:
-        """Return the contrast map at ``theta``."""
-        return self._built(*self.data.warp.warp(theta))
+        """Return the contrast map at ``theta``; the sum of both where polarities are separate."""
+        first, *others = self.maps(theta)
+        return np.sum(others, axis=0) + first if others else first
+
+    def maps(self, theta: Floats) -> tuple[Floats, ...]:
+        """Return the contrast map at ``theta``, or that of ON and that of OFF events."""
+        build, resolution = self.contrast.build, self.data.resolution
+        return tuple(build(*warp.warp(theta), w, resolution) for warp, w in self._channels)
 
     def value(self, theta: Floats) -> float:
         """Return the objective at ``theta``."""
-        return self.objective.value(self.iwe(theta))
+        return sum(self.objective.value(self._voted(theta, *c)[0]) for c in self._channels)
 
     def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient at ``theta``, shape (m,)."""
-        x, y = self.data.warp.warp(theta)
-        iwe = self._built(x, y)
-        slope_x, slope_y = self.contrast.pull_back(self.objective.gradient(iwe), x, y)
-        if self.weight is not None:
-            slope_x *= self.weight
-            slope_y *= self.weight
-        return self.objective.value(iwe), self.data.warp.pull(theta, slope_x, slope_y)
+        value, gradient = 0.0, np.zeros(len(self.data.warp.model.param_names))
+        for warp, weight in self._channels:
+            iwe, u, v = self._voted(theta, warp, weight)
+            # From here on the map holds the gradient with respect to itself, then to the votes.
+            part, _ = self.objective.value_and_gradient(iwe, out=iwe)
+            self.contrast.blur(iwe, out=iwe)
+            slope_u = self.workspace.floats("slope_u", len(warp))
+            slope_v = self.workspace.floats("slope_v", len(warp))
+            self.contrast.slopes(iwe, u, v, slope_u, slope_v)
+            slope_u *= weight
+            slope_v *= weight
+            value += part
+            gradient += warp.pull(theta, slope_u, slope_v)
+        return value, gradient / self.contrast.scale
 
-    def _built(self, x: Floats, y: Floats) -> Floats:
-        weight = np.ones(x.size) if self.weight is None else self.weight
-        return self.contrast.build(x, y, weight, self.data.resolution)
+    def normalized(self) -> "Alignment":
+        """Return the same with the objective as a multiple of what it is without motion."""
+        still = self.value(np.zeros(len(self.data.warp.model.param_names)))
+        return replace(self, objective=Normalized.by(self.objective, still))
+
+    def _voted(
+        self, theta: Floats, warp: PreparedWarp, weight: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the map of some events and their positions on it; all three are scratch."""
+        floats = self.workspace.floats
+        iwe = floats("iwe", *self.contrast.shape(self.data.resolution))
+        u, v = warp.warp(theta, out=(floats("u", len(warp)), floats("v", len(warp))))
+        self.contrast.to_map(u, v, out=(u, v))
+        iwe.fill(0.0)
+        self.contrast.vote(u, v, weight, iwe)
+        return self.contrast.blur(iwe, out=iwe), u, v
+
+
+def _without_zeros(warp: PreparedWarp, weight: Floats) -> tuple[PreparedWarp, Floats]:
+    """Return the events that add something; the others have no gradient either."""
+    kept = np.flatnonzero(weight)
+    return (warp, weight) if kept.size == weight.size else (warp.subset(kept), weight[kept])

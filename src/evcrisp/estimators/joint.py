@@ -1,7 +1,8 @@
 """The joint problem of alignment and denoising: its parameters, its objective and its gradient."""
 
 import math
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,10 +100,6 @@ class RegretConfig:
             alpha=alpha, beta=beta, baseline_ea=baseline_ea, baseline_ed=baseline_ed
         )
 
-    def parameters(self) -> dict[str, object]:
-        """Return the fields of this class by name, for building another config from them."""
-        return {item.name: getattr(self, item.name) for item in fields(RegretConfig)}
-
 
 def event_peak(contrast: ContrastMap) -> float:
     """Return the largest value that one event makes: on the middle of a pixel."""
@@ -134,13 +131,19 @@ class JointProblem:
 
     @classmethod
     def of(cls, data: WindowData, config: RegretConfig) -> "JointProblem":
-        """Return the problem with the config's map; b_ED is the variance of the unaligned map."""
-        return cls._of_hats(data, config.contrast, config.terms)
+        """Return the problem with the config's map; b_ED is the variance of the unaligned map.
+
+        The padding is raised by what the lens bends out of the sensor: an event that crosses the
+        border of the map makes J jump.
+        """
+        contrast = config.contrast
+        overhang = _overhang_px(data)
+        if overhang:
+            contrast = replace(contrast, padding_px=contrast.padding_px + overhang)
+        return cls._with(data, contrast, config.terms)
 
     def coarser(self, factor: int) -> "JointProblem":
         """Return the same problem, free of units, on a map with pixels ``factor`` times as large."""
-        from dataclasses import replace
-
         n_pixels = math.prod(self.contrast.shape(self.data.resolution))
         unit = self.terms.baseline_ed or 1.0
         hats = RegretConfig(
@@ -149,10 +152,12 @@ class JointProblem:
             b_hat=self.terms.baseline_ea / unit,
         )
         contrast = replace(self.contrast, scale=self.contrast.scale * factor)
-        return self._of_hats(self.data, contrast, hats.terms)
+        return self._with(self.data, contrast, hats.terms)
 
     @classmethod
-    def _of_hats(cls, data, contrast, terms):
+    def _with(
+        cls, data: WindowData, contrast: ContrastMap, terms: Callable[[int, float], JointTerms]
+    ) -> "JointProblem":
         start = np.zeros(len(data.warp.model.param_names))
         iwe = _built(data, contrast, *data.warp.warp(start))
         return cls(data, contrast, terms(iwe.size, float(np.var(iwe))))
@@ -189,21 +194,11 @@ def _built(data: WindowData, contrast: ContrastMap, x: Floats, y: Floats) -> Flo
     return contrast.build(x, y, np.ones(x.size), data.resolution)
 
 
-def theta_units(data: WindowData) -> Floats:
-    """Return the size of each parameter that moves the events by 1 px (root mean square).
-
-    0 for a parameter that moves nothing, such as any of them if all events are at one time.
-    """
-    m = len(data.warp.model.param_names)
-    units = np.zeros(m)
-    if not len(data):
-        return units
-    x, y = data.warp.warp(np.zeros(m))
-    step = 1e-3
-    shifts = np.zeros(m)
-    for i in range(m):
-        moved_x, moved_y = data.warp.warp(step * np.eye(m)[i])
-        shifts[i] = np.sqrt(np.mean((moved_x - x) ** 2 + (moved_y - y) ** 2)) / step
-    known = shifts > 1e-6 * shifts.max()
-    units[known] = 1.0 / shifts[known]
-    return units
+def _overhang_px(data: WindowData) -> int:
+    """Return how far unmoved events lie outside the sensor, at most its smaller side."""
+    x, y = data.warp.warp(np.zeros(len(data.warp.model.param_names)))
+    width, height = data.resolution
+    if not x.size:
+        return 0
+    furthest = max(-x.min(), x.max() - (width - 1), -y.min(), y.max() - (height - 1), 0.0)
+    return math.ceil(min(furthest, min(data.resolution)))

@@ -1,64 +1,132 @@
-"""Sharpness of warped events on one level of a resolution pyramid, as fast as it can be had."""
+"""Sharpness of a window on one level of a resolution pyramid, as fast as it can be had.
 
+A quadratic B-spline on a map of coarse pixels is a smooth kernel already (sigma half a pixel of the
+map): no blur follows, and the maps of coarse levels are small. The finest level, two pixels of the
+sensor for one of the map, has a sigma of 1 px.
+"""
+
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.estimators.frame import Frame
+from evcrisp.estimators.guard import Guard
 from evcrisp.estimators.scaling import Scaling
 from evcrisp.motion import PreparedWarp
 
 Floats = NDArray[np.float64]
 
+#: Golden ratio: its multiples fall evenly between the events that they choose from.
+_WEYL = 0.6180339887498949
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """What all levels of a window share."""
+
+    warp: PreparedWarp
+    resolution: tuple[int, int]
+    scaling: Scaling
+    guard: Guard
+    frame: Frame
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
-    """Log of the sum of squares of a contrast map, as a function of scaled parameters."""
+    """Log of the sum of squares of the contrast map, per event; a function for solvers.
 
+    The loss at the frame is given back, and the guard's wall subtracted. The arrays are workspace:
+    calls overwrite them.
+    """
+
+    problem: Problem
     warp: PreparedWarp
-    scaling: Scaling
-    scale: int
-    shift: tuple[float, float]
-    image: Floats
+    scale: int  # pixels of the sensor per pixel of the map
+    shift: tuple[float, float]  # px of the map
     shape: NDArray[np.int64]
+    image: Floats
     cell: NDArray[np.int64]
-    offset: tuple[Floats, Floats]
+    inside: tuple[Floats, Floats]
     slope: tuple[Floats, Floats]
 
     @classmethod
-    def around(cls, warp, scaling, scale, scaled, margin_px, resolution):
-        x, y = warp.warp(scaling.theta(scaled))
-        (left, right), (top, bottom) = _range(x, resolution[0], margin_px), _range(y, resolution[1], margin_px)
-        height = int(np.ceil((bottom - top) / scale)) + 4
-        width = int(np.ceil((right - left) / scale)) + 4
+    def around(
+        cls, problem: Problem, scaled: Floats, *, scale: int, n_events: int, margin_px: float
+    ) -> "Level":
+        """Return a level whose map holds all events at ``scaled``, and a margin around them.
+
+        Of more than ``n_events`` events, about that many are taken, spread evenly over time.
+        """
+        warp = thinned(problem.warp, n_events)
+        x, y = warp.warp(problem.scaling.theta(scaled))
+        left, width = _extent(x, problem.resolution[0], margin_px, scale)
+        top, height = _extent(y, problem.resolution[1], margin_px, scale)
         n = len(warp)
-        # Pixel 1.5 of the map is the first sensor position
-        return cls(warp, scaling, scale, (1.5 - left / scale, 1.5 - top / scale), np.zeros((height, width)),
-                   np.array([height, width]), np.empty(n, np.int64), (np.empty(n), np.empty(n)), (np.empty(n), np.empty(n)))
+        return cls(
+            problem,
+            warp,
+            scale,
+            (1.5 - left / scale, 1.5 - top / scale),
+            np.array([height, width]),
+            np.empty((height, width)),
+            np.empty(n, np.int64),
+            (np.empty(n), np.empty(n)),
+            (np.empty(n), np.empty(n)),
+        )
 
-    def value(self, scaled):
-        from evcrisp.kernels import spline
-        x, y = self.warp.warp(self.scaling.theta(scaled))
-        spline.locate(x, y, 1.0 / self.scale, *self.shift, self.shape, self.cell, *self.offset)
-        spline.vote(self.cell, *self.offset, self.image)
-        total = spline.sum_of_squares(self.image)
-        return np.log(total / len(self.warp)) if total > 0 else -np.inf
+    def value(self, scaled: Floats) -> float:
+        """Return the sharpness at ``scaled``; -inf if no event is on the map."""
+        return self._value(scaled, self._built(self.problem.scaling.theta(scaled)))[0]
 
-    def __call__(self, scaled):
+    def __call__(self, scaled: Floats) -> tuple[float, Floats]:
+        """Return the sharpness and its gradient."""
         from evcrisp.kernels import spline
-        theta = self.scaling.theta(scaled)
+
+        theta = self.problem.scaling.theta(scaled)
+        total = self._built(theta)
+        value, gradient = self._value(scaled, total)
+        if not math.isfinite(value):
+            return value, np.zeros(scaled.size)
+        spline.slopes(self.cell, *self.inside, self.image, *self.slope)
+        pulled = self.problem.scaling.gradient(self.warp.pull(theta, *self.slope))
+        return value, gradient + pulled * (2.0 / (total * self.scale))
+
+    def _built(self, theta: Floats) -> float:
+        """Fill the map; return its sum of squares."""
+        from evcrisp.kernels import spline
+
         x, y = self.warp.warp(theta)
-        spline.locate(x, y, 1.0 / self.scale, *self.shift, self.shape, self.cell, *self.offset)
-        spline.vote(self.cell, *self.offset, self.image)
-        total = spline.sum_of_squares(self.image)
-        if not total > 0: return -np.inf, np.zeros(scaled.size)
-        spline.slopes(self.cell, *self.offset, self.image, *self.slope)
-        g = self.scaling.gradient(self.warp.pull(theta, *self.slope))
-        return float(np.log(total / len(self.warp))), g * (2.0 / (total * self.scale))
+        spline.locate(x, y, 1.0 / self.scale, *self.shift, self.shape, self.cell, *self.inside)
+        spline.vote(self.cell, *self.inside, self.image)
+        return spline.sum_of_squares(self.image)
+
+    def _value(self, scaled: Floats, total: float) -> tuple[float, Floats]:
+        if not total > 0.0:
+            return -math.inf, np.zeros(scaled.size)
+        wall, push = self.problem.guard.penalty(scaled)
+        return math.log(total / len(self.warp)) - wall, -push
 
 
-def _range(values, size, margin):
-    low, high = np.min(values), np.max(values)
-    low = max(low, -0.5 * size) if np.isfinite(low) else -0.5*size
-    high = min(high, 1.5 * size) if np.isfinite(high) else 1.5*size
-    return float(np.floor(low - margin)), float(np.ceil(high + margin))
+def thinned(warp: PreparedWarp, n_events: int) -> PreparedWarp:
+    """Return about ``n_events`` of the events, one out of each stretch of equal length.
+
+    Not every k-th: cameras send events in bursts along rows, whose order must not matter.
+    """
+    stretch = len(warp) // max(n_events, 1)
+    if stretch < 2:
+        return warp
+    index = np.arange(len(warp) // stretch)
+    within = (index * _WEYL) % 1.0
+    return warp.subset(index * stretch + (within * stretch).astype(np.int64))
+
+
+def _extent(values: Floats, size: int, margin_px: float, scale: int) -> tuple[float, int]:
+    """Return the first position on a map along one axis, and how many pixels it needs."""
+    low, high = float(np.min(values)), float(np.max(values))
+    # A warp that throws events far away, or to no number at all, does not decide how large a map is.
+    low = max(low, -0.5 * size) if math.isfinite(low) else -0.5 * size
+    high = min(high, 1.5 * size) if math.isfinite(high) else 1.5 * size
+    low, high = min(low, high) - margin_px, max(low, high) + margin_px
+    return low, math.ceil((high - low) / scale) + 4

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError
+from evcrisp.errors import ConfigError, EventDataError
 from evcrisp.events import Events
 from evcrisp.filters._protocol import Labels
 
@@ -61,6 +61,11 @@ class BafStream:
         """Label the next chunk."""
         from evcrisp.kernels.activity import support_age
 
+        if events.shape != (self.last.shape[1] - 2, self.last.shape[2] - 2):
+            raise EventDataError(
+                f"`events` must be of the sensor that the stream was started for, "
+                f"{self.last.shape[2] - 2}x{self.last.shape[1] - 2}; got {events.width}x{events.height}."
+            )
         events = events.contiguous()
         plane = (
             events.p.view(np.uint8)

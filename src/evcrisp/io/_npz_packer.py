@@ -33,7 +33,10 @@ class NpzPacker:
 
     def append(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Add rows; the columns are the same each time, of one length."""
+        n_new = len(next(iter(columns.values())))
         if self._parts and columns.keys() != self._parts.keys():
+            if n_new == 0:
+                return
             raise ConfigError(
                 f"All chunks must have the columns {sorted(self._parts)}; got {sorted(columns)}. "
                 "Either all events or none have labels (`signal`)."
@@ -44,7 +47,7 @@ class NpzPacker:
                 self._parts[name] = part.open("w+b")
                 self._dtypes[name] = column.dtype
             self._parts[name].write(np.ascontiguousarray(column, self._dtypes[name]).data)
-        self._n_rows += len(next(iter(columns.values())))
+        self._n_rows += n_new
 
     def pack(self, constants: Mapping[str, NDArray[Any]]) -> None:
         """Write the archive: all columns, then small arrays."""

@@ -1,6 +1,7 @@
 """Write to a temporary name, then rename: a failure never leaves half a file, nor costs the old one."""
 
 import os
+import secrets
 import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,44 +9,82 @@ from pathlib import Path
 
 from evcrisp.errors import OutputError
 
+#: Folders that evcrisp writes hold this file; others are never replaced.
+FOLDER_MARK = "meta.json"
+
 
 @contextmanager
 def replacing(path: Path, *, overwrite: bool) -> Generator[Path, None, None]:
     """Yield a temporary path beside ``path`` and rename it there when the block succeeds.
 
     The block creates a file or a folder. When it raises, what it wrote is removed and an older
-    ``path`` stays as it was.
+    ``path`` stays as it was. A link is followed: its target is what is replaced.
     """
-    if path.exists() and not overwrite:
-        raise OutputError(f"{path} exists already. Choose another name, or allow overwriting.")
-    if not path.parent.is_dir():
-        raise OutputError(f"The folder {path.parent} does not exist. Create it first.")
-    # The suffix stays last: writers choose compression by it.
-    temporary = path.with_name(f".part-{os.getpid()}-{path.name}")
+    _check_target(path, overwrite=overwrite)
+    target = Path(os.path.realpath(path))
+    # Nobody else has this name, and the suffixes stay last, since writers choose by them.
+    suffixes = "".join(target.suffixes[-2:])[-32:]
+    temporary = target.with_name(f".part-{secrets.token_hex(8)}{suffixes}")
     try:
         yield temporary
         _sync(temporary)
-        if path.is_dir():
-            _swap_folder(temporary, path)
+        if target.is_dir():
+            _swap_folder(temporary, target)
+        elif overwrite or temporary.is_dir():
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
         else:
-            temporary.replace(path)
+            _rename_if_free(temporary, target)
     except BaseException:
         _remove(temporary)
         raise
 
 
+def _check_target(path: Path, *, overwrite: bool) -> None:
+    if path.name in ("", ".."):
+        raise OutputError(f"'{path}' is a folder, not a name for an output.")
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OutputError(f"{path} is not a regular file. Choose another name.")
+    if path.exists() and not overwrite:
+        raise OutputError(f"{path} exists already. Choose another name, or allow overwriting.")
+    if not Path(os.path.realpath(path)).parent.is_dir():
+        raise OutputError(f"The folder {path.parent} does not exist. Create it first.")
+    if path.is_dir():
+        names = {entry.name for entry in path.iterdir()}
+        strangers = sorted(name for name in names if not name.endswith((".npy", ".json")))
+        if FOLDER_MARK not in names or strangers:
+            raise OutputError(
+                f"{path} is a folder that holds other files{f' ({strangers[0]})' if strangers else ''}"
+                ". Choose another name."
+            )
+
+
+def _rename_if_free(temporary: Path, target: Path) -> None:
+    """Rename unless somebody else has made the target in the meantime."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        raise OutputError(f"{target} was made by somebody else in the meantime.") from None
+    except OSError:  # a file system without hard links
+        if target.exists():
+            raise OutputError(f"{target} was made by somebody else in the meantime.") from None
+        temporary.replace(target)
+    else:
+        temporary.unlink()
+
+
 def _swap_folder(new: Path, path: Path) -> None:
-    """Put a new folder in place of one that holds the same kind of files, and of no other."""
-    names = {entry.name for entry in new.iterdir()} if new.is_dir() else set()
-    strangers = sorted({entry.name for entry in path.iterdir()} - names)
-    if not names or strangers:
-        raise OutputError(
-            f"{path} is a folder that holds other files{f' ({strangers[0]})' if strangers else ''}. "
-            "Choose another name."
-        )
-    old = path.with_name(f".{path.name}.{os.getpid()}.old")
+    """Put a new folder in place of an old one; the old one comes back if that fails."""
+    if not new.is_dir():
+        raise OutputError(f"{path} is a folder, which a file cannot replace. Choose another name.")
+    old = path.with_name(f".old-{secrets.token_hex(8)}")
     path.rename(old)
-    new.rename(path)
+    try:
+        new.rename(path)
+    except BaseException:
+        old.rename(path)
+        raise
     shutil.rmtree(old)
 
 

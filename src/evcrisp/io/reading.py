@@ -1,9 +1,12 @@
 """Open or read a recording of any format."""
 
+import os
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from evcrisp.contract import as_resolution
+from evcrisp.errors import FormatError
 from evcrisp.events import Events
 from evcrisp.io.detect import detect
 from evcrisp.io.formats import READERS
@@ -38,11 +41,18 @@ def open_recording(
         A context manager with ``chunks()``, ``read()``, ``resolution``, ``imu()``, ``triggers()``
         and ``frames()``.
     """
+    if not os.fspath(path):
+        raise FileNotFoundError("The name of the recording is empty.")
     path = Path(path)
-    reader = detect(path) if format is None else lookup(READERS, format, "format")
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
-    size = None if resolution is None else (int(resolution[0]), int(resolution[1]))
+    if not (path.is_file() or path.is_dir()):
+        raise FormatError(
+            "this is a pipe or a device, which cannot be read twice; save it to a file first",
+            path=path,
+        )
+    reader = detect(path) if format is None else lookup(READERS, format, "format")
+    size = None if resolution is None else as_resolution(resolution)
     return Recording(path, reader, resolution=size, on_error=on_error)
 
 

@@ -2,14 +2,16 @@
 
 import logging
 from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, TypeVar
 
 import numpy as np
 
+from evcrisp.contract import as_resolution
 from evcrisp.errors import ConfigError, EvError, FormatError
-from evcrisp.events import Events, _as_resolution
+from evcrisp.events import Events
 from evcrisp.io._joining import join
 from evcrisp.io._protocol import Packet, Reader, Source
 from evcrisp.streams import Frame, Imu, Triggers
@@ -52,16 +54,21 @@ class Recording:
         self.damage: FormatError | None = None
         self._reader = reader
         self._on_error = on_error
-        self._given = None if resolution is None else _as_resolution(resolution)
+        self._given = None if resolution is None else as_resolution(resolution)
         self._guessed: tuple[int, int] | None = None
         self._n_bytes = path.stat().st_size if path.is_file() else 0
         self._position = 0  # byte of the packet that was read last
         self._live: list[Generator[Packet, None, None]] = []
+        self._is_closed = False
         try:
             self._source: Source = reader.open(path)
-            _check_size(self._source.resolution)
         except Exception as error:
             raise self._translated(error, 0) from error
+        if not _is_possible(self._source.resolution):
+            self._source.close()
+            width, height = self._source.resolution or (0, 0)
+            reason = f"the file states a sensor of {width}x{height} px, which cannot be"
+            raise FormatError(reason, path=path)
 
     def __enter__(self) -> "Recording":
         return self
@@ -81,6 +88,7 @@ class Recording:
         """Release the file; chunks that are still being read end."""
         for packets in tuple(self._live):
             packets.close()
+        self._is_closed = True
         self._source.close()
 
     @property
@@ -131,6 +139,8 @@ class Recording:
         size = self.resolution
         for packet in self._packets():
             for first in range(0, packet.t.size, max_events):
+                if self._is_closed:
+                    return
                 yield _events(packet, size, slice(first, first + max_events))
 
     def read(self) -> Events:
@@ -151,17 +161,17 @@ class Recording:
 
     def imu(self) -> Imu | None:
         """Return all IMU samples, or None if the file has no such stream."""
-        return self._guarded_call(self._source.imu)
+        return self._guarded_call("IMU samples", self._source.imu)
 
     def triggers(self) -> Triggers | None:
         """Return all triggers, or None if the file has no such stream."""
-        return self._guarded_call(self._source.triggers)
+        return self._guarded_call("triggers", self._source.triggers)
 
     def frames(self) -> Iterator[Frame]:
         """Yield the frames one by one."""
         frames = self._source.frames()
         while True:
-            frame = self._guarded_call(lambda: next(frames, None))
+            frame = self._guarded_call("frames", lambda: next(frames, None))
             if frame is None:
                 return
             yield frame
@@ -180,29 +190,40 @@ class Recording:
 
         A scan ends at damage without a word, since the read that follows will meet it again.
         """
+        self._check_open()
         self.damage = None
+        with closing(self._source.packets()) as packets:
+            try:
+                yield from self._good_packets(packets)
+            except FormatError as error:
+                self._damaged(error, error, quiet=scanning)
+
+    def _good_packets(self, packets: Iterator[Packet]) -> Iterator[Packet]:
+        """Yield what is good of the packets, then raise at the first damage."""
         size = self._given or self._source.resolution
         n_before = 0
         t_last = np.iinfo(np.int64).min
-        packets = self._source.packets()
         while True:
             try:
                 packet = next(packets, None)
-                if packet is None:
-                    return
-                n_good, complaint = _check(packet, size, t_last)
             except Exception as error:
-                self._damaged(self._translated(error, n_before), error, quiet=scanning)
+                raise self._translated(error, n_before) from error
+            if packet is None:
                 return
-            if n_good:
-                t_last = int(packet.t[n_good - 1])
+            n_good, complaint = _check(packet, size, t_last)
+            t_last = int(packet.t[n_good - 1]) if n_good else t_last
             n_before += n_good
             self._position = min(packet.offset, self._n_bytes)
             yield packet if complaint is None else _head(packet, n_good)
             if complaint is not None:
-                cause = FormatError(complaint, offset=packet.offset)
-                self._damaged(cause.located(self.path, n_before), cause, quiet=scanning)
-                return
+                complaint += f", in the piece of the file that starts at byte {packet.offset}"
+                raise FormatError(
+                    complaint, offset=packet.offset, path=self.path, n_before=n_before
+                )
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ConfigError(f"The recording {self.path} is closed. Open it again.")
 
     def _damaged(self, error: EvError, cause: Exception, *, quiet: bool = False) -> None:
         if not isinstance(error, FormatError):
@@ -214,13 +235,17 @@ class Recording:
         self.damage = error
         logger.warning("%s", error.kept())
 
-    def _guarded_call(self, call: Callable[[], T | None]) -> T | None:
+    def _guarded_call(self, what: str, call: Callable[[], T | None]) -> T | None:
         """Call a reader; in truncate mode damage costs only what comes after it."""
+        self._check_open()
         try:
             return call()
         except Exception as error:
+            translated = self._translated(error, 0)
+            if isinstance(translated, FormatError):
+                translated.beside = what
             known = self.damage
-            self._damaged(self._translated(error, 0), error, quiet=known is not None)
+            self._damaged(translated, error, quiet=known is not None)
             self.damage = known or self.damage
             return error.partial if isinstance(error, FormatError) else None
 
@@ -254,9 +279,8 @@ class Recording:
         return self._guessed
 
 
-def _check_size(size: tuple[int, int] | None) -> None:
-    if size is not None and not (0 < size[0] <= 65_536 and 0 < size[1] <= 65_536):
-        raise FormatError(f"the file states a sensor of {size[0]}x{size[1]} px, which cannot be")
+def _is_possible(size: tuple[int, int] | None) -> bool:
+    return size is None or all(0 < side <= 65_536 for side in size)
 
 
 def _events(packet: Packet, resolution: tuple[int, int], part: slice) -> Events:

@@ -61,11 +61,11 @@ def summarize(recording: Recording, on_chunk: Callable[[Events], None] | None = 
             n_signal += int(chunk.signal.sum())
         if on_chunk is not None:
             on_chunk(chunk)
-    damage = recording.damage
     duration_s = 0.0 if t_first is None or t_last is None else (t_last - t_first) / 1e6
     imu, triggers = recording.imu(), recording.triggers()
     n_frames = sum(1 for _ in recording.frames())
     width, height = recording.resolution
+    damage = recording.damage
     return Summary(
         path=str(recording.path),
         format=recording.format,
@@ -83,6 +83,6 @@ def summarize(recording: Recording, on_chunk: Callable[[Events], None] | None = 
         imu_samples=0 if imu is None else len(imu),
         triggers=0 if triggers is None else len(triggers),
         frames=n_frames,
-        damage=None if damage is None else str(damage.kept()),
+        damage=None if damage is None else damage.kept(),
         metadata=recording.metadata,
     )

@@ -2,23 +2,25 @@
 
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 
-from evcrisp.errors import ConfigError
+from evcrisp.errors import ConfigError, EventDataError
 from evcrisp.events import Events
 from evcrisp.io._protocol import Closing, ExtrasSink, Sink, Writer
 from evcrisp.io._writing import replacing
 from evcrisp.io.formats import WRITERS
 from evcrisp.io.recording import Recording
 from evcrisp.registry import configured
-from evcrisp.streams import Imu
+from evcrisp.streams import Frame, Imu, Triggers
 
 logger = logging.getLogger(__name__)
 
 
-def writer_for(path: Path, format: str | None = None, **options: object) -> Writer:
+def writer_for(
+    path: Path, format: str | None = None, options: Mapping[str, object] | None = None
+) -> Writer:
     """Return the writer for a name, or for the suffix of a path, with its options set."""
     if format is None:
         name = path.name.lower()
@@ -30,7 +32,7 @@ def writer_for(path: Path, format: str | None = None, **options: object) -> Writ
             f"No output format has the suffix of {path.name!r}. Known: {known}. "
             f"Or name one with `format`: {', '.join(sorted(WRITERS))}."
         )
-    return configured(WRITERS, format, "output format", options)
+    return configured(WRITERS, format, "output format", options or {})
 
 
 def write(
@@ -42,7 +44,8 @@ def write(
     imu: Imu | None = None,
     extras_from: Recording | None = None,
     on_chunk: Callable[[Events], None] | None = None,
-    **options: object,
+    options: Mapping[str, object] | None = None,
+    **named_options: object,
 ) -> int:
     """Write events to a file; it appears under its name only when it is complete.
 
@@ -63,8 +66,8 @@ def write(
         A recording whose IMU samples, triggers and frames go along, as if it were the source.
     on_chunk : callable, optional
         Called with each chunk after it was written, for progress.
-    **options
-        Options of the format, such as ``compression``.
+    options, **named_options
+        Options of the format, such as ``compression``, as a mapping or by name.
 
     Returns
     -------
@@ -72,10 +75,10 @@ def write(
         Number of events written.
     """
     path = Path(path)
-    writer = writer_for(path, format, **options)
+    writer = writer_for(path, format, {**(options or {}), **named_options})
     recording = events if isinstance(events, Recording) else None
     with replacing(path, overwrite=overwrite) as temporary:
-        chunks = iter((events,)) if isinstance(events, Events) else _chunks(events)
+        chunks = _checked(_chunks(events), writer)
         first = next(chunks, None)
         if first is None:
             if recording is None:
@@ -84,42 +87,77 @@ def write(
         with Closing(writer.open(temporary, first.resolution)) as sink:
             n_events = 0
             for chunk in itertools.chain((first,), chunks):
-                _write_chunk(sink, chunk, writer, n_events)
+                sink.write(chunk)
                 n_events += len(chunk)
                 if on_chunk is not None:
                     on_chunk(chunk)
             extras = recording if extras_from is None else extras_from
             if extras is not None:
-                _write_extras(sink, extras, writer)
-            elif imu is not None and isinstance(sink, ExtrasSink):
-                sink.write_imu(imu)
+                _write_extras(sink, writer, extras.imu(), extras.triggers(), extras.frames())
+            else:
+                _write_extras(sink, writer, imu, None, iter(()))
     return n_events
 
 
-def _chunks(events: Recording | Iterable[Events]) -> Iterator[Events]:
+def _chunks(events: Events | Recording | Iterable[Events]) -> Iterator[Events]:
+    if isinstance(events, Events):
+        return iter((events,))
     return iter(events.chunks() if isinstance(events, Recording) else events)
 
 
-def _write_chunk(sink: Sink, chunk: Events, writer: Writer, n_before: int) -> None:
-    if chunk.signal is not None and not writer.keeps_signal and n_before == 0:
-        logger.warning(
-            "Format %r does not keep labels (`signal`); they are left out. Use npz or dsec.",
-            writer.name,
-        )
-    sink.write(chunk)
+def _checked(chunks: Iterator[Events], writer: Writer) -> Iterator[Events]:
+    """Yield chunks that belong together, and say once if their labels are lost."""
+    resolution: tuple[int, int] | None = None
+    t_last: int | None = None
+    is_said = False
+    for chunk in chunks:
+        if not isinstance(chunk, Events):
+            raise EventDataError(
+                f"`events` must be Events, a Recording or an iterable of Events; "
+                f"got {type(chunk).__name__}."
+            )
+        resolution = chunk.resolution if resolution is None else resolution
+        if chunk.resolution != resolution:
+            raise EventDataError(
+                f"All chunks must be of one sensor; got {chunk.resolution} after {resolution}."
+            )
+        if len(chunk):
+            if t_last is not None and chunk.t[0] < t_last:
+                raise EventDataError(
+                    f"Chunks must follow each other in time; one starts at {chunk.t[0]} us after "
+                    f"one that ends at {t_last} us."
+                )
+            t_last = int(chunk.t[-1])
+        if chunk.signal is not None and len(chunk) and not writer.keeps_signal and not is_said:
+            is_said = True
+            keeping = ", ".join(sorted(n for n, other in WRITERS.items() if other.keeps_signal))
+            logger.warning(
+                "Format %r does not keep labels (`signal`); they are left out. These do: %s.",
+                writer.name,
+                keeping,
+            )
+        yield chunk
 
 
-def _write_extras(sink: Sink, recording: Recording, writer: Writer) -> None:
-    imu, triggers = recording.imu(), recording.triggers()
+def _write_extras(
+    sink: Sink,
+    writer: Writer,
+    imu: Imu | None,
+    triggers: Triggers | None,
+    frames: Iterator[Frame],
+) -> None:
     if isinstance(sink, ExtrasSink):
         if imu is not None:
             sink.write_imu(imu)
         if triggers is not None:
             sink.write_triggers(triggers)
-        sink.write_frames(recording.frames())
+        sink.write_frames(frames)
         return
-    n_frames = sum(1 for _ in recording.frames())
-    counts = {"IMU samples": len(imu or ()), "triggers": len(triggers or ()), "frames": n_frames}
+    counts = {
+        "IMU samples": 0 if imu is None else len(imu),
+        "triggers": 0 if triggers is None else len(triggers),
+        "frames": sum(1 for _ in frames),
+    }
     lost = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
     if lost:
         logger.warning("Format %r keeps events only; left out: %s.", writer.name, lost)

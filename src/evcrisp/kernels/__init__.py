@@ -4,7 +4,23 @@ This is the only package that imports numba. Import its modules inside the funct
 them, so that ``import evcrisp`` stays light.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numba
 
+
+def compiled(**settings: Any) -> Callable[[Any], Any]:
+    """Return a decorator that compiles, and keeps the result on disk where a disk can be written."""
+
+    def decorate(function: Any) -> Any:
+        try:
+            return numba.njit(cache=True, nogil=True, **settings)(function)
+        except RuntimeError:  # neither the package's folder nor the user's can be written
+            return numba.njit(nogil=True, **settings)(function)
+
+    return decorate
+
+
 #: The one way in which evcrisp compiles: cached on disk, without the GIL, exact arithmetic.
-njit = numba.njit(cache=True, nogil=True)
+njit = compiled()

@@ -20,7 +20,7 @@ def _fill_axis(position, sigma, step, along):
     Neighboring densities have a ratio that itself changes by step = exp(-1 / sigma^2) per pixel,
     so that two exponentials do for any number of pixels.
     """
-    nearest = int(math.floor(position + 0.5))
+    nearest = math.floor(position + 0.5)
     radius = along.size // 2
     a = position - nearest
     up = math.exp((a - 0.5) / (sigma * sigma))
@@ -79,7 +79,7 @@ def sample_gaussian(image, x, y, sigma, along_x, along_y, value):
 
 @njit
 def slope_gaussian(image, x, y, sigma, along_x, along_y, slope_x, slope_y):
-    """Derivative of `sample_gaussian` with respect to x[k] and y[k]; 0 outside."""
+    """Fill in the derivatives of `sample_gaussian` by x[k] and y[k]; 0 outside."""
     height, width = image.shape
     size, step = along_x.size, math.exp(-1.0 / (sigma * sigma))
     for k in range(x.size):
@@ -101,7 +101,7 @@ def slope_gaussian(image, x, y, sigma, along_x, along_y, slope_x, slope_y):
 
 @njit
 def own_gaussian(x, y, height, width, sigma, along_x, along_y, value):
-    """What `sample_gaussian` reads of a map with this event alone; 0 outside."""
+    """Fill in what `sample_gaussian` reads of a map with this event alone; 0 outside."""
     size, step = along_x.size, math.exp(-1.0 / (sigma * sigma))
     for k in range(x.size):
         value[k] = 0.0

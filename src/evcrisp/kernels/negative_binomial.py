@@ -3,7 +3,7 @@
     log p(m) = lgamma(m + r) - lgamma(m + 1) - lgamma(r) + r log(beta) - (m + r) log(beta + 1)
 
 It is continued to fractions of events by the gamma function; pixels below 0 count as 0.
-image, out : (pixels,) float64      r : float, above 0      fall : float, log(beta + 1)
+image : (pixels,) float64      r : float, above 0      fall : float, log(beta + 1)
 rest : float, what does not depend on m
 """
 
@@ -60,13 +60,13 @@ def log_likelihood(image, r, fall, rest):
 
 
 @njit
-def fill_log_likelihood(image, r, fall, rest, out):
-    """Fill out with the gradient, 0 below 0; return the value of `log_likelihood`."""
+def differentiate_log_likelihood(image, r, fall, rest):
+    """Replace the map by the gradient, 0 below 0; return the value of `log_likelihood`."""
     total = 0.0
     for k in range(image.size):
         inside = image[k] >= 0.0
         m = max(image[k], 0.0)
         value, slope = gamma_ratio(m, r)
         total += value - m * fall
-        out[k] = (slope - fall) / image.size if inside else 0.0
+        image[k] = (slope - fall) / image.size if inside else 0.0
     return total / image.size + rest

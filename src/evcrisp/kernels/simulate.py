@@ -10,8 +10,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.kernels import compiled
+
 #: Division by zero cannot happen here, and the check for it costs half of the time.
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
+_compiled = compiled(error_model="numpy")
 #: Called for every pixel and step: passing the structs on costs four times the work itself.
 _inlined = numba.njit(inline="always")
 

@@ -31,13 +31,13 @@ def mean_square_slope(image):
 
 
 @njit
-def fill_mean_square_slope(image, lines, out):
-    """Fill out with the gradient; return the value of `mean_square_slope`.
+def differentiate_mean_square_slope(image, lines):
+    """Replace the image by the gradient; return the value of `mean_square_slope`.
 
-    image, out : (h, w) float64, may be the same
+    image : (h, w) float64
     lines : (6, w + 2) float64, zeros: a ring of three rows of slopes along x, and one along y
     """
-    height, width = image.shape
+    height = image.shape[0]
     total = 0.0
     for r in range(1, height + 1):
         slope_x, slope_y = lines[r % 3], lines[3 + r % 3]
@@ -47,11 +47,10 @@ def fill_mean_square_slope(image, lines, out):
         else:
             slope_x[:] = 0.0
             slope_y[:] = 0.0
-        # Row r - 1 is not read again, so out may be the image.
+        # Row r - 1 is not read again, and its three rows of slopes are known.
         first, second = (r - 2) % 3, (r - 1) % 3
-        _fill_adjoint(
-            lines[first], lines[second], slope_x, lines[3 + first], slope_y, 0.25 / image.size, out[r - 1]
-        )
+        _fill_adjoint(lines[first], lines[second], slope_x, lines[3 + first], slope_y, image[r - 1])
+        _scale(image[r - 1], 0.25 / image.size)
     return total / image.size
 
 
@@ -66,11 +65,17 @@ def _fill_slopes(above, row, below, slope_x, slope_y):
 
 
 @njit
-def _fill_adjoint(x_above, x_row, x_below, y_above, y_below, factor, out):
+def _scale(row, factor):
+    for c in range(row.size):
+        row[c] *= factor
+
+
+@njit
+def _fill_adjoint(x_above, x_row, x_below, y_above, y_below, out):
     """Apply the transposed filters to three rows of slopes; column c at c + 1."""
     for c in range(out.size):
         left = x_above[c] + 2.0 * x_row[c] + x_below[c]
         right = x_above[c + 2] + 2.0 * x_row[c + 2] + x_below[c + 2]
         upper = y_above[c] + 2.0 * y_above[c + 1] + y_above[c + 2]
         lower = y_below[c] + 2.0 * y_below[c + 1] + y_below[c + 2]
-        out[c] = factor * (left - right + upper - lower)
+        out[c] = left - right + upper - lower

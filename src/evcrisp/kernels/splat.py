@@ -127,7 +127,7 @@ def sample_spline(image, x, y, out):
 
 @njit
 def slope_bilinear(image, x, y, slope_x, slope_y):
-    """Derivative of `sample_bilinear` with respect to x[k] and y[k]; 0 outside.
+    """Fill in the derivatives of `sample_bilinear` by x[k] and y[k]; 0 outside.
 
     image : (h, w) float64      x, y, slope_x, slope_y : (n,) float64, the last two filled
     """
@@ -147,7 +147,7 @@ def slope_bilinear(image, x, y, slope_x, slope_y):
 
 @njit
 def slope_spline(image, x, y, slope_x, slope_y):
-    """Derivative of `sample_spline` with respect to x[k] and y[k]; 0 outside.
+    """Fill in the derivatives of `sample_spline` by x[k] and y[k]; 0 outside.
 
     image : (h, w) float64      x, y, slope_x, slope_y : (n,) float64, the last two filled
     """
@@ -226,8 +226,4 @@ def own_spline(x, y, height, width, taps, value):
 def _own_spline_axis(a, taps):
     left, center, right = 0.5 * (0.5 - a) ** 2, 0.75 - a * a, 0.5 * (0.5 + a) ** 2
     square = left * left + center * center + right * right
-    return (
-        taps[0] * square
-        + 2.0 * taps[1] * center * (left + right)
-        + 2.0 * taps[2] * left * right
-    )
+    return taps[0] * square + 2.0 * taps[1] * center * (left + right) + 2.0 * taps[2] * left * right

@@ -1,18 +1,16 @@
 """Statistics of a contrast map that are sums over its pixels, each with its gradient.
 
-image, out : (pixels,) float64. `fill_*` fills out with the gradient and returns the value; out may
-be image. The two are never kept apart: what `fill_*` returns is what the plain function returns.
+image : (pixels,) float64. `differentiate_*` replaces the map by the gradient and returns the value.
+In one array, because the compiler takes one pixel at a time where two arrays may be the same.
 """
 
 import math
 
-import numba
-
-from evcrisp.kernels import njit
+from evcrisp.kernels import compiled, njit
 
 #: Sums may be added in any order, so that several pixels are taken at a time (six times faster);
 #: infinity and NaN keep their meaning.
-summing = numba.njit(cache=True, nogil=True, fastmath={"reassoc"})
+summing = compiled(fastmath={"reassoc"})
 
 
 @summing
@@ -34,14 +32,14 @@ def mean_square(image, center):
 
 
 @summing
-def fill_mean_square(image, center, out):
-    """Mean of (m - center)^2; its gradient is 2 (m - center) / pixels, for any center and the mean."""
+def differentiate_mean_square(image, center):
+    """Mean of (m - center)^2; gradient 2 (m - center) / pixels, for a fixed center and the mean."""
     total = 0.0
     factor = 2.0 / image.size
     for k in range(image.size):
         difference = image[k] - center
         total += difference * difference
-        out[k] = factor * difference
+        image[k] = factor * difference
     return total / image.size
 
 
@@ -66,18 +64,18 @@ def negative_entropy(image, floor):
 
 
 @njit
-def fill_negative_entropy(image, floor, out):
+def differentiate_negative_entropy(image, floor):
     """Gradient (log(m + floor) + m / (m + floor) - 1 - mean log) / sum(m); 0 below 0."""
     total, logs = _log_sums(image, floor)
     if total == 0.0:
-        out[:] = 0.0
+        image[:] = 0.0
         return -math.log(image.size)
     for k in range(image.size):
         m = image[k]
         if m < 0.0:
-            out[k] = 0.0
-            continue
-        out[k] = (math.log(m + floor) - floor / (m + floor) - logs / total) / total
+            image[k] = 0.0
+        else:
+            image[k] = (math.log(m + floor) - floor / (m + floor) - logs / total) / total
     return logs / total - math.log(total)
 
 
@@ -91,11 +89,11 @@ def mean_exponential(image, limit):
 
 
 @njit
-def fill_mean_exponential(image, limit, out):
+def differentiate_mean_exponential(image, limit):
     """Gradient exp(min(m, limit)) / pixels."""
     total = 0.0
     for k in range(image.size):
         power = math.exp(min(image[k], limit))
         total += power * (1.0 + max(image[k] - limit, 0.0))
-        out[k] = power / image.size
+        image[k] = power / image.size
     return total / image.size

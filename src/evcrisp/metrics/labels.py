@@ -1,7 +1,16 @@
 """Measures of labels against the truth. An empty class gives NaN, never a made-up number."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from evcrisp.contract import as_flag
+from evcrisp.errors import EventDataError
+
+
+def _as_labels(signal: ArrayLike, truth: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    if np.shape(signal) != np.shape(truth):
+        raise EventDataError(f"`signal` and `truth` differ: {np.shape(signal)}, {np.shape(truth)}.")
+    return as_flag("signal", signal), as_flag("truth", truth)
 
 
 def sensitivity(signal: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
@@ -10,6 +19,7 @@ def sensitivity(signal: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
     >>> sensitivity(np.array([True, False, True]), np.array([True, True, False]))
     0.5
     """
+    signal, truth = _as_labels(signal, truth)
     return float(signal[truth].mean()) if truth.any() else float("nan")
 
 
@@ -19,6 +29,7 @@ def specificity(signal: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
     >>> specificity(np.array([True, False, True]), np.array([True, True, False]))
     0.0
     """
+    signal, truth = _as_labels(signal, truth)
     return float((~signal[~truth]).mean()) if not truth.all() else float("nan")
 
 
@@ -28,6 +39,9 @@ def rank_auc(score: NDArray[np.float64], truth: NDArray[np.bool_]) -> float:
     >>> rank_auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([False, False, True, True]))
     0.875
     """
+    if np.shape(score) != np.shape(truth):
+        raise EventDataError(f"`score` and `truth` differ: {np.shape(score)}, {np.shape(truth)}.")
+    truth = as_flag("truth", truth)
     n_signal = int(truth.sum())
     n_noise = truth.size - n_signal
     if n_signal == 0 or n_noise == 0:

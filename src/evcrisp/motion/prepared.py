@@ -35,9 +35,14 @@ class PreparedWarp:
     def __len__(self) -> int:
         return self.x.size
 
-    def warp(self, theta: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the positions at the reference time, px; equal to ``model.warp``."""
-        out_x, out_y = np.empty(self.x.size), np.empty(self.x.size)
+    def warp(
+        self, theta: ArrayLike, out: tuple[Floats, Floats] | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return the positions at the reference time, px; equal to ``model.warp``.
+
+        In the two arrays of ``out``, shape (n,) each, if they are given.
+        """
+        out_x, out_y = out or (np.empty(self.x.size), np.empty(self.x.size))
         full = self._full(theta)
         self.warp_kernel(full, self.x, self.y, self.dt, *self.extra, out_x, out_y)
         return out_x, out_y

@@ -32,6 +32,10 @@ def pixels(image: Floats) -> Floats:
     return np.ascontiguousarray(image, np.float64).reshape(-1)
 
 
-def gradient_map(iwe: Floats, out: Floats | None) -> Floats:
-    """Return the map to put the gradient into."""
-    return np.empty(iwe.shape) if out is None else out
+def copied(iwe: Floats, out: Floats | None) -> Floats:
+    """Return the map in the array in which its gradient shall replace it."""
+    if out is None:
+        return np.array(iwe, np.float64, order="C")
+    if out is not iwe:
+        out[...] = iwe
+    return out

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evcrisp.errors import ConfigError
-from evcrisp.objectives._protocol import Floats, gradient_map, pixels
+from evcrisp.objectives._protocol import Floats, copied, pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,5 +50,5 @@ class Entropy:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
         from evcrisp.kernels import statistics
 
-        out = gradient_map(iwe, out)
-        return statistics.fill_negative_entropy(pixels(iwe), self.floor, out.reshape(-1)), out
+        out = copied(iwe, out)
+        return statistics.differentiate_negative_entropy(out.reshape(-1), self.floor), out

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from evcrisp.objectives._protocol import Floats, gradient_map
+from evcrisp.objectives._protocol import Floats, copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,6 @@ class GradientMagnitude:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
         from evcrisp.kernels import sobel
 
-        out = gradient_map(iwe, out)
+        out = copied(iwe, out)
         lines = np.zeros((6, iwe.shape[1] + 2))
-        image = np.ascontiguousarray(iwe, np.float64)
-        return sobel.fill_mean_square_slope(image, lines, out), out
+        return sobel.differentiate_mean_square_slope(out, lines), out

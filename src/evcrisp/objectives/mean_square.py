@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.objectives._protocol import Floats, gradient_map, pixels
+from evcrisp.objectives._protocol import Floats, copied, pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,5 +37,5 @@ class MeanSquare:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
         from evcrisp.kernels import statistics
 
-        out = gradient_map(iwe, out)
-        return statistics.fill_mean_square(pixels(iwe), 0.0, out.reshape(-1)), out
+        out = copied(iwe, out)
+        return statistics.differentiate_mean_square(out.reshape(-1), 0.0), out

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evcrisp.errors import ConfigError
-from evcrisp.objectives._protocol import Floats, gradient_map, pixels
+from evcrisp.objectives._protocol import Floats, copied, pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Poisson:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
         from evcrisp.kernels import negative_binomial
 
-        out = gradient_map(iwe, out)
-        fill = negative_binomial.fill_log_likelihood
-        return fill(pixels(iwe), *self._constants(), out.reshape(-1)), out
+        out = copied(iwe, out)
+        differentiate = negative_binomial.differentiate_log_likelihood
+        return differentiate(out.reshape(-1), *self._constants()), out
 
     def _constants(self) -> tuple[float, float, float]:
         """Return r, the fall per event, and what does not depend on the map."""

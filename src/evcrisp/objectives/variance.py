@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.objectives._protocol import Floats, gradient_map, pixels
+from evcrisp.objectives._protocol import Floats, copied, pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,6 @@ class Variance:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
         from evcrisp.kernels import statistics
 
-        out = gradient_map(iwe, out)
-        row = pixels(iwe)
-        return statistics.fill_mean_square(row, statistics.mean(row), out.reshape(-1)), out
+        out = copied(iwe, out)
+        row = out.reshape(-1)
+        return statistics.differentiate_mean_square(row, statistics.mean(row)), out

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evcrisp.errors import ConfigError
 from evcrisp.events import Events
 from evcrisp.registry import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+#: Kinds of pictures, and what to leave out of each so that the same data gives the same bytes.
+_DATE_KEYS = {"png": ("Software",), "pdf": ("CreationDate", "Producer"), "svg": ("Date",)}
 
 ON_COLOR = (0.84, 0.10, 0.16)
 OFF_COLOR = (0.13, 0.32, 0.72)
@@ -58,10 +62,13 @@ def save_strip(path: Path, panels: Mapping[str, Callable[["Axes"], Any]]) -> Non
     require("matplotlib", extra="plot", purpose="Pictures")
     from matplotlib.figure import Figure
 
+    kind = path.suffix[1:].lower()
+    if kind not in _DATE_KEYS:
+        raise ConfigError(f"A picture must end in .{', .'.join(_DATE_KEYS)}; got {path.name!r}.")
+
     figure = Figure(figsize=(3.6 * len(panels), 3.1), layout="constrained")
     all_axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for axes, (title, draw) in zip(all_axes, panels.items(), strict=True):
         draw(axes)
         axes.set_title(title, fontsize=11)
-    # No date and no version in the file, so that the same data gives the same bytes.
-    figure.savefig(path, dpi=120, format=path.suffix[1:] or "png", metadata={"Software": None})
+    figure.savefig(path, dpi=120, format=kind, metadata=dict.fromkeys(_DATE_KEYS[kind]))

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.camera import Camera
+from evcrisp.contract import as_resolution
 from evcrisp.errors import ConfigError
-from evcrisp.events import _as_resolution
 from evcrisp.motion import MOTION_MODELS
 from evcrisp.registry import lookup
 from evcrisp.simulation._checks import as_numbers, check_range, check_whole
@@ -19,6 +19,10 @@ from evcrisp.simulation.textures import OUTLINES, TEXTURES
 from evcrisp.simulation.trajectories import TRAJECTORIES
 
 MAX_OBJECTS = 8
+
+#: Ten minutes: the truth about a recording is kept in memory.
+MAX_DURATION_US = 600_000_000
+MAX_WINDOWS = 100_000
 
 #: What moves when nobody says how: about 300 px/s on a sensor of 346 x 260.
 DEFAULT_THETA: dict[str, tuple[float, ...]] = {
@@ -187,7 +191,13 @@ class SceneConfig:
         check_range("contrast", self.contrast, 1.01, 1e4)
         check_range("feature_px", self.feature_px, 4.0, 1e3)
         check_range("blur_px", self.blur_px, 0.0, 20.0)
-        object.__setattr__(self, "objects", tuple(self.objects))
+        try:
+            objects = tuple(self.objects)
+        except TypeError:
+            objects = (None,)
+        if not all(isinstance(item, ObjectConfig) for item in objects):
+            raise ConfigError(f"`objects` must be ObjectConfigs; got {self.objects!r}.")
+        object.__setattr__(self, "objects", objects)
         if len(self.objects) > MAX_OBJECTS:
             raise ConfigError(f"`objects` may be up to {MAX_OBJECTS}; got {len(self.objects)}.")
         if self.image is not None:
@@ -250,13 +260,20 @@ class SimulationConfig:
     noise: NoiseConfig = field(default_factory=NoiseConfig)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "resolution", _as_resolution(self.resolution))
+        object.__setattr__(self, "resolution", as_resolution(self.resolution))
         check_range("width x height", self.resolution[0] * self.resolution[1], 1, 2**24)
-        check_whole("duration_us", self.duration_us, 1, 86_400_000_000)
-        check_whole("t_start_us", self.t_start_us, 0)
+        check_whole("duration_us", self.duration_us, 1, MAX_DURATION_US)
+        check_whole("t_start_us", self.t_start_us, 0, 2**60)
         check_whole("seed", self.seed, 0)
         check_whole("period_us", self.period_us, 1000)
-        check_whole("window_us", self.window_us, 100)
+        check_whole("window_us", self.window_us, max(100, self.duration_us // MAX_WINDOWS))
+        for name, kind in _KINDS.items():
+            if not isinstance(getattr(self, name), kind):
+                raise ConfigError(
+                    f"`{name}` must be a {kind.__name__}; got {getattr(self, name)!r}."
+                )
+        if self.camera is not None and not isinstance(self.camera, Camera):
+            raise ConfigError(f"`camera` must be a Camera; got {self.camera!r}.")
         check_range("step_px", self.step_px, 0.01, 2.0)
         check_range("gyro_noise_rad_s", self.gyro_noise_rad_s, 0.0, 100.0)
         n_params = len(lookup(MOTION_MODELS, self.motion, "motion model").param_names)
@@ -284,6 +301,9 @@ class SimulationConfig:
                 f"({', '.join(names)}); got {len(values)}: {values}."
             )
         return values
+
+
+_KINDS = {"scene": SceneConfig, "sensor": SensorConfig, "noise": NoiseConfig}
 
 
 def _as_trajectory(

@@ -93,6 +93,8 @@ def simulate_chunks(
         raise ConfigError(f"`max_events` must be 1 or more; got {max_events}.")
     config = build_config(config, overrides)
     model, paths = build_paths(config)
+    # Where nothing moves and nothing is noisy, no events at all are a recording too.
+    yield Events.empty(config.resolution).with_signal([])
     for part in simulated_parts(config, model, paths):
         for first in range(0, len(part.events), max_events):
             yield part.events[first : first + max_events]

@@ -1,13 +1,14 @@
 """The rules that all formats share, tested on a source whose packets we choose."""
 
 import logging
+import pickle
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from evcrisp import ConfigError, Events, FormatError
+from evcrisp import ConfigError, Events, FormatError, MissingExtraError
 from evcrisp.io._protocol import Packet, Source
 from evcrisp.io.recording import Recording
 from evcrisp.streams import Imu
@@ -58,7 +59,12 @@ def recording(*items, resolution=(8, 8), **options):
 
 
 DAMAGES = {
-    "decreasing time": ([packet([1, 5, 3], offset=40)], 2, 40, "time decreases from 5 to 3 us"),
+    "decreasing time": (
+        [packet([1, 5, 3], offset=40)],
+        2,
+        40,
+        "time decreases from 5 to 3 us, in the piece",
+    ),
     "decreasing time between packets": ([packet([9]), packet([8], offset=7)], 1, 7, "from 9 to 8"),
     "column outside": ([packet([1, 2, 3], x=[0, 8, 0], offset=9)], 1, 9, "x=8, y=0 lies outside"),
     "row outside": ([packet([1, 2, 3], y=[7, 7, 9])], 2, 0, "y=9 lies outside the sensor of 8x8"),
@@ -174,3 +180,29 @@ def test_truncate_keeps_the_part_of_other_streams(caplog):
 def test_unknown_error_modes_are_refused():
     with pytest.raises(ConfigError, match="`on_error` must be 'raise' or 'truncate'; got 'skip'"):
         recording(on_error="skip")
+
+
+def test_a_closed_recording_says_so():
+    opened = recording(packet([1, 2]))
+    chunks = opened.chunks(1)
+    next(chunks)
+    opened.close()
+    assert list(chunks) == []
+    for call in (opened.read, opened.imu, lambda: list(opened.frames())):
+        with pytest.raises(ConfigError, match="is closed"):
+            call()
+
+
+def test_progress_follows_the_bytes(tmp_path):
+    path = tmp_path / "a.list"
+    path.write_bytes(bytes(100))
+    opened = Recording(path, ListReader([packet([1], offset=50), packet([2], offset=80)]))
+    shares = [opened.fraction_read for _ in opened.chunks()]
+    assert shares == [0.5, 0.8]
+
+
+def test_errors_travel_between_processes():
+    error = FormatError("cut short", offset=3, path=Path("a"), n_before=2)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    missing = MissingExtraError("h5py", extra="hdf5", purpose="Files")
+    assert str(pickle.loads(pickle.dumps(missing))) == str(missing)

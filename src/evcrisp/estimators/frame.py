@@ -1,0 +1,63 @@
+"""The edge of the sensor: a sharp frame at rest that blurs with every motion.
+
+Events fill the view of the sensor. Warped with a motion, they fill a view with soft borders, so that
+contrast is lost whatever the scene shows, and the sharpest motion is found a little too slow. The
+loss is known, so it can be given back.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.estimators.scaling import displacement_fields, displacement_rates
+from evcrisp.motion import MotionModel
+
+Floats = NDArray[np.float64]
+
+_PER_SIDE = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    r"""Loss of contrast at the border of the sensor, as a function of scaled parameters.
+
+    A border that moves by e px within the window becomes a ramp of that width around its middle
+    place: the square of a ramp sums up to e / 3 where a sharp border leaves e / 2. So the log of the
+    sum of squares of a map with evenly spread content loses
+    :math:`\frac{1}{6 A} \oint |e_n| \, ds` for a view of area A.
+    """
+
+    rows: Floats  # (k, m): movement of pieces of the border across it, px per unit of u
+    share: Floats  # (k,): loss per px of movement
+
+    @classmethod
+    def of(cls, model: MotionModel, resolution: tuple[int, int]) -> "Frame":
+        """Return the frame of a sensor under a model."""
+        return _frame(model, resolution)
+
+    def loss(self, scaled: Floats, softness_px: float) -> tuple[float, Floats]:
+        """Return the loss at ``u`` and its gradient.
+
+        ``softness_px`` is the sigma of the map's kernel; movements below it lose nothing yet.
+        """
+        moved = self.rows @ scaled
+        soft = 2.0 * softness_px
+        size = np.sqrt(moved * moved + soft * soft)
+        return float(self.share @ (size - soft)), (self.share * moved / size) @ self.rows
+
+
+@lru_cache(maxsize=64)
+def _frame(model: MotionModel, resolution: tuple[int, int]) -> Frame:
+    right, bottom = resolution[0] - 0.5, resolution[1] - 0.5
+    steps = (np.arange(_PER_SIDE) + 0.5) / _PER_SIDE
+    across, down = -0.5 + steps * resolution[0], -0.5 + steps * resolution[1]
+    low, high_x, high_y = (np.full(_PER_SIDE, v) for v in (-0.5, right, bottom))
+    # Above, below, left, right; the normal of a side points along y or x.
+    along_x, _ = displacement_fields(model, np.concatenate((low, high_x)), np.tile(down, 2))
+    _, along_y = displacement_fields(model, np.tile(across, 2), np.concatenate((low, high_y)))
+    rows = np.concatenate((along_y, along_x)) @ np.linalg.inv(displacement_rates(model, resolution))
+    # Each piece of a horizontal side has the share (width / pieces) / (6 width height) of the loss.
+    share = np.repeat([1.0 / (6.0 * resolution[1]), 1.0 / (6.0 * resolution[0])], 2 * _PER_SIDE)
+    return Frame(rows, share / _PER_SIDE)

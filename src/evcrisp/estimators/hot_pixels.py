@@ -1,0 +1,50 @@
+"""Leave pixels out that fire all the time: one of them is enough to pin a motion to zero."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.estimators.alignment import WindowData
+from evcrisp.events import Events
+from evcrisp.motion import MotionModel
+from evcrisp.windows import Window
+
+#: More events than this, plus FACTOR times the mean of the pixels around, is absurd. The strongest
+#: edges of a scene give about ten events as they pass, and their neighbors as many.
+LEAST, FACTOR = 12, 6.0
+
+
+def hot_events(events: Events) -> NDArray[np.bool_]:
+    """Return which events come from hot pixels, shape (n,).
+
+    Examples
+    --------
+    A pixel fires 100 times among others that fire once.
+
+    >>> n = 100
+    >>> events = Events(x=[*range(50)] * 2 + [7] * n, y=[3] * (100 + n), t=range(100 + n),
+    ...                 p=[1] * (100 + n), resolution=(50, 8))
+    >>> int(hot_events(events).sum())
+    102
+    """
+    from evcrisp.kernels.hot import count_pixels, mark_hot
+
+    hot = np.zeros(len(events), np.bool_)
+    if len(events) <= LEAST:
+        return hot
+    x, y = np.ascontiguousarray(events.x), np.ascontiguousarray(events.y)
+    counts = np.zeros((events.resolution[1], events.resolution[0]), np.int64)
+    count_pixels(x, y, counts)
+    mark_hot(x, y, counts, LEAST, FACTOR, np.zeros(counts.shape, np.uint8), hot)
+    return hot
+
+
+def data_without_hot_pixels(window: Window, model: MotionModel) -> tuple[WindowData, WindowData]:
+    """Return all events of a window as numbers, and those that may decide the motion."""
+    data = WindowData.of(window, model)
+    hot = hot_events(window.events)
+    return data, subset(data, ~hot) if hot.any() else data
+
+
+def subset(data: WindowData, keep: NDArray[np.bool_]) -> WindowData:
+    """Return some of the events of a window."""
+    return WindowData(data.warp.subset(keep), data.p[keep], data.resolution, data.duration_s)

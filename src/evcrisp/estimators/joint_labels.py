@@ -1,0 +1,98 @@
+"""From a solution of the joint problem to labels, scores and warnings."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.estimators.confidence import Confidence
+from evcrisp.estimators.joint import JointProblem, RegretConfig
+from evcrisp.estimators.result import Estimate, Regret
+from evcrisp.solvers import Status
+from evcrisp.windows import Window
+
+Floats = NDArray[np.float64]
+
+#: An event is kept if its confidence exceeds this, as in the paper.
+KEEP_ABOVE = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventReadings:
+    """What the maps say at each event: the score, and the confidence W."""
+
+    score: Floats  # (n,) value of the contrast map
+    confidence: Floats  # (n,) 0..1
+
+
+def read_events(
+    problem: JointProblem, theta: Floats, w_map: Floats, best: Confidence, window: Window
+) -> EventReadings:
+    """Read contrast and confidence at the warped events.
+
+    Events that the warp takes off the padded map have no evidence there. They are judged where
+    the sensor saw them, on the contrast map of the unwarped pixels, by the same rule w(m): they
+    stay if the pixels around them fired often enough, and are never noise just for having left.
+    """
+    contrast, resolution = problem.contrast, problem.data.resolution
+    x, y = problem.data.warp.warp(theta)
+    score = contrast.sample(best.iwe, x, y)
+    confidence = np.clip(contrast.sample(w_map, x, y), 0.0, 1.0)
+    # A map of ones reads as 1 wherever a footprint lies inside.
+    left = contrast.sample(np.ones(best.iwe.shape), x, y) < 0.5
+    if left.any():
+        raw_x = window.events.x.astype(np.float64)
+        raw_y = window.events.y.astype(np.float64)
+        raw = contrast.build(raw_x, raw_y, np.ones(raw_x.size), resolution)
+        score[left] = contrast.sample(raw, raw_x[left], raw_y[left])
+        confidence[left] = best.at(score[left])
+    return EventReadings(score, confidence)
+
+
+def conclude(
+    config: RegretConfig,
+    problem: JointProblem,
+    window: Window,
+    theta: Floats,
+    status: Status,
+    *,
+    n_eval: int = 0,
+    w_map: Floats | None = None,
+    regret: Regret | None = None,
+) -> Estimate:
+    """Return the result of a method at its ``theta``; W and regret are the exact ones if not given."""
+    best = problem.solve(theta)
+    if w_map is None:
+        w_map = best.w_map()
+    if regret is None:
+        regret = best.regret()
+    readings = read_events(problem, theta, w_map, best, window)
+    aligned_x, aligned_y = problem.data.warp.warp(theta)
+    return Estimate(
+        theta=theta,
+        signal=readings.confidence > KEEP_ABOVE,
+        score=readings.score,
+        confidence=readings.confidence,
+        aligned_x=aligned_x,
+        aligned_y=aligned_y,
+        status=status,
+        motion=problem.data.warp.model,
+        window=window,
+        config=config,
+        n_eval=n_eval,
+        w_map=w_map,
+        regret=regret,
+        warnings=_warnings(regret, best),
+    )
+
+
+def _warnings(regret: Regret, best: Confidence) -> tuple[str, ...]:
+    if regret.lam < 1.0 or not len(best.iwe):
+        return ()
+    enough = regret.f_ea + regret.f_ed - regret.baseline_ed
+    unit = regret.baseline_ed or 1.0
+    return (
+        "Denoising has the larger regret (lam = 1), so the motion was pushed away from alignment. "
+        f"Raise b_EA above {max(enough, 2.0 * regret.f_ea):.3g} (`b_hat` above "
+        f"{max(enough, 2.0 * regret.f_ea) / unit:.3g}); it was {regret.baseline_ea:.3g}.",
+    )

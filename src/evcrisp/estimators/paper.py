@@ -1,0 +1,195 @@
+"""The joint problem as the paper solves it: Adam on the motion and on every pixel of W."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.errors import ConfigError
+from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.exact import too_little
+from evcrisp.estimators.joint import JointProblem, RegretConfig
+from evcrisp.estimators.joint_labels import conclude
+from evcrisp.estimators.result import Estimate, Regret
+from evcrisp.estimators.scaling import Scaling
+from evcrisp.motion import MotionModel
+from evcrisp.registry import lookup
+from evcrisp.solvers import Status
+from evcrisp.windows import Window
+
+Floats = NDArray[np.float64]
+
+#: How the length of the steps changes with the share of the steps done, 0 to 1.
+DECAYS = {"constant": lambda done: 1.0, "cosine": lambda done: 0.5 * (1.0 + math.cos(math.pi * done))}
+
+#: Decays of Adam's two averages.
+_FIRST, _SECOND = 0.9, 0.999
+
+#: Keeps Adam from dividing by zero. Slopes with respect to a pixel of W are about 1e-7, of which the
+#: usual 1e-8 would be a part.
+_FLOOR = 1e-16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperRegret(RegretConfig):
+    """Minimize J over theta and W together by Adam; see :class:`RegretConfig`.
+
+    W starts at 1 and is clamped to 0..1 after each step. The larger regret is taken as it is, so
+    that the gradient jumps where both are equal. The paper says nothing of rates and steps.
+
+    Parameters
+    ----------
+    n_steps : int
+        Steps.
+    rate_px : float, px
+        Length of the first steps of theta, as displacement during the window.
+    rate_w : float
+        Length of the first steps of W.
+    decay : {"cosine", "constant"}
+        How steps become shorter. With constant steps W keeps swinging by about ``rate_w / 10``.
+    """
+
+    name: ClassVar[str] = "regret-paper"
+
+    n_steps: int = 1000
+    rate_px: float = 0.1
+    rate_w: float = 0.05
+    decay: str = "cosine"
+
+    def __post_init__(self) -> None:
+        RegretConfig.__post_init__(self)
+        lookup(DECAYS, self.decay, "decay")
+        if self.n_steps < 1:
+            raise ConfigError(f"`n_steps` must be 1 or more; got {self.n_steps}.")
+        for name in ("rate_px", "rate_w"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ConfigError(f"`{name}` must be 0 or more; got {getattr(self, name)}.")
+
+    def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
+        """Estimate motion and labels of one window."""
+        data = WindowData.of(window, model)
+        problem = JointProblem.of(data, self)
+        theta = np.zeros(len(model.param_names)) if theta0 is None else np.array(theta0, float)
+        status = too_little(data)
+        if status is not None:
+            return conclude(self, problem, window, theta, status)
+        end = self.descend(problem, theta)
+        return conclude(
+            self,
+            problem,
+            window,
+            end.theta,
+            Status.MAX_ITER if np.isfinite(end.theta).all() else Status.NOT_FINITE,
+            n_eval=self.n_steps,
+            w_map=end.w_map,
+            regret=end.regret,
+        )
+
+    def descend(self, problem: JointProblem, theta: Floats) -> "Descent":
+        """Return where the last step ended, and J before each step."""
+        data = problem.data
+        scaling = Scaling.of(data.warp.model, data.resolution, data.duration_s)
+        state = _State.at(scaling.scaled(theta), problem.contrast.shape(data.resolution))
+        values = np.empty(self.n_steps)
+        for k in range(self.n_steps):
+            values[k] = self._step(problem, scaling, state, k)
+        theta = scaling.theta(state.scaled)
+        return Descent(theta, state.w_map, _regret(problem, theta, state.w_map), values)
+
+    def _step(self, problem: JointProblem, scaling: Scaling, state: "_State", k: int) -> float:
+        """Move theta and W by one step; return J before it."""
+        from evcrisp.kernels import adam_joint as kernels
+
+        theta = scaling.theta(state.scaled)
+        x, y = problem.data.warp.warp(theta)
+        iwe = problem.contrast.build(x, y, np.ones(x.size), problem.data.resolution)
+        flat, w = iwe.ravel(), state.w_map.ravel()
+        sums = kernels.joint_sums(flat, w, float(iwe.mean()))
+        value, lam = _value(problem, sums)
+        terms = problem.terms
+        kernels.fill_joint_slope(
+            flat, w, (sums[0], sums[2]), lam, terms.beta, state.slope.ravel()
+        )
+        factor = DECAYS[self.decay](k / self.n_steps) / (1.0 - _FIRST ** (k + 1))
+        unbias = 1.0 / math.sqrt(1.0 - _SECOND ** (k + 1))
+        kernels.adam_step(
+            flat,
+            w,
+            state.first_w,
+            state.second_w,
+            (terms.alpha, terms.beta, lam, sums[2]),
+            (self.rate_w * factor, unbias, _FIRST, _SECOND, _FLOOR),
+        )
+        slopes = problem.contrast.pull_back(state.slope, x, y)
+        gradient = scaling.gradient(problem.data.warp.pull(theta, *slopes))
+        state.first[:] += (1.0 - _FIRST) * (gradient - state.first)
+        state.second[:] += (1.0 - _SECOND) * (gradient**2 - state.second)
+        state.scaled[:] -= (
+            self.rate_px * factor * state.first / (np.sqrt(state.second) * unbias + _FLOOR)
+        )
+        return value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Descent:
+    """Where Adam ended."""
+
+    theta: Floats
+    w_map: Floats
+    regret: Regret
+    values: Floats  # (n_steps,) J before each step
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _State:
+    """Variables of Adam, updated in place."""
+
+    scaled: Floats  # (m,)
+    first: Floats
+    second: Floats
+    w_map: Floats  # (h, w)
+    first_w: Floats  # (pixels,)
+    second_w: Floats
+    slope: Floats  # (h, w)
+
+    @classmethod
+    def at(cls, scaled: Floats, shape: tuple[int, int]) -> "_State":
+        n = shape[0] * shape[1]
+        zeros = np.zeros(scaled.size)
+        return cls(
+            scaled.copy(),
+            zeros,
+            zeros.copy(),
+            np.ones(shape),
+            np.zeros(n),
+            np.zeros(n),
+            np.empty(shape),
+        )
+
+
+def _value(problem: JointProblem, sums: tuple[float, ...]) -> tuple[float, float]:
+    """Return J, and 1 if denoising has the larger regret, 0 otherwise."""
+    terms = problem.terms
+    regret_ea = terms.baseline_ea - sums[1]
+    regret_ed = sums[3] - terms.baseline_ed
+    penalty = terms.alpha * sums[4] + terms.beta * sums[5]
+    return max(regret_ea, regret_ed) + penalty, float(regret_ed > regret_ea)
+
+
+def _regret(problem: JointProblem, theta: Floats, w_map: Floats) -> Regret:
+    """Return the numbers of the joint problem at any theta and W; lam is 0 or 1, as Adam sees it."""
+    from evcrisp.kernels import adam_joint as kernels
+
+    iwe = problem.iwe(theta)
+    sums = kernels.joint_sums(iwe.ravel(), w_map.ravel(), float(iwe.mean()))
+    value, lam = _value(problem, sums)
+    return Regret(
+        f_ea=sums[1],
+        f_ed=sums[3],
+        baseline_ea=problem.terms.baseline_ea,
+        baseline_ed=problem.terms.baseline_ed,
+        lam=lam,
+        value=value,
+    )

@@ -1,0 +1,173 @@
+"""The compiled kernels of contrast maps against the plain ones."""
+
+import numpy as np
+import pytest
+
+from evcrisp.contrast import FOOTPRINTS, ContrastMap
+from evcrisp.contrast.taps import gaussian_taps
+from evcrisp.kernels import blur, gaussian_splat, negative_binomial, sobel, splat
+from evcrisp.kernels import reference_splat as reference
+
+SHAPE = (12, 17)
+SIGMA, RADIUS = 1.3, 6
+WITH_SLOPE = [name for name in FOOTPRINTS if name != "nearest"]
+
+
+def random_positions(n, seed=3):
+    """Return positions of which some are outside, some on borders, some on whole and half pixels."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.uniform(-3.0, 20.0, n), rng.uniform(-3.0, 15.0, n)
+    x[::5], y[::7] = np.round(x[::5]), np.round(y[::7])
+    x[1::5], y[1::7] = np.round(x[1::5]) + 0.5, np.round(y[1::7]) + 0.5
+    return x, y
+
+
+#: Edges of the map and what lies just beyond; then what is no position at all.
+AROUND = (-1.0, -0.5, -1e-12, 0.0, 0.5, 1.0, 10.0, 10.5, 11.0, 11.5, 15.0, 15.5, 16.0, 16.5, 17.0)
+EDGES = np.array([*AROUND, np.nan, np.inf, -np.inf, 1e300, -1e300])
+
+
+def edge_positions():
+    x, y = np.meshgrid(EDGES, EDGES)
+    return x.ravel(), y.ravel()
+
+
+def kernel(action, footprint):
+    """Return the kernel, what it takes between input and output, and the same for the plain one."""
+    if footprint != "gaussian":
+        return getattr(splat, f"{action}_{footprint}"), (), {}
+    along = np.empty(2 * RADIUS + 1), np.empty(2 * RADIUS + 1)
+    plain = {"sigma": SIGMA, "radius": RADIUS}
+    return getattr(gaussian_splat, f"{action}_gaussian"), (SIGMA, *along), plain
+
+
+CASES = {
+    "none": (np.empty(0), np.empty(0)),
+    "one": (np.array([3.25]), np.array([7.75])),
+    "many": random_positions(400),
+    "edges": edge_positions(),
+}
+
+
+@pytest.fixture(params=list(CASES))
+def positions(request):
+    return CASES[request.param]
+
+
+@pytest.mark.parametrize("footprint", FOOTPRINTS)
+def test_accumulating_is_the_plain_sum(footprint, positions):
+    x, y = positions
+    weight = np.random.default_rng(1).uniform(-1.0, 2.0, x.size)
+    accumulate, extra, plain = kernel("accumulate", footprint)
+    out = np.ones(SHAPE)
+    accumulate(x, y, weight, *extra, out)
+    expected = 1.0 + reference.accumulate(footprint, x, y, weight, SHAPE, **plain)
+    np.testing.assert_allclose(out, expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("footprint", FOOTPRINTS)
+def test_sampling_is_the_plain_mean(footprint, positions):
+    x, y = positions
+    image = np.random.default_rng(2).normal(size=SHAPE)
+    sample, extra, plain = kernel("sample", footprint)
+    values = np.full(x.size, np.nan)
+    sample(image, x, y, *extra, values)
+    expected = reference.sample(footprint, image, x, y, **plain)[0]
+    np.testing.assert_allclose(values, expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("footprint", WITH_SLOPE)
+def test_slopes_are_the_plain_derivatives(footprint, positions):
+    x, y = positions
+    image = np.random.default_rng(2).normal(size=SHAPE)
+    slope, extra, plain = kernel("slope", footprint)
+    slope_x, slope_y = np.full(x.size, np.nan), np.full(x.size, np.nan)
+    slope(image, x, y, *extra, slope_x, slope_y)
+    expected = reference.sample(footprint, image, x, y, **plain)[1:]
+    np.testing.assert_allclose((slope_x, slope_y), expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("footprint", WITH_SLOPE)
+def test_slopes_are_the_differences_of_samples(footprint):
+    rng = np.random.default_rng(4)
+    # Off the lines where a footprint changes its pixels, and so its formula.
+    x, y = rng.integers(6, 11, 50) + 0.2, rng.integers(5, 8, 50) - 0.3
+    image = rng.normal(size=SHAPE)
+    sample, extra, _ = kernel("sample", footprint)
+    slope, _, _ = kernel("slope", footprint)
+    slope_x, slope_y = np.empty(50), np.empty(50)
+    slope(image, x, y, *extra, slope_x, slope_y)
+    step, ahead, behind = 1e-5, np.empty(50), np.empty(50)
+    for dx, dy, found in ((step, 0.0, slope_x), (0.0, step, slope_y)):
+        sample(image, x + dx, y + dy, *extra, ahead)
+        sample(image, x - dx, y - dy, *extra, behind)
+        np.testing.assert_allclose(found, (ahead - behind) / (2.0 * step), atol=1e-9)
+
+
+@pytest.mark.parametrize("footprint", FOOTPRINTS)
+def test_an_events_own_value_is_what_it_reads_alone(footprint, positions):
+    x, y = positions
+    own, extra, plain = kernel("own", footprint)
+    taps = np.array([0.5, 0.2, 0.05])
+    values = np.full(x.size, np.nan)
+    own(x, y, *SHAPE, *(extra or (taps,)), values)
+    one = np.ones(1)
+    for k in range(0, x.size, 7):
+        here = x[k : k + 1], y[k : k + 1]
+        alone = reference.accumulate(footprint, *here, one, SHAPE, **plain)
+        if footprint != "gaussian":
+            alone = reference.blur(alone, taps)
+        expected = reference.sample(footprint, alone, *here, **plain)[0, 0]
+        np.testing.assert_allclose(values[k], expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (3, 40), (40, 3), (31, 23)])
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_blurring_is_the_plain_filter(shape, sigma, in_place):
+    image = np.random.default_rng(5).normal(size=shape)
+    taps = gaussian_taps(sigma)
+    expected = reference.blur(image, taps)
+    out = image if in_place else np.full(shape, np.nan)
+    radius = taps.size - 1
+    blur.blur(image, taps, np.zeros((2 * radius + 2, shape[1] + 2 * radius)), out)
+    np.testing.assert_allclose(out, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 5), (5, 2), (3, 3), (4, 4), (9, 13)])
+def test_the_slope_energy_is_the_plain_one(shape):
+    image = np.random.default_rng(6).normal(size=shape)
+    value, gradient = reference.mean_square_slope(image)
+    np.testing.assert_allclose(sobel.mean_square_slope(image), value, atol=1e-15)
+    found = sobel.differentiate_mean_square_slope(image, np.zeros((6, shape[1] + 2)))
+    np.testing.assert_allclose(found, value, atol=1e-15)
+    np.testing.assert_allclose(image, gradient, atol=1e-15)
+
+
+@pytest.mark.parametrize("r", [1e-3, 0.1, 1.0, 7.3, 500.0])
+def test_the_ratio_of_gamma_functions_agrees_with_scipy(r):
+    special = pytest.importorskip("scipy.special", reason="scipy is the oracle")
+    m = np.concatenate(([0.0], np.geomspace(1e-9, 1e6, 61), np.linspace(0.01, 12.0, 40)))
+    value, slope = np.array([negative_binomial.gamma_ratio(one, r) for one in m]).T
+    terms = special.gammaln(m + r), special.gammaln(m + 1.0)
+    # Differences of large numbers, in the oracle too: the error is relative to the terms.
+    scale = 1.0 + np.maximum(*np.abs(terms))
+    np.testing.assert_allclose((value - (terms[0] - terms[1])) / scale, 0.0, atol=3e-14)
+    expected = special.digamma(m + r) - special.digamma(m + 1.0)
+    np.testing.assert_allclose(slope, expected, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("footprint", FOOTPRINTS)
+def test_a_whole_map_is_the_plain_one(footprint):
+    x, y = random_positions(200, seed=8)
+    weight = np.random.default_rng(9).uniform(0.0, 1.0, 200)
+    contrast = ContrastMap(footprint=footprint, sigma_px=0.8, padding_px=3, scale=2)
+    u, v = (x + 3.5) / 2 - 0.5, (y + 3.5) / 2 - 0.5
+    shape = (9, 12)  # (12 + 6) / 2 and, rounded up, (17 + 6) / 2
+    votes = reference.accumulate(footprint, u, v, weight, shape, **_gaussian(footprint))
+    expected = votes if footprint == "gaussian" else reference.blur(votes, gaussian_taps(0.8))
+    np.testing.assert_allclose(contrast.build(x, y, weight, (17, 12)), expected, atol=1e-13)
+
+
+def _gaussian(footprint):
+    return {"sigma": 0.8, "radius": 4} if footprint == "gaussian" else {}
