@@ -114,7 +114,7 @@ def thinned(warp: PreparedWarp, n_events: int) -> PreparedWarp:
 
     Not every k-th: cameras send events in bursts along rows, whose order must not matter.
     """
-    stretch = len(warp) // max(n_events, 1)
+    stretch = round(len(warp) / max(n_events, 1))
     if stretch < 2:
         return warp
     index = np.arange(len(warp) // stretch)

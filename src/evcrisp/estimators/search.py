@@ -250,7 +250,7 @@ def _coarse_level(problem: Problem, config: SearchConfig) -> Level:
 def _starts(level: Level, directions: Floats, bound_px: float) -> tuple[list[Floats], int]:
     """Return the one or two most promising motions, and how many were looked at."""
     step = 3.0 * level.scale
-    reach = max(1, round(bound_px / step))
+    reach = max(1, round(bound_px / step - 0.25))
     ticks = step * np.arange(-reach, reach + 1)
     shifts = directions[:2]
     grid = np.stack(np.meshgrid(*([ticks] * len(shifts))), axis=-1).reshape(-1, len(shifts))
