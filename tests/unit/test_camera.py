@@ -113,3 +113,14 @@ def test_a_distortion_without_inverse_is_refused():
 def test_a_field_of_view_beyond_a_pinhole_is_refused():
     with pytest.raises(ConfigError, match=r"`fov_deg` must lie in 1..170"):
         Camera.ideal((10, 10), fov_deg=180)
+
+
+def test_distortion_is_in_the_order_of_opencv():
+    """Known answer of the plumb-bob model: x' = x r + 2 p1 x y + p2 (r2 + 2 x2), and so for y."""
+    camera = Camera(fx=1.0, fy=1.0, cx=0.0, cy=0.0, distortion=(0.1, 0.01, 0.02, 0.03, 0.001))
+    x, y = 0.3, -0.2
+    r2 = x * x + y * y
+    radial = 1 + 0.1 * r2 + 0.01 * r2**2 + 0.001 * r2**3
+    expected_x = x * radial + 2 * 0.02 * x * y + 0.03 * (r2 + 2 * x * x)
+    expected_y = y * radial + 0.02 * (r2 + 2 * y * y) + 2 * 0.03 * x * y
+    np.testing.assert_allclose(camera.distort(x, y), (expected_x, expected_y), rtol=1e-14)

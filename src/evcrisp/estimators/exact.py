@@ -22,6 +22,10 @@ Floats = NDArray[np.float64]
 #: Where a search on a coarse map ends; its minimum is not the one that is looked for.
 COARSE_TOL = 1e-5
 
+#: Inverse of the second derivative of V / b_ED, px^2, that windows usually have. Without a guess
+#: of it, a gentle slope would pass for a minimum.
+USUAL_CURVATURE = 20.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactRegret(RegretConfig):
@@ -91,7 +95,7 @@ class ExactRegret(RegretConfig):
                 tol_step=1e-3 * level,
                 max_step=2.0 * level,
             )
-            end = solver.maximize(negated(coarse, scaling), scaled)
+            end = solver.climb(negated(coarse, scaling), scaled, USUAL_CURVATURE * np.eye(scaled.size))
             scaled = end.theta
             n_eval += end.n_eval
         theta = scaling.theta(scaled)

@@ -28,6 +28,9 @@ def build_imu(config: SimulationConfig, path: Path) -> Imu:
         accel = _turned(accel, path, path.model, since_start)
     elif isinstance(path.model, Similarity):
         gyro[:, 2] = -theta[:, 2]
+        roll = np.concatenate(([0.0], np.cumsum(gyro[:-1, 2] + gyro[1:, 2]) * PERIOD_US / 2e6))
+        accel[:, 0] = -STANDARD_GRAVITY_M_S2 * np.sin(roll)
+        accel[:, 1] = -STANDARD_GRAVITY_M_S2 * np.cos(roll)
     rng = generator(config.seed, Stream.GYRO)
     noise = config.gyro_noise_rad_s * rng.standard_normal(gyro.shape)
     return Imu(
