@@ -149,3 +149,16 @@ def test_a_wrong_number_of_parameters_is_named(model, points):
         prepared.warp(np.zeros(m + 1))
     with pytest.raises(ConfigError, match=r"got shape \(\)"):
         prepared.pull(1.0, np.zeros(150), np.zeros(150))
+
+
+@pytest.mark.parametrize(
+    ("model", "theta"),
+    [("homography", (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)), ("rotation", (0.0, np.pi / 2, 0.0))],
+)
+def test_a_point_that_goes_to_infinity_is_no_exception(model, theta):
+    # Homography: depth exactly 0 at the right edge after 1 s.
+    prepared = prepare(MODELS[model], np.array([345.5]), np.array([129.5]), np.ones(1))
+    with np.errstate(all="ignore"):
+        x, y = prepared.warp(theta)
+        prepared.pull(theta, np.ones(1), np.ones(1))
+    assert x.shape == y.shape == (1,)

@@ -30,9 +30,9 @@ _SMALLEST_BLUR_PX = 0.1
 class ContrastMap:
     r"""Recipe of the image of warped events, the paper's contrast map.
 
-    .. math:: M(\mathbf{u}) = \sum_k w_k \, (\kappa * g_\sigma)(\mathbf{u} - \mathbf{x}'_k),
+    .. math:: M(\mathbf{u}) = \sum_k w_k \, (\phi * g_\sigma)(\mathbf{u} - \mathbf{x}'_k),
 
-    with the footprint :math:`\kappa` and a Gaussian blur :math:`g_\sigma`; eqs. (8) to (12) of
+    with the footprint :math:`\phi` and a Gaussian blur :math:`g_\sigma`; eqs. (8) to (13) of
     ``docs/math.md``.
 
     Parameters

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointTerms:
-    r"""Constants of the joint objective of alignment and denoising, as the paper writes it,
+    r"""Constants of the joint objective of alignment and denoising, as the paper has it.
 
     .. math:: J = \max(b_{EA} - \mathrm{Var}\,M,\ \mathrm{Var}(W \circ M) - b_{ED})
               + \alpha \|W\|_1 + \beta \|W \circ M - M\|^2 .

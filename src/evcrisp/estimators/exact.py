@@ -1,6 +1,6 @@
 """The paper's joint objective, solved exactly: W in closed form, theta by quasi-Newton steps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.guard import Guard, log_area_change
 from evcrisp.estimators.joint import JointProblem, RegretConfig
 from evcrisp.estimators.joint_labels import conclude
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.scaling import Scaling
+from evcrisp.estimators.search import SearchConfig, find_motion
 from evcrisp.motion import MotionModel
 from evcrisp.solvers import Function, SolverResult, Status
 from evcrisp.solvers.bfgs import Bfgs
@@ -19,12 +21,21 @@ from evcrisp.windows import Window
 
 Floats = NDArray[np.float64]
 
+#: Pixel sizes of the maps of the second way down. Large pixels blur, which leads past small minima.
+DETOUR = (4, 2, 1)
+
 #: Where a search on a coarse map ends; its minimum is not the one that is looked for.
-COARSE_TOL = 1e-5
+COARSE_TOL = 1e-4
+
+#: A search ends when a step is shorter than this, px of displacement during the window.
+TOL_STEP_PX = 3e-4
 
 #: Inverse of the second derivative of V / b_ED, px^2, that windows usually have. Without a guess
 #: of it, a gentle slope would pass for a minimum.
 USUAL_CURVATURE = 20.0
+
+#: Ends of the search for a motion after which there is nothing to improve.
+HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,38 +44,37 @@ class ExactRegret(RegretConfig):
 
     Parameters
     ----------
-    levels : sequence of int
-        Pixel sizes of the maps on which theta is searched, in pixels of ``contrast``; the last
-        one is 1. Large pixels blur, which leads past the small optima of the sharp map.
     tol : float
-        A search ends when a step promises less than this, in units of b_ED.
+        The search ends when a step promises less than this, in units of b_ED.
     max_iter : int
-        Most steps on a level.
+        Most steps of a search.
+    search : SearchConfig
+        How the motion is found from which the search starts.
 
     Notes
     -----
-    Score and labels: the score of an event is the contrast map read at it, and it is kept if W
-    read at it exceeds 1/2. Events off the padded map are judged on the unaligned map.
+    The score of an event is the contrast map read at it, and it is kept if W read at it exceeds
+    1/2. Events that the warp takes off the padded map are judged on the unaligned map.
 
-    References
-    ----------
-    .. [1] The joint formulation is the paper's; the closed form of W is derived in
-       ``docs/method.md``.
+    Examples
+    --------
+    >>> import evcrisp
+    >>> scene = evcrisp.simulate(duration_us=30_000, noise_hz=2.0, seed=1)
+    >>> result = ExactRegret().run(evcrisp.Window(scene.events, 0, 30_000), scene.motion)
+    >>> bool(scene.warp_error_px(result.theta, 0, 30_000) < 0.1)
+    True
+    >>> result.regret.lam
+    0.0
     """
 
     name: ClassVar[str] = "regret-exact"
 
-    levels: tuple[int, ...] = (4, 2, 1)
-    tol: float = 1e-8
+    tol: float = 1e-9
     max_iter: int = 100
+    search: SearchConfig = field(default_factory=SearchConfig)
 
     def __post_init__(self) -> None:
         RegretConfig.__post_init__(self)
-        object.__setattr__(self, "levels", tuple(int(level) for level in self.levels))
-        if not self.levels or self.levels[-1] != 1 or not all(1 <= v <= 16 for v in self.levels):
-            raise ConfigError(
-                f"`levels` must be pixel sizes in 1..16 that end with 1; got {self.levels}."
-            )
         if not 0.0 < self.tol < 1.0:
             raise ConfigError(f"`tol` must lie between 0 and 1; got {self.tol}.")
         if self.max_iter < 1:
@@ -74,51 +84,75 @@ class ExactRegret(RegretConfig):
         """Estimate motion and labels of one window."""
         data = WindowData.of(window, model)
         problem = JointProblem.of(data, self)
-        theta = np.zeros(len(model.param_names)) if theta0 is None else np.array(theta0, float)
-        status = too_little(data)
-        if status is not None:
-            return conclude(self, problem, window, theta, status)
-        end = self.descend(problem, theta)
-        return conclude(self, problem, window, end.theta, end.status, n_eval=end.n_eval)
+        start = find_motion(data, theta0, self.search)
+        if start.status in HOPELESS:
+            return conclude(self, problem, window, start)
+        end = self.descend(problem, start.theta)
+        end = replace(end, n_eval=start.n_eval + end.n_eval)
+        return conclude(self, problem, window, end)
 
     def descend(self, problem: JointProblem, theta: Floats) -> SolverResult:
-        """Return where V(theta) is lowest near ``theta``; the result's value is V."""
-        data = problem.data
-        scaling = Scaling.of(data.warp.model, data.resolution, data.duration_s)
+        """Return where V is lowest near ``theta``; the result's value is V.
+
+        Where denoising has a part in the solution, V has many minima far from alignment. Another
+        one is then looked for through coarse maps, and the lower of both is taken.
+        """
+        end = self._through(problem, theta, (1,))
+        if problem.solve(end.theta).lam > 0.0:
+            other = self._through(problem, theta, DETOUR)
+            n_eval = end.n_eval + other.n_eval
+            end = replace(other if other.value < end.value else end, n_eval=n_eval)
+        return end
+
+    def _through(
+        self, problem: JointProblem, theta: Floats, levels: tuple[int, ...]
+    ) -> SolverResult:
+        """Descend on one map after the other."""
+        scaling = scaling_of(problem.data)
         scaled = scaling.scaled(theta)
-        n_eval = 0
-        for level in self.levels:
-            coarse = problem if level == 1 else problem.coarser(level)
+        n_eval, status = 0, Status.CONVERGED
+        for level in levels:
             solver = Bfgs(
                 max_iter=self.max_iter,
                 tol=self.tol if level == 1 else max(self.tol, COARSE_TOL),
-                tol_step=1e-3 * level,
+                tol_step=TOL_STEP_PX * level,
                 max_step=2.0 * level,
             )
-            end = solver.climb(negated(coarse, scaling), scaled, USUAL_CURVATURE * np.eye(scaled.size))
-            scaled = end.theta
+            fun = negated(problem if level == 1 else problem.coarser(level), scaling)
+            end = solver.climb(fun, scaled, USUAL_CURVATURE * np.eye(scaled.size))
+            scaled, status = end.theta, end.status
             n_eval += end.n_eval
         theta = scaling.theta(scaled)
-        return SolverResult(theta, problem.solve(theta).value, n_eval, end.status)
+        if has_collapsed(problem.data, theta, self.search.max_log_area):
+            status = Status.COLLAPSED
+        return SolverResult(theta, problem.solve(theta).value, n_eval, status)
+
+
+def scaling_of(data: WindowData) -> Scaling:
+    """Return the parameters in which 1 is 1 px of displacement between first and last event."""
+    span_s = float(data.warp.dt.max() - data.warp.dt.min())
+    return Scaling.of(data.warp.model, data.resolution, span_s)
 
 
 def negated(problem: JointProblem, scaling: Scaling, lam: float | None = None) -> Function:
-    """Return (b_EA - V) / b_ED as a function of scaled parameters, for solvers that maximize."""
+    """Return (b_EA - V) / b_ED as a function of scaled parameters, for solvers that maximize.
+
+    A wall keeps models that can from shrinking the image to a few pixels; see :class:`Guard`.
+    """
     unit = problem.terms.baseline_ed or 1.0
     # Without b_EA the value is of the size of its changes, to which tolerances are relative.
     origin = problem.terms.baseline_ea
+    guard = Guard.of(problem.data.warp.model, problem.data.resolution)
 
     def fun(scaled: Floats) -> tuple[float, Floats]:
         value, gradient = problem.value_and_gradient(scaling.theta(scaled), lam)
-        return (origin - value) / unit, scaling.gradient(gradient) / -unit
+        wall, push = guard.penalty(scaled)
+        return (origin - value) / unit - wall, scaling.gradient(gradient) / -unit - push
 
     return fun
 
 
-def too_little(data: WindowData) -> Status | None:
-    """Return why a window cannot tell a motion, or None if it can."""
-    if len(data) < 2:
-        return Status.TOO_FEW_EVENTS
-    if data.warp.dt.min() == data.warp.dt.max():
-        return Status.FLAT
-    return None
+def has_collapsed(data: WindowData, theta: Floats, max_log_area: float) -> bool:
+    """Return whether a motion shrinks or grows the image beyond a bound."""
+    span_s = float(data.warp.dt.max() - data.warp.dt.min())
+    return log_area_change(data.warp.model, theta, data.resolution, span_s) > 1.1 * max_log_area

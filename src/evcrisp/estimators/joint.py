@@ -96,9 +96,7 @@ class RegretConfig:
         baseline_ea = self.b_ea
         if baseline_ea is None:
             baseline_ea = (DEFAULT_B_HAT if self.b_hat is None else self.b_hat) * baseline_ed
-        return JointTerms(
-            alpha=alpha, beta=beta, baseline_ea=baseline_ea, baseline_ed=baseline_ed
-        )
+        return JointTerms(alpha=alpha, beta=beta, baseline_ea=baseline_ea, baseline_ed=baseline_ed)
 
 
 def event_peak(contrast: ContrastMap) -> float:

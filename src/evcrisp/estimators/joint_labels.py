@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from evcrisp.estimators.confidence import Confidence
 from evcrisp.estimators.joint import JointProblem, RegretConfig
 from evcrisp.estimators.result import Estimate, Regret
-from evcrisp.solvers import Status
+from evcrisp.solvers import SolverResult
 from evcrisp.windows import Window
 
 Floats = NDArray[np.float64]
@@ -53,14 +53,13 @@ def conclude(
     config: RegretConfig,
     problem: JointProblem,
     window: Window,
-    theta: Floats,
-    status: Status,
+    end: SolverResult,
     *,
-    n_eval: int = 0,
     w_map: Floats | None = None,
     regret: Regret | None = None,
 ) -> Estimate:
-    """Return the result of a method at its ``theta``; W and regret are the exact ones if not given."""
+    """Return the result of a method at its motion; W and regret are the exact ones if not given."""
+    theta = end.theta
     best = problem.solve(theta)
     if w_map is None:
         w_map = best.w_map()
@@ -75,24 +74,23 @@ def conclude(
         confidence=readings.confidence,
         aligned_x=aligned_x,
         aligned_y=aligned_y,
-        status=status,
+        status=end.status,
         motion=problem.data.warp.model,
         window=window,
         config=config,
-        n_eval=n_eval,
+        n_eval=end.n_eval,
         w_map=w_map,
         regret=regret,
-        warnings=_warnings(regret, best),
+        warnings=_warnings(regret),
     )
 
 
-def _warnings(regret: Regret, best: Confidence) -> tuple[str, ...]:
-    if regret.lam < 1.0 or not len(best.iwe):
+def _warnings(regret: Regret) -> tuple[str, ...]:
+    if regret.lam < 1.0:
         return ()
-    enough = regret.f_ea + regret.f_ed - regret.baseline_ed
-    unit = regret.baseline_ed or 1.0
     return (
-        "Denoising has the larger regret (lam = 1), so the motion was pushed away from alignment. "
-        f"Raise b_EA above {max(enough, 2.0 * regret.f_ea):.3g} (`b_hat` above "
-        f"{max(enough, 2.0 * regret.f_ea) / unit:.3g}); it was {regret.baseline_ea:.3g}.",
+        "Denoising has the larger regret (lam = 1), which pushes the motion away from alignment. "
+        f"Raise `b_ea` above the contrast of aligned events; it was {regret.baseline_ea:.4g} "
+        f"(`b_hat` {regret.baseline_ea / (regret.baseline_ed or 1.0):.4g}), and "
+        f"{max(regret.f_ea, regret.baseline_ed):.4g} is reached without trying.",
     )

@@ -1,7 +1,7 @@
 """The joint problem as the paper solves it: Adam on the motion and on every pixel of W."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -9,20 +9,24 @@ from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.exact import too_little
+from evcrisp.estimators.exact import HOPELESS, has_collapsed, scaling_of
 from evcrisp.estimators.joint import JointProblem, RegretConfig
 from evcrisp.estimators.joint_labels import conclude
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
+from evcrisp.estimators.search import SearchConfig, find_motion
 from evcrisp.motion import MotionModel
 from evcrisp.registry import lookup
-from evcrisp.solvers import Status
+from evcrisp.solvers import SolverResult, Status
 from evcrisp.windows import Window
 
 Floats = NDArray[np.float64]
 
 #: How the length of the steps changes with the share of the steps done, 0 to 1.
-DECAYS = {"constant": lambda done: 1.0, "cosine": lambda done: 0.5 * (1.0 + math.cos(math.pi * done))}
+DECAYS = {
+    "constant": lambda done: 1.0,
+    "cosine": lambda done: 0.5 * (1.0 + math.cos(math.pi * done)),
+}
 
 #: Decays of Adam's two averages.
 _FIRST, _SECOND = 0.9, 0.999
@@ -49,6 +53,8 @@ class PaperRegret(RegretConfig):
         Length of the first steps of W.
     decay : {"cosine", "constant"}
         How steps become shorter. With constant steps W keeps swinging by about ``rate_w / 10``.
+    search : SearchConfig
+        How the motion is found from which Adam starts.
     """
 
     name: ClassVar[str] = "regret-paper"
@@ -57,6 +63,7 @@ class PaperRegret(RegretConfig):
     rate_px: float = 0.1
     rate_w: float = 0.05
     decay: str = "cosine"
+    search: SearchConfig = field(default_factory=SearchConfig)
 
     def __post_init__(self) -> None:
         RegretConfig.__post_init__(self)
@@ -71,26 +78,20 @@ class PaperRegret(RegretConfig):
         """Estimate motion and labels of one window."""
         data = WindowData.of(window, model)
         problem = JointProblem.of(data, self)
-        theta = np.zeros(len(model.param_names)) if theta0 is None else np.array(theta0, float)
-        status = too_little(data)
-        if status is not None:
-            return conclude(self, problem, window, theta, status)
-        end = self.descend(problem, theta)
-        return conclude(
-            self,
-            problem,
-            window,
-            end.theta,
-            Status.MAX_ITER if np.isfinite(end.theta).all() else Status.NOT_FINITE,
-            n_eval=self.n_steps,
-            w_map=end.w_map,
-            regret=end.regret,
-        )
+        start = find_motion(data, theta0, self.search)
+        if start.status in HOPELESS:
+            return conclude(self, problem, window, start)
+        end = self.descend(problem, start.theta)
+        status = Status.MAX_ITER
+        if has_collapsed(data, end.theta, self.search.max_log_area):
+            status = Status.COLLAPSED
+        result = SolverResult(end.theta, end.regret.value, start.n_eval + self.n_steps, status)
+        return conclude(self, problem, window, result, w_map=end.w_map, regret=end.regret)
 
     def descend(self, problem: JointProblem, theta: Floats) -> "Descent":
         """Return where the last step ended, and J before each step."""
         data = problem.data
-        scaling = Scaling.of(data.warp.model, data.resolution, data.duration_s)
+        scaling = scaling_of(data)
         state = _State.at(scaling.scaled(theta), problem.contrast.shape(data.resolution))
         values = np.empty(self.n_steps)
         for k in range(self.n_steps):
@@ -109,9 +110,7 @@ class PaperRegret(RegretConfig):
         sums = kernels.joint_sums(flat, w, float(iwe.mean()))
         value, lam = _value(problem, sums)
         terms = problem.terms
-        kernels.fill_joint_slope(
-            flat, w, (sums[0], sums[2]), lam, terms.beta, state.slope.ravel()
-        )
+        kernels.fill_joint_slope(flat, w, (sums[0], sums[2]), lam, terms.beta, state.slope.ravel())
         factor = DECAYS[self.decay](k / self.n_steps) / (1.0 - _FIRST ** (k + 1))
         unbias = 1.0 / math.sqrt(1.0 - _SECOND ** (k + 1))
         kernels.adam_step(

@@ -6,7 +6,7 @@ sensor for one of the map, has a sigma of 1 px.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from evcrisp.estimators.scaling import Scaling
 from evcrisp.motion import PreparedWarp
 
 Floats = NDArray[np.float64]
-
-#: Golden ratio: its multiples fall evenly between the events that they choose from.
-_WEYL = 0.6180339887498949
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,12 +111,14 @@ def thinned(warp: PreparedWarp, n_events: int) -> PreparedWarp:
 
     Not every k-th: cameras send events in bursts along rows, whose order must not matter.
     """
+    from evcrisp.kernels.thin import thin
+
     stretch = round(len(warp) / max(n_events, 1))
     if stretch < 2:
         return warp
-    index = np.arange(len(warp) // stretch)
-    within = (index * _WEYL) % 1.0
-    return warp.subset(index * stretch + (within * stretch).astype(np.int64))
+    columns = tuple(np.empty(len(warp) // stretch) for _ in range(3))
+    thin(warp.x, warp.y, warp.dt, stretch, *columns)
+    return replace(warp, x=columns[0], y=columns[1], dt=columns[2])
 
 
 def _extent(values: Floats, size: int, margin_px: float, scale: int) -> tuple[float, int]:

@@ -36,7 +36,8 @@ MIN_EVENTS = 10
 #: window loses 1 / 24 of the contrast at a sigma of 1 px where all events lie on lines.
 _CURVATURE = 12.0
 _SHARPER = 0.3  # what is left of the inverse curvature on a map twice as fine
-_MAX_FRAME_SHIFT_PX = 0.5
+_FINEST_GROWTH = 4  # times as many events on each further pass over the finest map
+_LAST_STEP_PX = 0.5  # longest step that is not checked by another look at the events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,29 +50,26 @@ class SearchConfig:
         Largest displacement within a window that a cold search expects; 18 % of the larger side of
         the sensor where not given.
     tol_px : float, px
-        Stop when the next step would move the image by less (root mean square over the sensor).
+        Do the last step without another look at the events when it moves the image by less (root
+        mean square over the sensor). What is left is about the square of it.
     finest_scale : int
         Pixels of the sensor per pixel of the finest map. 2 makes a kernel with sigma 1 px.
     coarse_events : int
-        Events on the coarsest level; every finer one takes ``growth`` times as many, and the finest
-        takes all.
-    growth : int
-        See above.
+        Events on the coarsest level; every finer one takes twice as many, and the finest all.
     max_log_area : float
         Bound on the change of log area within a window; see `Guard`.
     """
 
     bound_px: float | None = None
-    tol_px: float = 0.01
+    tol_px: float = 0.05
     finest_scale: int = 2
     coarse_events: int = 4096
-    growth: int = 3
     max_log_area: float = MAX_LOG_AREA
 
     def __post_init__(self) -> None:
         if self.bound_px is not None and not self.bound_px > 0.0:
             raise ConfigError(f"`bound_px` must be positive; got {self.bound_px}.")
-        for name, least in (("finest_scale", 1), ("coarse_events", 100), ("growth", 2)):
+        for name, least in (("finest_scale", 1), ("coarse_events", 100)):
             if getattr(self, name) < least:
                 raise ConfigError(f"`{name}` must be {least} or more; got {getattr(self, name)}.")
         for name in ("tol_px", "max_log_area"):
@@ -148,7 +146,7 @@ def _cold(problem: Problem, data: WindowData, config: SearchConfig) -> SolverRes
         if best is None or end.value > best.value:
             best = end
     assert best is not None
-    plan = _plan(level.scale // 2, config.coarse_events * config.growth, len(data), config)
+    plan = _plan(level.scale // 2, 2 * config.coarse_events, len(data), config)
     return _refined(problem, config, plan, best.theta, best.inverse_hessian * _SHARPER, n_eval)
 
 
@@ -156,7 +154,7 @@ def _warm(
     problem: Problem, data: WindowData, config: SearchConfig, start: Floats
 ) -> SolverResult:
     scale = min(2 * config.finest_scale, _coarse_scale(data.resolution))
-    plan = _plan(scale, config.coarse_events * config.growth, len(data), config)
+    plan = _plan(scale, 2 * config.coarse_events, len(data), config)
     result = _refined(problem, config, plan, start, None, 0)
     level = _coarse_level(problem, config)
     found = problem.scaling.scaled(result.theta)
@@ -181,13 +179,14 @@ def _plan(
 ) -> list[tuple[int, int, bool]]:
     """Return scale, number of events, and whether it is the last, level by level."""
     levels = []
-    while True:
-        scale = max(scale, config.finest_scale)
-        last = scale == config.finest_scale and config.growth * n_events > n_all
-        levels.append((scale, n_all if last else n_events, last))
-        if last:
-            return levels
-        scale, n_events = scale // 2, n_events * config.growth
+    while scale > config.finest_scale:
+        levels.append((scale, n_events, False))
+        scale, n_events = scale // 2, 2 * n_events
+    n_events *= _FINEST_GROWTH
+    while n_events * _FINEST_GROWTH < n_all:
+        levels.append((config.finest_scale, n_events, False))
+        n_events *= _FINEST_GROWTH
+    return [*levels, (config.finest_scale, n_all, True)]
 
 
 def _refined(
@@ -204,12 +203,12 @@ def _refined(
         level = Level.around(problem, scaled, scale=scale, n_events=n_events, margin_px=3.0 * scale)
         end = _climb(level, scaled, config.tol_px if last else 0.05 * scale, curvature)
         n_eval += end.n_eval
-        scaled, status, value = end.theta, end.status, end.value
+        status, value = end.status, end.value
+        uphill = end.gradient
+        if last:
+            uphill = uphill + problem.frame.loss(end.theta, 0.5 * scale)[1]
+        scaled = end.theta + _limited(end.inverse_hessian @ uphill, _LAST_STEP_PX)
         curvature = end.inverse_hessian * (1.0 if scale == config.finest_scale else _SHARPER)
-    assert curvature is not None
-    shift = curvature @ problem.frame.loss(scaled, 0.5 * config.finest_scale)[1]
-    length = float(np.sqrt(shift @ shift))
-    scaled = scaled + shift * min(1.0, _MAX_FRAME_SHIFT_PX / max(length, 1e-30))
     theta = problem.scaling.theta(scaled)
     if status is Status.NOT_FINITE or not np.isfinite(theta).all():
         return SolverResult(np.zeros_like(theta), 0.0, n_eval, Status.NOT_FINITE)
@@ -217,6 +216,10 @@ def _refined(
     if log_area_change(model, theta, problem.resolution, span_s) > 1.1 * config.max_log_area:
         status = Status.COLLAPSED
     return SolverResult(theta, value, n_eval, status)
+
+
+def _limited(step: Floats, longest: float) -> Floats:
+    return step * min(1.0, longest / max(float(np.sqrt(step @ step)), 1e-30))
 
 
 def _climb(level: Level, start: Floats, tol_px: float, curvature: Floats | None) -> Climb:

@@ -1,6 +1,11 @@
-"""Recognize event columns by their usual names, and turn them into packets."""
+"""Recognize event columns by their usual names, and turn them into packets.
 
-from collections.abc import Iterable, Mapping
+Time in whole numbers is in microseconds. Time in floating-point numbers is in seconds if any of the
+first rows (those of the first packet) has a fraction, else in microseconds; a fraction that comes
+later contradicts that and is damage.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +14,14 @@ from numpy.typing import NDArray
 from evcrisp.errors import FormatError
 from evcrisp.events import COLUMN_ALIASES
 from evcrisp.io._protocol import Packet
+
+_INT64 = np.iinfo(np.int64)
+#: Floating-point time beyond this is no time, us.
+_MAX_US = 2**62
+_SHOWN_NAMES, _SHOWN_CHARACTERS = 12, 30
+
+#: The first row with a value that does not fit, and what is wrong with it.
+_Wrong = tuple[int, str]
 
 
 def find_columns(names: Iterable[str]) -> dict[str, str]:
@@ -22,64 +35,152 @@ def find_columns(names: Iterable[str]) -> dict[str, str]:
         elif column != "signal":
             raise FormatError(
                 f"no column for {column!r} ({', '.join(aliases)}); the file has "
-                f"{', '.join(sorted(lowered.values())) or 'none'}"
+                f"{_listing(sorted(lowered.values()))}"
             )
     return found
 
 
-def column_packet(columns: Mapping[str, NDArray[Any]], offset: int) -> Packet:
-    """Convert columns of any usual type to a packet, or raise if a value does not fit."""
-    signal = columns.get("signal")
-    return Packet(
-        x=as_coordinate("x", columns["x"], offset),
-        y=as_coordinate("y", columns["y"], offset),
-        t=as_microseconds(columns["t"], offset),
-        p=as_polarity(columns["p"], offset),
-        offset=offset,
-        signal=None if signal is None else as_flag("signal", signal, offset),
-    )
+def _listing(names: list[str]) -> str:
+    """Return names for a message, however many, long and strange they are."""
+    shown = [
+        name if name.isprintable() and len(name) <= _SHOWN_CHARACTERS else repr(name)[:60]
+        for name in names[:_SHOWN_NAMES]
+    ]
+    n_more = len(names) - len(shown)
+    return (", ".join(shown) or "none") + (f" and {n_more} more" if n_more else "")
 
 
-def as_coordinate(name: str, values: NDArray[Any], offset: int) -> NDArray[np.uint16]:
-    """Return pixel coordinates as uint16."""
-    if values.dtype == np.uint16 or values.size == 0:
-        return np.ascontiguousarray(values, np.uint16)
-    low, high = values.min(), values.max()
-    if not (low >= 0 and high <= 65_535):  # also catches NaN
-        raise FormatError(f"{name} must lie in 0..65535; found {low} to {high}", offset=offset)
-    whole = values.astype(np.uint16)
-    if values.dtype.kind == "f" and not np.array_equal(whole, values):
-        raise FormatError(f"{name} holds fractions of pixels, such as {values[0]}", offset=offset)
-    return whole
+class ColumnConverter:
+    """Turn columns of any usual type into packets; remembers what the first rows say about time.
 
+    Parameters
+    ----------
+    seconds : bool, optional
+        Whether floating-point time is in seconds, where the format says it.
+    t_offset : int
+        Added to all times, us.
+    """
 
-def as_microseconds(values: NDArray[Any], offset: int) -> NDArray[np.int64]:
-    """Return time as int64 us; floating-point time is taken as seconds."""
-    if values.dtype.kind != "f":
-        return np.ascontiguousarray(values, np.int64)
-    scaled = np.rint(values.astype(np.float64) * 1e6)
-    if values.size and not np.all(np.abs(scaled) < 2**62):  # also catches NaN
-        raise FormatError("time is not a finite number of seconds", offset=offset)
-    return scaled.astype(np.int64)
+    def __init__(self, *, seconds: bool | None = None, t_offset: int = 0) -> None:
+        self._seconds = seconds
+        self._t_offset = t_offset
 
+    def packets(self, columns: Mapping[str, NDArray[Any]], offset: int) -> Iterator[Packet]:
+        """Yield the rows as a packet, or those before the first bad value, and then raise.
 
-def as_flag(name: str, values: NDArray[Any], offset: int) -> NDArray[np.bool_]:
-    """Return bool; bytes of a damaged file that are neither 0 nor 1 must not pass for True."""
-    flags = np.ascontiguousarray(values, np.bool_)
-    if values.dtype == np.bool_ and flags.size and flags.view(np.uint8).max() > 1:
-        raise FormatError(
-            f"{name} must be 0 or 1; found {flags.view(np.uint8).max()}", offset=offset
+        Parameters
+        ----------
+        columns : mapping of str to ndarray, shape (n,)
+            x, y, t, p and, where known, signal: numbers of any type.
+        offset : int
+            Byte of the file at which they begin.
+        """
+        flags = {"p": "polarity"} | ({"signal": "signal"} if "signal" in columns else {})
+        t, wrong_time = self._converted_time(columns["t"])
+        candidates = [
+            wrong_time,
+            *(_wrong_coordinate(name, columns[name]) for name in "xy"),
+            *(_wrong_flag(title, columns[name]) for name, title in flags.items()),
+        ]
+        wrong = min((found for found in candidates if found is not None), default=None)
+        n_good = t.size if wrong is None else wrong[0]
+        good = {name: column[:n_good] for name, column in columns.items()}
+        yield Packet(
+            x=np.ascontiguousarray(good["x"], np.uint16),
+            y=np.ascontiguousarray(good["y"], np.uint16),
+            t=t[:n_good],
+            p=_as_flag(good["p"]),
+            offset=offset,
+            signal=_as_flag(good["signal"]) if "signal" in good else None,
         )
-    return flags
+        if wrong is not None:
+            raise FormatError(wrong[1], offset=offset)
+
+    def _converted_time(self, values: NDArray[Any]) -> tuple[NDArray[np.int64], _Wrong | None]:
+        """Return time in us as far as it is good, and what is wrong with the next one."""
+        if values.dtype.kind != "f":
+            good, wrong = _whole_time(values, self._t_offset)
+        else:
+            if self._seconds is None and values.size:
+                self._seconds = _has_fraction(values)
+            good, wrong = _float_time(values, seconds=bool(self._seconds))
+        return (good + self._t_offset if self._t_offset else good), wrong
 
 
-def as_polarity(values: NDArray[Any], offset: int) -> NDArray[np.bool_]:
-    """Return polarity as bool; accepts bool, 0/1 and -1/+1."""
-    if values.dtype == np.bool_ or values.size == 0:
-        return as_flag("polarity", values, offset)
-    positive = values > 0
-    fitting = positive & (values == 1) | ~positive & ((values == 0) | (values == -1))
-    if not fitting.all():
-        wrong = values[int(np.argmin(fitting))]
-        raise FormatError(f"polarity must be 0/1 or -1/+1; found {wrong}", offset=offset)
-    return positive
+def _whole_time(values: NDArray[Any], t_offset: int) -> tuple[NDArray[np.int64], _Wrong | None]:
+    if values.size == 0 or (t_offset == 0 and values.dtype.itemsize < 8):
+        return np.ascontiguousarray(values, np.int64), None
+    low, high = _INT64.min - min(t_offset, 0), _INT64.max - max(t_offset, 0)
+    if int(values.min()) >= low and int(values.max()) <= high:
+        return np.ascontiguousarray(values, np.int64), None
+    row = int(np.argmax((values < low) | (values > high)))
+    wrong = row, f"t does not fit 64 bits; found {values[row]}"
+    return np.ascontiguousarray(values[:row], np.int64), wrong
+
+
+def _float_time(values: NDArray[Any], *, seconds: bool) -> tuple[NDArray[np.int64], _Wrong | None]:
+    with np.errstate(all="ignore"):  # what overflows or is no number is found below
+        exact = values.astype(np.float64) * 1e6 if seconds else values
+        rounded = np.rint(exact)
+        fits = np.abs(rounded) < _MAX_US
+        whole = fits if seconds else fits & (rounded == exact)
+    if whole.all():
+        return rounded.astype(np.int64), None
+    row = int(np.argmin(whole))
+    if fits[row]:
+        reason = f"t must be whole microseconds, as it is in the rows before; found {values[row]}"
+    else:
+        unit = "seconds" if seconds else "microseconds"
+        reason = f"t is not a finite number of {unit}; found {values[row]}"
+    return rounded[:row].astype(np.int64), (row, reason)
+
+
+def _has_fraction(values: NDArray[Any]) -> bool:
+    """Say whether a number is not whole; what is no number says nothing."""
+    return bool((np.isfinite(values) & (values != np.rint(values))).any())
+
+
+def as_microseconds(seconds: NDArray[Any], offset: int) -> NDArray[np.int64]:
+    """Return a column of seconds as us, or raise if a value is no time."""
+    values, wrong = (
+        _float_time(seconds, seconds=True)
+        if seconds.dtype.kind == "f"
+        else _whole_time(seconds, t_offset=0)
+    )
+    if wrong is not None:
+        raise FormatError(wrong[1], offset=offset)
+    return values
+
+
+def _wrong_coordinate(name: str, values: NDArray[Any]) -> _Wrong | None:
+    if np.can_cast(values.dtype, np.uint16):
+        return None
+    fits = (values >= 0) & (values <= 65_535)  # also catches NaN
+    if values.dtype.kind == "f":
+        fits &= values == np.rint(values)
+    if fits.all():
+        return None
+    row = int(np.argmin(fits))
+    value = values[row]
+    if 0 <= value <= 65_535:
+        return row, f"{name} holds fractions of pixels, such as {value}"
+    return row, f"{name} must lie in 0..65535; found {value}"
+
+
+def _wrong_flag(title: str, values: NDArray[Any]) -> _Wrong | None:
+    if values.dtype == np.bool_:
+        # Bytes of a damaged file that are neither 0 nor 1 must not pass for True.
+        stored = np.ascontiguousarray(values).view(np.uint8)
+        if values.size == 0 or stored.max() <= 1:
+            return None
+        row = int(np.argmax(stored > 1))
+        return row, f"{title} must be 0 or 1; found {stored[row]}"
+    fits = (values == 1) | (values == 0) | (values == -1)
+    if fits.all():
+        return None
+    row = int(np.argmin(fits))
+    return row, f"{title} must be 0/1 or -1/+1; found {values[row]}"
+
+
+def _as_flag(values: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.ascontiguousarray(values) if values.dtype == np.bool_ else values > 0

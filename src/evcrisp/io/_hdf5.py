@@ -7,7 +7,7 @@ follows links into other files. `Rows` allows none of that to surprise the calle
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import EvError, FormatError
-from evcrisp.io._columns import column_packet
+from evcrisp.io._columns import ColumnConverter
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import ALL_SIZES
 from evcrisp.registry import require
@@ -29,6 +29,16 @@ _CHUNK_BYTES = 1 << 26
 #: No codec packs real columns tighter than this; deflate cannot, by construction.
 _MAX_RATIO = 1100
 
+#: What h5py raises for damaged files.
+_FOREIGN_ERRORS = (
+    OSError,
+    RuntimeError,
+    KeyError,
+    ValueError,
+    TypeError,  # a damaged type description
+    OverflowError,
+    SystemError,
+)
 
 _MAGIC = b"\x89HDF\r\n\x1a\n"
 
@@ -164,6 +174,7 @@ class TableSource(Source):
     file: Any = field(kw_only=True)  # h5py.File
     rows: dict[str, Rows] = field(kw_only=True)
     t_offset: int = field(default=0, kw_only=True)  # us, to be added to all times
+    seconds: bool | None = field(default=None, kw_only=True)  # unit of time, where the layout says
 
     def __post_init__(self) -> None:
         self.n_events = min(rows.n_stored for rows in self.rows.values())
@@ -176,11 +187,10 @@ class TableSource(Source):
         """Yield the events in file order."""
         first_of_all = next(iter(self.rows.values()))
         n_common = min(rows.n_stored for rows in self.rows.values())
+        converter = ColumnConverter(seconds=self.seconds, t_offset=self.t_offset)
         for first in range(0, max(n_common, 1), PACKET_EVENTS):  # no events may have labels too
-            last = min(first + PACKET_EVENTS, n_common)
-            parts = {name: rows.read(first, last) for name, rows in self.rows.items()}
-            packet = column_packet(self.columns(parts), first_of_all.offset(first))
-            yield replace(packet, t=packet.t + self.t_offset) if self.t_offset else packet
+            for start, parts in self._pieces(first, min(first + PACKET_EVENTS, n_common)):
+                yield from converter.packets(self.columns(parts), first_of_all.offset(start))
         for rows in self.rows.values():
             if rows.n_stored < rows.n_claimed:
                 raise FormatError(rows.shortfall(), offset=rows.offset(n_common))
@@ -189,21 +199,22 @@ class TableSource(Source):
             offset = first_of_all.offset(n_common)
             raise FormatError(f"columns differ in length: {lengths}", offset=offset)
 
+    def _pieces(self, first: int, last: int) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+        """Yield rows with the number of the first; in halves where a damaged chunk is among them."""
+        try:
+            parts = {name: rows.read(first, last) for name, rows in self.rows.items()}
+        except _FOREIGN_ERRORS:
+            if last - first <= 1:
+                raise
+            middle = (first + last) // 2
+            yield from self._pieces(first, middle)
+            yield from self._pieces(middle, last)
+        else:
+            yield first, parts
+
     def close(self) -> None:
         """Release the file."""
         self.file.close()
-
-
-#: What h5py raises for damaged files.
-_FOREIGN_ERRORS = (
-    OSError,
-    RuntimeError,
-    KeyError,
-    ValueError,
-    TypeError,  # a damaged type description
-    OverflowError,
-    SystemError,
-)
 
 
 class Hdf5Layout(ABC):

@@ -3,6 +3,7 @@
 Read here and not through scipy, whose parser can end the process on a damaged file.
 """
 
+import math
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ from evcrisp.errors import FormatError
 HEADER_BYTES = 128
 _HEAD_BYTES = 4096
 _FEED_BYTES = 1 << 16
+#: So much may come out of any packed variable, and beyond that so many times its packed size:
+#: columns of events do not pack better, while 1000 times is possible for what holds nothing.
+_FREE_BYTES = 1 << 25
+_MAX_RATIO = 200
 _MATRIX, _COMPRESSED, _LAST_TYPE = 14, 15, 18
 _STRUCT = 2
 #: Types of stored numbers, and classes of arrays of numbers.
@@ -44,6 +49,7 @@ class Variable:
     kind: int
     shape: tuple[int, ...]
     offset: int  # byte of its element
+    n_bytes: int  # of the unpacked element, as it says
     order: str  # "<" or ">"
 
     @property
@@ -66,23 +72,32 @@ class Numbers:
     damage: FormatError | None = None
 
 
-def list_variables(path: Path) -> list[Variable]:
-    """Return the variables of a file, reading only their beginnings."""
-    found = []
+def list_variables(path: Path) -> tuple[list[Variable], FormatError | None]:
+    """Return the variables of a file, and the damage that hides what comes after them.
+
+    Only their beginnings are read.
+    """
+    found: list[Variable] = []
     with path.open("rb") as file:
         order = _byte_order(file.read(HEADER_BYTES))
-        for offset, n_bytes, stored in _elements(file, order):
-            head = file.read(min(n_bytes, _HEAD_BYTES))
-            if stored == _COMPRESSED:
-                head = _first_bytes(head)
-            elif stored == _MATRIX:
-                head = bytes(8) + head
-            else:
-                continue
-            parser = _Parser(head, order, offset, 8)
-            kind, shape, name = parser.array_head()
-            found.append(Variable(name, kind & 0xFF, shape, offset, order))
-    return found
+        try:
+            for offset, n_bytes, stored in _elements(file, order):
+                head = file.read(min(n_bytes, _HEAD_BYTES))
+                if stored == _COMPRESSED:
+                    found.append(_described(_first_bytes(head, offset), order, offset))
+                elif stored == _MATRIX:
+                    tag = np.array([_MATRIX, n_bytes], f"{order}u4").tobytes()
+                    found.append(_described(tag + head, order, offset))
+        except FormatError as error:
+            return found, error
+    return found, None
+
+
+def _described(head: bytes, order: str, offset: int) -> Variable:
+    parser = _Parser(head, order, offset, 8)
+    kind, shape, name = parser.array_head()
+    n_bytes = int(np.frombuffer(head, f"{order}u4", 1, 4)[0])
+    return Variable(name, kind & 0xFF, shape, offset, n_bytes, order)
 
 
 def load(path: Path, variable: Variable) -> Numbers | dict[str, Numbers]:
@@ -113,47 +128,59 @@ def _elements(file: IO[bytes], order: str) -> Iterator[tuple[int, int, int]]:
         if len(tag) < 8:
             return
         stored, n_bytes = (int(number) for number in np.frombuffer(tag, f"{order}u4"))
+        if stored == n_bytes == 0 and _is_zero_to_the_end(file):
+            return  # padding
         if not 0 < stored <= _LAST_TYPE:
             raise FormatError(f"there is no element of the type {stored}", offset=offset)
         yield offset, n_bytes, stored
         offset += 8 + n_bytes
 
 
-def _content(path: Path, variable: Variable) -> tuple[bytes, FormatError | None]:
+def _is_zero_to_the_end(file: IO[bytes]) -> bool:
+    return not any(block.strip(b"\0") for block in iter(lambda: file.read(_FEED_BYTES), b""))
+
+
+def _content(path: Path, variable: Variable) -> tuple[memoryview, FormatError | None]:
     """Return an element with its tag, or as much of it as there is."""
     with path.open("rb") as file:
         file.seek(variable.offset)
-        tag = file.read(8)
-        stored, n_bytes = (int(number) for number in np.frombuffer(tag, f"{variable.order}u4"))
+        stored, n_bytes = np.frombuffer(file.read(8), f"{variable.order}u4").tolist()
         n_there = min(n_bytes, path.stat().st_size - file.tell())
-        cut = None
+        damage = None
         if n_there < n_bytes:
-            cut = FormatError("the file ends within a variable", offset=variable.offset + n_there)
-        packed = file.read(n_there)
-    if stored == _MATRIX:
-        return tag + packed, cut
-    head = _first_bytes(packed[:_HEAD_BYTES])
-    n_stated = int(np.frombuffer(head, f"{variable.order}u4", 1, 4)[0])
-    pieces: list[bytes] = []
-    try:
-        pieces.extend(_decompressed(packed, 8 + n_stated))
-    except FormatError as error:
-        cut = cut or FormatError(error.reason, offset=variable.offset)
-    return b"".join(pieces), cut
+            end = variable.offset + n_there
+            damage = FormatError("the file ends within a variable", offset=end)
+        if stored == _MATRIX:
+            file.seek(variable.offset)
+            return memoryview(file.read(8 + n_there)), damage
+        data = bytearray()
+        try:
+            for piece in _decompressed(file, n_there, variable):
+                data += piece
+        except FormatError as error:
+            damage = damage or FormatError(error.reason, offset=variable.offset)
+    return memoryview(data), damage
 
 
-def _first_bytes(packed: bytes) -> bytes:
+def _first_bytes(packed: bytes, offset: int) -> bytes:
     try:
         return zlib.decompressobj().decompress(packed, _HEAD_BYTES)
     except zlib.error as error:
-        raise FormatError(f"a variable is damaged: {error}") from error
+        raise FormatError(f"a variable is damaged: {error}", offset=offset) from error
 
 
-def _decompressed(packed: bytes, n_left: int) -> Iterator[bytes]:
-    """Yield the content of a zlib stream, which states its own length, up to that length."""
+def _decompressed(file: IO[bytes], n_packed: int, variable: Variable) -> Iterator[bytes]:
+    """Yield what a packed variable holds, as far as its own description and its size warrant."""
+    n_stated = 8 + variable.n_bytes
+    if variable.is_numeric and n_stated > _HEAD_BYTES + 8 * math.prod(variable.shape):
+        raise FormatError(
+            f"a variable of shape {variable.shape} cannot have {variable.n_bytes} bytes"
+        )
+    n_most = max(_FREE_BYTES, _MAX_RATIO * n_packed)
+    n_left = min(n_stated, n_most)
     stream = zlib.decompressobj()
-    for first in range(0, len(packed), _FEED_BYTES):
-        data = stream.unconsumed_tail + packed[first : first + _FEED_BYTES]
+    for first in range(0, n_packed, _FEED_BYTES):
+        data = stream.unconsumed_tail + file.read(min(_FEED_BYTES, n_packed - first))
         try:
             # One byte more than wanted, so that the end with its check sum is reached.
             piece = stream.decompress(data, n_left + 1)
@@ -161,7 +188,11 @@ def _decompressed(packed: bytes, n_left: int) -> Iterator[bytes]:
             raise FormatError(f"a variable is damaged: {error}") from error
         yield piece[:n_left]
         if len(piece) > n_left:
-            raise FormatError("a variable is longer than it says")
+            raise FormatError(
+                "a variable is longer than it says"
+                if n_stated <= n_most
+                else f"a variable packs {n_stated} bytes into {n_packed}, more than events do"
+            )
         n_left -= len(piece)
     if not stream.eof:
         raise FormatError("a variable ends early")
@@ -171,9 +202,14 @@ class _Parser:
     """A place in the bytes of one variable."""
 
     def __init__(
-        self, data: bytes, order: str, offset: int, start: int, damage: FormatError | None = None
+        self,
+        data: bytes | memoryview,
+        order: str,
+        offset: int,
+        start: int,
+        damage: FormatError | None = None,
     ) -> None:
-        self._data = data
+        self._data = memoryview(data)
         self._order = order
         self._offset = offset
         self._next = start
@@ -201,7 +237,7 @@ class _Parser:
         _, start, n_bytes = self._element()
         if start + n_bytes > len(self._data):
             raise self._wrong("a variable ends early")
-        return self._data[start : start + n_bytes]
+        return bytes(self._data[start : start + n_bytes])
 
     def array_head(self) -> tuple[int, tuple[int, ...], str]:
         """Return (class with flags, shape, name)."""
@@ -223,7 +259,7 @@ class _Parser:
         if stored not in _STORED:
             raise self._wrong(f"variable {name!r} is stored in an unknown way ({stored})")
         dtype = np.dtype(self._order + _STORED[stored])
-        n_values = int(np.prod(shape, dtype=object))
+        n_values = math.prod(shape)
         if n_values * dtype.itemsize != n_bytes:
             raise self._wrong(f"variable {name!r} of shape {shape} cannot have {n_bytes} bytes")
         n_there = max(0, min(n_values, (len(self._data) - start) // dtype.itemsize))

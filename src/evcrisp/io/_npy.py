@@ -1,5 +1,6 @@
 """Stream the column of an ``.npy`` file object in pieces, whatever holds it (file, zip member)."""
 
+import math
 from typing import IO, Any
 
 import numpy as np
@@ -7,6 +8,11 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError
+
+#: One read asks for no more than this; a file that promises more may hold nothing.
+READ_BYTES = 1 << 26
+#: A row of more bytes is no event.
+_MAX_ROW_BYTES = 1 << 20
 
 
 def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -37,15 +43,24 @@ class NpyColumn:
             raise FormatError(f"column {name!r} states the impossible shape {self.shape}")
         if fortran_order and len(self.shape) > 1:
             raise FormatError(f"column {name!r} is in Fortran order; save it in C order")
+        if self.dtype.itemsize == 0:
+            raise FormatError(f"column {name!r} states elements of 0 bytes ({self.dtype})")
+        self._row_bytes = self.dtype.itemsize * math.prod(self.shape[1:])
+        if self._row_bytes > _MAX_ROW_BYTES:
+            raise FormatError(f"column {name!r} states rows of {self._row_bytes} bytes")
 
     def __len__(self) -> int:
         return self.shape[0] if self.shape else 1
 
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows one call of `read` may ask for."""
+        return READ_BYTES // max(self._row_bytes, 1)
+
     def read(self, n: int) -> NDArray[Any]:
         """Return the next ``n`` rows, or fewer at the end of what the file really holds."""
         row_shape = self.shape[1:]
-        row_bytes = self.dtype.itemsize * int(np.prod(row_shape, dtype=np.int64))
-        data = self._file.read(n * row_bytes)
-        n_whole = len(data) // row_bytes if row_bytes else 0
-        whole = np.frombuffer(data, self.dtype, n_whole * row_bytes // self.dtype.itemsize)
+        data = self._file.read(n * self._row_bytes)
+        n_whole = len(data) // self._row_bytes if self._row_bytes else 0
+        whole = np.frombuffer(data, self.dtype, n_whole * math.prod(row_shape))
         return whole.reshape(n_whole, *row_shape)

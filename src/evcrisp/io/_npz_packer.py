@@ -11,9 +11,7 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
-
-#: Every member carries this date, so that the same columns give the same bytes.
-_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+from evcrisp.io._zip import create_member
 
 
 class NpzPacker:
@@ -55,7 +53,7 @@ class NpzPacker:
             for name, part in self._parts.items():
                 self._add_column(archive, name, part)
             for name, array in constants.items():
-                with archive.open(zipfile.ZipInfo(f"{name}.npy", _ZIP_EPOCH), "w") as file:
+                with create_member(archive, f"{name}.npy") as file:
                     npy_format.write_array(file, array)
         self.remove()
 
@@ -67,10 +65,8 @@ class NpzPacker:
             Path(part.name).unlink(missing_ok=True)
 
     def _add_column(self, archive: zipfile.ZipFile, name: str, part: IO[bytes]) -> None:
-        info = zipfile.ZipInfo(f"{name}.npy", _ZIP_EPOCH)
-        info.compress_type = self._method
         part.seek(0)
-        with archive.open(info, "w", force_zip64=True) as file:
+        with create_member(archive, f"{name}.npy") as file:
             header = {
                 "descr": npy_format.dtype_to_descr(self._dtypes[name]),
                 "fortran_order": False,

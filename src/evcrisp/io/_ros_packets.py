@@ -112,9 +112,10 @@ def _decode_libcaer(packet: EventPacket) -> Iterator[Columns]:
     """Decode pairs of address (x 15 bits, y 15, polarity 1, valid 1) and time (31 bits, us)."""
     words = _words(packet, "u4", 8)
     address, time = words[0::2], words[1::2].astype(np.int64) & 0x7FFF_FFFF
-    # The base holds the bits above; within a message, time starts over where it decreases.
+    # The base holds the bits above; within a message, time starts over where it falls by half its
+    # range. A smaller step back is damage, which whoever checks the order reports.
     loops = np.zeros(time.size, np.int64)
-    np.cumsum(time[1:] < time[:-1], out=loops[1:])
+    np.cumsum(time[:-1] - time[1:] >= 1 << 30, out=loops[1:])
     yield from _parts(
         Columns(
             ((address >> 17) & 0x7FFF).astype(np.uint16),

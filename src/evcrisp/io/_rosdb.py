@@ -14,6 +14,10 @@ MAGIC = b"SQLite format 3\x00"
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError)
 
 
+#: SQLite keeps its limits in 32 bits.
+_MAX_LIMIT = (1 << 31) - 1
+
+
 class RosDb:
     """A ``.db3`` file; every pass over its messages opens it anew, and only for reading."""
 
@@ -55,7 +59,8 @@ class RosDb:
         uri = self.path.resolve().as_uri() + ("?mode=ro" if has_log else "?mode=ro&immutable=1")
         try:
             connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(self._size, 1 << 20))
+            n_most = min(max(self._size, 1 << 20), _MAX_LIMIT)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, n_most)
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
         except _DAMAGE as error:

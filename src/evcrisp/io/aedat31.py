@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 _MAGIC = b"#!AER-DAT3.1"
 _END = b"#!END-HEADER"
-_MAX_HEADER_BYTES = 1 << 24
+_MAX_HEADER_BYTES = 1 << 20
 _PACKET_HEADER = struct.Struct("<hhiiiiii")
 _SPECIAL, _POLARITY, _FRAME, _IMU6, _IMU9 = 0, 1, 2, 3, 4
 #: Bytes of one event, by kind; a frame has its pixels in addition.
@@ -279,15 +279,14 @@ class Aedat31Reader:
 
 def _read_header(file: IO[bytes]) -> bytes:
     """Return the text before the packets."""
-    header = file.readline(256)
-    if not header.startswith(_MAGIC):
-        shown = ascii(header[:20].decode("latin-1"))
+    lines = [file.readline(256)]
+    if not lines[0].startswith(_MAGIC):
+        shown = ascii(lines[0][:20].decode("latin-1"))
         raise FormatError(f"the file must begin with {_MAGIC.decode()!r}; got {shown}")
-    while len(header) < _MAX_HEADER_BYTES:
-        line = file.readline(_MAX_HEADER_BYTES)
-        header += line
-        if line.startswith(_END):
-            return header
-        if not line.startswith(b"#"):
+    while file.tell() < _MAX_HEADER_BYTES:
+        lines.append(file.readline(_MAX_HEADER_BYTES))
+        if lines[-1].startswith(_END):
+            return b"".join(lines)
+        if not lines[-1].startswith(b"#"):
             break
-    raise FormatError(f"the header has no line {_END.decode()!r}", offset=len(header))
+    raise FormatError(f"the header has no line {_END.decode()!r}", offset=file.tell())

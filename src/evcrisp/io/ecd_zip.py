@@ -11,24 +11,11 @@ from evcrisp.errors import FormatError
 from evcrisp.events import Events
 from evcrisp.io._bytes import first_bytes, member_blocks
 from evcrisp.io._text import Line, TextSink, stated_size
+from evcrisp.io._zip import ZIP_ERRORS, create_member
 from evcrisp.io.ecd import ECD_SIZES, EcdSource, ecd_source
 from evcrisp.streams import Frame, Imu, Triggers
 
 logger = logging.getLogger(__name__)
-
-#: Every member carries this date, so that the same events give the same bytes.
-_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
-
-
-@dataclass(slots=True)
-class EcdZipSource(EcdSource):
-    """Event text in an archive."""
-
-    archive: zipfile.ZipFile = field(kw_only=True)
-
-    def close(self) -> None:
-        """Release the file."""
-        self.archive.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +26,7 @@ class EcdZipReader:
     title: ClassVar[str] = "ECD archive (zip)"
     suffixes: ClassVar[tuple[str, ...]] = (".zip",)
     standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ECD_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = (
-        zipfile.BadZipFile,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,  # an encrypted member
-        ValueError,
-        OSError,
-    )
+    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ZIP_ERRORS
 
     def recognizes(self, head: bytes, path: Path) -> bool:
         """Look for a zip archive with a member ``events.txt``."""
@@ -55,43 +35,31 @@ class EcdZipReader:
         try:
             with zipfile.ZipFile(path) as archive:
                 return _events_member(archive) is not None
-        except self.foreign_errors:
+        except ZIP_ERRORS:
             return b"events.txt" in head[:128]
 
-    def open(self, path: Path) -> EcdZipSource:
-        """Open an archive and find its texts."""
-        archive = zipfile.ZipFile(path)
-        try:
-            return _source(archive)
-        except BaseException:
-            archive.close()
-            raise
+    def open(self, path: Path) -> EcdSource:
+        """Find the texts of an archive; every pass over one of them opens the archive anew."""
+        with zipfile.ZipFile(path) as archive:
+            events = _events_member(archive)
+            if events is None:
+                raise FormatError("the archive has no member events.txt")
+            folder = events.removesuffix("events.txt")
+            imu, calib = f"{folder}imu.txt", f"{folder}calib.txt"
+            members = set(archive.namelist())
+            comment = Line(0, 0, 0, b"#" + archive.comment[:200])
+        source = ecd_source(
+            lambda: _blocks(path, events),
+            (lambda: _blocks(path, imu)) if imu in members else None,
+            first_bytes(_blocks(path, calib), 4096) if calib in members else b"",
+        )
+        source.resolution = source.resolution or stated_size([comment])
+        return source
 
 
-def _source(archive: zipfile.ZipFile) -> EcdZipSource:
-    events = _events_member(archive)
-    if events is None:
-        raise FormatError("the archive has no member events.txt")
-    folder = events.removesuffix("events.txt")
-    members = set(archive.namelist())
-    imu = f"{folder}imu.txt"
-    calib = b""
-    if f"{folder}calib.txt" in members:
-        calib = first_bytes(member_blocks(archive, f"{folder}calib.txt"), 4096)
-    found = ecd_source(
-        lambda: member_blocks(archive, events),
-        (lambda: member_blocks(archive, imu)) if imu in members else None,
-        calib,
-    )
-    stated = stated_size([Line(0, 0, 0, b"#" + archive.comment[:200])])
-    return EcdZipSource(
-        resolution=found.resolution or stated,
-        metadata=found.metadata,
-        blocks=found.blocks,
-        layout=found.layout,
-        imu_blocks=found.imu_blocks,
-        archive=archive,
-    )
+def _blocks(path: Path, member: str) -> Iterator[bytes]:
+    with zipfile.ZipFile(path) as archive:
+        yield from member_blocks(archive, member)
 
 
 def _events_member(archive: zipfile.ZipFile) -> str | None:
@@ -105,7 +73,6 @@ class EcdZipSink:
     """An archive whose member ``events.txt`` grows; ``imu.txt`` follows it."""
 
     archive: zipfile.ZipFile
-    compression: int
     text: TextSink
     imus: list[Imu] = field(default_factory=list)
 
@@ -132,7 +99,7 @@ class EcdZipSink:
         """Complete the archive."""
         self.text.finish()
         if self.imus:
-            with _member(self.archive, "imu.txt", self.compression) as file:
+            with create_member(self.archive, "imu.txt") as file:
                 for imu in self.imus:
                     _write_imu(file, imu)
         self.archive.close()
@@ -152,13 +119,6 @@ def _write_imu(file: IO[bytes], imu: Imu) -> None:
         file.write(f"{sign}{seconds}.{rest:06d} {values}\n".encode())
 
 
-def _member(archive: zipfile.ZipFile, name: str, compression: int) -> IO[bytes]:
-    info = zipfile.ZipInfo(name, _ZIP_EPOCH)
-    info.compress_type = compression
-    setattr(info, "_compresslevel", 1)  # noqa: B010 - open() ignores the level of the archive
-    return archive.open(info, "w", force_zip64=True)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EcdZipWriter:
     """Write ECD archives; the sensor size goes into the comment of the zip file."""
@@ -176,5 +136,5 @@ class EcdZipWriter:
         compression = zipfile.ZIP_DEFLATED if self.compressed else zipfile.ZIP_STORED
         archive = zipfile.ZipFile(path, "w", compression, compresslevel=1)
         archive.comment = b"evcrisp width=%d height=%d" % resolution
-        file = _member(archive, "events.txt", compression)
-        return EcdZipSink(archive, compression, TextSink(file, " ", True, lambda labeled: b""))
+        file = create_member(archive, "events.txt")
+        return EcdZipSink(archive, TextSink(file, " ", True, lambda labeled: b""))

@@ -93,5 +93,6 @@ class MvsecReader(Hdf5Layout):
             metadata={"layout": "mvsec", "camera": side, "cameras": cameras},
             file=file,
             rows={"events": table},
+            seconds=True,
             side=side,
         )

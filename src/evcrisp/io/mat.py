@@ -3,6 +3,7 @@
 A variable is read whole: MATLAB keeps column after column, so that the last event ends the file.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError
-from evcrisp.io._columns import column_packet, find_columns
+from evcrisp.io._columns import ColumnConverter, find_columns
 from evcrisp.io._mat5 import HEADER_BYTES, Numbers, Variable, list_variables, load
-from evcrisp.io._matrix import Matrix, whole_time
+from evcrisp.io._matrix import find_order
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import ALL_SIZES
 
@@ -26,20 +27,23 @@ class MatSource(Source):
     path: Path = field(kw_only=True)
     #: The variables that hold the events: one matrix or struct, or one per column.
     variables: list[Variable] = field(kw_only=True)
+    #: What is wrong with the file after them.
+    damage: FormatError | None = field(default=None, kw_only=True)
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
-        if len(self.variables) > 1:
-            contents = {variable.name: load(self.path, variable) for variable in self.variables}
+        contents = {variable.name: load(self.path, variable) for variable in self.variables}
+        first = next(iter(contents.values()))
+        if isinstance(first, dict):
+            yield from _column_packets(first)
+        elif len(contents) == 1:
+            yield from _matrix_packets(first)
+        else:
             yield from _column_packets(
                 {name: item for name, item in contents.items() if isinstance(item, Numbers)}
             )
-            return
-        content = load(self.path, self.variables[0])
-        if isinstance(content, dict):
-            yield from _column_packets(content)
-        else:
-            yield from _matrix_packets(content)
+        if self.damage is not None:
+            raise self.damage
 
 
 def _matrix_packets(numbers: Numbers) -> Iterator[Packet]:
@@ -47,13 +51,13 @@ def _matrix_packets(numbers: Numbers) -> Iterator[Packet]:
     values = numbers.values
     if width == 4:  # one column after the other
         n = min(height, max(0, values.size - 3 * height))
-        rows = np.stack([values[k * height : k * height + n] for k in range(4)], axis=1)
+        columns = [values[k * height : k * height + n] for k in range(4)]
     else:
-        rows = values[: values.size // 4 * 4].reshape(-1, 4)
-    if len(rows):
-        meaning = Matrix(rows[:PACKET_EVENTS], HEADER_BYTES)
-        for first in range(0, len(rows), PACKET_EVENTS):
-            yield meaning.packet(rows[first : first + PACKET_EVENTS], HEADER_BYTES)
+        columns = list(values[: values.size // 4 * 4].reshape(-1, 4).T)
+    if columns[0].size:
+        head = np.stack([column[:PACKET_EVENTS] for column in columns], axis=1)
+        order = find_order(head, HEADER_BYTES)
+        yield from _packets(dict(zip(order, columns, strict=True)))
     if numbers.damage is not None:
         raise numbers.damage
 
@@ -61,20 +65,22 @@ def _matrix_packets(numbers: Numbers) -> Iterator[Packet]:
 def _column_packets(contents: dict[str, Numbers]) -> Iterator[Packet]:
     found = find_columns(contents)
     parts = {column: contents[name] for column, name in found.items()}
-    lengths = {column: int(np.prod(part.shape, dtype=object)) for column, part in parts.items()}
+    lengths = {column: math.prod(part.shape) for column, part in parts.items()}
     if len(set(lengths.values())) > 1:
         raise FormatError(f"the columns must have one length; got {lengths}", offset=HEADER_BYTES)
     n_there = min(part.values.size for part in parts.values())
-    columns: dict[str, NDArray[Any]] = {
-        column: part.values[:n_there] for column, part in parts.items()
-    }
-    columns["t"] = whole_time(columns["t"], HEADER_BYTES)
-    for first in range(0, n_there, PACKET_EVENTS):
-        part = slice(first, first + PACKET_EVENTS)
-        yield column_packet({name: c[part] for name, c in columns.items()}, HEADER_BYTES)
+    yield from _packets({column: part.values[:n_there] for column, part in parts.items()})
     damage = next((part.damage for part in parts.values() if part.damage is not None), None)
     if damage is not None:
         raise damage
+
+
+def _packets(columns: dict[str, NDArray[Any]]) -> Iterator[Packet]:
+    converter = ColumnConverter()
+    for first in range(0, columns["t"].size, PACKET_EVENTS):
+        part = slice(first, first + PACKET_EVENTS)
+        parts = {name: column[part] for name, column in columns.items()}
+        yield from converter.packets(parts, HEADER_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +102,14 @@ class MatReader:
         with path.open("rb") as file:
             if file.read(10) == b"MATLAB 7.3":
                 raise FormatError("MATLAB 7.3 files are not read; save it with the option '-v7'")
-        variables = {variable.name: variable for variable in list_variables(path)}
+        found, damage = list_variables(path)
+        variables = {variable.name: variable for variable in found}
+        try:
+            chosen = _choose(variables)
+        except FormatError as error:
+            raise damage or error from error
         return MatSource(
-            metadata={"variables": sorted(variables)}, path=path, variables=_choose(variables)
+            metadata={"variables": sorted(variables)}, path=path, variables=chosen, damage=damage
         )
 
 

@@ -19,7 +19,8 @@ _WORD_BYTES = 5
 _OVERFLOW_Y = 240
 _OVERFLOW_US = 1 << 13
 _SIDE = 34
-_PEEK_WORDS = 4096
+#: Files up to this size are looked through; those of N-MNIST have about 25 kB.
+_SMALL_BYTES = 1 << 20
 
 
 @dataclass(slots=True)
@@ -75,8 +76,12 @@ class NmnistReader:
         return False
 
     def open(self, path: Path) -> NmnistSource:
-        """Open a file; the sensor is that of N-MNIST if the first events fit it."""
-        with path.open("rb") as file:
-            words = _words(file.read(_WORD_BYTES * _PEEK_WORDS))
-        small = words.size > 0 and bool((words[:, :2] < _SIDE).all())
-        return NmnistSource(resolution=(_SIDE, _SIDE) if small else None, path=path)
+        """Open a file; the sensor is that of N-MNIST if the file is small and all events fit it."""
+        fits = path.stat().st_size <= _SMALL_BYTES and _fits_nmnist(path.read_bytes())
+        return NmnistSource(resolution=(_SIDE, _SIDE) if fits else None, path=path)
+
+
+def _fits_nmnist(content: bytes) -> bool:
+    words = _words(content)
+    places = words[words[:, 1] != _OVERFLOW_Y, :2]
+    return places.size > 0 and bool((places < _SIDE).all())

@@ -12,8 +12,8 @@ from numpy.lib import format as npy_format
 
 from evcrisp.errors import ConfigError, FormatError
 from evcrisp.events import Events
-from evcrisp.io._columns import column_packet, find_columns
-from evcrisp.io._matrix import Matrix
+from evcrisp.io._columns import ColumnConverter, find_columns
+from evcrisp.io._matrix import Order, find_order
 from evcrisp.io._npy import NpyColumn
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import ALL_SIZES
@@ -37,17 +37,20 @@ class NpySource(Source):
             offset, n_left = file.tell(), len(column)
             names = column.dtype.names
             fields = None if names is None else find_columns(names)
-            matrix: Matrix | None = None
+            order: Order | None = None
+            converter = ColumnConverter()
             while n_left:
-                rows = column.read(min(PACKET_EVENTS, n_left))
+                n = min(PACKET_EVENTS, column.rows_at_once, n_left)
+                rows = column.read(n)
                 n_left -= len(rows)
                 if fields is not None:
-                    yield column_packet({name: rows[key] for name, key in fields.items()}, offset)
+                    parts = {name: rows[key] for name, key in fields.items()}
+                    yield from converter.packets(parts, offset)
                 elif len(rows):
-                    matrix = matrix or Matrix(rows, offset)
-                    yield matrix.packet(rows, offset)
+                    order = order or find_order(rows, offset)
+                    yield from converter.packets(dict(zip(order, rows.T, strict=True)), offset)
                 offset = file.tell()
-                if n_left and len(rows) < PACKET_EVENTS:
+                if len(rows) < n:
                     raise FormatError(f"the file ends {n_left} events early", offset=offset)
 
 
@@ -106,6 +109,7 @@ class ColumnsSource(Source):
                 name: NpyColumn(name, stack.enter_context(file.open("rb")))
                 for name, file in self.files.items()
             }
+            converter = ColumnConverter()
             n_total = max(len(column) for column in columns.values())
             n_read = 0
             while n_read < n_total:
@@ -116,7 +120,7 @@ class ColumnsSource(Source):
                 offset = n_read * columns["t"].dtype.itemsize
                 if n_common:
                     whole = {name: part[:n_common] for name, part in parts.items()}
-                    yield column_packet(whole, offset)
+                    yield from converter.packets(whole, offset)
                 n_read += n_common
                 if n_common < n:
                     raise FormatError(

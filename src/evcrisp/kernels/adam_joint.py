@@ -39,9 +39,7 @@ def fill_joint_slope(iwe, w, around, lam, beta, out):
     for k in range(iwe.size):
         m = iwe[k]
         lost = 1.0 - w[k]
-        out[k] = (
-            ed * w[k] * (w[k] * m - mu) - ea * (m - mean) + 2.0 * beta * lost * lost * m
-        )
+        out[k] = ed * w[k] * (w[k] * m - mu) - ea * (m - mean) + 2.0 * beta * lost * lost * m
 
 
 @njit

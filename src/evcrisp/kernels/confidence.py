@@ -9,11 +9,7 @@ so that a pass needs neither a division nor the map w itself. All arrays are (pi
 
 import math
 
-from evcrisp.kernels import compiled, njit
-
-#: Sums may be added in any order, so that eight pixels are taken at a time (six times faster
-#: here); infinity and NaN keep their meaning.
-summing = compiled(fastmath={"reassoc"})
+from evcrisp.kernels import njit, summing
 
 #: Steps after which a search ends; three to six are usual.
 MAX_STEPS = 100

@@ -6,11 +6,7 @@ In one array, because the compiler takes one pixel at a time where two arrays ma
 
 import math
 
-from evcrisp.kernels import compiled, njit
-
-#: Sums may be added in any order, so that several pixels are taken at a time (six times faster);
-#: infinity and NaN keep their meaning.
-summing = compiled(fastmath={"reassoc"})
+from evcrisp.kernels import njit, summing
 
 
 @summing

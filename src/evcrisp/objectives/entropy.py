@@ -9,7 +9,7 @@ from evcrisp.objectives._protocol import Floats, copied, pixels
 
 @dataclass(frozen=True, slots=True)
 class Entropy:
-    r"""Negative Shannon entropy :math:`\sum_p q_p \log q_p` of :math:`q = m / \sum m`; eq. (20).
+    r"""Negative Shannon entropy :math:`\sum_p q_p \log q_p` of :math:`q = m / \sum m`; eq. (19).
 
     Between :math:`-\log P` (all P pixels alike, and an empty map) and 0 (all events on one pixel).
     Not changed by a factor. Pixels below 0 count as 0. Events that leave the map make it sharper

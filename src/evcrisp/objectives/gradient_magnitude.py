@@ -10,7 +10,7 @@ from evcrisp.objectives._protocol import Floats, copied
 
 @dataclass(frozen=True, slots=True)
 class GradientMagnitude:
-    r"""Mean squared magnitude of the map's slope by Sobel's filters; eq. (19).
+    r"""Mean squared magnitude of the map's slope by Sobel's filters; eq. (18).
 
     :math:`\frac{1}{P} \sum_p (S_x m)_p^2 + (S_y m)_p^2`, where the outermost frame of pixels has no
     slope. Not changed by a constant added to the map. Weighs fine structure more than the

@@ -8,7 +8,7 @@ from evcrisp.objectives._protocol import Floats, copied, pixels
 
 @dataclass(frozen=True, slots=True)
 class MeanSquare:
-    r"""Mean square :math:`\frac{1}{P} \sum_p m_p^2` over all P pixels; eq. (18).
+    r"""Mean square :math:`\frac{1}{P} \sum_p m_p^2` over all P pixels; eq. (17).
 
     The variance plus the square of the mean: the same objective as long as no event leaves the
     map, and one that keeps events inside where they could leave.

@@ -10,7 +10,7 @@ from evcrisp.objectives._protocol import Floats, Objective
 
 @dataclass(frozen=True, slots=True)
 class Normalized:
-    r"""Another objective divided by a reference: :math:`f(M) / |f(M_0)|`; eq. (23).
+    r"""Another objective divided by a reference: :math:`f(M) / |f(M_0)|`; eq. (22).
 
     With the map :math:`M_0` of the events where they are, 1 means that the motion gained nothing.
     Comparable between windows, and what several reference times are added up in. The reference

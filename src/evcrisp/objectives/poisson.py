@@ -10,7 +10,7 @@ from evcrisp.objectives._protocol import Floats, copied, pixels
 
 @dataclass(frozen=True, slots=True)
 class Poisson:
-    r"""Mean log-likelihood of the pixels as negative binomial counts; eq. (22).
+    r"""Mean log-likelihood of the pixels as negative binomial counts; eq. (21).
 
     A pixel that is aligned collects events at a rate of its own; with gamma-distributed rates the
     counts are negative binomial. Continued to fractions of events by the gamma function; pixels

@@ -9,7 +9,7 @@ from evcrisp.objectives._protocol import Floats, copied, pixels
 
 @dataclass(frozen=True, slots=True)
 class SumOfExponentials:
-    r"""Mean :math:`\frac{1}{P} \sum_p e^{m_p}`, with a tangent instead above ``limit``; eq. (21).
+    r"""Mean :math:`\frac{1}{P} \sum_p e^{m_p}`, with a tangent instead above ``limit``; eq. (20).
 
     Looks at the highest pixels almost alone: sensitive to noise and to hot pixels.
 

@@ -8,7 +8,7 @@ from evcrisp.objectives._protocol import Floats, copied, pixels
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    r"""Variance :math:`\frac{1}{P} \sum_p (m_p - \bar m)^2` over all P pixels; eq. (17).
+    r"""Variance :math:`\frac{1}{P} \sum_p (m_p - \bar m)^2` over all P pixels; eq. (16).
 
     Not changed by a constant added to the map; grows with the square of the map. The paper's
     objective of alignment.

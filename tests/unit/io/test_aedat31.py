@@ -251,3 +251,11 @@ def test_headers_that_cannot_be_read_are_refused(tmp_path, content, message):
 
 def test_a_file_without_packets_has_no_events(tmp_path):
     assert len(read(tmp_path, header())) == 0
+
+
+def test_a_header_of_a_million_lines_is_refused_soon(tmp_path):
+    path = tmp_path / "a.aedat"
+    path.write_bytes(b"#!AER-DAT3.1\r\n" + b"#\n" * (1 << 20))
+    with pytest.raises(FormatError, match="the header has no line '#!END-HEADER'") as caught:
+        evcrisp.read(path)
+    assert caught.value.offset <= (1 << 20) + 2

@@ -1,6 +1,10 @@
 """MATLAB files, written by scipy and read back."""
 
 import logging
+import re
+import subprocess
+import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -135,3 +139,88 @@ def test_damaged_copies_give_events_or_a_format_error(tmp_path, make_events, cap
         except FormatError:
             n_refused += 1
     assert n_refused > 5
+
+
+# ---------------------------------------------------------------- memory, and what follows the end
+
+
+def element(kind, data):
+    return np.array([kind, len(data)], "<u4").tobytes() + data + bytes(-len(data) % 8)
+
+
+def bomb(n_rows, n_claimed, n_zeros):
+    """Return a file of one packed variable `events` that is mostly zeros."""
+    head = element(6, np.array([9, 0], "<u4").tobytes())
+    head += element(5, np.array([n_rows, 4], "<i4").tobytes()) + element(1, b"events")
+    head += np.array([9, n_claimed], "<u4").tobytes()
+    packer = zlib.compressobj(9)
+    packed = packer.compress(np.array([14, len(head) + n_claimed], "<u4").tobytes() + head)
+    for _ in range(n_zeros >> 20):
+        packed += packer.compress(bytes(1 << 20))
+    packed += packer.flush()
+    return b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + element(15, packed)
+
+
+PEAK = """
+import resource, sys
+import evcrisp
+try:
+    evcrisp.read(sys.argv[1], resolution=(346, 260))
+except evcrisp.FormatError as error:
+    print(str(error)[:300])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_claimed", "message"),
+    [
+        (10, 2**32 - 200, "a variable of shape .10, 4. cannot have 4294967"),
+        (2**23, 2**28, "packs .* bytes into .*, more than events do"),
+    ],
+)
+def test_a_small_file_takes_little_memory(tmp_path, n_rows, n_claimed, message):
+    path = tmp_path / "a.mat"
+    path.write_bytes(bomb(n_rows, n_claimed, 2**28))
+    assert path.stat().st_size < 300_000
+    result = subprocess.run(
+        [sys.executable, "-c", PEAK, path], capture_output=True, text=True, check=True
+    )
+    *complaint, peak = result.stdout.splitlines()
+    assert re.search(message, "".join(complaint))
+    assert int(peak) < 220
+
+
+def test_many_events_that_are_all_alike_are_read(tmp_path):
+    n = 200_000
+    struct = {"x": np.full(n, 3.0), "y": np.full(n, 4.0), "p": np.ones(n), "ts": np.full(n, 5.0)}
+    path = saved(tmp_path, {"TD": struct}, do_compression=True)
+    assert 6_400_000 / path.stat().st_size > 200
+    assert len(evcrisp.read(path, resolution=SIZE)) == n
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("n_zeros", [3, 8, 1000])
+def test_zeros_after_the_last_variable_are_its_padding(tmp_path, make_events, compressed, n_zeros):
+    events = make_events(300)
+    matrix = np.stack(list(columns(events).values()), axis=1)
+    path = saved(tmp_path, {"events": matrix}, do_compression=compressed)
+    path.write_bytes(path.read_bytes() + bytes(n_zeros))
+    assert evcrisp.read(path, resolution=SIZE).equals(events)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize(
+    ("tail", "message"),
+    [(b"\xff" * 50, "no element of the type"), (b"\x0f\0\0\0\x10\0\0\0" + b"x" * 16, "damaged")],
+)
+def test_what_follows_the_events_costs_none_of_them(
+    tmp_path, make_events, compressed, tail, message
+):
+    events = make_events(300)
+    matrix = np.stack(list(columns(events).values()), axis=1)
+    path = saved(tmp_path, {"events": matrix}, do_compression=compressed)
+    path.write_bytes(path.read_bytes() + tail)
+    with pytest.raises(FormatError, match=f"{message}.*after 300 events"):
+        evcrisp.read(path, resolution=SIZE)
+    assert evcrisp.read(path, resolution=SIZE, on_error="truncate").equals(events)

@@ -51,3 +51,23 @@ def test_any_bytes_give_events_or_a_format_error(tmp_path):
     for n in (1, 5, 7, 100, 1000):
         events = read(tmp_path, rng.bytes(n), resolution=(256, 256), on_error="truncate")
         assert len(events) <= n // 5
+
+
+def test_a_late_event_outside_the_small_sensor_is_no_damage(tmp_path):
+    content = b"".join(word(t, t % 34, 3, 1) for t in range(5000)) + word(5000, 200, 170, 1)
+    events = read(tmp_path, content)
+    assert len(events) == 5001
+    assert events.resolution == (240, 180)
+
+
+def test_overflow_words_do_not_hide_the_small_sensor(tmp_path, caplog):
+    content = word(10, 1, 1, 1) + word(0, 0, 240, 0) + word(20, 33, 33, 1)
+    assert read(tmp_path, content).resolution == (34, 34)
+    assert not caplog.records
+
+
+def test_the_size_of_a_large_file_is_guessed_from_all_of_it(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("evcrisp.io.nmnist._SMALL_BYTES", 100)
+    content = b"".join(word(t, 3, 3, 1) for t in range(50))
+    assert read(tmp_path, content).resolution == (34, 34)
+    assert "does not say its sensor size; taking 34x34" in caplog.text

@@ -1,6 +1,7 @@
 """ROS 2 bags: folders, MCAP and SQLite files, and the encodings of event packets."""
 
 import logging
+import os
 import shutil
 import sqlite3
 import struct
@@ -126,6 +127,15 @@ def test_libcaer_time_that_starts_over_within_a_message_goes_on(ros2, tmp_path):
     events = evcrisp.read(ros2.write(tmp_path / "a", [(TOPIC, message)]))
     expected = 10**15 + np.array([2**31 - 3, 2**31 - 1, 2**31 + 2, 2**31 + 9])
     assert events.equals(Events(x=x, y=y, t=expected, p=p, resolution=(346, 260)))
+
+
+@pytest.mark.parametrize("fall", [1, 2**30 - 1])
+def test_libcaer_time_that_steps_back_a_little_is_damage(ros2, tmp_path, fall):
+    words = np.zeros(6, "<u4")
+    words[1::2] = 2**30, 2**30 + 5, 2**30 + 5 - fall
+    message = ros2.event_packet(words.tobytes(), encoding="libcaer")
+    with pytest.raises(FormatError, match=f"time decreases from {2**30 + 5} to.*after 2 events"):
+        evcrisp.read(ros2.write(tmp_path / "a", [(TOPIC, message)]))
 
 
 def test_mono_of_the_older_message_name(ros2, tmp_path):
@@ -280,6 +290,13 @@ def test_reading_leaves_the_database_as_it_is(ros2, make_events, tmp_path):
     finally:
         folder.chmod(0o755)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_database_of_more_than_2_gib_is_read(ros2, make_events, tmp_path):
+    events = make_events(50)
+    folder = ros2.write(tmp_path / "a", packets(ros2, events), storage="sqlite3")
+    os.truncate(only_file(folder), (1 << 31) + (1 << 20))  # takes no room on the disk
+    assert evcrisp.read(folder).equals(events)
 
 
 def test_messages_that_are_only_in_the_log_of_sqlite_are_read(ros2, make_events, tmp_path):
