@@ -152,6 +152,31 @@ def _by_count(chunks: Iterator[Events], n_events: int, step: int) -> Iterator[Wi
         yield _counted(Events.concatenate(parts), index)
 
 
+def window_at(source: Events | Iterable[Events], start_us: int, duration_us: int) -> Window:
+    """Return one window that starts so long after the first event; it may be empty.
+
+    Examples
+    --------
+    >>> events = Events(x=[0] * 5, y=[0] * 5, t=[100, 104, 105, 109, 112], p=[1] * 5, resolution=(1, 1))
+    >>> window_at(events, 4, 6).events.t
+    array([104, 105, 109])
+    """
+    _checked_step("step", None, "duration_us", duration_us)
+    parts: list[Events] = []
+    t_start = t_end = index = 0
+    for chunk in _chunks(source):
+        if not parts:
+            t_start = int(chunk.t[0]) + start_us
+            t_end = t_start + duration_us
+        index += int(np.searchsorted(chunk.t, t_start))
+        parts.append(chunk.between(t_start, t_end))
+        if int(chunk.t[-1]) >= t_end:
+            break
+    if not parts:
+        raise EventDataError("There are no events to take a window of.")
+    return Window(Events.concatenate(parts), t_start, t_end, index)
+
+
 def _counted(events: Events, index: int) -> Window:
     return Window(events, int(events.t[0]), int(events.t[-1]) + 1, index)
 

@@ -103,17 +103,29 @@ def as_tuples(x, y, t, p):
     return list(zip(x.tolist(), y.tolist(), t.tolist(), p.tolist(), strict=True))
 
 
+def encoded_evt3(columns, width, n_pieces=1):
+    """Return the words of events that come in pieces."""
+    state = np.array(evt_encode.START, np.int64)
+    words = []
+    for k, piece in enumerate(zip(*(np.array_split(c, n_pieces) for c in columns), strict=True)):
+        out = np.empty(1 << 17, np.uint16)
+        n = evt_encode.encode_evt3(*piece, width, k == n_pieces - 1, state, out)
+        words += out[:n].tolist()
+    nothing = [column[:0] for column in columns]
+    assert evt_encode.encode_evt3(*nothing, width, True, state, out) == 0
+    return words
+
+
 @pytest.mark.parametrize(
     ("t_start", "pause_us"), [(0, 400), (11_000_000, 9_000_000), (123_456_789, 60_000_000)]
 )
 @pytest.mark.parametrize("width", [1280, 346, 31])
-def test_evt3_encoder_matches_reference(width, t_start, pause_us):
+@pytest.mark.parametrize("n_pieces", [1, 7, 500])
+def test_evt3_encoder_matches_reference(width, t_start, pause_us, n_pieces):
     columns = bursts(3000, width, 8, t_start, pause_us)
-    state = np.array(evt_encode.START, np.int64)
-    out = np.empty(1 << 17, np.uint16)
-    n = evt_encode.encode_evt3(*columns, width, state, out)
-    assert out[:n].tolist() == reference.encode_evt3(as_tuples(*columns), width)
-    assert reference.decode_evt3(out[:n])[0] == as_tuples(*columns)
+    words = encoded_evt3(columns, width, n_pieces)
+    assert words == reference.encode_evt3(as_tuples(*columns), width)
+    assert reference.decode_evt3(words)[0] == as_tuples(*columns)
 
 
 @pytest.mark.parametrize("pause_us", [400, 1 << 33, 1 << 36])
@@ -126,12 +138,11 @@ def test_evt2_encoder_matches_reference(pause_us):
     assert reference.decode_evt2(out[:n])[0] == as_tuples(*columns)
 
 
-def test_evt3_encoder_uses_vectors_where_they_save_words():
+@pytest.mark.parametrize("n_pieces", [1, 2, 67])
+def test_evt3_encoder_uses_vectors_where_they_save_words(n_pieces):
     x = np.concatenate([np.arange(64, 128), [1, 9, 17]]).astype(np.uint16)
     columns = (x, np.full(67, 5, np.uint16), np.full(67, 4096, np.int64), np.ones(67, bool))
-    out = np.empty(400, np.uint16)
-    n = evt_encode.encode_evt3(*columns, 1280, np.array(evt_encode.START, np.int64), out)
-    assert [hex(word) for word in out[:n]] == [
+    assert [hex(word) for word in encoded_evt3(columns, 1280, n_pieces)] == [
         *("0x8001", "0x6000", "0x5", "0x3840"),
         *("0x4fff", "0x4fff", "0x50ff") * 2,
         *("0x2801", "0x2809", "0x2811"),

@@ -7,7 +7,17 @@ import pytest
 from scipy import optimize
 
 from evcrisp.errors import ConfigError
-from evcrisp.solvers import SOLVERS, Adam, AdamState, Bfgs, Grid, Newton, QuasiRandom, Status, halton
+from evcrisp.solvers import (
+    SOLVERS,
+    Adam,
+    AdamState,
+    Bfgs,
+    Grid,
+    Newton,
+    QuasiRandom,
+    Status,
+    halton,
+)
 from evcrisp.solvers._line_search import line_search
 from evcrisp.solvers._counted import Counted
 

@@ -16,6 +16,8 @@ from evcrisp.errors import ConfigError, EvError, UnknownNameError
 VERBS = {
     "info": "Show what a recording holds.",
     "convert": "Convert a recording to another format.",
+    "run": "Align and denoise a recording, window by window.",
+    "pareto": "Print the trade-off between alignment and denoising of a window.",
     "simulate": "Simulate a recording whose truth is known.",
     "demo": "Simulate a noisy scene, clean it, and print how well that went.",
 }

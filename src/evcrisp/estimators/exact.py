@@ -95,11 +95,11 @@ class ExactRegret(RegretConfig):
         """Return where V is lowest near ``theta``; the result's value is V.
 
         Where denoising has a part in the solution, V has many minima far from alignment. Another
-        one is then looked for through coarse maps, and the lower of both is taken.
+        one is then looked for from no motion through coarse maps, and the lower of both is taken.
         """
         end = self._through(problem, theta, (1,))
         if problem.solve(end.theta).lam > 0.0:
-            other = self._through(problem, theta, DETOUR)
+            other = self._through(problem, np.zeros(theta.size), DETOUR)
             n_eval = end.n_eval + other.n_eval
             end = replace(other if other.value < end.value else end, n_eval=n_eval)
         return end

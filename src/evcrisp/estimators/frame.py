@@ -17,6 +17,7 @@ from evcrisp.motion import MotionModel
 Floats = NDArray[np.float64]
 
 _PER_SIDE = 8
+_BAND = 0.1  # of the width or height: what counts as near a border
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,15 +38,40 @@ class Frame:
         """Return the frame of a sensor under a model."""
         return _frame(model, resolution)
 
-    def loss(self, scaled: Floats, softness_px: float) -> tuple[float, Floats]:
-        """Return the loss at ``u`` and its gradient.
+    def loss(
+        self, scaled: Floats, softness_px: float, density: Floats | None = None
+    ) -> tuple[float, Floats]:
+        """Return the loss at ``u`` and its gradient, shape (m,).
 
-        ``softness_px`` is the sigma of the map's kernel; movements below it lose nothing yet.
+        Parameters
+        ----------
+        scaled : ndarray, shape (m,)
+            Parameters as `Scaling` makes them.
+        softness_px : float, px
+            Sigma of the map's kernel; movements below it lose nothing yet.
+        density : ndarray, shape (4,), optional
+            How full the view is at its upper, lower, left and right border; 1 where not given.
         """
+        share = self.share if density is None else self.share * np.repeat(density, _PER_SIDE)
         moved = self.rows @ scaled
         soft = 2.0 * softness_px
         size = np.sqrt(moved * moved + soft * soft)
-        return float(self.share @ (size - soft)), (self.share * moved / size) @ self.rows
+        return float(share @ (size - soft)), (share * moved / size) @ self.rows
+
+
+def border_density(x: Floats, y: Floats, resolution: tuple[int, int]) -> Floats:
+    """Return the density of events near each border relative to the mean, at most 1, shape (4,).
+
+    The order is upper, lower, left, right. A scene that does not reach a border loses nothing there.
+    """
+    width, height = resolution
+    counts = [
+        np.count_nonzero(y < _BAND * height),
+        np.count_nonzero(y >= (1.0 - _BAND) * height),
+        np.count_nonzero(x < _BAND * width),
+        np.count_nonzero(x >= (1.0 - _BAND) * width),
+    ]
+    return np.minimum(np.array(counts) / (_BAND * max(x.size, 1)), 1.0)
 
 
 @lru_cache(maxsize=64)

@@ -42,9 +42,4 @@ def data_without_hot_pixels(window: Window, model: MotionModel) -> tuple[WindowD
     """Return all events of a window as numbers, and those that may decide the motion."""
     data = WindowData.of(window, model)
     hot = hot_events(window.events)
-    return data, subset(data, ~hot) if hot.any() else data
-
-
-def subset(data: WindowData, keep: NDArray[np.bool_]) -> WindowData:
-    """Return some of the events of a window."""
-    return WindowData(data.warp.subset(keep), data.p[keep], data.resolution, data.duration_s)
+    return data, data.subset(~hot) if hot.any() else data

@@ -158,21 +158,22 @@ def pareto_front(
     data = WindowData.of(window, model)
     problem = JointProblem.of(data, config)
     start = find_motion(data, theta0, config.search)
-    tracer = _Tracer(problem, config.max_iter, max_drift_px)
+    tracer = _Tracer(problem, config, max_drift_px)
     if start.status in HOPELESS:
         tracer.keep((problem, None), [start.theta])
     else:
         tracer.trace(start.theta, n_points)
-    return _front(tracer, config, window, start.status)
+    return _front(tracer, window, start.status)
 
 
 class _Tracer:
     """Solves one scalarization after the other, each from the solution of its neighbor."""
 
-    def __init__(self, problem: JointProblem, max_iter: int, max_drift_px: float) -> None:
+    def __init__(self, problem: JointProblem, config: ExactRegret, max_drift_px: float) -> None:
         self.problem = problem
+        self.config = config
         self.radius = max_drift_px
-        self.solver = Bfgs(max_iter=max_iter, tol=1e-8, tol_step=1e-3, max_step=4.0)
+        self.solver = Bfgs(max_iter=config.max_iter, tol=1e-8, tol_step=1e-3, max_step=4.0)
         self.thetas: list[Floats] = []
         self.found: list[Confidence] = []
 
@@ -186,7 +187,8 @@ class _Tracer:
         self._both_ways(self._other_baselines(n_points - n_mixtures))
         starts = sorted(self.thetas, key=lambda theta: self.problem.solve(theta).value)[:2]
         plain = (self.problem, None)
-        self.keep(plain, [self._solved(plain, start) for start in starts])
+        ends = [self._solved(plain, start) for start in starts]
+        self.keep(plain, [self.config.descend(self.problem, theta).theta, *ends])
 
     def keep(self, which: Scalarization, thetas: Sequence[Floats]) -> None:
         """Add the best of some motions for one scalarization."""
@@ -257,11 +259,11 @@ class _Tracer:
         return bounded
 
 
-def _front(tracer: _Tracer, config: ExactRegret, window: Window, status: Status) -> ParetoFront:
+def _front(tracer: _Tracer, window: Window, status: Status) -> ParetoFront:
     """Drop dominated points."""
     problem, terms = tracer.problem, tracer.problem.terms
     costs = np.array([(b.penalty - b.f_ea, b.penalty + b.f_ed) for b in tracer.found])
-    kept = non_dominated(costs)
+    kept = non_dominated(costs, 1e-6 * terms.baseline_ed)
     worst = np.maximum(terms.baseline_ea + costs[kept, 0], costs[kept, 1] - terms.baseline_ed)
     points = tuple(_point(problem, window, tracer.thetas[k], tracer.found[k]) for k in kept)
     return ParetoFront(
@@ -271,7 +273,7 @@ def _front(tracer: _Tracer, config: ExactRegret, window: Window, status: Status)
         nadir=(points[-1].cost_ea, points[0].cost_ed),
         problem=problem,
         status=status,
-        config=config,
+        config=tracer.config,
     )
 
 
@@ -287,8 +289,10 @@ def _point(problem: JointProblem, window: Window, theta: Floats, best: Confidenc
     )
 
 
-def non_dominated(costs: Floats) -> list[int]:
+def non_dominated(costs: Floats, tol: float = 0.0) -> list[int]:
     """Return the rows of pairs of costs that no other row beats in both, by rising first cost.
+
+    A row counts as beaten if its second cost is better by ``tol`` or less.
 
     Examples
     --------
@@ -297,6 +301,6 @@ def non_dominated(costs: Floats) -> list[int]:
     """
     kept: list[int] = []
     for k in np.lexsort((costs[:, 1], costs[:, 0])):
-        if not kept or costs[k, 1] < costs[kept[-1], 1]:
+        if not kept or costs[k, 1] < costs[kept[-1], 1] - tol:
             kept.append(int(k))
     return kept

@@ -28,14 +28,14 @@ class Problem:
     scaling: Scaling
     guard: Guard
     frame: Frame
+    span_s: float  # from the first to the last event
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
     """Log of the sum of squares of the contrast map, per event; a function for solvers.
 
-    The loss at the frame is given back, and the guard's wall subtracted. The arrays are workspace:
-    calls overwrite them.
+    The guard's wall is subtracted. The arrays are scratch: calls overwrite them.
     """
 
     problem: Problem

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.frame import Frame
+from evcrisp.estimators.frame import Frame, border_density
 from evcrisp.estimators.guard import MAX_LOG_AREA, Guard, log_area_change
-from evcrisp.estimators.pyramid import Level, Problem
+from evcrisp.estimators.pyramid import Level, Problem, thinned
 from evcrisp.estimators.scaling import Scaling, main_directions
 from evcrisp.solvers import SolverResult, Status
 from evcrisp.solvers.bfgs import Bfgs, Climb
@@ -37,6 +37,7 @@ MIN_EVENTS = 10
 _CURVATURE = 12.0
 _SHARPER = 0.3  # what is left of the inverse curvature on a map twice as fine
 _FINEST_GROWTH = 4  # times as many events on each further pass over the finest map
+_FRAME_EVENTS = 4096  # enough to tell how full the borders are
 _LAST_STEP_PX = 0.5  # longest step that is not checked by another look at the events
 
 
@@ -99,27 +100,31 @@ def find_motion(
         sees on the finest map. Status `TOO_FEW_EVENTS` or `FLAT` comes with ``theta0``, or zeros.
     """
     config = SearchConfig() if config is None else config
-    n_params = len(data.warp.model.param_names)
-    start = np.zeros(n_params) if theta0 is None else np.array(theta0, np.float64)
-    hopeless = _no_evidence(data)
+    hopeless = no_evidence(data, theta0)
     if hopeless is not None:
-        return SolverResult(start, 0.0, 0, hopeless)
+        return hopeless
     problem = _problem(data, config)
-    if theta0 is None or not np.isfinite(start).all():
-        return _cold(problem, data, config)
-    return _warm(problem, data, config, problem.scaling.scaled(start))
+    if theta0 is None or not np.isfinite(theta0).all():
+        return _cold(problem, config)
+    return _warm(problem, config, problem.scaling.scaled(theta0))
 
 
-def _no_evidence(data: WindowData) -> Status | None:
-    """Return why a window cannot tell a motion, or None if it may."""
+def no_evidence(data: WindowData, theta0: ArrayLike | None = None) -> SolverResult | None:
+    """Return the result for a window that cannot tell a motion, or None if it may.
+
+    Its motion is ``theta0``, or zero.
+    """
     warp = data.warp
     if len(data) < MIN_EVENTS:
-        return Status.TOO_FEW_EVENTS
-    if warp.dt.max() == warp.dt.min():
-        return Status.FLAT
-    if warp.x.max() == warp.x.min() and warp.y.max() == warp.y.min():
-        return Status.TOO_FEW_EVENTS
-    return None
+        status = Status.TOO_FEW_EVENTS
+    elif warp.dt.max() == warp.dt.min():
+        status = Status.FLAT
+    elif warp.x.max() == warp.x.min() and warp.y.max() == warp.y.min():
+        status = Status.TOO_FEW_EVENTS
+    else:
+        return None
+    theta = np.zeros(len(warp.model.param_names)) if theta0 is None else np.array(theta0, float)
+    return SolverResult(np.nan_to_num(theta, posinf=0.0, neginf=0.0), 0.0, 0, status)
 
 
 def _problem(data: WindowData, config: SearchConfig) -> Problem:
@@ -131,45 +136,38 @@ def _problem(data: WindowData, config: SearchConfig) -> Problem:
         Scaling.of(model, size, span_s),
         Guard.of(model, size, config.max_log_area),
         Frame.of(model, size),
+        span_s,
     )
 
 
-def _cold(problem: Problem, data: WindowData, config: SearchConfig) -> SolverResult:
+def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
     level = _coarse_level(problem, config)
-    bound = _bound_px(problem, config)
-    directions = main_directions(data.warp.model, data.resolution)
-    starts, n_eval = _starts(level, directions, bound)
-    best: Climb | None = None
-    for start in starts:
-        end = _climb(level, start, 0.1 * level.scale, None)
-        n_eval += end.n_eval
-        if best is None or end.value > best.value:
-            best = end
-    assert best is not None
-    plan = _plan(level.scale // 2, 2 * config.coarse_events, len(data), config)
+    starts, n_eval = _starts(level, _bound_px(problem, config))
+    ends = [_climb(level, start, 0.1 * level.scale, None) for start in starts]
+    n_eval += sum(end.n_eval for end in ends)
+    best = max(ends, key=lambda end: end.value)
+    plan = _plan(level.scale // 2, 2 * config.coarse_events, len(problem.warp), config)
     return _refined(problem, config, plan, best.theta, best.inverse_hessian * _SHARPER, n_eval)
 
 
-def _warm(
-    problem: Problem, data: WindowData, config: SearchConfig, start: Floats
-) -> SolverResult:
-    scale = min(2 * config.finest_scale, _coarse_scale(data.resolution))
-    plan = _plan(scale, 2 * config.coarse_events, len(data), config)
+def _warm(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult:
+    scale = min(2 * config.finest_scale, _coarse_scale(problem.resolution))
+    plan = _plan(scale, 2 * config.coarse_events, len(problem.warp), config)
     result = _refined(problem, config, plan, start, None, 0)
     level = _coarse_level(problem, config)
     found = problem.scaling.scaled(result.theta)
-    rivals = _rivals(found, main_directions(data.warp.model, data.resolution), level.scale)
-    here = level.value(found)
+    here, rivals = level.value(found), _rivals(problem, found, level.scale)
     n_eval = result.n_eval + 1 + len(rivals)
     if result.status is Status.CONVERGED and all(level.value(other) <= here for other in rivals):
         return SolverResult(result.theta, result.value, n_eval, result.status)
-    cold = _cold(problem, data, config)
+    cold = _cold(problem, config)
     return SolverResult(cold.theta, cold.value, cold.n_eval + n_eval, cold.status)
 
 
-def _rivals(scaled: Floats, directions: Floats, scale: int) -> list[Floats]:
+def _rivals(problem: Problem, scaled: Floats, scale: int) -> list[Floats]:
     """Return motions that must not be sharper than the one found: around it, and none at all."""
     step = 2.0 * scale
+    directions = main_directions(problem.warp.model, problem.resolution)
     around = [scaled + sign * step * row for row in directions for sign in (-1.0, 1.0)]
     return [*around, np.zeros_like(scaled)] if float(scaled @ scaled) > step * step else around
 
@@ -197,25 +195,30 @@ def _refined(
     curvature: Floats | None,
     n_eval: int,
 ) -> SolverResult:
-    """Climb on finer and finer levels."""
+    """Climb on finer and finer levels, and give back what the frame took."""
     scaled, status, value = start, Status.CONVERGED, 0.0
     for scale, n_events, last in plan:
         level = Level.around(problem, scaled, scale=scale, n_events=n_events, margin_px=3.0 * scale)
         end = _climb(level, scaled, config.tol_px if last else 0.05 * scale, curvature)
         n_eval += end.n_eval
-        status, value = end.status, end.value
-        uphill = end.gradient
+        status, value, uphill = end.status, end.value, end.gradient
         if last:
-            uphill = uphill + problem.frame.loss(end.theta, 0.5 * scale)[1]
+            uphill = uphill + _frame_slope(problem, end.theta, 0.5 * scale)
         scaled = end.theta + _limited(end.inverse_hessian @ uphill, _LAST_STEP_PX)
         curvature = end.inverse_hessian * (1.0 if scale == config.finest_scale else _SHARPER)
     theta = problem.scaling.theta(scaled)
     if status is Status.NOT_FINITE or not np.isfinite(theta).all():
         return SolverResult(np.zeros_like(theta), 0.0, n_eval, Status.NOT_FINITE)
-    model, span_s = problem.warp.model, float(problem.warp.dt.max() - problem.warp.dt.min())
+    model, span_s = problem.warp.model, problem.span_s
     if log_area_change(model, theta, problem.resolution, span_s) > 1.1 * config.max_log_area:
         status = Status.COLLAPSED
     return SolverResult(theta, value, n_eval, status)
+
+
+def _frame_slope(problem: Problem, scaled: Floats, softness_px: float) -> Floats:
+    x, y = thinned(problem.warp, _FRAME_EVENTS).warp(problem.scaling.theta(scaled))
+    density = border_density(x, y, problem.resolution)
+    return problem.frame.loss(scaled, softness_px, density)[1]
 
 
 def _limited(step: Floats, longest: float) -> Floats:
@@ -250,8 +253,9 @@ def _coarse_level(problem: Problem, config: SearchConfig) -> Level:
     )
 
 
-def _starts(level: Level, directions: Floats, bound_px: float) -> tuple[list[Floats], int]:
+def _starts(level: Level, bound_px: float) -> tuple[list[Floats], int]:
     """Return the one or two most promising motions, and how many were looked at."""
+    directions = main_directions(level.warp.model, level.problem.resolution)
     step = 3.0 * level.scale
     reach = max(1, round(bound_px / step - 0.25))
     ticks = step * np.arange(-reach, reach + 1)

@@ -104,6 +104,8 @@ class ColumnConverter:
             if self._seconds is None and values.size:
                 self._seconds = _has_fraction(values)
             good, wrong = _float_time(values, seconds=bool(self._seconds))
+            good, late = _whole_time(good, self._t_offset)
+            wrong = late or wrong
         return (good + self._t_offset if self._t_offset else good), wrong
 
 

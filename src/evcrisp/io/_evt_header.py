@@ -8,6 +8,8 @@ from evcrisp.errors import FormatError
 
 #: Longer headers are not headers.
 MAX_HEADER_BYTES = 1 << 16
+#: Times that are stated in a header stay below this, us.
+MAX_TIME_BASE = 1 << 62
 #: Cameras whose old headers state no size, only ``system_ID``.
 _VGA, _HD = (640, 480), (1280, 720)
 _SYSTEM_SIZES = {
@@ -38,7 +40,7 @@ class PropheseeHeader:
     def time_base(self) -> int:
         """What faery and evcrisp subtracted from all times (``% t0``), us."""
         t_base = self.number("t0") or 0
-        if abs(t_base) >= 1 << 62:
+        if abs(t_base) >= MAX_TIME_BASE:
             raise FormatError(f"the header says t0 = {t_base} us, which no clock reaches")
         return t_base
 

@@ -294,6 +294,6 @@ def find_number(file: Any, path: str) -> int | None:
     if dataset.size != 1 or dataset.dtype.kind not in "iuf":
         raise FormatError(f"{path!r} must be one number; got shape {dataset.shape}")
     value = np.ravel(dataset[()])[0]
-    if not abs(float(value)) < 2**62:  # also catches NaN
+    if not np.isfinite(value) or not -(2**63) <= int(value) < 2**63:
         raise FormatError(f"{path!r} is not a time; got {value}")
     return int(value)

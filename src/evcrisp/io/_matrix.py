@@ -13,7 +13,7 @@ Order = tuple[str, str, str, str]
 ORDERS: tuple[Order, ...] = (("x", "y", "p", "t"), ("x", "y", "t", "p"), ("t", "x", "y", "p"))
 
 #: Where no order fits all rows, this many of the first ones must tell; the next one is damaged.
-_MIN_ROWS = 64
+_MIN_ROWS = 16
 
 
 def best_orders(rows: NDArray[Any]) -> list[Order]:

@@ -4,7 +4,7 @@ import gzip
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import IO, cast
@@ -20,6 +20,8 @@ from evcrisp.io._protocol import PACKET_EVENTS, Packet
 HEAD_BYTES = 1 << 16
 _MAX_LINE_BYTES = 1 << 16
 _WRITE_EVENTS = 1 << 16
+#: What goes to a file at once, whatever the chunks are: a compressor may give other bytes otherwise.
+_WRITE_BYTES = 1 << 20
 
 _ROLES = {"t": 0, "x": 1, "y": 2, "p": 3, "signal": 4, "": 5}
 _SIZES = (
@@ -222,7 +224,7 @@ class TextSink:
     #: A file below `file`, closed after it.
     below: IO[bytes] | None = None
     labeled: bool | None = None
-    n_events: int = 0
+    waiting: bytearray = field(default_factory=bytearray)
 
     def write(self, events: Events) -> None:
         """Append events."""
@@ -249,19 +251,27 @@ class TextSink:
                 6 if self.seconds else 0,
                 out,
             )
-            self.file.write(out[:n_bytes].data)
-        self.n_events += len(events)
+            self._put(out[:n_bytes].data)
 
     def _begin(self, labeled: bool) -> None:
         self.labeled = labeled
-        self.file.write(self.preamble(labeled))
+        self._put(self.preamble(labeled))
+
+    def _put(self, text: bytes | memoryview) -> None:
+        """Write in blocks of one size; the rest waits."""
+        self.waiting += text
+        n_ready = len(self.waiting) // _WRITE_BYTES * _WRITE_BYTES
+        for first in range(0, n_ready, _WRITE_BYTES):
+            self.file.write(self.waiting[first : first + _WRITE_BYTES])
+        del self.waiting[:n_ready]
 
     def finish(self) -> None:
         """Close the file."""
         if self.labeled is None:
             self._begin(False)
             # A file of zero bytes could not be told from a failure.
-            self.file.write(b"# no events\n")
+            self._put(b"# no events\n")
+        self.file.write(self.waiting)
         self.file.close()
         if self.below is not None:
             self.below.close()

@@ -5,14 +5,18 @@ the values, ``t,x,y,p`` or ``x,y,t,p``, if one of them does. All are whole numbe
 microseconds, or, in a column with a name, in seconds if it is written with a decimal point.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+
 from evcrisp.errors import FormatError
 from evcrisp.io._bytes import file_blocks, first_bytes, uncompressed
 from evcrisp.io._columns import find_columns
+from evcrisp.io._matrix import best_orders
 from evcrisp.io._protocol import Packet, Source
 from evcrisp.io._sizes import ALL_SIZES
 from evcrisp.io._text import (
@@ -29,8 +33,6 @@ from evcrisp.io._text import (
 )
 
 _METAVISION = ("x", "y", "p", "t")
-_OTHERS = (("t", "x", "y", "p"), ("x", "y", "t", "p"))
-_FLAGS = {b"0", b"1", b"-1", b"+1"}
 _UNIT_SUFFIXES = {"_us": False, "[us]": False, "(us)": False, "_s": True, "[s]": True, "(s)": True}
 
 
@@ -134,15 +136,13 @@ def _named(fields: list[bytes], offset: int) -> tuple[tuple[str, ...], bool | No
 
 
 def _unnamed(rows: list[list[bytes]], offset: int) -> tuple[str, ...]:
-    """Return the order that fits the values."""
-    whole = all(
-        len(row) == 4 and all(is_whole(item) and len(item) < 20 for item in row) for row in rows
-    )
-    if whole and _fits(rows, _METAVISION):
+    """Return the order that fits the values; of the rows before the first that is damaged."""
+    good = list(itertools.takewhile(_are_whole, rows))
+    best = best_orders(np.array(good, np.int64)) if good else []
+    if _METAVISION in best:
         return _METAVISION
-    fitting = [order for order in _OTHERS if whole and _fits(rows, order)]
-    if len(fitting) == 1:
-        return fitting[0]
+    if len(best) == 1:
+        return best[0]
     raise FormatError(
         "the columns have no names, and their values do not tell which is which (x,y,p,t or t,x,y,p "
         "or x,y,t,p; whole numbers, t in microseconds). Add a first line that names them, such as "
@@ -151,9 +151,9 @@ def _unnamed(rows: list[list[bytes]], offset: int) -> tuple[str, ...]:
     )
 
 
-def _fits(rows: list[list[bytes]], order: tuple[str, ...]) -> bool:
-    times = [int(row[order.index("t")]) for row in rows]
-    return times == sorted(times) and all(row[order.index("p")] in _FLAGS for row in rows)
+def _are_whole(row: list[bytes]) -> bool:
+    """Say whether a line holds four whole numbers of no more than 64 bits."""
+    return len(row) == 4 and all(is_whole(item) and len(item) < 19 for item in row)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,17 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError, OutputError
-from evcrisp.events import Events
 from evcrisp.io._evt_header import PropheseeHeader, header_of, parse_header
+from evcrisp.io._evt_sink import HeadedSink, check_size
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import ATIS_SIZES
-from evcrisp.io.evt_writers import check_size, time_origin
+from evcrisp.io.evt_decoder import Columns
 from evcrisp.streams import TriggerKind, Triggers
 
 logger = logging.getLogger(__name__)
@@ -160,42 +160,34 @@ def _version(header: PropheseeHeader) -> int:
     return int(text)
 
 
-@dataclass(slots=True)
-class DatSink:
-    """An open DAT file; the header is written with the first events, whose time it may state."""
+@dataclass(slots=True, kw_only=True)
+class DatSink(HeadedSink):
+    """An open DAT file."""
 
-    file: BinaryIO
     resolution: tuple[int, int]
-    t_origin: int | None = field(default=None, init=False)
     t_last: int = field(default=0, init=False)
 
-    def write(self, events: Events) -> None:
-        """Append events."""
-        from evcrisp.kernels.dat import encode_dat
-
-        if len(events) == 0:
-            return
-        if self.t_origin is None:
-            self._start(time_origin(TITLE, int(events.t[0]), 1 << 32))
-        t = events.t - self.t_origin if self.t_origin else events.t
-        self._check_loops(t)
-        for first in range(0, len(events), PACKET_EVENTS):
-            part = slice(first, first + PACKET_EVENTS)
-            columns = (events.x[part], events.y[part], t[part], events.p[part])
-            x, y, time, p = (np.ascontiguousarray(column) for column in columns)
-            out = np.empty((time.size, 2), np.uint32)
-            encode_dat(x, y, time, p, out)
-            self.file.write(out.astype("<u4", copy=False).data)
-
-    def _start(self, t_origin: int) -> None:
-        self.t_origin = t_origin
+    def header(self, t_origin: int) -> bytes:
+        """Return the header, and the type and size of the events."""
         width, height = self.resolution
         origin = f"% T0 {t_origin}\n" if t_origin else ""
         text = (
             "% Data file containing CD events.\n"
             f"% Version 2\n% Height {height}\n% Width {width}\n{origin}% end\n"
         )
-        self.file.write(text.encode("ascii") + bytes((EVENT_CD, EVENT_BYTES)))
+        return text.encode("ascii") + bytes((EVENT_CD, EVENT_BYTES))
+
+    def write_columns(self, columns: Columns) -> None:
+        """Append events."""
+        from evcrisp.kernels.dat import encode_dat
+
+        self._check_loops(columns.t)
+        out = np.empty((columns.t.size, 2), np.uint32)
+        encode_dat(*columns, out)
+        self.file.write(out.astype("<u4", copy=False).data)
+
+    def flush(self) -> None:
+        """Do nothing: no event waits."""
 
     def _check_loops(self, t: NDArray[np.int64]) -> None:
         """Make sure that a reader can count how often the 32-bit clock starts over."""
@@ -217,16 +209,6 @@ class DatSink:
             )
         self.t_last = int(t[-1])
 
-    def finish(self) -> None:
-        """Complete and close the file."""
-        if self.t_origin is None:
-            self._start(0)
-        self.file.close()
-
-    def abort(self) -> None:
-        """Close the file without completing it."""
-        self.file.close()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatWriter:
@@ -241,4 +223,4 @@ class DatWriter:
     def open(self, path: Path, resolution: tuple[int, int]) -> DatSink:
         """Start a file."""
         check_size(TITLE, resolution, MAX_SIZE)
-        return DatSink(path.open("wb"), resolution)
+        return DatSink(file=path.open("wb"), title=TITLE, max_start=1 << 32, resolution=resolution)

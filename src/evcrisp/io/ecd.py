@@ -3,6 +3,7 @@
 Time is read as decimal digits and rounded at the seventh decimal, so that no float comes between.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -28,7 +29,10 @@ from evcrisp.io._text import (
 )
 from evcrisp.streams import Imu
 
-ECD_SIZES = ((240, 180), (346, 260), (640, 480), (1280, 720))
+logger = logging.getLogger(__name__)
+
+_ECD_SIZE = (240, 180)
+ECD_SIZES = (_ECD_SIZE, (346, 260), (640, 480), (1280, 720))
 _EVENT_NAMES = ("events.txt", "events.txt.gz")
 _IMU_NAMES = ("imu.txt", "imu.txt.gz")
 _MAX_LINE_BYTES = 4096
@@ -215,6 +219,13 @@ class EcdWriter:
 
     def open(self, path: Path, resolution: tuple[int, int]) -> TextSink:
         """Start a text."""
+        if resolution != _ECD_SIZE and not self.size_line:
+            logger.warning(
+                "ECD text does not keep the sensor size of %dx%d px, and readers take %dx%d or "
+                "guess. The option size_line=true writes it as the first line.",
+                *resolution,
+                *_ECD_SIZE,
+            )
         file, below = create_text(path)
         first = b"%d %d\n" % resolution if self.size_line else b""
         return TextSink(file, " ", True, lambda labeled: first, below=below)

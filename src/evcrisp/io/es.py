@@ -101,12 +101,14 @@ class EsSink:
     file: IO[bytes]
     height: int
     t_last: int = 0
+    is_empty: bool = True
 
     def write(self, events: Events) -> None:
         """Append events."""
         if len(events) and events.t[0] < 0:
             raise EventDataError(
-                f"Event Stream counts time from 0; got t={events.t[0]} us. Shift it to 0 or later."
+                f"Event Stream counts time from 0; got t={events.t[0]} us. Shift the events to begin "
+                "at 0 (`evcrisp convert --start-at-zero`)."
             )
         for first in range(0, len(events), _WRITE_EVENTS):
             self._write_part(events[first : first + _WRITE_EVENTS].contiguous())
@@ -114,21 +116,33 @@ class EsSink:
     def _write_part(self, part: Events) -> None:
         from evcrisp.kernels.es import FILLER_US, encode_dvs
 
-        gap = int(part.t[-1]) - self.t_last
-        if gap > MAX_GAP_US and len(part) > 1:
+        gaps = np.diff(part.t, prepend=self.t_last)
+        if gaps.min() < 0:
+            raise EventDataError(f"Time must not decrease; it falls by {-gaps.min()} us.")
+        n_fillers = int((gaps // FILLER_US).sum())
+        if n_fillers > MAX_GAP_US // FILLER_US:
+            if len(part) == 1:
+                raise self._too_long(int(gaps[0]), FILLER_US)
             half = len(part) // 2
             self._write_part(part[:half])
             self._write_part(part[half:])
             return
-        if gap > MAX_GAP_US:
-            raise EventDataError(
-                f"Event Stream fills gaps with a byte per {FILLER_US} us; from {self.t_last} to "
-                f"{part.t[0]} us that is too much. Shift the events to begin near 0."
-            )
-        out = np.empty(5 * len(part) + gap // FILLER_US, np.uint8)
+        out = np.empty(5 * len(part) + n_fillers, np.uint8)
         n_bytes = encode_dvs(part.x, part.y, part.t, part.p, self.height, self.t_last, out)
         self.file.write(out[:n_bytes].data)
-        self.t_last = int(part.t[-1])
+        self.t_last, self.is_empty = int(part.t[-1]), False
+
+    def _too_long(self, gap: int, filler_us: int) -> EventDataError:
+        cost = f"Event Stream fills time with a byte per {filler_us} us"
+        if self.is_empty:
+            return EventDataError(
+                f"{cost}, from 0 on: {gap // filler_us >> 20} MiB before the first event at {gap} "
+                "us. Shift the events to begin near 0 (`evcrisp convert --start-at-zero`)."
+            )
+        return EventDataError(
+            f"{cost}: {gap // filler_us >> 20} MiB for the pause of {gap} us after the event at "
+            f"{self.t_last} us. Split the recording there, or use another format, such as npz."
+        )
 
     def finish(self) -> None:
         """Close the file."""

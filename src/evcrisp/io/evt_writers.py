@@ -1,116 +1,80 @@
 """Write Prophesee RAW files: EVT 3.0 and EVT 2.0."""
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import OutputError
-from evcrisp.events import Events
-
-logger = logging.getLogger(__name__)
+from evcrisp.io._evt_sink import HeadedSink, check_size
+from evcrisp.io.evt_decoder import Columns
 
 #: Coordinates have 11 bits.
 MAX_SIZE = 2048
 #: A pause may take so many loops of the clock, each of which is written out; 203 days for EVT 3.0.
 MAX_LOOPS = 1 << 20
-_PIECE_EVENTS = 1 << 18
+_NOTHING = Columns(
+    np.empty(0, np.uint16), np.empty(0, np.uint16), np.empty(0, np.int64), np.empty(0, np.bool_)
+)
 
 
-def check_size(title: str, resolution: tuple[int, int], limit: int) -> None:
-    """Raise if a sensor is larger than a format can say."""
-    if max(resolution) > limit:
-        raise OutputError(
-            f"{title} keeps sensors up to {limit}x{limit} px; got {resolution[0]}x{resolution[1]}. "
-            "Use another format, such as npz."
-        )
+@dataclass(slots=True, kw_only=True)
+class EvtSink(HeadedSink):
+    """An open RAW file."""
 
-
-def time_origin(title: str, first: int, limit: int) -> int:
-    """Return what to subtract from all times: 0, or the first time where it is too late.
-
-    Raises
-    ------
-    OutputError
-        If the first time is negative.
-    """
-    if first < 0:
-        raise OutputError(
-            f"{title} has no time before 0; the first event is at {first} us. "
-            "Shift the time first, or use another format, such as npz."
-        )
-    if first < limit:
-        return 0
-    logger.warning(
-        "%s cannot say a first time of %d us; it goes to a line `t0` of the header, which evcrisp "
-        "and faery add again. Other programs see the recording start at 0.",
-        title,
-        first,
-    )
-    return first
-
-
-@dataclass(slots=True)
-class EvtSink:
-    """An open RAW file; the header is written with the first events, whose time it may state."""
-
-    file: BinaryIO
     lines: list[str]
-    title: str
-    time_bits: int
-    max_start: int  # us
+    time_bits: int  # of the clock
+    low_bits: int  # of them, those that TIME_HIGH words do not hold
     word_dtype: type[np.unsignedinteger[Any]]
     words_per_event: int
-    encode: Callable[..., int]
+    #: (columns, whether no more come, state, output) -> number of words
+    encode: Callable[[Columns, bool, NDArray[np.int64], NDArray[Any]], int]
     state: NDArray[np.int64]
-    t_origin: int | None = field(default=None, init=False)
     t_last: int = field(default=0, init=False)
 
-    def write(self, events: Events) -> None:
-        """Append events."""
-        if len(events) == 0:
-            return
-        if self.t_origin is None:
-            self._start(time_origin(self.title, int(events.t[0]), self.max_start))
-        for first in range(0, len(events), _PIECE_EVENTS):
-            self._write_piece(events[first : first + _PIECE_EVENTS])
-
-    def _start(self, t_origin: int) -> None:
-        self.t_origin = t_origin
+    def header(self, t_origin: int) -> bytes:
+        """Return the header."""
         origin = [f"t0 {t_origin}"] if t_origin else []
-        text = "".join(f"% {line}\n" for line in [*self.lines, *origin, "end"])
-        self.file.write(text.encode("ascii"))
+        return "".join(f"% {line}\n" for line in [*self.lines, *origin, "end"]).encode("ascii")
 
-    def _write_piece(self, events: Events) -> None:
-        from evcrisp.kernels.evt_encode import WORDS_PER_LOOP
-
-        t = events.t - self.t_origin if self.t_origin else events.t
-        n_loops = (int(t[-1]) >> self.time_bits) - (self.t_last >> self.time_bits) + 1
-        if n_loops > MAX_LOOPS:
+    def write_columns(self, columns: Columns) -> None:
+        """Append events."""
+        t = columns.t
+        if self._n_loops(t) > MAX_LOOPS and t.size > 1:
+            for part in (slice(t.size // 2), slice(t.size // 2, None)):
+                self.write_columns(Columns(*(column[part] for column in columns)))
+            return
+        if self._n_loops(t) > MAX_LOOPS:
+            self.flush()
+        if self._n_loops(t) > MAX_LOOPS:
             raise OutputError(
                 f"{self.title} cannot keep a pause of {int(t[-1]) - self.t_last} us. "
                 "Split the recording there, or use another format, such as npz."
             )
         self.t_last = int(t[-1])
-        size = len(events) * self.words_per_event + WORDS_PER_LOOP * n_loops + 2
+        self._write_words(columns, self._n_loops(t), is_end=False)
+
+    def flush(self) -> None:
+        """Write the run of events that waits for its continuation."""
+        self._write_words(_NOTHING, self._n_loops(np.array([self.t_last])), is_end=True)
+
+    def _n_loops(self, t: NDArray[np.int64]) -> int:
+        """Return how many loops of the clock must be written to reach the last time."""
+        from evcrisp.kernels.evt_encode import HIGH
+
+        written = max(int(self.state[HIGH]), 0) << self.low_bits
+        return (int(t[-1]) >> self.time_bits) - (written >> self.time_bits) + 1
+
+    def _write_words(self, columns: Columns, n_loops: int, *, is_end: bool) -> None:
+        from evcrisp.kernels.evt_encode import RUN_WORDS, WORDS_PER_LOOP
+
+        size = columns.t.size * self.words_per_event + WORDS_PER_LOOP * n_loops + RUN_WORDS
         out = np.empty(size, self.word_dtype)
-        columns = (np.ascontiguousarray(column) for column in (events.x, events.y, t, events.p))
-        n_words = self.encode(*columns, self.state, out)
+        n_words = self.encode(columns, is_end, self.state, out)
         self.file.write(out[:n_words].astype(out.dtype.newbyteorder("<"), copy=False).data)
-
-    def finish(self) -> None:
-        """Complete and close the file."""
-        if self.t_origin is None:
-            self._start(0)
-        self.file.close()
-
-    def abort(self) -> None:
-        """Close the file without completing it."""
-        self.file.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,14 +94,15 @@ class Evt3Writer:
         check_size(self.title, resolution, MAX_SIZE)
         width, height = resolution
 
-        def encode(x: Any, y: Any, t: Any, p: Any, state: Any, out: Any) -> int:
-            return int(evt_encode.encode_evt3(x, y, t, p, width, state, out))
+        def encode(columns: Columns, is_end: bool, state: Any, out: Any) -> int:
+            return int(evt_encode.encode_evt3(*columns, width, is_end, state, out))
 
         return EvtSink(
             file=path.open("wb"),
             lines=_header_lines("3.0", "EVT3", width, height),
             title=self.title,
             time_bits=24,
+            low_bits=12,
             max_start=1 << 36,  # 4096 loops of the clock, 24 kB
             word_dtype=np.uint16,
             words_per_event=4,
@@ -161,15 +126,20 @@ class Evt2Writer:
         from evcrisp.kernels import evt_encode
 
         check_size(self.title, resolution, MAX_SIZE)
+
+        def encode(columns: Columns, is_end: bool, state: Any, out: Any) -> int:
+            return int(evt_encode.encode_evt2(*columns, state, out))
+
         return EvtSink(
             file=path.open("wb"),
             lines=_header_lines("2.0", "EVT2", *resolution),
             title=self.title,
             time_bits=34,
+            low_bits=6,
             max_start=1 << 34,
             word_dtype=np.uint32,
             words_per_event=2,
-            encode=evt_encode.encode_evt2,
+            encode=encode,
             state=np.array(evt_encode.START, np.int64),
         )
 

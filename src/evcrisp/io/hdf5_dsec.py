@@ -26,6 +26,7 @@ from evcrisp.io._hdf5_output import OutputFile
 
 _COLUMNS = {"t": np.int64, "x": np.uint16, "y": np.uint16, "p": np.uint8}
 _CHUNK_ROWS = 1 << 16
+_BLOCK_ROWS = 4 * _CHUNK_ROWS
 
 #: The index has one entry per millisecond; beyond this (11 days) it would outgrow the events.
 _MAX_INDEX = 1_000_000_000
@@ -63,7 +64,7 @@ class DsecReader(Hdf5Layout):
 
 @dataclass(slots=True)
 class DsecSink:
-    """Datasets that grow with each write."""
+    """Datasets that grow by whole blocks, so that the file is the same however events are cut."""
 
     file: Any  # h5py.File
     output: OutputFile
@@ -74,6 +75,7 @@ class DsecSink:
     n_events: int = 0
     n_index: int = 0
     datasets: dict[str, Any] = field(default_factory=dict)
+    waiting: dict[str, NDArray[Any]] = field(default_factory=dict)  # less than a block
 
     def write(self, events: Events) -> None:
         """Append events."""
@@ -84,20 +86,20 @@ class DsecSink:
             self._start(int(events.t[0]), events.signal is not None)
         if (events.signal is not None) != self.has_signal:
             raise ConfigError("Either all events or none must have labels (`signal`).")
-        t = events.t - self.t_offset
-        columns: dict[str, NDArray[Any]] = {"t": t, "x": events.x, "y": events.y, "p": events.p}
+        self._check_span(int(events.t[-1]))
+        new = {"t": events.t - self.t_offset, "x": events.x, "y": events.y, "p": events.p}
         if events.signal is not None:
-            columns["signal"] = events.signal
-        for name, column in columns.items():
-            _append(self.datasets[name], column)
-        self._append_index(t)
-        self.n_events += len(events)
-        self.output.check()
+            new["signal"] = events.signal
+        columns = {
+            name: np.concatenate([self.waiting[name], column]) for name, column in new.items()
+        }
+        self._write_blocks(columns, columns["t"].size // _BLOCK_ROWS * _BLOCK_ROWS)
 
     def finish(self) -> None:
         """Complete and close the file."""
         if self.has_signal is None:
             self._start(0, self.empty_has_signal)
+        self._write_blocks(self.waiting, self.waiting["t"].size)
         self.file.create_dataset("t_offset", data=np.int64(self.t_offset))
         self.abort()
         self.output.check()
@@ -112,6 +114,9 @@ class DsecSink:
         dtypes = {f"events/{name}": dtype for name, dtype in _COLUMNS.items()}
         if self.has_signal:
             dtypes["events/signal"] = np.uint8
+        self.waiting = {
+            path.removeprefix("events/"): np.empty(0, dtype) for path, dtype in dtypes.items()
+        }
         for path, dtype in {**dtypes, "ms_to_idx": np.uint64}.items():
             self.datasets[path.removeprefix("events/")] = self.file.create_dataset(
                 path,
@@ -123,13 +128,27 @@ class DsecSink:
                 **self.options,
             )
 
-    def _append_index(self, t: NDArray[np.int64]) -> None:
-        n_index = int(t[-1]) // 1000 + 1
+    def _check_span(self, t_last: int) -> None:
+        n_index = (t_last - self.t_offset) // 1000 + 1
         if n_index > _MAX_INDEX:
             raise OutputError(
                 "The DSEC layout keeps one index entry per millisecond; these events span "
                 f"{n_index / 86_400_000:.0f} days, more than 11. Use npz, or write parts."
             )
+
+    def _write_blocks(self, columns: dict[str, NDArray[Any]], n_ready: int) -> None:
+        """Write the first rows in blocks of one size; the others wait."""
+        for first in range(0, n_ready, _BLOCK_ROWS):
+            last = min(first + _BLOCK_ROWS, n_ready)
+            for name, column in columns.items():
+                _append(self.datasets[name], column[first:last])
+            self._append_index(columns["t"][first:last])
+            self.n_events += last - first
+        self.waiting = {name: column[n_ready:].copy() for name, column in columns.items()}
+        self.output.check()
+
+    def _append_index(self, t: NDArray[np.int64]) -> None:
+        n_index = int(t[-1]) // 1000 + 1
         for first in range(self.n_index, n_index, _INDEX_BLOCK):
             ms = np.arange(first, min(first + _INDEX_BLOCK, n_index), dtype=np.int64)
             index = self.n_events + np.searchsorted(t, ms * 1000, side="left")

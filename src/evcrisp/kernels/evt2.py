@@ -35,6 +35,21 @@ def advanced_evt2(time, high):
 
 
 @njit
+def _other_word(word, time, state, n_triggers, trigger_t, trigger_word):
+    """Note a word that is neither an event nor a time; return how many triggers it adds."""
+    kind = word >> 28
+    if kind != EXT_TRIGGER:
+        state[N_RESERVED] += not (DOCUMENTED >> kind) & 1
+        return 0
+    if time < 0:
+        state[N_LOST] += 1
+        return 0
+    trigger_t[n_triggers] = time | ((word >> 22) & 0x3F)
+    trigger_word[n_triggers] = word
+    return 1
+
+
+@njit
 def count_evt2(words):
     """Return how many events and how many triggers words hold at most.
 
@@ -76,15 +91,8 @@ def decode_evt2(words, state, x, y, t, p, trigger_t, trigger_word):
             n += 1
         elif kind == TIME_HIGH:
             time = advanced_evt2(time, word & 0xFFFFFFF)
-        elif kind == EXT_TRIGGER:
-            if time < 0:
-                state[N_LOST] += 1
-                continue
-            trigger_t[n_triggers] = time | ((word >> 22) & 0x3F)
-            trigger_word[n_triggers] = word
-            n_triggers += 1
-        elif not (DOCUMENTED >> kind) & 1:
-            state[N_RESERVED] += 1
+        else:
+            n_triggers += _other_word(word, time, state, n_triggers, trigger_t, trigger_word)
     state[TIME] = time
     return n, n_triggers
 
@@ -133,14 +141,7 @@ def decode_evt21(words, state, x, y, t, p, trigger_t, trigger_word):
                 mask &= mask - _ONE
         elif kind == TIME_HIGH:
             time = advanced_evt2(time, word & 0xFFFFFFF)
-        elif kind == EXT_TRIGGER:
-            if time < 0:
-                state[N_LOST] += 1
-                continue
-            trigger_t[n_triggers] = time | ((word >> 22) & 0x3F)
-            trigger_word[n_triggers] = word
-            n_triggers += 1
-        elif not (DOCUMENTED >> kind) & 1:
-            state[N_RESERVED] += 1
+        else:
+            n_triggers += _other_word(word, time, state, n_triggers, trigger_t, trigger_word)
     state[TIME] = time
     return n, n_triggers

@@ -7,15 +7,23 @@ zero, because readers differ in which larger steps they take for a new loop.
 import numpy as np
 
 from evcrisp.kernels import njit
+from evcrisp.kernels._bits import count_bits, lowest_bit
 
-#: Fields of the state: TIME_HIGH with its loops, TIME_LOW, and row that were written last.
-HIGH, LOW, ROW = range(3)
-#: What a new stream starts with: nothing was written.
-START = (-1, -1, -1, 0)
+#: Fields of the state: TIME_HIGH with its loops, TIME_LOW and row that were written last; group of
+#: 32 pixels and polarity with which the last vector may go on.
+HIGH, LOW, ROW, FOLLOWING = range(4)
+#: And the run of events that waits: time, row, group and polarity, one bit per pixel.
+RUN_TIME, RUN_ROW, RUN_HEAD, RUN_MASK = range(4, 8)
+#: What a new stream starts with: nothing was written, nothing waits.
+START = (-1, -1, -1, -1, 0, 0, 0, 0)
 #: TIME_HIGH words per loop of the clock at most, beside those that events cause.
 WORDS_PER_LOOP = 3
+#: Words that the run from an earlier call takes at most, and the first TIME_HIGH.
+RUN_WORDS = 40
 #: A vector of 32 pixels takes four words, or three where it continues the one before.
 _MIN_RUN = 5
+
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 @njit
@@ -38,8 +46,8 @@ def encode_evt2(x, y, t, p, state, out):
     """Write events as EVT 2.0 words; return how many words that took.
 
     x, y : (n,) uint16      t : (n,) int64, us, 0 or more      p : (n,) bool
-    state : (4,) int64, updated in place
-    out : (m,) uint32, with 2 n and `WORDS_PER_LOOP` for each loop of the clock, and two more
+    state : (8,) int64, updated in place
+    out : (m,) uint32, with 2 n and `WORDS_PER_LOOP` for each loop of the clock, and `RUN_WORDS` more
     """
     high = state[HIGH]
     k = 0
@@ -56,74 +64,68 @@ def encode_evt2(x, y, t, p, state, out):
 
 
 @njit
-def _run_end(x, y, t, p, i):
-    """Return the end of the run of events that start at i and fit one vector, in their order."""
-    end = i + 1
-    while (
-        end < t.size
-        and t[end] == t[i]
-        and y[end] == y[i]
-        and p[end] == p[i]
-        and x[end] > x[end - 1]
-        and x[end] >> 5 == x[i] >> 5
-    ):
-        end += 1
-    return end
-
-
-@njit
-def encode_evt3(x, y, t, p, width, state, out):
+def encode_evt3(x, y, t, p, width, is_end, state, out):
     """Write events as EVT 3.0 words, runs of a row as vectors; return how many words that took.
 
     x, y : (n,) uint16      t : (n,) int64, us, 0 or more      p : (n,) bool
     width : int, of the sensor, px
-    state : (4,) int64, updated in place
-    out : (m,) uint16, with 4 n and `WORDS_PER_LOOP` for each loop of the clock, and two more
+    is_end : bool, whether no more events come; else the last run waits in the state
+    state : (8,) int64, updated in place
+    out : (m,) uint16, with 4 n and `WORDS_PER_LOOP` for each loop of the clock, and `RUN_WORDS` more
     Vectors are whole groups of 12 + 12 + 8 pixels inside the sensor, from multiples of 32 on: the
     vendor's decoder knows no other.
     """
-    high, low, row = state[HIGH], state[LOW], state[ROW]
-    base = -1  # where a vector that just ended goes on, and its polarity
+    high, low, row, following = state[HIGH], state[LOW], state[ROW], state[FOLLOWING]
+    time, y_run, head = state[RUN_TIME], state[RUN_ROW], state[RUN_HEAD]
+    mask = np.uint64(state[RUN_MASK])
     k = 0
-    i = 0
-    while i < t.size:
-        target = t[i] >> 12
-        if high != target:
-            low = -1
-        while high != target:
-            high = _next_high(high, target, 12)
-            out[k] = 0x8000 | (high & 0xFFF)
-            k += 1
-        if low != t[i] & 0xFFF:
-            low = t[i] & 0xFFF
-            out[k] = 0x6000 | low
-            k += 1
-            base = -1
-        if row != y[i]:
-            row = np.int64(y[i])
-            out[k] = row
-            k += 1
-            base = -1
-        end = _run_end(x, y, t, p, i)
-        start = np.int64(x[i]) & ~31
-        head = start | (np.int64(p[i]) << 11)
-        if start + 32 <= width and end - i >= _MIN_RUN - (base == head):
-            if base != head:
-                out[k] = 0x3000 | head
+    for i in range(t.size + is_end):
+        bit, here = _ZERO, np.int64(0)
+        if i < t.size:
+            bit = _ONE << np.uint64(x[i] & 31)
+            here = (np.int64(x[i]) & ~31) | (np.int64(p[i]) << 11)
+            # A bit beyond all of the mask is a larger x: the order of a run is that of its bits.
+            if bit > mask > 0 and here == head and y[i] == y_run and t[i] == time:
+                mask |= bit
+                continue
+        if mask:
+            if high != time >> 12:
+                low = -1
+            while high != time >> 12:
+                high = _next_high(high, time >> 12, 12)
+                out[k] = 0x8000 | (high & 0xFFF)
                 k += 1
-            mask = 0
-            for j in range(i, end):
-                mask |= 1 << (np.int64(x[j]) - start)
-            out[k] = 0x4000 | (mask & 0xFFF)
-            out[k + 1] = 0x4000 | ((mask >> 12) & 0xFFF)
-            out[k + 2] = 0x5000 | (mask >> 24)
-            k += 3
-            base = head + 32
-        else:
-            for j in range(i, end):
-                out[k] = 0x2000 | (np.int64(p[j]) << 11) | x[j]
+            if low != time & 0xFFF:
+                low = time & 0xFFF
+                out[k] = 0x6000 | low
                 k += 1
-            base = -1
-        i = end
-    state[HIGH], state[LOW], state[ROW] = high, low, row
+                following = -1
+            if row != y_run:
+                row = y_run
+                out[k] = row
+                k += 1
+                following = -1
+            n_needed = _MIN_RUN - (following == head)
+            if (head & 0x7FF) + 32 <= width and count_bits(np.int64(mask)) >= n_needed:
+                if following != head:
+                    out[k] = 0x3000 | head
+                    k += 1
+                vector = np.int64(mask)
+                out[k] = 0x4000 | (vector & 0xFFF)
+                out[k + 1] = 0x4000 | ((vector >> 12) & 0xFFF)
+                out[k + 2] = 0x5000 | (vector >> 24)
+                k += 3
+                following = head + 32
+                mask = _ZERO
+            else:
+                following = -1
+            while mask:
+                out[k] = 0x2000 | head | np.int64(lowest_bit(mask))
+                k += 1
+                mask &= mask - _ONE
+        if i < t.size:
+            time, y_run, head, mask = t[i], np.int64(y[i]), here, bit
+    state[HIGH], state[LOW], state[ROW], state[FOLLOWING] = high, low, row, following
+    state[RUN_TIME], state[RUN_ROW], state[RUN_HEAD] = time, y_run, head
+    state[RUN_MASK] = np.int64(mask)
     return k

@@ -1,25 +1,81 @@
-"""Support of an event by others of its polarity, and what its own pixel says about it."""
+"""Support of an event by others of its polarity, and what its own pixel says about it.
+
+A mark is an event, or a place where noise might have put one (a probe). All links are indices of
+events of the same pixel and polarity as the mark; -1 where there is none.
+"""
+
+from typing import NamedTuple
 
 from evcrisp.kernels import njit
 
 #: A pixel that fires more often than this, one polarity, within the reach of a footprint, is hot.
 MAX_BURST = 64
 
+#: How many events a pixel looks back at, in case that the last ones were noise.
+MAX_LOOK = 4
+
+#: Events expected since the last one of a pixel, after which it is ready for another one. With an
+#: even contrast threshold it would be 1; the map, blurred, shows less than there is on an edge.
+READY_AT = 0.6
+
+#: How ready a pixel is at once after an event, compared with one that is ready.
+LEAST_READY = 0.05
+
+
+class Pixels(NamedTuple):
+    """Pixels, times and polarities, sorted by time; all arrays have shape (n,)."""
+
+    x: object  # uint16
+    y: object  # uint16
+    t: object  # float64, in windows
+    p: object  # uint8, 0 or 1
+
+
+class Marks(NamedTuple):
+    """The same at their aligned places, and their links; all arrays have shape (n,)."""
+
+    u: object  # float64, px of the map
+    v: object  # float64, px of the map
+    p: object  # uint8, 0 or 1
+    before: object  # int64, the last event of the pixel and polarity before the mark
+    after: object  # int64, the first one after it
+
 
 @njit
-def link_pixels(x, y, p, last, before, after):
-    """Find the earlier and the later event of the same pixel and polarity; -1 where there is none.
+def link_events(events, table, before, after):
+    """Find the neighbors in time of every event.
 
-    x, y : (n,) uint16      p : (n,) uint8, 0 or 1      last : (2, h, w) int64, all -1, overwritten
+    events : Pixels      table : (2, h, w) int64, all -1; overwritten
     before, after : (n,) int64, filled
     """
-    for k in range(x.size):
-        after[k] = -1
-        earlier = last[p[k], y[k], x[k]]
+    for k in range(events.t.size):
+        p, y, x = events.p[k], events.y[k], events.x[k]
+        earlier = table[p, y, x]
         before[k] = earlier
+        after[k] = -1
         if earlier >= 0:
             after[earlier] = k
-        last[p[k], y[k], x[k]] = k
+        table[p, y, x] = k
+
+
+@njit
+def link_probes(probes, events, table, backward, link):
+    """Find the last event before every probe, or with `backward` the first one after it.
+
+    probes, events : Pixels      table : (2, h, w) int64, all -1; overwritten
+    backward : bool      link : (n,) int64, filled
+    """
+    n, n_events = probes.t.size, events.t.size
+    done = 0
+    for i in range(n):
+        k = n - 1 - i if backward else i
+        while done < n_events:
+            j = n_events - 1 - done if backward else done
+            if (events.t[j] <= probes.t[k]) == backward:
+                break
+            table[events.p[j], events.y[j], events.x[j]] = j
+            done += 1
+        link[k] = table[probes.p[k], probes.y[k], probes.x[k]]
 
 
 @njit
@@ -29,14 +85,40 @@ def _taps(a):
 
 
 @njit
+def vote_by_polarity(u, v, p, keep, images):
+    """Add every event that is kept to the map of its polarity, as a quadratic B-spline.
+
+    u, v : (n,) float64, px of the map      p : (n,) uint8      keep : (n,) bool
+    images : (2, h, w) float64, updated in place
+    """
+    height, width = images.shape[1:]
+    for k in range(u.size):
+        if not (keep[k] and 0.5 <= u[k] < width - 1.5 and 0.5 <= v[k] < height - 1.5):
+            continue
+        image = images[p[k]]
+        i, j = int(u[k] + 0.5), int(v[k] + 0.5)
+        a0, a1, a2 = _taps(u[k] - i)
+        b0, b1, b2 = _taps(v[k] - j)
+        image[j - 1, i - 1] += b0 * a0
+        image[j - 1, i] += b0 * a1
+        image[j - 1, i + 1] += b0 * a2
+        image[j, i - 1] += b1 * a0
+        image[j, i] += b1 * a1
+        image[j, i + 1] += b1 * a2
+        image[j + 1, i - 1] += b2 * a0
+        image[j + 1, i] += b2 * a1
+        image[j + 1, i + 1] += b2 * a2
+
+
+@njit
 def _overlap(a, b):
     """Sum over pixels of the product of two splines at positions a and b, both at least 0.5."""
-    i, j = int(a + 0.5), int(b + 0.5)
-    d = j - i
-    if d < -2 or d > 2:
+    if not -3.0 < a - b < 3.0:
         return 0.0
+    i, j = int(a + 0.5), int(b + 0.5)
     a0, a1, a2 = _taps(a - i)
     b0, b1, b2 = _taps(b - j)
+    d = j - i
     if d == 0:
         return a0 * b0 + a1 * b1 + a2 * b2
     if d == 1:
@@ -45,76 +127,94 @@ def _overlap(a, b):
         return a0 * b1 + a1 * b2
     if d == 2:
         return a2 * b0
-    return a0 * b2
+    return a0 * b2 if d == -2 else 0.0
 
 
 @njit
-def _support_by_pixel(k, u, v, link):
-    """What later (or earlier) events of its own pixel add at event k; -1 for a hot pixel."""
+def _by_pixel(u, v, j, link, event_u, event_v):
+    """What the events of a chain add at (u, v), as long as they reach it; -1 for a hot pixel."""
     total = 0.0
-    j = link[k]
     for _ in range(MAX_BURST):
         if j < 0:
             return total
-        across, down = _overlap(u[k], u[j]), _overlap(v[k], v[j])
-        if across == 0.0 or down == 0.0:
+        added = _overlap(u, event_u[j]) * _overlap(v, event_v[j])
+        if added == 0.0:
             return total
-        total += across * down
+        total += added
         j = link[j]
     return -1.0
 
 
 @njit
-def support_by_others(images, u, v, p, before, after, support):
-    """Read an event's own polarity at its place, without what its own pixel put there.
+def read_support(images, events, marks, own, support):
+    """Read a mark's own polarity at its place, without what its own pixel put there.
 
-    images : (2, h, w) float64, built with splines and not blurred      u, v : (n,) float64, px of
-    the map      p : (n,) uint8      before, after : (n,) int64, see `link_pixels`
-    support : (n,) float64, filled; -1 where the event is not on the map
+    images : (2, h, w) float64, events voted as splines, no blur      events, marks : Marks
+    own : float64, 1 if the marks are the events, 0 otherwise
+    support : (n,) float64, filled, 0 or more; -1 where the mark is not on the map
     """
     height, width = images.shape[1:]
-    for k in range(u.size):
+    for k in range(marks.u.size):
+        u, v = marks.u[k], marks.v[k]
         support[k] = -1.0
-        if not (0.5 <= u[k] < width - 1.5 and 0.5 <= v[k] < height - 1.5):
+        # The comparison is false for NaN too, so nothing that is not a number becomes an index.
+        if not (0.5 <= u < width - 1.5 and 0.5 <= v < height - 1.5):
             continue
-        image = images[p[k]]
-        i, j = int(u[k] + 0.5), int(v[k] + 0.5)
-        a0, a1, a2 = _taps(u[k] - i)
-        b0, b1, b2 = _taps(v[k] - j)
+        image = images[marks.p[k]]
+        i, j = int(u + 0.5), int(v + 0.5)
+        a0, a1, a2 = _taps(u - i)
+        b0, b1, b2 = _taps(v - j)
         total = b0 * (a0 * image[j - 1, i - 1] + a1 * image[j - 1, i] + a2 * image[j - 1, i + 1])
         total += b1 * (a0 * image[j, i - 1] + a1 * image[j, i] + a2 * image[j, i + 1])
         total += b2 * (a0 * image[j + 1, i - 1] + a1 * image[j + 1, i] + a2 * image[j + 1, i + 1])
-        total -= (a0 * a0 + a1 * a1 + a2 * a2) * (b0 * b0 + b1 * b1 + b2 * b2)
-        earlier = _support_by_pixel(k, u, v, before)
-        later = _support_by_pixel(k, u, v, after)
-        if earlier < 0.0 or later < 0.0:
-            support[k] = 0.0
-        else:
-            support[k] = max(0.0, total - earlier - later)
+        total -= own * (a0 * a0 + a1 * a1 + a2 * a2) * (b0 * b0 + b1 * b1 + b2 * b2)
+        earlier = _by_pixel(u, v, marks.before[k], events.before, events.u, events.v)
+        later = _by_pixel(u, v, marks.after[k], events.after, events.u, events.v)
+        total -= earlier + later
+        # What is left of rounding is no support.
+        support[k] = total if total > 1e-9 and earlier >= 0.0 and later >= 0.0 else 0.0
 
 
 @njit
-def _recovered(k, j, t, support, background, least, whole):
-    """How ready a pixel is for event k, given its event j; 1 for fully."""
-    if j < 0:
-        return 1.0
-    expected = 0.5 * abs(t[k] - t[j]) * (support[k] + support[j])
-    ready = least + (1.0 - least) * min(1.0, expected / whole)
-    is_signal = support[j] / (support[j] + background)
-    return 1.0 - is_signal * (1.0 - ready)
+def _readiness(t, excess, j, link, event_t, event_excess, chance):
+    """How ready a pixel is at time t, over all the ways in which its events may be noise."""
+    ready, rest = 0.0, 1.0
+    for _ in range(MAX_LOOK):
+        if j < 0:
+            break
+        expected = 0.5 * abs(t - event_t[j]) * (excess + event_excess[j])
+        share = expected / READY_AT
+        if share >= 1.0:
+            break
+        ready += rest * chance[j] * (LEAST_READY + (1.0 - LEAST_READY) * share * share)
+        rest *= 1.0 - chance[j]
+        j = link[j]
+    return ready + rest
 
 
 @njit
-def recover(t, p, support, before, after, background, least, whole, out):
-    """Multiply the support by how ready the pixel was, looking back and ahead in time.
+def follow_pixels(t, p, excess, link, backward, background, chance, ready):
+    """Go through the events of every pixel in one direction of time.
 
-    t : (n,) float64, in windows      p : (n,) uint8      support : (n,) float64
-    before, after : (n,) int64      background : (2,) float64, noise per px and polarity, above 0
-    least : float64, readiness right after an event      whole : float64, events expected since the
-    last one at which the pixel is ready      out : (n,) float64, filled
+    t, excess : (n,) float64      p : (n,) uint8      link : (n,) int64, before or after
+    backward : bool, True to go from the last event to the first, for link = after
+    background : (2,) float64, above 0      chance : (n,) float64, filled: that an event is signal,
+    given all that lie behind it      ready : (n,) float64, filled: how ready its pixel was
+    """
+    n = t.size
+    for i in range(n):
+        k = n - 1 - i if backward else i
+        ready[k] = _readiness(t[k], excess[k], link[k], link, t, excess, chance)
+        rate = excess[k] * ready[k]
+        chance[k] = rate / (rate + background[p[k]])
+
+
+@njit
+def look_at_pixels(t, excess, start, link, event_t, event_excess, chance, ready):
+    """How ready the pixels of probes are, given what `follow_pixels` found out about the events.
+
+    t, excess : (n,) float64, of the probes      start : (n,) int64, before or after of the probes
+    link, event_t, event_excess, chance : of the events      ready : (n,) float64, filled
     """
     for k in range(t.size):
-        rate = background[p[k]]
-        back = _recovered(k, before[k], t, support, rate, least, whole)
-        ahead = _recovered(k, after[k], t, support, rate, least, whole)
-        out[k] = support[k] * back * ahead
+        ready[k] = _readiness(t[k], excess[k], start[k], link, event_t, event_excess, chance)

@@ -52,5 +52,7 @@ def as_start(theta0: Floats) -> Floats:
     """Return a copy of a start as a vector of float64."""
     theta = np.array(theta0, np.float64)
     if theta.ndim != 1 or not theta.size:
-        raise ConfigError(f"`theta0` must be a vector of 1 or more numbers; got shape {theta.shape}.")
+        raise ConfigError(
+            f"`theta0` must be a vector of 1 or more numbers; got shape {theta.shape}."
+        )
     return theta

@@ -1,6 +1,7 @@
 """CSV: columns by name in any order, or Metavision's order without names."""
 
 import gzip
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -163,3 +164,55 @@ def test_text_of_another_kind_is_not_taken_for_events(tmp_path):
     )
     with pytest.raises(FormatError, match="no format recognizes the content"):
         evcrisp.read(tmp_path / "poem.md")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("3,1,7,100", "line 101 is wrong: p must be 0/1"),
+        ("70000,1,1,100", "line 101 is wrong: x must be in 0..65535"),
+        ("3,1,1", "line 101 has 3 columns"),
+        ("3,1,1,x", "line 101 is wrong: t must be a number"),
+        ("3,1,1,50", "time decreases from 99 to 50 us"),
+    ],
+)
+def test_a_bad_line_does_not_hide_the_order_of_the_columns(tmp_path, line, message):
+    lines = [f"{3 + t % 7},{t % 5},{t % 2},{t}" for t in range(100)] + [line, "4,1,1,200"]
+    text = "\n".join(lines).encode()
+    with pytest.raises(FormatError, match=f"{message}.*after 100 events"):
+        read_text(tmp_path, text, format="csv")
+    assert read_text(tmp_path, text, on_error="truncate", format="csv").t.tolist() == list(
+        range(100)
+    )
+
+
+@pytest.mark.parametrize(
+    "content", [bytes(100_000), b"\xff" * 70_000, b"x" * 70_000, b"t,x,y,p\n" + bytes(60_000)]
+)
+@pytest.mark.parametrize("name", ["csv", "ecd"])
+def test_a_complaint_stays_short_whatever_the_file_holds(tmp_path, content, name):
+    with pytest.raises(FormatError) as caught:
+        read_text(tmp_path, content, format=name)
+    assert len(str(caught.value)) < 400 + len(str(tmp_path))
+
+
+def test_a_long_name_of_a_column_is_shown_in_part(tmp_path):
+    with pytest.raises(FormatError, match="no column for 'x'") as caught:
+        read_text(tmp_path, b"t" * 50_000 + b",y,p\n1,2,3\n", format="csv")
+    assert len(str(caught.value)) < 400 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".txt", ".txt.gz", ".zip"])
+@pytest.mark.parametrize("n_parts", [2, 40])
+def test_the_bytes_do_not_depend_on_how_the_events_are_cut(
+    tmp_path, make_events, suffix, n_parts, monkeypatch
+):
+    monkeypatch.setattr("evcrisp.io._text._WRITE_BYTES", 10_000)
+    events = make_events(20_000, resolution=(240, 180))
+    bounds = np.linspace(0, len(events), n_parts + 1).astype(int)
+    evcrisp.write(tmp_path / f"whole{suffix}", events)
+    parts = [events[a:b] for a, b in pairwise(bounds)]
+    evcrisp.write(tmp_path / f"parts{suffix}", parts)
+    whole = (tmp_path / f"whole{suffix}").read_bytes()
+    assert (tmp_path / f"parts{suffix}").read_bytes() == whole
+    assert evcrisp.read(tmp_path / f"whole{suffix}", resolution=(240, 180)).equals(events)

@@ -79,6 +79,44 @@ def test_the_same_events_give_the_same_bytes(make_events, tmp_path):
     assert (tmp_path / "a.h5").read_bytes() == (tmp_path / "b.h5").read_bytes()
 
 
+@pytest.mark.parametrize("compression", ["blosc", "gzip", "none"])
+@pytest.mark.parametrize("n_parts", [2, 9, 100])
+def test_the_bytes_do_not_depend_on_how_the_events_are_cut(
+    make_events, tmp_path, compression, n_parts, monkeypatch
+):
+    monkeypatch.setattr(hdf5_dsec, "_CHUNK_ROWS", 700)
+    monkeypatch.setattr(hdf5_dsec, "_BLOCK_ROWS", 1400)
+    events = make_events(5000, duration_us=3_000_000)
+    events = events.with_signal(events.x % 2 == 0)
+    evcrisp.write(tmp_path / "whole.h5", events, compression=compression)
+    bounds = np.linspace(0, 5000, n_parts + 1).astype(int)
+    parts = [events[a:b] for a, b in pairwise(bounds)]
+    evcrisp.write(tmp_path / "parts.h5", parts, compression=compression)
+    assert (tmp_path / "parts.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
+    assert evcrisp.read(tmp_path / "parts.h5").equals(events)
+
+
+def test_a_buffer_that_is_used_again_does_not_change_what_waits(make_events, tmp_path):
+    events = make_events(300)
+    buffer = np.empty(100, np.uint16)
+
+    def chunks():
+        for first in range(0, 300, 100):
+            part = events[first : first + 100]
+            buffer[:] = part.x
+            yield Events.trusted(buffer, part.y, part.t, part.p, part.resolution)
+
+    evcrisp.write(tmp_path / "a.h5", chunks())
+    assert evcrisp.read(tmp_path / "a.h5").equals(events)
+
+
+@pytest.mark.parametrize("t", [-(2**63), -(2**62), 2**62, 2**63 - 1])
+def test_any_time_that_is_written_is_read_back(tmp_path, t):
+    events = Events(x=[1], y=[1], t=[t], p=[1], resolution=(64, 48))
+    evcrisp.write(tmp_path / "a.h5", events)
+    assert evcrisp.read(tmp_path / "a.h5").equals(events)
+
+
 def test_an_unknown_compression_is_refused(make_events, tmp_path):
     with pytest.raises(
         ConfigError, match="`compression` must be one of blosc, gzip, none; got 'x'"
@@ -87,9 +125,10 @@ def test_an_unknown_compression_is_refused(make_events, tmp_path):
 
 
 def test_a_span_of_years_is_refused_instead_of_filling_the_disk(tmp_path):
-    events = Events(x=[1, 2], y=[1, 2], t=[0, 10**15], p=[0, 1], resolution=(8, 8))
-    with pytest.raises(OutputError, match="one index entry per millisecond.*11574 days"):
-        evcrisp.write(tmp_path / "a.h5", events)
+    for t, n_days in {(0, 10**15): "11574", (-(2**63), 2**63 - 1): "213503982"}.items():
+        events = Events(x=[1, 2], y=[1, 2], t=t, p=[0, 1], resolution=(8, 8))
+        with pytest.raises(OutputError, match=f"one index entry per millisecond.*{n_days} days"):
+            evcrisp.write(tmp_path / "a.h5", events)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -275,3 +275,18 @@ def test_flipped_bits_give_events_or_a_format_error(tmp_path, make_events, name)
         n_before = n_before_damage(path)
         kept = evcrisp.read(path, resolution=SIZE, format="ecd", on_error="truncate")
         assert n_before is None or len(kept) == n_before
+
+
+@pytest.mark.parametrize(
+    ("resolution", "options", "n_warnings"),
+    [((346, 260), {}, 1), ((346, 260), {"size_line": True}, 0), ((240, 180), {}, 0)],
+)
+def test_a_size_that_is_not_kept_is_said_once(
+    tmp_path, make_events, caplog, resolution, options, n_warnings
+):
+    events = make_events(50, resolution=resolution)
+    evcrisp.write(tmp_path / "a.txt", [events[:20], events[20:]], **options)
+    told = [record.getMessage() for record in caplog.records if "size_line" in record.getMessage()]
+    assert len(told) == n_warnings
+    if told:
+        assert "does not keep the sensor size of 346x260 px" in told[0]

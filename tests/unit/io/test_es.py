@@ -1,6 +1,7 @@
 """Event Stream: bytes by hand, limits of the format, damage."""
 
 import struct
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -73,11 +74,40 @@ def test_what_the_format_cannot_hold_is_refused_before_anything_is_left(tmp_path
     wide = Events.empty((65_536, 4))
     with pytest.raises(EventDataError, match="counts time from 0; got t=-1 us"):
         evcrisp.write(tmp_path / "a.es", early)
-    with pytest.raises(EventDataError, match="a byte per 127 us.*Shift the events to begin near 0"):
+    message = "a byte per 127 us.*first event at 9007199254740992 us. Shift.*--start-at-zero"
+    with pytest.raises(EventDataError, match=message):
         evcrisp.write(tmp_path / "a.es", late)
     with pytest.raises(EventDataError, match="up to 65535 px a side; got 65536x4"):
         evcrisp.write(tmp_path / "a.es", wide)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("n_parts", [1, 2])
+def test_a_long_pause_is_refused_as_such(tmp_path, n_parts):
+    events = Events(x=[0, 0], y=[0, 0], t=[5, 2**40], p=[1, 1], resolution=(4, 4))
+    parts = [events] if n_parts == 1 else [events[:1], events[1:]]
+    message = f"the pause of {2**40 - 5} us after the event at 5 us. Split the recording there"
+    with pytest.raises(EventDataError, match=message):
+        evcrisp.write(tmp_path / "a.es", parts)
+
+
+def test_time_that_falls_never_writes_past_the_buffer(tmp_path):
+    t = np.array([0, 5_000_000, 3, 5_000_000, 3, 5_000_000, 10])
+    column = np.zeros(7, np.uint16)
+    wrong = Events.trusted(column, column, t, np.ones(7, bool), (4, 4))
+    sink = es.EsWriter().open(tmp_path / "a.es", (4, 4))
+    with pytest.raises(EventDataError, match="Time must not decrease; it falls by 4999997 us"):
+        sink.write(wrong)
+    sink.abort()
+
+
+@pytest.mark.parametrize("n_parts", [2, 7, 300])
+def test_the_bytes_do_not_depend_on_how_the_events_are_cut(tmp_path, make_events, n_parts):
+    events = make_events(1000, duration_us=10_000_000)
+    bounds = np.linspace(0, 1000, n_parts + 1).astype(int)
+    evcrisp.write(tmp_path / "whole.es", events)
+    evcrisp.write(tmp_path / "parts.es", [events[a:b] for a, b in pairwise(bounds)])
+    assert (tmp_path / "parts.es").read_bytes() == (tmp_path / "whole.es").read_bytes()
 
 
 def test_a_slow_recording_is_written_though_its_parts_span_hours(tmp_path, monkeypatch):

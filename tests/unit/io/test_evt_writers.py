@@ -1,5 +1,7 @@
 """What is written as EVT 3.0 or EVT 2.0 comes back, here and in an independent library."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -131,6 +133,50 @@ def test_negative_time_is_refused(tmp_path, name):
     with pytest.raises(OutputError, match="no time before 0; the first event is at -5 us"):
         written(tmp_path, events, name)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "dat"])
+@pytest.mark.parametrize("t", [2**62, 2**63 - 1])
+def test_time_that_could_not_be_read_back_is_not_written(tmp_path, name, t):
+    events = Events(x=[1], y=[1], t=[t], p=[1], resolution=(64, 48))
+    with pytest.raises(OutputError, match=f"no time from {2**62} us on; the first event is at {t}"):
+        written(tmp_path, events, name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "dat"])
+def test_the_latest_time_that_is_written_is_read_back(tmp_path, name):
+    t = [2**62 - 1, 2**62, 2**62 + 5_000_000]
+    events = Events(x=[1, 2, 3], y=[1, 1, 1], t=t, p=[1, 0, 1], resolution=(64, 48))
+    assert evcrisp.read(written(tmp_path, events, name), format=name).equals(events)
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "dat"])
+@pytest.mark.parametrize("n_parts", [2, 7, 300])
+def test_the_bytes_do_not_depend_on_how_the_events_are_cut(tmp_path, name, n_parts):
+    for t_start in (0, 16_777_000, 10**15):
+        events = burst_events(3000, t_start=t_start)
+        whole = written(tmp_path, events, name, overwrite=True).read_bytes()
+        bounds = np.linspace(0, len(events), n_parts + 1).astype(int)
+        parts = [events[a:b] for a, b in pairwise(bounds)]
+        assert written(tmp_path, parts, name, overwrite=True).read_bytes() == whole
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_long_pauses_between_parts_are_written_out(tmp_path, name, monkeypatch):
+    monkeypatch.setattr("evcrisp.io.evt_writers.MAX_LOOPS", 5)
+    loop = 1 << (24 if name == "evt3" else 34)
+    n = 40
+    t = np.arange(n) * 3 * loop
+    events = Events(x=[1] * n, y=[1] * n, t=t, p=[1] * n, resolution=(64, 48))
+    whole = written(tmp_path, events, name)
+    assert evcrisp.read(whole).equals(events)
+    content = whole.read_bytes()
+    ones = [events[i : i + 1] for i in range(n)]
+    assert written(tmp_path, ones, name, overwrite=True).read_bytes() == content
+    far = Events(x=[1] * 2, y=[1] * 2, t=[0, 6 * loop], p=[1] * 2, resolution=(64, 48))
+    with pytest.raises(OutputError, match=f"cannot keep a pause of {6 * loop} us"):
+        written(tmp_path, far, name, overwrite=True)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -1,0 +1,144 @@
+"""How labels depend on the noise for which a method was tuned (the paper's Table II). Prints JSON.
+
+Run with ``python -m benchmarks.quality.stability --data FOLDER``. To each window, 1, 5 and 10 % of
+uniformly random events are added. A method is tuned at one level, and then runs on all three.
+
+exact   `regret-exact`, with the `min_support` at which sensitivity and specificity are equal, on the
+        mean over all windows of a group
+EJA     keeps the share 1 - eta of the events with the largest value of the aligned contrast map, where
+        eta is the noise share of the level for which it is tuned; motion and map are those of `exact`
+"""
+
+import argparse
+import logging
+from pathlib import Path
+
+import numpy as np
+from benchmarks.measure import report
+from benchmarks.quality.scenes import DURATION_US, ECD_ROTATIONS, real, scene_settings, with_noise
+
+import evcrisp
+from evcrisp.estimators.exact import ExactRegret
+from evcrisp.metrics.labels import sensitivity, specificity
+from evcrisp.windows import Window
+
+LEVELS = (0.01, 0.05, 0.10)
+
+#: Range in which `min_support` is looked for, and number of halvings.
+SUPPORTS, N_HALVINGS = (0.5, 40.0), 10
+
+
+def simulated(scenes):
+    """Yield name, model and windows with added noise of clean simulated scenes."""
+    for i in scenes:
+        settings = scene_settings(i)
+        scene = evcrisp.simulate(**settings)
+        yield f"{i:02d} {settings['motion']}, {settings['texture']}", scene.motion, scene.events
+
+
+def levels_of(events, seed):
+    """Return window and truth for each level of noise."""
+    cases = []
+    for share in LEVELS:
+        noisy, signal = with_noise(events, share, seed)
+        cases.append((Window(noisy, int(noisy.t[0]), int(noisy.t[-1]) + 1), signal))
+    return cases
+
+
+def recordings(data_dir, scenes):
+    """Return name, model and cases of all windows."""
+    items = [(name, model, levels_of(events, 0)) for name, model, events in simulated(scenes)]
+    for name in ECD_ROTATIONS if data_dir else ():
+        cases = [real(data_dir, name, share, seed=0) for share in LEVELS]
+        items.append((name, cases[0].model, [(case.window, case.signal) for case in cases]))
+    return items
+
+
+def rates_of(signal, truth):
+    return sensitivity(signal, truth), specificity(signal, truth)
+
+
+class ExactMethod:
+    """Runs of `regret-exact` that start from the motion of the run before on the same window."""
+
+    def __init__(self):
+        self.thetas = {}
+        self.scores = {}
+
+    def rates(self, items, level, min_support):
+        """Return mean sensitivity and specificity at one level of noise."""
+        estimator = ExactRegret(min_support=min_support)
+        rates = []
+        for w, (_, model, cases) in enumerate(items):
+            window, truth = cases[level]
+            result = estimator.run(window, model, self.thetas.get((w, level)))
+            self.thetas[w, level] = result.theta
+            self.scores[w, level] = result.score
+            rates.append(rates_of(result.signal, truth))
+        return np.mean(rates, axis=0)
+
+    def tuned(self, items, level):
+        """Return the support at which both rates are equal."""
+        low, high = np.log(SUPPORTS)
+        for _ in range(N_HALVINGS):
+            middle = 0.5 * (low + high)
+            kept, dropped = self.rates(items, level, float(np.exp(middle)))
+            low, high = (middle, high) if kept > dropped else (low, middle)
+        return float(np.exp(0.5 * (low + high)))
+
+
+def eja_rates(items, scores):
+    """Return sensitivity and specificity, (levels of tuning, windows, levels, 2)."""
+    rates = np.empty((len(LEVELS), len(items), len(LEVELS), 2))
+    for w, (_, _, cases) in enumerate(items):
+        for k, (_, truth) in enumerate(cases):
+            order = np.argsort(-scores[w, k], kind="stable")
+            for tuned, share in enumerate(LEVELS):
+                signal = np.zeros(truth.size, bool)
+                signal[order[: int(np.ceil(truth.size / (1.0 + share)))]] = True
+                rates[tuned, w, k] = rates_of(signal, truth)
+    return rates
+
+
+def table(rates):
+    """Return the two 3 x 3 tables and how far they spread: within a tuning, and over all cells."""
+    result = {}
+    for j, name in enumerate(("sensitivity", "specificity")):
+        cells = rates[..., j]
+        result[name] = np.round(cells, 4).tolist()
+        result[f"{name}_moves_with_noise"] = float(np.ptp(cells, axis=1).max())
+        result[f"{name}_moves_at_all"] = float(np.ptp(cells))
+    return result
+
+
+def summary(items, which):
+    """Return the tables of both methods over some windows."""
+    chosen = [items[w] for w in which]
+    exact, levels = ExactMethod(), range(len(LEVELS))
+    supports = [exact.tuned(chosen, level) for level in levels]
+    rates = [[exact.rates(chosen, level, support) for level in levels] for support in supports]
+    return {
+        "windows": [item[0] for item in chosen],
+        "tuned_min_support": supports,
+        "exact": table(np.array(rates)),
+        "eja": table(eja_rates(chosen, exact.scores).mean(axis=1)),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, help="folder of real recordings")
+    parser.add_argument("--scenes", type=int, default=18, help="number of simulated scenes")
+    options = parser.parse_args()
+    logging.disable(logging.WARNING)  # recordings that do not tell their sensor
+    items = recordings(options.data, range(options.scenes))
+    groups = {
+        "simulated": [w for w, item in enumerate(items) if item[0] not in ECD_ROTATIONS],
+        "real": [w for w, item in enumerate(items) if item[0] in ECD_ROTATIONS],
+    }
+    results = {name: summary(items, which) for name, which in groups.items() if which}
+    report("stability", results, levels=LEVELS, duration_us=DURATION_US)
+
+
+if __name__ == "__main__":
+    main()

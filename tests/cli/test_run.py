@@ -1,0 +1,140 @@
+"""``evcrisp run`` and ``evcrisp pareto`` as a user calls them."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import evcrisp
+from evcrisp.cli import main
+
+
+@pytest.fixture
+def run():
+    def call(*words, code=0):
+        result = CliRunner().invoke(main, [str(word) for word in words])
+        assert result.exit_code == code, (result.output, result.exception)
+        return result
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return evcrisp.simulate(
+        resolution=(160, 120), theta=(250.0, -100.0), duration_us=100_000, noise_hz=5.0, seed=4
+    )
+
+
+def load(path):
+    with np.load(path) as archive:
+        return dict(archive)
+
+
+def saved(scene, path):
+    evcrisp.write(path, scene.events.with_signal(None), imu=scene.imu)
+    return path
+
+
+def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.aedat4")
+    out = tmp_path / "out"
+    summary = json.loads(run("run", recording, "-o", out, "-m", "baf+cmax").stdout)
+    assert {p.name for p in out.iterdir()} == {
+        "scene.clean.aedat4",
+        "labels.npz",
+        "motion.csv",
+        "summary.json",
+    }
+    assert json.loads((out / "summary.json").read_text()) == summary
+    labels = load(out / "labels.npz")
+    assert len(labels["signal"]) == len(scene.events) == summary["n_events"]
+    assert np.isfinite(labels["score"]).all()
+    assert ((labels["confidence"] >= 0) & (labels["confidence"] <= 1)).all()
+    with evcrisp.open(out / "scene.clean.aedat4") as clean:
+        expected = scene.events[labels["signal"]].with_signal(None)
+        assert clean.read().equals(expected)
+        assert len(clean.imu()) == len(scene.imu)
+    with (out / "motion.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == summary["n_windows"] == 4
+    assert float(rows[1]["vx [px/s]"]) == pytest.approx(250.0, abs=5.0)
+    assert sum(int(row["n_events"]) for row in rows) == len(scene.events)
+    assert summary["statuses"]["converged"] >= 3
+
+
+def test_run_keeps_old_results_unless_forced(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    run("run", recording, "-o", tmp_path / "out", "-m", "cmax")
+    before = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
+    assert (
+        "exists already"
+        in run("run", recording, "-o", tmp_path / "out", "-m", "cmax", code=1).stderr
+    )
+    assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == before
+    run("run", recording, "-o", tmp_path / "out", "-m", "cmax", "--force")
+    for name in ("labels.npz", "motion.csv", "scene.clean.npz"):
+        assert (tmp_path / "out" / name).read_bytes() == before[name]
+
+
+def test_a_format_that_is_not_written_becomes_npz(run, scene, tmp_path):
+    text = tmp_path / "scene.bin"
+    n = 500
+    words = np.zeros((n, 5), np.uint8)
+    words[:, 0] = scene.events.x[:n] % 34
+    words[:, 1] = scene.events.y[:n] % 34
+    t = np.arange(n) * 20
+    words[:, 2], words[:, 3], words[:, 4] = t >> 16, t >> 8 & 255, t & 255
+    text.write_bytes(words.tobytes())
+    summary = json.loads(run("run", text, "-o", tmp_path / "out", "-m", "cmax").stdout)
+    assert summary["output"] == "scene.clean.npz"
+
+
+def test_an_empty_recording_gives_empty_results(run, tmp_path):
+    evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((16, 12)))
+    summary = json.loads(
+        run("run", tmp_path / "none.npz", "-o", tmp_path / "out", "-m", "cmax").stdout
+    )
+    assert (summary["n_events"], summary["n_windows"]) == (0, 0)
+    assert len(load(tmp_path / "out" / "labels.npz")["signal"]) == 0
+
+
+def test_wrong_choices_leave_no_folder(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    out = tmp_path / "out"
+    for words in (
+        ("-m", "cmaxx"),
+        ("--motion", "spin"),
+        ("--window-ms", "5", "--window-events", "9"),
+    ):
+        run("run", recording, "-o", out, *words, code=2)
+    assert not out.exists()
+
+
+def test_a_damaged_recording_is_run_up_to_the_damage(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.aedat4")
+    data = recording.read_bytes()
+    recording.write_bytes(data[: len(data) // 2])
+    assert "after" in run("run", recording, "-o", tmp_path / "a", "-m", "cmax", code=1).stderr
+    assert list((tmp_path / "a").iterdir()) == []
+    words = ("-o", tmp_path / "b", "-m", "cmax", "--on-error", "truncate")
+    summary = json.loads(run("run", recording, *words).stdout)
+    assert "kept the" in summary["damage"]
+    assert 0 < summary["n_events"] < len(scene.events)
+
+
+def test_pareto_prints_a_front_that_falls(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    front = json.loads(run("pareto", recording, "--window-ms", "20", "--points", "6").stdout)
+    ea = [point["cost_ea"] for point in front["points"]]
+    ed = [point["cost_ed"] for point in front["points"]]
+    assert ea == sorted(ea)
+    assert ed == sorted(ed, reverse=True)
+    assert 0 <= front["regret_index"] < len(front["points"])
+    assert front["points"][0]["theta"] == pytest.approx([250.0, -100.0], abs=15.0)
+    output = tmp_path / "front.json"
+    run("pareto", recording, "--window-ms", "20", "--points", "6", "-o", output)
+    assert json.loads(output.read_text()) == front
+    assert "exists already" in run("pareto", recording, "-o", output, code=1).stderr

@@ -1,0 +1,110 @@
+"""Window after window over a recording: motion, labels, bounded memory."""
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import ConfigError, Events, UnknownNameError
+from evcrisp.solvers import Status
+from evcrisp.tracking import Windows, track
+from evcrisp.voting import vote
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return evcrisp.simulate(
+        resolution=(160, 120), theta=(250.0, -100.0), duration_us=200_000, noise_hz=2.0, seed=4
+    )
+
+
+def chunked(events, n):
+    return (events[i : i + n] for i in range(0, len(events), n))
+
+
+@pytest.mark.parametrize(
+    "windows",
+    [
+        Windows(window_us=25_000),
+        Windows(window_us=40_000, overlap=0.5),
+        Windows(window_events=8_000),
+        Windows(displacement_px=6.0),
+    ],
+    ids=["time", "overlap", "count", "displacement"],
+)
+def test_every_window_finds_the_motion(scene, windows):
+    results = list(track(scene.events, "cmax", windows=windows))
+    assert len(results) > 3
+    long_enough = [r for r in results if len(r) > 2000]
+    assert len(long_enough) >= len(results) - 1
+    for result in long_enough:
+        assert result.status is Status.CONVERGED
+        duration_s = (result.window.t_end - result.window.t_start) / 1e6
+        error_px = np.abs(result.theta - (250.0, -100.0)) * duration_s
+        assert error_px.max() < 0.3
+
+
+def test_displacement_sets_the_length(scene):
+    results = list(track(scene.events, "cmax", windows=Windows(displacement_px=6.0)))
+    speed = np.hypot(250.0, 100.0)
+    lengths = [r.window.t_end - r.window.t_start for r in results[1:-1]]
+    np.testing.assert_allclose(lengths, 6e6 / speed, rtol=0.1)
+
+
+def test_chunks_do_not_matter(scene):
+    whole = [r.theta.tolist() for r in track(scene.events, "cmax")]
+    parts = [r.theta.tolist() for r in track(chunked(scene.events, 3_000), "cmax")]
+    assert parts == whole
+
+
+def test_labels_of_all_windows_are_those_of_the_recording(scene):
+    estimates = track(scene.events, "baf+cmax", windows=Windows(window_us=30_000, overlap=0.5))
+    chunks = list(vote(estimates))
+    labeled = Events.concatenate([chunk.events for chunk in chunks])
+    assert labeled.with_signal(None).equals(scene.events.with_signal(None))
+    kept, truth = labeled.signal, scene.events.signal
+    assert kept[truth].mean() > 0.9
+    assert kept[~truth].mean() < 0.4
+
+
+def test_a_quiet_stretch_is_a_status_and_tracking_goes_on(scene):
+    gap = Events(
+        x=scene.events.x,
+        y=scene.events.y,
+        t=np.where(scene.events.t < 100_000, scene.events.t, scene.events.t + 90_000),
+        p=scene.events.p,
+        resolution=scene.events.resolution,
+    )
+    results = list(track(gap, "cmax", windows=Windows(window_us=30_000)))
+    statuses = [r.status for r in results]
+    assert Status.TOO_FEW_EVENTS in statuses
+    assert statuses[-2] is Status.CONVERGED
+    assert len(results[statuses.index(Status.TOO_FEW_EVENTS)]) < 10
+
+
+def test_nothing_gives_no_windows():
+    assert list(track([], "cmax")) == []
+    assert list(track(Events.empty((8, 8)), "cmax")) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda e: track(e, "cmaxx"), UnknownNameError, "Did you mean 'cmax'"),
+        (lambda e: track(e, "cmax", "spin"), UnknownNameError, "Unknown motion model"),
+        (lambda e: track(e, "cmax", tau=3), ConfigError, "has no option 'tau'"),
+        (lambda e: track(e, "cmax", theta0=np.zeros(3)), ConfigError, "must be 2 finite numbers"),
+        (lambda e: track(e, "cmax", theta0=[np.nan, 0]), ConfigError, "must be 2 finite numbers"),
+        (
+            lambda e: track(e, "cmax", "rotation", camera=evcrisp.Camera(200, 200, 900, 10)),
+            ConfigError,
+            "outside the sensor of 160x120",
+        ),
+        (lambda e: Windows(window_us=1, window_events=2), ConfigError, "not both"),
+        (lambda e: Windows(window_us=0), ConfigError, "`window_us` must be positive"),
+        (lambda e: Windows(overlap=1.0), ConfigError, "`overlap` must lie in"),
+        (lambda e: Windows(displacement_px=3, overlap=0.5), ConfigError, "goes with"),
+    ],
+)
+def test_what_cannot_be_is_refused(scene, call, error, message):
+    with pytest.raises(error, match=message):
+        call(scene.events)
