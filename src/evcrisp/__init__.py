@@ -20,6 +20,9 @@ from evcrisp.windows import Window, by_count, by_time
 
 if TYPE_CHECKING:
     from evcrisp.camera import Camera
+    from evcrisp.estimators.estimate import estimate
+    from evcrisp.estimators.pareto import pareto_front
+    from evcrisp.estimators.result import Estimate
     from evcrisp.filters import denoise
     from evcrisp.io.reading import open_recording as open
     from evcrisp.io.reading import read
@@ -28,12 +31,14 @@ if TYPE_CHECKING:
     from evcrisp.simulation.config import SimulationConfig
     from evcrisp.simulation.generate import simulate, simulate_chunks
     from evcrisp.simulation.result import Simulation
+    from evcrisp.tracking import Windows, track
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Camera",
     "ConfigError",
+    "Estimate",
     "EvError",
     "EventDataError",
     "Events",
@@ -45,27 +50,36 @@ __all__ = [
     "SimulationConfig",
     "UnknownNameError",
     "Window",
+    "Windows",
     "__version__",
     "by_count",
     "by_time",
     "denoise",
+    "estimate",
     "open",
+    "pareto_front",
     "read",
     "simulate",
     "simulate_chunks",
+    "track",
     "write",
 ]
 
 _LAZY = {
     "Camera": ("evcrisp.camera", "Camera"),
+    "Estimate": ("evcrisp.estimators.result", "Estimate"),
     "Recording": ("evcrisp.io.recording", "Recording"),
     "SimulationConfig": ("evcrisp.simulation.config", "SimulationConfig"),
     "Simulation": ("evcrisp.simulation.result", "Simulation"),
+    "Windows": ("evcrisp.tracking", "Windows"),
     "denoise": ("evcrisp.filters", "denoise"),
+    "estimate": ("evcrisp.estimators.estimate", "estimate"),
     "open": ("evcrisp.io.reading", "open_recording"),
+    "pareto_front": ("evcrisp.estimators.pareto", "pareto_front"),
     "read": ("evcrisp.io.reading", "read"),
     "simulate": ("evcrisp.simulation.generate", "simulate"),
     "simulate_chunks": ("evcrisp.simulation.generate", "simulate_chunks"),
+    "track": ("evcrisp.tracking", "track"),
     "write": ("evcrisp.io.writing", "write"),
 }
 

@@ -18,8 +18,8 @@ from evcrisp.solvers import (
     Status,
     halton,
 )
-from evcrisp.solvers._line_search import line_search
 from evcrisp.solvers._counted import Counted
+from evcrisp.solvers._line_search import line_search
 
 
 def hill(top, curvature):

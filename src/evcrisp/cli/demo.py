@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 
 from evcrisp.cli._options import force_option
 
 if TYPE_CHECKING:
-    from evcrisp.filters import Labels
+    from evcrisp.estimators.result import Estimate
     from evcrisp.simulation import Simulation
 
-METHODS = {"raw": {}, "baf": {"tau_us": 5_000}}
+#: Which methods the table shows, with their parameters.
+METHODS: dict[str, dict[str, object]] = {"baf+cmax": {}, "eja": {}, "exact": {}, "auto": {}}
+WINDOW_US = 30_000
 
 
 @click.command("demo")
@@ -23,62 +26,76 @@ METHODS = {"raw": {}, "baf": {"tau_us": 5_000}}
 @click.option(
     "--picture",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Also save a picture (PNG, PDF, SVG): noisy, cleaned, and aligned with the true motion. "
+    help="Also save a picture (PNG, PDF, SVG): noisy, cleaned, and aligned. "
     "Needs the extra 'plot'.",
 )
 @force_option
 def demo_command(noise_hz: float, seed: int, picture: Path | None, force: bool) -> None:
-    """Simulate a noisy scene with known truth, clean it, and print how well that went."""
-    from evcrisp.filters import denoise
+    """Simulate a noisy scene with known truth, align and clean it, and print how well that went."""
+    from evcrisp.estimators.estimate import estimate
     from evcrisp.io._writing import replacing
-    from evcrisp.metrics import rank_auc, sensitivity, specificity
-    from evcrisp.simulation import Origin, simulate
+    from evcrisp.simulation import simulate
+    from evcrisp.windows import Window
 
-    scene = simulate(noise_hz=noise_hz, seed=seed)
-    events, truth = scene.events, scene.origin == Origin.SIGNAL
-    velocity = ", ".join(f"{v:.0f}" for v in scene.theta(0, scene.config.duration_us))
+    scene = simulate(duration_us=WINDOW_US, window_us=WINDOW_US, noise_hz=noise_hz, seed=seed)
+    window = Window(scene.events, 0, WINDOW_US)
+    click.echo(_scene_line(scene))
     click.echo(
-        f"Scene: {len(events):,} events in {events.duration_us / 1e3:.0f} ms on "
-        f"{events.width} x {events.height} px, moving at ({velocity}) px/s; "
-        f"{1 - truth.mean():.0%} of the events are noise.\n"
+        f"\n{'method':<10}{'kept':>8}{'sensitivity':>13}{'specificity':>13}{'AUC':>8}"
+        f"{'motion error px':>17}{'ms':>9}"
     )
-    click.echo(
-        f"{'method':<8}{'kept':>10}{'sensitivity':>13}{'specificity':>13}{'AUC':>8}{'ms':>8}"
-    )
-    labels = None
+    click.echo(_row(scene, "raw", None, 0.0))
+    result = None
     for name, params in METHODS.items():
-        denoise(events[:1], name, **params)  # compile before the clock runs
+        estimate(window, name, **params)  # compile before the clock runs
         start = time.perf_counter()
-        labels = denoise(events, name, **params)
-        elapsed_ms = 1e3 * (time.perf_counter() - start)
-        click.echo(
-            f"{name:<8}{labels.signal.sum():>10,}{sensitivity(labels.signal, truth):>13.3f}"
-            f"{specificity(labels.signal, truth):>13.3f}{rank_auc(labels.score, truth):>8.3f}"
-            f"{elapsed_ms:>8.1f}"
-        )
-    if picture is not None and labels is not None:
+        result = estimate(window, name, **params)
+        click.echo(_row(scene, name, result, 1e3 * (time.perf_counter() - start)))
+    if picture is not None and result is not None:
         with replacing(picture, overwrite=force) as temporary:
-            _save_picture(temporary, scene, labels)
+            _save_picture(temporary, scene, result)
         click.echo(f"\nSaved {picture}.")
 
 
-def _save_picture(path: Path, scene: "Simulation", labels: "Labels") -> None:
-    from evcrisp.plots import draw_contrast_map, draw_events, save_strip
-    from evcrisp.windows import seconds_since
-
-    window = scene.events.between(0, 30_000)
-    clean = window[labels.signal[: len(window)]]
-    x, y = scene.motion.warp(
-        scene.theta(0, 30_000), clean.x, clean.y, seconds_since(clean.t, 15_000)
+def _scene_line(scene: "Simulation") -> str:
+    events = scene.events
+    velocity = ", ".join(f"{v:.0f}" for v in scene.theta(0, WINDOW_US))
+    noise = 1.0 - float((scene.origin == 0).mean())
+    return (
+        f"Scene: {len(events):,} events in {WINDOW_US / 1e3:.0f} ms on {events.width} x "
+        f"{events.height} px, moving at ({velocity}) px/s; {noise:.0%} of the events are noise."
     )
+
+
+def _row(scene: "Simulation", name: str, result: "Estimate | None", elapsed_ms: float) -> str:
+    """Return a line of the table; without a result, that of the raw events."""
+    from evcrisp.metrics import rank_auc, sensitivity, specificity
+    from evcrisp.simulation import Origin
+
+    truth = scene.origin == Origin.SIGNAL
+    signal = np.ones(truth.size, np.bool_) if result is None else result.signal
+    score = np.ones(truth.size) if result is None else result.score
+    theta = np.zeros(2) if result is None else result.theta
+    return (
+        f"{name:<10}{signal.sum():>8,}{sensitivity(signal, truth):>13.3f}"
+        f"{specificity(signal, truth):>13.3f}{rank_auc(score, truth):>8.3f}"
+        f"{scene.warp_error_px(theta, 0, WINDOW_US):>17.3f}{elapsed_ms:>9.1f}"
+    )
+
+
+def _save_picture(path: Path, scene: "Simulation", result: "Estimate") -> None:
+    from evcrisp.plots import draw_contrast_map, draw_events, save_strip
+
+    events, kept = scene.events, scene.events[result.signal]
+    x, y = result.aligned_x[result.signal], result.aligned_y[result.signal]
     save_strip(
         path,
         {
-            "noisy events, 30 ms": lambda axes: draw_events(axes, window),
-            "cleaned": lambda axes: draw_events(axes, clean),
+            "noisy events, 30 ms": lambda axes: draw_events(axes, events),
+            "cleaned": lambda axes: draw_events(axes, kept),
             "contrast map, not aligned": lambda axes: draw_contrast_map(
-                axes, clean.x, clean.y, clean.shape
+                axes, kept.x, kept.y, kept.shape
             ),
-            "contrast map, aligned": lambda axes: draw_contrast_map(axes, x, y, clean.shape),
+            "contrast map, aligned": lambda axes: draw_contrast_map(axes, x, y, kept.shape),
         },
     )

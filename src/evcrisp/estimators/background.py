@@ -64,8 +64,14 @@ def uniform_probes(resolution: tuple[int, int], n: int = N_PROBES) -> Probes:
     return Probes(*columns)
 
 
-def background_rate(support: Floats, probe_support: Floats, n_pixels: int) -> float:
-    """Return the noise events per pixel and window that events and probes of one polarity show.
+def background_rates(
+    support: Floats,
+    p: NDArray[np.uint8],
+    probe_support: Floats,
+    probe_p: NDArray[np.uint8],
+    n_pixels: int,
+) -> Floats:
+    """Return the noise events per pixel and window, OFF and ON, shape (2,); above 0.
 
     Where the probes find least support there is hardly any signal, so that what events there are
     is noise. Probes do not add to what they read, and neither does an event's own pixel: taking
@@ -75,16 +81,21 @@ def background_rate(support: Floats, probe_support: Floats, n_pixels: int) -> fl
     ----------
     support, probe_support : ndarray, shape (n,) and (n_probes,)
         Support of the events and of the probes.
+    p, probe_p : ndarray of uint8, shape (n,) and (n_probes,)
+        Their polarities.
     n_pixels : int
         Pixels of the sensor.
     """
-    least = 0.5 / max(n_pixels, 1)
-    if not probe_support.size:
-        return least
-    rank = int(QUIET_SHARE * probe_support.size)
-    quiet = np.partition(probe_support, rank)[rank]
-    share = np.count_nonzero(probe_support <= quiet) / probe_support.size
-    return max(np.count_nonzero(support <= quiet) / (share * n_pixels), least)
+    from evcrisp.kernels.support import count_quiet
+
+    quiet, share = np.empty(2), np.empty(2)
+    for q in (0, 1):
+        ranked = np.sort(probe_support[probe_p == q])
+        quiet[q] = ranked[int(QUIET_SHARE * ranked.size)]
+        share[q] = np.searchsorted(ranked, quiet[q], side="right") / ranked.size
+    counts = np.zeros(2, np.int64)
+    count_quiet(support, p, quiet, counts)
+    return np.maximum(counts, 0.5 * share) / (share * n_pixels)
 
 
 def evidence_threshold(evidence: Floats, probe_evidence: Floats, false_alarm: float) -> float:
@@ -102,15 +113,13 @@ def evidence_threshold(evidence: Floats, probe_evidence: Floats, false_alarm: fl
     false_alarm : float
         Largest share of the probes that may be kept.
     """
-    n_probes, n = probe_evidence.size, evidence.size
-    if not n:
+    if not evidence.size:
         return LEAST_EVIDENCE
-    rank = int((1.0 - false_alarm) * n_probes)
-    above = np.sort(probe_evidence[probe_evidence >= np.partition(probe_evidence, rank)[rank]])
-    steps = np.unique(np.maximum(above, LEAST_EVIDENCE))
-    kept_probes = 1.0 - np.searchsorted(above, steps, side="right") / above.size
-    kept_probes *= above.size / n_probes
-    counts = np.bincount(np.searchsorted(steps, evidence, side="left"), minlength=steps.size + 1)
-    kept = 1.0 - np.cumsum(counts[:-1]) / n
+    some = evidence[:: -(-evidence.size // N_PROBES)]
+    n_probes, n = probe_evidence.size, some.size
+    ranked = np.sort(probe_evidence)
+    steps = np.unique(np.maximum(ranked[int((1.0 - false_alarm) * n_probes) :], LEAST_EVIDENCE))
+    kept_probes = 1.0 - np.searchsorted(ranked, steps, side="right") / n_probes
+    kept = 1.0 - np.searchsorted(np.sort(some), steps, side="right") / n
     chance = np.maximum(kept_probes, 1.0 / n_probes) * (1.0 / n + 1.0 / n_probes)
     return float(steps[np.argmax(kept - kept_probes - _CERTAINTY * np.sqrt(chance))])

@@ -96,8 +96,8 @@ class Cmax:
         if hopeless is not None:
             return hopeless
         if self.start == "zero":
-            known = theta0 is not None and np.isfinite(theta0).all()
-            start = theta0 if known else np.zeros(len(data.warp.model.param_names))
+            n_params = len(data.warp.model.param_names)
+            start = np.zeros(n_params) if theta0 is None else np.nan_to_num(theta0)
             maps = [replace(self.contrast, sigma_px=blur) for blur in self.blurs_px]
             return self._climbed(data, start, [*maps, self.contrast])
         found = find_motion(data, theta0, self.search)

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointTerms:
-    r"""Constants of the joint objective of alignment and denoising, as the paper has it.
+    r"""Constants of the joint objective of alignment and denoising, as the paper has it; eq. (25).
 
     .. math:: J = \max(b_{EA} - \mathrm{Var}\,M,\ \mathrm{Var}(W \circ M) - b_{ED})
               + \alpha \|W\|_1 + \beta \|W \circ M - M\|^2 .
@@ -110,14 +110,14 @@ class Confidence:
         kernels.fill_confidence(self.iwe.ravel(), self.excess.ravel(), *self._line(), out.ravel())
         return out
 
-    def slope(self) -> Floats:
+    def slope(self, out: Floats | None = None) -> Floats:
         """Return the derivative of :attr:`value` with respect to the map, shape (h, w).
 
-        It is the derivative of ``mixture(lam)`` with W and lam held fixed.
+        It is the derivative of ``mixture(lam)`` with W and lam held fixed; eq. (29).
         """
         from evcrisp.kernels import confidence as kernels
 
-        out = np.empty(self.iwe.shape)
+        out = np.empty(self.iwe.shape) if out is None else out
         kernels.fill_slope(
             self.iwe.ravel(),
             self.excess.ravel(),
@@ -151,7 +151,9 @@ class Confidence:
         return self.kappa * self.mu, 1.0 / (1.0 + self.kappa)
 
 
-def solve_confidence(iwe: Floats, terms: JointTerms, lam: float | None = None) -> Confidence:
+def solve_confidence(
+    iwe: Floats, terms: JointTerms, lam: float | None = None, *, excess: Floats | None = None
+) -> Confidence:
     r"""Minimize the joint objective over W in [0, 1] for one contrast map.
 
     With :math:`\kappa = \lambda / (\beta P)` and :math:`A = \alpha / (2 \beta)` the minimum is
@@ -159,7 +161,7 @@ def solve_confidence(iwe: Floats, terms: JointTerms, lam: float | None = None) -
     .. math:: w_p = \mathrm{clip}\Bigl(\frac{1 + \kappa \mu / m_p - A / m_p^2}{1 + \kappa},
               0, 1\Bigr), \qquad \mu = \frac{1}{P} \sum_p w_p m_p,
 
-    and w = 0 where m = 0. The multiplier is 0 where the regret of alignment is the larger one,
+    and w = 0 where m = 0; eqs. (26) to (28). The multiplier is 0 where the regret of alignment is the larger one,
     1 where that of denoising is, and otherwise the root at which both are equal.
 
     Parameters
@@ -171,6 +173,8 @@ def solve_confidence(iwe: Floats, terms: JointTerms, lam: float | None = None) -
     lam : float, optional
         A multiplier in 0..1 to be kept instead: minimizes the mixture
         ``(1 - lam) r_EA + lam r_ED`` plus penalties.
+    excess : ndarray, shape (h, w), optional
+        Space that the result may use.
 
     Notes
     -----
@@ -180,7 +184,7 @@ def solve_confidence(iwe: Floats, terms: JointTerms, lam: float | None = None) -
     from evcrisp.kernels import confidence as kernels
 
     iwe = np.ascontiguousarray(iwe, np.float64)
-    flat, excess = iwe.ravel(), np.empty(iwe.shape)
+    flat, excess = iwe.ravel(), np.empty(iwe.shape) if excess is None else excess
     mean, f_ea, mu, variance = kernels.fill_excess(
         flat, terms.area, float(iwe.mean()), excess.ravel()
     )

@@ -67,7 +67,7 @@ class ExactRegret(RegretConfig):
     0.0
     """
 
-    name: ClassVar[str] = "regret-exact"
+    name: ClassVar[str] = "exact"
 
     tol: float = 1e-9
     max_iter: int = 100

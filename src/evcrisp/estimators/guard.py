@@ -89,5 +89,6 @@ def _growth_rows(model: MotionModel, resolution: tuple[int, int]) -> Floats:
     above, below = displacement_fields(model, x, y - 0.5), displacement_fields(model, x, y + 0.5)
     divergence = (right[0] - left[0]) + (below[1] - above[1])
     rows = divergence @ np.linalg.inv(displacement_rates(model, resolution))
+    rows[np.abs(rows) < 1e-8] = 0.0  # rounding of the differences
     rows.flags.writeable = False
     return rows

@@ -11,11 +11,12 @@ from evcrisp.contrast import ContrastMap
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.confidence import Confidence, JointTerms, solve_confidence
+from evcrisp.estimators.workspace import Workspace
 
 Floats = NDArray[np.float64]
 
 #: Values of the three parameters that are not given in any form.
-DEFAULT_MIN_SUPPORT = 3.0
+DEFAULT_MIN_SUPPORT = 5.0
 DEFAULT_BETA_HAT = 0.5
 DEFAULT_B_HAT = 10.0
 
@@ -42,7 +43,7 @@ class RegretConfig:
     min_support : float, optional
         ``alpha`` as what an event needs in order to be kept: where alignment has the larger
         regret, w = 1/2 where the contrast map is ``min_support`` times the peak of one event.
-        The default form, with 3 events.
+        The default form, with 5 events.
     contrast : ContrastMap
         How the contrast map is made.
     """
@@ -126,6 +127,7 @@ class JointProblem:
     data: WindowData
     contrast: ContrastMap
     terms: JointTerms
+    workspace: Workspace = field(default_factory=Workspace, repr=False)
 
     @classmethod
     def of(cls, data: WindowData, config: RegretConfig) -> "JointProblem":
@@ -181,11 +183,31 @@ class JointProblem:
 
         With ``lam`` the larger regret is replaced by the mixture ``(1 - lam) r_EA + lam r_ED``.
         """
-        x, y = self.data.warp.warp(theta)
-        best = solve_confidence(_built(self.data, self.contrast, x, y), self.terms, lam)
-        slope_x, slope_y = self.contrast.pull_back(best.slope(), x, y)
+        iwe, u, v = self.voted(theta)
+        excess = self.workspace.floats("excess", *iwe.shape)
+        best = solve_confidence(iwe, self.terms, lam, excess=excess)
+        slope = best.slope(out=self.workspace.floats("slope", *iwe.shape))
         value = best.value if lam is None else best.mixture(lam)
-        return value, self.data.warp.pull(theta, slope_x, slope_y)
+        return value, self.pulled(theta, slope, u, v)
+
+    def voted(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the contrast map and the positions of the events on it; all three are scratch."""
+        floats, n = self.workspace.floats, len(self.data)
+        iwe = floats("iwe", *self.contrast.shape(self.data.resolution))
+        u, v = self.data.warp.warp(theta, out=(floats("u", n), floats("v", n)))
+        self.contrast.to_map(u, v, out=(u, v))
+        one = floats("one", n)
+        one.fill(1.0)
+        iwe.fill(0.0)
+        self.contrast.vote(u, v, one, iwe)
+        return self.contrast.blur(iwe, out=iwe), u, v
+
+    def pulled(self, theta: Floats, slope: Floats, u: Floats, v: Floats) -> Floats:
+        """Turn d value / d map, which is overwritten, into the gradient, shape (m,)."""
+        slope_u = self.workspace.floats("slope_u", len(self.data))
+        slope_v = self.workspace.floats("slope_v", len(self.data))
+        self.contrast.slopes(self.contrast.blur(slope, out=slope), u, v, slope_u, slope_v)
+        return self.data.warp.pull(theta, slope_u, slope_v) / self.contrast.scale
 
 
 def _built(data: WindowData, contrast: ContrastMap, x: Floats, y: Floats) -> Floats:

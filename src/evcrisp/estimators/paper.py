@@ -57,7 +57,7 @@ class PaperRegret(RegretConfig):
         How the motion is found from which Adam starts.
     """
 
-    name: ClassVar[str] = "regret-paper"
+    name: ClassVar[str] = "paper"
 
     n_steps: int = 1000
     rate_px: float = 0.1
@@ -104,8 +104,7 @@ class PaperRegret(RegretConfig):
         from evcrisp.kernels import adam_joint as kernels
 
         theta = scaling.theta(state.scaled)
-        x, y = problem.data.warp.warp(theta)
-        iwe = problem.contrast.build(x, y, np.ones(x.size), problem.data.resolution)
+        iwe, u, v = problem.voted(theta)
         flat, w = iwe.ravel(), state.w_map.ravel()
         sums = kernels.joint_sums(flat, w, float(iwe.mean()))
         value, lam = _value(problem, sums)
@@ -121,8 +120,7 @@ class PaperRegret(RegretConfig):
             (terms.alpha, terms.beta, lam, sums[2]),
             (self.rate_w * factor, unbias, _FIRST, _SECOND, _FLOOR),
         )
-        slopes = problem.contrast.pull_back(state.slope, x, y)
-        gradient = scaling.gradient(problem.data.warp.pull(theta, *slopes))
+        gradient = scaling.gradient(problem.pulled(theta, state.slope, u, v))
         state.first[:] += (1.0 - _FIRST) * (gradient - state.first)
         state.second[:] += (1.0 - _SECOND) * (gradient**2 - state.second)
         state.scaled[:] -= (

@@ -60,9 +60,7 @@ def polish(
     scaled, n_eval, status = scaling.scaled(theta), 0, Status.CONVERGED
     for contrast in contrasts:
         alignment = Alignment(data, contrast, objective)
-        end = solver.maximize(
-            scaled_function(alignment, scaling, solver.needs_gradient), scaled
-        )
+        end = solver.maximize(scaled_function(alignment, scaling, solver.needs_gradient), scaled)
         scaled, status = end.theta, end.status
         n_eval += end.n_eval
     found = scaling.theta(scaled)
@@ -70,4 +68,6 @@ def polish(
         1.1 * MAX_LOG_AREA
     ):
         status = Status.COLLAPSED
-    return SolverResult(found, Alignment(data, contrasts[-1], objective).value(found), n_eval, status)
+    return SolverResult(
+        found, Alignment(data, contrasts[-1], objective).value(found), n_eval, status
+    )

@@ -37,6 +37,8 @@ MIN_EVENTS = 10
 _CURVATURE = 12.0
 _SHARPER = 0.3  # what is left of the inverse curvature on a map twice as fine
 _FINEST_GROWTH = 4  # times as many events on each further pass over the finest map
+_BOUND_SHARE, _BOUND_PX = 0.18, 100.0
+_USUAL_PIXELS = 346 * 260 / 8**2  # of the coarsest map
 _FRAME_EVENTS = 4096  # enough to tell how full the borders are
 _LAST_STEP_PX = 0.5  # longest step that is not checked by another look at the events
 
@@ -49,14 +51,15 @@ class SearchConfig:
     ----------
     bound_px : float, optional, px
         Largest displacement within a window that a cold search expects; 18 % of the larger side of
-        the sensor where not given.
+        the sensor, but at most 100 px, where not given. Coarse scenes are found beyond it too.
     tol_px : float, px
         Do the last step without another look at the events when it moves the image by less (root
         mean square over the sensor). What is left is about the square of it.
     finest_scale : int
         Pixels of the sensor per pixel of the finest map. 2 makes a kernel with sigma 1 px.
     coarse_events : int
-        Events on the coarsest level; every finer one takes twice as many, and the finest all.
+        Events on the coarsest level of a sensor of 346 x 260 or less; every finer level takes twice
+        as many, and the finest all.
     max_log_area : float
         Bound on the change of log area within a window; see `Guard`.
     """
@@ -106,7 +109,11 @@ def find_motion(
     problem = _problem(data, config)
     if theta0 is None or not np.isfinite(theta0).all():
         return _cold(problem, config)
-    return _warm(problem, config, problem.scaling.scaled(theta0))
+    guess = problem.scaling.scaled(theta0)
+    # A guess that throws everything off the sensor is none.
+    if not np.abs(guess).max() < 2.0 * max(data.resolution):
+        return _cold(problem, config)
+    return _warm(problem, config, guess)
 
 
 def no_evidence(data: WindowData, theta0: ArrayLike | None = None) -> SolverResult | None:
@@ -146,7 +153,7 @@ def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
     ends = [_climb(level, start, 0.1 * level.scale, None) for start in starts]
     n_eval += sum(end.n_eval for end in ends)
     best = max(ends, key=lambda end: end.value)
-    plan = _plan(level.scale // 2, 2 * config.coarse_events, len(problem.warp), config)
+    plan = _plan(level.scale // 2, 2 * len(level.warp), len(problem.warp), config)
     return _refined(problem, config, plan, best.theta, best.inverse_hessian * _SHARPER, n_eval)
 
 
@@ -233,22 +240,30 @@ def _climb(level: Level, start: Floats, tol_px: float, curvature: Floats | None)
 
 
 def _coarse_scale(resolution: tuple[int, int]) -> int:
-    """Return the scale on which any sensor is as large as one of 346 x 260 at scale 8."""
+    """Return the scale of the coarsest map: 8 for 346 x 260, more for large sensors.
+
+    The width of the hill grows with the scale, but fine texture vanishes: the scale grows slower
+    than the sensor.
+    """
     relative = max(resolution[0] / 346.0, resolution[1] / 260.0)
-    return 2 ** min(max(round(math.log2(8.0 * relative)), 1), 6)
+    return 2 ** min(max(round(math.log2(8.0 * min(relative, math.sqrt(relative)))), 1), 5)
 
 
 def _bound_px(problem: Problem, config: SearchConfig) -> float:
-    return 0.18 * max(problem.resolution) if config.bound_px is None else config.bound_px
+    if config.bound_px is not None:
+        return config.bound_px
+    return min(_BOUND_SHARE * max(problem.resolution), _BOUND_PX)
 
 
 def _coarse_level(problem: Problem, config: SearchConfig) -> Level:
     scale = max(_coarse_scale(problem.resolution), config.finest_scale)
+    # As many events per pixel of the map on every sensor.
+    pixels = problem.resolution[0] * problem.resolution[1] / scale**2
     return Level.around(
         problem,
         np.zeros(len(problem.scaling.forward)),
         scale=scale,
-        n_events=config.coarse_events,
+        n_events=round(config.coarse_events * max(1.0, pixels / _USUAL_PIXELS)),
         margin_px=0.5 * _bound_px(problem, config) + 2.0 * scale,
     )
 

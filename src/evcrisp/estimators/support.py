@@ -18,7 +18,6 @@ As to whether the last events of the pixel were noise themselves, all possibilit
 once forward and once backward through time. All of it takes time in proportion to events and pixels.
 """
 
-import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -28,26 +27,16 @@ from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.background import (
-    Probes,
-    background_rate,
-    evidence_threshold,
-    uniform_probes,
-)
+from evcrisp.estimators.background import background_rates, evidence_threshold, uniform_probes
+from evcrisp.estimators.view import View
 from evcrisp.events import Events
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
 
 if TYPE_CHECKING:
-    from evcrisp.kernels.support import Marks, Pixels
+    from evcrisp.kernels.support import Links, Pixels
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-#: Exposure is told from this grid of pixels, at so many times, on a map with tiles of that size.
-_GRID_PX, _GRID_TIMES, _TILE_PX = 4, 8, 8
-
-#: Places that were in view for a shorter share of the window are treated as if it were this.
-_LEAST_EXPOSURE = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,12 +56,12 @@ class Evidence:
 
     @property
     def confidence(self) -> Floats:
-        """Confidence 0..1, shape (n,): w = 1 - A / e^2 with A = t0^2 / 2 for the threshold t0."""
+        """Confidence in each event, shape (n,); see :func:`confidence`."""
         return confidence(self.value, self.threshold)
 
 
 def confidence(evidence: Floats, threshold: float) -> Floats:
-    """Return the paper's w for a lam of 0, with alpha such that w = 1/2 at the threshold.
+    """Return the paper's w at lam = 0: 1 - A / e^2 with A = t0^2 / 2, hence 1/2 at the threshold.
 
     Examples
     --------
@@ -104,22 +93,101 @@ def weigh_evidence(
     voting : ndarray of bool, shape (n,), optional
         The events that may support others; all without it.
     """
-    from evcrisp.kernels.support import Pixels, vote_by_polarity
+    from evcrisp.kernels.support import Pixels
 
-    events = events.contiguous()
+    resolution = data.resolution
     duration_s = data.duration_s if data.duration_s > 0.0 else 1.0
+    probes = uniform_probes(resolution)
+    probe_pixels = Pixels(probes.x, probes.y, probes.t, probes.p)
+    events = events.contiguous()
     pixels = Pixels(events.x, events.y, data.warp.dt / duration_s, events.p.view(np.uint8))
-    x, y = data.warp.warp(theta)
-    contrast = ContrastMap(
-        footprint="spline", sigma_px=0.0, padding_px=_padding_px(x, y, data.resolution)
+    links = _event_links(pixels, resolution)
+    probe_links = _probe_links(probe_pixels, pixels, resolution)
+    probe_warp = _stretched(_probe_warp(data.warp.model, resolution), duration_s)
+
+    view = View.aligned(data, pixels.p, theta, voting)
+    support = view.event_support(pixels.p, links)
+    probe_support = view.probe_support(*probe_warp.warp(theta), probes.p, probe_links, links)
+    if min(support.min(initial=0.0), probe_support.min()) < 0.0:
+        # Where the motion takes some off the map, the pixels around them have to do.
+        raw = View.unaligned(events, voting)
+        there = raw.event_support(pixels.p, links)
+        support = np.where(support < 0.0, there, support)
+        place = probes.x.astype(np.float64), probes.y.astype(np.float64)
+        there = raw.probe_support(*place, probes.p, probe_links, links)
+        probe_support = np.where(probe_support < 0.0, there, probe_support)
+
+    n_pixels = resolution[0] * resolution[1]
+    background = background_rates(support, pixels.p, probe_support, probes.p, n_pixels)
+    excess = support - background[pixels.p]
+    probe_excess = probe_support - background[probes.p]
+    ready, probe_ready = _readiness(
+        pixels,
+        np.maximum(excess, 0.0),
+        links,
+        background,
+        probe_pixels,
+        np.maximum(probe_excess, 0.0),
+        probe_links,
     )
-    u, v = contrast.to_map(x, y)
-    maps = np.zeros((2, *contrast.shape(data.resolution)))
-    keep = np.ones(x.size, np.bool_) if voting is None else voting
-    vote_by_polarity(u, v, pixels.p, keep, maps)
-    probes = uniform_probes(data.resolution)
-    marks = _event_marks(pixels, u, v, data.resolution)
-    probe_warp = _scaled(_probe_warp(data.warp.model, data.resolution), duration_s)
-    probe_x, probe_y = probe_warp.warp(theta)
-    probe_marks = _probe_marks(probes, pixels, contrast.to_map(probe_x, probe_y), data.resolution)
-    ...
+    value = np.where(excess > 0.0, excess * ready, excess)
+    probe_value = np.where(probe_excess > 0.0, probe_excess * probe_ready, probe_excess)
+    threshold = evidence_threshold(value, probe_value, false_alarm)
+    return Evidence(value, threshold, background, view.contrast, view.maps)
+
+
+def _event_links(pixels: "Pixels", resolution: tuple[int, int]) -> "Links":
+    from evcrisp.kernels.support import Links, link_events
+
+    links = Links(*(np.empty(pixels.t.size, np.int64) for _ in range(2)))
+    link_events(pixels, _empty_table(resolution), *links)
+    return links
+
+
+def _probe_links(probes: "Pixels", events: "Pixels", resolution: tuple[int, int]) -> "Links":
+    from evcrisp.kernels.support import Links, link_probes
+
+    links = Links(*(np.empty(probes.t.size, np.int64) for _ in range(2)))
+    for backward, link in zip((False, True), links, strict=True):
+        link_probes(probes, events, _empty_table(resolution), backward, link)
+    return links
+
+
+def _empty_table(resolution: tuple[int, int]) -> NDArray[np.int64]:
+    return np.full((2, resolution[1], resolution[0]), -1, np.int64)
+
+
+@lru_cache(maxsize=8)
+def _probe_warp(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
+    """Return the warp of the probes for a window of one second."""
+    probes = uniform_probes(resolution)
+    return prepare(model, probes.x.astype(np.float64), probes.y.astype(np.float64), probes.t)
+
+
+def _stretched(warp: PreparedWarp, duration_s: float) -> PreparedWarp:
+    return replace(warp, dt=warp.dt * duration_s)
+
+
+def _readiness(
+    pixels: "Pixels",
+    excess: Floats,
+    links: "Links",
+    background: Floats,
+    probe_pixels: "Pixels",
+    probe_excess: Floats,
+    probe_links: "Links",
+) -> tuple[Floats, Floats]:
+    """Return how ready the pixels of events and of probes were, before and after, multiplied."""
+    from evcrisp.kernels.support import follow_pixels, look_at_pixels
+
+    ready, probe_ready = np.ones(excess.size), np.ones(probe_excess.size)
+    chance, factor = np.empty(excess.size), np.empty(excess.size)
+    probe_factor = np.empty(probe_excess.size)
+    for backward, link, start in zip((False, True), links, probe_links, strict=True):
+        follow_pixels(pixels.t, pixels.p, excess, link, backward, background, chance, factor)
+        look_at_pixels(
+            probe_pixels.t, probe_excess, start, link, pixels.t, excess, chance, probe_factor
+        )
+        ready *= factor
+        probe_ready *= probe_factor
+    return ready, probe_ready

@@ -50,6 +50,11 @@ def _listing(names: list[str]) -> str:
     return (", ".join(shown) or "none") + (f" and {n_more} more" if n_more else "")
 
 
+def widened(values: NDArray[Any]) -> NDArray[Any]:
+    """Return half-precision numbers as single ones: our limits lie beyond their range."""
+    return values.astype(np.float32) if values.dtype == np.float16 else values
+
+
 class ColumnConverter:
     """Turn columns of any usual type into packets; remembers what the first rows say about time.
 
@@ -75,6 +80,7 @@ class ColumnConverter:
         offset : int
             Byte of the file at which they begin.
         """
+        columns = {name: widened(column) for name, column in columns.items()}
         flags = {"p": "polarity"} | ({"signal": "signal"} if "signal" in columns else {})
         t, wrong_time = self._converted_time(columns["t"])
         candidates = [
@@ -110,7 +116,8 @@ class ColumnConverter:
 
 
 def _whole_time(values: NDArray[Any], t_offset: int) -> tuple[NDArray[np.int64], _Wrong | None]:
-    if values.size == 0 or (t_offset == 0 and values.dtype.itemsize < 8):
+    fits_anyway = t_offset == 0 and np.can_cast(values.dtype, np.int64)
+    if values.size == 0 or fits_anyway:
         return np.ascontiguousarray(values, np.int64), None
     low, high = _INT64.min - min(t_offset, 0), _INT64.max - max(t_offset, 0)
     if int(values.min()) >= low and int(values.max()) <= high:

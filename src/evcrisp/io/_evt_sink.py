@@ -6,8 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-import numpy as np
-
 from evcrisp.errors import OutputError
 from evcrisp.events import Events
 from evcrisp.io._evt_header import MAX_TIME_BASE
@@ -50,12 +48,11 @@ class HeadedSink(ABC):
     def write(self, events: Events) -> None:
         """Append events."""
         for first in range(0, len(events), PACKET_EVENTS):
-            part = events[first : first + PACKET_EVENTS]
+            part = events[first : first + PACKET_EVENTS].contiguous()
             if self.t_origin is None:
                 self._start(self._origin(int(part.t[0])))
             t = part.t - self.t_origin if self.t_origin else part.t
-            columns = (np.ascontiguousarray(column) for column in (part.x, part.y, t, part.p))
-            self.write_columns(Columns(*columns))
+            self.write_columns(Columns(part.x, part.y, t, part.p))
 
     def finish(self) -> None:
         """Complete and close the file."""

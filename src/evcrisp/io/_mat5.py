@@ -17,7 +17,7 @@ from evcrisp.errors import FormatError
 
 HEADER_BYTES = 128
 _HEAD_BYTES = 4096
-_FEED_BYTES = 1 << 16
+_FEED_BYTES, _PIECE_BYTES = 1 << 16, 1 << 20
 #: So much may come out of any packed variable, and beyond that so many times its packed size:
 #: columns of events do not pack better, while 1000 times is possible for what holds nothing.
 _FREE_BYTES = 1 << 25
@@ -177,13 +177,16 @@ def _decompressed(file: IO[bytes], n_packed: int, variable: Variable) -> Iterato
             f"a variable of shape {variable.shape} cannot have {variable.n_bytes} bytes"
         )
     n_most = max(_FREE_BYTES, _MAX_RATIO * n_packed)
-    n_left = min(n_stated, n_most)
+    n_left, n_fed = min(n_stated, n_most), 0
     stream = zlib.decompressobj()
-    for first in range(0, n_packed, _FEED_BYTES):
-        data = stream.unconsumed_tail + file.read(min(_FEED_BYTES, n_packed - first))
+    while not stream.eof:
+        data = stream.unconsumed_tail
+        if not data:
+            data = file.read(min(_FEED_BYTES, n_packed - n_fed))
+            n_fed += len(data)
         try:
             # One byte more than wanted, so that the end with its check sum is reached.
-            piece = stream.decompress(data, n_left + 1)
+            piece = stream.decompress(data, min(n_left + 1, _PIECE_BYTES))
         except zlib.error as error:
             raise FormatError(f"a variable is damaged: {error}") from error
         yield piece[:n_left]
@@ -194,8 +197,8 @@ def _decompressed(file: IO[bytes], n_packed: int, variable: Variable) -> Iterato
                 else f"a variable packs {n_stated} bytes into {n_packed}, more than events do"
             )
         n_left -= len(piece)
-    if not stream.eof:
-        raise FormatError("a variable ends early")
+        if not (data or piece or stream.eof):
+            raise FormatError("a variable ends early")
 
 
 class _Parser:

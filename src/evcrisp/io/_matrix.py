@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError
+from evcrisp.io._columns import widened
 
 Order = tuple[str, str, str, str]
 
@@ -22,6 +23,7 @@ def best_orders(rows: NDArray[Any]) -> list[Order]:
     rows : (n, 4), numbers. An order fits while polarity is -1, 0 or 1, pixels are whole and in
     range, and time does not decrease.
     """
+    rows = widened(rows)
     n_fitting = {order: _n_fitting(rows, order) for order in ORDERS}
     most = max(n_fitting.values())
     if most < min(len(rows), _MIN_ROWS):

@@ -45,7 +45,8 @@ class EvtSink(HeadedSink):
         t = columns.t
         if self._n_loops(t) > MAX_LOOPS and t.size > 1:
             for part in (slice(t.size // 2), slice(t.size // 2, None)):
-                self.write_columns(Columns(*(column[part] for column in columns)))
+                x, y, p = columns.x[part], columns.y[part], columns.p[part]
+                self.write_columns(Columns(x, y, t[part], p))
             return
         if self._n_loops(t) > MAX_LOOPS:
             self.flush()

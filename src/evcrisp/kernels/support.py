@@ -8,8 +8,14 @@ from typing import NamedTuple
 
 from evcrisp.kernels import njit
 
-#: A pixel that fires more often than this, one polarity, within the reach of a footprint, is hot.
+#: Most events of its own pixel that are kept from supporting an event, on each side in time.
 MAX_BURST = 64
+
+#: What an event adds further away than this is nothing.
+LEAST_SHARE = 1e-3
+
+#: Support below this is none: less than one event gives at a distance of 2 px.
+LEAST_SUPPORT = 5e-3
 
 #: How many events a pixel looks back at, in case that the last ones were noise.
 MAX_LOOK = 4
@@ -31,14 +37,18 @@ class Pixels(NamedTuple):
     p: object  # uint8, 0 or 1
 
 
-class Marks(NamedTuple):
-    """The same at their aligned places, and their links; all arrays have shape (n,)."""
+class Links(NamedTuple):
+    """Neighbors in time; both arrays have shape (n,)."""
+
+    before: object  # int64, the last event of the pixel and polarity before it
+    after: object  # int64, the first one after it
+
+
+class Places(NamedTuple):
+    """Aligned places; both arrays have shape (n,)."""
 
     u: object  # float64, px of the map
     v: object  # float64, px of the map
-    p: object  # uint8, 0 or 1
-    before: object  # int64, the last event of the pixel and polarity before the mark
-    after: object  # int64, the first one after it
 
 
 @njit
@@ -112,7 +122,7 @@ def vote_by_polarity(u, v, p, keep, images):
 
 @njit
 def _overlap(a, b):
-    """Sum over pixels of the product of two splines at positions a and b, both at least 0.5."""
+    """Sum over pixels of the product of two splines at positions a and b; a is at least 0.5."""
     if not -3.0 < a - b < 3.0:
         return 0.0
     i, j = int(a + 0.5), int(b + 0.5)
@@ -131,48 +141,76 @@ def _overlap(a, b):
 
 
 @njit
-def _by_pixel(u, v, j, link, event_u, event_v):
-    """What the events of a chain add at (u, v), as long as they reach it; -1 for a hot pixel."""
-    total = 0.0
-    for _ in range(MAX_BURST):
-        if j < 0:
-            return total
-        added = _overlap(u, event_u[j]) * _overlap(v, event_v[j])
-        if added == 0.0:
-            return total
-        total += added
-        j = link[j]
-    return -1.0
+def own_of_events(places, before, own):
+    """Sum up what the events of a pixel, one polarity, put at each other's places.
+
+    places : Places      before : (n,) int64      own : (n,) float64, filled
+    """
+    u, v = places.u, places.v
+    for k in range(u.size):
+        own[k] = 0.0
+        if not (u[k] >= 0.5 and v[k] >= 0.5):
+            continue
+        own[k] = _overlap(u[k], u[k]) * _overlap(v[k], v[k])
+        j = before[k]
+        for _ in range(MAX_BURST):
+            if j < 0:
+                break
+            share = _overlap(u[k], u[j]) * _overlap(v[k], v[j])
+            if share < LEAST_SHARE:
+                break
+            own[k] += share
+            own[j] += share
+            j = before[j]
 
 
 @njit
-def read_support(images, events, marks, own, support):
-    """Read a mark's own polarity at its place, without what its own pixel put there.
+def own_of_probes(places, links, event_places, event_links, own):
+    """Sum up what the events of its pixel, one polarity, put at the place of a probe.
 
-    images : (2, h, w) float64, events voted as splines, no blur      events, marks : Marks
-    own : float64, 1 if the marks are the events, 0 otherwise
-    support : (n,) float64, filled, 0 or more; -1 where the mark is not on the map
+    places, links : of the probes      event_places, event_links : of the events
+    own : (n,) float64, filled
+    """
+    for k in range(own.size):
+        u, v = places.u[k], places.v[k]
+        own[k] = 0.0
+        if not (u >= 0.5 and v >= 0.5):
+            continue
+        for back in (True, False):
+            j = links.before[k] if back else links.after[k]
+            for _ in range(MAX_BURST):
+                if j < 0:
+                    break
+                share = _overlap(u, event_places.u[j]) * _overlap(v, event_places.v[j])
+                if share < LEAST_SHARE:
+                    break
+                own[k] += share
+                j = event_links.before[j] if back else event_links.after[j]
+
+
+@njit
+def read_support(images, places, p, own, support):
+    """Read the map of its polarity at every place, less what the own pixel has put there.
+
+    images : (2, h, w) float64, from `vote_by_polarity`      places : Places      p : (n,) uint8
+    own : (n,) float64      support : (n,) float64, filled, 0 or more; -1 for a place off the map
     """
     height, width = images.shape[1:]
-    for k in range(marks.u.size):
-        u, v = marks.u[k], marks.v[k]
+    for k in range(p.size):
+        u, v = places.u[k], places.v[k]
         support[k] = -1.0
         # The comparison is false for NaN too, so nothing that is not a number becomes an index.
         if not (0.5 <= u < width - 1.5 and 0.5 <= v < height - 1.5):
             continue
-        image = images[marks.p[k]]
+        image = images[p[k]]
         i, j = int(u + 0.5), int(v + 0.5)
         a0, a1, a2 = _taps(u - i)
         b0, b1, b2 = _taps(v - j)
         total = b0 * (a0 * image[j - 1, i - 1] + a1 * image[j - 1, i] + a2 * image[j - 1, i + 1])
         total += b1 * (a0 * image[j, i - 1] + a1 * image[j, i] + a2 * image[j, i + 1])
         total += b2 * (a0 * image[j + 1, i - 1] + a1 * image[j + 1, i] + a2 * image[j + 1, i + 1])
-        total -= own * (a0 * a0 + a1 * a1 + a2 * a2) * (b0 * b0 + b1 * b1 + b2 * b2)
-        earlier = _by_pixel(u, v, marks.before[k], events.before, events.u, events.v)
-        later = _by_pixel(u, v, marks.after[k], events.after, events.u, events.v)
-        total -= earlier + later
-        # What is left of rounding is no support.
-        support[k] = total if total > 1e-9 and earlier >= 0.0 and later >= 0.0 else 0.0
+        total -= own[k]
+        support[k] = total if total > LEAST_SUPPORT else 0.0
 
 
 @njit
@@ -218,3 +256,15 @@ def look_at_pixels(t, excess, start, link, event_t, event_excess, chance, ready)
     """
     for k in range(t.size):
         ready[k] = _readiness(t[k], excess[k], start[k], link, event_t, event_excess, chance)
+
+
+@njit
+def count_quiet(support, p, quiet, counts):
+    """Count the marks of each polarity with no more support than `quiet`.
+
+    support : (n,) float64      p : (n,) uint8      quiet : (2,) float64
+    counts : (2,) int64, added to
+    """
+    for k in range(p.size):
+        if support[k] <= quiet[p[k]]:
+            counts[p[k]] += 1

@@ -26,6 +26,10 @@ class MotionModel(Protocol):
     param_names: ClassVar[tuple[str, ...]]  # ("vx", "vy")
     param_units: ClassVar[tuple[str, ...]]  # ("px/s", "px/s")
 
+    def __hash__(self) -> int:
+        """Models are values: what is known about one holds for its equals."""
+        ...
+
     @classmethod
     def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
         """Return the model for a sensor; ``camera`` matters to the models that need rays."""

@@ -1,0 +1,175 @@
+"""Does `regret-exact` find what `regret-paper` finds? Prints JSON.
+
+Run with ``python -m benchmarks.quality.exact_vs_paper --data FOLDER``. On every window both modes start from
+the same motion, for parameters under which alignment has the larger regret (lam = 0, the default), denoising has
+(lam = 1 without motion), and neither. Three comparisons:
+
+joint     J of `exact` minus J of `paper` after 1000 steps, in units of the larger of |J| and b_ED; J may be
+          negative, so that a ratio would say nothing. At most 1e-6 is wanted.
+W         largest difference of the two confidence maps at these solutions, where both have lam = 0
+W alone   the same at one fixed motion, that of `exact` with the default parameters: Adam on W only against the
+          closed form, for a b_EA of each regime
+"""
+
+import argparse
+import logging
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from benchmarks.measure import report
+from benchmarks.quality.scenes import ECD_ROTATIONS, real, simulated
+
+import evcrisp
+from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.exact import ExactRegret, scaling_of
+from evcrisp.estimators.joint import JointProblem
+from evcrisp.estimators.paper import PaperRegret
+from evcrisp.estimators.search import find_motion
+from evcrisp.motion import Rotation, Translation
+from evcrisp.windows import by_count
+
+#: Simulated scenes with fewer than 150 000 events, with noise of 5 Hz per pixel.
+SCENES = (0, 3, 4, 8, 9, 10, 11, 13, 14, 15, 16)
+NOISE_HZ = 5.0
+
+#: More real windows: folder, model, events per window, and which windows.
+ECD_MORE = (
+    ("stppp_boxes_translation", "translation", 30_000, (0,)),
+    ("stppp_dynamic_translation", "translation", 30_000, (0,)),
+    ("stppp_poster_translation", "translation", 30_000, (0,)),
+    ("shapes_rotation_first120k", "rotation", 20_000, (2, 4)),
+    ("slider_depth_chunk", "translation", 25_000, (0, 1)),
+)
+
+SETTINGS = {
+    "default": {},
+    "balanced": {"b_hat": 1.0},
+    "low": {"b_hat": 0.0, "beta_hat": 2.0},
+}
+
+#: Share of Var M + Var(W M) - b_ED at lam = 0 that is taken as b_EA for the regimes of W alone.
+REGIMES = {"lam = 0": 1.5, "between": None, "lam = 1": 0.0}
+
+
+def windows(data_dir):
+    """Yield name, window and motion model."""
+    for i in SCENES:
+        case = simulated(i, NOISE_HZ)
+        yield case.name, case.window, case.model
+    if not data_dir:
+        return
+    for name in ECD_ROTATIONS:
+        case = real(data_dir, name, share=0.0)
+        yield name, case.window, case.model
+    for name, motion, n_events, which in ECD_MORE:
+        folder = data_dir / "ecd" / name
+        camera = evcrisp.Camera.from_file(folder / "calib.txt")
+        model = Rotation(camera) if motion == "rotation" else Translation()
+        cut = list(by_count(evcrisp.read(next(folder.glob("events*"))), n_events))
+        for k in which:
+            yield f"{name} {k}", cut[k], model
+
+
+def compared(problem, start, setting, n_steps):
+    """Return how both modes do from one motion."""
+    exact, paper = ExactRegret(**setting), PaperRegret(**setting, n_steps=n_steps)
+    began = time.perf_counter()
+    end = exact.descend(problem, start)
+    exact_s = time.perf_counter() - began
+    best = problem.solve(end.theta)
+    began = time.perf_counter()
+    other = paper.descend(problem, start)
+    paper_s = time.perf_counter() - began
+    unit = max(abs(other.regret.value), problem.terms.baseline_ed)
+    scaling = scaling_of(problem.data)
+    return {
+        "lam": best.lam,
+        "lam_of_closed_form_at_papers_theta": problem.solve(other.theta).lam,
+        "j_exact": best.value / problem.terms.baseline_ed,
+        "j_paper": other.regret.value / problem.terms.baseline_ed,
+        "excess": (best.value - other.regret.value) / unit,
+        "excess_over_best_step": (best.value - float(other.values.min())) / unit,
+        "apart_px": float(np.linalg.norm(scaling.scaled(end.theta - other.theta))),
+        "w_difference": float(np.abs(best.w_map() - other.w_map).max()),
+        "evaluations": end.n_eval,
+        "speed_ratio_without_search": paper_s / exact_s,
+    }
+
+
+def w_alone(problem, theta, share, n_steps):
+    """Return how Adam on W compares with the closed form at one motion."""
+    terms = problem.terms
+    free, bound = problem.solve(theta, 0.0), problem.solve(theta, 1.0)
+    target = 0.5 * (free.f_ed + bound.f_ed) if share is None else share * free.f_ed
+    baseline = target + free.f_ea - terms.baseline_ed
+    problem = replace(problem, terms=replace(terms, baseline_ea=baseline))
+    best = problem.solve(theta)
+    end = PaperRegret(rate_px=0.0, n_steps=n_steps).descend(problem, theta)
+    return {
+        "lam": best.lam,
+        "gap": best.gap / terms.baseline_ed,
+        "excess": (best.value - end.regret.value) / max(abs(end.regret.value), terms.baseline_ed),
+        "w_difference": float(np.abs(best.w_map() - end.w_map).max()),
+    }
+
+
+def measured(name, window, model, n_steps, settings):
+    """Return everything about one window."""
+    data = WindowData.of(window, model)
+    start = find_motion(data).theta
+    result = {"window": name, "events": len(data)}
+    for label in settings:
+        problem = JointProblem.of(data, ExactRegret(**SETTINGS[label]))
+        result[label] = compared(problem, start, SETTINGS[label], n_steps)
+    problem = JointProblem.of(data, ExactRegret())
+    theta = ExactRegret().descend(problem, start).theta
+    for label, share in REGIMES.items():
+        result[f"W alone, {label}"] = w_alone(problem, theta, share, n_steps)
+    return result
+
+
+def verdict(rows, settings):
+    """Return the figures that are asked for."""
+    joint = [row[label] for row in rows for label in settings]
+    free = [
+        item for item in joint if item["lam"] == item["lam_of_closed_form_at_papers_theta"] == 0.0
+    ]
+    fixed = [row[f"W alone, {label}"] for row in rows for label in ("lam = 0", "lam = 1")]
+    between = [row["W alone, between"] for row in rows]
+    ratios = [row["default"]["speed_ratio_without_search"] for row in rows if "default" in row]
+    return {
+        "windows": len(rows),
+        "joint_problems": len(joint),
+        "worst_excess": max(item["excess"] for item in joint),
+        "worst_excess_default": max(row[settings[0]]["excess"] for row in rows),
+        "median_excess": float(np.median([item["excess"] for item in joint])),
+        "worst_w_difference_joint_lam_0": max(
+            (item["w_difference"] for item in free), default=None
+        ),
+        "within_1e-3_joint_lam_0": sum(item["w_difference"] <= 1e-3 for item in free) / len(free),
+        "worst_w_difference_same_theta": max(item["w_difference"] for item in fixed),
+        "worst_excess_same_theta": max(item["excess"] for item in fixed + between),
+        "worst_gap_same_theta": max(abs(item["gap"]) for item in fixed + between),
+        "median_speed_ratio_without_search": float(np.median(ratios)) if ratios else None,
+        "lowest_speed_ratio_without_search": min(ratios, default=None),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, help="folder of real recordings")
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--settings", nargs="+", choices=tuple(SETTINGS), default=tuple(SETTINGS))
+    parser.add_argument("--limit", type=int, help="only the first windows")
+    options = parser.parse_args()
+    logging.disable(logging.WARNING)  # recordings that do not tell their sensor
+    cases = list(windows(options.data))[: options.limit]
+    rows = [measured(*case, options.steps, options.settings) for case in cases]
+    results = {"verdict": verdict(rows, options.settings), "windows": rows}
+    report("exact_vs_paper", results, steps=options.steps, settings=SETTINGS, noise_hz=NOISE_HZ)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Speed and accuracy of finding a motion from nothing, against eventcv. Prints JSON.
+
+Run with ``python -m benchmarks.speed.align``. All calls see the same events, in turns, in one process. Times
+are medians; the motion error is the root mean square, over view and window, of the distance by which
+warping misses the truth. ``run`` is the whole method `cmax` with hot pixels, conversion and scores;
+``search`` is what finds the motion. One evaluation with all events is the floor of any method that looks
+at each event at least once.
+"""
+
+import argparse
+import statistics
+import time
+
+import numpy as np
+from benchmarks.measure import interleaved, report
+
+from evcrisp import Window, simulate
+from evcrisp.bridges import to_eventcv
+from evcrisp.estimators import search
+from evcrisp.estimators.cmax import Cmax
+from evcrisp.estimators.hot_pixels import data_without_hot_pixels
+from evcrisp.estimators.pyramid import Level
+
+RESOLUTION = (346, 260)
+
+#: Texture and velocity, px/s. The finer the texture, the shorter is a window of as many events.
+SCENES = {
+    "shapes, slow": ("shapes", (130.0, -60.0)),
+    "shapes, fast": ("shapes", (-900.0, 650.0)),
+    "dots": ("dots", (330.0, 210.0)),
+    "rocks": ("rocks", (-350.0, -520.0)),
+}
+NOISE_HZ = (0.0, 2.0, 10.0)
+
+
+def window_of(texture, theta, noise_hz, n_events, seed=0):
+    """Return a simulation and a window of it with a number of events."""
+    duration_us = 20_000
+    while True:
+        scene = simulate(
+            texture=texture, theta=theta, noise_hz=noise_hz, resolution=RESOLUTION,
+            duration_us=duration_us, seed=seed,
+        )  # fmt: skip
+        if len(scene.events) >= n_events or duration_us > 60_000_000:
+            events = scene.events[:n_events]
+            return scene, Window(events, 0, int(events.t[-1]) + 1)
+        duration_us *= 2
+
+
+def milliseconds(call, repeats):
+    """Return the median time of a call, and its result."""
+    result = call()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return 1e3 * statistics.median(times), result
+
+
+def compare(texture, theta, noise_hz, n_events, repeats):
+    """Return times and errors of both packages on one window."""
+    scene, window = window_of(texture, theta, noise_hz, n_events)
+    _, data = data_without_hot_pixels(window, scene.motion)
+    stream = to_eventcv(window.events)
+    guess = 1.05 * np.array(theta)
+    calls = {
+        "search": lambda: search.find_motion(data),
+        "search, warm": lambda: search.find_motion(data, guess),
+        "run": lambda: Cmax().run(window, scene.motion),
+        "run, warm": lambda: Cmax().run(window, scene.motion, guess),
+        "eventcv": stream.contrast_maximise,
+    }
+    seconds = {k: statistics.median(v) for k, v in interleaved(calls, repeats).items()}
+    found = {name: call() for name, call in calls.items()}
+    thetas = {k: v["params"] if k == "eventcv" else v.theta for k, v in found.items()}
+    return {
+        "events": len(window.events),
+        "window_ms": window.t_end / 1e3,
+        "displacement_px": float(np.hypot(*theta) * window.t_end / 1e6),
+        "ms": {k: 1e3 * v for k, v in seconds.items()},
+        "ratio": {k: seconds["eventcv"] / v for k, v in seconds.items() if k != "eventcv"},
+        "error_px": {k: scene.warp_error_px(v, 0, window.t_end) for k, v in thetas.items()},
+        "evaluations": {k: v.n_eval for k, v in found.items() if k != "eventcv"},
+    }
+
+
+def stages(n_events, repeats):
+    """Return where the time of a cold search goes, ms."""
+    scene, window = window_of("shapes", (400.0, -150.0), 2.0, n_events)
+    config = search.SearchConfig()
+    convert, (_, data) = milliseconds(
+        lambda: data_without_hot_pixels(window, scene.motion), repeats
+    )
+    problem = search._problem(data, config)
+    coarse = search._coarse_level(problem, config)
+    bound = search._bound_px(problem, config)
+    lattice, (starts, _) = milliseconds(lambda: search._starts(coarse, bound), repeats)
+    climb, end = milliseconds(
+        lambda: search._climb(coarse, starts[0], 0.1 * coarse.scale, None), repeats
+    )
+    plan = search._plan(coarse.scale // 2, 2 * config.coarse_events, len(data), config)
+    curvature = end.inverse_hessian * search._SHARPER
+    refine, _ = milliseconds(
+        lambda: search._refined(problem, config, plan, end.theta, curvature, 0), repeats
+    )
+    fine = Level.around(problem, end.theta, scale=2, n_events=len(data), margin_px=6.0)
+    one, _ = milliseconds(lambda: fine(end.theta), repeats)
+    whole, result = milliseconds(lambda: search.find_motion(data), repeats)
+    return {
+        "conversion and hot pixels": convert,
+        "lattice on the coarse map": lattice,
+        "climb on the coarse map": climb,
+        "climbs on finer maps": refine,
+        "whole search": whole,
+        "one evaluation with all events (floor)": one,
+        "whole search over floor": whole / one,
+        "evaluations": result.n_eval,
+    }
+
+
+def growth(sizes, repeats):
+    """Return times for more and more events."""
+    rows = {}
+    for n_events in sizes:
+        scene, window = window_of("rocks", (350.0, -520.0), 2.0, n_events)
+        _, data = data_without_hot_pixels(window, scene.motion)
+        n = max(1, min(repeats, 20_000_000 // n_events))
+        cold, found = milliseconds(lambda d=data: search.find_motion(d), n)
+        warm, _ = milliseconds(lambda d=data, f=found: search.find_motion(d, 1.02 * f.theta), n)
+        run, _ = milliseconds(lambda s=scene, w=window: Cmax().run(w, s.motion), n)
+        rows[n_events] = {
+            "cold_ms": cold, "warm_ms": warm, "run_ms": run,
+            "cold_ns_per_event": 1e6 * cold / n_events,
+            "error_px": scene.warp_error_px(found.theta, 0, window.t_end),
+        }  # fmt: skip
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--events", type=int, default=35_000)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
+    options = parser.parse_args()
+    windows = {
+        f"{name}, {noise_hz:g} Hz/px": compare(*scene, noise_hz, options.events, options.repeats)
+        for name, scene in SCENES.items()
+        for noise_hz in NOISE_HZ
+    }
+    summary = {
+        "median_ratio": {
+            name: statistics.median(row["ratio"][name] for row in windows.values())
+            for name in ("search", "search, warm", "run", "run, warm")
+        },
+        "mean_error_px": {
+            name: statistics.fmean(row["error_px"][name] for row in windows.values())
+            for name in ("search", "search, warm", "eventcv")
+        },
+    }
+    results = {
+        "summary": summary,
+        "windows": windows,
+        "stages_ms": stages(options.events, 30),
+        "growth": growth(options.sizes, options.repeats),
+    }
+    report("align", results, **vars(options))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""The joint problem solved three ways: `exact`, our compiled Adam, and plain torch. Prints JSON.
+
+Run with ``python -m benchmarks.speed.joint``. One simulated window, translation, no motion given: `exact` and
+`paper` both look for the motion first, and torch is given what they find. `confidence` is the closed form of W alone,
+`evaluation` one value with its gradient. Torch runs with one thread and with as many as it takes by itself;
+the faster of both counts. All others use one core.
+"""
+
+import argparse
+import importlib.util
+import statistics
+
+import numpy as np
+from benchmarks.measure import interleaved, report
+
+import evcrisp
+from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.confidence import solve_confidence
+from evcrisp.estimators.exact import ExactRegret
+from evcrisp.estimators.joint import JointProblem
+from evcrisp.estimators.paper import PaperRegret
+from evcrisp.estimators.search import find_motion
+from evcrisp.windows import Window
+
+
+def window_of(n_events):
+    """Return a window of 30 ms with about that many events, a quarter of them noise."""
+    scene = evcrisp.simulate(duration_us=30_000, window_us=30_000, noise_hz=3.0, seed=11)
+    share = min(1.0, n_events / len(scene.events))
+    kept = np.random.default_rng(0).random(len(scene.events)) < share
+    return Window(scene.events[kept], 0, 30_000), scene.motion
+
+
+def torch_seconds(problem, theta, n_steps):
+    """Return seconds of the faster choice of threads, and what was reached."""
+    import torch
+    from benchmarks import torch_joint
+
+    default = torch.get_num_threads()
+    results = {}
+    for threads in sorted({1, default}):
+        torch.set_num_threads(threads)
+        torch_joint.descend(problem, theta, 3)
+        results[threads] = torch_joint.descend(problem, theta, n_steps)
+    threads = min(results, key=lambda key: results[key][2])
+    _, value, seconds = results[threads]
+    return {
+        "threads": threads,
+        "seconds": seconds,
+        "seconds_by_threads": {str(key): results[key][2] for key in results},
+        "j": value / problem.terms.baseline_ed,
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=35_000)
+    parser.add_argument("--steps", type=int, default=1000, help="steps of Adam")
+    parser.add_argument("--torch-steps", type=int, help="fewer for torch, scaled up; default: all")
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    window, model = window_of(options.events)
+    exact, paper = ExactRegret(), PaperRegret(n_steps=options.steps)
+    data = WindowData.of(window, model)
+    problem = JointProblem.of(data, exact)
+    theta = find_motion(data).theta
+    iwe = problem.iwe(theta)
+    cases = {
+        "exact": lambda: exact.run(window, model),
+        "search": lambda: find_motion(data),
+        "evaluation": lambda: problem.value_and_gradient(theta),
+        "confidence": lambda: solve_confidence(iwe, problem.terms),
+    }
+    seconds = interleaved(cases, 10 * options.repeats)
+    seconds |= interleaved({"paper": lambda: paper.run(window, model)}, options.repeats, warm_up=0)
+    medians = {name: statistics.median(times) for name, times in seconds.items()}
+    unit = problem.terms.baseline_ed
+    results = {
+        "events": len(data),
+        "median_seconds": medians,
+        "paper_over_exact": medians["paper"] / medians["exact"],
+        "j_exact": exact.run(window, model).regret.value / unit,
+        "j_paper": paper.run(window, model).regret.value / unit,
+    }
+    if importlib.util.find_spec("torch"):
+        n_steps = options.torch_steps or options.steps
+        plain = torch_seconds(problem, theta, n_steps)
+        plain["seconds"] *= options.steps / n_steps
+        results["torch"] = plain
+        results["torch_over_exact"] = plain["seconds"] / medians["exact"]
+    report("joint", results, steps=options.steps, torch_steps=options.torch_steps)
+
+
+if __name__ == "__main__":
+    main()

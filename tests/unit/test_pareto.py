@@ -1,0 +1,101 @@
+"""The Pareto front of alignment and denoising."""
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import ConfigError, Events, Window
+from evcrisp.estimators.exact import ExactRegret
+from evcrisp.estimators.pareto import non_dominated, pareto_front
+from evcrisp.motion import Translation
+from evcrisp.solvers import Status
+
+DURATION_US = 20_000
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return evcrisp.simulate(
+        resolution=(96, 72),
+        duration_us=DURATION_US,
+        window_us=DURATION_US,
+        theta=(250.0, -150.0),
+        noise_hz=5.0,
+        feature_px=16.0,
+        seed=5,
+    )
+
+
+@pytest.fixture(scope="module")
+def window(scene):
+    return Window(scene.events, 0, DURATION_US)
+
+
+@pytest.fixture(scope="module")
+def front(scene, window):
+    return pareto_front(window, scene.motion, ExactRegret(b_hat=1.2), n_points=15)
+
+
+def test_no_point_beats_another(front):
+    assert len(front) >= 8
+    assert (np.diff(front.column("cost_ea")) > 0).all()
+    assert (np.diff(front.column("cost_ed")) < 0).all()
+
+
+def test_the_ends_are_alignment_and_denoising(front, scene):
+    first, last = front.points[0], front.points[-1]
+    assert scene.warp_error_px(first.theta, 0, DURATION_US) < 0.2
+    assert first.lam == 0.0
+    assert last.lam > 0.5
+    assert first.f_ea == pytest.approx(front.column("f_ea").max(), rel=1e-5)
+    assert front.ideal == (first.cost_ea, last.cost_ed)
+    assert front.nadir == (last.cost_ea, first.cost_ed)
+
+
+def test_the_regret_selects_the_point_that_the_estimator_finds(front, scene, window):
+    terms = front.problem.terms
+    worst = np.maximum(
+        terms.baseline_ea + front.column("cost_ea"), front.column("cost_ed") - terms.baseline_ed
+    )
+    assert front.regret_index == int(np.argmin(worst))
+    exact = ExactRegret(b_hat=1.2).run(window, scene.motion)
+    assert worst.min() <= exact.regret.value + 1e-6 * terms.baseline_ed
+    assert 0.0 < front.regret.lam < 1.0
+
+
+def test_points_carry_labels_and_their_map(front, window):
+    for index, point in enumerate(front.points):
+        assert point.signal.shape == (len(window.events),)
+        w, iwe = front.w_map(index), front.problem.iwe(point.theta)
+        assert np.var(w * iwe) == pytest.approx(point.f_ed, rel=1e-9)
+        assert np.var(iwe) == pytest.approx(point.f_ea, rel=1e-9)
+
+
+def test_motions_stay_within_the_bound(scene, window):
+    near = pareto_front(window, scene.motion, n_points=6, max_drift_px=3.0)
+    span_s = float(window.events.t[-1] - window.events.t[0]) / 1e6
+    drift = np.array([point.theta - near.points[0].theta for point in near.points]) * span_s
+    assert np.linalg.norm(drift, axis=1).max() < 3.2
+
+
+def test_a_window_without_motion_is_one_point():
+    events = Events(x=[3], y=[4], t=[5], p=[True], resolution=(16, 12))
+    front = pareto_front(Window(events, 0, 10), Translation())
+    assert len(front) == 1
+    assert front.status is Status.TOO_FEW_EVENTS
+    assert front.regret_index == 0
+    assert front.ideal == front.nadir
+    assert "1 points" in repr(front)
+
+
+def test_rows_that_gain_next_to_nothing_are_dropped():
+    costs = np.array([[0.0, 1.0], [1e-9, 1.0 - 1e-9], [0.5, 0.5]])
+    assert non_dominated(costs) == [0, 1, 2]
+    assert non_dominated(costs, tol=1e-6) == [0, 2]
+
+
+def test_settings_that_cannot_be_are_refused(window):
+    with pytest.raises(ConfigError, match="`n_points` must be 3 or more; got 2."):
+        pareto_front(window, Translation(), n_points=2)
+    with pytest.raises(ConfigError, match="`max_drift_px` must be positive; got 0.0."):
+        pareto_front(window, Translation(), max_drift_px=0.0)

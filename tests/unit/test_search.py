@@ -1,0 +1,303 @@
+"""The parts of the search: scaled parameters, the guard, the frame, levels, hot pixels."""
+
+import numpy as np
+import pytest
+
+from evcrisp import Events, Window, simulate
+from evcrisp.contrast import ContrastMap
+from evcrisp.errors import ConfigError, UnknownNameError
+from evcrisp.estimators.alignment import Alignment, WindowData
+from evcrisp.estimators.cmax import Cmax
+from evcrisp.estimators.eja import Eja, largest
+from evcrisp.estimators.entropy import Entropy, PointCloud
+from evcrisp.estimators.frame import Frame, border_density
+from evcrisp.estimators.guard import Guard, log_area_change
+from evcrisp.estimators.hot_pixels import hot_events
+from evcrisp.estimators.pyramid import Level, thinned
+from evcrisp.estimators.scaling import Scaling, main_directions, sensor_points
+from evcrisp.estimators.search import SearchConfig, _plan, _problem, find_motion
+from evcrisp.estimators.sequential import Sequential
+from evcrisp.motion import MOTION_MODELS, motion_model
+from evcrisp.objectives import MeanSquare
+from evcrisp.simulation import DEFAULT_THETA
+
+RESOLUTION = (120, 90)
+
+models = pytest.mark.parametrize("motion", list(MOTION_MODELS))
+
+
+def data_of(motion="translation", **settings):
+    scene = simulate(
+        **{
+            "resolution": RESOLUTION, "duration_us": 20_000, "seed": 1, "motion": motion,
+            "noise_hz": 2.0, **settings,
+        }
+    )  # fmt: skip
+    return scene, WindowData.of(Window(scene.events, 0, 20_000), scene.motion)
+
+
+@models
+def test_the_length_of_scaled_parameters_is_the_displacement(motion):
+    model = motion_model(motion, RESOLUTION)
+    scaling = Scaling.of(model, RESOLUTION, 0.02)
+    x, y = sensor_points(RESOLUTION)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        scaled = rng.normal(size=len(model.param_names))
+        scaled *= 0.1 / np.linalg.norm(scaled)
+        moved = model.warp(scaling.theta(scaled), x, y, 0.02)
+        still = model.warp(0.0 * scaled, x, y, 0.02)
+        rms = np.sqrt(np.mean((moved[0] - still[0]) ** 2 + (moved[1] - still[1]) ** 2))
+        assert rms == pytest.approx(0.1, rel=1e-2)
+
+
+@models
+def test_scaling_there_and_back_changes_nothing(motion):
+    scaling = Scaling.of(motion_model(motion, RESOLUTION), RESOLUTION, 0.05)
+    theta = np.array(DEFAULT_THETA[motion])
+    np.testing.assert_allclose(scaling.theta(scaling.scaled(theta)), theta, rtol=1e-10)
+
+
+@models
+def test_a_gradient_is_scaled_like_a_derivative(motion):
+    scaling = Scaling.of(motion_model(motion, RESOLUTION), RESOLUTION, 0.05)
+    n = len(scaling.forward)
+    slope, step = np.random.default_rng(2).normal(size=(2, n))
+    assert slope @ scaling.theta(step) == pytest.approx(scaling.gradient(slope) @ step)
+
+
+def test_directions_are_what_a_model_can_do():
+    shift = main_directions(motion_model("translation", RESOLUTION), RESOLUTION)
+    np.testing.assert_allclose(shift, np.eye(2), atol=1e-6)
+    counts = {
+        "zoom": 1,
+        "translation": 2,
+        "rotation": 3,
+        "similarity": 4,
+        "affine": 4,
+        "homography": 4,
+    }
+    for motion, n in counts.items():
+        rows = main_directions(motion_model(motion, RESOLUTION), RESOLUTION)
+        assert len(rows) == n
+        np.testing.assert_allclose(rows @ rows.T, np.eye(n), atol=1e-9)
+
+
+@models
+def test_the_sharpness_of_a_level_has_the_gradient_it_says(motion):
+    scene, data = data_of(motion)
+    problem = _problem(data, SearchConfig())
+    scaled = problem.scaling.scaled(0.7 * scene.theta(0, 20_000))
+    for scale in (8, 2):
+        level = Level.around(problem, scaled, scale=scale, n_events=10**9, margin_px=20.0)
+        value, gradient = level(scaled)
+        assert value == level.value(scaled)
+        steps = 1e-5 * np.eye(scaled.size)
+        numeric = [(level.value(scaled + s) - level.value(scaled - s)) / 2e-5 for s in steps]
+        np.testing.assert_allclose(gradient, numeric, atol=1e-7 + 1e-5 * np.abs(gradient).max())
+
+
+def test_the_sharpness_of_a_level_is_that_of_a_contrast_map():
+    scene, data = data_of()
+    problem = _problem(data, SearchConfig())
+    theta = scene.theta(0, 20_000)
+    coarse = ContrastMap(footprint="spline", sigma_px=0.0, scale=4, padding_px=40)
+    alignment = Alignment(data, coarse, MeanSquare())
+    level = Level.around(
+        problem, problem.scaling.scaled(theta), scale=4, n_events=10**9, margin_px=20.0
+    )
+    for factor in (0.5, 1.0, 1.5):
+        pixels = np.prod(coarse.shape(RESOLUTION))
+        expected = np.log(alignment.value(factor * theta) * pixels / len(data))
+        # The two maps do not lie on the same pixels.
+        assert level.value(problem.scaling.scaled(factor * theta)) == pytest.approx(
+            expected, rel=0.02
+        )
+
+
+def test_a_level_takes_about_as_many_events_as_asked():
+    _, data = data_of()
+    for n in (10, 100, 700):
+        assert 0.5 * n <= len(thinned(data.warp, n)) <= 2.0 * n
+    assert thinned(data.warp, len(data)) is data.warp
+
+
+@pytest.mark.parametrize("n_all", [50, 5_000, 35_000, 1_000_000, 30_000_000])
+def test_every_plan_ends_with_all_events_on_the_finest_map(n_all):
+    levels = _plan(4, 8192, n_all, SearchConfig())
+    assert levels[-1] == (2, n_all, True)
+    assert not any(last for _, _, last in levels[:-1])
+    assert sum(n for _, n, _ in levels) < 2 * n_all + 20_000
+
+
+def test_the_guard_is_silent_within_its_bound_and_has_a_true_gradient():
+    guard = Guard.of(motion_model("affine", RESOLUTION), RESOLUTION, 0.2)
+    assert guard.penalty(np.zeros(6))[0] == 0.0
+    scaled = np.array([1.0, 2.0, 9.0, -3.0, 4.0, 5.0])
+    value, gradient = guard.penalty(scaled)
+    assert value > 0.0
+    numeric = [
+        (guard.penalty(scaled + s)[0] - guard.penalty(scaled - s)[0]) / 2e-6
+        for s in 1e-6 * np.eye(6)
+    ]
+    np.testing.assert_allclose(gradient, numeric, rtol=1e-5)
+
+
+def test_shifts_have_no_wall():
+    guard = Guard.of(motion_model("translation", RESOLUTION), RESOLUTION)
+    assert guard.penalty(np.array([500.0, -900.0]))[0] == 0.0
+
+
+@pytest.mark.parametrize("rate", [-3.0, 0.5, 4.0])
+def test_the_change_of_area_of_a_zoom_is_twice_its_growth(rate):
+    model = motion_model("zoom", RESOLUTION)
+    change = log_area_change(model, np.array([rate]), RESOLUTION, 0.05)
+    assert change == pytest.approx(2.0 * abs(rate) * 0.05)
+
+
+def test_a_homography_that_folds_has_no_area():
+    model = motion_model("homography", RESOLUTION)
+    theta = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 100.0, 0.0])
+    assert log_area_change(model, theta, RESOLUTION, 0.05) == np.inf
+
+
+def test_the_loss_at_the_frame_is_that_of_a_moved_rectangle():
+    # Fill the view evenly in space and time, and move it: what is lost is lost at the border.
+    rng = np.random.default_rng(4)
+    n, resolution = 400_000, (60, 40)
+    x, y = rng.uniform(-0.5, 59.5, n), rng.uniform(-0.5, 39.5, n)
+    share = np.linspace(-0.5, 0.5, n)
+    frame = Frame.of(motion_model("translation", resolution), resolution)
+    fine = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=12)
+
+    def energy(dx, dy):
+        iwe = fine.build(x - dx * share, y - dy * share, np.ones(n), resolution)
+        return np.log((iwe**2).sum() - 0.3 * n)
+
+    for move in ((8.0, 0.0), (0.0, 8.0), (6.0, -6.0)):
+        lost = energy(0.0, 0.0) - energy(*move)
+        assert frame.loss(np.array(move), 0.5)[0] == pytest.approx(lost, rel=0.15)
+
+
+def test_the_loss_at_the_frame_has_the_gradient_it_says():
+    frame = Frame.of(motion_model("similarity", RESOLUTION), RESOLUTION)
+    scaled = np.array([3.0, -5.0, 2.0, 1.0])
+    density = np.array([0.2, 1.0, 0.5, 0.0])
+    _, gradient = frame.loss(scaled, 1.0, density)
+    numeric = [
+        (frame.loss(scaled + s, 1.0, density)[0] - frame.loss(scaled - s, 1.0, density)[0]) / 2e-6
+        for s in 1e-6 * np.eye(4)
+    ]
+    np.testing.assert_allclose(gradient, numeric, rtol=1e-5)
+
+
+def test_borders_are_as_full_as_their_events():
+    rng = np.random.default_rng(5)
+    x, y = rng.uniform(0.0, 100.0, 50_000), rng.uniform(0.0, 50.0, 50_000)
+    upper = y < 25.0
+    np.testing.assert_allclose(border_density(x, y, (100, 50)), 1.0, atol=0.05)
+    assert border_density(x[upper], y[upper], (100, 50))[1] == 0.0
+
+
+def test_a_hot_pixel_is_found_and_an_edge_is_not():
+    n = 4000
+    rng = np.random.default_rng(6)
+    x, y = rng.integers(30, 33, n), rng.integers(0, 90, n)  # an edge: 15 events per pixel
+    x[:200], y[:200] = 77, 11
+    events = Events(x=x, y=y, t=np.arange(n), p=x > 30, resolution=RESOLUTION)
+    hot = hot_events(events)
+    assert hot[:200].all()
+    assert not hot[200:].any()
+
+
+def test_no_pixel_of_a_clean_scene_is_hot():
+    for texture in ("shapes", "rocks", "dots", "checkerboard"):
+        scene = simulate(texture=texture, resolution=RESOLUTION, duration_us=30_000, contrast=50.0)
+        assert not hot_events(scene.events).any()
+
+
+def test_few_values_are_chosen_by_size_and_then_by_order():
+    values = np.array([2.0, 5.0, 2.0, 2.0, 1.0])
+    assert largest(values, 3)[0].tolist() == [True, True, True, False, False]
+    assert largest(values, 0)[0].sum() == 0
+    assert largest(values, 99)[0].all()
+    assert largest(np.empty(0), 3)[0].size == 0
+
+
+@pytest.mark.parametrize("polarity", [True, False])
+@pytest.mark.parametrize("dispersion", ["shannon", "renyi"])
+@pytest.mark.parametrize("motion", ["translation", "rotation"])
+def test_the_order_of_points_has_the_gradient_it_says(motion, dispersion, polarity):
+    scene, data = data_of(motion)
+    cloud = PointCloud.of(data, 1.5, polarity)
+    theta = 0.8 * scene.theta(0, 20_000)
+    _, gradient = cloud.order(theta, dispersion)
+    numeric = []
+    for step in np.diag(1e-5 * np.maximum(1.0, np.abs(theta))):
+        ahead, behind = (cloud.order(theta + sign * step, dispersion)[0] for sign in (1.0, -1.0))
+        numeric.append((ahead - behind) / (2.0 * step.sum()))
+    np.testing.assert_allclose(gradient, numeric, rtol=1e-5)
+
+
+def test_the_density_on_a_grid_is_the_sum_over_all_pairs():
+    rng = np.random.default_rng(8)
+    n, sigma = 300, 2.0
+    x, y = rng.integers(10, 50, n), rng.integers(10, 40, n)
+    t, p = np.sort(rng.integers(0, 10_000, n)), rng.random(n) < 0.5
+    events = Events(x=x, y=y, t=t, p=p, resolution=(64, 48))
+    data = WindowData.of(Window(events, 0, 10_000), motion_model("translation", (64, 48)))
+    theta = np.array([400.0, -250.0])
+    u, v = data.warp.warp(theta)
+    square = (u[:, None] - u) ** 2 + (v[:, None] - v) ** 2
+    pairs = np.exp(-0.5 * square / sigma**2) / (2.0 * np.pi * sigma**2)
+    pairs[p[:, None] != p] = 0.0
+    np.fill_diagonal(pairs, 0.0)
+    density = PointCloud.of(data, sigma, polarity=True).density_of_others(theta)
+    np.testing.assert_allclose(density, pairs.sum(axis=1), atol=0.01 * pairs.sum(axis=1).max())
+
+
+def test_a_bound_keeps_the_search_from_looking_further():
+    _, data = data_of(theta=(2500.0, 0.0))  # 50 px
+    near = find_motion(data, config=SearchConfig(bound_px=5.0))
+    assert abs(near.theta[0]) * 0.02 < 50.0 + 1.0
+    assert np.isfinite(near.theta).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: SearchConfig(bound_px=0.0), "`bound_px`"),
+        (lambda: SearchConfig(tol_px=0.0), "`tol_px`"),
+        (lambda: SearchConfig(finest_scale=0), "`finest_scale`"),
+        (lambda: SearchConfig(coarse_events=10), "`coarse_events`"),
+        (lambda: SearchConfig(max_log_area=-1.0), "`max_log_area`"),
+        (lambda: Cmax(start="random"), "`start` must be one of search, zero"),
+        (lambda: Eja(tau=0.0), "`tau`"),
+        (lambda: Eja(inner="lbfgs"), "`inner` must be one of adam-1, bfgs"),
+        (lambda: Eja(score_from="noise"), "`score_from`"),
+        (lambda: Eja(rate=-1.0), "`rate`"),
+        (lambda: Eja(max_rounds=0), "`max_rounds`"),
+        (lambda: Eja(seed=-1), "`seed`"),
+        (lambda: Entropy(dispersion="tsallis"), "`dispersion` must be one of"),
+        (lambda: Entropy(sigma_px=0.5), "`sigma_px`"),
+        (lambda: Entropy(max_iter=0), "`max_iter`"),
+        (lambda: Sequential(filter_options={"tau": 5}), "has no option 'tau'"),
+    ],
+)
+def test_settings_that_cannot_be_are_named(make, match):
+    with pytest.raises(ConfigError, match=match):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: Cmax(objective="varience"), "Did you mean 'variance'"),
+        (lambda: Cmax(solver="newto"), "Did you mean 'newton'"),
+        (lambda: Eja(objective="sharp"), "Unknown objective"),
+        (lambda: Sequential(filter="bat"), "Did you mean"),
+    ],
+)
+def test_unknown_names_are_answered_with_the_known_ones(make, match):
+    with pytest.raises(UnknownNameError, match=match):
+        make()
