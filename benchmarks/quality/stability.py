@@ -5,8 +5,7 @@ uniformly random events are added. A method is tuned at one level, and then runs
 
 exact   `regret-exact`, with the `min_support` at which sensitivity and specificity are equal, on the
         mean over all windows of a group
-EJA     keeps the share 1 - eta of the events with the largest value of the aligned contrast map, where
-        eta is the noise share of the level for which it is tuned; motion and map are those of `exact`
+EJA     `eja`, with the share of noise of that level, which it needs to be told
 """
 
 import argparse
@@ -18,6 +17,7 @@ from benchmarks.measure import report
 from benchmarks.quality.scenes import DURATION_US, ECD_ROTATIONS, real, scene_settings, with_noise
 
 import evcrisp
+from evcrisp.estimators.eja import Eja
 from evcrisp.estimators.exact import ExactRegret
 from evcrisp.metrics.labels import sensitivity, specificity
 from evcrisp.windows import Window
@@ -63,7 +63,6 @@ class ExactMethod:
 
     def __init__(self):
         self.thetas = {}
-        self.scores = {}
 
     def rates(self, items, level, min_support):
         """Return mean sensitivity and specificity at one level of noise."""
@@ -73,7 +72,6 @@ class ExactMethod:
             window, truth = cases[level]
             result = estimator.run(window, model, self.thetas.get((w, level)))
             self.thetas[w, level] = result.theta
-            self.scores[w, level] = result.score
             rates.append(rates_of(result.signal, truth))
         return np.mean(rates, axis=0)
 
@@ -87,17 +85,14 @@ class ExactMethod:
         return float(np.exp(0.5 * (low + high)))
 
 
-def eja_rates(items, scores):
-    """Return sensitivity and specificity, (levels of tuning, windows, levels, 2)."""
-    rates = np.empty((len(LEVELS), len(items), len(LEVELS), 2))
-    for w, (_, _, cases) in enumerate(items):
-        for k, (_, truth) in enumerate(cases):
-            order = np.argsort(-scores[w, k], kind="stable")
-            for tuned, share in enumerate(LEVELS):
-                signal = np.zeros(truth.size, bool)
-                signal[order[: int(np.ceil(truth.size / (1.0 + share)))]] = True
-                rates[tuned, w, k] = rates_of(signal, truth)
-    return rates
+def eja_rates(items, tuned_level, level):
+    """Return mean sensitivity and specificity at one level of noise."""
+    estimator = Eja(tau=1.0 / (1.0 + LEVELS[tuned_level]))
+    rates = []
+    for _, model, cases in items:
+        window, truth = cases[level]
+        rates.append(rates_of(estimator.run(window, model).signal, truth))
+    return np.mean(rates, axis=0)
 
 
 def table(rates):
@@ -121,7 +116,7 @@ def summary(items, which):
         "windows": [item[0] for item in chosen],
         "tuned_min_support": supports,
         "exact": table(np.array(rates)),
-        "eja": table(eja_rates(chosen, exact.scores).mean(axis=1)),
+        "eja": table(np.array([[eja_rates(chosen, j, k) for k in levels] for j in levels])),
     }
 
 

@@ -237,12 +237,17 @@ def test_impossible_simulations_are_explained(run, tmp_path, words, message):
 def test_demo_prints_a_table_and_saves_a_picture(run, tmp_path):
     picture = tmp_path / "demo.png"
     lines = run("demo", "--picture", picture).stdout.splitlines()
-    header = next(line for line in lines if line.startswith("method"))
-    assert header.split() == ["method", "kept", "sensitivity", "specificity", "AUC", "ms"]
-    rows = {line.split()[0]: line.split() for line in lines if line[:3] in ("raw", "baf")}
+    start = next(i for i, line in enumerate(lines) if line.startswith("method"))
+    names = ["method", "kept", "sensitivity", "specificity", "AUC", "motion", "error", "px", "ms"]
+    assert lines[start].split() == names
+    rows = {line.split()[0]: line.split() for line in lines[start + 1 :] if line[:1].isalpha()}
+    assert list(rows)[:5] == ["raw", "baf+cmax", "eja", "exact", "auto"]
     assert float(rows["raw"][2]) == 1.0
-    assert float(rows["baf"][2]) > 0.95
-    assert float(rows["baf"][3]) > 0.6
+    sensitivity, specificity, auc, error_px = map(float, rows["auto"][2:6])
+    assert sensitivity > 0.95
+    assert specificity > 0.9
+    assert auc > max(float(rows[name][4]) for name in ("baf+cmax", "eja", "exact"))
+    assert error_px < 0.1
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 

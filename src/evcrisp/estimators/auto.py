@@ -1,6 +1,6 @@
 """The default method: alignment and denoising with nothing to tune."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,12 +10,24 @@ from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.result import Estimate, Regret
+from evcrisp.estimators.scaling import Scaling
 from evcrisp.estimators.search import find_motion
-from evcrisp.estimators.support import Evidence, confidence, weigh_evidence
+from evcrisp.estimators.support import Evidence, weigh_evidence
 from evcrisp.motion import MotionModel
+from evcrisp.solvers import SolverResult, Status
 from evcrisp.windows import Window
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+#: Ends of the search after which labels cannot improve the motion.
+HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAPSED)
+
+#: With fewer events of signal the motion of all events stays.
+MIN_SIGNAL = 100
+
+#: A longer way from the motion of all events to that of the signal is none of a small correction.
+MAX_CORRECTION_PX = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +50,9 @@ class AutoRegret:
 
     Notes
     -----
-    The score is e / t0. Hot pixels support nobody and have no part in finding the motion. Events
-    that the motion takes far off the sensor are judged by the pixels around them.
+    The motion of all events gives the labels; that of the events with the label signal is then
+    the result. Hot pixels support nobody and have no part in finding the motion. The score is
+    e / t0. Events that the motion takes far off the sensor are judged by the pixels around them.
 
     The baseline of alignment, ``regret.baseline_ea``, is the contrast that was reached plus what
     the regret of denoising exceeds it by: the ideal point, raised until alignment decides.
@@ -72,6 +85,7 @@ class AutoRegret:
             data, window.events, end.theta, false_alarm=self.false_alarm, voting=cool
         )
         w_map, regret = _joint(data, evidence, cool)
+        end = _refined(data, end, evidence.signal)
         aligned_x, aligned_y = data.warp.warp(end.theta)
         return Estimate(
             theta=end.theta,
@@ -90,24 +104,37 @@ class AutoRegret:
         )
 
 
-def _joint(data: WindowData, evidence: Evidence, voting: NDArray[np.bool_]) -> tuple[Floats, Regret]:
+def _refined(data: WindowData, start: SolverResult, signal: Bools) -> SolverResult:
+    """Return the motion of the signal alone, if it is near that of all events."""
+    if start.status in HOPELESS or np.count_nonzero(signal) < MIN_SIGNAL:
+        return start
+    end = find_motion(data.subset(signal), start.theta)
+    n_eval = start.n_eval + end.n_eval
+    scaling = Scaling.of(data.warp.model, data.resolution, data.duration_s)
+    moved_px = float(np.linalg.norm(scaling.scaled(end.theta - start.theta)))
+    better = end.status is Status.CONVERGED and moved_px < MAX_CORRECTION_PX
+    return replace(end if better else start, n_eval=n_eval)
+
+
+def _joint(data: WindowData, evidence: Evidence, voting: Bools) -> tuple[Floats, Regret]:
     """Return the map W of both polarities together, and the numbers of the joint problem.
 
     W o M is the sum of both maps, each times its own confidence.
     """
+    from evcrisp.kernels.support import mask_maps
+
     maps, contrast = evidence.maps, evidence.contrast
-    excess = maps - evidence.background[:, None, None]
     iwe = maps[0] + maps[1]
-    kept = (confidence(excess, evidence.threshold) * maps).sum(axis=0)
-    w_map = np.divide(kept, iwe, out=np.zeros_like(iwe), where=iwe > 0.0)
-    still = np.zeros(len(data.warp.model.param_names))
-    x, y = data.warp.warp(still)
+    w_map, masked = np.empty_like(iwe), np.empty_like(iwe)
+    mask_maps(maps, evidence.background, evidence.threshold, w_map, masked)
+    x, y = data.warp.warp(np.zeros(len(data.warp.model.param_names)))
     unaligned = contrast.build(x, y, voting.astype(np.float64), data.resolution)
-    f_ea, f_ed, baseline_ed = float(iwe.var()), float(kept.var()), float(unaligned.var())
+    f_ea, f_ed, baseline_ed = (float(np.var(image)) for image in (iwe, masked, unaligned))
     regret_ea = max(f_ed - baseline_ed, 0.0)
     beta = 1.0 / iwe.size
     alpha = beta * evidence.threshold**2
-    value = regret_ea + alpha * float(w_map.sum()) + beta * float(np.sum((kept - iwe) ** 2))
+    iwe -= masked
+    value = regret_ea + alpha * float(w_map.sum()) + beta * float(np.vdot(iwe, iwe))
     return w_map, Regret(
         f_ea=f_ea,
         f_ed=f_ed,

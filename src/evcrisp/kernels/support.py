@@ -220,8 +220,7 @@ def _readiness(t, excess, j, link, event_t, event_excess, chance):
     for _ in range(MAX_LOOK):
         if j < 0:
             break
-        expected = 0.5 * abs(t - event_t[j]) * (excess + event_excess[j])
-        share = expected / READY_AT
+        share = abs(t - event_t[j]) * (excess + event_excess[j]) * (0.5 / READY_AT)
         if share >= 1.0:
             break
         ready += rest * chance[j] * (LEAST_READY + (1.0 - LEAST_READY) * share * share)
@@ -268,3 +267,25 @@ def count_quiet(support, p, quiet, counts):
     for k in range(p.size):
         if support[k] <= quiet[p[k]]:
             counts[p[k]] += 1
+
+
+@njit
+def mask_maps(maps, background, threshold, w_map, masked):
+    """Weigh the maps of both polarities by their confidence, and add them up.
+
+    maps : (2, h, w) float64      background : (2,) float64      threshold : float64, above 0
+    w_map, masked : (h, w) float64, filled: the confidence of both together, and W o M
+    """
+    height, width = w_map.shape
+    limit = 0.5 * threshold * threshold
+    for r in range(height):
+        for c in range(width):
+            total, kept = 0.0, 0.0
+            for q in range(2):
+                value = maps[q, r, c]
+                excess = value - background[q]
+                total += value
+                if excess > 0.0 and excess * excess > limit:
+                    kept += value * (1.0 - limit / (excess * excess))
+            masked[r, c] = kept
+            w_map[r, c] = kept / total if kept > 0.0 else 0.0

@@ -79,12 +79,12 @@ def test_the_same_events_give_the_same_bytes(make_events, tmp_path):
     assert (tmp_path / "a.h5").read_bytes() == (tmp_path / "b.h5").read_bytes()
 
 
-@pytest.mark.parametrize("compression", ["blosc", "gzip", "none"])
-@pytest.mark.parametrize("n_parts", [2, 9, 100])
+@pytest.mark.parametrize("compression", ["blosc", "none"])
+@pytest.mark.parametrize("n_parts", [2, 50])
 def test_the_bytes_do_not_depend_on_how_the_events_are_cut(
     make_events, tmp_path, compression, n_parts
 ):
-    events = make_events(600_000, duration_us=3_000_000)  # more than HDF5 keeps in its cache
+    events = make_events(1_500_000, duration_us=3_000_000)  # more than HDF5's cache holds
     events = events.with_signal(events.x % 2 == 0)
     evcrisp.write(tmp_path / "whole.h5", events, compression=compression)
     bounds = np.linspace(0, len(events), n_parts + 1).astype(int)
