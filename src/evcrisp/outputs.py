@@ -87,7 +87,7 @@ def run_to_folder(
     windows: Windows | None = None,
     overwrite: bool = False,
     on_chunk: Callable[[Events], None] | None = None,
-    **params: object,
+    **params: Any,
 ) -> dict[str, Any]:
     """Track a recording, write what comes out, and return the summary.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +85,7 @@ def track(
     camera: Camera | None = None,
     windows: Windows | None = None,
     theta0: Floats | None = None,
-    **params: object,
+    **params: Any,
 ) -> Iterator[Estimate]:
     """Yield an estimate per window, each started from the motion of the one before.
 

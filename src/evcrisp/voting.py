@@ -28,11 +28,12 @@ def vote(estimates: Iterable[Estimate]) -> Iterator[LabeledChunk]:
     order in which :func:`evcrisp.track` yields them.
     """
     events: Events | None = None  # those that a later window may hold again
-    votes = np.zeros((4, 0))  # rows: windows, votes to keep, score, confidence
+    votes: Floats = np.zeros((4, 0))  # rows: windows, votes to keep, score, confidence
     base = 0  # index of the first of them in the stream
     for result in estimates:
         window = result.window
-        new = np.stack((np.ones(len(result)), result.signal, result.score, result.confidence))
+        rows = (np.ones(len(result)), result.signal, result.score, result.confidence)
+        new = np.array(rows, np.float64)
         if events is None:
             events, votes, base = window.events, new, window.index
             continue

@@ -27,7 +27,7 @@ STARTS = ("search", "zero")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cmax:
-    """Find the motion that makes the contrast map sharpest [1]_; keep every event.
+    """Find the motion that makes the contrast map sharpest; keep every event.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ class Cmax:
 
     References
     ----------
-    .. [1] G. Gallego, H. Rebecq, D. Scaramuzza, "A unifying contrast maximization framework for
-       event cameras", CVPR 2018.
+    G. Gallego, H. Rebecq, D. Scaramuzza, "A unifying contrast maximization framework for
+    event cameras", CVPR 2018.
 
     Examples
     --------

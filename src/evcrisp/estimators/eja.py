@@ -31,7 +31,7 @@ SCORES_FROM = ("all", "signal")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eja:
-    """Alternate one step of alignment and a ranking of the events by contrast [1]_.
+    """Alternate one step of alignment and a ranking of the events by contrast.
 
     ::
 
@@ -75,8 +75,8 @@ class Eja:
 
     References
     ----------
-    .. [1] S. Shiba, Y. Aoki, G. Gallego, "Simultaneous motion and noise estimation with event
-       cameras", ICCV 2025.
+    S. Shiba, Y. Aoki, G. Gallego, "Simultaneous motion and noise estimation with event
+    cameras", ICCV 2025.
 
     Examples
     --------

@@ -33,7 +33,7 @@ _FOOTPRINT_VARIANCE = 0.5  # px^2: two B-splines of sigma 0.5 px, one to vote an
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entropy:
-    r"""Minimize the dispersion of the warped events [1]_; keep every event.
+    r"""Minimize the dispersion of the warped events; keep every event.
 
     Events are points :math:`f_k = (x'_k, y'_k, c\,p_k)`: where the warp puts them and, as the third
     coordinate, their polarity, with c so large that opposite polarities do not attract each other.
@@ -71,8 +71,8 @@ class Entropy:
 
     References
     ----------
-    .. [1] U. M. Nunes, Y. Demiris, "Entropy minimisation framework for event-based vision model
-       estimation", ECCV 2020.
+    U. M. Nunes, Y. Demiris, "Entropy minimisation framework for event-based vision model
+    estimation", ECCV 2020.
 
     Examples
     --------

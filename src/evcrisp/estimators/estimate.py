@@ -1,6 +1,7 @@
 """Estimate motion and labels of one window of events, by any method."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,7 @@ def estimate(
     *,
     camera: Camera | None = None,
     theta0: ArrayLike | None = None,
-    **params: object,
+    **params: Any,
 ) -> Estimate:
     """Align and denoise the events of one window.
 

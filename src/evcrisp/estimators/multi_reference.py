@@ -21,7 +21,7 @@ class MultiReference:
     ``docs/math.md``. A motion that gathers the events on a few pixels at one time scatters them
     at another, and the harmonic mean goes by the worst. (The plain mean goes by the best, and
     rewards a collapse.) Its largest value is where the usual loss, the sum of
-    :math:`f_0 / f_i`, is smallest [1]_.
+    :math:`f_0 / f_i`, is smallest.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class MultiReference:
 
     References
     ----------
-    .. [1] S. Shiba, Y. Aoki, G. Gallego, "Secrets of event-based optical flow", ECCV 2022.
+    S. Shiba, Y. Aoki, G. Gallego, "Secrets of event-based optical flow", ECCV 2022.
     """
 
     parts: tuple[Alignment, ...]

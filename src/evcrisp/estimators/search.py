@@ -65,7 +65,7 @@ class SearchConfig:
     """
 
     bound_px: float | None = None
-    tol_px: float = 0.05
+    tol_px: float = 0.02
     finest_scale: int = 2
     coarse_events: int = 4096
     max_log_area: float = MAX_LOG_AREA

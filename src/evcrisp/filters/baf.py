@@ -28,8 +28,8 @@ class Baf:
 
     References
     ----------
-    .. [1] T. Delbruck, "Frame-free dynamic digital vision", Intl. Symp. on Secure-Life
-       Electronics, 2008.
+    T. Delbruck, "Frame-free dynamic digital vision", Intl. Symp. on Secure-Life
+    Electronics, 2008.
     """
 
     name: ClassVar[str] = "baf"

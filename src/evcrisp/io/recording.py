@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, TypeVar
@@ -192,11 +191,14 @@ class Recording:
         """
         self._check_open()
         self.damage = None
-        with closing(self._source.packets()) as packets:
-            try:
-                yield from self._good_packets(packets)
-            except FormatError as error:
-                self._damaged(error, error, quiet=scanning)
+        packets = self._source.packets()
+        try:
+            yield from self._good_packets(packets)
+        except FormatError as error:
+            self._damaged(error, error, quiet=scanning)
+        finally:
+            if isinstance(packets, Generator):  # its file is closed now, not when it is collected
+                packets.close()
 
     def _good_packets(self, packets: Iterator[Packet]) -> Iterator[Packet]:
         """Yield what is good of the packets, then raise at the first damage."""

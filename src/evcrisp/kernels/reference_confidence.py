@@ -2,7 +2,7 @@
 
 import numpy as np
 
-_HALVINGS = 200
+_HALVINGS = 60
 
 
 def confidence_at(iwe, area, kappa, mu):

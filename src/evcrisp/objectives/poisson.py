@@ -24,8 +24,8 @@ class Poisson:
 
     References
     ----------
-    .. [1] C. Gu, E. Learned-Miller, D. Sheldon, G. Gallego, P. Bideau, "The spatio-temporal Poisson
-       point process: a simple model for the alignment of event camera data", ICCV 2021.
+    C. Gu, E. Learned-Miller, D. Sheldon, G. Gallego, P. Bideau, "The spatio-temporal Poisson
+    point process: a simple model for the alignment of event camera data", ICCV 2021.
 
     Examples
     --------

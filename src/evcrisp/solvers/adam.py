@@ -43,7 +43,7 @@ class AdamState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adam:
-    """Adam [1]_; the best point on the way is the result.
+    """Adam; the best point on the way is the result.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Adam:
 
     References
     ----------
-    .. [1] D. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+    D. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
     """
 
     name: ClassVar[str] = "adam"

@@ -44,7 +44,7 @@ class Bfgs:
 
     References
     ----------
-    .. [1] J. Nocedal, S. Wright, "Numerical Optimization", Springer 2006, chapters 3 and 6.
+    J. Nocedal, S. Wright, "Numerical Optimization", Springer 2006, chapters 3 and 6.
     """
 
     name: ClassVar[str] = "bfgs"

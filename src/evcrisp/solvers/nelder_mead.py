@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NelderMead:
-    """Nelder and Mead's simplex, with coefficients for the number of parameters [1]_.
+    """Nelder and Mead's simplex, with coefficients for the number of parameters.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ class NelderMead:
 
     References
     ----------
-    .. [1] F. Gao, L. Han, "Implementing the Nelder-Mead simplex algorithm with adaptive
-       parameters", Computational Optimization and Applications 51, 2012.
+    F. Gao, L. Han, "Implementing the Nelder-Mead simplex algorithm with adaptive
+    parameters", Computational Optimization and Applications 51, 2012.
     """
 
     name: ClassVar[str] = "nelder-mead"
