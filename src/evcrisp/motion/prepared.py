@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evcrisp.camera import Camera
 from evcrisp.errors import ConfigError
 from evcrisp.motion._protocol import MotionModel
 from evcrisp.motion.affine import Affine
@@ -95,7 +97,7 @@ def prepare(model: MotionModel, x: Floats, y: Floats, dt: Floats) -> PreparedWar
     name = model.name
     if isinstance(model, Rotation):
         camera = model.camera
-        ideal_x, ideal_y = camera.undistort(x, y)
+        ideal_x, ideal_y = _ideal(camera, x, y)
         x, y = (ideal_x - camera.cx) / camera.fx, (ideal_y - camera.cy) / camera.fy
         extra = (np.array([camera.fx, camera.fy, camera.cx, camera.cy]),)
     elif isinstance(model, Homography):
@@ -112,3 +114,20 @@ def prepare(model: MotionModel, x: Floats, y: Floats, dt: Floats) -> PreparedWar
         getattr(kernels, f"warp_{name}"),
         getattr(kernels, f"pull_{name}"),
     )
+
+
+def _ideal(camera: Camera, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return ideal pixels; from a table where the pixels are whole, as those of events are."""
+    if not camera.is_distorted or x.size == 0:
+        return x, y
+    column, row = x.astype(np.intp), y.astype(np.intp)
+    if column.min() < 0 or row.min() < 0 or (column != x).any() or (row != y).any():
+        return camera.undistort(x, y)
+    table = _ideal_table(camera, int(column.max()) + 1, int(row.max()) + 1)
+    return table[row, column, 0], table[row, column, 1]
+
+
+@lru_cache(maxsize=16)
+def _ideal_table(camera: Camera, width: int, height: int) -> Floats:
+    """Undistort every pixel once; shape (h, w, 2)."""
+    return camera.ideal_pixels((width, height))
