@@ -120,15 +120,17 @@ def stages(n_events, repeats):
 
 
 def growth(sizes, repeats):
-    """Return times for more and more events."""
+    """Return times for more and more events of one window, drawn from it again and again."""
+    scene, base = window_of("rocks", (350.0, -520.0), 2.0, 100_000)
     rows = {}
     for n_events in sizes:
-        scene, window = window_of("rocks", (350.0, -520.0), 2.0, n_events)
+        drawn = np.random.default_rng(0).integers(0, len(base.events), n_events)
+        window = Window(base.events[np.sort(drawn)], base.t_start, base.t_end)
         _, data = data_without_hot_pixels(window, scene.motion)
         n = max(1, min(repeats, 20_000_000 // n_events))
         cold, found = milliseconds(lambda d=data: search.find_motion(d), n)
         warm, _ = milliseconds(lambda d=data, f=found: search.find_motion(d, 1.02 * f.theta), n)
-        run, _ = milliseconds(lambda s=scene, w=window: Cmax().run(w, s.motion), n)
+        run, _ = milliseconds(lambda w=window: Cmax().run(w, scene.motion), n)
         rows[n_events] = {
             "cold_ms": cold, "warm_ms": warm, "run_ms": run,
             "cold_ns_per_event": 1e6 * cold / n_events,
