@@ -13,6 +13,7 @@ from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
 from evcrisp.estimators.search import find_motion
 from evcrisp.estimators.support import Evidence, weigh_evidence
+from evcrisp.estimators.view import scratch
 from evcrisp.motion import MotionModel
 from evcrisp.solvers import SolverResult, Status
 from evcrisp.windows import Window
@@ -82,7 +83,7 @@ class AutoRegret:
         cool = ~hot_events(window.events)
         end = find_motion(data if cool.all() else data.subset(cool), theta0)
         evidence = weigh_evidence(
-            data, window.events, end.theta, false_alarm=self.false_alarm, voting=cool
+            data, window.events, end.theta, voting=cool, false_alarm=self.false_alarm
         )
         w_map, regret = _joint(data, evidence, cool)
         end = _refined(data, end, evidence.signal)
@@ -123,18 +124,19 @@ def _joint(data: WindowData, evidence: Evidence, voting: Bools) -> tuple[Floats,
     """
     from evcrisp.kernels.support import mask_maps
 
-    maps, contrast = evidence.maps, evidence.contrast
-    iwe = maps[0] + maps[1]
-    w_map, masked = np.empty_like(iwe), np.empty_like(iwe)
-    mask_maps(maps, evidence.background, evidence.threshold, w_map, masked)
+    contrast, images = evidence.view.contrast, evidence.view.maps.images
+    w_map, sums = np.empty(images.shape[1:]), np.empty(6)
+    mask_maps(images, evidence.background, evidence.threshold, w_map, sums)
+    mean, square, mean_kept, square_kept, mean_w, loss = sums / w_map.size
     x, y = data.warp.warp(np.zeros(len(data.warp.model.param_names)))
-    unaligned = contrast.build(x, y, voting.astype(np.float64), data.resolution)
-    f_ea, f_ed, baseline_ed = (float(np.var(image)) for image in (iwe, masked, unaligned))
+    unaligned = scratch().floats("images", *w_map.shape)  # the maps are not needed any more
+    unaligned.fill(0.0)
+    contrast.vote(*contrast.to_map(x, y), voting.astype(np.float64), unaligned)
+    f_ea, f_ed = max(square - mean**2, 0.0), max(square_kept - mean_kept**2, 0.0)
+    baseline_ed = float(np.var(unaligned))
     regret_ea = max(f_ed - baseline_ed, 0.0)
-    beta = 1.0 / iwe.size
-    alpha = beta * evidence.threshold**2
-    iwe -= masked
-    value = regret_ea + alpha * float(w_map.sum()) + beta * float(np.vdot(iwe, iwe))
+    # With beta = 1 / P the closed form asks for alpha = t0^2 / P.
+    value = regret_ea + evidence.threshold**2 * mean_w + loss
     return w_map, Regret(
         f_ea=f_ea,
         f_ed=f_ed,

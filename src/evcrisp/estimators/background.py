@@ -6,8 +6,8 @@ window, on its edges and between them, so that a false-alarm rate can be kept wi
 much noise there is.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,13 @@ QUIET_SHARE = 0.2
 LEAST_EVIDENCE = 0.02
 
 #: A step of the threshold is taken if it gains more than this many standard deviations.
-_CERTAINTY = 2.0
+_CERTAINTY = 3.0
 
 #: Steps of the evenly spread sequence in four dimensions; powers of the root of g^5 = g + 1.
 _STEPS = 1.1673039782614187 ** -np.arange(1.0, 5.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Probes:
+class Probes(NamedTuple):
     """Pixels, times and polarities of noise that could have been, sorted by time."""
 
     x: NDArray[np.uint16]  # (n,) px

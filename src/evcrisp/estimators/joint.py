@@ -151,7 +151,7 @@ class JointProblem:
             beta_hat=self.terms.beta * n_pixels,
             b_hat=self.terms.baseline_ea / unit,
         )
-        contrast = replace(self.contrast, scale=self.contrast.scale * factor)
+        contrast = replace(self.contrast, scale=min(self.contrast.scale * factor, 64))
         return self._with(self.data, contrast, hats.terms)
 
     @classmethod

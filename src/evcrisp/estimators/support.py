@@ -25,12 +25,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.background import background_rates, evidence_threshold, uniform_probes
-from evcrisp.estimators.view import View
+from evcrisp.estimators.background import (
+    N_PROBES,
+    background_rates,
+    evidence_threshold,
+    uniform_probes,
+)
+from evcrisp.estimators.view import View, scratch
 from evcrisp.events import Events
-from evcrisp.motion import MotionModel, PreparedWarp, prepare
+from evcrisp.motion import MotionModel, PreparedWarp, Translation, prepare
 
 if TYPE_CHECKING:
     from evcrisp.kernels.support import Links, Pixels
@@ -46,8 +50,7 @@ class Evidence:
     value: Floats  # (n,) events per px and window above the background; finite
     threshold: float  # the evidence above which an event is signal; positive
     background: Floats  # (2,) noise events per px and window, OFF and ON
-    contrast: ContrastMap
-    maps: Floats  # (2, h, w) contrast maps of OFF and ON events
+    view: View  # the maps of which it was read; scratch
 
     @property
     def signal(self) -> Bools:
@@ -73,12 +76,7 @@ def confidence(evidence: Floats, threshold: float) -> Floats:
 
 
 def weigh_evidence(
-    data: WindowData,
-    events: Events,
-    theta: Floats,
-    *,
-    false_alarm: float,
-    voting: Bools | None = None,
+    data: WindowData, events: Events, theta: Floats, *, voting: Bools, false_alarm: float
 ) -> Evidence:
     """Return what speaks for each event of a window, given its motion.
 
@@ -88,73 +86,95 @@ def weigh_evidence(
         The window, as numbers and as events.
     theta : ndarray, shape (m,)
         The motion.
+    voting : ndarray of bool, shape (n,)
+        The events that may support others.
     false_alarm : float
         Largest share of uniform noise that may pass for signal.
-    voting : ndarray of bool, shape (n,), optional
-        The events that may support others; all without it.
     """
-    from evcrisp.kernels.support import Pixels
+    from evcrisp.kernels.support import weigh
 
-    resolution = data.resolution
-    duration_s = data.duration_s if data.duration_s > 0.0 else 1.0
-    probes = uniform_probes(resolution)
-    probe_pixels = Pixels(probes.x, probes.y, probes.t, probes.p)
-    events = events.contiguous()
-    pixels = Pixels(events.x, events.y, data.warp.dt / duration_s, events.p.view(np.uint8))
-    links = _event_links(pixels, resolution)
-    probe_links = _probe_links(probe_pixels, pixels, resolution)
-    probe_warp = _stretched(_probe_warp(data.warp.model, resolution), duration_s)
-
-    view = View.aligned(data, pixels.p, theta, voting)
-    support = view.event_support(pixels.p, links)
-    probe_support = view.probe_support(*probe_warp.warp(theta), probes.p, probe_links, links)
-    if min(support.min(initial=0.0), probe_support.min()) < 0.0:
-        # Where the motion takes some off the map, the pixels around them have to do.
-        raw = View.unaligned(events, voting)
-        there = raw.event_support(pixels.p, links)
-        support = np.where(support < 0.0, there, support)
-        place = probes.x.astype(np.float64), probes.y.astype(np.float64)
-        there = raw.probe_support(*place, probes.p, probe_links, links)
-        probe_support = np.where(probe_support < 0.0, there, probe_support)
-
-    n_pixels = resolution[0] * resolution[1]
-    background = background_rates(support, pixels.p, probe_support, probes.p, n_pixels)
-    excess = support - background[pixels.p]
-    probe_excess = probe_support - background[probes.p]
-    ready, probe_ready = _readiness(
-        pixels,
-        np.maximum(excess, 0.0),
-        links,
-        background,
-        probe_pixels,
-        np.maximum(probe_excess, 0.0),
-        probe_links,
-    )
-    value = np.where(excess > 0.0, excess * ready, excess)
-    probe_value = np.where(probe_excess > 0.0, probe_excess * probe_ready, probe_excess)
-    threshold = evidence_threshold(value, probe_value, false_alarm)
-    return Evidence(value, threshold, background, view.contrast, view.maps)
+    if not data.duration_s > 0.0:
+        data = replace(data, duration_s=1.0)
+    marks = _Marks.of(data, events.contiguous())
+    view = View.of(data, theta, voting)
+    support, probe_support = marks.read(view, data, theta)
+    if min(float(support.min(initial=0.0)), float(probe_support.min())) < 0.0:
+        # What the motion takes off the map is judged by the pixels around it.
+        x, y = events.x.astype(np.float64), events.y.astype(np.float64)
+        raw = replace(data, warp=prepare(Translation(), x, y, data.warp.dt))
+        still = np.zeros(2)
+        there = marks.read(View.of(raw, still, voting), raw, still)
+        support = np.where(support < 0.0, there[0], support)
+        probe_support = np.where(probe_support < 0.0, there[1], probe_support)
+        view = View.of(data, theta, voting)  # its maps were overwritten
+    p, probe_p = marks.events.p, marks.probes.p
+    n_pixels = data.resolution[0] * data.resolution[1]
+    background = background_rates(support, p, probe_support, probe_p, n_pixels)
+    ready, probe_ready = marks.readiness(support, probe_support, background)
+    weigh(support, p, background, ready)
+    weigh(probe_support, probe_p, background, probe_ready)
+    threshold = evidence_threshold(support, probe_support, false_alarm)
+    return Evidence(support, threshold, background, view)
 
 
-def _event_links(pixels: "Pixels", resolution: tuple[int, int]) -> "Links":
-    from evcrisp.kernels.support import Links, link_events
+@dataclass(frozen=True, slots=True, eq=False)
+class _Marks:
+    """The events of a window and probes among them, linked pixel by pixel."""
 
-    links = Links(*(np.empty(pixels.t.size, np.int64) for _ in range(2)))
-    link_events(pixels, _empty_table(resolution), *links)
-    return links
+    events: "Pixels"
+    probes: "Pixels"
+    links: "Links"  # of the events
+    probe_links: "Links"
 
+    @classmethod
+    def of(cls, data: WindowData, events: Events) -> "_Marks":
+        from evcrisp.kernels.support import Links, Pixels, link_events, link_probes
 
-def _probe_links(probes: "Pixels", events: "Pixels", resolution: tuple[int, int]) -> "Links":
-    from evcrisp.kernels.support import Links, link_probes
+        p = events.p.view(np.uint8)
+        marks = cls(
+            Pixels(events.x, events.y, data.warp.dt / data.duration_s, p),
+            Pixels(*uniform_probes(data.resolution)),
+            Links(*np.empty((2, p.size), np.int32)),
+            Links(*np.empty((2, N_PROBES), np.int32)),
+        )
+        width, height = data.resolution
+        table = scratch().floats("table", 2 * width * height).view(np.int32)
+        table = table[: 2 * width * height].reshape(2, height, width)
+        link_events(marks.events, table, *marks.links)
+        for backward, link in zip((False, True), marks.probe_links, strict=True):
+            link_probes(marks.probes, marks.events, backward, table, link)
+        return marks
 
-    links = Links(*(np.empty(probes.t.size, np.int64) for _ in range(2)))
-    for backward, link in zip((False, True), links, strict=True):
-        link_probes(probes, events, _empty_table(resolution), backward, link)
-    return links
+    def read(self, view: View, data: WindowData, theta: Floats) -> tuple[Floats, Floats]:
+        """Return the support of events and probes."""
+        warp = _probe_warp(data.warp.model, data.resolution)
+        x, y = replace(warp, dt=warp.dt * data.duration_s).warp(theta)
+        probe_support = view.probe_support(x, y, self.probes.p, self.probe_links, self.links)
+        return view.event_support(self.links), probe_support
 
+    def readiness(
+        self, support: Floats, probe_support: Floats, background: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return how ready the pixels of events and probes were, before and after, multiplied."""
+        from evcrisp.kernels.support import follow_pixels, look_at_pixels
 
-def _empty_table(resolution: tuple[int, int]) -> NDArray[np.int64]:
-    return np.full((2, resolution[1], resolution[0]), -1, np.int64)
+        t, p = self.events.t, self.events.p
+        ready, probe_ready = np.ones(support.size), np.ones(probe_support.size)
+        chance = np.empty(support.size)
+        for backward, link, start in zip((False, True), self.links, self.probe_links, strict=True):
+            follow_pixels(t, p, support, link, backward, background, chance, ready)
+            look_at_pixels(
+                self.probes,
+                probe_support,
+                start,
+                self.events,
+                support,
+                link,
+                background,
+                chance,
+                probe_ready,
+            )
+        return ready, probe_ready
 
 
 @lru_cache(maxsize=8)
@@ -162,32 +182,3 @@ def _probe_warp(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp
     """Return the warp of the probes for a window of one second."""
     probes = uniform_probes(resolution)
     return prepare(model, probes.x.astype(np.float64), probes.y.astype(np.float64), probes.t)
-
-
-def _stretched(warp: PreparedWarp, duration_s: float) -> PreparedWarp:
-    return replace(warp, dt=warp.dt * duration_s)
-
-
-def _readiness(
-    pixels: "Pixels",
-    excess: Floats,
-    links: "Links",
-    background: Floats,
-    probe_pixels: "Pixels",
-    probe_excess: Floats,
-    probe_links: "Links",
-) -> tuple[Floats, Floats]:
-    """Return how ready the pixels of events and of probes were, before and after, multiplied."""
-    from evcrisp.kernels.support import follow_pixels, look_at_pixels
-
-    ready, probe_ready = np.ones(excess.size), np.ones(probe_excess.size)
-    chance, factor = np.empty(excess.size), np.empty(excess.size)
-    probe_factor = np.empty(probe_excess.size)
-    for backward, link, start in zip((False, True), links, probe_links, strict=True):
-        follow_pixels(pixels.t, pixels.p, excess, link, backward, background, chance, factor)
-        look_at_pixels(
-            probe_pixels.t, probe_excess, start, link, pixels.t, excess, chance, probe_factor
-        )
-        ready *= factor
-        probe_ready *= probe_factor
-    return ready, probe_ready

@@ -1,10 +1,13 @@
 """Support of an event by others of its polarity, and what its own pixel says about it.
 
-A mark is an event, or a place where noise might have put one (a probe). All links are indices of
-events of the same pixel and polarity as the mark; -1 where there is none.
+A mark is an event, or a place where noise might have put one: a probe. Marks are sorted by time.
+Links are indices of events of the same pixel and polarity as the mark; -1 where there is none.
+Positions are aligned, in px of the sensor; a map has a border around it.
 """
 
 from typing import NamedTuple
+
+import numpy as np
 
 from evcrisp.kernels import njit
 
@@ -16,6 +19,9 @@ LEAST_SHARE = 1e-3
 
 #: Support below this is none: less than one event gives at a distance of 2 px.
 LEAST_SUPPORT = 5e-3
+
+#: Places that were in view for a shorter share of the window are treated as if it were this.
+LEAST_EXPOSURE = 0.1
 
 #: How many events a pixel looks back at, in case that the last ones were noise.
 MAX_LOOK = 4
@@ -29,35 +35,37 @@ LEAST_READY = 0.05
 
 
 class Pixels(NamedTuple):
-    """Pixels, times and polarities, sorted by time; all arrays have shape (n,)."""
+    """Where and when marks are on the sensor; all arrays have shape (n,)."""
 
-    x: object  # uint16
-    y: object  # uint16
-    t: object  # float64, in windows
-    p: object  # uint8, 0 or 1
+    x: np.ndarray  # uint16
+    y: np.ndarray  # uint16
+    t: np.ndarray  # float64, in windows
+    p: np.ndarray  # uint8, 0 or 1
 
 
 class Links(NamedTuple):
     """Neighbors in time; both arrays have shape (n,)."""
 
-    before: object  # int64, the last event of the pixel and polarity before it
-    after: object  # int64, the first one after it
+    before: np.ndarray  # int32, the last event of the pixel and polarity before the mark
+    after: np.ndarray  # int32, the first one after it
 
 
-class Places(NamedTuple):
-    """Aligned places; both arrays have shape (n,)."""
+class Maps(NamedTuple):
+    """Contrast maps of both polarities, and how long every tile of them was in view."""
 
-    u: object  # float64, px of the map
-    v: object  # float64, px of the map
+    images: np.ndarray  # (2, h, w) float64
+    exposure: np.ndarray  # (h, w) float64, in windows, one number per tile
+    padding: float  # px, border of both
+    tile: float  # px, side of a tile
 
 
 @njit
 def link_events(events, table, before, after):
     """Find the neighbors in time of every event.
 
-    events : Pixels      table : (2, h, w) int64, all -1; overwritten
-    before, after : (n,) int64, filled
+    events : Pixels      table : (2, h, w) int32, overwritten      before, after : (n,) int32, filled
     """
+    table[:] = -1
     for k in range(events.t.size):
         p, y, x = events.p[k], events.y[k], events.x[k]
         earlier = table[p, y, x]
@@ -69,12 +77,13 @@ def link_events(events, table, before, after):
 
 
 @njit
-def link_probes(probes, events, table, backward, link):
+def link_probes(probes, events, backward, table, link):
     """Find the last event before every probe, or with `backward` the first one after it.
 
-    probes, events : Pixels      table : (2, h, w) int64, all -1; overwritten
-    backward : bool      link : (n,) int64, filled
+    probes, events : Pixels      backward : bool      table : (2, h, w) int32, overwritten
+    link : (n,) int32, filled
     """
+    table[:] = -1
     n, n_events = probes.t.size, events.t.size
     done = 0
     for i in range(n):
@@ -95,20 +104,23 @@ def _taps(a):
 
 
 @njit
-def vote_by_polarity(u, v, p, keep, images):
+def vote_by_polarity(x, y, p, keep, padding, images):
     """Add every event that is kept to the map of its polarity, as a quadratic B-spline.
 
-    u, v : (n,) float64, px of the map      p : (n,) uint8      keep : (n,) bool
-    images : (2, h, w) float64, updated in place
+    x, y : (n,) float64      p : (n,) uint8      keep : (n,) bool      padding : float64
+    images : (2, h, w) float64, overwritten
     """
+    images[:] = 0.0
     height, width = images.shape[1:]
-    for k in range(u.size):
-        if not (keep[k] and 0.5 <= u[k] < width - 1.5 and 0.5 <= v[k] < height - 1.5):
+    for k in range(x.size):
+        u, v = x[k] + padding, y[k] + padding
+        # The comparison is false for NaN too, so nothing that is not a number becomes an index.
+        if not (keep[k] and 0.5 <= u < width - 1.5 and 0.5 <= v < height - 1.5):
             continue
         image = images[p[k]]
-        i, j = int(u[k] + 0.5), int(v[k] + 0.5)
-        a0, a1, a2 = _taps(u[k] - i)
-        b0, b1, b2 = _taps(v[k] - j)
+        i, j = int(u + 0.5), int(v + 0.5)
+        a0, a1, a2 = _taps(u - i)
+        b0, b1, b2 = _taps(v - j)
         image[j - 1, i - 1] += b0 * a0
         image[j - 1, i] += b0 * a1
         image[j - 1, i + 1] += b0 * a2
@@ -122,10 +134,10 @@ def vote_by_polarity(u, v, p, keep, images):
 
 @njit
 def _overlap(a, b):
-    """Sum over pixels of the product of two splines at positions a and b; a is at least 0.5."""
+    """Sum over pixels of the product of two splines, at a and b in px of a map; a is above 0.5."""
     if not -3.0 < a - b < 3.0:
         return 0.0
-    i, j = int(a + 0.5), int(b + 0.5)
+    i, j = int(a + 0.5), int(b + 3.5) - 3
     a0, a1, a2 = _taps(a - i)
     b0, b1, b2 = _taps(b - j)
     d = j - i
@@ -141,22 +153,22 @@ def _overlap(a, b):
 
 
 @njit
-def own_of_events(places, before, own):
-    """Sum up what the events of a pixel, one polarity, put at each other's places.
+def own_of_events(x, y, before, padding, own):
+    """Sum up what the events of a pixel, one polarity, put at each other's places and their own.
 
-    places : Places      before : (n,) int64      own : (n,) float64, filled
+    x, y : (n,) float64      before : (n,) int32      padding : float64      own : (n,) float64, filled
     """
-    u, v = places.u, places.v
-    for k in range(u.size):
+    for k in range(x.size):
+        u, v = x[k] + padding, y[k] + padding
         own[k] = 0.0
-        if not (u[k] >= 0.5 and v[k] >= 0.5):
+        if not (u >= 0.5 and v >= 0.5):
             continue
-        own[k] = _overlap(u[k], u[k]) * _overlap(v[k], v[k])
+        own[k] = _overlap(u, u) * _overlap(v, v)
         j = before[k]
         for _ in range(MAX_BURST):
             if j < 0:
                 break
-            share = _overlap(u[k], u[j]) * _overlap(v[k], v[j])
+            share = _overlap(u, x[j] + padding) * _overlap(v, y[j] + padding)
             if share < LEAST_SHARE:
                 break
             own[k] += share
@@ -165,14 +177,14 @@ def own_of_events(places, before, own):
 
 
 @njit
-def own_of_probes(places, links, event_places, event_links, own):
+def own_of_probes(x, y, links, event_x, event_y, event_links, padding, own):
     """Sum up what the events of its pixel, one polarity, put at the place of a probe.
 
-    places, links : of the probes      event_places, event_links : of the events
-    own : (n,) float64, filled
+    x, y, links : of the probes      event_x, event_y, event_links : of the events
+    padding : float64      own : (n,) float64, filled
     """
-    for k in range(own.size):
-        u, v = places.u[k], places.v[k]
+    for k in range(x.size):
+        u, v = x[k] + padding, y[k] + padding
         own[k] = 0.0
         if not (u >= 0.5 and v >= 0.5):
             continue
@@ -181,7 +193,7 @@ def own_of_probes(places, links, event_places, event_links, own):
             for _ in range(MAX_BURST):
                 if j < 0:
                     break
-                share = _overlap(u, event_places.u[j]) * _overlap(v, event_places.v[j])
+                share = _overlap(u, event_x[j] + padding) * _overlap(v, event_y[j] + padding)
                 if share < LEAST_SHARE:
                     break
                 own[k] += share
@@ -189,72 +201,43 @@ def own_of_probes(places, links, event_places, event_links, own):
 
 
 @njit
-def read_support(images, places, p, own, support):
-    """Read the map of its polarity at every place, less what the own pixel has put there.
+def _exposure(maps, x, y):
+    """Interpolate between the four tiles around a place."""
+    height, width = maps.exposure.shape
+    u = (x + maps.padding + 0.5) / maps.tile - 0.5
+    v = (y + maps.padding + 0.5) / maps.tile - 0.5
+    if not (0.0 <= u < width - 1 and 0.0 <= v < height - 1):
+        return LEAST_EXPOSURE
+    i, j = int(u), int(v)
+    a, b = u - i, v - j
+    upper = maps.exposure[j, i] * (1.0 - a) + maps.exposure[j, i + 1] * a
+    lower = maps.exposure[j + 1, i] * (1.0 - a) + maps.exposure[j + 1, i + 1] * a
+    return max(upper * (1.0 - b) + lower * b, LEAST_EXPOSURE)
 
-    images : (2, h, w) float64, from `vote_by_polarity`      places : Places      p : (n,) uint8
-    own : (n,) float64      support : (n,) float64, filled, 0 or more; -1 for a place off the map
+
+@njit
+def read_support(maps, x, y, p, support):
+    """Read the map of its polarity at every mark, less what the own pixel has put there.
+
+    maps : Maps      x, y : (n,) float64      p : (n,) uint8
+    support : (n,) float64, at first what is the own pixel's; then the support per time in view, 0 or
+    more, or -1 for a mark off the map
     """
-    height, width = images.shape[1:]
+    height, width = maps.images.shape[1:]
     for k in range(p.size):
-        u, v = places.u[k], places.v[k]
-        support[k] = -1.0
-        # The comparison is false for NaN too, so nothing that is not a number becomes an index.
+        u, v = x[k] + maps.padding, y[k] + maps.padding
         if not (0.5 <= u < width - 1.5 and 0.5 <= v < height - 1.5):
+            support[k] = -1.0
             continue
-        image = images[p[k]]
+        image = maps.images[p[k]]
         i, j = int(u + 0.5), int(v + 0.5)
         a0, a1, a2 = _taps(u - i)
         b0, b1, b2 = _taps(v - j)
         total = b0 * (a0 * image[j - 1, i - 1] + a1 * image[j - 1, i] + a2 * image[j - 1, i + 1])
         total += b1 * (a0 * image[j, i - 1] + a1 * image[j, i] + a2 * image[j, i + 1])
         total += b2 * (a0 * image[j + 1, i - 1] + a1 * image[j + 1, i] + a2 * image[j + 1, i + 1])
-        total -= own[k]
-        support[k] = total if total > LEAST_SUPPORT else 0.0
-
-
-@njit
-def _readiness(t, excess, j, link, event_t, event_excess, chance):
-    """How ready a pixel is at time t, over all the ways in which its events may be noise."""
-    ready, rest = 0.0, 1.0
-    for _ in range(MAX_LOOK):
-        if j < 0:
-            break
-        share = abs(t - event_t[j]) * (excess + event_excess[j]) * (0.5 / READY_AT)
-        if share >= 1.0:
-            break
-        ready += rest * chance[j] * (LEAST_READY + (1.0 - LEAST_READY) * share * share)
-        rest *= 1.0 - chance[j]
-        j = link[j]
-    return ready + rest
-
-
-@njit
-def follow_pixels(t, p, excess, link, backward, background, chance, ready):
-    """Go through the events of every pixel in one direction of time.
-
-    t, excess : (n,) float64      p : (n,) uint8      link : (n,) int64, before or after
-    backward : bool, True to go from the last event to the first, for link = after
-    background : (2,) float64, above 0      chance : (n,) float64, filled: that an event is signal,
-    given all that lie behind it      ready : (n,) float64, filled: how ready its pixel was
-    """
-    n = t.size
-    for i in range(n):
-        k = n - 1 - i if backward else i
-        ready[k] = _readiness(t[k], excess[k], link[k], link, t, excess, chance)
-        rate = excess[k] * ready[k]
-        chance[k] = rate / (rate + background[p[k]])
-
-
-@njit
-def look_at_pixels(t, excess, start, link, event_t, event_excess, chance, ready):
-    """How ready the pixels of probes are, given what `follow_pixels` found out about the events.
-
-    t, excess : (n,) float64, of the probes      start : (n,) int64, before or after of the probes
-    link, event_t, event_excess, chance : of the events      ready : (n,) float64, filled
-    """
-    for k in range(t.size):
-        ready[k] = _readiness(t[k], excess[k], start[k], link, event_t, event_excess, chance)
+        total -= support[k]
+        support[k] = total / _exposure(maps, x[k], y[k]) if total > LEAST_SUPPORT else 0.0
 
 
 @njit
@@ -270,14 +253,82 @@ def count_quiet(support, p, quiet, counts):
 
 
 @njit
-def mask_maps(maps, background, threshold, w_map, masked):
+def _readiness(t, excess, rate, j, link, event_t, event_support, chance):
+    """How ready a pixel is at time t, over all the ways in which its events may be noise."""
+    ready, rest = 0.0, 1.0
+    for _ in range(MAX_LOOK):
+        if j < 0:
+            break
+        both = excess + max(event_support[j] - rate, 0.0)
+        share = abs(t - event_t[j]) * both * (0.5 / READY_AT)
+        if share >= 1.0:
+            break
+        ready += rest * chance[j] * (LEAST_READY + (1.0 - LEAST_READY) * share * share)
+        rest *= 1.0 - chance[j]
+        j = link[j]
+    return ready + rest
+
+
+@njit
+def follow_pixels(t, p, support, link, backward, background, chance, ready):
+    """Go through the events of every pixel in one direction of time.
+
+    t, support : (n,) float64      p : (n,) uint8      link : (n,) int32, before or after
+    backward : bool, True to go from the last event to the first, for link = after
+    background : (2,) float64, above 0      chance : (n,) float64, filled: that an event is signal,
+    given all that lie behind it      ready : (n,) float64, multiplied by how ready its pixel was
+    """
+    n = t.size
+    for i in range(n):
+        k = n - 1 - i if backward else i
+        rate = background[p[k]]
+        excess = max(support[k] - rate, 0.0)
+        factor = 1.0
+        if link[k] >= 0:
+            factor = _readiness(t[k], excess, rate, link[k], link, t, support, chance)
+        ready[k] *= factor
+        chance[k] = excess * factor / (excess * factor + rate)
+
+
+@njit
+def look_at_pixels(probes, support, start, events, event_support, link, background, chance, ready):
+    """Find how ready the pixels of probes are, given what `follow_pixels` says about the events.
+
+    probes, events : Pixels      support, event_support : (n,) float64
+    start : (n,) int32, before or after of the probes      link : the same of the events
+    background : (2,) float64      chance : of the events      ready : (n,) float64, multiplied
+    """
+    for k in range(ready.size):
+        rate = background[probes.p[k]]
+        excess = max(support[k] - rate, 0.0)
+        ready[k] *= _readiness(
+            probes.t[k], excess, rate, start[k], link, events.t, event_support, chance
+        )
+
+
+@njit
+def weigh(support, p, background, ready):
+    """Turn support into evidence: what is above the background, times the readiness.
+
+    support : (n,) float64, overwritten      p : (n,) uint8      background : (2,) float64
+    ready : (n,) float64
+    """
+    for k in range(p.size):
+        excess = support[k] - background[p[k]]
+        support[k] = excess * ready[k] if excess > 0.0 else excess
+
+
+@njit
+def mask_maps(maps, background, threshold, w_map, sums):
     """Weigh the maps of both polarities by their confidence, and add them up.
 
     maps : (2, h, w) float64      background : (2,) float64      threshold : float64, above 0
-    w_map, masked : (h, w) float64, filled: the confidence of both together, and W o M
+    w_map : (h, w) float64, filled: the confidence W of both maps together
+    sums : (6,) float64, filled, over pixels: M, M^2, W M, (W M)^2, W, (W M - M)^2
     """
     height, width = w_map.shape
     limit = 0.5 * threshold * threshold
+    sums[:] = 0.0
     for r in range(height):
         for c in range(width):
             total, kept = 0.0, 0.0
@@ -287,5 +338,10 @@ def mask_maps(maps, background, threshold, w_map, masked):
                 total += value
                 if excess > 0.0 and excess * excess > limit:
                     kept += value * (1.0 - limit / (excess * excess))
-            masked[r, c] = kept
             w_map[r, c] = kept / total if kept > 0.0 else 0.0
+            sums[0] += total
+            sums[1] += total * total
+            sums[2] += kept
+            sums[3] += kept * kept
+            sums[4] += w_map[r, c]
+            sums[5] += (kept - total) ** 2

@@ -1,0 +1,234 @@
+"""Labels and motion of the default method, beside others on the same events. Prints JSON.
+
+Run with ``python -m benchmarks.quality.auto [--data FOLDER] [--scenes 18] [--seeds 3]``; the scenes are
+those of `benchmarks.quality.scenes`, and the motion is unknown to all methods.
+
+auto    the default, one configuration everywhere
+exact   `regret-exact` with its defaults: a threshold on the unsigned contrast map
+eja     `eja`, which is told the true share of signal
+baf     background activity filter, 5 ms
+stcf    two of the eight neighbors fired within 5 ms; the filters start anew with every window
+"""
+
+import argparse
+import logging
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from benchmarks.measure import interleaved, report
+from benchmarks.quality import scenes
+from benchmarks.quality.stcf import stcf
+
+import evcrisp
+from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.auto import AutoRegret
+from evcrisp.estimators.cmax import Cmax
+from evcrisp.estimators.eja import Eja
+from evcrisp.estimators.exact import ExactRegret
+from evcrisp.estimators.search import find_motion
+from evcrisp.estimators.support import weigh_evidence
+from evcrisp.filters import denoise
+from evcrisp.metrics import rank_auc, sensitivity, specificity
+from evcrisp.motion import motion_model
+from evcrisp.windows import Window
+
+METHODS = ("auto", "exact", "eja", "baf", "stcf")
+TAU_US = 5_000
+
+#: Stripes look the same wherever they are moved along themselves: their motion cannot be told.
+NO_MOTION = "stripes"
+
+
+def labels_of(method, case):
+    """Return labels and scores of a method, and its motion if it has one."""
+    events = case.window.events
+    if method == "baf":
+        found = denoise(events, "baf", tau_us=TAU_US)
+    elif method == "stcf":
+        found = stcf(events, TAU_US)
+    else:
+        estimators = {
+            "auto": AutoRegret(),
+            "exact": ExactRegret(),
+            "eja": Eja(tau=float(case.signal.mean())),
+        }
+        found = estimators[method].run(case.window, case.model)
+    return found.signal, found.score, getattr(found, "theta", None)
+
+
+def judged(case, methods=METHODS):
+    """Return the figures of all methods on one window."""
+    figures = {}
+    for method in methods:
+        signal, score, theta = labels_of(method, case)
+        figures[method] = {
+            "auc": rank_auc(score, case.signal),
+            "sensitivity": sensitivity(signal, case.signal),
+            "specificity": specificity(signal, case.signal),
+        }
+        if method == "auto" and case.warp_error_px is not None:
+            figures[method]["error_px"] = case.warp_error_px(theta)
+    return figures
+
+
+def averaged(rows):
+    """Return the mean of every figure of every method, and the balanced accuracy."""
+    means = {}
+    for method in rows[0]:
+        keys = ("auc", "sensitivity", "specificity")
+        mean = {key: float(np.mean([row[method][key] for row in rows])) for key in keys}
+        mean["balanced_accuracy"] = 0.5 * (mean["sensitivity"] + mean["specificity"])
+        means[method] = mean
+    return means
+
+
+def simulated_scenes(n_scenes, levels):
+    """Return means per level of noise, the worst scenes of `auto`, and its mean AUC."""
+    by_level, by_scene = {}, defaultdict(list)
+    for noise_hz in levels:
+        rows = []
+        for i in range(n_scenes):
+            case = scenes.simulated(i, noise_hz)
+            rows.append(judged(case))
+            by_scene[case.name].append(rows[-1]["auto"])
+        by_level[noise_hz] = averaged(rows)
+    table = {
+        name: {key: float(np.mean([row[key] for row in rows])) for key in rows[0]}
+        for name, rows in by_scene.items()
+    }
+    worst = sorted(table, key=lambda name: table[name]["auc"])[:5]
+    return {
+        "mean_auc": {
+            method: float(np.mean([level[method]["auc"] for level in by_level.values()]))
+            for method in METHODS
+        },
+        "by_noise_hz": by_level,
+        "auto_by_scene": table,
+        "auto_worst_scenes": worst,
+    }
+
+
+def real_windows(data_dir):
+    """Return the figures on real windows with 100 % added noise."""
+    table = {name: judged(scenes.real(data_dir, name)) for name in scenes.ECD_ROTATIONS}
+    return {"windows": table, "mean": averaged(list(table.values()))}
+
+
+def extremes(n_scenes, levels):
+    """Return what is kept of noise alone, of signal alone, and of hot pixels."""
+    rng = np.random.default_rng(0)
+    width, height = scenes.RESOLUTION
+    model = motion_model("translation", scenes.RESOLUTION)
+    seconds = 1e-6 * scenes.DURATION_US
+    noise_alone = {}
+    for noise_hz in levels:
+        dropped = []
+        for _ in range(5):
+            n = rng.poisson(noise_hz * seconds * width * height)
+            events = evcrisp.Events(
+                x=rng.integers(0, width, n),
+                y=rng.integers(0, height, n),
+                t=np.sort(rng.integers(0, scenes.DURATION_US, n)),
+                p=rng.integers(0, 2, n).astype(bool),
+                resolution=scenes.RESOLUTION,
+            )
+            result = AutoRegret().run(Window(events, 0, scenes.DURATION_US), model)
+            dropped.append(1.0 - result.signal.mean())
+        noise_alone[noise_hz] = {"mean": float(np.mean(dropped)), "least": float(np.min(dropped))}
+    kept, hot = [], []
+    for i in range(n_scenes):
+        case = scenes.simulated(i, 0.0)
+        kept.append(float(AutoRegret().run(case.window, case.model).signal.mean()))
+        scene = evcrisp.simulate(**scenes.scene_settings(i), hot_pixels=100, hot_hz=500.0)
+        window = Window(scene.events, 0, scenes.DURATION_US)
+        signal = AutoRegret().run(window, scene.motion).signal
+        hot.append(specificity(signal, np.asarray(scene.events.signal)))
+    return {
+        "specificity_of_noise_alone": noise_alone,
+        "sensitivity_without_noise": {"mean": float(np.mean(kept)), "least": min(kept)},
+        "specificity_of_100_hot_pixels": {"mean": float(np.mean(hot)), "least": min(hot)},
+    }
+
+
+def motion_errors(n_scenes, n_seeds):
+    """Return the error of the motion without noise, and with as much noise as signal, px."""
+    chosen = [i for i in range(n_scenes) if scenes.scene_settings(i)["texture"] != NO_MOTION]
+    methods = {"auto": AutoRegret(), "cmax": Cmax(), "eja": Eja(tau=0.5)}
+    clean, noisy = [], {name: [] for name in methods}
+    for i in chosen:
+        case = scenes.simulated(i, 0.0)
+        clean.append(case.warp_error_px(AutoRegret().run(case.window, case.model).theta))
+        for seed in range(n_seeds):
+            settings = {**scenes.scene_settings(i), "seed": 1000 * (seed + 1) + i}
+            scene = evcrisp.simulate(**settings, noise_share=1.0)
+            window = Window(scene.events, 0, scenes.DURATION_US)
+            for name, method in methods.items():
+                theta = method.run(window, scene.motion).theta
+                noisy[name].append(scene.warp_error_px(theta, 0, scenes.DURATION_US))
+    return {
+        "without_noise": {"mean": float(np.mean(clean)), "most": float(np.max(clean))},
+        "with_100_percent_noise": {
+            name: {"mean": float(np.mean(v)), "interval_95": 1.96 * _deviation(v), "n": len(v)}
+            for name, v in noisy.items()
+        },
+        "auto_minus": {
+            name: _paired(np.subtract(noisy["auto"], noisy[name])) for name in ("cmax", "eja")
+        },
+    }
+
+
+def _deviation(values):
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
+def _paired(differences):
+    return {"mean": float(differences.mean()), "interval_95": 1.96 * _deviation(differences)}
+
+
+def timing(repeats):
+    """Return the time of the parts of one window of about 40 000 events, ms."""
+    case = scenes.simulated(11, 0.5)
+    data = WindowData.of(case.window, case.model)
+    everything = np.ones(len(data), bool)
+    calls = {
+        "auto, cold": lambda: AutoRegret().run(case.window, case.model),
+        "auto, warm": lambda: AutoRegret().run(case.window, case.model, case.theta),
+        "search alone, cold": lambda: find_motion(data),
+        "labels alone": lambda: weigh_evidence(
+            data, case.window.events, case.theta, voting=everything, false_alarm=0.1
+        ),
+    }
+    seconds = interleaved(calls, repeats, warm_up=2)
+    return {
+        "n_events": len(data),
+        "median_ms": {name: 1e3 * float(np.median(times)) for name, times in seconds.items()},
+        "least_ms": {name: 1e3 * min(times) for name, times in seconds.items()},
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, help="folder of real recordings")
+    parser.add_argument("--scenes", type=int, default=scenes.N_SCENES)
+    parser.add_argument("--levels", type=float, nargs="+", default=scenes.NOISE_HZ)
+    parser.add_argument("--seeds", type=int, default=3, help="for the errors of the motion")
+    parser.add_argument("--repeats", type=int, default=20)
+    options = parser.parse_args()
+    logging.disable(logging.WARNING)
+    start = time.perf_counter()
+    results = {
+        "simulated": simulated_scenes(options.scenes, options.levels),
+        "extremes": extremes(options.scenes, options.levels),
+        "motion": motion_errors(options.scenes, options.seeds),
+        "timing": timing(options.repeats),
+    }
+    if options.data:
+        results["real"] = real_windows(options.data)
+    settings = {key: value for key, value in vars(options).items() if key != "data"}
+    report("auto", results, **settings, seconds=round(time.perf_counter() - start))
+
+
+if __name__ == "__main__":
+    main()

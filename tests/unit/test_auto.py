@@ -1,0 +1,136 @@
+"""The default method as an estimator: what its result holds, and hard windows."""
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import ConfigError, Events, Window
+from evcrisp.estimators.auto import AutoRegret
+from evcrisp.motion import MOTION_MODELS, motion_model
+from evcrisp.solvers import Status
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return evcrisp.simulate(
+        resolution=(120, 90), theta=(300.0, -150.0), duration_us=30_000, noise_hz=10.0, seed=3
+    )
+
+
+@pytest.fixture(scope="module")
+def result(scene):
+    return AutoRegret().run(Window(scene.events, 0, 30_000), scene.motion)
+
+
+def test_the_label_is_a_confidence_above_one_half(result):
+    np.testing.assert_array_equal(result.signal, result.confidence > 0.5)
+    np.testing.assert_array_equal(result.signal, result.score > 1.0)
+
+
+def test_confidence_grows_with_the_score(result):
+    order = np.argsort(result.score)
+    assert (np.diff(result.confidence[order]) >= 0.0).all()
+    assert result.confidence.min() >= 0.0
+    assert result.confidence.max() <= 1.0
+
+
+def test_the_result_is_at_the_motion_it_reports(scene, result):
+    dt = (scene.events.t - 15_000) / 1e6
+    x, y = scene.motion.warp(result.theta, scene.events.x, scene.events.y, dt)
+    np.testing.assert_allclose(result.aligned_x, x)
+    np.testing.assert_allclose(result.aligned_y, y)
+    assert result.status is Status.CONVERGED
+    assert result.n_eval > 0
+
+
+def test_alignment_decides_the_joint_problem(result):
+    regret = result.regret
+    assert regret.lam == 0.0
+    assert regret.regret_ea >= regret.regret_ed - 1e-12
+    assert regret.f_ea > regret.baseline_ed
+    assert np.isfinite(regret.value)
+
+
+def test_the_map_w_is_a_confidence(result):
+    assert result.w_map.min() >= 0.0
+    assert result.w_map.max() <= 1.0
+    assert 0.0 < (result.w_map > 0.5).mean() < 0.5
+
+
+def test_the_motion_of_the_signal_is_near_the_truth(scene, result):
+    assert scene.warp_error_px(result.theta, 0, 30_000) < 0.1
+
+
+def test_a_warm_start_gives_the_same_motion(scene, result):
+    window = Window(scene.events, 0, 30_000)
+    warm = AutoRegret().run(window, scene.motion, result.theta + 5.0)
+    np.testing.assert_allclose(warm.theta, result.theta, atol=3.0)
+
+
+def test_the_same_events_give_the_same_bytes(scene, result):
+    other = evcrisp.simulate(resolution=(80, 60), duration_us=20_000, noise_hz=5.0, seed=4)
+    AutoRegret().run(Window(other.events, 0, 20_000), other.motion)
+    again = AutoRegret().run(Window(scene.events, 0, 30_000), scene.motion)
+    for name in ("theta", "signal", "score", "confidence", "w_map"):
+        assert getattr(again, name).tobytes() == getattr(result, name).tobytes()
+
+
+def test_hot_pixels_are_noise():
+    scene = evcrisp.simulate(
+        resolution=(120, 90), duration_us=30_000, hot_pixels=20, hot_hz=1000.0, seed=5
+    )
+    result = AutoRegret().run(Window(scene.events, 0, 30_000), scene.motion)
+    signal = np.asarray(scene.events.signal)
+    assert result.signal[~signal].mean() < 0.05
+    assert result.signal[signal].mean() > 0.9
+    assert scene.warp_error_px(result.theta, 0, 30_000) < 0.2
+
+
+@pytest.mark.parametrize("noise_hz", [1.0, 10.0, 50.0])
+def test_of_noise_alone_little_is_kept(make_events, noise_hz):
+    n = round(noise_hz * 0.03 * 346 * 260)
+    events = make_events(n, t_start=0, duration_us=30_000, seed=round(noise_hz))
+    result = AutoRegret().run(Window(events, 0, 30_000), motion_model("translation", (346, 260)))
+    assert result.signal.mean() <= 0.12
+
+
+def test_without_noise_the_signal_stays(scene):
+    clean = scene.events[np.asarray(scene.events.signal)]
+    result = AutoRegret().run(Window(clean, 0, 30_000), scene.motion)
+    assert result.signal.mean() > 0.93
+
+
+def one_pixel(n):
+    return Events(x=[5] * n, y=[7] * n, t=range(n), p=[True] * n, resolution=(64, 48))
+
+
+def one_time(n):
+    rng = np.random.default_rng(0)
+    return Events(
+        x=rng.integers(0, 64, n),
+        y=rng.integers(0, 48, n),
+        t=[9] * n,
+        p=rng.integers(0, 2, n),
+        resolution=(64, 48),
+    )
+
+
+@pytest.mark.parametrize("name", MOTION_MODELS)
+@pytest.mark.parametrize(
+    "events",
+    [one_pixel(0), one_pixel(1), one_pixel(200), one_time(5), one_time(300)],
+    ids=["none", "one", "one pixel", "few at one time", "many at one time"],
+)
+def test_a_window_that_tells_nothing_has_a_status(name, events):
+    result = AutoRegret().run(Window(events, 0, 1000), motion_model(name, (64, 48)))
+    assert result.status in (Status.TOO_FEW_EVENTS, Status.FLAT)
+    assert len(result) == len(events)
+    assert np.isfinite(result.theta).all()
+    assert np.isfinite(result.score).all()
+    assert np.isfinite(result.confidence).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.1, float("nan")])
+def test_a_false_alarm_rate_lies_between_0_and_1(share):
+    with pytest.raises(ConfigError, match="`false_alarm` must lie between 0 and 1; got"):
+        AutoRegret(false_alarm=share)

@@ -1,0 +1,215 @@
+"""Support, background and threshold of the default method, on events that are easy to judge."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from evcrisp import Events, Window
+from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.background import (
+    LEAST_EVIDENCE,
+    N_PROBES,
+    background_rates,
+    evidence_threshold,
+    uniform_probes,
+)
+from evcrisp.estimators.support import confidence, weigh_evidence
+from evcrisp.estimators.view import View
+from evcrisp.motion import MOTION_MODELS, Translation, motion_model
+
+RESOLUTION = (64, 48)
+DURATION_US = 20_000
+
+
+def noise(n, seed=0, resolution=RESOLUTION):
+    rng = np.random.default_rng(seed)
+    return Events(
+        x=rng.integers(0, resolution[0], n),
+        y=rng.integers(0, resolution[1], n),
+        t=np.sort(rng.integers(0, DURATION_US, n)),
+        p=rng.integers(0, 2, n).astype(bool),
+        resolution=resolution,
+    )
+
+
+def line(speed_px_s, seed=0, p=True):
+    """Return the events of an upright line that moves to the right: one of each pixel it passes."""
+    rng = np.random.default_rng(seed)
+    way_px = speed_px_s * DURATION_US / 1e6
+    x, y = (c.ravel() for c in np.meshgrid(np.arange(int(way_px)), np.arange(RESOLUTION[1])))
+    t = (1e6 * (x + rng.uniform(0.0, 1.0, x.size)) / speed_px_s).astype(np.int64)
+    order = np.argsort(t, kind="stable")
+    return Events(
+        x=20 + x[order], y=y[order], t=t[order], p=np.full(x.size, p), resolution=RESOLUTION
+    )
+
+
+def merged(*parts):
+    t = np.concatenate([part.t for part in parts])
+    order = np.argsort(t, kind="stable")
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts])[order] for name in "xyp"
+    }
+    which = np.repeat(np.arange(len(parts)), [len(part) for part in parts])[order]
+    return Events(**columns, t=t[order], resolution=RESOLUTION), which
+
+
+def weighed(events, theta=(0.0, 0.0), model=None, voting=None, false_alarm=0.1):
+    window = Window(events, 0, DURATION_US)
+    data = WindowData.of(window, Translation() if model is None else model)
+    voting = np.ones(len(events), bool) if voting is None else voting
+    return weigh_evidence(data, events, np.array(theta), voting=voting, false_alarm=false_alarm)
+
+
+def test_probes_are_spread_evenly_over_sensor_time_and_polarity():
+    probes = uniform_probes(RESOLUTION)
+    assert (np.diff(probes.t) >= 0).all()
+    columns = (probes.x >= 32, probes.y >= 24, probes.t >= 0.0, probes.p == 1)
+    corners = sum(column.astype(int) << i for i, column in enumerate(columns))
+    np.testing.assert_allclose(np.bincount(corners), N_PROBES / 16, rtol=0.05)
+
+
+def test_noise_on_edges_and_between_them_is_kept_at_the_stated_rate():
+    probes = np.concatenate((np.linspace(0.0, 1.0, 900), np.linspace(5.0, 9.0, 100)))
+    events = np.concatenate((probes, np.full(2000, 20.0)))
+    assert evidence_threshold(events, probes, 0.05) >= np.quantile(probes, 0.95)
+
+
+def test_the_threshold_goes_up_as_long_as_it_costs_no_signal():
+    probes = np.linspace(0.0, 1.0, 1000)
+    events = np.concatenate((probes, np.full(1000, 3.0)))
+    assert evidence_threshold(events, probes, 0.1) > 0.99
+
+
+def test_the_threshold_of_noise_alone_keeps_next_to_nothing():
+    rng = np.random.default_rng(0)
+    events, probes = rng.exponential(1.0, 5000), rng.exponential(1.0, N_PROBES)
+    assert (events > evidence_threshold(events, probes, 0.1)).mean() < 0.01
+
+
+def test_the_threshold_is_never_below_the_least_evidence():
+    assert evidence_threshold(np.empty(0), np.zeros(10), 0.1) == LEAST_EVIDENCE
+    assert evidence_threshold(np.full(5, -1.0), np.full(10, -1.0), 0.1) == LEAST_EVIDENCE
+
+
+def test_confidence_is_one_half_at_the_threshold():
+    np.testing.assert_allclose(
+        confidence(np.array([-3.0, 0.7 * 0.5**0.5, 0.7, 7.0]), 0.7),
+        [0.0, 0.0, 0.5, 0.995],
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.1, 1.0])
+@pytest.mark.parametrize("share_on", [0.5, 0.8])
+def test_the_background_is_found_beside_moving_lines(rate, share_on):
+    n = round(rate * 2 * RESOLUTION[0] * RESOLUTION[1])
+    background = noise(n, seed=3)
+    p = np.random.default_rng(4).random(n) < share_on
+    background = Events(x=background.x, y=background.y, t=background.t, p=p, resolution=RESOLUTION)
+    events, _ = merged(background, line(500.0, p=True), line(500.0, seed=1, p=False))
+    found = weighed(events, (500.0, 0.0)).background
+    true = 2 * rate * np.array([1.0 - share_on, share_on])
+    # Three standard deviations of the count on the fifth of the places that decides.
+    tolerance = 3.0 / np.sqrt(0.2 * true * RESOLUTION[0] * RESOLUTION[1])
+    assert (np.abs(found / true - 1.0) < tolerance + 0.1).all()
+
+
+def test_rates_without_events_are_above_zero():
+    p = np.tile(np.array([0, 1], np.uint8), 50)
+    none = np.empty(0)
+    rates = background_rates(none, none.astype(np.uint8), np.zeros(100), p, 1000)
+    np.testing.assert_allclose(rates, 0.5 / 1000)
+
+
+def test_a_moving_line_is_signal_and_the_noise_around_it_is_not():
+    events, which = merged(noise(600), line(800.0))
+    signal = weighed(events, (800.0, 0.0)).signal
+    assert signal[which == 1].mean() > 0.95
+    assert signal[which == 0].mean() < 0.12
+
+
+def test_a_line_speaks_for_its_own_polarity_only():
+    events, which = merged(line(800.0), line(800.0, seed=5, p=False)[:20])
+    evidence = weighed(events, (800.0, 0.0))
+    assert np.median(evidence.value[which == 0]) > 10 * np.median(evidence.value[which == 1])
+
+
+def test_a_pixel_does_not_speak_for_itself():
+    """A pixel that fires again and again has the support of nobody."""
+    n = 40
+    alone = Events(
+        x=[10] * n, y=[10] * n, t=np.arange(n) * 400, p=[True] * n, resolution=RESOLUTION
+    )
+    for theta in ((0.0, 0.0), (300.0, 0.0)):
+        evidence = weighed(alone, theta)
+        assert (evidence.value <= 0.0).all()
+        assert not evidence.signal.any()
+
+
+def test_an_event_too_soon_after_the_last_one_of_its_pixel_is_doubted():
+    events = line(800.0, seed=7)
+    theta = (800.0, 0.0)
+    value = weighed(events, theta).value
+    k = int(np.argmax(value * (np.abs(events.t - DURATION_US // 2) < 5000)))
+    again = Events(
+        x=events.x[[k]], y=events.y[[k]], t=events.t[[k]] + 5, p=[True], resolution=RESOLUTION
+    )
+    both, which = merged(events, again)
+    evidence = weighed(both, theta)
+    assert evidence.value[which == 1][0] < 0.3 * value[k]
+
+
+def test_events_that_do_not_vote_support_nobody():
+    events, which = merged(noise(300), line(800.0))
+    evidence = weighed(events, (800.0, 0.0), voting=which == 0)
+    assert evidence.signal[which == 1].mean() < 0.1
+
+
+def test_places_in_view_for_half_the_window_have_half_the_exposure():
+    data = WindowData.of(Window(noise(10), 0, DURATION_US), Translation())
+    theta = np.array([1000.0, 0.0])  # 20 px within the window
+    view = View.of(data, theta, np.ones(10, bool))
+    x = np.array([32.0, -0.5, 63.5, -5.5, 3.5])
+    tiles = view.contrast.__class__(
+        footprint="bilinear", sigma_px=0.0, padding_px=view.contrast.padding_px, scale=4
+    )
+    exposure = tiles.sample(view.maps.exposure, x, np.full(5, 24.0))
+    np.testing.assert_allclose(exposure, [1.0, 0.5, 0.5, 0.25, 0.7], atol=0.08)
+
+
+@pytest.mark.parametrize("theta", [(1e5, 0.0), (1e300, 1e300), (np.nan, 0.0), (np.inf, 0.0)])
+def test_events_that_leave_the_map_are_judged_by_the_pixels_around_them(theta):
+    events, which = merged(noise(600), line(100.0))
+    evidence = weighed(events, theta)
+    assert np.isfinite(evidence.value).all()
+    assert evidence.signal[which == 1].mean() > 0.5
+    assert evidence.signal[which == 0].mean() < 0.15
+
+
+@pytest.mark.parametrize("name", MOTION_MODELS)
+@pytest.mark.parametrize("n", [0, 1, 2, 30])
+def test_any_number_of_events_is_weighed(name, n):
+    events = noise(n)
+    model = motion_model(name, RESOLUTION)
+    evidence = weighed(events, np.zeros(len(model.param_names)), model)
+    assert evidence.value.shape == (n,)
+    assert np.isfinite(evidence.value).all()
+    assert np.isfinite(evidence.confidence).all()
+
+
+@pytest.mark.parametrize("resolution", [(1, 1), (2, 3), (5, 1)])
+def test_sensors_of_a_few_pixels_are_sensors_too(resolution):
+    evidence = weighed(noise(50, resolution=resolution))
+    assert np.isfinite(evidence.value).all()
+
+
+def test_threads_do_not_disturb_each_other():
+    cases = [merged(noise(400, seed=k), line(800.0, seed=k))[0] for k in range(8)]
+    alone = [weighed(events, (800.0, 0.0)) for events in cases]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda events: weighed(events, (800.0, 0.0)), cases * 4))
+    for k, evidence in enumerate(together):
+        np.testing.assert_array_equal(evidence.value, alone[k % 8].value)
+        assert evidence.threshold == alone[k % 8].threshold
