@@ -170,7 +170,7 @@ def test_events_that_do_not_vote_support_nobody():
 def test_places_in_view_for_half_the_window_have_half_the_exposure():
     data = WindowData.of(Window(noise(10), 0, DURATION_US), Translation())
     theta = np.array([1000.0, 0.0])  # 20 px within the window
-    view = View.of(data, theta, np.ones(10, bool))
+    view = View.of(data, theta, np.ones(10, bool), (np.array([-10.0, 74.0]), np.zeros(2)))
     x = np.array([32.0, -0.5, 63.5, -5.5, 3.5])
     tiles = view.contrast.__class__(
         footprint="bilinear", sigma_px=0.0, padding_px=view.contrast.padding_px, scale=4

@@ -96,17 +96,15 @@ def weigh_evidence(
     if not data.duration_s > 0.0:
         data = replace(data, duration_s=1.0)
     marks = _Marks.of(data, events.contiguous())
-    view = View.of(data, theta, voting)
-    support, probe_support = marks.read(view, data, theta)
+    view, support, probe_support = marks.read(data, theta, voting)
     if min(float(support.min(initial=0.0)), float(probe_support.min())) < 0.0:
         # What the motion takes off the map is judged by the pixels around it.
         x, y = events.x.astype(np.float64), events.y.astype(np.float64)
         raw = replace(data, warp=prepare(Translation(), x, y, data.warp.dt))
-        still = np.zeros(2)
-        there = marks.read(View.of(raw, still, voting), raw, still)
-        support = np.where(support < 0.0, there[0], support)
-        probe_support = np.where(probe_support < 0.0, there[1], probe_support)
-        view = View.of(data, theta, voting)  # its maps were overwritten
+        _, there, probes_there = marks.read(raw, np.zeros(2), voting)
+        support = np.where(support < 0.0, there, support)
+        probe_support = np.where(probe_support < 0.0, probes_there, probe_support)
+        view, *_ = marks.read(data, theta, voting)  # the other one has overwritten its maps
     p, probe_p = marks.events.p, marks.probes.p
     n_pixels = data.resolution[0] * data.resolution[1]
     background = background_rates(support, p, probe_support, probe_p, n_pixels)
@@ -145,12 +143,13 @@ class _Marks:
             link_probes(marks.probes, marks.events, backward, table, link)
         return marks
 
-    def read(self, view: View, data: WindowData, theta: Floats) -> tuple[Floats, Floats]:
-        """Return the support of events and probes."""
+    def read(self, data: WindowData, theta: Floats, voting: Bools) -> tuple[View, Floats, Floats]:
+        """Return the view at a motion, and the support of events and probes in it."""
         warp = _probe_warp(data.warp.model, data.resolution)
         x, y = replace(warp, dt=warp.dt * data.duration_s).warp(theta)
+        view = View.of(data, theta, voting, (x, y))
         probe_support = view.probe_support(x, y, self.probes.p, self.probe_links, self.links)
-        return view.event_support(self.links), probe_support
+        return view, view.event_support(self.links), probe_support
 
     def readiness(
         self, support: Floats, probe_support: Floats, background: Floats

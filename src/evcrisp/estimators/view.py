@@ -51,13 +51,27 @@ class View:
     maps: "Maps"
 
     @classmethod
-    def of(cls, data: WindowData, theta: Floats, voting: Bools) -> "View":
-        """Return the view of aligned events, of which those in ``voting`` make the maps."""
+    def of(
+        cls, data: WindowData, theta: Floats, voting: Bools, others: tuple[Floats, Floats]
+    ) -> "View":
+        """Return the view of aligned events.
+
+        Parameters
+        ----------
+        data : WindowData
+            The window.
+        theta : ndarray, shape (m,)
+            The motion.
+        voting : ndarray of bool, shape (n,)
+            The events that make the maps.
+        others : (ndarray, ndarray), px of the sensor
+            x, y of other places that the maps shall hold.
+        """
         from evcrisp.kernels.support import Maps, vote_by_polarity
 
         x, y = data.warp.warp(theta)
         p, resolution = data.p.view(np.uint8), data.resolution
-        padding = _padding_px(x, y, resolution)
+        padding = max(_padding_px(x, y, resolution), _padding_px(*others, resolution))
         contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding)
         images = scratch().floats("images", 2, *contrast.shape(resolution))
         vote_by_polarity(x, y, p, voting, float(padding), images)
@@ -131,7 +145,7 @@ def _grid_warp(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
 
 
 def _padding_px(x: Floats, y: Floats, resolution: tuple[int, int]) -> int:
-    """Return the border that the aligned events need, at most as wide as the sensor."""
+    """Return the border that aligned places need, at most as wide as the sensor."""
     widest = float(min(max(resolution), 4096 - _REACH_PX))
     needed = 0.0
     for values, size in ((x, resolution[0]), (y, resolution[1])):
