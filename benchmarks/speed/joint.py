@@ -2,8 +2,8 @@
 
 Run with ``python -m benchmarks.speed.joint``. One simulated window, translation, no motion given: `exact` and
 `paper` both look for the motion first, and torch is given what they find. `confidence` is the closed form of W alone,
-`evaluation` one value with its gradient. Torch runs with one thread and with as many as it takes by itself;
-the faster of both counts. All others use one core.
+`evaluation` one value with its gradient. Torch votes bilinearly, so its J is compared with that of `exact` on such a map. It
+runs with one thread and with as many as it takes by itself; the faster of both counts. All others use one core.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import numpy as np
 from benchmarks.measure import interleaved, report
 
 import evcrisp
+from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.confidence import solve_confidence
 from evcrisp.estimators.exact import ExactRegret
@@ -84,6 +85,10 @@ def main():
     }
     if importlib.util.find_spec("torch"):
         n_steps = options.torch_steps or options.steps
+        bilinear = ExactRegret(contrast=ContrastMap())
+        results["j_exact_bilinear"] = bilinear.run(window, model).regret.value
+        problem = JointProblem.of(data, bilinear)
+        results["j_exact_bilinear"] /= problem.terms.baseline_ed
         plain = torch_seconds(problem, theta, n_steps)
         plain["seconds"] *= options.steps / n_steps
         results["torch"] = plain

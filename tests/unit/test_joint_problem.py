@@ -7,7 +7,7 @@ import evcrisp
 from evcrisp import ConfigError, Window
 from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.joint import JointProblem, RegretConfig, event_peak
+from evcrisp.estimators.joint import DEFAULT_CONTRAST, JointProblem, RegretConfig, event_peak
 from evcrisp.motion import MOTION_MODELS, Rotation
 
 DURATION_US = 20_000
@@ -40,7 +40,7 @@ def test_the_baseline_of_denoising_is_the_variance_without_motion():
     scene = small_scene()
     events = scene.events
     x, y = events.x.astype(float), events.y.astype(float)
-    iwe = ContrastMap().build(x, y, np.ones(len(events)), events.resolution)
+    iwe = DEFAULT_CONTRAST.build(x, y, np.ones(len(events)), events.resolution)
     assert problem_of(scene).terms.baseline_ed == np.var(iwe)
 
 
@@ -48,7 +48,7 @@ def test_support_is_where_the_confidence_is_one_half():
     problem = problem_of(small_scene(), min_support=4.0)
     best = problem.solve(np.zeros(2))
     assert best.lam == 0.0
-    peak = event_peak(ContrastMap())
+    peak = event_peak(DEFAULT_CONTRAST)
     assert best.at(4.0 * peak) == pytest.approx(0.5)
 
 

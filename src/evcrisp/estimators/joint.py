@@ -15,8 +15,13 @@ from evcrisp.estimators.workspace import Workspace
 
 Floats = NDArray[np.float64]
 
+#: The paper's Gaussian of sigma 1 px, as a spline and a blur whose variances add up to 1. Bilinear votes are
+#: sharpest on whole pixels: events whose row the motion leaves alone then hold it there, and real windows
+#: get a velocity of exactly 0 across the main motion.
+DEFAULT_CONTRAST = ContrastMap(footprint="spline", sigma_px=0.866)
+
 #: Values of the three parameters that are not given in any form.
-DEFAULT_MIN_SUPPORT = 5.0
+DEFAULT_MIN_SUPPORT = 6.0
 DEFAULT_BETA_HAT = 0.5
 DEFAULT_B_HAT = 10.0
 
@@ -42,10 +47,10 @@ class RegretConfig:
         is more than windows reach, so that alignment has the larger regret.
     min_support : float, optional
         ``alpha`` as what an event needs in order to be kept: where alignment has the larger
-        regret, w = 1/2 where the contrast map is ``min_support`` times the peak of one event.
-        The default form, with 5 events.
+        regret, w = 1/2 where the map is ``min_support`` times what a lone event reads of itself.
+        The default form, with 6.
     contrast : ContrastMap
-        How the contrast map is made.
+        How the contrast map is made; a smooth kernel of sigma 1 px where not given.
     """
 
     alpha: float | None = None
@@ -55,7 +60,7 @@ class RegretConfig:
     beta_hat: float | None = None
     b_hat: float | None = None
     min_support: float | None = None
-    contrast: ContrastMap = field(default_factory=ContrastMap)
+    contrast: ContrastMap = DEFAULT_CONTRAST
 
     def __post_init__(self) -> None:
         for forms in _FORMS:
@@ -101,7 +106,7 @@ class RegretConfig:
 
 
 def event_peak(contrast: ContrastMap) -> float:
-    """Return the largest value that one event makes: on the middle of a pixel."""
+    """Return what a lone event in the middle of a pixel reads of itself, the unit of support."""
     middle = np.zeros(1) if contrast.scale == 1 else np.full(1, (contrast.scale - 1) / 2)
     return float(contrast.own_value(middle - contrast.padding_px, middle - contrast.padding_px)[0])
 

@@ -1,7 +1,7 @@
 """The joint problem as the paper solves it: Adam on the motion and on every pixel of W."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -176,17 +176,13 @@ def _value(problem: JointProblem, sums: tuple[float, ...]) -> tuple[float, float
 
 
 def _regret(problem: JointProblem, theta: Floats, w_map: Floats) -> Regret:
-    """Return the numbers of the joint problem at any theta and W; lam is 0 or 1, as Adam sees it."""
+    """Return the numbers of the joint problem at any theta and W.
+
+    Adam itself knows only which regret is the larger one, and where both are equal that changes from
+    step to step. The multiplier is that of the best W at ``theta``.
+    """
     from evcrisp.kernels import adam_joint as kernels
 
-    iwe = problem.iwe(theta)
-    sums = kernels.joint_sums(iwe.ravel(), w_map.ravel(), float(iwe.mean()))
-    value, lam = _value(problem, sums)
-    return Regret(
-        f_ea=sums[1],
-        f_ed=sums[3],
-        baseline_ea=problem.terms.baseline_ea,
-        baseline_ed=problem.terms.baseline_ed,
-        lam=lam,
-        value=value,
-    )
+    best = problem.solve(theta)
+    sums = kernels.joint_sums(best.iwe.ravel(), w_map.ravel(), best.mean)
+    return replace(best.regret(), f_ed=sums[3], value=_value(problem, sums)[0])
