@@ -58,7 +58,11 @@ def test_free_parameters_do_not_depend_on_the_number_of_events(seed, values, fac
     one = solve_confidence(iwe, terms_of(iwe, values))
     many = solve_confidence(factor * iwe, terms_of(factor * iwe, values))
     np.testing.assert_allclose(many.w_map(), one.w_map(), atol=1e-6)
-    assert abs(many.lam - one.lam) <= 1e-6
+    # Without any weight and with equal regrets, every multiplier solves the problem.
+    terms = terms_of(iwe, values)
+    gap = (terms.baseline_ea - one.f_ea) - (one.f_ed - terms.baseline_ed)
+    if one.w_map().any() or abs(gap) > 1e-9 * one.f_ea:
+        assert abs(many.lam - one.lam) <= 1e-6
 
 
 @settings(max_examples=100, deadline=None)
