@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 
 from evcrisp import Events, Window
+from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.background import (
     LEAST_EVIDENCE,
-    N_PROBES,
+    MOST_PROBES,
     background_rates,
     evidence_threshold,
+    n_probes_for,
     uniform_probes,
 )
-from evcrisp.estimators.support import confidence, weigh_evidence
-from evcrisp.estimators.view import View
+from evcrisp.estimators.support import weigh_evidence
+from evcrisp.estimators.view import SortedWindow
+from evcrisp.kernels.support import Marks
 from evcrisp.motion import MOTION_MODELS, Translation, motion_model
 
 RESOLUTION = (64, 48)
@@ -62,12 +65,24 @@ def weighed(events, theta=(0.0, 0.0), model=None, voting=None, false_alarm=0.1):
     return weigh_evidence(data, events, np.array(theta), voting=voting, false_alarm=false_alarm)
 
 
+def evidence_of(events, theta=(0.0, 0.0), **options):
+    """Return what speaks for each event, in events per px and window."""
+    weighing = weighed(events, theta, **options)
+    return weighing.score * weighing.threshold
+
+
 def test_probes_are_spread_evenly_over_sensor_time_and_polarity():
-    probes = uniform_probes(RESOLUTION)
-    assert (np.diff(probes.t) >= 0).all()
-    columns = (probes.x >= 32, probes.y >= 24, probes.t >= 0.0, probes.p == 1)
+    probes = uniform_probes(RESOLUTION, MOST_PROBES)
+    half = RESOLUTION[0] * RESOLUTION[1]
+    assert (np.diff(probes.source) >= 0).all()
+    assert ((probes.source - probes.x - 64 * probes.y) % half == 0).all()
+    columns = (probes.x >= 32, probes.y >= 24, probes.t >= 0.0, probes.source >= half)
     corners = sum(column.astype(int) << i for i, column in enumerate(columns))
-    np.testing.assert_allclose(np.bincount(corners), N_PROBES / 16, rtol=0.05)
+    np.testing.assert_allclose(np.bincount(corners), MOST_PROBES / 16, rtol=0.05)
+
+
+def test_larger_windows_have_more_probes():
+    assert [n_probes_for(n) for n in (0, 20_000, 30_000, 10**8)] == [2048, 2048, 4096, 8192]
 
 
 def test_noise_on_edges_and_between_them_is_kept_at_the_stated_rate():
@@ -84,21 +99,13 @@ def test_the_threshold_goes_up_as_long_as_it_costs_no_signal():
 
 def test_the_threshold_of_noise_alone_keeps_next_to_nothing():
     rng = np.random.default_rng(0)
-    events, probes = rng.exponential(1.0, 5000), rng.exponential(1.0, N_PROBES)
+    events, probes = rng.exponential(1.0, 5000), rng.exponential(1.0, MOST_PROBES)
     assert (events > evidence_threshold(events, probes, 0.1)).mean() < 0.01
 
 
 def test_the_threshold_is_never_below_the_least_evidence():
     assert evidence_threshold(np.empty(0), np.zeros(10), 0.1) == LEAST_EVIDENCE
     assert evidence_threshold(np.full(5, -1.0), np.full(10, -1.0), 0.1) == LEAST_EVIDENCE
-
-
-def test_confidence_is_one_half_at_the_threshold():
-    np.testing.assert_allclose(
-        confidence(np.array([-3.0, 0.7 * 0.5**0.5, 0.7, 7.0]), 0.7),
-        [0.0, 0.0, 0.5, 0.995],
-        atol=1e-12,
-    )
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.1, 1.0])
@@ -117,10 +124,10 @@ def test_the_background_is_found_beside_moving_lines(rate, share_on):
 
 
 def test_rates_without_events_are_above_zero():
-    p = np.tile(np.array([0, 1], np.uint8), 50)
-    none = np.empty(0)
-    rates = background_rates(none, none.astype(np.uint8), np.zeros(100), p, 1000)
-    np.testing.assert_allclose(rates, 0.5 / 1000)
+    none, zeros = np.empty(0), np.zeros(100)
+    events = Marks(none, none, none, none.astype(np.int32), 50)
+    probes = Marks(zeros, zeros, zeros, np.arange(100, dtype=np.int32), 50)
+    np.testing.assert_allclose(background_rates(none, events, zeros, probes, 1000), 0.5 / 1000)
 
 
 def test_a_moving_line_is_signal_and_the_noise_around_it_is_not():
@@ -132,8 +139,8 @@ def test_a_moving_line_is_signal_and_the_noise_around_it_is_not():
 
 def test_a_line_speaks_for_its_own_polarity_only():
     events, which = merged(line(800.0), line(800.0, seed=5, p=False)[:20])
-    evidence = weighed(events, (800.0, 0.0))
-    assert np.median(evidence.value[which == 0]) > 10 * np.median(evidence.value[which == 1])
+    evidence = evidence_of(events, (800.0, 0.0))
+    assert np.median(evidence[which == 0]) > 10 * np.median(evidence[which == 1])
 
 
 def test_a_pixel_does_not_speak_for_itself():
@@ -144,21 +151,20 @@ def test_a_pixel_does_not_speak_for_itself():
     )
     for theta in ((0.0, 0.0), (300.0, 0.0)):
         evidence = weighed(alone, theta)
-        assert (evidence.value <= 0.0).all()
+        assert (evidence.score <= 0.0).all()
         assert not evidence.signal.any()
 
 
 def test_an_event_too_soon_after_the_last_one_of_its_pixel_is_doubted():
     events = line(800.0, seed=7)
     theta = (800.0, 0.0)
-    value = weighed(events, theta).value
+    value = evidence_of(events, theta)
     k = int(np.argmax(value * (np.abs(events.t - DURATION_US // 2) < 5000)))
     again = Events(
         x=events.x[[k]], y=events.y[[k]], t=events.t[[k]] + 5, p=[True], resolution=RESOLUTION
     )
     both, which = merged(events, again)
-    evidence = weighed(both, theta)
-    assert evidence.value[which == 1][0] < 0.3 * value[k]
+    assert evidence_of(both, theta)[which == 1][0] < 0.3 * value[k]
 
 
 def test_events_that_do_not_vote_support_nobody():
@@ -168,22 +174,34 @@ def test_events_that_do_not_vote_support_nobody():
 
 
 def test_places_in_view_for_half_the_window_have_half_the_exposure():
-    data = WindowData.of(Window(noise(10), 0, DURATION_US), Translation())
+    events = noise(10)
+    data = WindowData.of(Window(events, 0, DURATION_US), Translation())
     theta = np.array([1000.0, 0.0])  # 20 px within the window
-    view = View.of(data, theta, np.ones(10, bool), (np.array([-10.0, 74.0]), np.zeros(2)))
-    x = np.array([32.0, -0.5, 63.5, -5.5, 3.5])
-    tiles = view.contrast.__class__(
+    view = SortedWindow.of(data, events).at(data.warp, theta, np.ones(10, bool))
+    tiles = ContrastMap(
         footprint="bilinear", sigma_px=0.0, padding_px=view.contrast.padding_px, scale=4
     )
+    x = np.array([32.0, -0.5, 63.5, -5.5, 3.5])
     exposure = tiles.sample(view.maps.exposure, x, np.full(5, 24.0))
     np.testing.assert_allclose(exposure, [1.0, 0.5, 0.5, 0.25, 0.7], atol=0.08)
+
+
+def test_the_map_holds_all_events_and_probes_of_a_sane_motion():
+    events, _ = merged(noise(50), line(2000.0))
+    data = WindowData.of(Window(events, 0, DURATION_US), Translation())
+    window = SortedWindow.of(data, events)
+    support, probe_support = window.at(
+        data.warp, np.array([2000.0, -900.0]), np.ones(len(events), bool)
+    ).support()
+    assert support.min() >= 0.0
+    assert probe_support.min() >= 0.0
 
 
 @pytest.mark.parametrize("theta", [(1e5, 0.0), (1e300, 1e300), (np.nan, 0.0), (np.inf, 0.0)])
 def test_events_that_leave_the_map_are_judged_by_the_pixels_around_them(theta):
     events, which = merged(noise(600), line(100.0))
     evidence = weighed(events, theta)
-    assert np.isfinite(evidence.value).all()
+    assert np.isfinite(evidence.score).all()
     assert evidence.signal[which == 1].mean() > 0.5
     assert evidence.signal[which == 0].mean() < 0.15
 
@@ -194,15 +212,15 @@ def test_any_number_of_events_is_weighed(name, n):
     events = noise(n)
     model = motion_model(name, RESOLUTION)
     evidence = weighed(events, np.zeros(len(model.param_names)), model)
-    assert evidence.value.shape == (n,)
-    assert np.isfinite(evidence.value).all()
+    assert evidence.score.shape == (n,)
+    assert np.isfinite(evidence.score).all()
     assert np.isfinite(evidence.confidence).all()
 
 
 @pytest.mark.parametrize("resolution", [(1, 1), (2, 3), (5, 1)])
 def test_sensors_of_a_few_pixels_are_sensors_too(resolution):
     evidence = weighed(noise(50, resolution=resolution))
-    assert np.isfinite(evidence.value).all()
+    assert np.isfinite(evidence.score).all()
 
 
 def test_threads_do_not_disturb_each_other():
@@ -211,5 +229,5 @@ def test_threads_do_not_disturb_each_other():
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda events: weighed(events, (800.0, 0.0)), cases * 4))
     for k, evidence in enumerate(together):
-        np.testing.assert_array_equal(evidence.value, alone[k % 8].value)
+        np.testing.assert_array_equal(evidence.score, alone[k % 8].score)
         assert evidence.threshold == alone[k % 8].threshold

@@ -9,17 +9,21 @@ from numpy.typing import NDArray
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.hot_pixels import hot_events
+from evcrisp.estimators.pyramid import thinned
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
-from evcrisp.estimators.search import find_motion
+from evcrisp.estimators.search import find_motion, refine_motion
 from evcrisp.estimators.support import Evidence, weigh_evidence
-from evcrisp.estimators.view import scratch
 from evcrisp.motion import MotionModel
 from evcrisp.solvers import SolverResult, Status
 from evcrisp.windows import Window
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+#: Of more events than this, a selection tells the motion that gives the labels. The motion that is
+#: reported is then looked for with all signal.
+FIRST_EVENTS = 50_000
 
 #: Ends of the search after which labels cannot improve the motion.
 HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAPSED)
@@ -81,17 +85,18 @@ class AutoRegret:
         """Estimate motion and labels of one window."""
         data = WindowData.of(window, model)
         cool = ~hot_events(window.events)
-        end = find_motion(data if cool.all() else data.subset(cool), theta0)
+        voters = data if cool.all() else data.subset(cool)
+        start = find_motion(_some(voters), theta0)
         evidence = weigh_evidence(
-            data, window.events, end.theta, voting=cool, false_alarm=self.false_alarm
+            data, window.events, start.theta, voting=cool, false_alarm=self.false_alarm
         )
         w_map, regret = _joint(data, evidence, cool)
-        end = _refined(data, end, evidence.signal)
+        end = _refined(data, voters, start, evidence.signal)
         aligned_x, aligned_y = data.warp.warp(end.theta)
         return Estimate(
             theta=end.theta,
             signal=evidence.signal,
-            score=evidence.value / evidence.threshold,
+            score=evidence.score,
             confidence=evidence.confidence,
             aligned_x=aligned_x,
             aligned_y=aligned_y,
@@ -105,16 +110,28 @@ class AutoRegret:
         )
 
 
-def _refined(data: WindowData, start: SolverResult, signal: Bools) -> SolverResult:
-    """Return the motion of the signal alone, if it is near that of all events."""
-    if start.status in HOPELESS or np.count_nonzero(signal) < MIN_SIGNAL:
+def _some(data: WindowData) -> WindowData:
+    """Return an even selection of many events; polarities have no part in the search."""
+    warp = thinned(data.warp, FIRST_EVENTS)
+    return data if warp is data.warp else replace(data, warp=warp, p=data.p[: len(warp)])
+
+
+def _refined(
+    data: WindowData, voters: WindowData, start: SolverResult, signal: Bools
+) -> SolverResult:
+    """Return the motion of the signal, or of all voters if that leads elsewhere."""
+    if start.status in HOPELESS:
         return start
-    end = find_motion(data.subset(signal), start.theta)
-    n_eval = start.n_eval + end.n_eval
-    scaling = Scaling.of(data.warp.model, data.resolution, data.duration_s)
-    moved_px = float(np.linalg.norm(scaling.scaled(end.theta - start.theta)))
-    better = end.status is Status.CONVERGED and moved_px < MAX_CORRECTION_PX
-    return replace(end if better else start, n_eval=n_eval)
+    n_eval = start.n_eval
+    if np.count_nonzero(signal) >= MIN_SIGNAL:
+        end = refine_motion(data.subset(signal), start.theta)
+        n_eval += end.n_eval
+        scaling = Scaling.of(data.warp.model, data.resolution, data.duration_s)
+        moved_px = float(np.linalg.norm(scaling.scaled(end.theta - start.theta)))
+        if end.status is Status.CONVERGED and moved_px < MAX_CORRECTION_PX:
+            return replace(end, n_eval=n_eval)
+    end = refine_motion(voters, start.theta)
+    return replace(end, n_eval=n_eval + end.n_eval)
 
 
 def _joint(data: WindowData, evidence: Evidence, voting: Bools) -> tuple[Floats, Regret]:
@@ -122,18 +139,19 @@ def _joint(data: WindowData, evidence: Evidence, voting: Bools) -> tuple[Floats,
 
     W o M is the sum of both maps, each times its own confidence.
     """
-    from evcrisp.kernels.support import mask_maps
+    from evcrisp.kernels.support import add_up, mask_maps, vote
 
-    contrast, images = evidence.view.contrast, evidence.view.maps.images
-    w_map, sums = np.empty(images.shape[1:]), np.empty(6)
+    view = evidence.view
+    images, padding = view.maps.images, view.maps.padding
+    w_map, sums, unaligned = np.empty(images.shape[1:]), np.empty(6), np.empty(2)
     mask_maps(images, evidence.background, evidence.threshold, w_map, sums)
+    still = view.window.aligned(data.warp, np.zeros(len(data.warp.model.param_names)))
+    vote(still, view.window.order, voting, padding, images)  # the other maps have done their part
+    add_up(images, unaligned)
     mean, square, mean_kept, square_kept, mean_w, loss = sums / w_map.size
-    x, y = data.warp.warp(np.zeros(len(data.warp.model.param_names)))
-    unaligned = scratch().floats("images", *w_map.shape)  # the maps are not needed any more
-    unaligned.fill(0.0)
-    contrast.vote(*contrast.to_map(x, y), voting.astype(np.float64), unaligned)
     f_ea, f_ed = max(square - mean**2, 0.0), max(square_kept - mean_kept**2, 0.0)
-    baseline_ed = float(np.var(unaligned))
+    mean, square = unaligned / w_map.size
+    baseline_ed = max(square - mean**2, 0.0)
     regret_ea = max(f_ed - baseline_ed, 0.0)
     # With beta = 1 / P the closed form asks for alpha = t0^2 / P.
     value = regret_ea + evidence.threshold**2 * mean_w + loss

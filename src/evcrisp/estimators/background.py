@@ -7,15 +7,18 @@ much noise there is.
 """
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from evcrisp.kernels.support import Marks
+
 Floats = NDArray[np.float64]
 
-#: How many probes; a false-alarm rate of 10 % is known to within 0.3 %.
-N_PROBES = 8192
+#: Most probes; a false-alarm rate of 10 % is then known to within 0.3 %.
+MOST_PROBES = 8192
 
 #: Share of the quietest probes by which the background rate is told.
 QUIET_SHARE = 0.2
@@ -23,7 +26,7 @@ QUIET_SHARE = 0.2
 #: Evidence below this is none: less than what one event at a distance of 1.5 px gives.
 LEAST_EVIDENCE = 0.02
 
-#: A step of the threshold is taken if it gains more than this many standard deviations.
+#: Standard deviations by which the kept share of events has to exceed that of probes.
 _CERTAINTY = 3.0
 
 #: Steps of the evenly spread sequence in four dimensions; powers of the root of g^5 = g + 1.
@@ -31,44 +34,45 @@ _STEPS = 1.1673039782614187 ** -np.arange(1.0, 5.0)
 
 
 class Probes(NamedTuple):
-    """Pixels, times and polarities of noise that could have been, sorted by time."""
+    """Noise that could have been, sorted by source; all arrays have shape (n,)."""
 
-    x: NDArray[np.uint16]  # (n,) px
-    y: NDArray[np.uint16]  # (n,) px
-    t: Floats  # (n,) -0.5 to 0.5, in windows from the reference time
-    p: NDArray[np.uint8]  # (n,) 0 or 1
+    x: Floats  # px
+    y: Floats  # px
+    t: Floats  # -0.5 to 0.5, in windows from the reference time
+    source: NDArray[np.int32]  # pixel and polarity: (p * height + y) * width + x
 
 
-@lru_cache(maxsize=16)
-def uniform_probes(resolution: tuple[int, int], n: int = N_PROBES) -> Probes:
+def n_probes_for(n_events: int) -> int:
+    """Return how many probes a window is worth: about a tenth of its events, 2048 to 8192."""
+    n = MOST_PROBES // 4
+    while n < MOST_PROBES and 10 * n < n_events:
+        n *= 2
+    return n
+
+
+@lru_cache(maxsize=32)
+def uniform_probes(resolution: tuple[int, int], n: int) -> Probes:
     """Return n probes for a sensor; the same ones each time.
 
     Examples
     --------
-    >>> probes = uniform_probes((346, 260))
-    >>> bool(abs(probes.p.mean() - 0.5) < 0.001), bool(abs(probes.x.mean() - 172.5) < 0.5)
+    >>> probes = uniform_probes((346, 260), 8192)
+    >>> bool(abs(probes.t.mean()) < 0.001), bool(abs(probes.x.mean() - 172.5) < 0.5)
     (True, True)
     """
     unit = np.mod(0.5 + np.arange(1, n + 1)[:, None] * _STEPS, 1.0)
-    unit = unit[np.argsort(unit[:, 3], kind="stable")]
     width, height = resolution
-    columns = (
-        (unit[:, 0] * width).astype(np.uint16),
-        (unit[:, 1] * height).astype(np.uint16),
-        unit[:, 3] - 0.5,
-        (unit[:, 2] < 0.5).astype(np.uint8),
-    )
+    x, y, p = (np.floor(unit[:, i] * n) for i, n in enumerate((width, height, 2)))
+    source = ((p * height + y) * width + x).astype(np.int32)
+    order = np.argsort(source, kind="stable")
+    columns = x[order], y[order], unit[order, 3] - 0.5, source[order]
     for column in columns:
         column.flags.writeable = False
     return Probes(*columns)
 
 
 def background_rates(
-    support: Floats,
-    p: NDArray[np.uint8],
-    probe_support: Floats,
-    probe_p: NDArray[np.uint8],
-    n_pixels: int,
+    support: Floats, events: "Marks", probe_support: Floats, probes: "Marks", n_pixels: int
 ) -> Floats:
     """Return the noise events per pixel and window, OFF and ON, shape (2,); above 0.
 
@@ -80,20 +84,21 @@ def background_rates(
     ----------
     support, probe_support : ndarray, shape (n,) and (n_probes,)
         Support of the events and of the probes.
-    p, probe_p : ndarray of uint8, shape (n,) and (n_probes,)
-        Their polarities.
+    events, probes : Marks
+        What they are.
     n_pixels : int
         Pixels of the sensor.
     """
     from evcrisp.kernels.support import count_quiet
 
     quiet, share = np.empty(2), np.empty(2)
-    for q in (0, 1):
-        ranked = np.sort(probe_support[probe_p == q])
+    first_on = int(np.searchsorted(probes.source, probes.half))
+    for q, part in enumerate((probe_support[:first_on], probe_support[first_on:])):
+        ranked = np.sort(part)
         quiet[q] = ranked[int(QUIET_SHARE * ranked.size)]
         share[q] = np.searchsorted(ranked, quiet[q], side="right") / ranked.size
-    counts = np.zeros(2, np.int64)
-    count_quiet(support, p, quiet, counts)
+    counts = np.empty(2, np.int64)
+    count_quiet(support, events, quiet, counts)
     return np.maximum(counts, 0.5 * share) / (share * n_pixels)
 
 
@@ -108,17 +113,18 @@ def evidence_threshold(evidence: Floats, probe_evidence: Floats, false_alarm: fl
     Parameters
     ----------
     evidence, probe_evidence : ndarray, shape (n,) and (n_probes,)
-        Evidence of the events and of the probes.
+        Evidence of the events and of the probes; of more events than probes, an even selection
+        decides.
     false_alarm : float
         Largest share of the probes that may be kept.
     """
     if not evidence.size:
         return LEAST_EVIDENCE
-    some = evidence[:: -(-evidence.size // N_PROBES)]
-    n_probes, n = probe_evidence.size, some.size
+    n_probes = probe_evidence.size
+    some = np.sort(evidence[:: -(-evidence.size // n_probes)])
     ranked = np.sort(probe_evidence)
     steps = np.unique(np.maximum(ranked[int((1.0 - false_alarm) * n_probes) :], LEAST_EVIDENCE))
     kept_probes = 1.0 - np.searchsorted(ranked, steps, side="right") / n_probes
-    kept = 1.0 - np.searchsorted(np.sort(some), steps, side="right") / n
-    chance = np.maximum(kept_probes, 1.0 / n_probes) * (1.0 / n + 1.0 / n_probes)
-    return float(steps[np.argmax(kept - kept_probes - _CERTAINTY * np.sqrt(chance))])
+    kept = 1.0 - np.searchsorted(some, steps, side="right") / some.size
+    variance = np.maximum(kept_probes, 1.0 / n_probes) * (1.0 / some.size + 1.0 / n_probes)
+    return float(steps[np.argmax(kept - kept_probes - _CERTAINTY * np.sqrt(variance))])

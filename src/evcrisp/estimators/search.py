@@ -116,6 +116,22 @@ def find_motion(
     return _warm(problem, config, guess)
 
 
+def refine_motion(
+    data: WindowData, theta0: ArrayLike, config: SearchConfig | None = None
+) -> SolverResult:
+    """Return the motion under which the events are sharpest, next to one that is nearly right.
+
+    The finest map with all events is all that is looked at; see :func:`find_motion`.
+    """
+    config = SearchConfig() if config is None else config
+    hopeless = no_evidence(data, theta0)
+    if hopeless is not None:
+        return hopeless
+    problem = _problem(data, config)
+    plan = [(config.finest_scale, len(data), True)]
+    return _refined(problem, config, plan, problem.scaling.scaled(theta0), None, 0)
+
+
 def no_evidence(data: WindowData, theta0: ArrayLike | None = None) -> SolverResult | None:
     """Return the result for a window that cannot tell a motion, or None if it may.
 

@@ -8,36 +8,29 @@ support of an event is therefore what other pixels have put at its aligned place
 
 in events per pixel and window, with the exposure E: how long that place was in view. Above the
 background rate b it is the rate at which pixels fire when they see this place. A pixel that has
-just fired must first see the brightness change by a threshold again: it is ready with a share
-:math:`r^2` as long as fewer events were to be expected since its last one than it needs. What speaks
-for the event is
+just fired must first see the brightness change by a threshold again, and is ready with a share
 
-.. math:: e_k = (m_k - b)\, r_k^{\mathrm{before}}\, r_k^{\mathrm{after}} .
+.. math:: r = 1 - c \left(1 - r_0\right) \left(1 - \min(n / n_0, 1)^2\right)
 
-As to whether the last events of the pixel were noise themselves, all possibilities are weighed, going
-once forward and once backward through time. All of it takes time in proportion to events and pixels.
+where n is the number of events to be expected since its last one, and c the chance that this one
+was signal. What speaks for the event is
+
+.. math:: e_k = (m_k - b)\, r_k^{\mathrm{before}}\, r_k^{\mathrm{after}} ,
+
+and the chance is :math:`(m - b) r / ((m - b) r + b)`, going from event to event once forward and
+once backward through time. All of it takes time in proportion to events and pixels.
 """
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.background import (
-    N_PROBES,
-    background_rates,
-    evidence_threshold,
-    uniform_probes,
-)
-from evcrisp.estimators.view import View, scratch
+from evcrisp.estimators.background import background_rates, evidence_threshold
+from evcrisp.estimators.view import SortedWindow, View, scratch
 from evcrisp.events import Events
-from evcrisp.motion import MotionModel, PreparedWarp, Translation, prepare
-
-if TYPE_CHECKING:
-    from evcrisp.kernels.support import Links, Pixels
+from evcrisp.motion import Translation, prepare
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -47,32 +40,14 @@ Bools = NDArray[np.bool_]
 class Evidence:
     """What speaks for each event, and how much is enough."""
 
-    value: Floats  # (n,) events per px and window above the background; finite
-    threshold: float  # the evidence above which an event is signal; positive
+    score: Floats  # (n,) evidence over threshold; finite
+    confidence: (
+        Floats  # (n,) the paper's w at lam = 0: 1 - A / e^2, A = t0^2 / 2; 1/2 for a score of 1
+    )
+    signal: Bools  # (n,) whether the score is above 1
+    threshold: float  # t0, events per px and window above the background
     background: Floats  # (2,) noise events per px and window, OFF and ON
     view: View  # the maps of which it was read; scratch
-
-    @property
-    def signal(self) -> Bools:
-        """Which events are signal, shape (n,)."""
-        return self.value > self.threshold
-
-    @property
-    def confidence(self) -> Floats:
-        """Confidence in each event, shape (n,); see :func:`confidence`."""
-        return confidence(self.value, self.threshold)
-
-
-def confidence(evidence: Floats, threshold: float) -> Floats:
-    """Return the paper's w at lam = 0: 1 - A / e^2 with A = t0^2 / 2, hence 1/2 at the threshold.
-
-    Examples
-    --------
-    >>> confidence(np.array([-1.0, 1.0, 2.0, 4.0]), 2.0)
-    array([0.   , 0.   , 0.5  , 0.875])
-    """
-    relative = np.maximum(evidence, 0.5 * threshold) / threshold
-    return np.maximum(1.0 - 0.5 / (relative * relative), 0.0)
 
 
 def weigh_evidence(
@@ -91,93 +66,42 @@ def weigh_evidence(
     false_alarm : float
         Largest share of uniform noise that may pass for signal.
     """
-    from evcrisp.kernels.support import weigh
+    from evcrisp.kernels.support import conclude, weigh
 
     if not data.duration_s > 0.0:
         data = replace(data, duration_s=1.0)
-    marks = _Marks.of(data, events.contiguous())
-    view, support, probe_support = marks.read(data, theta, voting)
+    window = SortedWindow.of(data, events.contiguous())
+    view = window.at(data.warp, theta, voting)
+    support, probe_support = view.support()
     if min(float(support.min(initial=0.0)), float(probe_support.min())) < 0.0:
         # What the motion takes off the map is judged by the pixels around it.
         x, y = events.x.astype(np.float64), events.y.astype(np.float64)
-        raw = replace(data, warp=prepare(Translation(), x, y, data.warp.dt))
-        _, there, probes_there = marks.read(raw, np.zeros(2), voting)
+        raw = prepare(Translation(), x, y, data.warp.dt)
+        there, probes_there = window.at(raw, np.zeros(2), voting).support("raw")
         support = np.where(support < 0.0, there, support)
         probe_support = np.where(probe_support < 0.0, probes_there, probe_support)
-        view, *_ = marks.read(data, theta, voting)  # the other one has overwritten its maps
-    p, probe_p = marks.events.p, marks.probes.p
+        view = window.at(data.warp, theta, voting)  # the other one has overwritten it
     n_pixels = data.resolution[0] * data.resolution[1]
-    background = background_rates(support, p, probe_support, probe_p, n_pixels)
-    ready, probe_ready = marks.readiness(support, probe_support, background)
-    weigh(support, p, background, ready)
-    weigh(probe_support, probe_p, background, probe_ready)
+    background = background_rates(support, view.events, probe_support, view.probes, n_pixels)
+    ready, probe_ready = _readiness(view, support, probe_support, background)
+    weigh(support, view.events, background, ready)
+    weigh(probe_support, view.probes, background, probe_ready)
     threshold = evidence_threshold(support, probe_support, false_alarm)
-    return Evidence(support, threshold, background, view)
+    score, confidence = np.empty(len(data)), np.empty(len(data))
+    signal = np.empty(len(data), np.bool_)
+    conclude(support, window.order, threshold, score, confidence, signal)
+    return Evidence(score, confidence, signal, threshold, background, view)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Marks:
-    """The events of a window and probes among them, linked pixel by pixel."""
+def _readiness(
+    view: View, support: Floats, probe_support: Floats, background: Floats
+) -> tuple[Floats, Floats]:
+    """Return how ready the pixels of events and probes were, before and after, multiplied."""
+    from evcrisp.kernels.support import follow_pixels, look_at_pixels
 
-    events: "Pixels"
-    probes: "Pixels"
-    links: "Links"  # of the events
-    probe_links: "Links"
-
-    @classmethod
-    def of(cls, data: WindowData, events: Events) -> "_Marks":
-        from evcrisp.kernels.support import Links, Pixels, link_events, link_probes
-
-        p = events.p.view(np.uint8)
-        marks = cls(
-            Pixels(events.x, events.y, data.warp.dt / data.duration_s, p),
-            Pixels(*uniform_probes(data.resolution)),
-            Links(*np.empty((2, p.size), np.int32)),
-            Links(*np.empty((2, N_PROBES), np.int32)),
-        )
-        width, height = data.resolution
-        table = scratch().floats("table", 2 * width * height).view(np.int32)
-        table = table[: 2 * width * height].reshape(2, height, width)
-        link_events(marks.events, table, *marks.links)
-        for backward, link in zip((False, True), marks.probe_links, strict=True):
-            link_probes(marks.probes, marks.events, backward, table, link)
-        return marks
-
-    def read(self, data: WindowData, theta: Floats, voting: Bools) -> tuple[View, Floats, Floats]:
-        """Return the view at a motion, and the support of events and probes in it."""
-        warp = _probe_warp(data.warp.model, data.resolution)
-        x, y = replace(warp, dt=warp.dt * data.duration_s).warp(theta)
-        view = View.of(data, theta, voting, (x, y))
-        probe_support = view.probe_support(x, y, self.probes.p, self.probe_links, self.links)
-        return view, view.event_support(self.links), probe_support
-
-    def readiness(
-        self, support: Floats, probe_support: Floats, background: Floats
-    ) -> tuple[Floats, Floats]:
-        """Return how ready the pixels of events and probes were, before and after, multiplied."""
-        from evcrisp.kernels.support import follow_pixels, look_at_pixels
-
-        t, p = self.events.t, self.events.p
-        ready, probe_ready = np.ones(support.size), np.ones(probe_support.size)
-        chance = np.empty(support.size)
-        for backward, link, start in zip((False, True), self.links, self.probe_links, strict=True):
-            follow_pixels(t, p, support, link, backward, background, chance, ready)
-            look_at_pixels(
-                self.probes,
-                probe_support,
-                start,
-                self.events,
-                support,
-                link,
-                background,
-                chance,
-                probe_ready,
-            )
-        return ready, probe_ready
-
-
-@lru_cache(maxsize=8)
-def _probe_warp(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
-    """Return the warp of the probes for a window of one second."""
-    probes = uniform_probes(resolution)
-    return prepare(model, probes.x.astype(np.float64), probes.y.astype(np.float64), probes.t)
+    events, probes, place = view.events, view.probes, view.window.place
+    ready, probe_ready = scratch("ready", support.size), np.empty(probe_support.size)
+    chance = scratch("chance", 2, support.size)
+    follow_pixels(events, support, background, chance, ready)
+    look_at_pixels(probes, probe_support, place, events, support, background, chance, probe_ready)
+    return ready, probe_ready

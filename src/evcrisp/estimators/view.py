@@ -1,4 +1,4 @@
-"""The contrast maps of a window, one per polarity, and the support that they give at any place."""
+"""The contrast maps of a window, one per polarity, and the support that they give to events."""
 
 import threading
 from dataclasses import dataclass, replace
@@ -10,18 +10,20 @@ from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.background import n_probes_for, uniform_probes
 from evcrisp.estimators.workspace import Workspace
+from evcrisp.events import Events
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
 
 if TYPE_CHECKING:
-    from evcrisp.kernels.support import Links, Maps
+    from evcrisp.kernels.support import Maps, Marks
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
+Integers = NDArray[np.int32]
 
 #: Exposure is told from this grid of pixels, at so many times, on a map with tiles of that size.
-_GRID_PX, _GRID_TIMES, _TILE_PX = 4, 8, 4
+_GRID_PX, _GRID_TIMES, _TILE_PX = 4, 6, 4
 
 #: The reach of a footprint, px.
 _REACH_PX = 3
@@ -29,104 +31,133 @@ _REACH_PX = 3
 _LOCAL = threading.local()
 
 
-def scratch() -> Workspace:
-    """Return the arrays of this thread that outlive a window; fresh memory costs more than its use."""
+def scratch(name: str, *shape: int) -> Floats:
+    """Return an array of this thread that outlives a window; fresh memory costs more than its use."""
     if not hasattr(_LOCAL, "workspace"):
         _LOCAL.workspace = Workspace()
-    return _LOCAL.workspace
+    return _LOCAL.workspace.floats(name, *shape)
+
+
+def scratch_integers(name: str, n: int) -> Integers:
+    """Return the same for whole numbers."""
+    return scratch(name, n // 2 + 1).view(np.int32)[:n]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SortedWindow:
+    """The events of a window in the order of their pixels, and probes among them. All is scratch."""
+
+    data: WindowData
+    order: Integers  # (n,) index of each sorted event
+    events: "Marks"  # not aligned yet
+    probes: "Marks"  # not aligned yet
+    place: Integers  # (n_probes,) where the probes would stand
+
+    @classmethod
+    def of(cls, data: WindowData, events: Events) -> "SortedWindow":
+        """Sort the events of a window."""
+        from evcrisp.kernels.support import Marks, find_probes, sort_by_source, take
+
+        n, (width, height) = len(events), data.resolution
+        order, source = scratch_integers("order", n), scratch_integers("source", n)
+        stop = scratch_integers("stop", 2 * width * height)
+        p = events.p.view(np.uint8)
+        sort_by_source(events.x, events.y, p, height, width, stop, order, source)
+        t = scratch("t", n)
+        take(data.warp.dt, order, 1.0 / data.duration_s, t)
+        probes = uniform_probes(data.resolution, n_probes_for(n))
+        place = scratch_integers("place", probes.t.size)
+        find_probes(probes.source, probes.t, stop, t, place)
+        half = width * height
+        return cls(data, order, Marks(t, t, t, source, half), Marks(*probes, half), place)
+
+    def at(self, warp: PreparedWarp, theta: Floats, voting: Bools) -> "View":
+        """Return the view at a motion; only events in ``voting``, shape (n,), make the maps."""
+        from evcrisp.kernels.support import Maps, vote
+
+        resolution, duration_s = self.data.resolution, self.data.duration_s
+        events = self.aligned(warp, theta)
+        n_probes = self.place.size
+        probe_warp = _probe_warp(warp.model, resolution, n_probes)
+        probe_x, probe_y = _places(probe_warp, duration_s, theta, "probe")
+        probes = self.probes._replace(x=probe_x, y=probe_y)
+        padding = max(_padding_px(marks.x, marks.y, resolution) for marks in (events, probes))
+        contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding)
+        images = scratch("images", 2, *contrast.shape(resolution))
+        vote(events, self.order, voting, float(padding), images)
+        grid = _grid_warp(warp.model, resolution)
+        places = _places(grid, duration_s, theta, "grid")
+        tiles = replace(contrast, footprint="bilinear", scale=_TILE_PX)
+        exposure = scratch("exposure", *tiles.shape(resolution))
+        exposure.fill(0.0)
+        tiles.vote(*tiles.to_map(*places, out=places), _worth(len(grid)), exposure)
+        maps = Maps(images, exposure, float(padding), 1.0 / _TILE_PX)
+        return View(self, events, probes, contrast, maps)
+
+    def aligned(self, warp: PreparedWarp, theta: Floats) -> "Marks":
+        """Return the events at their places."""
+        from evcrisp.kernels.support import take
+
+        n = self.order.size
+        x, y = warp.warp(theta, out=(scratch("x", n), scratch("y", n)))
+        events = self.events._replace(x=scratch("sorted x", n), y=scratch("sorted y", n))
+        take(x, self.order, 1.0, events.x)
+        take(y, self.order, 1.0, events.y)
+        return events
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """Events at their places, the maps that they make, and how long every place was in view.
+    """A window at a motion: events at their places, the maps that they make, and exposure.
 
-    The maps have no blur: voting and reading with a spline makes a kernel of sigma 0.7 px. They are
-    scratch: the next view overwrites them.
+    The maps have no blur: voting and reading with a spline makes a kernel of sigma 0.7 px. Events
+    and maps are scratch, which the next view overwrites.
     """
 
-    x: Floats  # (n,) px of the sensor
-    y: Floats  # (n,)
-    p: Bytes  # (n,)
+    window: SortedWindow
+    events: "Marks"
+    probes: "Marks"
     contrast: ContrastMap
     maps: "Maps"
 
-    @classmethod
-    def of(
-        cls, data: WindowData, theta: Floats, voting: Bools, others: tuple[Floats, Floats]
-    ) -> "View":
-        """Return the view of aligned events.
+    def support(self, name: str = "") -> tuple[Floats, Floats]:
+        """Return the support of events and probes by events of other pixels.
 
-        Parameters
-        ----------
-        data : WindowData
-            The window.
-        theta : ndarray, shape (m,)
-            The motion.
-        voting : ndarray of bool, shape (n,)
-            The events that make the maps.
-        others : (ndarray, ndarray), px of the sensor
-            x, y of other places that the maps shall hold.
+        In events per px and window, in the order of their pixels; -1 for those off the map. The
+        first is scratch with that name.
         """
-        from evcrisp.kernels.support import Maps, vote_by_polarity
+        from evcrisp.kernels.support import own_of_events, own_of_probes, read_support
 
-        x, y = data.warp.warp(theta)
-        p, resolution = data.p.view(np.uint8), data.resolution
-        padding = max(_padding_px(x, y, resolution), _padding_px(*others, resolution))
-        contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding)
-        images = scratch().floats("images", 2, *contrast.shape(resolution))
-        vote_by_polarity(x, y, p, voting, float(padding), images)
-        exposure = _exposure(data, theta, replace(contrast, footprint="bilinear", scale=_TILE_PX))
-        return cls(x, y, p, contrast, Maps(images, exposure, float(padding), float(_TILE_PX)))
-
-    def event_support(self, links: "Links") -> Floats:
-        """Return the support of the events themselves, each by those of other pixels.
-
-        Parameters
-        ----------
-        links : Links
-            Their neighbors in time.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            Events per px and window; -1 for an event off the map.
-        """
-        from evcrisp.kernels.support import own_of_events, read_support
-
-        support = np.empty(self.x.size)
-        own_of_events(self.x, self.y, links.before, self.maps.padding, support)
-        read_support(self.maps, self.x, self.y, self.p, support)
-        return support
-
-    def probe_support(
-        self, x: Floats, y: Floats, p: Bytes, links: "Links", event_links: "Links"
-    ) -> Floats:
-        """Return the support that events would find at other places, shape (n,).
-
-        Parameters
-        ----------
-        x, y : ndarray, shape (n,), px of the sensor
-            The places, aligned.
-        p : ndarray of uint8, shape (n,)
-            Polarity for which support is sought.
-        links, event_links : Links
-            Neighbors in time of the places, and of the view's events.
-        """
-        from evcrisp.kernels.support import own_of_probes, read_support
-
-        support = np.empty(x.size)
-        padding = self.maps.padding
-        own_of_probes(x, y, links, self.x, self.y, event_links, padding, support)
-        read_support(self.maps, x, y, p, support)
-        return support
+        support = scratch(f"{name} support", self.window.order.size)
+        probe_support = np.empty(self.window.place.size)
+        own_of_events(self.events, support)
+        read_support(self.maps, self.events, support)
+        own_of_probes(self.probes, self.window.place, self.events, probe_support)
+        read_support(self.maps, self.probes, probe_support)
+        return support, probe_support
 
 
-def _exposure(data: WindowData, theta: Floats, tiles: ContrastMap) -> Floats:
-    """Return how long each tile was in view, in windows."""
-    grid = _grid_warp(data.warp.model, data.resolution)
-    grid = replace(grid, dt=grid.dt * data.duration_s)
-    worth = np.full(len(grid), (_GRID_PX / _TILE_PX) ** 2 / _GRID_TIMES)
-    return tiles.build(*grid.warp(theta), worth, data.resolution)
+def _places(
+    warp: PreparedWarp, duration_s: float, theta: Floats, name: str
+) -> tuple[Floats, Floats]:
+    """Return where a warp for one second takes its pixels in a window of another length; scratch."""
+    n = len(warp)
+    dt = np.multiply(warp.dt, duration_s, out=scratch(f"{name} dt", n))
+    out = scratch(f"{name} x", n), scratch(f"{name} y", n)
+    return replace(warp, dt=dt).warp(theta, out=out)
+
+
+@lru_cache(maxsize=8)
+def _worth(n: int) -> Floats:
+    """Return what each point of the grid adds to its tile."""
+    return np.full(n, (_GRID_PX / _TILE_PX) ** 2 / _GRID_TIMES)
+
+
+@lru_cache(maxsize=8)
+def _probe_warp(model: MotionModel, resolution: tuple[int, int], n: int) -> PreparedWarp:
+    """Return the warp of the probes for a window of one second."""
+    probes = uniform_probes(resolution, n)
+    return prepare(model, probes.x, probes.y, probes.t)
 
 
 @lru_cache(maxsize=8)

@@ -1,4 +1,7 @@
-"""The slow and obvious version of ``support.py``, for tests."""
+"""The slow and obvious version of ``support.py``, for tests. Marks come in any order.
+
+Marks are tuples of arrays (x, y, t, p): pixel, time and polarity.
+"""
 
 import numpy as np
 
@@ -7,27 +10,14 @@ from evcrisp.kernels.support import (
     LEAST_READY,
     LEAST_SHARE,
     LEAST_SUPPORT,
-    MAX_LOOK,
     READY_AT,
 )
 
 
-def neighbors(pixels, events):
-    """Find the last event before and the first after every mark, in its pixel; -1 for none.
-
-    Both are given as (x, y, t, p). Events at the time of a probe count as before it.
-    """
-    x, y, t, p = events
-    before, after = [], []
-    for k in range(len(pixels[2])):
-        same = (x == pixels[0][k]) & (y == pixels[1][k]) & (p == pixels[3][k])
-        if pixels is events:
-            earlier, later = np.arange(x.size) < k, np.arange(x.size) > k
-        else:
-            earlier, later = t <= pixels[2][k], t > pixels[2][k]
-        before.append(max(np.flatnonzero(same & earlier), default=-1))
-        after.append(min(np.flatnonzero(same & later), default=-1))
-    return np.array(before), np.array(after)
+def same_source(marks, k, events):
+    """Return which events have the pixel and the polarity of mark k."""
+    x, y, _, p = events
+    return (x == marks[0][k]) & (y == marks[1][k]) & (p == marks[3][k])
 
 
 def spline(distance):
@@ -50,12 +40,11 @@ def support(marks, places, events, event_places):
 
     What events of the own pixel add from far away, below LEAST_SHARE, is not told apart.
     """
-    x, y, _, p = events
     out = []
     for k in range(len(marks[2])):
         given = shares(places[0][k], places[1][k], *event_places)
-        own = (x == marks[0][k]) & (y == marks[1][k])
-        total = given[(p == marks[3][k]) & (~own | (given < LEAST_SHARE))].sum()
+        own = same_source(marks, k, events)
+        total = given[(events[3] == marks[3][k]) & (~own | (given < LEAST_SHARE))].sum()
         out.append(total if total > LEAST_SUPPORT else 0.0)
     return np.array(out)
 
@@ -65,17 +54,33 @@ def exposed(value, exposure):
     return value / np.maximum(exposure, LEAST_EXPOSURE)
 
 
-def readiness(t, excess, chain, events_t, events_excess, chance):
-    """Return the expected readiness at time t; ``chain`` holds the events of the pixel, nearest first."""
-    total, rest = 0.0, 1.0
-    for j in chain[:MAX_LOOK]:
-        expected = abs(t - events_t[j]) * (excess + events_excess[j]) / 2
-        if expected >= READY_AT:
-            break
-        ready = LEAST_READY + (1 - LEAST_READY) * (expected / READY_AT) ** 2
-        total += rest * chance[j] * ready
-        rest *= 1 - chance[j]
-    return total + rest
+def readiness(marks, k, excess, events, event_excess, chance, direction):
+    """Return how ready the source of mark k is, given the nearest of its events in time.
+
+    direction : -1 for those before the mark, 1 for those after it
+    """
+    others = same_source(marks, k, events)
+    if marks is events:
+        others &= np.sign(np.arange(others.size) - k) == direction
+    else:
+        others &= (events[2] > marks[2][k]) == (direction > 0)
+    if not others.any():
+        return 1.0
+    j = np.flatnonzero(others)[0 if direction > 0 else -1]
+    expected = abs(marks[2][k] - events[2][j]) * (excess[k] + event_excess[j]) / 2
+    ready = LEAST_READY + (1 - LEAST_READY) * min(expected / READY_AT, 1.0) ** 2
+    return chance[j] * ready + (1 - chance[j])
+
+
+def chances(events, excess, background, direction):
+    """Return readiness and chance of all events, one after the other; events sorted by time."""
+    n = excess.size
+    ready, chance = np.empty(n), np.full(n, np.nan)
+    for k in range(n) if direction < 0 else range(n - 1, -1, -1):
+        ready[k] = readiness(events, k, excess, events, excess, chance, direction)
+        rate = excess[k] * ready[k]
+        chance[k] = rate / (rate + background[events[3][k]])
+    return ready, chance
 
 
 def masked(maps, background, threshold):
