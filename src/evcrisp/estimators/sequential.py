@@ -12,9 +12,8 @@ from evcrisp.estimators.cmax import Cmax
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.readings import concluded
 from evcrisp.estimators.result import Estimate
-from evcrisp.filters import DENOISERS, Denoiser
+from evcrisp.filters import Denoiser, Labels, denoiser
 from evcrisp.motion import MotionModel
-from evcrisp.registry import configured
 from evcrisp.windows import Window
 
 Floats = NDArray[np.float64]
@@ -51,13 +50,14 @@ class Sequential:
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate labels and motion of one window."""
         events = window.events
-        labels = self._denoiser().start(events.resolution).label(events)
+        stream = self._denoiser().start(events.resolution)
+        labels = Labels.joined([stream.label(events), stream.finish()])
         data = WindowData.of(window, model)
         end = self.align.align(data.subset(labels.signal & ~hot_events(events)), theta0)
         return concluded(self, window, data, end, labels.score, labels.signal)
 
     def _denoiser(self) -> Denoiser:
-        return configured(DENOISERS, self.filter, "denoiser", self.filter_options)
+        return denoiser(self.filter, params=self.filter_options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

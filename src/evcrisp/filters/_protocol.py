@@ -1,11 +1,13 @@
 """What a denoiser offers: labels for events, and a state so that a stream can be cut anywhere."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.errors import EventDataError
 from evcrisp.events import Events
 
 
@@ -19,12 +21,45 @@ class Labels:
     def __len__(self) -> int:
         return self.signal.size
 
+    @classmethod
+    def room(cls, n: int) -> "Labels":
+        """Return labels of ``n`` events, to be filled."""
+        return cls(np.empty(n, np.bool_), np.empty(n))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Labels"]) -> "Labels":
+        """Return the labels of several chunks, one after the other."""
+        parts = [part for part in parts if len(part)] or [cls.room(0)]
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            np.concatenate([part.signal for part in parts]),
+            np.concatenate([part.score for part in parts]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Where a denoiser comes from and what it costs, for lists and documentation."""
+
+    source: str  # author, year, and whose implementation a preset follows
+    cost: str  # operations per event, such as "9 pixels"
+    memory: str  # state, such as "1 time per pixel"
+    reconstruction: str = ""  # what had to be guessed because the source is not clear
+
 
 class Stream(Protocol):
     """A denoiser at work on one recording."""
 
     def label(self, events: Events) -> Labels:
-        """Label the next chunk; the state of earlier chunks is kept."""
+        """Take the next chunk and return the labels that are ready, in the order of the events.
+
+        Denoisers that look ahead hold some back: those of earlier chunks then come first.
+        """
+        ...
+
+    def finish(self) -> Labels:
+        """Return the labels that were held back; the recording has ended."""
         ...
 
 
@@ -32,7 +67,30 @@ class Denoiser(Protocol):
     """A denoiser's parameters; a frozen dataclass."""
 
     name: ClassVar[str]
+    about: ClassVar[About]
+    #: Parameters by the name of an implementation that they reproduce.
+    presets: ClassVar[Mapping[str, Mapping[str, object]]]
 
     def start(self, resolution: tuple[int, int]) -> Stream:
         """Begin a recording of a sensor, with a state in which no pixel has fired."""
         ...
+
+
+class Causal:
+    """A stream that labels each event when it comes."""
+
+    __slots__ = ()
+
+    def finish(self) -> Labels:
+        """Return nothing: no label was held back."""
+        return Labels.room(0)
+
+
+def checked(events: Events, resolution: tuple[int, int]) -> Events:
+    """Return events with contiguous columns; raise if they are not of the sensor of the stream."""
+    if events.resolution != resolution:
+        raise EventDataError(
+            f"`events` must be of the sensor that the stream was started for, "
+            f"{resolution[0]}x{resolution[1]}; got {events.width}x{events.height}."
+        )
+    return events.contiguous()

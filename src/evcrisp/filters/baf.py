@@ -1,14 +1,15 @@
 """Background activity filter: an event stays if a neighboring pixel fired a short time ago."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError, EventDataError
+from evcrisp.errors import ConfigError
 from evcrisp.events import Events
-from evcrisp.filters._protocol import Labels
+from evcrisp.filters._protocol import About, Causal, Labels, checked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,8 @@ class Baf:
     """
 
     name: ClassVar[str] = "baf"
+    about: ClassVar[About] = About("Delbruck 2008", "8 pixels", "1 time per pixel")
+    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
 
     tau_us: int = 5_000
     same_polarity: bool = False
@@ -51,7 +54,7 @@ class Baf:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BafStream:
+class BafStream(Causal):
     """The filter at work; ``last`` holds the time of the last event of each pixel."""
 
     config: Baf
@@ -61,12 +64,7 @@ class BafStream:
         """Label the next chunk."""
         from evcrisp.kernels.activity import support_age
 
-        if events.shape != (self.last.shape[1] - 2, self.last.shape[2] - 2):
-            raise EventDataError(
-                f"`events` must be of the sensor that the stream was started for, "
-                f"{self.last.shape[2] - 2}x{self.last.shape[1] - 2}; got {events.width}x{events.height}."
-            )
-        events = events.contiguous()
+        events = checked(events, (self.last.shape[2] - 2, self.last.shape[1] - 2))
         plane = (
             events.p.view(np.uint8)
             if self.config.same_polarity
