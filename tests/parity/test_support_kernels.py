@@ -197,12 +197,21 @@ def test_conclusions_are_in_the_order_of_time():
 
 def test_masked_maps_and_their_sums(case):
     images, background = case.maps.images, np.array([0.4, 0.7])
-    w_map, sums, plain = np.empty(images.shape[1:]), np.empty(6), np.empty(2)
+    w_map, sums = np.empty(images.shape[1:]), np.empty(6)
     fast.mask_maps(images, background, 1.3, w_map, sums)
-    fast.add_up(images, plain)
     w, kept = reference.masked(images, background, 1.3)
     np.testing.assert_allclose(w_map, w, atol=1e-12)
     total = images.sum(axis=0)
     expected = [total, total**2, kept, kept**2, w, (kept - total) ** 2]
     np.testing.assert_allclose(sums, [image.sum() for image in expected], rtol=1e-9)
-    np.testing.assert_allclose(plain, sums[:2], rtol=1e-9)
+
+
+def test_the_map_of_events_where_they_are_is_summed_up_from_counts(case):
+    x, y, _, _ = case.events
+    voting = np.arange(x.size) % 5 > 0
+    sums = np.full(2, np.nan)
+    fast.add_up_still(x, y, voting, np.full((HEIGHT + 2, WIDTH + 2), np.nan), sums)
+    across = reference.spline(np.arange(-1, WIDTH + 1)[:, None] - x[voting].astype(float))
+    down = reference.spline(np.arange(-1, HEIGHT + 1)[:, None] - y[voting].astype(float))
+    image = down @ across.T
+    np.testing.assert_allclose(sums, [image.sum(), (image**2).sum()], rtol=1e-12)

@@ -14,6 +14,8 @@ from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
 from evcrisp.estimators.search import find_motion, refine_motion
 from evcrisp.estimators.support import Evidence, weigh_evidence
+from evcrisp.estimators.view import scratch
+from evcrisp.events import Events
 from evcrisp.motion import MotionModel
 from evcrisp.solvers import SolverResult, Status
 from evcrisp.windows import Window
@@ -23,7 +25,7 @@ Bools = NDArray[np.bool_]
 
 #: Of more events than this, a selection tells the motion that gives the labels. The motion that is
 #: reported is then looked for with all signal.
-FIRST_EVENTS = 50_000
+FIRST_EVENTS = 12_000
 
 #: Ends of the search after which labels cannot improve the motion.
 HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAPSED)
@@ -83,14 +85,15 @@ class AutoRegret:
 
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate motion and labels of one window."""
+        events = window.events.contiguous()
         data = WindowData.of(window, model)
-        cool = ~hot_events(window.events)
+        cool = ~hot_events(events)
         voters = data if cool.all() else data.subset(cool)
         start = find_motion(_some(voters), theta0)
         evidence = weigh_evidence(
-            data, window.events, start.theta, voting=cool, false_alarm=self.false_alarm
+            data, events, start.theta, voting=cool, false_alarm=self.false_alarm
         )
-        w_map, regret = _joint(data, evidence, cool)
+        w_map, regret = _joint(data, events, evidence, cool)
         end = _refined(data, voters, start, evidence.signal)
         aligned_x, aligned_y = data.warp.warp(end.theta)
         return Estimate(
@@ -124,30 +127,31 @@ def _refined(
         return start
     n_eval = start.n_eval
     if np.count_nonzero(signal) >= MIN_SIGNAL:
-        end = refine_motion(data.subset(signal), start.theta)
+        end = refine_motion(data.subset(signal), start)
         n_eval += end.n_eval
         scaling = Scaling.of(data.warp.model, data.resolution, data.duration_s)
         moved_px = float(np.linalg.norm(scaling.scaled(end.theta - start.theta)))
         if end.status is Status.CONVERGED and moved_px < MAX_CORRECTION_PX:
             return replace(end, n_eval=n_eval)
-    end = refine_motion(voters, start.theta)
+    end = refine_motion(voters, start)
     return replace(end, n_eval=n_eval + end.n_eval)
 
 
-def _joint(data: WindowData, evidence: Evidence, voting: Bools) -> tuple[Floats, Regret]:
+def _joint(
+    data: WindowData, events: Events, evidence: Evidence, voting: Bools
+) -> tuple[Floats, Regret]:
     """Return the map W of both polarities together, and the numbers of the joint problem.
 
     W o M is the sum of both maps, each times its own confidence.
     """
-    from evcrisp.kernels.support import add_up, mask_maps, vote
+    from evcrisp.kernels.support import add_up_still, mask_maps
 
-    view = evidence.view
-    images, padding = view.maps.images, view.maps.padding
+    images = evidence.view.maps.images
     w_map, sums, unaligned = np.empty(images.shape[1:]), np.empty(6), np.empty(2)
     mask_maps(images, evidence.background, evidence.threshold, w_map, sums)
-    still = view.window.aligned(data.warp, np.zeros(len(data.warp.model.param_names)))
-    vote(still, view.window.order, voting, padding, images)  # the other maps have done their part
-    add_up(images, unaligned)
+    width, height = data.resolution
+    counts = scratch("still", height + 2, width + 2)
+    add_up_still(events.x, events.y, voting, counts, unaligned)
     mean, square, mean_kept, square_kept, mean_w, loss = sums / w_map.size
     f_ea, f_ed = max(square - mean**2, 0.0), max(square_kept - mean_kept**2, 0.0)
     mean, square = unaligned / w_map.size

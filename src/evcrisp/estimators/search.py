@@ -13,7 +13,7 @@ displacement, so that a sparse lattice finds it; each finer level starts within 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -117,19 +117,21 @@ def find_motion(
 
 
 def refine_motion(
-    data: WindowData, theta0: ArrayLike, config: SearchConfig | None = None
+    data: WindowData, near: SolverResult, config: SearchConfig | None = None
 ) -> SolverResult:
     """Return the motion under which the events are sharpest, next to one that is nearly right.
 
-    The finest map with all events is all that is looked at; see :func:`find_motion`.
+    The finest map with all events is all that is looked at; see :func:`find_motion`. The curvature
+    of ``near``, if it has one, saves an evaluation.
     """
     config = SearchConfig() if config is None else config
-    hopeless = no_evidence(data, theta0)
+    hopeless = no_evidence(data, near.theta)
     if hopeless is not None:
         return hopeless
     problem = _problem(data, config)
     plan = [(config.finest_scale, len(data), True)]
-    return _refined(problem, config, plan, problem.scaling.scaled(theta0), None, 0)
+    start = problem.scaling.scaled(near.theta)
+    return _refined(problem, config, plan, start, near.inverse_hessian, 0)
 
 
 def no_evidence(data: WindowData, theta0: ArrayLike | None = None) -> SolverResult | None:
@@ -182,9 +184,9 @@ def _warm(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult
     here, rivals = level.value(found), _rivals(problem, found, level.scale)
     n_eval = result.n_eval + 1 + len(rivals)
     if result.status is Status.CONVERGED and all(level.value(other) <= here for other in rivals):
-        return SolverResult(result.theta, result.value, n_eval, result.status)
+        return replace(result, n_eval=n_eval)
     cold = _cold(problem, config)
-    return SolverResult(cold.theta, cold.value, cold.n_eval + n_eval, cold.status)
+    return replace(cold, n_eval=cold.n_eval + n_eval)
 
 
 def _rivals(problem: Problem, scaled: Floats, scale: int) -> list[Floats]:
@@ -232,10 +234,17 @@ def _refined(
     theta = problem.scaling.theta(scaled)
     if status is Status.NOT_FINITE or not np.isfinite(theta).all():
         return SolverResult(np.zeros_like(theta), 0.0, n_eval, Status.NOT_FINITE)
-    model, span_s = problem.warp.model, problem.span_s
-    if log_area_change(model, theta, problem.resolution, span_s) > 1.1 * config.max_log_area:
+    if _has_collapsed(problem, scaled, config):
         status = Status.COLLAPSED
-    return SolverResult(theta, value, n_eval, status)
+    return SolverResult(theta, value, n_eval, status, curvature)
+
+
+def _has_collapsed(problem: Problem, scaled: Floats, config: SearchConfig) -> bool:
+    if float(scaled @ scaled) < (0.5 * problem.guard.reach) ** 2:
+        return False  # too small a motion to change areas by that much
+    theta, model = problem.scaling.theta(scaled), problem.warp.model
+    change = log_area_change(model, theta, problem.resolution, problem.span_s)
+    return change > 1.1 * config.max_log_area
 
 
 def _frame_slope(problem: Problem, scaled: Floats, softness_px: float) -> Floats:

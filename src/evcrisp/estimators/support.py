@@ -58,7 +58,7 @@ def weigh_evidence(
     Parameters
     ----------
     data, events : WindowData, Events
-        The window, as numbers and as events.
+        The window, as numbers and as events with contiguous columns.
     theta : ndarray, shape (m,)
         The motion.
     voting : ndarray of bool, shape (n,)
@@ -70,7 +70,7 @@ def weigh_evidence(
 
     if not data.duration_s > 0.0:
         data = replace(data, duration_s=1.0)
-    window = SortedWindow.of(data, events.contiguous())
+    window = SortedWindow.of(data, events)
     view = window.at(data.warp, theta, voting)
     support, probe_support = view.support()
     if min(float(support.min(initial=0.0)), float(probe_support.min())) < 0.0:

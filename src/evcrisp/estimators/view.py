@@ -23,7 +23,7 @@ Bools = NDArray[np.bool_]
 Integers = NDArray[np.int32]
 
 #: Exposure is told from this grid of pixels, at so many times, on a map with tiles of that size.
-_GRID_PX, _GRID_TIMES, _TILE_PX = 4, 6, 4
+_GRID_PX, _GRID_TIMES, _TILE_PX = 4, 4, 4
 
 #: The reach of a footprint, px.
 _REACH_PX = 3

@@ -6,7 +6,10 @@ then share its result. Together they take about a third of the time of `splat`, 
 
 import numpy as np
 
-from evcrisp.kernels import njit
+from evcrisp.kernels import compiled, njit
+
+#: A product and a sum may become one operation, rounded once.
+fused = compiled(error_model="numpy", fastmath={"contract"})
 
 
 @njit
@@ -31,7 +34,7 @@ def locate(x, y, gain, shift_x, shift_y, shape, cell, a, b):
         cell[k] = (j - 1) * width + i - 1 if inside else -1
 
 
-@njit
+@fused
 def vote(cell, a, b, out):
     """Fill the map with the sum of all footprints.
 
@@ -61,7 +64,7 @@ def vote(cell, a, b, out):
         flat[p + two] += b2 * a2
 
 
-@njit
+@fused
 def slopes(cell, a, b, image, slope_x, slope_y):
     """Read the slope of an image at every event, per pixel of the map; 0 outside.
 
@@ -80,16 +83,17 @@ def slopes(cell, a, b, image, slope_x, slope_y):
         a0, a1 = 0.5 * (0.5 - a[k]) * (0.5 - a[k]), 0.75 - a[k] * a[k]
         b0, b1 = 0.5 * (0.5 - b[k]) * (0.5 - b[k]), 0.75 - b[k] * b[k]
         a2, b2 = 1.0 - a0 - a1, 1.0 - b0 - b1
-        d0, d1, d2 = a[k] - 0.5, -2.0 * a[k], a[k] + 0.5
         u0, u1, u2 = flat[p], flat[p + one], flat[p + two]
         m0, m1, m2 = flat[q], flat[q + one], flat[q + two]
         l0, l1, l2 = flat[r], flat[r + one], flat[r + two]
-        along_x = b0 * (d0 * u0 + d1 * u1 + d2 * u2) + b1 * (d0 * m0 + d1 * m1 + d2 * m2)
-        slope_x[k] = along_x + b2 * (d0 * l0 + d1 * l1 + d2 * l2)
+        left = b0 * u0 + b1 * m0 + b2 * l0
+        center = b0 * u1 + b1 * m1 + b2 * l1
+        right = b0 * u2 + b1 * m2 + b2 * l2
+        slope_x[k] = 0.5 * (right - left) + a[k] * (left - 2.0 * center + right)
         upper = a0 * u0 + a1 * u1 + a2 * u2
         middle = a0 * m0 + a1 * m1 + a2 * m2
         lower = a0 * l0 + a1 * l1 + a2 * l2
-        slope_y[k] = (b[k] - 0.5) * upper - 2.0 * b[k] * middle + (b[k] + 0.5) * lower
+        slope_y[k] = 0.5 * (lower - upper) + b[k] * (upper - 2.0 * middle + lower)
 
 
 @njit

@@ -11,13 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evcrisp.kernels import njit
+from evcrisp.kernels import compiled, njit
+
+#: A product and a sum may become one operation, rounded once.
+fused = compiled(error_model="numpy", fastmath={"contract"})
 
 #: Most events of its own pixel that are kept from supporting an event, on each side in time.
 MAX_BURST = 64
 
 #: What an event adds further away than this is nothing.
 LEAST_SHARE = 1e-3
+
+#: Footprints whose pixels lie this far apart, or further, have nothing in common, px.
+_REACH = 2.5
 
 #: Support below this is none: less than one event gives at a distance of 2 px.
 LEAST_SUPPORT = 5e-3
@@ -101,43 +107,49 @@ def find_probes(source, t, stop, event_t, place):
         place[k] = first
 
 
-@njit
+@fused
 def _taps(a):
     """Weights of a quadratic B-spline on three pixels, at offset a in -0.5..0.5 from the middle."""
-    return 0.5 * (0.5 - a) ** 2, 0.75 - a * a, 0.5 * (0.5 + a) ** 2
+    first, middle = 0.5 * (0.5 - a) * (0.5 - a), 0.75 - a * a
+    return first, middle, 1.0 - first - middle
 
 
-@njit
+@fused
 def vote(events, order, keep, padding, images):
     """Add every event that is kept to the map of its polarity, as a quadratic B-spline.
 
     events : Marks      order : (n,) int32      keep : (n,) bool, in the order of time
     padding : float64      images : (2, h, w) float64, overwritten
     """
-    images[:] = 0.0
+    flat = images.reshape(-1)
+    flat[:] = 0.0
     x, y, source, half = events.x, events.y, events.source, events.half
     height, width = images.shape[1:]
+    right, bottom = width - 1.5, height - 1.5
+    # Unsigned indices spare the check for negative ones.
+    below, one, two = np.uint64(width), np.uint64(1), np.uint64(2)
     for k in range(order.size):
         u, v = x[k] + padding, y[k] + padding
         # The comparison is false for NaN too, so nothing that is not a number becomes an index.
-        if not (keep[order[k]] and 0.5 <= u < width - 1.5 and 0.5 <= v < height - 1.5):
+        if not (keep[order[k]] and 0.5 <= u < right and 0.5 <= v < bottom):
             continue
-        image = images[1 if source[k] >= half else 0]
         i, j = int(u + 0.5), int(v + 0.5)
+        upper = np.uint64((j - 1 + (height if source[k] >= half else 0)) * width + i - 1)
+        middle, lower = upper + below, upper + below + below
         a0, a1, a2 = _taps(u - i)
         b0, b1, b2 = _taps(v - j)
-        image[j - 1, i - 1] += b0 * a0
-        image[j - 1, i] += b0 * a1
-        image[j - 1, i + 1] += b0 * a2
-        image[j, i - 1] += b1 * a0
-        image[j, i] += b1 * a1
-        image[j, i + 1] += b1 * a2
-        image[j + 1, i - 1] += b2 * a0
-        image[j + 1, i] += b2 * a1
-        image[j + 1, i + 1] += b2 * a2
+        flat[upper] += b0 * a0
+        flat[upper + one] += b0 * a1
+        flat[upper + two] += b0 * a2
+        flat[middle] += b1 * a0
+        flat[middle + one] += b1 * a1
+        flat[middle + two] += b1 * a2
+        flat[lower] += b2 * a0
+        flat[lower + one] += b2 * a1
+        flat[lower + two] += b2 * a2
 
 
-@njit
+@fused
 def _spline(distance):
     """Quadratic B-spline, without branches."""
     d = abs(distance)
@@ -145,7 +157,7 @@ def _spline(distance):
     return 0.5 * wide * wide - 1.5 * narrow * narrow
 
 
-@njit
+@fused
 def _shared(a0, a1, a2, distance):
     """Sum over pixels of the product of two splines, along one axis.
 
@@ -154,7 +166,7 @@ def _shared(a0, a1, a2, distance):
     return a0 * _spline(distance - 1.0) + a1 * _spline(distance) + a2 * _spline(distance + 1.0)
 
 
-@njit
+@fused
 def own_of_events(events, own):
     """Sum up what the events of a source put at each other's places and at their own.
 
@@ -162,22 +174,30 @@ def own_of_events(events, own):
     """
     x, y, source = events.x, events.y, events.source
     for k in range(own.size):
+        a0, a1, a2 = _taps(x[k] - np.floor(x[k] + 0.5))
+        b0, b1, b2 = _taps(y[k] - np.floor(y[k] + 0.5))
+        own[k] = (a0 * a0 + a1 * a1 + a2 * a2) * (b0 * b0 + b1 * b1 + b2 * b2)
+    for k in range(1, own.size):
+        if source[k - 1] != source[k]:
+            continue
         i, j = np.floor(x[k] + 0.5), np.floor(y[k] + 0.5)
         a0, a1, a2 = _taps(x[k] - i)
         b0, b1, b2 = _taps(y[k] - j)
-        own[k] = (a0 * a0 + a1 * a1 + a2 * a2) * (b0 * b0 + b1 * b1 + b2 * b2)
+        total = 0.0
         for m in range(k - 1, max(k - 1 - MAX_BURST, -1), -1):
-            if source[m] != source[k]:
+            # Further away than _REACH nothing is shared. False for NaN too, which does not spread.
+            near = abs(i - x[m]) < _REACH and abs(j - y[m]) < _REACH
+            if source[m] != source[k] or not near:
                 break
             share = _shared(a0, a1, a2, i - x[m]) * _shared(b0, b1, b2, j - y[m])
-            # False for NaN too, which then does not spread.
-            if not share >= LEAST_SHARE:
+            if share < LEAST_SHARE:
                 break
-            own[k] += share
+            total += share
             own[m] += share
+        own[k] += total
 
 
-@njit
+@fused
 def own_of_probes(probes, place, events, own):
     """Sum up what the events of its source put at the place of a probe.
 
@@ -201,19 +221,24 @@ def own_of_probes(probes, place, events, own):
                 m += step
 
 
-@njit
-def _interpolated(exposure, u, v):
-    """Interpolate between the four tiles around a place; outside, the nearest ones decide."""
-    height, width = exposure.shape
+@fused
+def _interpolated(tiles, height, width, u, v):
+    """Interpolate between the four tiles around a place; outside, the nearest ones decide.
+
+    tiles : (height * width,) float64: making an array flat in here would take longer than the rest
+    """
     u, v = min(max(u, 0.0), width - 1.001), min(max(v, 0.0), height - 1.001)
-    i, j = int(u), int(v)
+    i, j = np.uint64(u), np.uint64(v)
     a, b = u - i, v - j
-    upper = exposure[j, i] * (1.0 - a) + exposure[j, i + 1] * a
-    lower = exposure[j + 1, i] * (1.0 - a) + exposure[j + 1, i + 1] * a
+    one, below = np.uint64(1), np.uint64(width)
+    corner = j * below + i
+    upper = tiles[corner] * (1.0 - a) + tiles[corner + one] * a
+    corner += below
+    lower = tiles[corner] * (1.0 - a) + tiles[corner + one] * a
     return max(upper * (1.0 - b) + lower * b, LEAST_EXPOSURE)
 
 
-@njit
+@fused
 def read_support(maps, marks, support):
     """Read the map of its polarity at every mark, less what the own source has put there.
 
@@ -224,23 +249,28 @@ def read_support(maps, marks, support):
     images, exposure, padding, tiles_per_px = maps
     x, y, source, half = marks.x, marks.y, marks.source, marks.half
     height, width = images.shape[1:]
+    flat, tiles = images.reshape(-1), exposure.reshape(-1)
+    rows, columns = exposure.shape
+    right, bottom = width - 1.5, height - 1.5
+    below, one, two = np.uint64(width), np.uint64(1), np.uint64(2)
     for k in range(support.size):
         u, v = x[k] + padding, y[k] + padding
-        if not (0.5 <= u < width - 1.5 and 0.5 <= v < height - 1.5):
+        if not (0.5 <= u < right and 0.5 <= v < bottom):
             support[k] = -1.0
             continue
-        image = images[1 if source[k] >= half else 0]
         i, j = int(u + 0.5), int(v + 0.5)
+        upper = np.uint64((j - 1 + (height if source[k] >= half else 0)) * width + i - 1)
+        middle, lower = upper + below, upper + below + below
         a0, a1, a2 = _taps(u - i)
         b0, b1, b2 = _taps(v - j)
-        total = b0 * (a0 * image[j - 1, i - 1] + a1 * image[j - 1, i] + a2 * image[j - 1, i + 1])
-        total += b1 * (a0 * image[j, i - 1] + a1 * image[j, i] + a2 * image[j, i + 1])
-        total += b2 * (a0 * image[j + 1, i - 1] + a1 * image[j + 1, i] + a2 * image[j + 1, i + 1])
+        total = b0 * (a0 * flat[upper] + a1 * flat[upper + one] + a2 * flat[upper + two])
+        total += b1 * (a0 * flat[middle] + a1 * flat[middle + one] + a2 * flat[middle + two])
+        total += b2 * (a0 * flat[lower] + a1 * flat[lower + one] + a2 * flat[lower + two])
         total -= support[k]
-        support[k] = 0.0
-        if total > LEAST_SUPPORT:
-            across, down = (u + 0.5) * tiles_per_px - 0.5, (v + 0.5) * tiles_per_px - 0.5
-            support[k] = total / _interpolated(exposure, across, down)
+        across, down = (u + 0.5) * tiles_per_px - 0.5, (v + 0.5) * tiles_per_px - 0.5
+        # A product, not a branch: which way it goes is like a toss, and a wrong guess costs more.
+        has_any = np.float64(total > LEAST_SUPPORT)
+        support[k] = has_any * total / _interpolated(tiles, rows, columns, across, down)
 
 
 @njit
@@ -257,7 +287,7 @@ def count_quiet(support, marks, quiet, counts):
             counts[q] += 1
 
 
-@njit
+@fused
 def _readiness(interval, both, chance):
     """How ready a source is, given another event that is signal with some chance.
 
@@ -268,7 +298,7 @@ def _readiness(interval, both, chance):
     return 1.0 - chance * (1.0 - LEAST_READY) * (1.0 - share * share)
 
 
-@njit
+@fused
 def follow_pixels(events, support, background, chance, ready):
     """Go through the events of every source, forward and backward in time at once.
 
@@ -277,21 +307,31 @@ def follow_pixels(events, support, background, chance, ready):
     ready : (n,) float64, filled: how ready its source was, before and after, multiplied
     """
     t, source, half = events.t, events.source, events.half
+    forward, backward = chance[0], chance[1]
+    off, on = background[0], background[1]
     n = support.size
     ready[:] = 1.0
+    last_excess = next_excess = last_chance = next_chance = 0.0
     # Both ways in one loop: each step waits for the one before it, and the other way fills the wait.
     for i in range(n):
-        for way in range(2):
-            k = i if way == 0 else n - 1 - i
-            j = max(k - 1, 0) if way == 0 else min(k + 1, n - 1)
-            rate = background[1 if source[k] >= half else 0]
-            excess = max(support[k] - rate, 0.0)
-            factor = 1.0
-            if i > 0 and source[j] == source[k]:
-                both = excess + max(support[j] - rate, 0.0)
-                factor = _readiness(abs(t[k] - t[j]), both, chance[way, j])
-            ready[k] *= factor
-            chance[way, k] = excess * factor / (excess * factor + rate)
+        rate = on if source[i] >= half else off
+        excess = max(support[i] - rate, 0.0)
+        factor = 1.0
+        if i > 0 and source[i - 1] == source[i]:
+            factor = _readiness(t[i] - t[i - 1], excess + last_excess, last_chance)
+        ready[i] *= factor
+        last_excess, last_chance = excess, excess * factor / (excess * factor + rate)
+        forward[i] = last_chance
+
+        k = n - 1 - i
+        rate = on if source[k] >= half else off
+        excess = max(support[k] - rate, 0.0)
+        factor = 1.0
+        if i > 0 and source[k + 1] == source[k]:
+            factor = _readiness(t[k + 1] - t[k], excess + next_excess, next_chance)
+        ready[k] *= factor
+        next_excess, next_chance = excess, excess * factor / (excess * factor + rate)
+        backward[k] = next_chance
 
 
 @njit
@@ -314,7 +354,7 @@ def look_at_pixels(probes, probe_support, place, events, support, background, ch
                 ready[k] *= _readiness(abs(t[k] - times[j]), both, chance[way, j])
 
 
-@njit
+@fused
 def weigh(support, marks, background, ready):
     """Turn support into evidence: what is above the background, times the readiness.
 
@@ -327,7 +367,7 @@ def weigh(support, marks, background, ready):
         support[k] = excess * ready[k] if excess > 0.0 else excess
 
 
-@njit
+@fused
 def conclude(evidence, order, threshold, score, confidence, signal):
     """Bring the evidence back into the order of time, as score, confidence and label.
 
@@ -343,7 +383,7 @@ def conclude(evidence, order, threshold, score, confidence, signal):
         confidence[k] = 1.0 - 0.5 / square if relative > 0.0 and square > 0.5 else 0.0
 
 
-@njit
+@fused
 def mask_maps(images, background, threshold, w_map, sums):
     """Weigh the maps of both polarities by their confidence, and add them up.
 
@@ -351,41 +391,70 @@ def mask_maps(images, background, threshold, w_map, sums):
     w_map : (h, w) float64, filled: the confidence W of both maps together
     sums : (6,) float64, filled, over pixels: M, M^2, W M, (W M)^2, W, (W M - M)^2
     """
-    height, width = w_map.shape
     limit = 0.5 * threshold * threshold
-    sums[:] = 0.0
-    for r in range(height):
-        for c in range(width):
-            total = images[0, r, c] + images[1, r, c]
-            w_map[r, c] = 0.0
-            if total == 0.0:
-                continue
-            kept = 0.0
-            for q in range(2):
-                excess = images[q, r, c] - background[q]
-                if excess > 0.0 and excess * excess > limit:
-                    kept += images[q, r, c] * (1.0 - limit / (excess * excess))
-            w_map[r, c] = kept / total
-            sums[0] += total
-            sums[1] += total * total
-            sums[2] += kept
-            sums[3] += kept * kept
-            sums[4] += w_map[r, c]
-            sums[5] += (kept - total) ** 2
+    off, on, w = images[0].reshape(-1), images[1].reshape(-1), w_map.reshape(-1)
+    rate_off, rate_on = background[0], background[1]
+    m1 = m2 = k1 = k2 = w1 = loss = 0.0
+    for c in range(w.size):
+        total = off[c] + on[c]
+        kept = 0.0
+        if total > 0.0:
+            excess = max(off[c] - rate_off, 0.0)
+            if excess * excess > limit:
+                kept += off[c] * (1.0 - limit / (excess * excess))
+            excess = max(on[c] - rate_on, 0.0)
+            if excess * excess > limit:
+                kept += on[c] * (1.0 - limit / (excess * excess))
+            m1 += total
+            m2 += total * total
+            loss += (kept - total) ** 2
+        if kept > 0.0:
+            w[c] = kept / total
+            k1 += kept
+            k2 += kept * kept
+            w1 += w[c]
+        else:
+            w[c] = 0.0
+    sums[0], sums[1], sums[2], sums[3], sums[4], sums[5] = m1, m2, k1, k2, w1, loss
 
 
-@njit
-def add_up(images, sums):
-    """Sum up both maps together, and their squares.
+@fused
+def add_up_still(x, y, voting, counts, sums):
+    """Sum up the map of events where they are, and its square, over the pixels of the map.
 
-    images : (2, h, w) float64      sums : (2,) float64, filled, over pixels: M, M^2
+    On whole pixels the footprint is (1, 6, 1) / 8 along each axis, so the map is a blur of counts.
+
+    x, y : (n,) uint16      voting : (n,) bool
+    counts : (h + 2, w + 2) float64, overwritten      sums : (2,) float64, filled: M, M^2
     """
-    height, width = images.shape[1:]
-    total, square = 0.0, 0.0
+    flat = counts.reshape(-1)
+    flat[:] = 0.0
+    height, width = counts.shape
+    row = np.uint64(width)
+    total = 0.0
+    for k in range(x.size):
+        if voting[k]:
+            flat[(np.uint64(y[k]) + np.uint64(1)) * row + np.uint64(x[k]) + np.uint64(1)] += 1.0
+            total += 1.0
+    line, empty = np.empty(width), np.zeros(width)
+    square = 0.0
     for r in range(height):
+        above = counts[r - 1] if r > 0 else empty
+        here = counts[r]
+        beneath = counts[r + 1] if r < height - 1 else empty
         for c in range(width):
-            value = images[0, r, c] + images[1, r, c]
-            total += value
-            square += value * value
+            line[c] = 0.75 * here[c] + 0.125 * (above[c] + beneath[c])
+        square += _square_of_blurred(line)
     sums[0] = total
     sums[1] = square
+
+
+@compiled(fastmath={"contract", "reassoc"})
+def _square_of_blurred(line):
+    """Sum of squares of a line blurred by (1, 6, 1) / 8; its ends are zero."""
+    total = 0.0
+    for c in range(1, line.size - 1):
+        value = 0.75 * line[c] + 0.125 * (line[c - 1] + line[c + 1])
+        total += value * value
+    first, last = 0.125 * line[1], 0.125 * line[line.size - 2]
+    return total + first * first + last * last

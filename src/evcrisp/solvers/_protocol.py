@@ -33,6 +33,8 @@ class SolverResult:
     value: float
     n_eval: int
     status: Status
+    #: (m, m) inverse of minus the second derivatives there, in the solver's units, where it is known
+    inverse_hessian: Floats | None = None
 
 
 class Solver(Protocol):
