@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evcrisp.camera import Camera
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.estimate import checked_theta, model_for
+from evcrisp.estimators.hot_history import HotHistory, run_without
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate, Estimator
 from evcrisp.events import Events
@@ -103,6 +104,11 @@ def track(
     Estimate
         For every window, also for those in which nothing could be found: see its ``status``.
 
+    Notes
+    -----
+    Pixels that fire absurdly often, compared with those around them over the last second, are masked
+    first: they have no part in anything, and their events are noise.
+
     Examples
     --------
     >>> import evcrisp
@@ -146,8 +152,10 @@ def _opened(
 def _run(
     windows: Iterator[Window], estimator: Estimator, model: MotionModel, theta: Floats | None
 ) -> Iterator[Estimate]:
+    history: HotHistory | None = None
     for window in windows:
-        result = estimator.run(window, model, theta)
+        history = history or HotHistory(window.events.resolution)
+        result = run_without(estimator, window, model, theta, history.mark(window))
         # After a window without evidence the last good motion is still the best guess.
         theta = result.theta if result.status in _GOOD else theta
         yield result
@@ -165,6 +173,7 @@ def _follow(
 ) -> Iterator[Estimate]:
     """Cut each window so long that the image moves by ``displacement_px`` at the last motion."""
     rest: Events | None = None
+    history: HotHistory | None = None
     length = DEFAULT_WINDOW_US
     t_start = index = 0
     ended = False
@@ -179,7 +188,8 @@ def _follow(
             return
         inside = rest.between(t_start, t_start + length)
         window = Window(inside, t_start, t_start + length, index)
-        result = estimator.run(window, model, theta)
+        history = history or HotHistory(inside.resolution)
+        result = run_without(estimator, window, model, theta, history.mark(window))
         theta = result.theta if result.status in _GOOD else theta
         t_start += length
         index += len(inside)

@@ -108,3 +108,30 @@ def test_nothing_gives_no_windows():
 def test_what_cannot_be_is_refused(scene, call, error, message):
     with pytest.raises(error, match=message):
         call(scene.events)
+
+
+def test_slow_hot_pixels_are_noise_once_their_history_is_known(scene):
+    """A pixel of 300 Hz fires nine times per window, as a strong edge does."""
+    width, height = scene.events.resolution
+    rng = np.random.default_rng(0)
+    pixels = rng.choice(width * height, 40, replace=False)
+    t = np.concatenate([rng.integers(0, 3_300) + np.arange(57) * 3_300 for _ in pixels])
+    where = np.repeat(pixels, 57)
+    events = scene.events
+    order = np.argsort(np.concatenate((events.t, t)), kind="stable")
+    is_hot = np.concatenate((np.zeros(len(events), bool), np.ones(t.size, bool)))[order]
+    columns = {
+        "x": np.concatenate((events.x, where % width)),
+        "y": np.concatenate((events.y, where // width)),
+        "t": np.concatenate((events.t, t)),
+        "p": np.concatenate((events.p, np.ones(t.size, bool))),
+    }
+    mixed = Events(**{k: v[order] for k, v in columns.items()}, resolution=events.resolution)
+    for windows in (Windows(window_us=30_000), Windows(window_us=30_000, overlap=0.5)):
+        chunks = list(vote(track(mixed, "cmax", windows=windows)))
+        signal = np.concatenate([chunk.events.signal for chunk in chunks])
+        late = np.arange(len(mixed)) > 0.8 * len(mixed)
+        assert signal[is_hot & late].mean() < 0.1
+        assert signal[~is_hot & late].mean() > 0.5
+        scores = np.concatenate([chunk.score for chunk in chunks])
+        assert np.isfinite(scores).all()
