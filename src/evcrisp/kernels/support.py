@@ -15,6 +15,8 @@ from evcrisp.kernels import compiled, njit
 
 #: A product and a sum may become one operation, rounded once.
 fused = compiled(error_model="numpy", fastmath={"contract"})
+#: Sums may be added in any order too, so that several numbers are taken at a time.
+summing = compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 
 #: Most events of its own pixel that are kept from supporting an event, on each side in time.
 MAX_BURST = 64
@@ -383,7 +385,7 @@ def conclude(evidence, order, threshold, score, confidence, signal):
         confidence[k] = 1.0 - 0.5 / square if relative > 0.0 and square > 0.5 else 0.0
 
 
-@fused
+@summing
 def mask_maps(images, background, threshold, w_map, sums):
     """Weigh the maps of both polarities by their confidence, and add them up.
 
@@ -395,26 +397,21 @@ def mask_maps(images, background, threshold, w_map, sums):
     off, on, w = images[0].reshape(-1), images[1].reshape(-1), w_map.reshape(-1)
     rate_off, rate_on = background[0], background[1]
     m1 = m2 = k1 = k2 = w1 = loss = 0.0
+    # No branch, so that the compiler takes several pixels at a time.
     for c in range(w.size):
         total = off[c] + on[c]
-        kept = 0.0
-        if total > 0.0:
-            excess = max(off[c] - rate_off, 0.0)
-            if excess * excess > limit:
-                kept += off[c] * (1.0 - limit / (excess * excess))
-            excess = max(on[c] - rate_on, 0.0)
-            if excess * excess > limit:
-                kept += on[c] * (1.0 - limit / (excess * excess))
-            m1 += total
-            m2 += total * total
-            loss += (kept - total) ** 2
-        if kept > 0.0:
-            w[c] = kept / total
-            k1 += kept
-            k2 += kept * kept
-            w1 += w[c]
-        else:
-            w[c] = 0.0
+        above_off, above_on = max(off[c] - rate_off, 0.0), max(on[c] - rate_on, 0.0)
+        square_off, square_on = above_off * above_off, above_on * above_on
+        kept_off = off[c] * (1.0 - limit / square_off) if square_off > limit else 0.0
+        kept_on = on[c] * (1.0 - limit / square_on) if square_on > limit else 0.0
+        kept = kept_off + kept_on
+        w[c] = kept / total if kept > 0.0 else 0.0
+        m1 += total
+        m2 += total * total
+        k1 += kept
+        k2 += kept * kept
+        w1 += w[c]
+        loss += (kept - total) * (kept - total)
     sums[0], sums[1], sums[2], sums[3], sums[4], sums[5] = m1, m2, k1, k2, w1, loss
 
 
@@ -449,7 +446,7 @@ def add_up_still(x, y, voting, counts, sums):
     sums[1] = square
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@summing
 def _square_of_blurred(line):
     """Sum of squares of a line blurred by (1, 6, 1) / 8; its ends are zero."""
     total = 0.0
