@@ -4,7 +4,7 @@ Run with ``python -m benchmarks.quality.auto [--data FOLDER] [--scenes 18] [--se
 those of `benchmarks.quality.scenes`, and the motion is unknown to all methods.
 
 auto    the default, one configuration everywhere
-exact   `regret-exact` with its defaults: a threshold on the unsigned contrast map
+exact   `exact` with its defaults: a threshold on the unsigned contrast map
 eja     `eja`, which is told the true share of signal
 baf     background activity filter, 5 ms
 stcf    two of the eight neighbors fired within 5 ms; the filters start anew with every window
