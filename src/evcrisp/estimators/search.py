@@ -35,6 +35,7 @@ MIN_EVENTS = 10
 #: Inverse curvature of the log of contrast, in units of scale squared: 1 px of displacement within a
 #: window loses 1 / 24 of the contrast at a sigma of 1 px where all events lie on lines.
 _CURVATURE = 12.0
+_FLAT = 2.0 * _CURVATURE
 _SHARPER = 0.3  # what is left of the inverse curvature on a map twice as fine
 _FINEST_GROWTH = 4  # times as many events on each further pass over the finest map
 _BOUND_SHARE, _BOUND_PX = 0.18, 100.0
@@ -122,7 +123,8 @@ def refine_motion(
     """Return the motion under which the events are sharpest, next to one that is nearly right.
 
     The finest map with all events is all that is looked at; see :func:`find_motion`. The curvature
-    of ``near``, if it has one, saves an evaluation.
+    of ``near`` saves an evaluation; if it is flatter than what is usual, because it was found with
+    much noise, it would cost some.
     """
     config = SearchConfig() if config is None else config
     hopeless = no_evidence(data, near.theta)
@@ -131,7 +133,10 @@ def refine_motion(
     problem = _problem(data, config)
     plan = [(config.finest_scale, len(data), True)]
     start = problem.scaling.scaled(near.theta)
-    return _refined(problem, config, plan, start, near.inverse_hessian, 0)
+    curvature = near.inverse_hessian
+    if curvature is not None and np.trace(curvature) > _FLAT * start.size * config.finest_scale**2:
+        curvature = None
+    return _refined(problem, config, plan, start, curvature, 0)
 
 
 def no_evidence(data: WindowData, theta0: ArrayLike | None = None) -> SolverResult | None:
