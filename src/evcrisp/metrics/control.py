@@ -1,0 +1,64 @@
+"""Random deletion: what a measure says about events that were dropped without looking at them."""
+
+import operator
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from evcrisp.errors import ConfigError
+from evcrisp.events import Events
+from evcrisp.metrics._chunks import chunks_of
+
+
+def random_subset(events: Events, n_kept: int, *, seed: int = 0) -> Events:
+    """Return so many of the events, drawn evenly and without repetition, in order.
+
+    Parameters
+    ----------
+    events : Events
+        What to draw from.
+    n_kept : int
+        How many, 0 to ``len(events)``.
+    seed : int
+        Same seed, same events.
+
+    Examples
+    --------
+    >>> events = Events(x=[0] * 9, y=[0] * 9, t=range(9), p=[1] * 9, resolution=(1, 1))
+    >>> len(random_subset(events, 4))
+    4
+    """
+    return Events.concatenate(random_chunks(events, n_kept, n_total=len(events), seed=seed))
+
+
+def random_chunks(
+    source: Events | Iterable[Events], n_kept: int, *, n_total: int, seed: int = 0
+) -> Iterator[Events]:
+    """Draw from a stream of chunks; how the stream is cut changes nothing.
+
+    Parameters
+    ----------
+    source : Events or iterable of Events
+        Read once.
+    n_kept : int
+        How many events to draw, 0 to ``n_total``.
+    n_total : int
+        How many events the stream has.
+    seed : int
+        Same seed, same events.
+    """
+    n_kept, n_total = operator.index(n_kept), operator.index(n_total)
+    if not 0 <= n_kept <= n_total:
+        raise ConfigError(f"`n_kept` must lie in 0..{n_total}, the events; got {n_kept}.")
+    return _drawn(chunks_of(source), n_kept, n_total, seed)
+
+
+def _drawn(chunks: Iterable[Events], n_wanted: int, n_left: int, seed: int) -> Iterator[Events]:
+    from evcrisp.kernels.metrics_random import draw
+
+    rng = np.random.default_rng(seed)
+    for chunk in chunks:
+        chosen = np.empty(len(chunk), np.bool_)
+        n_wanted = draw(rng.random(len(chunk)), n_left, n_wanted, chosen)
+        n_left -= len(chunk)
+        yield chunk[chosen]

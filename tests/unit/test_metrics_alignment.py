@@ -1,0 +1,120 @@
+"""Measures of motion: hand cases and conventions."""
+
+import math
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import EventDataError
+from evcrisp.metrics import endpoint_error, flow_warp_loss, interpolate_truth, motion_error
+from evcrisp.motion import Translation
+
+
+def test_sharpening_two_pixels_into_one():
+    # Counts 1, 1 of 16 pixels against 2 of 16.
+    before, after = 2 / 16 - (2 / 16) ** 2, 4 / 16 - (2 / 16) ** 2
+    found = flow_warp_loss([1, 2], [1, 1], [1, 1], [1, 1], (4, 4))
+    assert found == pytest.approx(after / before)
+
+
+def test_border_events_count_and_events_that_leave_do_not():
+    assert flow_warp_loss([3], [3], [0], [0], (4, 4)) == pytest.approx(1.0)
+    assert flow_warp_loss([3], [3], [4], [0], (4, 4)) == 0.0
+    assert flow_warp_loss([3], [3], [np.nan], [0], (4, 4)) == 0.0
+    # Half of an event that is half a pixel outside stays.
+    half = np.zeros(16)
+    half[0] = 0.5
+    one = 2.0 * half
+    assert flow_warp_loss([0], [0], [-0.5], [0], (4, 4)) == pytest.approx(half.var() / one.var())
+
+
+def test_the_true_motion_sharpens():
+    scene = evcrisp.simulate(
+        resolution=(120, 90), theta=(400.0, 0.0), duration_us=40_000, noise_hz=0.0, seed=1
+    )
+    events = scene.events
+    dt = (events.t - 20_000) / 1e6
+    aligned = flow_warp_loss(events.x, events.y, events.x - 400.0 * dt, events.y, (120, 90))
+    wrong = flow_warp_loss(events.x, events.y, events.x + 400.0 * dt, events.y, (120, 90))
+    assert aligned > 1.3
+    assert wrong < 1.0
+
+
+def test_flat_images_and_wrong_lengths():
+    assert math.isnan(flow_warp_loss([], [], [], [], (4, 4)))
+    with pytest.raises(EventDataError, match="one length"):
+        flow_warp_loss([1], [1], [1, 2], [1], (4, 4))
+
+
+def test_three_conventions_of_a_hand_case():
+    error = motion_error([[3.0, 0.0, 1.0], [0.0, 4.0, 1.0]], [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]])
+    axes = [math.sqrt(4.5), math.sqrt(8.0), 0.0]
+    np.testing.assert_allclose(error.axis_rms, axes)
+    np.testing.assert_allclose(error.axis_mean_abs, [1.5, 2.0, 0.0])
+    np.testing.assert_allclose(error.axis_std, [1.5, 2.0, 0.0])
+    assert error.mean_axis_rms == pytest.approx(sum(axes) / 3)
+    assert error.pooled_rms == pytest.approx(math.sqrt(25 / 6))
+    assert error.vector_rms == pytest.approx(math.sqrt(25 / 2))
+    assert error.percent_of_peak == pytest.approx(100 * sum(axes) / 3)
+    assert error.percent_of_range == pytest.approx(100 * math.sqrt(25 / 6))
+
+
+def test_motion_errors_of_nothing_and_of_what_cannot_be():
+    assert math.isnan(motion_error(np.zeros((0, 3)), np.zeros((0, 3))).vector_rms)
+    assert math.isnan(motion_error([[1.0]], [[0.0]]).percent_of_peak)
+    with pytest.raises(EventDataError, match="one shape"):
+        motion_error([1.0, 2.0], [1.0, 2.0])
+    with pytest.raises(EventDataError, match="must be finite"):
+        motion_error([[np.nan]], [[1.0]])
+
+
+def test_truth_is_linear_between_its_stamps_and_unknown_outside():
+    start = 1_643_243_628_737_093  # float64 has no halves here
+    truth = [[0.0, 1.0], [10.0, 1.0]]
+    t = start + np.array([-1, 0, 1, 5, 10, 11])
+    found = interpolate_truth(t, [start, start + 10], truth)
+    np.testing.assert_array_equal(found[:, 0], [np.nan, 0.0, 1.0, 5.0, 10.0, np.nan])
+    np.testing.assert_array_equal(found[:, 1], [np.nan, 1.0, 1.0, 1.0, 1.0, np.nan])
+    late = interpolate_truth(t, [start, start + 10], truth, offset_us=1)
+    np.testing.assert_array_equal(late[:, 0], [np.nan, np.nan, 0.0, 4.0, 9.0, 10.0])
+    assert np.isnan(interpolate_truth([5], [], np.zeros((0, 3)))).all()
+    with pytest.raises(EventDataError, match="one row per time"):
+        interpolate_truth([5], [0, 1], [[1.0]])
+    with pytest.raises(EventDataError, match="whole microseconds"):
+        interpolate_truth([0.5], [0, 1], [[1.0], [2.0]])
+
+
+def test_endpoint_errors_of_a_hand_case():
+    truth = np.array([[[1.0, 1.0], [0.0, np.inf]], [[0.0, 0.0], [0.0, 1.0]]])
+    flow = np.array([[[1.0, 4.0], [9.0, 9.0]], [[0.0, 4.0], [9.0, 9.0]]])
+    error = endpoint_error(flow, truth)
+    assert (error.aee, error.outlier_percent, error.n_pixels) == (2.5, 50.0, 2)
+    angle = math.degrees(math.acos(5 / math.sqrt(33 * 2)))
+    assert error.angle_deg == pytest.approx(angle / 2)
+    assert endpoint_error(flow, truth, outlier_px=5.0).outlier_percent == 0.0
+    only_first = endpoint_error(flow, truth, valid=[[True, False], [True, True]])
+    assert (only_first.aee, only_first.n_pixels) == (0.0, 1)
+
+
+def test_the_endpoint_error_of_a_motion_over_the_sensor():
+    model = Translation()
+    y, x = np.mgrid[:6, :8].astype(float)
+    fields = [
+        np.stack(model.inverse(theta, x, y, 0.1)) - np.stack((x, y))
+        for theta in ((30.0, 40.0), (30.0, 0.0))
+    ]
+    error = endpoint_error(*fields)
+    assert error.aee == pytest.approx(4.0)
+    assert error.outlier_percent == 100.0
+    assert error.n_pixels == 48
+
+
+def test_flow_without_truth_and_wrong_shapes():
+    error = endpoint_error(np.ones((2, 3)), np.zeros((2, 3)))
+    assert math.isnan(error.aee)
+    assert error.n_pixels == 0
+    with pytest.raises(EventDataError, match=r"\(2, ...\)"):
+        endpoint_error(np.ones((3, 2)), np.ones((3, 2)))
+    with pytest.raises(EventDataError, match="`valid` must have shape"):
+        endpoint_error(np.ones((2, 3)), np.ones((2, 3)), valid=[True])

@@ -1,0 +1,121 @@
+"""Labels against the truth: known values, empty classes, curves."""
+
+import math
+
+import numpy as np
+import pytest
+
+from evcrisp import EventDataError
+from evcrisp.metrics import Confusion, confusion, rank_auc, roc_curve, sweep_curve
+
+
+def counts(tp, fn, fp, tn):
+    return Confusion(signal_kept=tp, signal_dropped=fn, noise_kept=fp, noise_dropped=tn)
+
+
+def test_counts_of_four_kinds():
+    signal = [1, 1, 1, 0, 0, 0, 0]
+    truth = [1, 1, 0, 1, 0, 0, 0]
+    assert confusion(signal, truth) == counts(2, 1, 1, 3)
+
+
+def test_rates_have_their_known_values():
+    found = counts(90, 10, 20, 60)
+    assert found.retention == 110 / 180
+    assert found.sensitivity == 0.9
+    assert found.specificity == 0.75
+    assert found.precision == 90 / 110
+    assert found.accuracy == 150 / 180
+    assert found.f1 == 180 / 210
+    assert found.denoising_accuracy == 0.825
+    assert found.snr == 4.5
+    assert found.snr_db == pytest.approx(6.532125)
+    assert (found.psr, found.pnr) == (90.0, 25.0)
+    assert found.as_dict()["f1"] == found.f1
+
+
+def test_empty_classes_give_nan_and_never_a_number():
+    no_signal, no_noise, nothing = counts(0, 0, 3, 4), counts(3, 4, 0, 0), counts(0, 0, 0, 0)
+    for name in ("sensitivity", "f1", "denoising_accuracy", "psr"):
+        assert math.isnan(getattr(no_signal, name)), name
+    for name in ("specificity", "denoising_accuracy", "pnr"):
+        assert math.isnan(getattr(no_noise, name)), name
+    assert all(math.isnan(value) for value in list(nothing.as_dict().values())[4:])
+    assert math.isnan(counts(0, 5, 0, 5).precision)
+    assert counts(0, 5, 0, 5).f1 == 0.0
+
+
+def test_the_ratio_of_signal_to_noise_may_be_infinite():
+    assert counts(5, 0, 0, 5).snr == math.inf
+    assert counts(5, 0, 0, 5).snr_db == math.inf
+    assert counts(0, 5, 5, 0).snr == 0.0
+    assert counts(0, 5, 5, 0).snr_db == -math.inf
+    assert math.isnan(counts(0, 5, 0, 5).snr)
+    assert math.isnan(counts(0, 5, 0, 5).snr_db)
+
+
+def test_negative_counts_are_refused():
+    with pytest.raises(EventDataError, match="0 or more"):
+        counts(1, -1, 0, 0)
+
+
+def test_lengths_must_agree():
+    with pytest.raises(EventDataError, match="differ"):
+        confusion([1, 0], [1])
+    with pytest.raises(EventDataError, match="differ"):
+        roc_curve([0.1, 0.2], [1])
+
+
+def test_scores_that_are_not_numbers_have_no_rank():
+    with pytest.raises(EventDataError, match=r"score\[1\] is NaN"):
+        rank_auc(np.array([0.0, np.nan]), [True, False])
+    with pytest.raises(EventDataError, match="must be numbers"):
+        roc_curve(["a", "b"], [True, False])
+    assert rank_auc(np.array([-np.inf, np.inf]), [False, True]) == 1.0
+
+
+def test_the_curve_goes_through_every_threshold():
+    curve = roc_curve([0.9, 0.8, 0.8, 0.1], [True, True, False, False])
+    np.testing.assert_array_equal(curve.thresholds, [np.inf, 0.9, 0.8, 0.1])
+    np.testing.assert_array_equal(curve.tpr, [0.0, 0.5, 1.0, 1.0])
+    np.testing.assert_array_equal(curve.fpr, [0.0, 0.0, 0.5, 1.0])
+    assert curve.auc == 0.875
+
+
+def test_the_curve_of_an_empty_class_is_nan():
+    curve = roc_curve([0.5, 0.6], [True, True])
+    assert np.isnan(curve.fpr).all()
+    assert not np.isnan(curve.tpr).any()
+    assert math.isnan(curve.auc)
+    assert math.isnan(roc_curve([], []).auc)
+    assert roc_curve([], []).thresholds.tolist() == [np.inf]
+
+
+def test_a_monotone_sweep_is_closed_at_both_corners():
+    rising = sweep_curve("tau_us", [1, 2], [0.2, 0.4], [0.6, 0.8])
+    assert rising.is_monotone
+    assert rising.auc == pytest.approx(0.06 + 0.14 + 0.54)
+    falling = sweep_curve("threshold", [1, 2], [0.4, 0.2], [0.8, 0.6])
+    assert falling.is_monotone
+    assert falling.auc == pytest.approx(rising.auc)
+
+
+def test_a_sweep_that_turns_back_is_not_closed():
+    curve = sweep_curve("tau_us", [1, 2, 3], [0.2, 0.4, 0.5], [0.6, 0.8, 0.7])
+    assert not curve.is_monotone
+    assert curve.auc == pytest.approx(0.14 + 0.075)
+
+
+def test_a_sweep_needs_two_points_and_a_name():
+    assert math.isnan(sweep_curve("tau_us", [1], [0.2], [0.6]).auc)
+    assert math.isnan(sweep_curve("tau_us", [], [], []).auc)
+    with pytest.raises(EventDataError, match="must name what was swept"):
+        sweep_curve("", [1], [0.2], [0.6])
+    with pytest.raises(EventDataError, match="one length"):
+        sweep_curve("tau_us", [1, 2], [0.2], [0.6])
+    with pytest.raises(EventDataError, match=r"`tpr` must lie in 0..1"):
+        sweep_curve("tau_us", [1], [0.2], [60.0])
+
+
+def test_an_empty_class_makes_the_area_of_a_sweep_nan():
+    assert math.isnan(sweep_curve("tau_us", [1, 2], [np.nan, np.nan], [0.2, 0.6]).auc)

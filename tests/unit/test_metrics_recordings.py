@@ -1,0 +1,232 @@
+"""Measures of recordings without the truth: hand cases, slices, controls, streams."""
+
+import math
+
+import numpy as np
+import pytest
+
+from evcrisp import ConfigError, EventDataError, Events
+from evcrisp.metrics import (
+    AoccMeter,
+    EsrMeter,
+    QualityMeter,
+    aocc,
+    block_entropy,
+    entropy_reduction,
+    esr,
+    random_chunks,
+    random_subset,
+)
+
+
+def with_counts(counts, width=8):
+    """Return events whose pixels fire so many times each."""
+    x = np.repeat(np.arange(len(counts)), counts)
+    return Events(x=x % width, y=x // width, t=np.arange(x.size), p=x % 2, resolution=(width, 6))
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ([2, 1, 3], 0.819515),
+        ([2, 1, 3, 1, 2, 1], 0.700476),
+        ([2], 0.866025),
+        ([1], 0.0),
+        ([1, 1, 1, 1], 0.0),
+    ],
+)
+def test_the_ratio_of_hand_cases(counts, expected):
+    report = esr(with_counts(counts), slice_events=sum(counts))
+    assert report.esr == pytest.approx(expected, abs=5e-7)
+    assert report.slices.occupied.tolist() == [len(counts)]
+    assert report.n_slices == 1
+
+
+def test_factors_of_a_hand_case():
+    slices = esr(with_counts([2, 1, 3]), slice_events=6).slices
+    assert slices.ntss[0] == pytest.approx(8 / 30)
+    assert slices.l_n[0] == pytest.approx(2.518519, abs=5e-7)
+
+
+def test_even_noise_has_the_expected_ratio(make_events):
+    n_pixels = 346 * 260
+    report = esr(make_events(300_000))
+    assert report.n_slices == 10
+    assert report.esr == pytest.approx(
+        math.sqrt(1 - math.exp(-2 * 30_000 / 3 / n_pixels)), abs=0.01
+    )
+
+
+def test_isolated_events_have_no_second_ratio():
+    assert esr(with_counts([5, 0, 0, 4]), slice_events=9).esr_v2 == 0.0
+
+
+def test_a_block_of_pixels_has_the_second_ratio_of_its_medians():
+    x, y = np.meshgrid(np.arange(2, 5), np.arange(2, 5))
+    events = Events(x=x.ravel(), y=y.ravel(), t=np.arange(9), p=[1] * 9, resolution=(8, 8))
+    # Five of nine counts are 1 at the center and its four neighbors; four at the corners.
+    expected = 1000 * math.sqrt(5 / 81 * (5 * 0.5) / 64)
+    assert esr(events, slice_events=9).esr_v2 == pytest.approx(expected)
+
+
+def test_an_incomplete_last_slice_is_dropped(make_events):
+    events = make_events(250)
+    report = esr(events, slice_events=100)
+    assert (report.n_slices, report.n_events) == (2, 250)
+    assert report.slicing == "100 events"
+    assert report.slices.n_events.tolist() == [100, 100]
+
+
+def test_slices_of_time_start_with_the_first_event_and_drop_the_last():
+    t = [100, 101, 109, 110, 111, 135]
+    events = Events(x=[0] * 6, y=[0] * 6, t=t, p=[1] * 6, resolution=(1, 1))
+    report = esr(events, slice_us=10)
+    assert report.slices.n_events.tolist() == [3, 2]
+    assert report.n_empty == 1
+    assert report.slicing == "10 us"
+
+
+def test_a_long_pause_costs_nothing():
+    events = Events(x=[0, 0], y=[0, 0], t=[0, 2**60], p=[1, 1], resolution=(1, 1))
+    assert esr(events, slice_us=1).n_empty == 2**60 - 1
+    assert np.isfinite(aocc(events).aocc)
+
+
+def test_without_a_complete_slice_the_means_are_nan(make_events):
+    report = esr(make_events(10))
+    assert report.n_slices == 0
+    assert math.isnan(report.esr)
+    assert math.isnan(report.esr_v2)
+    assert math.isnan(esr(Events.empty((4, 4)), slice_us=1000).esr)
+    assert math.isnan(esr([]).esr)
+
+
+def test_the_report_has_retention_and_the_random_control_beside_it(make_events):
+    raw = make_events(4000, (40, 30))
+    clean = raw[raw.x < 10]
+    report = esr(clean, raw=raw, slice_events=500, seed=3)
+    assert report.retention == len(clean) / 4000
+    assert report.raw_esr == esr(raw, slice_events=500).esr
+    control = random_subset(raw, len(clean), seed=3)
+    assert report.random_esr == esr(control, slice_events=500).esr
+    assert report.random_esr_v2 == esr(control, slice_events=500).esr_v2
+    assert report.esr > report.random_esr
+    assert math.isnan(esr(clean, slice_events=500).retention)
+
+
+def test_events_cannot_outnumber_the_raw_ones(make_events):
+    with pytest.raises(EventDataError, match="must be some of the raw ones"):
+        esr(make_events(20), raw=make_events(10), slice_events=5)
+
+
+@pytest.mark.parametrize("setting", [{"slice_events": 0}, {"slice_us": 0}, {"slice_events": 1.5}])
+def test_impossible_slices_are_refused(make_events, setting):
+    with pytest.raises(ConfigError, match="must be 1 or more"):
+        esr(make_events(5), **setting)
+    with pytest.raises(ConfigError, match="below"):
+        esr(make_events(5), slice_events=2**31)
+
+
+@pytest.mark.parametrize("meter", [EsrMeter, AoccMeter, QualityMeter])
+def test_chunks_of_another_sensor_are_refused(make_events, meter):
+    started = meter((346, 260))
+    started.add(make_events(5))
+    with pytest.raises(EventDataError, match="one resolution"):
+        started.add(make_events(5, (10, 10)))
+
+
+def test_random_subsets_are_exact_seeded_and_in_order(make_events):
+    events = make_events(1000)
+    subset = random_subset(events, 300, seed=1)
+    assert len(subset) == 300
+    assert subset.equals(random_subset(events, 300, seed=1))
+    assert not subset.equals(random_subset(events, 300, seed=2))
+    assert len(random_subset(events, 0)) == 0
+    assert random_subset(events, 1000).equals(events)
+    with pytest.raises(ConfigError, match=r"must lie in 0..1000"):
+        random_subset(events, 1001)
+
+
+def test_every_event_is_as_likely_to_be_drawn():
+    events = Events(x=range(40), y=[0] * 40, t=range(40), p=[1] * 40, resolution=(40, 1))
+    drawn = np.zeros(40)
+    for seed in range(2000):
+        drawn[random_subset(events, 10, seed=seed).x] += 1
+    assert np.abs(drawn / 2000 - 0.25).max() < 0.04  # four deviations
+
+
+def test_how_a_stream_is_cut_does_not_change_what_is_drawn(make_events):
+    events = make_events(1000)
+    pieces = (events[:1], events[1:1], events[1:700], events[700:])
+    drawn = Events.concatenate(random_chunks(pieces, 300, n_total=1000, seed=1))
+    assert drawn.equals(random_subset(events, 300, seed=1))
+
+
+def test_contrast_of_an_edge_is_that_of_the_blurred_line():
+    edge = Events(x=[4] * 8, y=range(8), t=range(8), p=[1] * 8, resolution=(9, 8))
+    profile = np.array([0, 0, 39, 57, 64, 57, 39, 0, 0])  # 255 times the weights, rounded
+    slopes = 4 * np.diff(np.concatenate((profile[1:2], profile, profile[-2:-1])), n=1)
+    slopes = slopes[:-1] + slopes[1:]
+    curve = aocc(edge)
+    assert curve.contrast == pytest.approx([np.abs(slopes).std()] * 100)
+    assert curve.aocc == pytest.approx(np.abs(slopes).std() * 198_000)
+    assert curve.n_frames.tolist() == [1] * 100
+
+
+def test_frames_without_events_do_not_count():
+    events = Events(x=[3, 3], y=[3, 3], t=[0, 9_000], p=[1, 1], resolution=(8, 8))
+    curve = aocc(events)
+    assert curve.durations_us[:5].tolist() == [2000, 4000, 6000, 8000, 10_000]
+    assert curve.n_frames[:5].tolist() == [2, 2, 2, 2, 1]
+    np.testing.assert_allclose(curve.contrast, curve.contrast[0])
+
+
+def test_without_events_there_is_no_contrast():
+    for source in (Events.empty((8, 8)), []):
+        curve = aocc(source)
+        assert math.isnan(curve.aocc)
+        assert np.isnan(curve.contrast).all()
+
+
+def test_the_curve_may_be_asked_for_at_any_time(make_events):
+    events = make_events(200, (16, 12))
+    meter = AoccMeter((16, 12))
+    meter.add(events[:120])
+    assert meter.curve().aocc == aocc(events[:120]).aocc
+    meter.add(events[120:])
+    assert meter.curve().aocc == pytest.approx(aocc(events).aocc, rel=1e-12)
+
+
+def test_entropy_counts_blocks():
+    events = Events(x=[0, 20, 0, 20], y=[0, 0, 20, 20], t=range(4), p=[1] * 4, resolution=(33, 33))
+    assert block_entropy(events) == 2.0
+    assert block_entropy(events, block_px=64) == 0.0
+    assert block_entropy([events[:2], events[2:]]) == 2.0
+    assert entropy_reduction(events, events[:2]) == 1.0
+    assert math.isnan(block_entropy(Events.empty((33, 33))))
+    assert math.isnan(block_entropy([]))
+    with pytest.raises(ConfigError, match="block_px"):
+        block_entropy(events, block_px=0)
+
+
+def test_one_pass_measures_what_the_single_functions_do(make_events):
+    events = make_events(3000, (60, 40)).with_signal(np.arange(3000) % 3 == 0)
+    meter = QualityMeter((60, 40), slice_events=500)
+    for piece in (events[:700], events[700:700], events[700:]):
+        meter.add(piece)
+    quality = meter.quality()
+    assert (quality.n_events, quality.n_signal) == (3000, 1000)
+    assert quality.duration_s == events.duration_us / 1e6
+    assert quality.rate_hz == 3000 / quality.duration_s
+    assert quality.esr.esr == esr(events, slice_events=500).esr
+    assert quality.aocc.aocc == pytest.approx(aocc(events).aocc, rel=1e-12)
+    assert quality.entropy_bits == block_entropy(events)
+    assert quality.as_dict()["n_slices"] == 6
+
+
+def test_the_quality_of_nothing_is_unknown():
+    quality = QualityMeter((8, 8)).quality()
+    assert quality.n_events == 0
+    assert quality.n_signal is None
+    unknown = ("rate_hz", "esr", "esr_v2", "ntss", "l_n", "occupied_px", "aocc", "entropy_bits")
+    assert all(math.isnan(quality.as_dict()[name]) for name in unknown)
