@@ -84,12 +84,12 @@ def averaged(rows):
     return means
 
 
-def simulated_scenes(n_scenes, levels):
+def simulated_scenes(n_scenes, levels, first=0):
     """Return means per level of noise, the worst scenes of `auto`, and its mean AUC."""
     by_level, by_scene = {}, defaultdict(list)
     for noise_hz in levels:
         rows = []
-        for i in range(n_scenes):
+        for i in range(first, first + n_scenes):
             case = scenes.simulated(i, noise_hz)
             rows.append(judged(case))
             by_scene[case.name].append(rows[-1]["auto"])
@@ -212,6 +212,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, help="folder of real recordings")
     parser.add_argument("--scenes", type=int, default=scenes.N_SCENES)
+    parser.add_argument("--first", type=int, default=0, help="of the scenes with labels")
     parser.add_argument("--levels", type=float, nargs="+", default=scenes.NOISE_HZ)
     parser.add_argument("--seeds", type=int, default=3, help="for the errors of the motion")
     parser.add_argument("--repeats", type=int, default=20)
@@ -219,7 +220,7 @@ def main():
     logging.disable(logging.WARNING)
     start = time.perf_counter()
     results = {
-        "simulated": simulated_scenes(options.scenes, options.levels),
+        "simulated": simulated_scenes(options.scenes, options.levels, options.first),
         "extremes": extremes(options.scenes, options.levels),
         "motion": motion_errors(options.scenes, options.seeds),
         "timing": timing(options.repeats),
