@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from evcrisp import Events
+from evcrisp import Events, MissingExtraError
 
 # The checks of a change try the same examples each time; at home, new ones are tried.
 settings.register_profile("ci", derandomize=True)
@@ -16,6 +16,17 @@ if os.environ.get("CI"):
 
 #: Real recordings are never part of the project; tests that use them skip without them.
 _DATA = Path(os.environ.get("EVCRISP_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Skip tests of parts that need torch where it is not installed, and say so."""
+    try:
+        return (yield)
+    except MissingExtraError as error:
+        if error.package != "torch":
+            raise
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

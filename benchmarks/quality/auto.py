@@ -7,7 +7,7 @@ auto    the default, one configuration everywhere
 exact   `exact` with its defaults: a threshold on the unsigned contrast map
 eja     `eja`, which is told the true share of signal
 baf     background activity filter, 5 ms
-stcf    two of the eight neighbors fired within 5 ms; the filters start anew with every window
+stcf    two of the eight neighbors fired within 10 ms in the same polarity; filters start anew with every window
 """
 
 import argparse
@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 from benchmarks.measure import interleaved, report
 from benchmarks.quality import scenes
-from benchmarks.quality.stcf import stcf
 
 import evcrisp
 from evcrisp.estimators.alignment import WindowData
@@ -47,7 +46,7 @@ def labels_of(method, case):
     if method == "baf":
         found = denoise(events, "baf", tau_us=TAU_US)
     elif method == "stcf":
-        found = stcf(events, TAU_US)
+        found = denoise(events, "stcf")
     else:
         estimators = {
             "auto": AutoRegret(),

@@ -16,9 +16,13 @@ from evcrisp.errors import ConfigError, EvError, UnknownNameError
 VERBS = {
     "info": "Show what a recording holds.",
     "convert": "Convert a recording to another format.",
+    "filter": "Denoise a recording event by event.",
+    "filters": "List the filters, with their parameters and presets.",
     "run": "Align and denoise a recording, window by window.",
     "pareto": "Print the trade-off between alignment and denoising of a window.",
+    "evaluate": "Measure a recording, or what a denoiser made of it.",
     "simulate": "Simulate a recording whose truth is known.",
+    "train": "Train the network of a denoiser on simulated recordings.",
     "demo": "Simulate a noisy scene, clean it, and print how well that went.",
 }
 

@@ -21,6 +21,23 @@ class Labels:
     def __len__(self) -> int:
         return self.signal.size
 
+    def kept(self, events: Events) -> Events:
+        """Return the events that are signal: ``events[labels.signal]``, but faster."""
+        from evcrisp.kernels.select import copy_kept
+
+        if len(events) != len(self):
+            raise EventDataError(
+                f"`events` must be those of the labels, {len(self)}; got {len(events)}."
+            )
+        events = events.contiguous()
+        n = int(np.count_nonzero(self.signal))
+        x, y = np.empty(n + 1, np.uint16), np.empty(n + 1, np.uint16)
+        t, p = np.empty(n + 1, np.int64), np.empty(n + 1, np.bool_)
+        signal = np.ascontiguousarray(self.signal)
+        copy_kept(events.x, events.y, events.t, events.p, signal, x, y, t, p)
+        truth = None if events.signal is None else events.signal[self.signal]
+        return Events.trusted(x[:n], y[:n], t[:n], p[:n], events.resolution, truth)
+
     @classmethod
     def room(cls, n: int) -> "Labels":
         """Return labels of ``n`` events, to be filled."""

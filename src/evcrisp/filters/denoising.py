@@ -1,6 +1,6 @@
 """Label the events of a recording with a denoiser by name."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from evcrisp.errors import ConfigError
 from evcrisp.events import Events
@@ -61,3 +61,35 @@ def denoise(
     """
     stream = denoiser(name, preset, params).start(events.resolution)
     return Labels.joined([stream.label(events), stream.finish()])
+
+
+def denoise_chunks(chunks: Iterable[Events], config: Denoiser) -> Iterator[tuple[Events, Labels]]:
+    """Label a stream of events; yield them with their labels, in order, as labels become ready.
+
+    The cuts need not be those of the input: a denoiser that looks ahead holds some events back.
+    Memory is bounded by what it holds.
+
+    >>> events = Events(x=[3, 4, 7], y=[1, 1, 3], t=[0, 10, 25], p=[1, 1, 1], resolution=(8, 4))
+    >>> chunks = [events[:1], events[1:]]
+    >>> [len(part[labels.signal]) for part, labels in denoise_chunks(chunks, denoiser("baf"))]
+    [0, 1]
+    """
+    stream = None
+    pending: list[Events] = []
+    for chunk in chunks:
+        stream = config.start(chunk.resolution) if stream is None else stream
+        labels = stream.label(chunk)
+        pending.append(chunk)
+        if len(labels) or not len(chunk):
+            yield _ready(pending, len(labels)), labels
+    if stream is not None:
+        labels = stream.finish()
+        if len(labels):
+            yield _ready(pending, len(labels)), labels
+
+
+def _ready(pending: list[Events], n: int) -> Events:
+    """Take the first n events off the list of pending ones."""
+    events = Events.concatenate(pending)
+    pending[:] = [events[n:]] if n < len(events) else []
+    return events[:n]

@@ -1,0 +1,149 @@
+"""``evcrisp filter``: denoise a recording event by event, without knowing its motion."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evcrisp.cli._options import (
+    force_option,
+    input_options,
+    parse_settings,
+    recording_argument,
+)
+from evcrisp.cli._progress import Advance, reading_progress
+
+if TYPE_CHECKING:
+    from evcrisp.events import Events
+    from evcrisp.filters import Denoiser, Labels
+    from evcrisp.io._npz_packer import NpzPacker
+    from evcrisp.io.recording import Recording
+
+
+@click.command("filter")
+@recording_argument
+@click.argument("output", type=click.Path(path_type=Path))
+@click.option(
+    "--method",
+    "-m",
+    default="baf",
+    show_default=True,
+    help="Filter; `evcrisp filters` lists them.",
+)
+@click.option("--preset", help="Parameters of another implementation, such as emlb.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a parameter of the filter, such as tau_us=2000. May be repeated.",
+)
+@click.option(
+    "--labels",
+    "labels_path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.npz",
+    help="Also write signal (true = kept) and score of every event of the input.",
+)
+@click.option("--to", help="Format of the output. Default: from its suffix.")
+@force_option
+@input_options
+def filter_command(
+    recording: Path,
+    output: Path,
+    method: str,
+    preset: str | None,
+    settings: tuple[str, ...],
+    labels_path: Path | None,
+    to: str | None,
+    force: bool,
+    format: str | None,
+    resolution: tuple[int, int] | None,
+    on_error: Any,
+) -> None:
+    """Write the events of RECORDING that a filter keeps to OUTPUT, whose suffix chooses the format.
+
+    The recording is streamed, so its size does not matter. OUTPUT appears under its name only when
+    it is complete. IMU samples, triggers and frames go along where the output format keeps them.
+    """
+    from evcrisp.filters import denoiser
+    from evcrisp.io.reading import open_recording
+    from evcrisp.io.writing import write
+
+    config = denoiser(method, preset, parse_settings(settings))
+    if labels_path is not None and labels_path.resolve() == output.resolve():
+        raise click.UsageError(f"--labels must name another file than the output; got {output}.")
+    with ExitStack() as stack:
+        opened = stack.enter_context(
+            open_recording(recording, format=format, resolution=resolution, on_error=on_error)
+        )
+        advance = stack.enter_context(reading_progress("Filtering", opened))
+        labels = None if labels_path is None else _packer(labels_path, force, stack)
+        count = _Count()
+        write(
+            output,
+            _kept(opened, config, count, labels, advance),
+            format=to,
+            overwrite=force,
+            extras_from=opened,
+        )
+        if labels is not None:
+            labels.pack({})
+    click.echo(count.sentence(output))
+
+
+@dataclass(slots=True)
+class _Count:
+    n_events: int = 0
+    n_kept: int = 0
+
+    def sentence(self, output: Path) -> str:
+        n_dropped = self.n_events - self.n_kept
+        shares = (
+            f" ({n / self.n_events:.1%})" if self.n_events else "" for n in (self.n_kept, n_dropped)
+        )
+        kept, dropped = shares
+        return (
+            f"Kept {self.n_kept:,}{kept} of {self.n_events:,} events, dropped "
+            f"{n_dropped:,}{dropped}. Wrote {output}."
+        )
+
+
+def _packer(path: Path, force: bool, stack: ExitStack) -> "NpzPacker":
+    """Return an archive of labels that appears when the stack ends well."""
+    from evcrisp.io._npz_packer import NpzPacker
+    from evcrisp.io._writing import replacing
+
+    packer = NpzPacker(stack.enter_context(replacing(path, overwrite=force)))
+    stack.callback(packer.remove)
+    return packer
+
+
+def _kept(
+    recording: "Recording",
+    config: "Denoiser",
+    count: _Count,
+    packer: "NpzPacker | None",
+    advance: Advance,
+) -> "Iterator[Events]":
+    from evcrisp.events import Events
+    from evcrisp.filters import Labels, denoise_chunks
+
+    _note(packer, Labels.room(0))
+    for events, labels in denoise_chunks(recording.chunks(), config):
+        count.n_events += len(events)
+        kept = labels.kept(events)
+        count.n_kept += len(kept)
+        _note(packer, labels)
+        advance(events)
+        yield kept
+    if not count.n_events:
+        yield Events.empty(recording.resolution)
+
+
+def _note(packer: "NpzPacker | None", labels: "Labels") -> None:
+    if packer is not None:
+        packer.append({"signal": labels.signal, "score": labels.score})

@@ -1,0 +1,114 @@
+"""The networks that can be trained: inputs, layers, settings, and the arrays that are kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.filters import _edncnn_network
+from evcrisp.filters._encoding import MLPF_RADIUS, PATCH_RADIUS, TAU_US
+from evcrisp.training._torch import import_torch
+from evcrisp.training.lookup import EventTable, edncnn_inputs, mlpf_inputs
+
+if TYPE_CHECKING:
+    import torch
+
+Arrays = dict[str, NDArray[np.float32]]
+
+_N_HIDDEN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How one network is trained."""
+
+    name: str
+    radius: int  # of the patch, px
+    planes: int  # of its history: 2 where ON and OFF are kept apart
+    batch: int
+    learning_rate: float
+    inputs: "Callable[[EventTable, torch.Tensor], torch.Tensor]"
+    turned: "Callable[[torch.Tensor, torch.Tensor], torch.Tensor]"  # inputs of a turned scene
+    build: "Callable[[torch.Tensor], torch.nn.Module]"  # from some inputs; gives logits (b,)
+    arrays: "Callable[[torch.nn.Module], Arrays]"
+
+
+def _mlpf(inputs: "torch.Tensor") -> "torch.nn.Module":
+    nn = import_torch().nn
+    return nn.Sequential(
+        nn.Linear(inputs.shape[1], _N_HIDDEN), nn.ReLU(), nn.Linear(_N_HIDDEN, 1), nn.Flatten(0)
+    )
+
+
+def _mlpf_arrays(model: Any) -> Arrays:
+    hidden, output = model[0], model[2]
+    tensors = {
+        "hidden_kernel": hidden.weight.T,
+        "hidden_bias": hidden.bias,
+        "output_kernel": output.weight.T,
+        "output_bias": output.bias,
+    }
+    return {name: np.ascontiguousarray(a.detach().cpu().numpy()) for name, a in tensors.items()}
+
+
+def _mlpf_turned(inputs: "torch.Tensor", code: "torch.Tensor") -> "torch.Tensor":
+    side = 2 * MLPF_RADIUS + 1
+    return _turned(inputs.reshape(-1, 2, side, side), code).reshape(inputs.shape)
+
+
+def _edncnn(inputs: "torch.Tensor") -> "torch.nn.Module":
+    """Put the normalization of the inputs and the difference of the outputs around the layers."""
+    torch = import_torch()
+
+    class Edncnn(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = _edncnn_network.layers()
+            self.register_buffer("mean", inputs.mean(0))
+            self.register_buffer("scale", inputs.std(0).clamp_min(0.1))
+
+        def forward(self, patches: "torch.Tensor") -> "torch.Tensor":
+            scores = self.layers((patches - self.mean) / self.scale)
+            return scores[:, 1] - scores[:, 0]
+
+    return Edncnn().to(inputs.device)
+
+
+def _edncnn_arrays(model: Any) -> Arrays:
+    return _edncnn_network.folded(model.layers, model.mean, model.scale)
+
+
+def _turned(images: "torch.Tensor", code: "torch.Tensor") -> "torch.Tensor":
+    """Mirror and transpose (b, c, h, w): a scene may move in any direction."""
+    axes = [axis for axis in (2, 3) if int(code) >> (axis - 2) & 1]
+    images = images.flip(axes) if axes else images
+    return images.transpose(2, 3) if int(code) & 4 else images
+
+
+#: The networks by the name of their denoiser.
+NETWORKS: dict[str, Network] = {
+    "mlpf": Network(
+        name="mlpf",
+        radius=MLPF_RADIUS,
+        planes=1,
+        batch=4096,
+        learning_rate=5e-3,
+        inputs=lambda table, index: mlpf_inputs(table, index, TAU_US),
+        turned=_mlpf_turned,
+        build=_mlpf,
+        arrays=_mlpf_arrays,
+    ),
+    "edncnn": Network(
+        name="edncnn",
+        radius=PATCH_RADIUS,
+        planes=2,
+        batch=2048,
+        learning_rate=1e-3,
+        inputs=edncnn_inputs,
+        turned=_turned,
+        build=_edncnn,
+        arrays=_edncnn_arrays,
+    ),
+}

@@ -1,0 +1,165 @@
+"""Simulated recordings with labels, and the one file that carries them to another machine."""
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.errors import ConfigError, FormatError
+from evcrisp.events import Events
+from evcrisp.filters._weights import read_archive
+
+#: Longer recordings are cut off: a few busy scenes must not outweigh all others.
+MAX_EVENTS = 120_000
+
+#: Scenes per seed; those of the next seed follow.
+MAX_SCENES = 10_000
+
+#: Level of recordings that are learned from.
+TRAINING = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabeledRecordings:
+    """Recordings with labels; some to learn from, some held out at known levels of noise."""
+
+    events: tuple[Events, ...]  # each with `signal`
+    level_hz: NDArray[np.float64]  # (n,) noise of a held-out recording, Hz per pixel; 0 = training
+    seed: int
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def subset(self, which: NDArray[np.bool_]) -> "LabeledRecordings":
+        """Return some of the recordings."""
+        chosen = tuple(self.events[int(i)] for i in np.flatnonzero(which))
+        return LabeledRecordings(chosen, self.level_hz[which], self.seed)
+
+    @property
+    def training(self) -> "LabeledRecordings":
+        """The recordings to learn from."""
+        return self.subset(self.level_hz == TRAINING)
+
+    @property
+    def held_out(self) -> "LabeledRecordings":
+        """The recordings to be judged on."""
+        return self.subset(self.level_hz != TRAINING)
+
+    def save(self, path: Path) -> None:
+        """Write a file of about four bytes per event."""
+        columns: dict[str, Any] = {
+            "x": np.concatenate([part.x for part in self.events]).astype(np.uint8),
+            "y": np.concatenate([part.y for part in self.events]).astype(np.uint8),
+            "step": np.concatenate([np.diff(part.t, prepend=0) for part in self.events]),
+            "flags": np.concatenate([part.p + 2 * _labels(part) for part in self.events]),
+        }
+        columns["step"] = columns["step"].astype(np.uint32)
+        with path.open("wb") as file:
+            np.savez_compressed(
+                file,
+                **columns,
+                count=np.array([len(part) for part in self.events]),
+                resolution=np.array([part.resolution for part in self.events]),
+                level_hz=self.level_hz,
+                seed=np.array(self.seed),
+            )
+
+    @classmethod
+    def load(cls, path: Path) -> "LabeledRecordings":
+        """Read what :meth:`save` wrote."""
+        file = read_archive(path, "training recordings")
+        try:
+            return cls._unpacked(file)
+        except (KeyError, ValueError, TypeError) as error:
+            raise FormatError(f"no file of training recordings ({error})", path=path) from error
+
+    @classmethod
+    def _unpacked(cls, file: dict[str, NDArray[Any]]) -> "LabeledRecordings":
+        ends = np.cumsum(file["count"])
+        events = []
+        for end, count, size in zip(ends, file["count"], file["resolution"], strict=True):
+            part = slice(end - count, end)
+            events.append(
+                Events(
+                    x=file["x"][part].astype(np.uint16),
+                    y=file["y"][part].astype(np.uint16),
+                    t=np.cumsum(file["step"][part], dtype=np.int64),
+                    p=(file["flags"][part] & 1).astype(np.bool_),
+                    resolution=size.tolist(),
+                    signal=(file["flags"][part] >> 1).astype(np.bool_),
+                )
+            )
+        return cls(tuple(events), file["level_hz"], int(file["seed"]))
+
+
+def simulate_recordings(
+    n_scenes: int,
+    *,
+    seed: int = 0,
+    n_test: int = 4,
+    workers: int = 1,
+    on_scene: Callable[[int, int], None] | None = None,
+) -> LabeledRecordings:
+    """Simulate recordings to learn from, and others to be judged on.
+
+    Parameters
+    ----------
+    n_scenes : int
+        Number of scenes to learn from.
+    seed : int
+        Same seed, same recordings. Scenes of different seeds are different.
+    n_test : int
+        Number of held-out scenes per level of noise.
+    workers : int
+        Number of processes; the recordings do not depend on it.
+    on_scene : callable, optional
+        Told the number of scenes done, and of all.
+    """
+    from evcrisp.training.scenes import TEST_LEVELS_HZ, TEST_SEEDS
+
+    most_seeds = TEST_SEEDS // MAX_SCENES
+    if not 0 <= seed < most_seeds:
+        raise ConfigError(f"`seed` must lie in 0..{most_seeds - 1}; got {seed}.")
+    for name, value in (("n_scenes", n_scenes), ("n_test", n_test), ("workers", workers)):
+        if not 1 <= value <= MAX_SCENES:
+            raise ConfigError(f"`{name}` must lie in 1..{MAX_SCENES}; got {value}.")
+    levels = [TRAINING] * n_scenes + [level for level in TEST_LEVELS_HZ for _ in range(n_test)]
+    # Test scenes are numbered from zero, so that they are the same for any number of others.
+    numbers = [*range(n_scenes), *range(len(levels) - n_scenes)]
+    scenes = [MAX_SCENES * seed + number for number in numbers]
+    events = []
+    for recording in _simulated(scenes, levels, workers):
+        events.append(recording)
+        if on_scene is not None:
+            on_scene(len(events), len(levels))
+    return LabeledRecordings(tuple(events), np.array(levels), seed)
+
+
+def _simulated(scenes: list[int], levels: list[float], workers: int) -> Iterator[Events]:
+    if workers == 1:
+        yield from map(_simulated_scene, scenes, levels)
+        return
+    # Forked processes inherit the threads' locks of torch and numba; fresh ones do not.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        yield from pool.map(_simulated_scene, scenes, levels, chunksize=4)
+
+
+def _simulated_scene(scene: int, level_hz: float) -> Events:
+    from evcrisp.simulation import simulate
+    from evcrisp.training.scenes import held_out_scene, training_scene
+
+    is_training = level_hz == TRAINING
+    config = training_scene(scene) if is_training else held_out_scene(scene, level_hz)
+    return simulate(config).events[:MAX_EVENTS]
+
+
+def _labels(events: Events) -> NDArray[np.uint8]:
+    if events.signal is None:
+        raise ConfigError("`events` must have labels (`signal`); got a recording without them.")
+    return events.signal.view(np.uint8)

@@ -1,0 +1,148 @@
+"""What every denoiser owes, however the stream is cut and whatever it holds."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evcrisp import EventDataError, Events
+from evcrisp.filters import DENOISERS, Labels, denoise, denoiser
+
+RESOLUTION = (24, 18)
+
+#: Networks with millions of multiplications per event see fewer of them.
+FEW = {"edncnn": 100}
+
+
+def busy_events(n=1500, seed=0, t_start=0):
+    """Return a moving edge, uniform noise and a hot pixel."""
+    rng = np.random.default_rng(seed)
+    t = np.sort(rng.integers(0, 60_000, n))
+    kind = rng.random(n)
+    x = np.where(kind < 0.5, (t // 3000 + rng.integers(0, 2, n)) % RESOLUTION[0], 0)
+    x = np.where((kind >= 0.5) & (kind < 0.9), rng.integers(0, RESOLUTION[0], n), x)
+    y = np.where(kind < 0.9, rng.integers(0, RESOLUTION[1], n), 7)
+    p = np.where(kind < 0.5, x % 2, rng.integers(0, 2, n))
+    return Events(x=np.where(kind < 0.9, x, 5), y=y, t=t + t_start, p=p, resolution=RESOLUTION)
+
+
+def events_for(name, **kwargs):
+    return busy_events(FEW.get(name, 1500), **kwargs)
+
+
+def labels_of(config, events, cuts=()):
+    stream = config.start(events.resolution)
+    edges = [0, *sorted(cuts), len(events)]
+    parts = [stream.label(events[a:b]) for a, b in itertools.pairwise(edges)]
+    return Labels.joined([*parts, stream.finish()])
+
+
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.signal, other.signal)
+    np.testing.assert_array_equal(one.score, other.score)
+
+
+#: Every denoiser with its defaults, and with each of its presets.
+SETTINGS = [(name, preset) for name, kind in DENOISERS.items() for preset in (None, *kind.presets)]
+
+
+@pytest.fixture(params=sorted(DENOISERS))
+def name(request):
+    return request.param
+
+
+@pytest.mark.parametrize(("name", "preset"), SETTINGS)
+def test_each_event_gets_a_label_and_a_finite_score(name, preset):
+    for events in (events_for(name), events_for(name, t_start=10**15)):
+        labels = denoise(events, name, preset)
+        assert labels.signal.shape == labels.score.shape == (len(events),)
+        assert labels.signal.dtype == np.bool_
+        assert labels.score.dtype == np.float64
+        assert np.isfinite(labels.score).all()
+
+
+@pytest.mark.parametrize(("name", "preset"), SETTINGS)
+def test_a_limit_on_the_score_tells_signal_from_noise(name, preset):
+    labels = denoise(events_for(name), name, preset)
+    kept, dropped = labels.score[labels.signal], labels.score[~labels.signal]
+    if kept.size and dropped.size:
+        assert kept.min() > dropped.max()
+
+
+@pytest.mark.parametrize("name", sorted(DENOISERS))
+@settings(deadline=None, max_examples=15)
+@given(cuts=st.lists(st.integers(0, 1500), max_size=6), seed=st.integers(0, 3))
+def test_labels_do_not_depend_on_how_the_stream_is_cut(name, cuts, seed):
+    events = events_for(name, seed=seed)
+    cuts = [min(cut, len(events)) for cut in cuts]
+    assert_same(labels_of(denoiser(name), events, cuts), denoise(events, name))
+
+
+def test_events_one_by_one_give_the_same_labels(name):
+    events = events_for(name)[:200]
+    cuts = range(len(events))
+    assert_same(labels_of(denoiser(name), events, cuts), denoise(events, name))
+
+
+@pytest.mark.parametrize("t_start", [1, 10**6, 1_700_000_000_000_000, 2**60, -(10**9)])
+def test_a_shift_of_time_changes_no_label_and_no_score(name, t_start):
+    late = events_for(name, t_start=t_start)
+    assert_same(denoise(events_for(name), name), denoise(late, name))
+
+
+def test_events_do_not_see_the_future_of_another_stream(name):
+    config = denoiser(name)
+    first = labels_of(config, events_for(name, seed=1))
+    labels_of(config, events_for(name, seed=2))
+    assert_same(first, labels_of(config, events_for(name, seed=1)))
+
+
+def test_no_events_are_a_recording(name):
+    assert len(labels_of(denoiser(name), Events.empty((5, 5)))) == 0
+    assert len(labels_of(denoiser(name), Events.empty((5, 5)), cuts=(0, 0))) == 0
+
+
+@pytest.mark.parametrize("resolution", [(1, 1), (1, 9), (9, 1), (2, 2)])
+def test_tiny_sensors_are_sensors(name, resolution):
+    rng = np.random.default_rng(0)
+    n = min(FEW.get(name, 200), 200)
+    x, y = (rng.integers(0, size, n) for size in resolution)
+    events = Events(x=x, y=y, t=np.arange(n) * 50, p=x % 2 == 0, resolution=resolution)
+    labels = denoise(events, name)
+    assert np.isfinite(labels.score).all()
+
+
+def test_a_long_pause_ends_nothing(name):
+    events = events_for(name)[:400]
+    half = len(events) // 2
+    t = events.t + np.where(np.arange(len(events)) < half, 0, 10**12)
+    late = Events(x=events.x, y=events.y, t=t, p=events.p, resolution=RESOLUTION)
+    labels = denoise(late, name)
+    assert np.isfinite(labels.score).all()
+    assert_same(labels, labels_of(denoiser(name), late, cuts=(half // 2, half, half + 1)))
+
+
+def test_events_of_another_sensor_are_refused(name):
+    stream = denoiser(name).start((10, 10))
+    if name == "raw":
+        return
+    with pytest.raises(EventDataError, match="10x10; got 24x18"):
+        stream.label(busy_events(5))
+
+
+def test_a_denoiser_is_a_value_that_says_what_it_is(name):
+    kind = DENOISERS[name]
+    assert dataclasses.is_dataclass(kind)
+    assert kind() == kind()
+    assert kind.name == name
+    assert kind.about.source
+    assert kind.about.cost
+    assert kind.about.memory
+    for preset in kind.presets:
+        assert denoiser(name, preset) == kind(**kind.presets[preset])
+    for field in dataclasses.fields(kind):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(kind(), field.name, None)

@@ -1,0 +1,22 @@
+"""The page of filters agrees with the filters."""
+
+import importlib.util
+from pathlib import Path
+
+from evcrisp.filters import DENOISERS
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_table_is_made_from_the_filters():
+    spec = importlib.util.spec_from_file_location("make_filters", DOCS / "make_filters.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.PAGE.read_text() == script.page(), "run: python docs/make_filters.py"
+
+
+def test_every_preset_is_explained():
+    page = (DOCS / "filters.md").read_text()
+    presets = {preset for kind in DENOISERS.values() for preset in kind.presets}
+    for preset in presets:
+        assert f"| `{preset}` |" in page
