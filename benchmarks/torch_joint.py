@@ -67,4 +67,4 @@ def descend(problem, theta, n_steps, rate_px=0.1, rate_w=0.05):
         with torch.no_grad():
             w.clamp_(0.0, 1.0)
     seconds = time.perf_counter() - start
-    return scaled.detach().numpy().astype(float) / span, float(value), seconds
+    return scaled.detach().numpy().astype(float) / span, value.item(), seconds

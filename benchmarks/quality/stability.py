@@ -3,7 +3,7 @@
 Run with ``python -m benchmarks.quality.stability --data FOLDER``. To each window, 1, 5 and 10 % of
 uniformly random events are added. A method is tuned at one level, and then runs on all three.
 
-exact   `regret-exact`, with the `min_support` at which sensitivity and specificity are equal, on the
+exact   `exact`, with the `min_support` at which sensitivity and specificity are equal, on the
         mean over all windows of a group
 EJA     `eja`, with the share of noise of that level, which it needs to be told
 """
@@ -59,7 +59,7 @@ def rates_of(signal, truth):
 
 
 class ExactMethod:
-    """Runs of `regret-exact` that start from the motion of the run before on the same window."""
+    """Runs of `exact` that start from the motion of the run before on the same window."""
 
     def __init__(self):
         self.thetas = {}

@@ -32,8 +32,8 @@ def window_of(n_events):
     return Window(scene.events[kept], 0, 30_000), scene.motion
 
 
-def torch_seconds(problem, theta, n_steps):
-    """Return seconds of the faster choice of threads, and what was reached."""
+def torch_seconds(problem, theta, n_steps, factor):
+    """Return seconds of the faster choice of threads, times ``factor``, and what was reached."""
     import torch
     from benchmarks import torch_joint
 
@@ -47,8 +47,8 @@ def torch_seconds(problem, theta, n_steps):
     _, value, seconds = results[threads]
     return {
         "threads": threads,
-        "seconds": seconds,
-        "seconds_by_threads": {str(key): results[key][2] for key in results},
+        "seconds": factor * seconds,
+        "seconds_by_threads": {str(key): factor * results[key][2] for key in results},
         "j": value / problem.terms.baseline_ed,
     }
 
@@ -89,8 +89,7 @@ def main():
         results["j_exact_bilinear"] = bilinear.run(window, model).regret.value
         problem = JointProblem.of(data, bilinear)
         results["j_exact_bilinear"] /= problem.terms.baseline_ed
-        plain = torch_seconds(problem, theta, n_steps)
-        plain["seconds"] *= options.steps / n_steps
+        plain = torch_seconds(problem, theta, n_steps, options.steps / n_steps)
         results["torch"] = plain
         results["torch_over_exact"] = plain["seconds"] / medians["exact"]
     report("joint", results, steps=options.steps, torch_steps=options.torch_steps)

@@ -110,16 +110,6 @@ def test_a_mixture_has_its_own_gradient():
     assert gradient[0] == pytest.approx(rise / 0.02, rel=1e-5)
 
 
-def test_a_coarser_problem_has_the_same_free_parameters():
-    problem = problem_of(small_scene(), alpha_hat=0.3, beta_hat=0.7, b_hat=2.0)
-    coarse = problem.coarser(4)
-    n_pixels = np.prod(coarse.contrast.shape((80, 60)))
-    assert coarse.contrast.scale == 4
-    assert coarse.terms.beta * n_pixels == pytest.approx(0.7)
-    assert coarse.terms.alpha * n_pixels / coarse.terms.baseline_ed == pytest.approx(0.3)
-    assert coarse.terms.baseline_ea / coarse.terms.baseline_ed == pytest.approx(2.0)
-
-
 def test_padding_holds_what_a_lens_bends_outward():
     camera = evcrisp.Camera(
         fx=60.0, fy=60.0, cx=40.0, cy=30.0, distortion=(-0.35, 0.1, 0.0, 0.0, 0.0)

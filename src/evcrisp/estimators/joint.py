@@ -1,7 +1,6 @@
 """The joint problem of alignment and denoising: its parameters, its objective and its gradient."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -145,27 +144,9 @@ class JointProblem:
         overhang = _overhang_px(data)
         if overhang:
             contrast = replace(contrast, padding_px=contrast.padding_px + overhang)
-        return cls._with(data, contrast, config.terms)
-
-    def coarser(self, factor: int) -> "JointProblem":
-        """Return the same problem, free of units, on a map with pixels ``factor`` times as large."""
-        n_pixels = math.prod(self.contrast.shape(self.data.resolution))
-        unit = self.terms.baseline_ed or 1.0
-        hats = RegretConfig(
-            alpha_hat=self.terms.alpha * n_pixels / unit,
-            beta_hat=self.terms.beta * n_pixels,
-            b_hat=self.terms.baseline_ea / unit,
-        )
-        contrast = replace(self.contrast, scale=min(self.contrast.scale * factor, 64))
-        return self._with(self.data, contrast, hats.terms)
-
-    @classmethod
-    def _with(
-        cls, data: WindowData, contrast: ContrastMap, terms: Callable[[int, float], JointTerms]
-    ) -> "JointProblem":
         start = np.zeros(len(data.warp.model.param_names))
         iwe = _built(data, contrast, *data.warp.warp(start))
-        return cls(data, contrast, terms(iwe.size, float(np.var(iwe))))
+        return cls(data, contrast, config.terms(iwe.size, float(np.var(iwe))))
 
     def iwe(self, theta: Floats) -> Floats:
         """Return the contrast map at ``theta``."""
@@ -188,12 +169,33 @@ class JointProblem:
 
         With ``lam`` the larger regret is replaced by the mixture ``(1 - lam) r_EA + lam r_ED``.
         """
+        best, gradient = self.best_and_gradient(theta, lam)
+        return best.value if lam is None else best.mixture(lam), gradient
+
+    def best_and_gradient(
+        self, theta: Floats, lam: float | None = None
+    ) -> tuple[Confidence, Floats]:
+        """Return the same with the best W, whose arrays the next evaluation overwrites."""
+        best, u, v = self._best(theta, lam)
+        slope = best.slope(out=self.workspace.floats("slope", *best.iwe.shape))
+        return best, self.pulled(theta, slope, u, v)
+
+    def best(self, theta: Floats, lam: float | None = None) -> Confidence:
+        """Return the same as :meth:`solve`, on arrays that the next evaluation overwrites."""
+        return self._best(theta, lam)[0]
+
+    def contrast_gradient(self, theta: Floats) -> Floats:
+        """Return the gradient of the contrast f_EA, shape (m,)."""
+        iwe, u, v = self.voted(theta)
+        iwe -= iwe.mean()
+        iwe *= 2.0 / iwe.size
+        return self.pulled(theta, iwe, u, v)
+
+    def _best(self, theta: Floats, lam: float | None) -> tuple[Confidence, Floats, Floats]:
+        """Return the best W, and where the events are on the map; all of it is scratch."""
         iwe, u, v = self.voted(theta)
         excess = self.workspace.floats("excess", *iwe.shape)
-        best = solve_confidence(iwe, self.terms, lam, excess=excess)
-        slope = best.slope(out=self.workspace.floats("slope", *iwe.shape))
-        value = best.value if lam is None else best.mixture(lam)
-        return value, self.pulled(theta, slope, u, v)
+        return solve_confidence(iwe, self.terms, lam, excess=excess), u, v
 
     def voted(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the contrast map and the positions of the events on it; all three are scratch."""

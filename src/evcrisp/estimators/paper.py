@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
-from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.exact import HOPELESS, has_collapsed, scaling_of
+from evcrisp.estimators.exact import HOPELESS, has_collapsed
 from evcrisp.estimators.joint import JointProblem, RegretConfig
-from evcrisp.estimators.joint_labels import conclude
+from evcrisp.estimators.joint_labels import JointWindow
+from evcrisp.estimators.polish import window_scaling
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
 from evcrisp.estimators.search import SearchConfig, find_motion
@@ -41,7 +41,8 @@ class PaperRegret(RegretConfig):
     """Minimize J over theta and W together by Adam; see :class:`RegretConfig`.
 
     W starts at 1 and is clamped to 0..1 after each step. The larger regret is taken as it is, so
-    that the gradient jumps where both are equal. The paper says nothing of rates and steps.
+    that the gradient jumps where both are equal. The paper says nothing of rates and steps. Hot
+    pixels have no part in it: their events add nothing to the map, and are noise.
 
     Parameters
     ----------
@@ -76,22 +77,22 @@ class PaperRegret(RegretConfig):
 
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate motion and labels of one window."""
-        data = WindowData.of(window, model)
-        problem = JointProblem.of(data, self)
+        joint = JointWindow.of(window, model, self)
+        data = joint.problem.data
         start = find_motion(data, theta0, self.search)
         if start.status in HOPELESS:
-            return conclude(self, problem, window, start)
-        end = self.descend(problem, start.theta)
+            return joint.conclude(self, start)
+        end = self.descend(joint.problem, start.theta)
         status = Status.MAX_ITER
         if has_collapsed(data, end.theta, self.search.max_log_area):
             status = Status.COLLAPSED
         result = SolverResult(end.theta, end.regret.value, start.n_eval + self.n_steps, status)
-        return conclude(self, problem, window, result, w_map=end.w_map, regret=end.regret)
+        return joint.conclude(self, result, w_map=end.w_map, regret=end.regret)
 
     def descend(self, problem: JointProblem, theta: Floats) -> "Descent":
         """Return where the last step ended, and J before each step."""
         data = problem.data
-        scaling = scaling_of(data)
+        scaling = window_scaling(data)
         state = _State.at(scaling.scaled(theta), problem.contrast.shape(data.resolution))
         values = np.empty(self.n_steps)
         for k in range(self.n_steps):

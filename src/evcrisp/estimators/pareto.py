@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
-from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.confidence import Confidence
-from evcrisp.estimators.exact import HOPELESS, USUAL_CURVATURE, ExactRegret, negated, scaling_of
+from evcrisp.estimators.exact import HOPELESS, ExactRegret
 from evcrisp.estimators.joint import JointProblem
-from evcrisp.estimators.joint_labels import KEEP_ABOVE, read_events
+from evcrisp.estimators.joint_descent import USUAL_CURVATURE, Height
+from evcrisp.estimators.joint_labels import KEEP_ABOVE, JointWindow
+from evcrisp.estimators.polish import window_scaling
 from evcrisp.estimators.search import find_motion
 from evcrisp.motion import MotionModel
 from evcrisp.solvers import Function, Status
@@ -155,15 +156,15 @@ def pareto_front(
         raise ConfigError(f"`n_points` must be 3 or more; got {n_points}.")
     if not 0.0 < max_drift_px < np.inf:
         raise ConfigError(f"`max_drift_px` must be positive; got {max_drift_px}.")
-    data = WindowData.of(window, model)
-    problem = JointProblem.of(data, config)
-    start = find_motion(data, theta0, config.search)
+    joint = JointWindow.of(window, model, config)
+    problem = joint.problem
+    start = find_motion(problem.data, theta0, config.search)
     tracer = _Tracer(problem, config, max_drift_px)
     if start.status in HOPELESS:
         tracer.keep((problem, None), [start.theta])
     else:
         tracer.trace(start.theta, n_points)
-    return _front(tracer, window, start.status)
+    return _front(tracer, joint, start.status)
 
 
 class _Tracer:
@@ -179,7 +180,7 @@ class _Tracer:
 
     def trace(self, theta: Floats, n_points: int) -> None:
         """Find points around an aligned motion; the last one solves the regret as configured."""
-        self.scaling = scaling_of(self.problem.data)
+        self.scaling = window_scaling(self.problem.data)
         self.center = self.scaling.scaled(theta)
         n_mixtures = max(n_points // 3, 2)
         lams = np.linspace(0.0, 1.0, n_mixtures)
@@ -231,7 +232,7 @@ class _Tracer:
     def _solved(self, which: Scalarization, theta: Floats) -> Floats:
         problem, lam = which
         start = self._free(self.scaling.scaled(theta))
-        fun = self._inside(negated(problem, self.scaling, lam))
+        fun = self._inside(Height(problem, self.scaling, lam))
         end = self.solver.climb(fun, start, USUAL_CURVATURE * np.eye(start.size))
         return self.scaling.theta(self._bounded(end.theta))
 
@@ -259,13 +260,13 @@ class _Tracer:
         return bounded
 
 
-def _front(tracer: _Tracer, window: Window, status: Status) -> ParetoFront:
+def _front(tracer: _Tracer, joint: JointWindow, status: Status) -> ParetoFront:
     """Drop dominated points."""
     problem, terms = tracer.problem, tracer.problem.terms
     costs = np.array([(b.penalty - b.f_ea, b.penalty + b.f_ed) for b in tracer.found])
     kept = non_dominated(costs, 1e-6 * terms.baseline_ed)
     worst = np.maximum(terms.baseline_ea + costs[kept, 0], costs[kept, 1] - terms.baseline_ed)
-    points = tuple(_point(problem, window, tracer.thetas[k], tracer.found[k]) for k in kept)
+    points = tuple(_point(joint, tracer.thetas[k], tracer.found[k]) for k in kept)
     return ParetoFront(
         points=points,
         regret_index=int(np.argmin(worst)),
@@ -277,8 +278,8 @@ def _front(tracer: _Tracer, window: Window, status: Status) -> ParetoFront:
     )
 
 
-def _point(problem: JointProblem, window: Window, theta: Floats, best: Confidence) -> ParetoPoint:
-    readings = read_events(problem, theta, best.w_map(), best, window)
+def _point(joint: JointWindow, theta: Floats, best: Confidence) -> ParetoPoint:
+    readings = joint.read(theta, best.w_map(), best)
     return ParetoPoint(
         theta=theta,
         lam=best.lam,

@@ -1,0 +1,98 @@
+"""Where the descent of the joint objective goes, and when it lets others race."""
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import Window
+from evcrisp.estimators import joint_descent
+from evcrisp.estimators.alignment import Alignment
+from evcrisp.estimators.exact import ExactRegret
+from evcrisp.estimators.joint_descent import Height, lowest
+from evcrisp.estimators.joint_labels import JointWindow
+from evcrisp.estimators.polish import window_scaling
+from evcrisp.estimators.search import find_motion
+from evcrisp.motion import Rotation
+from evcrisp.objectives import OBJECTIVES
+from evcrisp.solvers import Status
+
+DURATION_US = 20_000
+FAR = {"b_hat": 0.0, "beta_hat": 2.0}
+
+
+def problem_of(motion="translation", seed=3, **params):
+    scene = evcrisp.simulate(
+        motion=motion,
+        resolution=(80, 60),
+        duration_us=DURATION_US,
+        window_us=DURATION_US,
+        noise_hz=5.0,
+        feature_px=12.0,
+        seed=seed,
+    )
+    window = Window(scene.events, 0, DURATION_US)
+    return JointWindow.of(window, scene.motion, ExactRegret(**params)).problem
+
+
+@pytest.mark.parametrize("params", [{}, {"b_hat": 1.0}, FAR])
+def test_the_end_is_a_minimum(params):
+    problem = problem_of(**params)
+    end = lowest(problem, find_motion(problem.data).theta)
+    assert end.status is Status.CONVERGED
+    assert end.value == pytest.approx(problem.solve(end.theta).value, rel=1e-12)
+    scaling, unit = window_scaling(problem.data), problem.terms.baseline_ed
+    _, gradient = problem.value_and_gradient(end.theta)
+    assert np.abs(scaling.gradient(gradient)).max() < 1e-6 * unit
+    for step in 0.05 * np.vstack((np.eye(2), -np.eye(2))):
+        assert problem.solve(end.theta + scaling.theta(step)).value > end.value
+
+
+def test_a_minimum_next_to_alignment_needs_few_evaluations():
+    problem = problem_of()
+    assert lowest(problem, find_motion(problem.data).theta).n_eval <= 10
+
+
+def test_the_race_ends_lower_than_a_single_descent(monkeypatch):
+    problem = problem_of(**FAR)
+    theta = find_motion(problem.data).theta
+    end = lowest(problem, theta)
+    away = window_scaling(problem.data).scaled(end.theta - theta)
+    assert np.linalg.norm(away) > joint_descent.NEAR_PX
+    monkeypatch.setattr(joint_descent, "_around", lambda *_: [])
+    alone = lowest(problem, theta)
+    assert end.value < alone.value - 1e-3 * problem.terms.baseline_ed
+
+
+def test_the_height_alone_is_that_of_the_gradient():
+    problem = problem_of("similarity", b_hat=1.0)
+    height = Height(problem, window_scaling(problem.data))
+    scaled = np.array([1.0, -2.0, 3.0, 30.0])  # behind the wall
+    value, gradient = height(scaled)
+    assert height.value(scaled) == value
+    assert height.n_eval == 2
+    assert height.guard.penalty(scaled)[0] > 0.0
+    for k, step in enumerate(1e-4 * np.eye(4)):
+        rise = height.value(scaled + step) - height.value(scaled - step)
+        assert gradient[k] == pytest.approx(rise / 2e-4, rel=1e-3, abs=1e-5)
+
+
+def test_a_rotation_meets_no_wall():
+    problem = problem_of("rotation")
+    assert isinstance(problem.data.warp.model, Rotation)
+    height = Height(problem, window_scaling(problem.data))
+    assert height.guard.penalty(np.full(3, 500.0))[0] == 0.0
+
+
+def test_the_slope_of_contrast_is_that_of_the_variance():
+    problem = problem_of("affine")
+    theta = 1.1 * find_motion(problem.data).theta
+    alignment = Alignment(problem.data, problem.contrast, OBJECTIVES["variance"]())
+    expected = alignment.value_and_gradient(theta)[1]
+    np.testing.assert_allclose(problem.contrast_gradient(theta), expected, rtol=1e-9)
+
+
+def test_steps_are_counted():
+    problem = problem_of(**FAR)
+    end = lowest(problem, find_motion(problem.data).theta, max_iter=1)
+    assert end.status is Status.MAX_ITER
+    assert np.isfinite(end.value)
