@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import click
 from click.testing import CliRunner
 
 from evcrisp.cli import VERBS, main
@@ -19,11 +20,18 @@ def page() -> str:
     """Return the page."""
     parts = [HEAD]
     for verb in VERBS:
-        result = CliRunner().invoke(
-            main, [verb, "--help"], prog_name="evcrisp", terminal_width=100, max_content_width=100
-        )
-        parts.append(f"## evcrisp {verb}\n\n```text\n{result.output}```\n")
+        parts.append(_help(verb))
+        command = main.get_command(click.Context(main), verb)
+        if isinstance(command, click.Group):
+            parts += [_help(verb, name) for name in command.list_commands(click.Context(command))]
     return "\n".join(parts)
+
+
+def _help(*words: str) -> str:
+    result = CliRunner().invoke(
+        main, [*words, "--help"], prog_name="evcrisp", terminal_width=100, max_content_width=100
+    )
+    return f"## evcrisp {' '.join(words)}\n\n```text\n{result.output}```\n"
 
 
 if __name__ == "__main__":

@@ -215,6 +215,26 @@ class Events:
         label = "" if self.signal is None else f", signal={int(self.signal.sum())}"
         return f"Events(n={len(self)}, resolution={width}x{height}{span}{label})"
 
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the facts and a picture."""
+        from evcrisp._html import html_card, thumbnail
+
+        width, height = self.resolution
+        facts: list[tuple[str, str]] = [
+            ("events", f"{len(self):,}"),
+            ("sensor", f"{width} x {height} px"),
+        ]
+        if len(self):
+            facts += [
+                ("time", f"{self.t[0]} to {self.t[-1]} us"),
+                ("duration", f"{self.duration_us / 1e3:,.3f} ms"),
+                ("ON", f"{self.n_on / len(self):.1%}"),
+            ]
+            if self.signal is not None:
+                facts.append(("signal", f"{self.signal.mean():.1%}"))
+        picture = thumbnail(self.x, self.y, self.p, self.resolution)
+        return html_card("Events", facts, [("ON red, OFF blue", picture)])
+
     def __getitem__(self, key: slice | ArrayLike) -> "Events":
         """Select by slice, by boolean mask, or by increasing indices."""
         if not isinstance(key, slice):

@@ -91,6 +91,25 @@ class Estimate:
             f"{self.status.name.lower()})"
         )
 
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the facts, and the events before and after."""
+        from evcrisp._html import html_card, thumbnail
+
+        events, kept = self.window.events, self.signal
+        named = zip(self.motion.param_names, self.theta, self.motion.param_units, strict=True)
+        facts: list[tuple[str, str]] = [
+            *((name, f"{value:.4g} {unit}") for name, value, unit in named),
+            ("signal", f"{int(kept.sum()):,} of {len(self):,} events"),
+            ("status", self.status.value),
+            *(("warning", warning) for warning in self.warnings),
+        ]
+        aligned = self.aligned_x[kept], self.aligned_y[kept]
+        pictures = [
+            ("raw", thumbnail(events.x, events.y, events.p, events.resolution)),
+            ("denoised, aligned", thumbnail(*aligned, events.p[kept], events.resolution)),
+        ]
+        return html_card("Estimate", facts, pictures)
+
 
 class Estimator(Protocol):
     """A method with its parameters; a frozen dataclass."""

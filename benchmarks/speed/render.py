@@ -1,0 +1,111 @@
+"""Speed of rendering videos, as multiples of real time. Prints JSON.
+
+Run with ``python -m benchmarks.speed.render [RECORDING ...]``. Without recordings, five seconds of a simulated DAVIS346
+are rendered. Kinds of video take turns in one process. ``wall`` is what a user waits for. Two windows are estimated at
+the same time, frames are drawn in another thread, and ffmpeg is a process of its own; ``two_cores`` divides the
+duration of the video by half of all their processor time: what two cores that do nothing else give at best, measured on
+a machine that others use too. ``track`` is motion and labels alone, one window after the other, without any video.
+"""
+
+import argparse
+import resource
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.measure import report
+
+import evcrisp
+from evcrisp.video import VideoConfig, render
+
+CASES = {
+    "mp4": (".mp4", VideoConfig()),
+    "mp4, scale 2": (".mp4", VideoConfig(scale=2)),
+    "mp4, raw only": (".mp4", VideoConfig(panes=("raw",))),
+    "gif": (".gif", VideoConfig()),
+    "webp": (".webp", VideoConfig()),
+}
+
+
+def seconds(who):
+    """Return the processor time of this process, or of those that it has waited for."""
+    usage = resource.getrusage(who)
+    return usage.ru_utime + usage.ru_stime
+
+
+def timed(path, output, config):
+    """Render once; return frames, wall time, and processor time of both sides."""
+    before = time.perf_counter(), *map(seconds, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    with evcrisp.open(path) as recording:
+        video = render(recording, output, config=config, overwrite=True)
+    after = time.perf_counter(), *map(seconds, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return video, *(end - start for start, end in zip(before, after, strict=True))
+
+
+def tracked(path, window_us):
+    """Return the processor time of motion and labels alone."""
+    before = seconds(resource.RUSAGE_SELF)
+    with evcrisp.open(path) as recording:
+        for _ in evcrisp.track(recording, windows=evcrisp.Windows(window_us=window_us)):
+            pass
+    return seconds(resource.RUSAGE_SELF) - before
+
+
+def measure(path, folder, repeats):
+    """Return the medians of all cases."""
+    runs = {name: [] for name in CASES}
+    tracks = []
+    for turn in range(repeats + 1):
+        tracks.append(tracked(path, VideoConfig().window_us))
+        for name, (suffix, config) in CASES.items():
+            result = timed(path, folder / f"out{suffix}", config)
+            runs[name].append((*result, (folder / f"out{suffix}").stat().st_size))
+        if turn == 0:  # everything is compiled now
+            tracks.clear()
+            runs = {name: [] for name in CASES}
+    results = {}
+    for name, found in runs.items():
+        duration = found[0][0].duration_s
+        walls, ours, theirs, sizes = zip(*(run[1:] for run in found), strict=True)
+        halves = [0.5 * sum(pair) for pair in zip(ours, theirs, strict=True)]
+        results[name] = {
+            "times_real_time_wall": duration / statistics.median(walls),
+            "times_real_time_two_cores": duration / statistics.median(halves),
+            "our_cpu_ms_per_frame": 1e3 * statistics.median(ours) / found[0][0].n_frames,
+            "ffmpeg_cpu_ms_per_frame": 1e3 * statistics.median(theirs) / found[0][0].n_frames,
+            "bytes_per_frame": sizes[0] / found[0][0].n_frames,
+        }
+    n_frames = runs["mp4"][0][0].n_frames
+    results["track"] = {"our_cpu_ms_per_frame": 1e3 * statistics.median(tracks) / n_frames}
+    with evcrisp.open(path) as recording:
+        n_events = sum(map(len, recording.chunks()))
+    results["events_per_frame"] = n_events / n_frames
+    return results
+
+
+def simulated(path, duration_s):
+    """Write a scene whose motion changes all the time."""
+    chunks = evcrisp.simulate_chunks(
+        texture="shapes", trajectory="random", duration_us=round(1e6 * duration_s), noise_hz=2.0,
+        resolution=(346, 260), seed=0,
+    )  # fmt: skip
+    evcrisp.write(path, (chunk.with_signal(None) for chunk in chunks))
+    return path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("recordings", nargs="*", type=Path)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of the simulated recording")
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        paths = options.recordings or [simulated(folder / "simulated.aedat4", options.seconds)]
+        results = {path.name: measure(path, folder, options.repeats) for path in paths}
+    report("render", results, repeats=options.repeats)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Lines: rates of labels, measures against noise, motion over time."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evcrisp.errors import EventDataError
+from evcrisp.metrics import RocCurve, SweepCurve
+from evcrisp.plots.style import INK, LINE_COLORS, LINE_STYLES, MARKERS, PALE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from evcrisp.estimators.result import Estimate
+    from evcrisp.streams import Imu
+
+
+def draw_roc(
+    axes: "Axes",
+    curves: Mapping[str, RocCurve | SweepCurve],
+    points: Mapping[str, tuple[float, float]] | None = None,
+) -> "Axes":
+    """Draw ROC curves with their areas, and where a method's own labels are.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Where to draw.
+    curves : mapping of str to RocCurve or SweepCurve
+        By name; a sweep is drawn with markers.
+    points : mapping of str to (float, float), optional
+        Shares of noise and of signal that the labels of a method keep, by the same names.
+    """
+    axes.plot([0, 1], [0, 1], color=PALE, linewidth=0.8, linestyle=(0, (2, 3)))
+    for k, (name, curve) in enumerate(curves.items()):
+        color = LINE_COLORS[k % len(LINE_COLORS)]
+        marker = MARKERS[k % len(MARKERS)] if isinstance(curve, SweepCurve) else ""
+        label = f"{name} (AUC {curve.auc:.3f})"
+        style = LINE_STYLES[k % len(LINE_STYLES)]
+        axes.plot(
+            curve.fpr, curve.tpr, style, color=color, marker=marker, markersize=4, label=label
+        )
+        if points is not None and name in points:
+            axes.plot(
+                *points[name],
+                color=color,
+                marker=MARKERS[k % len(MARKERS)],
+                markersize=8,
+                markeredgecolor="white",
+                linestyle="",
+            )
+    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+    axes.set_xlabel("noise kept: false positive rate [share]")
+    axes.set_ylabel("signal kept: true positive rate [share]")
+    axes.legend(loc="lower right")
+    return axes
+
+
+def draw_levels(
+    axes: "Axes",
+    levels: Sequence[float] | Sequence[str],
+    values: Mapping[str, Sequence[float]],
+    *,
+    bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+    x_label: str = "noise [Hz per pixel]",
+    y_label: str = "AUC",
+) -> "Axes":
+    """Draw a measure against the level of noise, a line per method.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Where to draw.
+    levels : sequence of float or of str, length m
+        Levels of noise, or their names.
+    values : mapping of str to sequence of float, length m
+        The measure by method; NaN leaves a gap.
+    bands : mapping of str to two sequences of float, optional
+        Lower and upper ends of an interval, by the same names.
+    x_label, y_label : str
+        Names of the axes, with units.
+    """
+    named = bool(levels) and isinstance(levels[0], str)
+    places = np.arange(len(levels), dtype=np.float64) if named else np.array(levels, np.float64)
+    for k, (name, measured) in enumerate(values.items()):
+        if len(measured) != len(levels):
+            raise EventDataError(
+                f"`values[{name!r}]` must have one number per level, {len(levels)}; "
+                f"got {len(measured)}."
+            )
+        color = LINE_COLORS[k % len(LINE_COLORS)]
+        axes.plot(
+            places,
+            measured,
+            LINE_STYLES[k % len(LINE_STYLES)],
+            color=color,
+            marker=MARKERS[k % len(MARKERS)],
+            markersize=5,
+            label=name,
+        )
+        if bands is not None and name in bands:
+            axes.fill_between(places, *bands[name], color=color, alpha=0.15, linewidth=0)
+    if named:
+        axes.set_xticks(places, [str(level) for level in levels])
+    axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
+    axes.set(xlabel=x_label, ylabel=y_label)
+    axes.legend(loc="best")
+    return axes
+
+
+def draw_motion(
+    all_axes: Sequence["Axes"], estimates: Sequence["Estimate"], imu: "Imu | None" = None
+) -> None:
+    """Draw every motion parameter over time; rotations against the gyroscope, where there is one.
+
+    Parameters
+    ----------
+    all_axes : sequence of matplotlib Axes
+        One per parameter, from top to bottom.
+    estimates : sequence of Estimate
+        Windows in order, of one motion model.
+    imu : Imu, optional
+        Samples in the time and the axes of the camera. Used for the motion "rotation" only.
+    """
+    if not estimates:
+        raise EventDataError("`estimates` must hold at least one window; got none.")
+    motion = estimates[0].motion
+    t_first = estimates[0].window.t_start
+    t_s = np.array([result.window.t_ref - t_first for result in estimates]) / 1e6
+    theta = np.array([result.theta for result in estimates])
+    gyro = imu if motion.name == "rotation" and imu is not None and len(imu) else None
+    if gyro is not None:
+        seen = (gyro.t >= t_first) & (gyro.t <= estimates[-1].window.t_end)
+        gyro_s, rates = (gyro.t[seen] - t_first) / 1e6, gyro.gyro_rad_s[seen]
+    for k, (axes, name) in enumerate(zip(all_axes, motion.param_names, strict=True)):
+        if gyro is not None:
+            axes.plot(gyro_s, rates[:, k], color=PALE, linewidth=2.2, label="gyroscope")
+        axes.plot(
+            t_s,
+            theta[:, k],
+            color=LINE_COLORS[k % len(LINE_COLORS)],
+            marker="o",
+            markersize=2.5,
+            linewidth=1.0,
+            label="estimated",
+        )
+        axes.axhline(0.0, color=INK, linewidth=0.4)
+        axes.set_ylabel(f"{name} [{motion.param_units[k]}]")
+    all_axes[-1].set_xlabel("time [s]")
+    all_axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)

@@ -1,0 +1,48 @@
+"""Animated GIF, frame by frame: the colors once, then each frame as Pillow packs it."""
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from evcrisp.registry import require
+from evcrisp.video._protocol import Bytes, VideoSink
+from evcrisp.video.timing import Durations
+
+#: Browsers show frames that are shorter than this much longer.
+_SHORTEST_CS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gif:
+    """GIF that repeats for ever; its clock has steps of 10 ms."""
+
+    name: ClassVar[str] = "gif"
+    title: ClassVar[str] = "animated GIF"
+
+    def open(self, path: Path, size: tuple[int, int], fps: float, table: Bytes) -> VideoSink:
+        """Write the header and the colors."""
+        require("PIL", extra="video", purpose="Writing GIF")
+        return _GifSink(path, size, fps, table)
+
+
+class _GifSink:
+    def __init__(self, path: Path, size: tuple[int, int], fps: float, table: Bytes) -> None:
+        self._durations = Durations(fps, units_per_s=100, shortest=_SHORTEST_CS)
+        self._file = path.open("wb")
+        self._file.write(b"GIF89a" + struct.pack("<HHBBB", *size, 0xF7, 0, 0) + table.tobytes())
+        self._file.write(b"!\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00")
+
+    def write(self, picture: Bytes) -> None:
+        from PIL import GifImagePlugin, Image
+
+        image = Image.fromarray(picture)
+        for part in GifImagePlugin.getdata(image, duration=10 * self._durations.next()):
+            self._file.write(part)
+
+    def close(self) -> None:
+        self._file.write(b";")
+        self._file.close()
+
+    def abort(self) -> None:
+        self._file.close()

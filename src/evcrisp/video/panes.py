@@ -1,0 +1,70 @@
+"""What can be seen side by side: which events, where, in which colors."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.events import Events
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Shown:
+    """The events of a frame, with what is known about them."""
+
+    events: Events
+    signal: NDArray[np.bool_]  # (n,) True = keep
+    aligned_x: Floats  # (n,) px, at the middle of the frame's time
+    aligned_y: Floats
+    t_start: int  # us
+    t_end: int  # us, not included
+
+
+#: x, y and kind of the events, and which to draw. Positions are uint16 at pixels, or float64 between.
+Dots = tuple[NDArray[np.generic], NDArray[np.generic], NDArray[np.bool_], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pane:
+    """One picture of a frame."""
+
+    title: str
+    help: str
+    dots: Callable[[Shown], Dots]
+    is_estimated: bool = True
+    by_label: bool = False  # colors tell signal from noise, not ON from OFF
+
+
+def _raw(shown: Shown) -> Dots:
+    events = shown.events
+    return events.x, events.y, events.p, np.ones(len(events), np.bool_)
+
+
+def _aligned(shown: Shown) -> Dots:
+    return shown.aligned_x, shown.aligned_y, shown.events.p, shown.signal
+
+
+def _denoised(shown: Shown) -> Dots:
+    return shown.events.x, shown.events.y, shown.events.p, shown.signal
+
+
+def _labels(shown: Shown) -> Dots:
+    return shown.events.x, shown.events.y, shown.signal, np.ones(len(shown.events), np.bool_)
+
+
+PANES: dict[str, Pane] = {
+    "raw": Pane(title="raw", help="all events where they are", dots=_raw, is_estimated=False),
+    "aligned": Pane(
+        title="aligned", help="the kept events, moved to the middle of the frame", dots=_aligned
+    ),
+    "denoised": Pane(title="denoised", help="the kept events where they are", dots=_denoised),
+    "labels": Pane(
+        title="signal and noise",
+        help="all events, signal and noise in two colors",
+        dots=_labels,
+        by_label=True,
+    ),
+}

@@ -1,0 +1,116 @@
+"""Render a recording as a video of panes side by side, in bounded memory."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from evcrisp.camera import Camera
+from evcrisp.errors import ConfigError, EventDataError
+from evcrisp.estimators.estimate import model_for
+from evcrisp.estimators.registry import ESTIMATORS
+from evcrisp.events import Events
+from evcrisp.io._writing import replacing
+from evcrisp.io.recording import Recording
+from evcrisp.registry import configured
+from evcrisp.video._protocol import VideoFormat
+from evcrisp.video.background import BackgroundSink
+from evcrisp.video.config import VideoConfig
+from evcrisp.video.gif import Gif
+from evcrisp.video.mp4 import Mp4
+from evcrisp.video.painting import Painter
+from evcrisp.video.showing import shown_frames
+from evcrisp.video.webp import Webp
+
+#: By suffix.
+VIDEO_FORMATS: dict[str, type[VideoFormat]] = {f".{kind.name}": kind for kind in (Mp4, Gif, Webp)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Video:
+    """What was written."""
+
+    path: Path
+    n_frames: int
+    size: tuple[int, int]  # (width, height), px
+    duration_s: float
+
+
+def render(
+    source: Recording | Events,
+    path: str | PathLike[str],
+    *,
+    method: str = "auto",
+    motion: str = "translation",
+    camera: Camera | None = None,
+    config: VideoConfig | None = None,
+    overwrite: bool = False,
+    on_chunk: Callable[[Events], None] | None = None,
+    **params: Any,
+) -> Video:
+    """Write a video of a recording: raw, aligned and denoised events side by side.
+
+    Parameters
+    ----------
+    source : Recording or Events
+        What to show; a recording is streamed.
+    path : path
+        Ends in ``.mp4``, ``.gif`` or ``.webp``. The file appears when it is complete.
+    method, motion, camera, **params
+        As for :func:`evcrisp.track`. Not used when only the raw events are shown. Two windows are
+        estimated at the same time, each from the motion of the one before the last.
+    config : VideoConfig, optional
+        How it looks and how time runs.
+    overwrite : bool
+        Replace an existing file.
+    on_chunk : callable, optional
+        Called with the events of each window, for progress.
+
+    Raises
+    ------
+    MissingExtraError
+        If the package that writes the format is not installed.
+    EventDataError
+        If there are no events.
+
+    Examples
+    --------
+    >>> import evcrisp, tempfile
+    >>> scene = evcrisp.simulate(duration_us=50_000, resolution=(64, 48), seed=1)
+    >>> path = Path(tempfile.mkdtemp()) / "scene.gif"
+    >>> render(scene.events, path, config=VideoConfig(panes=("raw",), fps=100, titles=False)).n_frames
+    4
+    """
+    path = Path(path)
+    config = VideoConfig() if config is None else config
+    video_format = _format_of(path)
+    resolution = source.resolution
+    painter = Painter(config, resolution)
+    chunks: Iterable[Events] = (source,) if isinstance(source, Events) else source.chunks()
+    estimator = configured(ESTIMATORS, method, "method", params)
+    model = model_for(motion, resolution, camera)
+    on_events = on_chunk or (lambda chunk: None)
+    frames = shown_frames(chunks, config, estimator, model, on_events)
+    with replacing(path, overwrite=overwrite) as temporary:
+        opened = video_format.open(temporary, painter.size, config.fps, painter.table)
+        sink = BackgroundSink(painter, opened)
+        n_frames = 0
+        try:
+            for shown in frames:
+                sink.write(shown)
+                n_frames += 1
+            if n_frames == 0:
+                raise EventDataError("There are no events, and so nothing to make a video of.")
+            sink.close()
+        except BaseException:
+            sink.abort()
+            raise
+    return Video(path=path, n_frames=n_frames, size=painter.size, duration_s=n_frames / config.fps)
+
+
+def _format_of(path: Path) -> VideoFormat:
+    kind = VIDEO_FORMATS.get(path.suffix.lower())
+    if kind is None:
+        raise ConfigError(f"A video must end in {', '.join(VIDEO_FORMATS)}; got {path.name!r}.")
+    return kind()

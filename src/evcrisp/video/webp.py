@@ -1,0 +1,71 @@
+"""Animated WebP, frame by frame: each is packed by Pillow without loss and put into the container."""
+
+import io
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from evcrisp.errors import OutputError
+from evcrisp.registry import require
+from evcrisp.video._protocol import Bytes, VideoSink
+from evcrisp.video.timing import Durations
+
+_ANIMATED = 0x02
+_DO_NOT_BLEND = 0x02
+_MAX_BYTES = 2**32 - 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webp:
+    """WebP without loss that repeats for ever; its clock has steps of 1 ms."""
+
+    name: ClassVar[str] = "webp"
+    title: ClassVar[str] = "animated WebP"
+
+    def open(self, path: Path, size: tuple[int, int], fps: float, table: Bytes) -> VideoSink:
+        """Write the header."""
+        require("PIL", extra="video", purpose="Writing WebP")
+        return _WebpSink(path, size, fps, table)
+
+
+class _WebpSink:
+    def __init__(self, path: Path, size: tuple[int, int], fps: float, table: Bytes) -> None:
+        self._durations = Durations(fps, units_per_s=1000, shortest=1)
+        self._size = _three_bytes(size[0] - 1) + _three_bytes(size[1] - 1)
+        self._palette = table.tobytes()
+        self._file = path.open("wb")
+        self._file.write(b"RIFF\0\0\0\0WEBP")  # the length comes last
+        self._file.write(_chunk(b"VP8X", bytes((_ANIMATED, 0, 0, 0)) + self._size))
+        self._file.write(_chunk(b"ANIM", struct.pack("<IH", 0xFFFFFFFF, 0)))
+
+    def write(self, picture: Bytes) -> None:
+        from PIL import Image
+
+        image = Image.fromarray(picture)
+        image.putpalette(self._palette)
+        packed = io.BytesIO()
+        image.convert("RGB").save(packed, "WEBP", lossless=True, quality=20, method=0)
+        duration = _three_bytes(self._durations.next())
+        head = bytes(6) + self._size + duration + bytes((_DO_NOT_BLEND,))
+        # A file of one frame is a header of 12 bytes and the very chunk that we need.
+        self._file.write(_chunk(b"ANMF", head + packed.getvalue()[12:]))
+
+    def close(self) -> None:
+        n_bytes = self._file.tell()
+        if n_bytes > _MAX_BYTES:
+            raise OutputError("A WebP holds 4 GiB at most. Write .mp4, or a shorter part.")
+        self._file.seek(4)
+        self._file.write(struct.pack("<I", n_bytes - 8))
+        self._file.close()
+
+    def abort(self) -> None:
+        self._file.close()
+
+
+def _three_bytes(number: int) -> bytes:
+    return struct.pack("<I", number)[:3]
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return kind + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)

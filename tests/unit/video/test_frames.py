@@ -1,0 +1,217 @@
+"""Which events a frame shows, and in which colors."""
+
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import Events
+from evcrisp._palettes import PALETTES, rgb
+from evcrisp.estimators.auto import AutoRegret
+from evcrisp.motion import motion_model
+from evcrisp.solvers import Status
+from evcrisp.video import PANES, VideoConfig
+from evcrisp.video.background import MAX_WAITING, BackgroundSink
+from evcrisp.video.lanes import N_LANES, estimated
+from evcrisp.video.lettering import LETTERS
+from evcrisp.video.painting import Painter, color_table
+from evcrisp.video.panes import Shown
+from evcrisp.video.showing import shown_frames
+
+BAR_PX = 14
+
+
+def stream_of(events, config, on_events):
+    model = motion_model("translation", events.resolution)
+    return shown_frames((events,), config, AutoRegret(), model, on_events)
+
+
+def frames_of(events, **settings):
+    config = VideoConfig(**{"panes": ("raw",), **settings})
+    return list(stream_of(events, config, lambda chunk: None))
+
+
+@pytest.mark.parametrize("panes", [("raw",), ("raw", "denoised")])
+@pytest.mark.parametrize("speed", [0.25, 1.0, 4.0])
+def test_frames_start_a_step_apart_at_every_speed(speed, panes, moving_edge):
+    events = moving_edge(resolution=(96, 48), duration_us=300_000)
+    frames = frames_of(events, speed=speed, panes=panes, fps=50, window_us=20_000)
+    step = round(speed * 20_000)
+    assert [frame.t_start for frame in frames] == [5_000_000 + k * step for k in range(len(frames))]
+    for frame in frames:
+        expected = events.between(frame.t_start, frame.t_start + 20_000)
+        assert frame.events.equals(expected)
+        assert frame.signal.shape == frame.aligned_x.shape == (len(expected),)
+    # The end is reached, and not passed by more than a window.
+    last = int(events.t[-1])
+    assert frames[-1].t_start <= last < frames[-1].t_start + max(step, 20_000)
+
+
+def test_slow_motion_aligns_to_the_middle_of_each_frame():
+    scene = evcrisp.simulate(
+        resolution=(120, 90), theta=(300.0, 0.0), duration_us=90_000, noise_hz=0.0, seed=5
+    )
+    frames = frames_of(scene.events, speed=0.2, fps=50, window_us=30_000, panes=("aligned",))
+    assert len(frames) == 16
+    for frame in frames:
+        middle = frame.t_start + 15_000
+        shift = 300.0 * (frame.events.t - middle) / 1e6
+        assert np.abs(frame.aligned_x - (frame.events.x - shift)).max() < 0.5
+
+
+def test_what_a_fast_video_leaves_out_is_not_estimated(moving_edge):
+    events = moving_edge(resolution=(96, 48), duration_us=300_000)
+    seen = []
+    config = VideoConfig(panes=("denoised",), fps=50, speed=5.0, window_us=20_000)
+    frames = list(stream_of(events, config, seen.append))
+    assert len(frames) == 3
+    assert sum(map(len, seen)) == sum(len(frame.events) for frame in frames) < 0.25 * len(events)
+
+
+class Noting:
+    """An estimator that notes where each window started, and fails at a time."""
+
+    def __init__(self, fails_at=None):
+        self.starts = {}
+        self.fails_at = fails_at
+
+    def run(self, window, model, theta0=None):
+        self.starts[window.t_start] = theta0
+        if window.t_start == self.fails_at:
+            raise ZeroDivisionError("on purpose")
+        result = AutoRegret().run(window, model)
+        return replace(result, theta=np.array([window.t_start, 0.0]), status=Status.CONVERGED)
+
+
+def test_windows_come_in_order_and_start_from_the_motion_two_before(moving_edge):
+    events = moving_edge()
+    model = motion_model("translation", events.resolution)
+    windows = list(evcrisp.by_time(events, 20_000))
+    estimator = Noting()
+    results = list(estimated(windows, estimator, model))
+    assert [result.window for result in results] == windows
+    starts = [estimator.starts[window.t_start] for window in windows]
+    assert starts[0] is None
+    assert starts[1][0] == windows[0].t_start
+    assert [start[0] for start in starts[N_LANES:]] == [w.t_start for w in windows[:-N_LANES]]
+
+
+def test_lanes_agree_with_tracking_one_window_after_the_other():
+    scene = evcrisp.simulate(
+        resolution=(160, 120), trajectory="random", duration_us=300_000, noise_hz=5.0, seed=8
+    )
+    model = motion_model("translation", scene.events.resolution)
+    windows = evcrisp.by_time(scene.events, 33_333)
+    ours = list(estimated(windows, AutoRegret(), model))
+    theirs = list(evcrisp.track(scene.events, windows=evcrisp.Windows(window_us=33_333)))
+    assert len(ours) == len(theirs)
+    for one, other in zip(ours, theirs, strict=True):
+        assert np.abs(one.theta - other.theta).max() < 10.0
+        assert (one.signal == other.signal).mean() > 0.99
+
+
+def test_what_fails_in_a_lane_is_raised_and_all_threads_end(moving_edge):
+    events = moving_edge()
+    model = motion_model("translation", events.resolution)
+    estimator = Noting(fails_at=5_060_000)
+    with pytest.raises(ZeroDivisionError, match="on purpose"):
+        list(estimated(evcrisp.by_time(events, 20_000), estimator, model))
+    assert not [thread for thread in threading.enumerate() if thread.name == "evcrisp-lane"]
+
+
+def test_progress_hears_of_every_event_once_in_slow_motion(moving_edge):
+    events = moving_edge()
+    seen = []
+    config = VideoConfig(panes=("denoised",), fps=50, speed=0.3, window_us=20_000)
+    for _ in stream_of(events, config, seen.append):
+        pass
+    assert sum(map(len, seen)) == len(events)
+
+
+def shown(events, signal):
+    x, y = events.x.astype(float), events.y.astype(float)
+    return Shown(
+        events=events, signal=np.array(signal), aligned_x=x, aligned_y=y, t_start=0, t_end=9
+    )
+
+
+@pytest.mark.parametrize("colors", PALETTES)
+def test_labels_have_the_colors_of_signal_and_noise(colors):
+    palette = PALETTES[colors]
+    events = Events(x=[1, 2], y=[0, 1], t=[0, 1], p=[1, 1], resolution=(4, 4))
+    config = VideoConfig(panes=("labels",), colors=colors, exposure=50.0, titles=False)
+    painter = Painter(config, (4, 4))
+    picture = painter.table[painter.paint(shown(events, [True, False]))]
+    assert tuple(picture[0, 1]) == rgb(palette.signal)
+    assert tuple(picture[1, 2]) == rgb(palette.noise)
+    assert tuple(picture[3, 3]) == rgb(palette.ground)
+
+
+def test_more_events_give_a_stronger_color_and_one_is_never_invisible():
+    table = color_table(PALETTES["red-blue"]).astype(int)
+    events = Events(x=[0, 1, 1, 2, 2, 2], y=[0] * 6, t=[0] * 6, p=[1] * 6, resolution=(4, 2))
+    for exposure, different in ((0.4, True), (1e-6, False)):
+        config = VideoConfig(panes=("raw",), exposure=exposure, titles=False)
+        picture = table[Painter(config, (4, 2)).paint(shown(events, [True] * 6))]
+        green = picture[0, :, 1].tolist()
+        assert green[0] < 255
+        assert green[3] == 255
+        if different:
+            assert green[0] > green[1] > green[2]
+
+
+def test_titles_can_be_written_with_the_letters_there_are():
+    for pane in PANES.values():
+        assert set(pane.title) <= set(LETTERS)
+
+
+def test_titles_stand_above_and_the_time_runs(moving_edge):
+    events = moving_edge()
+    painter = Painter(VideoConfig(panes=("raw",)), events.resolution)
+    frames = frames_of(events)
+    first, later = (painter.paint(frames[k]).copy() for k in (0, 3))
+    assert not np.array_equal(first[:BAR_PX], later[:BAR_PX])
+    assert np.array_equal(first[:BAR_PX, :20], later[:BAR_PX, :20])
+
+
+class Stuck:
+    """A sink that does not take a frame before it is told to."""
+
+    def __init__(self):
+        self.go = threading.Event()
+        self.n = 0
+
+    def write(self, picture):
+        self.go.wait()
+        self.n += 1
+
+    def close(self):
+        pass
+
+
+def test_few_frames_wait_however_slow_the_packing_is(moving_edge):
+    events = moving_edge()
+    frame = frames_of(events)[0]
+    stuck = Stuck()
+    sink = BackgroundSink(Painter(VideoConfig(panes=("raw",)), events.resolution), stuck)
+    taken = []
+
+    def produce():
+        for k in range(20):
+            sink.write(frame)
+            taken.append(k)
+        sink.close()
+
+    producer = threading.Thread(target=produce)
+    producer.start()
+    deadline = time.monotonic() + 60
+    while len(taken) < MAX_WAITING and time.monotonic() < deadline:
+        time.sleep(0.01)
+    producer.join(0.1)  # time in which one too many would be taken
+    assert len(taken) == MAX_WAITING
+    stuck.go.set()
+    producer.join(60)
+    assert stuck.n == len(taken) == 20
