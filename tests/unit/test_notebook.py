@@ -93,3 +93,17 @@ def test_thumbnails_leave_out_what_lies_outside():
     picture = thumbnail(x, y, np.ones(5), (8, 4))
     assert (picture != 255).any(axis=2).sum() == 1
     assert tuple(picture[1, 2]) == RED
+
+
+def test_tables_of_results_are_shown_with_the_best_in_bold():
+    from evcrisp.experiments.tables.table import Cell, Column, Row, Table
+
+    column = Column(key="esr", label="ESR <day>")
+    rows = tuple(
+        Row(key=name, label=name, family="ours", cells={"esr": Cell(value)})
+        for name, value in (("auto", 1.25), ("baf", 1.0))
+    )
+    html = Table(name="table1", title="E-MLB", columns=(column,), rows=rows)._repr_html_()
+    assert "ESR &lt;day&gt;" in html
+    assert "<b>1.250</b>" in html
+    assert html.count("<tr>") == 4

@@ -1,0 +1,1 @@
+"""The experiments of the paper: data sets, their simulated twins, tables, and running at scale."""

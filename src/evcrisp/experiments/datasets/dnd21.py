@@ -1,0 +1,79 @@
+"""DND21: recordings that a filter has cleaned, and recordings of noise alone."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from evcrisp.errors import ConfigError
+from evcrisp.experiments.datasets._protocol import Clip, Layout
+from evcrisp.registry import lookup
+
+NOISE_FOLDER = "measured-noise"
+
+#: Name of a measured noise -> words that its file's name holds.
+NOISES = {
+    "light": "light background activity",
+    "dark-ba": "dark ba activity",
+    "dark-5hz": "noise dark 5p3hz",
+    "leak": "leak noise",
+}
+
+_SUFFIXES = ("*.aedat", "*.aedat2", "*.aedat4")
+
+
+@dataclass(frozen=True, slots=True)
+class Dnd21:
+    """A folder per sequence with its AEDAT file, and ``measured-noise`` with the noise files."""
+
+    name: ClassVar[str] = "dnd21"
+    title: ClassVar[str] = "DND21"
+    source: ClassVar[str] = (
+        "the page 'datasets' of the site DND21 of the Sensors group, Institute of Neuroinformatics, "
+        "Zurich (sites.google.com/view/dnd21)"
+    )
+
+    def layout(self, root: Path) -> Layout:
+        """Find the cleaned sequences, and say which noise files are missing."""
+        clips = tuple(
+            Clip(
+                name=path.relative_to(root).with_suffix("").as_posix(),
+                path=path,
+                group=(path.parent.name if path.parent != root else path.stem,),
+                files=(path,),
+            )
+            for path in _recordings(root)
+            if NOISE_FOLDER not in path.relative_to(root).parts
+        )
+        problems = [] if clips else ["there is no folder with an *.aedat file of a sequence"]
+        present = noise_files(root)
+        problems += [
+            f"{NOISE_FOLDER} has no file '...{words}.aedat' (needed for --noise {name} only)"
+            for name, words in NOISES.items()
+            if name not in present
+        ]
+        return Layout(clips=clips, problems=tuple(problems))
+
+
+def noise_files(root: Path) -> dict[str, Path]:
+    """Return the noise recordings that are there, by the names of ``NOISES``."""
+    files = _recordings(root / NOISE_FOLDER)
+    found = {
+        name: next((path for path in files if words in path.name.lower()), None)
+        for name, words in NOISES.items()
+    }
+    return {name: path for name, path in found.items() if path is not None}
+
+
+def noise_file(root: Path, name: str) -> Path:
+    """Return one noise recording, or say where to get it."""
+    words = lookup(NOISES, name, "measured noise")
+    path = noise_files(root).get(name)
+    if path is None:
+        raise ConfigError(
+            f"{root / NOISE_FOLDER} has no file '...{words}.aedat'. Get it from {Dnd21.source}."
+        )
+    return path
+
+
+def _recordings(folder: Path) -> list[Path]:
+    return sorted({path for suffix in _SUFFIXES for path in folder.rglob(suffix)})

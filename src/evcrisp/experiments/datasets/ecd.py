@@ -1,0 +1,92 @@
+"""ECD, the Event Camera Dataset: sequences with calibration, gyroscope and poses."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from evcrisp.experiments.datasets._protocol import Clip, Layout
+
+#: The sequences of the paper.
+PAPER_SEQUENCES = (
+    "dynamic_rotation",
+    "boxes_rotation",
+    "dynamic_translation",
+    "boxes_translation",
+)
+
+#: Others of the same camera that are taken along when they are there.
+OTHER_SEQUENCES = (
+    "poster_rotation",
+    "shapes_rotation",
+    "poster_translation",
+    "shapes_translation",
+)
+
+DAVIS240 = (240, 180)
+
+_EVENTS = ("events.txt", "events.txt.gz")
+_IMU = ("imu.txt", "imu.txt.gz")
+
+
+@dataclass(frozen=True, slots=True)
+class Ecd:
+    """A folder per sequence (``events.txt``, ``imu.txt``, ``calib.txt``), or its zip or bag.
+
+    A bag brings its own IMU samples and needs ``calib.txt`` beside it, or in a folder of its name.
+    """
+
+    name: ClassVar[str] = "ecd"
+    title: ClassVar[str] = "ECD (Event Camera Dataset)"
+    source: ClassVar[str] = (
+        "the page 'The Event-Camera Dataset and Simulator' of the Robotics and Perception Group, "
+        "University of Zurich (rpg.ifi.uzh.ch/davis_data.html)"
+    )
+
+    def layout(self, root: Path) -> Layout:
+        """Find the sequences, as a folder, a zip or a bag each."""
+        clips: list[Clip] = []
+        problems: list[str] = []
+        for name in PAPER_SEQUENCES + OTHER_SEQUENCES:
+            clip, missing = _sequence(root, name)
+            if clip is not None:
+                clips.append(clip)
+            elif missing or name in PAPER_SEQUENCES:
+                problems.append(missing or f"{name} is missing (folder, {name}.zip or {name}.bag)")
+        return Layout(clips=tuple(clips), problems=tuple(problems))
+
+
+def calibration_file(clip: Clip) -> Path | None:
+    """Return ``calib.txt`` of a sequence; None for a zip, which holds its own."""
+    return next((path for path in clip.files if path.name == "calib.txt"), None)
+
+
+def _sequence(root: Path, name: str) -> tuple[Clip | None, str]:
+    """Return a sequence, or what is missing of it; neither if there is no trace of it."""
+    folder = root / name
+    events = _one_of(folder, _EVENTS)
+    if events is not None:
+        imu, calib = _one_of(folder, _IMU), folder / "calib.txt"
+        if imu is None:
+            return None, f"{name} has no imu.txt"
+        if not calib.is_file():
+            return None, f"{name} has no calib.txt"
+        return _clip(name, folder, (events, imu, calib)), ""
+    for path in (root / f"{name}.zip", folder / f"{name}.zip"):
+        if path.is_file():
+            return _clip(name, path, (path,)), ""
+    for path in (root / f"{name}.bag", folder / f"{name}.bag"):
+        if path.is_file():
+            beside = (folder / "calib.txt", path.parent / "calib.txt")
+            calib = next((found for found in beside if found.is_file()), None)
+            if calib is None:
+                return None, f"{name}.bag has no calib.txt beside it"
+            return _clip(name, path, (path, calib)), ""
+    return None, f"{name} has no events.txt" if folder.is_dir() else ""
+
+
+def _clip(name: str, path: Path, files: tuple[Path, ...]) -> Clip:
+    return Clip(name=name, path=path, group=(name,), files=files, resolution=DAVIS240)
+
+
+def _one_of(folder: Path, names: tuple[str, ...]) -> Path | None:
+    return next((folder / name for name in names if (folder / name).is_file()), None)

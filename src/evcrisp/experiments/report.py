@@ -1,0 +1,133 @@
+"""One HTML file with everything: tables, figures, settings, versions, times. Nothing is loaded from elsewhere."""
+
+import base64
+import html
+import importlib.metadata
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+import evcrisp
+from evcrisp.experiments.figures import Figure
+from evcrisp.experiments.reproduction import Reproduced
+from evcrisp.experiments.tables import Options
+from evcrisp.experiments.tables.formats import as_html
+from evcrisp.io._writing import replacing
+
+_STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em; }
+table { border-collapse: collapse; margin: 0.8em 0; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.2em 0.6em; border-bottom: 1px solid #ddd; text-align: right; }
+tr > th:first-child { text-align: left; font-weight: normal; }
+tr > th[colspan] { text-align: center; }
+img { max-width: 100%; } ul { color: #555; } pre { background: #f6f6f6; padding: 0.8em; overflow: auto; }
+"""
+
+#: Packages whose versions decide numbers or times.
+_PACKAGES = ("numpy", "numba", "lz4", "torch", "distributed", "optuna")
+
+
+def write_report(
+    path: Path, parts: Sequence[Reproduced], options: Options, figures: Sequence[Figure] = ()
+) -> None:
+    """Write the report of several tables.
+
+    Parameters
+    ----------
+    path : Path
+        The HTML file; replaced if it exists.
+    parts : sequence of Reproduced
+        The tables, in their order.
+    options : Options
+        What was asked for.
+    figures : sequence of Figure
+        Pictures, embedded as PNG.
+    """
+    body = ["<h1>The paper's tables, made by evcrisp</h1>", _summary(parts)]
+    for part in parts:
+        body += [f"<h2>{html.escape(part.name)}</h2>", as_html(part.tables), _failures(part)]
+    if figures:
+        body += ["<h2>Figures</h2>", *(_figure(figure) for figure in figures)]
+    body += ["<h2>Times</h2>", _times(parts)]
+    body += [
+        "<h2>Settings</h2>",
+        _listing(asdict(options)),
+        "<details><summary>All parameters of all methods</summary>",
+        _listing(_configs(parts)),
+        "</details>",
+        "<h2>Versions</h2>",
+        _listing(versions()),
+    ]
+    page = (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>evcrisp report</title>'
+        f"<style>{_STYLE}</style></head><body>\n{chr(10).join(body)}\n</body></html>\n"
+    )
+    with replacing(path, overwrite=True) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of everything that decides numbers or times."""
+    found = {"evcrisp": evcrisp.__version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return {**found, "machine": f"{platform.system()} {platform.machine()}"}
+
+
+def _summary(parts: Sequence[Reproduced]) -> str:
+    n_tasks = sum(len(part.tasks) for part in parts)
+    n_failed = sum(len(part.outcome.failures) for part in parts)
+    elapsed = sum(part.outcome.elapsed_s() for part in parts)
+    return (
+        f"<p>{n_tasks} tasks (one recording with one method each), {n_failed} failed; "
+        f"{elapsed:.1f} s of work. Ours first, the paper's numbers in parentheses; the best of a "
+        "column is bold, the second best underlined.</p>"
+    )
+
+
+def _failures(part: Reproduced) -> str:
+    if not part.outcome.failures:
+        return ""
+    lines = "".join(f"<li>{html.escape(failure)}</li>" for failure in part.outcome.failures)
+    return f"<p>Failed:</p><ul>{lines}</ul>"
+
+
+def _figure(figure: Figure) -> str:
+    data = base64.b64encode(figure.png).decode()
+    title = html.escape(figure.title)
+    return f'<figure><img alt="{title}" src="data:image/png;base64,{data}"><figcaption>{title}</figcaption></figure>'
+
+
+def _times(parts: Sequence[Reproduced]) -> str:
+    """Return a table of the time per method: total, and the median of a recording."""
+    rows = []
+    for part in parts:
+        times: dict[str, list[float]] = {}
+        for task, result in zip(part.tasks, part.outcome.results, strict=True):
+            if result is not None:
+                times.setdefault(task.method.label, []).append(result["elapsed_s"])
+        rows += [
+            f"<tr><th>{part.name}: {html.escape(label)}</th><td>{len(values)}</td>"
+            f"<td>{sum(values):.2f}</td><td>{np.median(values):.3f}</td></tr>"
+            for label, values in times.items()
+        ]
+    head = "<tr><th></th><th>tasks</th><th>total s</th><th>median s</th></tr>"
+    return f"<table>{head}{''.join(rows)}</table>"
+
+
+def _configs(parts: Sequence[Reproduced]) -> dict[str, dict[str, object]]:
+    """Return table -> method -> everything that decides its results."""
+    return {
+        part.name: {task.method.key: task.method.config() for task in part.tasks} for part in parts
+    }
+
+
+def _listing(facts: Mapping[str, object]) -> str:
+    return f"<pre>{html.escape(json.dumps(facts, indent=2, default=str))}</pre>"

@@ -1,0 +1,94 @@
+"""Results on disk: one small file each, complete or not there."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from evcrisp.io._writing import replacing
+
+logger = logging.getLogger(__name__)
+
+_BLOCK = 1 << 22
+
+
+class ResultStore:
+    """A folder of results, named by what made them.
+
+    ``results/KEY.json`` is a result and ``results/KEY.failed.json`` a failure; ``failures.log`` has
+    a line for each failure that ever happened; ``digests.json`` remembers the digests of inputs by
+    their size and time, so that large files are read once.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._results = folder / "results"
+        self._results.mkdir(parents=True, exist_ok=True)
+        self._digests: dict[str, str] = _loaded(folder / "digests.json") or {}
+        self._n_saved = len(self._digests)
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return a result; None if there is none."""
+        return _loaded(self._results / f"{key}.json")
+
+    def put(self, key: str, result: dict[str, Any]) -> None:
+        """Keep a result."""
+        _save(self._results / f"{key}.json", result)
+        (self._results / f"{key}.failed.json").unlink(missing_ok=True)
+
+    def failure(self, key: str) -> str | None:
+        """Return why a task failed; None if it did not."""
+        failed = _loaded(self._results / f"{key}.failed.json")
+        return None if failed is None else str(failed["error"])
+
+    def fail(self, key: str, name: str, error: str) -> None:
+        """Keep a failure, and write it to the log."""
+        _save(self._results / f"{key}.failed.json", {"task": name, "error": error})
+        with self.log.open("a", encoding="utf-8") as file:
+            file.write(f"{name}: {error}\n".replace("\n", " ").strip() + "\n")
+
+    @property
+    def log(self) -> Path:
+        """The log of failures."""
+        return self.folder / "failures.log"
+
+    def digest(self, files: Iterable[Path]) -> str:
+        """Return a digest of the bytes of files, in their order."""
+        whole = hashlib.sha256()
+        for path in files:
+            whole.update(self._digest_of(path).encode())
+        return whole.hexdigest()
+
+    def save_digests(self) -> None:
+        """Remember the digests for the next run."""
+        if len(self._digests) != self._n_saved:
+            _save(self.folder / "digests.json", dict(sorted(self._digests.items())))
+            self._n_saved = len(self._digests)
+
+    def _digest_of(self, path: Path) -> str:
+        state = path.stat()
+        known = f"{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
+        if known not in self._digests:
+            digest = hashlib.sha256()
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    digest.update(block)
+            self._digests[known] = digest.hexdigest()
+        return self._digests[known]
+
+
+def _loaded(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        logger.warning("%s is damaged; it is made anew.", path)
+        return None
+
+
+def _save(path: Path, content: Any) -> None:
+    with replacing(path, overwrite=True) as temporary:
+        temporary.write_text(json.dumps(content, sort_keys=True) + "\n", encoding="utf-8")

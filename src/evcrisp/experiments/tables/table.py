@@ -1,0 +1,99 @@
+"""A table of numbers with the paper's beside ours, before it gets a format."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+Better = Literal["high", "low"] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column, and which of its values are better."""
+
+    key: str
+    label: str
+    group: str = ""
+    better: Better = "high"
+    digits: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Our number with its interval, and the paper's; None where there is none."""
+
+    value: float | None
+    paper: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A method."""
+
+    key: str
+    label: str
+    family: str
+    cells: dict[str, Cell]
+    ranked: bool = True  # controls are not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows and columns, and what a reader must know about them."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        from evcrisp.experiments.tables.formats import as_html
+
+        return as_html([self])
+
+    def cell(self, row: Row, column: Column) -> Cell:
+        """Return a cell; an empty one where there is none."""
+        return row.cells.get(column.key, Cell(None))
+
+    def ranks(self, which: Literal["value", "paper"] = "value") -> dict[tuple[str, str], int]:
+        """Return (row, column) -> 1 for the best and 2 for the second best; equals share a rank.
+
+        Values are compared as they are printed.
+        """
+        found: dict[tuple[str, str], int] = {}
+        for column in self.columns:
+            if column.better is None:
+                continue
+            values = {
+                row.key: round(value, column.digits)
+                for row in self.rows
+                if row.ranked
+                and (value := getattr(self.cell(row, column), which)) is not None
+                and math.isfinite(value)
+            }
+            order = sorted(set(values.values()), reverse=column.better == "high")
+            for key, value in values.items():
+                rank = order.index(value) + 1
+                if rank <= 2:
+                    found[key, column.key] = rank
+        return found
+
+    def groups(self) -> Iterator[tuple[str, int]]:
+        """Yield (group, number of its columns) from left to right."""
+        names = [column.group for column in self.columns]
+        start = 0
+        for i in range(1, len(names) + 1):
+            if i == len(names) or names[i] != names[start]:
+                yield names[start], i - start
+                start = i
+
+
+def mean(values: list[float | None]) -> float | None:
+    """Return the mean of the numbers that there are; None without any."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,135 @@
+"""Table 2: labels on DND21 with added noise, by what the methods were tuned for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from evcrisp.errors import ConfigError
+from evcrisp.experiments import paper
+from evcrisp.experiments.datasets import Clip
+from evcrisp.experiments.datasets.dnd21 import noise_file
+from evcrisp.experiments.methods import AUTO, TABLE1, Method
+from evcrisp.experiments.protocols import LABELING, measure_labels
+from evcrisp.experiments.tables._protocol import Done, counted, failure_notes
+from evcrisp.experiments.tables.options import Options
+from evcrisp.experiments.tables.table import Cell, Column, Row, Table, mean
+from evcrisp.experiments.tasks import Task
+from evcrisp.registry import lookup
+
+#: Noise events per 100 signal events.
+RATES = (1, 5, 10)
+
+MEASURES = ("sensitivity", "specificity")
+
+#: Hyper-parameters for each rate where no others are given. Found on the twin with
+#: ``evcrisp tune eja proposed --root TWIN --max-events 100000 --trials 30``.
+TUNED: dict[str, dict[str, dict[str, Any]]] = {
+    "eja": {
+        "1": {"tau": 0.9522, "sigma_px": 0.8255},
+        "5": {"tau": 0.9217, "sigma_px": 0.8456},
+        "10": {"tau": 0.9038, "sigma_px": 0.8199},
+    },
+    "proposed": {
+        "1": {"min_support": 3.416, "beta_hat": 0.8557, "b_hat": 11.33},
+        "5": {"min_support": 3.954, "beta_hat": 3.004, "b_hat": 19.02},
+        "10": {"min_support": 4.862, "beta_hat": 1.205, "b_hat": 19.3},
+    },
+}
+
+
+class Table2:
+    """Sensitivity and specificity at 1, 5 and 10 % of noise."""
+
+    name: ClassVar[str] = "table2"
+    dataset: ClassVar[str] = "dnd21"
+
+    def methods(self, options: Options) -> tuple[Method, ...]:
+        """Return a row per method and rate that it was tuned for, and ours, without tuning."""
+        found = options.tuned.get("methods", {}) if isinstance(options.tuned, Mapping) else None
+        if not isinstance(found, Mapping) or not all(
+            isinstance(v, Mapping) for v in found.values()
+        ):
+            raise ConfigError(
+                "Tuned hyper-parameters must be as evcrisp tune writes them: "
+                '{"methods": {METHOD: {RATE: {...}}}}.'
+            )
+        known = {method.key: method for method in TABLE1}
+        rows = [
+            method.tuned(f"{method.label} tuned for {rate}%", f"{key}-{rate}", params)
+            for key, by_rate in {**TUNED, **found}.items()
+            for method in [lookup(known, key, "method that can be tuned")]
+            for rate, params in by_rate.items()
+        ]
+        return (*rows, AUTO)
+
+    def tasks(self, root: Path, clips: Sequence[Clip], options: Options) -> list[Task]:
+        """Return one task per recording, rate of noise and method."""
+        if options.noise != "uniform":
+            extra = noise_file(root, options.noise)
+            clips = [replace(clip, files=(*clip.files, extra)) for clip in clips]
+        methods, _ = options.rows(self.methods(options))
+        return [
+            Task(
+                protocol=measure_labels,
+                clip=clip,
+                method=method,
+                settings={
+                    "share": rate / 100,
+                    "noise": options.noise,
+                    "seed": options.seed,
+                    "max_events": options.max_events,
+                    "skip_share": options.tuned.get("train_share", 0.0),
+                    **LABELING,
+                },
+            )
+            for clip in clips
+            for rate in RATES
+            for method in methods
+        ]
+
+    def tables(self, done: Sequence[Done], clips: Sequence[Clip], options: Options) -> list[Table]:
+        """Return the table."""
+        methods, left_out = options.rows(self.methods(options))
+        columns = tuple(
+            Column(key=f"{measure}-{rate}", label=f"{rate}%", group=measure.capitalize())
+            for measure in MEASURES
+            for rate in RATES
+        )
+        rows = tuple(
+            Row(
+                key=method.key,
+                label=method.label,
+                family=method.family,
+                cells=_cells(done, method),
+            )
+            for method in methods
+        )
+        tuning = "tuned for each rate on the twin of DND21"
+        if options.tuned:
+            share = options.tuned.get("train_share", 0.0)
+            tuning = f"tuned on the first {share:.0%} of each recording, which is left out here"
+        notes = (
+            f"{counted(len(clips), 'recording')}; {options.noise} noise, in percent of the signal events; "
+            f"hyper-parameters {tuning}.",
+            *left_out,
+            *failure_notes(done),
+        )
+        title = "Sensitivity and specificity (higher is better)"
+        return [Table(name="table2", title=title, columns=columns, rows=rows, notes=notes)]
+
+
+def _cells(done: Sequence[Done], method: Method) -> dict[str, Cell]:
+    name, _, tuned_for = method.key.rpartition("-")
+    published = paper.LABELS.get((name, tuned_for))
+    cells = {}
+    for j, (measure, rate) in enumerate((m, r) for m in MEASURES for r in RATES):
+        values = [
+            numbers.get(measure)
+            for task, numbers in done
+            if numbers is not None
+            and task.method.key == method.key
+            and task.settings["share"] == rate / 100
+        ]
+        cells[f"{measure}-{rate}"] = Cell(mean(values), None if published is None else published[j])
+    return cells

@@ -1,0 +1,197 @@
+"""Table 3: angular velocity on ECD against the gyroscope."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.errors import EventDataError
+from evcrisp.experiments import paper
+from evcrisp.experiments.bootstrap import Interval, rms_intervals
+from evcrisp.experiments.datasets import Clip
+from evcrisp.experiments.methods import TABLE3, ZERO, Method
+from evcrisp.experiments.protocols import measure_motion
+from evcrisp.experiments.tables._protocol import Done, failure_notes
+from evcrisp.experiments.tables.options import Options
+from evcrisp.experiments.tables.table import Cell, Column, Row, Table
+from evcrisp.experiments.tasks import Task
+from evcrisp.io.reading import open_recording
+from evcrisp.streams import Imu
+
+Floats = NDArray[np.float64]
+
+#: The three ways in which papers turn errors of three axes into one number.
+TITLES = {
+    "vector": "RMSE of the angular velocity, deg/s: root mean square of the norm of the error, "
+    "the paper's formula (lower is better)",
+    "pooled": "The same over all axes and windows, as in ST-PPP: the numbers above over sqrt(3)",
+    "axis": "The same as the mean of the RMS of the three axes, as in EventEMin",
+}
+
+#: Later windows are not judged, as the sequences end with the camera being put down.
+LAST_S = 59.75
+
+#: Offsets that are tried for the note, us.
+OFFSETS_US = range(-10_000, 10_001, 200)
+
+
+class Table3:
+    """RMSE of each method, of an output of zero, and of the gyroscope averaged over the window."""
+
+    name: ClassVar[str] = "table3"
+    dataset: ClassVar[str] = "ecd"
+
+    def methods(self, options: Options) -> tuple[Method, ...]:
+        """Return all rows that can be chosen."""
+        return TABLE3
+
+    def tasks(self, root: Path, clips: Sequence[Clip], options: Options) -> list[Task]:
+        """Return one task per sequence and method; an output of zero cuts the windows."""
+        settings = {"window_events": options.window_events, "max_events": options.max_events}
+        methods, _ = options.rows(TABLE3)
+        return [
+            Task(protocol=measure_motion, clip=clip, method=method, settings=settings)
+            for clip in clips
+            for method in (ZERO, *methods)
+        ]
+
+    def tables(self, done: Sequence[Done], clips: Sequence[Clip], options: Options) -> list[Table]:
+        """Return a table per convention."""
+        methods, left_out = options.rows(TABLE3)
+        columns = tuple(
+            Column(
+                key=clip.name,
+                label=clip.name.replace("_", " "),
+                group="Translation" if clip.name.endswith("translation") else "Rotation",
+                better="low",
+            )
+            for clip in sorted(clips, key=lambda clip: clip.name.endswith("translation"))
+        )
+        errors, n_windows, best = self._errors(done, clips, options)
+        rows = [(method.key, method.label, method.family, True) for method in methods]
+        rows += [
+            ("zero", "Zero output", "controls", False),
+            ("gyro", "Gyroscope, mean of the window", "controls", False),
+        ]
+        notes = (
+            f"Windows of {options.window_events} events ({n_windows} in all), judged at their "
+            f"middle plus {options.imu_offset_us / 1000:g} ms; intervals are 95 % by bootstrap of "
+            "blocks of windows.",
+            "The model is rotation for all sequences. On those with translation the truth is small, "
+            "and an output of zero may win: they say little about alignment.",
+            *best,
+            *left_out,
+            *failure_notes(done),
+        )
+        found = {place: rms_intervals(error, seed=options.seed) for place, error in errors.items()}
+        return [
+            Table(
+                name="table3" if convention == "vector" else f"table3-{convention}",
+                title=title,
+                columns=columns,
+                rows=tuple(_row(row, columns, found, convention) for row in rows),
+                notes=notes if convention == "vector" else (),
+            )
+            for convention, title in TITLES.items()
+        ]
+
+    def _errors(
+        self, done: Sequence[Done], clips: Sequence[Clip], options: Options
+    ) -> tuple[dict[tuple[str, str], Floats], int, tuple[str, ...]]:
+        """Return (method, sequence) -> errors in deg/s, the number of windows, and notes."""
+        errors: dict[tuple[str, str], Floats] = {}
+        n_windows, notes = 0, []
+        for clip in clips:
+            imu = _gyroscope(clip)
+            parts = {
+                task.method.key: numbers
+                for task, numbers in done
+                if numbers is not None and task.clip.name == clip.name
+            }
+            for key, numbers in parts.items():
+                truth, judged = _truth(imu, numbers, options.imu_offset_us)
+                if not judged.any():
+                    continue
+                ours = np.array(numbers["theta_rad_s"]).reshape(-1, 3)[judged]
+                errors[key, clip.name] = np.rad2deg(ours - truth)
+                if key == "zero":
+                    n_windows += int(judged.sum())
+                    means = _window_means(imu, numbers, options.imu_offset_us)[judged]
+                    errors["gyro", clip.name] = np.rad2deg(means - truth)
+            if clip.name.endswith("rotation") and "auto" in parts:
+                offset, rms = _best_offset(imu, parts["auto"])
+                notes.append(
+                    f"{clip.name}: auto fits the gyroscope best at an offset of {offset / 1000:g} ms "
+                    f"({rms:.3f} deg/s)."
+                )
+        return errors, n_windows, tuple(notes)
+
+
+def _row(
+    row: tuple[str, str, str, bool],
+    columns: Sequence[Column],
+    found: Mapping[tuple[str, str], Mapping[str, Interval]],
+    convention: str,
+) -> Row:
+    key, label, family, ranked = row
+    cells = {}
+    for column in columns:
+        published = paper.RMSE.get(key, {}).get(column.key) if convention == "vector" else None
+        intervals = found.get((key, column.key))
+        if intervals is None:
+            cells[column.key] = Cell(None, published)
+            continue
+        interval = intervals[convention]
+        cells[column.key] = Cell(interval.value, published, interval.low, interval.high)
+    return Row(key=key, label=label, family=family, cells=cells, ranked=ranked)
+
+
+def _gyroscope(clip: Clip) -> Imu:
+    with open_recording(clip.path, resolution=clip.resolution) as recording:
+        imu = recording.imu()
+    if imu is None or len(imu) < 2:
+        raise EventDataError(f"{clip.path} has no IMU samples, which are the truth of table 3.")
+    return imu
+
+
+def _truth(
+    imu: Imu, numbers: Mapping[str, Any], offset_us: float
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the gyroscope at the middles of windows, and which windows are judged."""
+    start, end = (np.array(numbers[name], float) for name in ("t_start_us", "t_end_us"))
+    t = (start + end) / 2 + offset_us
+    judged = (start + offset_us >= imu.t[0]) & (end + offset_us <= imu.t[-1])
+    judged &= t <= imu.t[0] + LAST_S * 1e6
+    return _at(imu, t[judged]), judged
+
+
+def _at(imu: Imu, t: Floats) -> Floats:
+    since = imu.t - imu.t[0]
+    return np.column_stack(
+        [np.interp(t - imu.t[0], since, axis) for axis in imu.gyro_rad_s.T]
+    ).reshape(-1, 3)
+
+
+def _window_means(imu: Imu, numbers: Mapping[str, Any], offset_us: float) -> Floats:
+    """Return the mean of the gyroscope over every window, from its integral."""
+    since = (imu.t - imu.t[0]).astype(float)
+    steps = np.diff(since)[:, None] * (imu.gyro_rad_s[1:] + imu.gyro_rad_s[:-1]) / 2
+    integral = np.concatenate((np.zeros((1, 3)), np.cumsum(steps, axis=0)))
+    start = np.array(numbers["t_start_us"], float) + offset_us - imu.t[0]
+    end = np.array(numbers["t_end_us"], float) + offset_us - imu.t[0]
+    turned = [np.interp(end, since, axis) - np.interp(start, since, axis) for axis in integral.T]
+    return np.column_stack(turned).reshape(-1, 3) / np.maximum(end - start, 1.0)[:, None]
+
+
+def _best_offset(imu: Imu, numbers: Mapping[str, Any]) -> tuple[int, float]:
+    """Return the offset at which estimate and gyroscope fit best, us, and the RMSE there, deg/s."""
+    rms = []
+    ours = np.array(numbers["theta_rad_s"]).reshape(-1, 3)
+    for offset in OFFSETS_US:
+        truth, judged = _truth(imu, numbers, offset)
+        error = np.rad2deg(ours[judged] - truth)
+        rms.append(float(np.sqrt(np.mean(np.sum(error**2, axis=1)))) if len(error) else np.inf)
+    best = int(np.argmin(rms))
+    return OFFSETS_US[best], rms[best]

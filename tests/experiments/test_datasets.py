@@ -1,0 +1,153 @@
+"""Layouts of the data sets: what is found, what is said to be missing, and added noise."""
+
+import logging
+import zipfile
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import ConfigError, EventDataError, Events
+from evcrisp.experiments.datasets import DATASETS, find_clips
+from evcrisp.experiments.datasets.dnd21 import noise_file, noise_files
+from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
+
+
+def touch(root, *names):
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def test_emlb_places_recordings_by_half_and_filter(tmp_path):
+    touch(tmp_path, "D-END/nd00/Bicycle-ND00-1.aedat4", "N-END/nd64/Bicycle-ND64-2.aedat4")
+    layout = DATASETS["emlb"].layout(tmp_path)
+    assert [(clip.name, clip.group) for clip in layout.clips] == [
+        ("D-END/nd00/Bicycle-ND00-1", ("day", "ND1")),
+        ("N-END/nd64/Bicycle-ND64-2", ("night", "ND64")),
+    ]
+    assert "D-END/nd04 has no *.aedat4" in layout.problems
+    assert len(layout.problems) == 6
+
+
+def test_emlb_takes_folders_per_scene_and_the_folder_end(tmp_path):
+    touch(tmp_path, "END/D-END/Bicycle/Bicycle-ND16-1.aedat4", "END/D-END/Odd/odd.aedat4")
+    layout = DATASETS["emlb"].layout(tmp_path)
+    assert [clip.group for clip in layout.clips] == [("day", "ND16")]
+    assert "the folder N-END is missing" in layout.problems
+    assert any("odd.aedat4 does not say its filter" in problem for problem in layout.problems)
+
+
+def test_dnd21_tells_sequences_from_noise(tmp_path):
+    noise = "measured-noise/Davis346blue-2021-06-14T20-09-08+0200 noise dark 5p3Hz.aedat"
+    touch(tmp_path, "hotel-bar/x.aedat", noise)
+    layout = DATASETS["dnd21"].layout(tmp_path)
+    assert [(clip.name, clip.group) for clip in layout.clips] == [("hotel-bar/x", ("hotel-bar",))]
+    assert set(noise_files(tmp_path)) == {"dark-5hz"}
+    assert len(layout.problems) == 3
+    with pytest.raises(ConfigError, match="leak noise.aedat'. Get it from .* DND21"):
+        noise_file(tmp_path, "leak")
+
+
+def test_ecd_takes_folders_zips_and_bags(tmp_path):
+    touch(tmp_path, "dynamic_rotation/events.txt", "dynamic_rotation/imu.txt")
+    touch(tmp_path, "dynamic_rotation/calib.txt", "boxes_rotation.zip")
+    touch(tmp_path, "dynamic_translation.bag", "dynamic_translation/calib.txt")
+    touch(tmp_path, "boxes_translation/events.txt")
+    layout = DATASETS["ecd"].layout(tmp_path)
+    assert [clip.path.name for clip in layout.clips] == [
+        "dynamic_rotation",
+        "boxes_rotation.zip",
+        "dynamic_translation.bag",
+    ]
+    assert layout.problems == ("boxes_translation has no imu.txt",)
+
+
+def test_a_bag_without_calibration_is_said(tmp_path):
+    touch(tmp_path, "dynamic_rotation.bag")
+    layout = DATASETS["ecd"].layout(tmp_path)
+    assert "dynamic_rotation.bag has no calib.txt beside it" in layout.problems
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_an_empty_folder_says_where_to_get_the_data(name, tmp_path):
+    with pytest.raises(ConfigError, match="does not hold .*: .*[.] Get it from"):
+        find_clips(name, tmp_path)
+    with pytest.raises(ConfigError, match="is not a folder. Get .* from"):
+        find_clips(name, tmp_path / "nothing")
+
+
+def test_what_is_missing_is_said_and_left_out(tmp_path, caplog):
+    touch(tmp_path, "D-END/nd00/Bicycle-ND00-1.aedat4")
+    with caplog.at_level(logging.WARNING):
+        assert len(find_clips("emlb", tmp_path)) == 1
+    assert "the folder N-END is missing" in caplog.text
+
+
+def test_uniform_noise_keeps_the_signal_and_is_even(make_events):
+    clean = make_events(20_000, seed=1)
+    noisy = with_uniform_noise(clean, 0.5, seed=2)
+    assert noisy[noisy.signal].with_signal(None).equals(clean)
+    noise = noisy[~noisy.signal]
+    assert len(noise) == 10_000
+    assert noise.x.mean() == pytest.approx((clean.width - 1) / 2, rel=0.03)
+    assert noise.t.mean() == pytest.approx(clean.t.mean(), rel=0.01)
+    assert noise.p.mean() == pytest.approx(0.5, abs=0.03)
+    assert with_uniform_noise(clean, 0.5, seed=2).equals(noisy)
+    assert not with_uniform_noise(clean, 0.5, seed=3).equals(noisy)
+
+
+def test_recorded_noise_keeps_its_places_and_fills_the_time(make_events):
+    clean, noise = make_events(1000, seed=1), make_events(400, seed=2, t_start=0, duration_us=999)
+    noisy = with_recorded_noise(clean, noise, 0.1, seed=3)
+    added = noisy[~noisy.signal]
+    assert len(added) == 100
+    assert added.t[0] == clean.t[0]
+    assert added.t[-1] == clean.t[-1]
+    places = set(zip(noise.x.tolist(), noise.y.tolist(), strict=True))
+    assert set(zip(added.x.tolist(), added.y.tolist(), strict=True)) <= places
+
+
+def test_noise_that_does_not_fit_is_refused(make_events):
+    clean = make_events(100)
+    with pytest.raises(EventDataError, match="needs 50 noise events; the noise recording has 10"):
+        with_recorded_noise(clean, make_events(10), 0.5)
+    with pytest.raises(EventDataError, match="one sensor"):
+        with_recorded_noise(clean, make_events(100, resolution=(20, 20)), 0.5)
+    with pytest.raises(ConfigError, match="`share` must lie in 0..100"):
+        with_uniform_noise(clean, -0.1)
+
+
+def test_noise_on_nothing_is_nothing():
+    empty = Events.empty((8, 4))
+    assert len(with_uniform_noise(empty, 0.5)) == 0
+    assert len(with_recorded_noise(empty, empty, 0.5)) == 0
+
+
+def test_a_real_zip_of_ecd_is_opened_with_its_calibration(ecd, tmp_path):
+    """The zip of a sequence gives the same windows as its folder."""
+    from evcrisp.experiments.methods import AUTO
+    from evcrisp.experiments.protocols import measure_motion
+
+    source = ecd / "dynamic_rotation"
+    with zipfile.ZipFile(tmp_path / "dynamic_rotation.zip", "w") as archive:
+        for name in ("events.txt", "imu.txt", "calib.txt"):
+            archive.write(source / name, name)
+    settings = {"window_events": 5000, "max_events": 10_000}
+    zipped, folder = (
+        measure_motion(find_clips("ecd", root)[0], AUTO, settings) for root in (tmp_path, ecd)
+    )
+    assert zipped == folder
+    assert len(folder["theta_rad_s"]) == 2
+    assert np.isfinite(folder["theta_rad_s"]).all()
+
+
+def test_real_noise_is_added_to_a_real_recording(data_dir):
+    clean = evcrisp.read(data_dir / "aedat2" / "dvs128_MovingDarkBox.aedat")
+    noise = evcrisp.read(data_dir / "aedat2" / "dvs128_noise_foam90.aedat")
+    noisy = with_recorded_noise(clean, noise, 0.002, seed=0)
+    added = noisy[~noisy.signal]
+    assert len(added) == round(0.002 * len(clean))
+    assert noisy[noisy.signal].with_signal(None).equals(clean)
+    assert added.p.mean() == pytest.approx(noise.p.mean(), abs=0.05)

@@ -1,0 +1,48 @@
+"""A run that is killed without warning goes on where it was, and its tables are the same bytes."""
+
+import subprocess
+import sys
+import time
+
+from click.testing import CliRunner
+
+from evcrisp.cli import main
+
+METHODS = "raw,baf,ynoise,ts,auto"
+
+
+def words(root, out, workers):
+    chosen = ["--root", root, "--out", out, "--methods", METHODS, "--workers", workers]
+    return ["reproduce", "table1", *(str(word) for word in chosen)]
+
+
+def tables(out):
+    return {
+        suffix: (out / f"table1{suffix}").read_bytes()
+        for suffix in (".md", ".csv", ".json", ".tex")
+    }
+
+
+def test_a_killed_run_goes_on_and_gives_the_same_bytes(emlb, tmp_path):
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    command = [sys.executable, "-m", "evcrisp", *words(emlb, out, 1)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 100
+    while len(list((out / "results").glob("[!.]*.json"))) < 10:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    n_kept = len(list((out / "results").glob("[!.]*.json")))
+    assert 10 <= n_kept < 40
+    assert not (out / "table1.md").exists()
+
+    resumed = CliRunner().invoke(main, words(emlb, out, 0))
+    assert resumed.exit_code == 0, resumed.output
+    # A result may have been kept between the last look and the kill.
+    n_new = int(resumed.output.split("40 tasks, ")[1].split(" run now")[0])
+    assert 0 < n_new <= 40 - 10
+    fresh = CliRunner().invoke(main, words(emlb, whole, 0))
+    assert fresh.exit_code == 0, fresh.output
+    assert tables(out) == tables(whole)

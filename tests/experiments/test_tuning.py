@@ -1,0 +1,56 @@
+"""Tuning finds what is known to be best, on the part of the data that it may see."""
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import ConfigError, UnknownNameError
+from evcrisp.experiments.tuning import METHODS, SPACES, Training, tune
+
+pytest.importorskip("optuna", reason="needs the extra `tune`")
+
+
+@pytest.fixture(scope="module")
+def training(dnd21):
+    return Training.of(dnd21, 0.10, max_events=8000, seed=1)
+
+
+def test_training_sees_the_beginning_only(dnd21):
+    (events,) = Training.of(dnd21, 0.1, train_share=0.3).events
+    whole = evcrisp.read(next((dnd21 / "hotel-bar").glob("*.aedat")))
+    signal = events[events.signal]
+    assert signal.t[-1] < whole.t[0] + 0.3 * whole.duration_us
+    assert np.count_nonzero(~events.signal) == round(0.1 * len(signal))
+
+
+def test_tuning_does_not_get_worse_than_the_defaults_and_is_repeatable(training):
+    found, score = tune("ynoise", training, trials=6, seed=2)
+    assert score >= training.score(METHODS["ynoise"])
+    assert training.score(METHODS["ynoise"].tuned("", "", found)) == pytest.approx(score)
+    assert tune("ynoise", training, trials=6, seed=2) == (found, score)
+
+
+def test_eja_tuned_for_a_rate_keeps_less_than_everything(training):
+    found, _ = tune("eja", training, trials=6, seed=0)
+    assert 0.5 <= found["tau"] < 0.99
+
+
+@pytest.mark.parametrize("key", SPACES)
+def test_every_hyper_parameter_is_one_of_the_method(key):
+    method = METHODS[key]
+    middle = {
+        name: round(0.5 * (where.low + where.high))
+        if where.whole
+        else 0.5 * (where.low + where.high)
+        for name, where in SPACES[key].items()
+    }
+    assert method.tuned("", key, middle).missing() is None
+
+
+def test_wrong_settings_are_said(dnd21, training):
+    with pytest.raises(UnknownNameError, match="Unknown method that can be tuned 'auto'"):
+        tune("auto", training)
+    with pytest.raises(ConfigError, match="`trials` must be 1 or more"):
+        tune("baf", training, trials=0)
+    with pytest.raises(ConfigError, match="`train_share` must lie between 0 and 1"):
+        Training.of(dnd21, 0.1, train_share=1.0)

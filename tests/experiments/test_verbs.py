@@ -1,0 +1,103 @@
+"""``evcrisp datasets``, ``reproduce`` and ``tune`` as a user calls them."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from evcrisp.cli import main
+
+
+@pytest.fixture
+def run():
+    def call(*words, code=0):
+        result = CliRunner().invoke(main, [str(word) for word in words])
+        assert result.exit_code == code, (result.output, result.exception)
+        return result
+
+    return call
+
+
+def test_a_twin_is_made_and_checked(run, tmp_path):
+    out = run("datasets", "make-twin", "ecd", tmp_path / "twin", "--small").output
+    assert "dynamic_rotation" in out
+    checked = run("datasets", "check", "ecd", tmp_path / "twin").output
+    assert "ECD (Event Camera Dataset) is complete: 4 recordings." in checked
+
+
+def test_check_says_what_is_missing_and_where_to_get_it(run, tmp_path):
+    result = run("datasets", "check", "emlb", tmp_path, code=1)
+    assert "missing: the folder D-END is missing" in result.output
+    assert "KugaMaxx/cuke-emlb" in result.output
+    assert "is not a folder" in run("datasets", "check", "emlb", tmp_path / "no", code=1).output
+
+
+def test_all_tables_of_twins_and_a_report(run, tmp_path):
+    out = tmp_path / "out"
+    words = ("reproduce", "all", "--small", "--out", out, "--workers", 0)
+    # Rows that a table does not have are not asked of it.
+    some = ("--methods", "raw,baf,eja-5,auto", "--max-events", 20_000)
+    text = run(*words, *some).output
+    for name in ("table1", "table2", "table3"):
+        assert {path.suffix for path in out.glob(f"{name}.*")} == {".md", ".csv", ".json", ".tex"}
+        assert (out / f"{name}.md").read_text().strip() in text
+    page = (out / "report.html").read_text()
+    assert page.count("<h2>table") == 3
+    assert "src=" not in re.sub(r'src="data:', "", page)
+    assert "http" not in page
+    assert "&quot;numpy&quot;" in page
+    assert page.count("<img") == len(list((out / "figures").glob("*.png"))) == 8
+    again = run(
+        "reproduce", "table2", *words[2:], "--methods", "auto", "--max-events", 20_000
+    ).output
+    assert "tasks, 0 run now" in again
+
+
+def test_a_folder_without_data_sets_is_refused(run, tmp_path):
+    result = run("reproduce", "all", "--root", tmp_path, "--out", tmp_path / "o", code=2)
+    assert "holds none of the folders emlb, dnd21 and ecd" in result.output
+    result = run(
+        "reproduce", "table1", "--root", tmp_path, "--out", tmp_path / "o", "--workers", 0, code=2
+    )
+    assert "Get it from the section Datasets" in result.output
+
+
+def test_failed_tasks_end_in_a_log_and_an_exit_code(run, emlb, tmp_path):
+    root = tmp_path / "data"
+    for path in sorted(emlb.rglob("*.aedat4"))[:2]:
+        target = root / path.relative_to(emlb)
+        target.parent.mkdir(parents=True)
+        target.write_bytes(path.read_bytes())
+    broken = target
+    broken.write_bytes(broken.read_bytes()[:1000])
+    out = tmp_path / "out"
+    words = ("reproduce", "table1", "--root", root, "-o", out, "--methods", "raw", "--workers", 0)
+    result = run(*words, "--slice-events", 3000, code=1)
+    assert "1 task failed; see" in result.output
+    assert broken.stem in (out / "failures.log").read_text()
+    assert (
+        "Raw failed on 1 recording, which its means leave out." in (out / "table1.md").read_text()
+    )
+    whole = emlb / broken.relative_to(root)
+    broken.write_bytes(whole.read_bytes())
+    assert run(*words, "--slice-events", 3000, "--retry-failed").exit_code == 0
+
+
+def test_tuned_parameters_go_from_one_verb_to_the_other(run, dnd21, tmp_path):
+    pytest.importorskip("optuna", reason="needs the extra `tune`")
+    file = tmp_path / "tuned.json"
+    some = ("--max-events", 6000)
+    words = ("tune", "eja", "--root", dnd21, "--rate", 5, "-o", file, "--trials", 2)
+    assert "eja tuned for 5 %" in run(*words, *some).output
+    found = json.loads(file.read_text())
+    assert set(found["methods"]["eja"]["5"]) == {"tau", "sigma_px"}
+    words = ("reproduce", "table2", "--root", dnd21, "--out", tmp_path, "--workers", 0)
+    run(*words, *some, "--tuned", file, "--methods", "eja-5")
+    assert "tuned on the first 50%" in (tmp_path / "table2.md").read_text()
+
+
+def test_scale_prints_a_table(run):
+    out = run("reproduce", "scale", "--methods", "raw").output
+    assert "| a year of one camera | Raw |" in out
+    assert "(assumed)" in out
