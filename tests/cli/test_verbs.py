@@ -234,6 +234,13 @@ def test_impossible_simulations_are_explained(run, tmp_path, words, message):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_demo_saves_its_scene_and_says_how_to_look_at_it(run, tmp_path):
+    assert "evcrisp demo --save" in run("demo").stdout.splitlines()[-1]
+    scene = tmp_path / "scene.npz"
+    assert f"evcrisp view {scene}" in run("demo", "--save", scene).stdout.splitlines()[-1]
+    assert evcrisp.read(scene).signal is not None
+
+
 def test_demo_prints_a_table_and_saves_a_picture(run, tmp_path):
     picture = tmp_path / "demo.png"
     lines = run("demo", "--picture", picture).stdout.splitlines()

@@ -1,5 +1,6 @@
 """The search by pixel finds what a scan of all recent events finds; the planes are those of lstsq."""
 
+import numba
 import numpy as np
 import pytest
 
@@ -28,6 +29,7 @@ def test_lists_of_pixels_give_what_the_scan_gives(make_events, emlb, radius, tau
     np.testing.assert_array_equal(found.score, wanted.score)
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a scan of all pairs takes minutes as Python")
 @pytest.mark.parametrize("emlb", [False, True])
 def test_more_recent_events_than_the_ring_first_holds_are_remembered(make_events, emlb):
     from evcrisp.kernels import njit

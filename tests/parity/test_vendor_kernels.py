@@ -35,6 +35,8 @@ def test_the_count_that_decays_is_a_sum_over_all_events_of_the_cell(events, cell
     np.testing.assert_array_equal(found.signal, found.score > 6.0)
 
 
+# Hashes wrap around by design, which numpy reports where nothing is compiled.
+@pytest.mark.filterwarnings("ignore:overflow encountered in scalar")
 @pytest.mark.parametrize("preset", [None, "jaer"])
 @pytest.mark.parametrize("window_events", [1, 300, 1000])
 def test_counters_are_found_and_counted(events, preset, window_events):

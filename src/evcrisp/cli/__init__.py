@@ -21,6 +21,7 @@ VERBS = {
     "run": "Align and denoise a recording, window by window.",
     "pareto": "Print the trade-off between alignment and denoising of a window.",
     "evaluate": "Measure a recording, or what a denoiser made of it.",
+    "view": "See a recording in the browser: raw, aligned, denoised.",
     "plot": "Draw a figure of a recording.",
     "render": "Make a video of a recording: raw, aligned, denoised side by side.",
     "simulate": "Simulate a recording whose truth is known.",

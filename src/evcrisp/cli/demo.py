@@ -29,11 +29,19 @@ WINDOW_US = 30_000
     help="Also save a picture (PNG, PDF, SVG): noisy, cleaned, and aligned. "
     "Needs the extra 'plot'.",
 )
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write the scene, with its true labels, to look at with `evcrisp view`.",
+)
 @force_option
-def demo_command(noise_hz: float, seed: int, picture: Path | None, force: bool) -> None:
+def demo_command(
+    noise_hz: float, seed: int, picture: Path | None, save: Path | None, force: bool
+) -> None:
     """Simulate a noisy scene with known truth, align and clean it, and print how well that went."""
     from evcrisp.estimators.estimate import estimate
     from evcrisp.io._writing import replacing
+    from evcrisp.io.writing import write
     from evcrisp.simulation import simulate
     from evcrisp.windows import Window
 
@@ -55,6 +63,15 @@ def demo_command(noise_hz: float, seed: int, picture: Path | None, force: bool) 
         with replacing(picture, overwrite=force) as temporary:
             _save_picture(temporary, scene, result)
         click.echo(f"\nSaved {picture}.")
+    if save is not None:
+        write(save, scene.events, overwrite=force)
+    click.echo(f"\nSee it in the browser: {_how_to_see(save)}")
+
+
+def _how_to_see(save: Path | None) -> str:
+    if save is not None:
+        return f"evcrisp view {save}"
+    return "evcrisp demo --save scene.npz, then evcrisp view scene.npz"
 
 
 def _scene_line(scene: "Simulation") -> str:

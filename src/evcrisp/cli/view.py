@@ -1,0 +1,125 @@
+"""``evcrisp view``: see a recording in the browser, or as one HTML file."""
+
+import sys
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evcrisp.cli._options import force_option, input_options, recording_argument
+
+if TYPE_CHECKING:
+    from evcrisp.io.recording import Recording
+
+
+@click.command("view")
+@recording_argument
+@click.option(
+    "--export",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write one HTML file that holds everything it shows, instead of starting a server.",
+)
+@click.option(
+    "--window-ms", type=float, default=30.0, show_default=True, help="Length of a window, ms."
+)
+@click.option("--method", "-m", default="auto", show_default=True, help="Method at the start.")
+@click.option(
+    "--motion", default="translation", show_default=True, help="Motion model at the start."
+)
+@click.option("--filter", default="", help="Denoiser to compare with at the start. Default: none.")
+@click.option(
+    "--camera",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
+)
+@click.option(
+    "--windows",
+    type=int,
+    default=8,
+    show_default=True,
+    help="With --export: how many windows, spread over the recording.",
+)
+@click.option(
+    "--front-points",
+    type=int,
+    default=7,
+    show_default=True,
+    help="With --export: points of the Pareto front of each window; 0 for none.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="Port on 127.0.0.1. Default: any that is free.",
+)
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@force_option
+@input_options
+def view_command(
+    recording: Path,
+    page: Path | None,
+    window_ms: float,
+    method: str,
+    motion: str,
+    filter: str,
+    camera: Path | None,
+    windows: int,
+    front_points: int,
+    port: int,
+    no_browser: bool,
+    force: bool,
+    **opening: Any,
+) -> None:
+    """Show RECORDING in the browser: raw, aligned and denoised, side by side.
+
+    The page comes from a server that only this machine can reach, and only with the secret in the
+    address that is printed. Ctrl+C ends it. With --export, a single HTML file is written that shows
+    a few windows anywhere, without a server or a network.
+    """
+    from evcrisp.camera import Camera
+    from evcrisp.io.reading import open_recording
+
+    lens = None if camera is None else Camera.from_file(camera)
+    common: dict[str, Any] = {
+        "window_us": round(1000 * window_ms),
+        "motion": motion,
+        "camera": lens,
+    }
+    with open_recording(recording, **opening) as opened:  # what cannot be opened is said here
+        if page is not None:
+            names = {"methods": (method,), "filters": (filter,) if filter else ()}
+            sizes = {"n_windows": windows, "front_points": front_points}
+            _export(opened, page, force, {**common, **names, **sizes})
+            return
+    _view(
+        port,
+        not no_browser,
+        {**common, **opening, "path": recording, "method": method, "filter": filter},
+    )
+
+
+def _view(port: int, opens_browser: bool, settings: dict[str, Any]) -> None:
+    from evcrisp.viewer.serving import view
+    from evcrisp.viewer.session import ViewOptions
+
+    options = ViewOptions(**settings)
+
+    def announce(url: str) -> None:
+        click.echo(f"{options.path.name} is at {url}\nCtrl+C ends.")
+        if opens_browser:
+            webbrowser.open(url)
+
+    view(options, port=port, on_ready=announce)
+
+
+def _export(recording: "Recording", page: Path, force: bool, settings: dict[str, Any]) -> None:
+    from evcrisp.viewer.export import ExportOptions, export
+
+    def say(done: int, n_windows: int) -> None:
+        if sys.stderr is not None and sys.stderr.isatty():
+            click.echo(f"\rWindow {done} of {n_windows}", nl=done == n_windows, err=True)
+
+    n_bytes = export(recording, page, ExportOptions(**settings), overwrite=force, on_window=say)
+    click.echo(f"Wrote {page}, {n_bytes / 1e6:.1f} MB. Open it in any browser.")

@@ -1,0 +1,109 @@
+"""Who may ask: only pages of this very server, with its secret, in requests of moderate size.
+
+Any web page that a user visits can send requests to 127.0.0.1, and can give a name of its own that
+address. The secret in the path, the header Host (against such names) and the header Origin (against
+other pages) keep them out.
+"""
+
+import json
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MAX_BODY_BYTES = 16_384
+MAX_URL_BYTES = 4_096
+MAX_REQUESTS = 32
+
+_READING = ("GET", "HEAD")
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class Guard:
+    """Middleware that answers whatever is not allowed, and removes the secret from the path."""
+
+    def __init__(self, app: App, *, token: str, port: int) -> None:
+        self._app = app
+        self._token = token
+        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        self._origins = {f"http://{host}" for host in self._hosts}
+        self._n_running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        refusal = self._refusal(scope)
+        if refusal is None and self._n_running >= MAX_REQUESTS:
+            refusal = 503, "Too many requests at once."
+        if refusal is not None:
+            await _refuse(send, *refusal)
+            return
+        path = scope["path"].removeprefix(f"/{self._token}")
+        self._n_running += 1
+        try:
+            await self._app(
+                {**scope, "path": path, "raw_path": path.encode()}, receive, _hardened(send)
+            )
+        finally:
+            self._n_running -= 1
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        headers: dict[str, list[str]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+        if len(scope["path"]) + len(scope.get("query_string", b"")) > MAX_URL_BYTES:
+            return 414, "The address is too long."
+        if len(hosts := headers.get("host", [])) != 1 or hosts[0].lower() not in self._hosts:
+            return 421, "This server answers only to 127.0.0.1 and localhost."
+        origins = headers.get("origin", [])
+        if any(origin not in self._origins for origin in origins):
+            return 403, "Other pages may not use this server."
+        if scope["method"] not in _READING and not origins:
+            return 403, "A request that changes something must say where it comes from."
+        given = scope["path"].split("/")[1]
+        if not secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode()):
+            return 404, "Not found. Use the address that the program printed."
+        return _body_refusal(headers)
+
+
+def _body_refusal(headers: dict[str, list[str]]) -> tuple[int, str] | None:
+    if "transfer-encoding" in headers:
+        return 411, "State the length of the request."
+    length = headers.get("content-length", ["0"])[0]
+    if not length.isdecimal() or int(length[:12]) > MAX_BODY_BYTES:
+        return 413, f"Requests may have up to {MAX_BODY_BYTES} bytes."
+    return None
+
+
+async def _refuse(send: Send, status: int, text: str) -> None:
+    body = json.dumps({"error": text}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _hardened(send: Send) -> Send:
+    extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), *extra]}
+        await send(message)
+
+    return sending

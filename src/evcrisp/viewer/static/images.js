@@ -1,0 +1,53 @@
+// Maps of one byte per pixel, colored, with a scale.
+
+import { ramp } from "evcrisp/colors";
+import { viewOf } from "evcrisp/panes";
+
+const scratch = document.createElement("canvas");
+
+/** Draw a map (null for none) on a canvas that shows the sensor. */
+export function drawMap(canvas, map, facts, state, theme, scale) {
+  const context = canvas.getContext("2d");
+  const colors = ramp(theme);
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.fillStyle = `rgb(${colors[0]}, ${colors[1]}, ${colors[2]})`;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  if (!map) return;
+  scratch.width = facts.width;
+  scratch.height = facts.height;
+  const image = new ImageData(facts.width, facts.height);
+  const words = new Uint32Array(image.data.buffer);
+  const table = new Uint32Array(colors.buffer);
+  for (let k = 0; k < map.length; k++) words[k] = table[map[k]];
+  scratch.getContext("2d").putImageData(image, 0, 0);
+  const view = viewOf(canvas, facts, state);
+  context.imageSmoothingEnabled = view.scale < 1;
+  context.drawImage(scratch, view.left, view.top, facts.width * view.scale, facts.height * view.scale);
+  drawScale(context, canvas, colors, theme, scale);
+}
+
+function drawScale(context, canvas, colors, theme, { low, high }) {
+  const ratio = devicePixelRatio || 1;
+  const width = 120 * ratio;
+  const height = 8 * ratio;
+  const x = canvas.width - width - 8 * ratio;
+  const y = canvas.height - height - 20 * ratio;
+  for (let k = 0; k < width; k++) {
+    const c = 4 * Math.floor((255 * k) / width);
+    context.fillStyle = `rgb(${colors[c]}, ${colors[c + 1]}, ${colors[c + 2]})`;
+    context.fillRect(x + k, y, 1, height);
+  }
+  const ink = theme === "dark" ? "#e6eaf0" : "#1b2027";
+  context.strokeStyle = ink;
+  context.lineWidth = ratio;
+  context.strokeRect(x, y, width, height);
+  context.font = `${11 * ratio}px system-ui, sans-serif`;
+  context.fillStyle = ink;
+  context.lineWidth = 3 * ratio;
+  context.strokeStyle = theme === "dark" ? "#0b0e13" : "#ffffff";
+  for (const [text, align, place] of [[low, "left", x], [high, "right", x + width]]) {
+    context.textAlign = align;
+    context.strokeText(text, place, y + height + 12 * ratio);
+    context.fillText(text, place, y + height + 12 * ratio);
+  }
+}

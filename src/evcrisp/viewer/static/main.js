@@ -1,0 +1,27 @@
+// Start: settings from the page, data from the server or from the page itself.
+
+import { App } from "evcrisp/app";
+import { EmbeddedSource } from "evcrisp/embedded";
+import { LiveSource } from "evcrisp/live";
+
+function fail(error) {
+  const message = document.getElementById("message");
+  message.classList.add("is-error");
+  message.textContent = error.message;
+  document.body.dataset.state = "failed";
+}
+
+async function start() {
+  const settings = JSON.parse(document.getElementById("settings").textContent);
+  const source = settings.live ? new LiveSource(settings) : new EmbeddedSource(settings);
+  let facts = await source.facts();
+  while (!facts.is_known && !facts.error) facts = await source.facts(facts.version);
+  if (!facts.is_known) throw new Error(facts.error);
+  const app = new App(source, settings, facts);
+  globalThis.evcrisp = app;
+  document.body.dataset.state = "ready";
+  if (facts.error) app.fail(new Error(facts.error));
+  app.follow().catch((error) => app.fail(error));
+}
+
+start().catch(fail);
