@@ -88,6 +88,22 @@ def measured(events, repeats):
     return result
 
 
+def beside_tonic(events, repeats):
+    """Return the ratio to tonic, with its rule and on as many events as a loop in Python takes."""
+    from tonic.functional import denoise_numpy
+
+    some = events[:200_000]
+    records = np.empty(len(some), [("x", "<i2"), ("y", "<i2"), ("t", "<i8"), ("p", "?")])
+    for name in records.dtype.names:
+        records[name] = getattr(some, name)
+    cases = {
+        "evcrisp": lambda: denoise(some, "baf", preset="tonic").kept(some),
+        "tonic": lambda: denoise_numpy(records.copy(), 10_000),
+    }
+    seconds = {name: statistics.median(v) for name, v in interleaved(cases, repeats).items()}
+    return {"ratio": seconds["tonic"] / seconds["evcrisp"], "tonic_mev_s": 0.2 / seconds["tonic"]}
+
+
 def every_filter(events, names, repeats):
     """Return the rate of each denoiser with its defaults, and its share of that of baf."""
     seconds = interleaved({n: lambda n=n: denoise(events, n) for n in names}, repeats)
@@ -113,6 +129,8 @@ def main():
         "synthetic": measured(events, options.repeats),
         "filters": every_filter(events, sorted({"baf", *options.filters}), options.repeats),
     }
+    if importlib.util.find_spec("tonic"):
+        results["tonic"] = beside_tonic(events, options.repeats)
     if options.recording:
         real = evcrisp.read(options.recording)
         results["recording"] = measured(real, options.repeats)

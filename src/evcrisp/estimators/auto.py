@@ -28,7 +28,7 @@ Bools = NDArray[np.bool_]
 FIRST_EVENTS = 50_000
 
 #: How exactly the motion that gives the labels is found, px.
-_FIRST_SEARCH = SearchConfig(tol_px=0.1)
+_FIRST_SEARCH = SearchConfig(tol_px=0.05)
 
 #: Ends of the search after which labels cannot improve the motion.
 HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAPSED)
