@@ -48,6 +48,29 @@ def thumbnail(
     return small
 
 
+def dots(x: ArrayLike, y: ArrayLike, is_marked: ArrayLike, side: int = 160) -> NDArray[np.uint8]:
+    """Return a small scatter plot, shape (side, side, 3), y up; marked dots are red and on top.
+
+    Examples
+    --------
+    >>> dots([0, 1], [0, 1], [True, False]).shape
+    (160, 160, 3)
+    """
+    place = np.stack((np.asarray(x, np.float64), -np.asarray(y, np.float64)))
+    place -= place.min(axis=1, keepdims=True)
+    extent = place.max(axis=1, keepdims=True)
+    column, row = np.rint(8 + place * (side - 17) / np.where(extent > 0, extent, 1.0))[..., None]
+    down, right = (offsets.ravel() for offsets in np.mgrid[-2:3, -2:3])
+    marks = np.repeat(np.asarray(is_marked, np.bool_), right.size)
+    return thumbnail((column + right).ravel(), (row + down).ravel(), marks, (side, side))
+
+
+def shades(values: NDArray[np.floating]) -> NDArray[np.uint8]:
+    """Return a map of 0 (black) to 1 (white) as a small gray picture."""
+    shrink = max(1, -(-max(values.shape) // MAX_SIDE_PX))
+    return np.rint(255.0 * np.clip(values[::shrink, ::shrink], 0.0, 1.0)).astype(np.uint8)
+
+
 def html_table(
     rows: Iterable[Sequence[object]], *, header: Sequence[object] = (), caption: str = ""
 ) -> str:

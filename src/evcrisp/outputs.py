@@ -14,6 +14,7 @@ import numpy as np
 
 import evcrisp
 from evcrisp.camera import Camera
+from evcrisp.errors import OutputError
 from evcrisp.estimators.result import Estimate
 from evcrisp.events import Events
 from evcrisp.io._npz_packer import NpzPacker
@@ -109,6 +110,8 @@ def run_to_folder(
     format_name = recording.format if recording.format in WRITERS else "npz"
     stem = recording.path.name.partition(".")[0] or "recording"
     clean_path = folder / f"{stem}.clean{WRITERS[format_name].suffixes[0]}"
+    if clean_path.resolve() == recording.path.resolve():
+        raise OutputError(f"{clean_path} is the input itself. Choose another folder.")
     estimates = track(recording, method, motion, camera=camera, windows=windows, **params)
     folder.mkdir(parents=True, exist_ok=True)
     lines = io.StringIO()

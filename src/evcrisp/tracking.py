@@ -43,7 +43,7 @@ class Windows:
         window before, within 2 to 100 ms.
     overlap : float
         Share of a window that the next one holds again, 0 to 0.9. Events in several windows get
-        the label that most of them give, weighed by confidence.
+        the label that most of them give; a tie keeps the event.
     """
 
     window_us: int | None = None

@@ -161,3 +161,18 @@ def test_filters_are_listed_for_people_and_for_machines(run):
         assert name in page
         assert row["source"] in page
     assert "same_polarity=false" in page
+
+
+def test_labels_never_replace_the_recording(run, sample, tmp_path):
+    before = sample.read_bytes()
+    words = ("filter", sample, tmp_path / "out.npz", "--labels", sample, "--force")
+    assert "--labels must not replace the recording" in run(*words, code=2).stderr
+    assert sample.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "name", ["baf", "stcf", "ynoise", "density", "ts", "evflow", "iets", "dbscan"]
+)
+def test_a_radius_that_would_fill_the_memory_is_refused(run, sample, tmp_path, name):
+    words = ("filter", sample, tmp_path / "out.npz", "-m", name, "--set", "radius=100000")
+    assert "`radius` must be at most 100; got 100,000." in run(*words, code=2).stderr

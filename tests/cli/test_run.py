@@ -138,3 +138,11 @@ def test_pareto_prints_a_front_that_falls(run, scene, tmp_path):
     run("pareto", recording, "--window-ms", "20", "--points", "6", "-o", output)
     assert json.loads(output.read_text()) == front
     assert "exists already" in run("pareto", recording, "-o", output, code=1).stderr
+
+
+def test_run_never_replaces_its_own_input(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.clean.npz")
+    before = recording.read_bytes()
+    result = run("run", recording, "-o", tmp_path, "-m", "cmax", "--force", code=1)
+    assert "is the input itself" in result.stderr
+    assert recording.read_bytes() == before

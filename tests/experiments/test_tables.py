@@ -222,8 +222,9 @@ def test_wrong_choices_are_said(emlb, tmp_path):
         reproduce("table1", tmp_path, Here(), root=emlb, options=Options(methods=("raw", "bav")))
     with pytest.raises(ConfigError, match="`slice_events` must be 1 or more"):
         Options(slice_events=0)
-    with pytest.raises(ConfigError, match="must be as evcrisp tune writes them"):
-        TABLES["table2"].methods(Options(tuned={"methods": [1, 2]}))
+    for tuned in ({"methods": [1, 2]}, {"eja": {"5": {"tau": 0.5}}}):
+        with pytest.raises(ConfigError, match="must be as evcrisp tune writes them"):
+            TABLES["table2"].methods(Options(tuned=tuned))
 
 
 def test_methods_are_shared_out_among_tables():

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pytest
 from click.testing import CliRunner
@@ -44,6 +45,8 @@ def test_all_tables_of_twins_and_a_report(run, tmp_path):
         assert (out / f"{name}.md").read_text().strip() in text
     page = (out / "report.html").read_text()
     assert page.count("<h2>table") == 3
+    page, frame = re.subn(r'<iframe [^<>]* srcdoc="[^"<>]{500000,3000000}"></iframe>', "", page)
+    assert frame == 1
     assert "src=" not in re.sub(r'src="data:', "", page)
     assert "http" not in page
     assert "&quot;numpy&quot;" in page
@@ -52,6 +55,29 @@ def test_all_tables_of_twins_and_a_report(run, tmp_path):
         "reproduce", "table2", *words[2:], "--methods", "auto", "--max-events", 20_000
     ).output
     assert "tasks, 0 run now" in again
+
+
+def test_a_report_leaves_out_recordings_that_cannot_be_read(run, emlb, ecd, tmp_path):
+    root, out = tmp_path / "data", tmp_path / "out"
+    shutil.copytree(emlb, root / "emlb")
+    shutil.copytree(ecd, root / "ecd")
+    last = sorted((root / "emlb" / "N-END").rglob("*.aedat4"))[-1]
+    last.write_bytes(last.read_bytes()[:1000])
+    for path in (root / "ecd").rglob("events.txt"):
+        path.write_text("0.1 nothing 2 3\n")
+    words = ("reproduce", "all", "--root", root, "--out", out, "--workers", 0)
+    result = run(*words, "--methods", "raw,baf,baf+cmax", "--max-events", 20_000, code=1)
+    assert "Left out" in result.output
+    assert "tasks failed; see" in result.output
+    page = (out / "report.html").read_text()
+    assert "<p>Failed:</p>" in page
+    assert {path.stem for path in (out / "figures").glob("*.png")} == {
+        "esr_day",
+        "esr_night",
+        "kept",
+    }
+    assert page.count("<iframe") == 1
+    assert f"{last.stem}</title>" not in page
 
 
 def test_a_folder_without_data_sets_is_refused(run, tmp_path):

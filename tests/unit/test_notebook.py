@@ -12,6 +12,9 @@ from evcrisp import Events
 from evcrisp._html import MAX_SIDE_PX, html_table, thumbnail
 from evcrisp._palettes import PALETTES, rgb
 from evcrisp._png import encode_png
+from evcrisp.estimators.estimate import whole_window
+from evcrisp.estimators.pareto import pareto_front
+from evcrisp.motion import motion_model
 
 pillow = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
 
@@ -77,6 +80,25 @@ def test_estimates_of_nothing_are_shown_with_their_reason():
     html = evcrisp.estimate(Events.empty((8, 4)))._repr_html_()
     assert "too few events" in html
     assert len(pictures(html)) == 2
+
+
+@pytest.mark.parametrize("n_events", [0, 6_000])
+def test_fronts_show_the_trade_off_and_the_confidence_of_the_regret(n_events):
+    scene = evcrisp.simulate(
+        resolution=(64, 48), theta=(300.0, 0.0), duration_us=30_000, noise_hz=5.0, seed=1
+    )
+    window = whole_window(scene.events[:n_events])
+    front = pareto_front(window, motion_model("translation", (64, 48)), n_points=5)
+    html = front._repr_html_()
+    assert f"{len(front)}, the regret selects {front.regret_index}" in html
+    assert f"{int(front.regret.signal.sum()):,} of {len(window.events):,} events" in html
+    assert front.status.value in html
+    drawn, w_map = pictures(html)
+    assert (drawn == RED).all(axis=2).sum() == 25
+    n_others = (drawn == BLUE).all(axis=2).sum() / 25
+    assert n_others <= len(front) - 1
+    assert n_events == 0 or n_others > 1
+    assert w_map.shape == front.w_map(front.regret_index).shape
 
 
 def test_text_cannot_become_markup():

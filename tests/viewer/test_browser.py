@@ -362,3 +362,13 @@ def test_the_exported_page_works_alone_and_asks_nobody(screen, scene, tmp_path):
     assert [address for address in screen.requests if not address.startswith("data:")] == [
         path.as_uri()
     ]
+
+
+def test_an_address_that_cannot_be_shows_what_can(screen, url):
+    words = "t=7.5&window=-5&method=zzz&motion=q&filter=nope&large=zzz&colors=zz&zoom=-1"
+    screen.open(f"{url}#{words}&accumulation=x&theme=zz&points=1e9&distance=0&show=signal")
+    shown = [screen.state(name) for name in ("method", "motion", "filter", "colors", "theme")]
+    assert shown == ["auto", "translation", "", "red-blue", ""]
+    assert [screen.state(name) for name in ("t", "window", "zoom", "points")] == [8, 10, 1, 41]
+    assert screen.state("show") == "signal"
+    assert "events in" in screen.page.inner_text("#message")

@@ -56,6 +56,11 @@ class FigureSource:
         t_start = whole.t_start + lead_us
         n_lead = int(np.searchsorted(whole.events.t, t_start))
         window = Window(whole.events[n_lead:], t_start, whole.t_end, whole.index + n_lead)
+        if not len(window.events):
+            raise EventDataError(
+                f"There are no events from {self.start_us / 1000:g} ms to "
+                f"{(self.start_us + self.window_us) / 1000:g} ms after the first one."
+            )
         return whole.events[:n_lead], window
 
     def _estimate(self, window: Window, name: str) -> "Estimate":

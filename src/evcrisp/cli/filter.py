@@ -76,6 +76,8 @@ def filter_command(
     config = denoiser(method, preset, parse_settings(settings))
     if labels_path is not None and labels_path.resolve() == output.resolve():
         raise click.UsageError(f"--labels must name another file than the output; got {output}.")
+    if labels_path is not None and labels_path.resolve() == recording.resolve():
+        raise click.UsageError(f"--labels must not replace the recording; got {labels_path}.")
     with ExitStack() as stack:
         opened = stack.enter_context(
             open_recording(recording, format=format, resolution=resolution, on_error=on_error)

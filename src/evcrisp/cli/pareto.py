@@ -12,6 +12,7 @@ from evcrisp.cli._options import (
     parse_settings,
     recording_argument,
 )
+from evcrisp.cli._times import microseconds
 
 if TYPE_CHECKING:
     from evcrisp.estimators.pareto import ParetoFront
@@ -83,7 +84,11 @@ def pareto_command(
     with open_recording(
         recording, format=format, resolution=resolution, on_error=on_error
     ) as opened:
-        window = window_at(opened.chunks(), round(1000 * start_ms), round(1000 * window_ms))
+        window = window_at(
+            opened.chunks(),
+            microseconds(start_ms, "--start-ms"),
+            microseconds(window_ms, "--window-ms"),
+        )
         size = opened.resolution
     model = model_for(motion, size, None if camera is None else Camera.from_file(camera))
     front = pareto_front(window, model, config, n_points=points)

@@ -7,6 +7,7 @@ import click
 
 from evcrisp.cli._figure_data import COMPARING, FigureSource
 from evcrisp.cli._options import force_option, input_options, parse_settings, recording_argument
+from evcrisp.cli._times import microseconds
 
 #: Figures whose colors of events can be chosen.
 _COLORED = ("scatter", "aligned", "xyt", "intro")
@@ -112,8 +113,8 @@ def plot_command(
         motion=motion,
         camera=None if camera is None else Camera.from_file(camera),
         params=parse_settings(settings),
-        start_us=round(1000 * start_ms),
-        window_us=round(1000 * window_ms),
+        start_us=microseconds(start_ms, "--start-ms"),
+        window_us=microseconds(window_ms, "--window-ms"),
         n_points=points,
     )
     with open_recording(recording, **opening) as opened:

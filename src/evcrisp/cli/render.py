@@ -13,6 +13,7 @@ from evcrisp.cli._options import (
     recording_argument,
 )
 from evcrisp.cli._progress import reading_progress
+from evcrisp.cli._times import microseconds
 
 
 @click.command("render")
@@ -85,7 +86,7 @@ def render_command(
     from evcrisp.io.reading import open_recording
     from evcrisp.video import VideoConfig, render
 
-    window = {} if window_ms is None else {"window_us": round(1000 * window_ms)}
+    window = {} if window_ms is None else {"window_us": microseconds(window_ms, "--window-ms")}
     config = VideoConfig(
         fps=fps,
         speed=speed,

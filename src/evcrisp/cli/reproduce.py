@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evcrisp.cli._tasks import max_events_option, noise_option, pool_options, task_progress
+from evcrisp.cli._times import microseconds
 
 if TYPE_CHECKING:
     from evcrisp.experiments.pools import Pool
@@ -105,9 +106,11 @@ def reproduce_command(
         ]
     if what == "all":
         from evcrisp.experiments.figures import report_figures
+        from evcrisp.experiments.interactive import report_page
         from evcrisp.experiments.report import write_report
 
-        write_report(out / "report.html", parts, options, report_figures(parts, out / "figures"))
+        figures, page = report_figures(parts, out / "figures"), report_page(parts)
+        write_report(out / "report.html", parts, options, figures, page)
         click.echo(f"The report is {out / 'report.html'}.")
     n_failed = sum(len(part.outcome.failures) for part in parts)
     if n_failed:
@@ -126,7 +129,7 @@ def _options(chosen: dict[str, Any]) -> "Options":
             named["tuned"] = json.loads(tuned.read_text())
         except ValueError as error:
             raise click.UsageError(f"{tuned} is not what evcrisp tune writes: {error}") from error
-    return Options(imu_offset_us=round(1000 * offset_ms), **named)
+    return Options(imu_offset_us=microseconds(offset_ms, "--imu-offset-ms"), **named)
 
 
 def _roots(what: str, root: Path | None) -> dict[str, Path | None]:

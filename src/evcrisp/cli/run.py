@@ -14,6 +14,7 @@ from evcrisp.cli._options import (
     recording_argument,
 )
 from evcrisp.cli._progress import reading_progress
+from evcrisp.cli._times import microseconds
 
 
 @click.command("run")
@@ -66,7 +67,7 @@ def run_command(
     from evcrisp.tracking import Windows
 
     windows = Windows(
-        window_us=None if window_ms is None else round(1000 * window_ms),
+        window_us=None if window_ms is None else microseconds(window_ms, "--window-ms"),
         window_events=window_events,
         displacement_px=displacement_px,
         overlap=overlap,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evcrisp.cli._options import force_option, input_options, recording_argument
+from evcrisp.cli._times import microseconds
 
 if TYPE_CHECKING:
     from evcrisp.io.recording import Recording
@@ -83,7 +84,7 @@ def view_command(
 
     lens = None if camera is None else Camera.from_file(camera)
     common: dict[str, Any] = {
-        "window_us": round(1000 * window_ms),
+        "window_us": microseconds(window_ms, "--window-ms"),
         "motion": motion,
         "camera": lens,
     }

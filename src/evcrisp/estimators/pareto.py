@@ -97,6 +97,25 @@ class ParetoFront:
             f"f_ED {first.f_ed:.4g}..{last.f_ed:.4g}; regret at {self.regret_index})"
         )
 
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the facts, the front, and the confidence map of the regret."""
+        from evcrisp._html import dots, html_card, shades
+
+        chosen, first, last = self.regret, self.points[0], self.points[-1]
+        facts: list[tuple[str, str]] = [
+            ("points", f"{len(self)}, the regret selects {self.regret_index}"),
+            ("theta there", ", ".join(f"{value:.4g}" for value in chosen.theta)),
+            ("signal there", f"{int(chosen.signal.sum()):,} of {chosen.signal.size:,} events"),
+            ("f_EA", f"{first.f_ea:.4g} to {last.f_ea:.4g}, there {chosen.f_ea:.4g}"),
+            ("f_ED", f"{first.f_ed:.4g} to {last.f_ed:.4g}, there {chosen.f_ed:.4g}"),
+            ("status", self.status.value),
+        ]
+        is_chosen = np.arange(len(self)) == self.regret_index
+        front = dots(self.column("cost_ea"), self.column("cost_ed"), is_chosen)
+        caption = "cost of denoising over that of alignment; red: the regret"
+        pictures = [(caption, front), ("confidence W there", shades(self.w_map(self.regret_index)))]
+        return html_card("ParetoFront", facts, pictures)
+
     @property
     def regret(self) -> ParetoPoint:
         """The point that the regret selects."""

@@ -64,8 +64,8 @@ def ratio_by_light(part: Reproduced) -> Iterator[Drawn]:
 
 def kept_events(part: Reproduced) -> Iterator[Drawn]:
     """Draw what every method keeps of the darkest recording."""
-    clip = part.tasks[-1].clip
-    events = _beginning(clip)
+    clip = part.clips()[-1]
+    events = beginning(clip)
     labels = {method.label: _labels(events, method) for method in _methods(part)}
     yield (
         "kept",
@@ -77,8 +77,8 @@ def kept_events(part: Reproduced) -> Iterator[Drawn]:
 def right_labels(part: Reproduced) -> Iterator[Drawn]:
     """Draw which labels are right after noise was added."""
     # The paper shows hotel-bar; any other will do where that is missing.
-    clip = max((task.clip for task in part.tasks), key=lambda clip: "hotel" in clip.name)
-    events = with_uniform_noise(_beginning(clip), SHOWN_NOISE)
+    clip = max(part.clips(), key=lambda clip: "hotel" in clip.name)
+    events = with_uniform_noise(beginning(clip), SHOWN_NOISE)
     labels = {method.key: _labels(events, method) for method in _methods(part)}
     title = f"Right and wrong labels: {clip.name} with {SHOWN_NOISE:.0%} of noise"
     yield "outcomes", title, figure("outcomes", events=events, labels=labels)
@@ -86,9 +86,9 @@ def right_labels(part: Reproduced) -> Iterator[Drawn]:
 
 def alignment(part: Reproduced) -> Iterator[Drawn]:
     """Draw a window before and after alignment, and its trade-off with denoising."""
-    clip = part.tasks[0].clip
+    clip = part.clips()[0]
     n = part.tasks[0].settings["window_events"]
-    events, path = _beginning(clip, n), calibration_file(clip)
+    events, path = beginning(clip, n), calibration_file(clip)
     camera = None if path is None else Camera.from_file(path)
     found = estimate(events, "auto", "rotation", camera=camera)
     yield "aligned", f"Aligned by auto: {clip.name}", figure("aligned", estimate=found)
@@ -110,7 +110,7 @@ def report_figures(parts: Sequence[Reproduced], folder: Path) -> list[Figure]:
     """Draw all figures, save them as PNG and PDF, and return them; none without the extra ``plot``."""
     figures = []
     try:
-        for part in parts:
+        for part in (part for part in parts if part.clips()):
             for draw in FIGURES[part.name]:
                 for name, title, drawing in draw(part):
                     folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,8 @@ def report_figures(parts: Sequence[Reproduced], folder: Path) -> list[Figure]:
     return figures
 
 
-def _beginning(clip: Clip, n_events: int = SHOWN_EVENTS) -> Events:
+def beginning(clip: Clip, n_events: int = SHOWN_EVENTS) -> Events:
+    """Return the first events of a recording."""
     with open_recording(clip.path, resolution=clip.resolution) as recording:
         return Events.concatenate(limited(recording.chunks(), n_events))
 

@@ -36,7 +36,7 @@ def measure_structure(clip: Clip, method: Method, settings: Mapping[str, Any]) -
     with open_recording(clip.path, resolution=clip.resolution) as recording:
         size, slices = recording.resolution, settings["slice_events"]
         kept = EsrMeter(size, slice_events=slices)
-        truth, counts, n_total = _truth_beside(clip.path), None, 0
+        truth, counts, n_total = truth_beside(clip.path), None, 0
         for chunk in _labeled(_first(recording, settings), size, method, settings):
             signal = np.asarray(chunk.signal)
             kept.add(chunk[signal])
@@ -156,7 +156,8 @@ def limited(chunks: Iterable[Events], max_events: int | None) -> Iterator[Events
         left -= len(chunk)
 
 
-def _truth_beside(path: Path) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+def truth_beside(path: Path) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+    """Return the labels that a twin has beside a recording; None if there are none."""
     beside = path.with_name(f"{path.stem}.truth.npz")
     if not beside.is_file():
         return None

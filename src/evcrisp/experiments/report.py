@@ -13,6 +13,7 @@ import numpy as np
 
 import evcrisp
 from evcrisp.experiments.figures import Figure
+from evcrisp.experiments.interactive import framed
 from evcrisp.experiments.reproduction import Reproduced
 from evcrisp.experiments.tables import Options
 from evcrisp.experiments.tables.formats import as_html
@@ -25,6 +26,7 @@ th, td { padding: 0.2em 0.6em; border-bottom: 1px solid #ddd; text-align: right;
 tr > th:first-child { text-align: left; font-weight: normal; }
 tr > th[colspan] { text-align: center; }
 img { max-width: 100%; } ul { color: #555; } pre { background: #f6f6f6; padding: 0.8em; overflow: auto; }
+iframe { width: min(1400px, 96vw); height: 860px; margin-left: calc(50% - min(700px, 48vw)); border: 1px solid #ddd; }
 """
 
 #: Packages whose versions decide numbers or times.
@@ -32,7 +34,11 @@ _PACKAGES = ("numpy", "numba", "lz4", "torch", "distributed", "optuna")
 
 
 def write_report(
-    path: Path, parts: Sequence[Reproduced], options: Options, figures: Sequence[Figure] = ()
+    path: Path,
+    parts: Sequence[Reproduced],
+    options: Options,
+    figures: Sequence[Figure] = (),
+    page: str = "",
 ) -> None:
     """Write the report of several tables.
 
@@ -46,12 +52,17 @@ def write_report(
         What was asked for.
     figures : sequence of Figure
         Pictures, embedded as PNG.
+    page : str
+        The viewer's page of a recording, embedded in a frame; none if empty.
     """
     body = ["<h1>The paper's tables, made by evcrisp</h1>", _summary(parts)]
     for part in parts:
         body += [f"<h2>{html.escape(part.name)}</h2>", as_html(part.tables), _failures(part)]
-    if figures:
-        body += ["<h2>Figures</h2>", *(_figure(figure) for figure in figures)]
+    body += ["<h2>Figures</h2>", *(_figure(figure) for figure in figures)]
+    if not figures:
+        body += ["<p>None: they need the extra <code>plot</code>, and recordings to read.</p>"]
+    if page:
+        body += ["<h2>See a recording</h2>", framed(page)]
     body += ["<h2>Times</h2>", _times(parts)]
     body += [
         "<h2>Settings</h2>",

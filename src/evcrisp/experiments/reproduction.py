@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evcrisp.experiments.datasets import find_clips
+from evcrisp.experiments.datasets import Clip, find_clips
 from evcrisp.experiments.pools import Pool
 from evcrisp.experiments.running import Outcome, run_tasks
 from evcrisp.experiments.store import ResultStore
@@ -27,6 +27,11 @@ class Reproduced:
     outcome: Outcome
     tasks: tuple[Task, ...]
     files: tuple[Path, ...]
+
+    def clips(self) -> list[Clip]:
+        """Return the recordings that have results, each once, in their order."""
+        done = zip(self.tasks, self.outcome.results, strict=True)
+        return list(dict.fromkeys(task.clip for task, result in done if result is not None))
 
 
 def reproduce(

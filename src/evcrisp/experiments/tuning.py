@@ -135,7 +135,7 @@ def tune(
     on_trial : callable, optional
         Called with the number of each trial and the best score so far.
     """
-    optuna = require("optuna", extra="tune", purpose="Tuning of hyper-parameters")
+    optuna = require("optuna", extra="tune", purpose="Tuned hyper-parameters")
     space, method = lookup(SPACES, key, "method that can be tuned"), METHODS[key]
     if trials < 1:
         raise ConfigError(f"`trials` must be 1 or more; got {trials}.")

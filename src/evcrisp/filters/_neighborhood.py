@@ -35,7 +35,7 @@ class Support:
     def __post_init__(self) -> None:
         at_least("tau_us", self.tau_us, 1)
         at_least("k", self.k, 1)
-        at_least("radius", self.radius, 1)
+        at_least("radius", self.radius, 1, most=100)
         at_least("refractory_us", self.refractory_us, 0)
         at_least("pair_us", self.pair_us, 0)
         n_pixels = len(self.offsets())

@@ -60,7 +60,7 @@ class Dbscan:
     same_polarity: bool = True
 
     def __post_init__(self) -> None:
-        at_least("radius", self.radius, 2)
+        at_least("radius", self.radius, 2, most=100)
         at_least("tau_us", self.tau_us, 1)
         at_least("min_events", self.min_events, 1)
 

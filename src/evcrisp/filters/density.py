@@ -59,6 +59,7 @@ class Density:
     def __post_init__(self) -> None:
         for name in ("tau_us", "k", "radius"):
             at_least(name, getattr(self, name), 1)
+        at_least("radius", self.radius, 1, most=100)
 
     def start(self, resolution: tuple[int, int]) -> "DensityStream":
         """Begin a recording in which no event has come."""

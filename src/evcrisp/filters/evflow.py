@@ -65,7 +65,7 @@ class EvFlow:
 
     def __post_init__(self) -> None:
         at_least("tau_us", self.tau_us, 1)
-        at_least("radius", self.radius, 1)
+        at_least("radius", self.radius, 1, most=100)
         at_least("min_events", self.min_events, 3)
         if not self.max_px_ms > 0:
             raise ConfigError(f"`max_px_ms` must be positive; got {self.max_px_ms}.")

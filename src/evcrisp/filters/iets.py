@@ -73,7 +73,7 @@ class Iets:
     def __post_init__(self) -> None:
         at_least("before_us", self.before_us, 0)
         at_least("after_us", self.after_us, 1)
-        at_least("radius", self.radius, 1)
+        at_least("radius", self.radius, 1, most=100)
         if not self.tau_us > 0:
             raise ConfigError(f"`tau_us` must be positive; got {self.tau_us}.")
         if not 0 < self.threshold <= 1:

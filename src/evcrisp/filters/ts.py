@@ -59,7 +59,7 @@ class Ts:
 
     def __post_init__(self) -> None:
         at_least("tau_us", self.tau_us, 1, most=10**10)
-        at_least("radius", self.radius, 1)
+        at_least("radius", self.radius, 1, most=100)
         if not 0.0 < self.threshold <= 1.0:
             raise ConfigError(f"`threshold` must be above 0 and at most 1; got {self.threshold}.")
 

@@ -22,7 +22,7 @@ class Gif:
 
     def open(self, path: Path, size: tuple[int, int], fps: float, table: Bytes) -> VideoSink:
         """Write the header and the colors."""
-        require("PIL", extra="video", purpose="Writing GIF")
+        require("PIL", extra="video", purpose="GIF files")
         return _GifSink(path, size, fps, table)
 
 

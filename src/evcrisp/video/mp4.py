@@ -51,7 +51,7 @@ class Mp4:
 
     def open(self, path: Path, size: tuple[int, int], fps: float, table: Bytes) -> VideoSink:
         """Start ffmpeg."""
-        package = require("imageio_ffmpeg", extra="video", purpose="Writing MP4")
+        package = require("imageio_ffmpeg", extra="video", purpose="MP4 files")
         try:
             program = package.get_ffmpeg_exe()
         except RuntimeError as error:

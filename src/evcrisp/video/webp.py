@@ -25,7 +25,7 @@ class Webp:
 
     def open(self, path: Path, size: tuple[int, int], fps: float, table: Bytes) -> VideoSink:
         """Write the header."""
-        require("PIL", extra="video", purpose="Writing WebP")
+        require("PIL", extra="video", purpose="WebP files")
         return _WebpSink(path, size, fps, table)
 
 

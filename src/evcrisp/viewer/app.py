@@ -63,7 +63,7 @@ def _in_words(handler: Handler) -> Handler:
             return await handler(request)
         except BusyError as error:
             return _json({"error": str(error)}, 429)
-        except (EvError, ValueError) as error:
+        except (EvError, ValueError, RecursionError) as error:  # the last by nested JSON
             return _json({"error": str(error)}, 400)
 
     return handle

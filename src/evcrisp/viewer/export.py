@@ -16,8 +16,9 @@ from evcrisp.viewer.computing import Computer
 from evcrisp.viewer.packing import compacted, read_bundle
 from evcrisp.viewer.page import static_page
 from evcrisp.viewer.requests import Request
+from evcrisp.viewer.scratch import scratch_folder
 from evcrisp.viewer.session import recording_facts
-from evcrisp.viewer.spool import Spool, SpoolWriter, scratch_folder, spooled
+from evcrisp.viewer.spool import Spool, SpoolWriter, spooled
 
 MAX_WINDOWS = 500
 

@@ -15,7 +15,8 @@ from evcrisp.motion import MOTION_MODELS
 from evcrisp.viewer.jobs import Job, JobTable
 from evcrisp.viewer.lanes import Lane
 from evcrisp.viewer.requests import Request
-from evcrisp.viewer.spool import Rate, Spool, scratch_folder
+from evcrisp.viewer.scratch import scratch_folder
+from evcrisp.viewer.spool import Rate, Spool
 from evcrisp.viewer.worker import ComputeTask, ReadTask
 
 

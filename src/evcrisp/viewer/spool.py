@@ -5,8 +5,6 @@ flat files of 12 bytes per event, which are mapped: a window costs what it holds
 """
 
 import contextlib
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,15 +128,6 @@ class Spool:
                 self.resolution,
                 has_labels=self.has_labels,
             )
-
-
-def scratch_folder() -> str:
-    """Make a folder for files that may be larger than memory; the caller removes it.
-
-    What ``TMPDIR`` says counts. Without it ``/tmp`` is often kept in memory, ``/var/tmp`` never.
-    """
-    is_free = "TMPDIR" not in os.environ and os.access("/var/tmp", os.W_OK)
-    return tempfile.mkdtemp(prefix="evcrisp-view-", dir="/var/tmp" if is_free else None)
 
 
 def stride(n_events: int) -> int:

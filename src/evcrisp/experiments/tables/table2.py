@@ -46,7 +46,8 @@ class Table2:
 
     def methods(self, options: Options) -> tuple[Method, ...]:
         """Return a row per method and rate that it was tuned for, and ours, without tuning."""
-        found = options.tuned.get("methods", {}) if isinstance(options.tuned, Mapping) else None
+        tuned = options.tuned or {"methods": {}}
+        found = tuned.get("methods") if isinstance(tuned, Mapping) else None
         if not isinstance(found, Mapping) or not all(
             isinstance(v, Mapping) for v in found.values()
         ):

@@ -23,7 +23,7 @@ const ASKING = ["t", "window", "method", "motion", "filter", "front", "point", "
 export class App {
   constructor(source, settings, facts) {
     Object.assign(this, { source, settings, facts });
-    this.state = new State(settings.start);
+    this.state = new State(settings.start, settings.choices);
     this.renderer = makeRenderer(this.state.get("draw"));
     this.panes = Object.fromEntries(NAMES.map((name) => [name, new Pane(name)]));
     this.shown = { events: null, result: null, compare: null };

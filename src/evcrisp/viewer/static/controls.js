@@ -1,6 +1,7 @@
 // Form fields that show the state and change it.
 
 import { palette } from "evcrisp/colors";
+import { hasAddress } from "evcrisp/state";
 
 export const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
@@ -39,6 +40,7 @@ export function attachControls(app) {
   byId("theme").addEventListener("click", () => app.switchTheme());
   byId("help-button").addEventListener("click", () => app.help());
   byId("copy").addEventListener("click", () => app.copyLink());
+  byId("copy").hidden = !hasAddress;
   for (const pane of document.querySelectorAll(".pane")) {
     pane.querySelector("h2").addEventListener("dblclick", () => app.enlarge(pane.dataset.pane));
   }

@@ -52,13 +52,42 @@ const DEFAULTS = {
   draw: "",
 };
 
+/** Numbers beyond these are cut. */
+const RANGES = {
+  window: [10, 1e7],
+  points: [3, 41],
+  zoom: [1, 40],
+  distance: [0.8, 8],
+  speed: [1e-6, 1e3],
+};
+
+const WHOLE = ["t", "window", "points", "point"];
+
+/** Words that each name may have, where they are known. */
+function knownWords({ methods, motions, filters }) {
+  const words = { method: methods, motion: motions, filter: ["", ...filters], theme: ["", "light", "dark"] };
+  for (const id of ["accumulation", "colors", "show", "map", "cloud"]) {
+    words[id] = [...document.getElementById(id).options].map((option) => option.value);
+  }
+  return words;
+}
+
+/** Whether the page has an address that can hold the view; within a report it has none. */
+export const hasAddress = !["about:", "blob:", "data:"].includes(location.protocol);
+
 export class State {
-  constructor(start) {
+  constructor(start, choices) {
     this.start = { ...DEFAULTS, ...start };
-    this.values = { ...this.start, ...parse(location.hash) };
+    this.words = knownWords(choices);
+    this.values = this.read();
     this.listeners = [];
     this.timer = 0;
-    addEventListener("hashchange", () => this.set({ ...this.start, ...parse(location.hash) }));
+    addEventListener("hashchange", () => this.set(this.read()));
+  }
+
+  /** What the address says; what cannot be is left as at the start. */
+  read() {
+    return { ...this.start, ...parse(location.hash, this.words) };
   }
 
   get(name) {
@@ -71,7 +100,7 @@ export class State {
     if (!changed.length) return;
     Object.assign(this.values, changes);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => history.replaceState(null, "", this.hash()), 120);
+    if (hasAddress) this.timer = setTimeout(() => history.replaceState(null, "", this.hash()), 120);
     for (const listener of this.listeners) listener(new Set(changed));
   }
 
@@ -91,12 +120,16 @@ export class State {
   }
 }
 
-function parse(hash) {
+function parse(hash, words) {
   const values = {};
   for (const [name, text] of new URLSearchParams(hash.slice(1))) {
-    if (KINDS[name] === "number" && Number.isFinite(Number(text))) values[name] = Number(text);
+    if (KINDS[name] === "number" && Number.isFinite(Number(text))) {
+      const [low, high] = RANGES[name] ?? [-Infinity, Infinity];
+      const number = WHOLE.includes(name) ? Math.round(Number(text)) : Number(text);
+      values[name] = Math.min(high, Math.max(low, number));
+    }
     if (KINDS[name] === "flag") values[name] = text === "true";
-    if (KINDS[name] === "text") values[name] = text;
+    if (KINDS[name] === "text" && (words[name]?.includes(text) ?? true)) values[name] = text;
   }
   return values;
 }

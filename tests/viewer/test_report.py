@@ -1,0 +1,50 @@
+"""The report of experiments holds the viewer's page, and it works there."""
+
+import pytest
+
+from evcrisp.experiments.report import write_report
+from evcrisp.experiments.tables import Options
+from evcrisp.viewer import ExportOptions, export_html
+
+
+@pytest.fixture
+def report(scene, tmp_path):
+    options = ExportOptions(
+        window_us=20_000, n_windows=3, methods=("auto", "exact"), front_points=3
+    )
+    page = export_html(scene.events, options, name='a "quoted" <name> & more')
+    path = tmp_path / "report.html"
+    write_report(path, [], Options(), page=page)
+    return path
+
+
+def test_the_page_in_a_report_works_and_asks_nobody(screen, report):
+    address = report.as_uri()
+    screen.page.goto(address)
+    screen.page.locator("iframe").scroll_into_view_if_needed()
+    inside = screen.page.frame_locator("iframe")
+    inside.locator("body[data-state=ready]").wait_for()
+    (frame,) = screen.page.main_frame.child_frames
+    frame.evaluate("evcrisp.settled()")
+    assert inside.locator("#name").inner_text() == 'a "quoted" <name> & more'
+    raw = inside.locator("[data-pane=raw] .info").inner_text()
+    # The state changes, and the address, which the page has none of here, does not.
+    inside.locator("#forward").click()
+    inside.locator("#method").select_option("exact")
+    frame.evaluate("evcrisp.settled()")
+    frame.wait_for_timeout(300)
+    assert inside.locator("[data-pane=raw] .info").inner_text() != raw
+    assert frame.evaluate("evcrisp.shown.result.method") == "exact"
+    assert inside.locator("#copy").is_hidden()
+    inside.locator("#help-button").click()
+    assert inside.locator("#help").is_visible()
+    assert screen.page.url == address
+    assert all(url == address or url.startswith(("data:", "blob:")) for url in screen.requests)
+
+
+def test_a_report_without_page_and_figures_has_no_frame_and_says_why(tmp_path):
+    path = tmp_path / "report.html"
+    write_report(path, [], Options())
+    page = path.read_text()
+    assert "<iframe" not in page
+    assert "None: they need the extra <code>plot</code>" in page
