@@ -19,7 +19,7 @@ from evcrisp.estimators.result import Estimate
 from evcrisp.events import Events
 from evcrisp.io._npz_packer import NpzPacker
 from evcrisp.io._writing import replacing
-from evcrisp.io.formats import WRITERS
+from evcrisp.io.formats import READERS, WRITERS
 from evcrisp.io.recording import Recording
 from evcrisp.io.writing import write
 from evcrisp.tracking import Windows, track
@@ -108,8 +108,7 @@ def run_to_folder(
     """
     start = time.perf_counter()
     format_name = recording.format if recording.format in WRITERS else "npz"
-    stem = recording.path.name.partition(".")[0] or "recording"
-    clean_path = folder / f"{stem}.clean{WRITERS[format_name].suffixes[0]}"
+    clean_path = folder / f"{_stem(recording)}.clean{WRITERS[format_name].suffixes[0]}"
     if clean_path.resolve() == recording.path.resolve():
         raise OutputError(f"{clean_path} is the input itself. Choose another folder.")
     estimates = track(recording, method, motion, camera=camera, windows=windows, **params)
@@ -139,6 +138,16 @@ def run_to_folder(
         summary = _summary(recording, journal, clean_path, method, motion, start)
         summary_path.write_text(json.dumps(summary, indent=2) + "\n")
     return summary
+
+
+def _stem(recording: Recording) -> str:
+    """Return the name of a recording without the ending of its format; other dots stay."""
+    name = recording.path.name
+    endings = READERS[recording.format].suffixes if recording.format in READERS else ()
+    for ending in sorted(endings, key=len, reverse=True):
+        if name.lower().endswith(ending) and len(name) > len(ending):
+            return name[: -len(ending)]
+    return recording.path.stem or "recording"
 
 
 def _cleaned(

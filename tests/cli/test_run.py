@@ -141,8 +141,21 @@ def test_pareto_prints_a_front_that_falls(run, scene, tmp_path):
 
 
 def test_run_never_replaces_its_own_input(run, scene, tmp_path):
-    recording = saved(scene, tmp_path / "scene.clean.npz")
+    recording = saved(scene, tmp_path / "scene.npz")
+    (tmp_path / "scene.clean.npz").symlink_to(recording)
     before = recording.read_bytes()
     result = run("run", recording, "-o", tmp_path, "-m", "cmax", "--force", code=1)
     assert "is the input itself" in result.stderr
     assert recording.read_bytes() == before
+
+
+def test_dots_in_a_name_stay(run, scene, tmp_path):
+    for name in ("take.v1.aedat4", "take.v2.aedat4"):
+        run("run", saved(scene, tmp_path / name), "-o", tmp_path / name[:7], "-m", "baf+cmax")
+        assert (tmp_path / name[:7] / f"{name[:7]}.clean.aedat4").exists()
+
+
+def test_a_camera_that_nothing_uses_is_said(scene, caplog):
+    camera = evcrisp.Camera(100.0, 100.0, 80.0, 60.0)
+    evcrisp.estimate(scene.events, "cmax", camera=camera)
+    assert "Only the motion 'rotation' uses a camera" in caplog.text

@@ -40,3 +40,11 @@ def test_a_window_without_events_is_not_drawn(recording):
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 1
     assert "There are no events from 99999 ms to" in result.output
+
+
+@pytest.mark.parametrize("verb", [["run", "{}", "-o", "{}.d"], ["pareto", "{}"]])
+def test_a_time_must_fit_a_clock(recording, verb):
+    filled = [word.format(recording) for word in verb]
+    result = CliRunner().invoke(main, [*filled, "--window-ms", "1e18"])
+    assert result.exit_code == 2
+    assert "at most 1e+12 ms" in result.output

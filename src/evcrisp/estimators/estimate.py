@@ -1,5 +1,6 @@
 """Estimate motion and labels of one window of events, by any method."""
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from evcrisp.events import Events
 from evcrisp.motion import MotionModel, motion_model
 from evcrisp.registry import configured
 from evcrisp.windows import Window
+
+_LOG = logging.getLogger(__name__)
 
 
 def estimate(
@@ -80,6 +83,8 @@ def whole_window(events: Events) -> Window:
 def model_for(motion: str, resolution: Sequence[int], camera: Camera | None) -> MotionModel:
     """Return the motion model, after a look at whether the camera fits the sensor."""
     if camera is not None:
+        if motion != "rotation":
+            _LOG.warning("Only the motion 'rotation' uses a camera; %r does not.", motion)
         width, height = resolution
         if not (0 <= camera.cx < width and 0 <= camera.cy < height):
             raise ConfigError(
