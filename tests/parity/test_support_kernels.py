@@ -117,6 +117,31 @@ def test_support_of_events_comes_from_other_pixels(case):
     np.testing.assert_allclose(support, expected[case.order], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [fast.LONG_BURST, fast.LONG_BURST + 1, 300])
+@pytest.mark.parametrize("speed", [0.0, 3.3, 40.0, 2000.0])
+def test_bursts_of_any_length_do_not_support_themselves(n, speed):
+    t = np.sort(np.random.default_rng(n).uniform(-0.5, 0.5, n))
+    x, y = 7.0 - speed * t, 4.0 + 0.4 * speed * t
+    marks = fast.Marks(x, y, t, np.full(n, 11, np.int32), HALF)
+    own = np.empty(n)
+    fast.own_of_events(marks, own)
+    given = np.array([reference.shares(x[k], y[k], x, y) for k in range(n)])
+    # What is left out is little: shares below the limit, and at most so many others.
+    kept = given if n > fast.LONG_BURST and speed < 100.0 else given * (given >= fast.LEAST_SHARE)
+    np.testing.assert_allclose(own, kept.sum(axis=1), rtol=1e-9, atol=1e-12)
+
+
+def test_bursts_that_are_no_numbers_do_not_spread():
+    n = fast.LONG_BURST + 5
+    x = np.full(n, 7.0)
+    x[3] = np.nan
+    marks = fast.Marks(x, np.full(n, 4.0), np.zeros(n), np.full(n, 11, np.int32), HALF)
+    own = np.empty(n)
+    fast.own_of_events(marks, own)
+    assert np.isnan(own[3])
+    assert np.isfinite(np.delete(own, 3)).all()
+
+
 def test_support_of_probes_comes_from_other_pixels(case):
     support = np.empty(case.place.size)
     fast.own_of_probes(case.probe_marks, case.place, case.marks, support)

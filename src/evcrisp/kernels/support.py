@@ -21,6 +21,11 @@ summing = compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 #: Most events of its own pixel that are kept from supporting an event, on each side in time.
 MAX_BURST = 64
 
+#: More events of a source than this are put on a small map of their own instead of being compared
+#: one by one; then all of them are kept from supporting each other.
+LONG_BURST = 16
+_PATCH_PIXELS = 4096
+
 #: What an event adds further away than this is nothing.
 LEAST_SHARE = 1e-3
 
@@ -179,17 +184,31 @@ def own_of_events(events, own):
         a0, a1, a2 = _taps(x[k] - np.floor(x[k] + 0.5))
         b0, b1, b2 = _taps(y[k] - np.floor(y[k] + 0.5))
         own[k] = (a0 * a0 + a1 * a1 + a2 * a2) * (b0 * b0 + b1 * b1 + b2 * b2)
-    for k in range(1, own.size):
-        if source[k - 1] != source[k]:
-            continue
+    patch = np.empty(_PATCH_PIXELS)
+    first = 0
+    while first < own.size:
+        stop = first + 1
+        while stop < own.size and source[stop] == source[first]:
+            stop += 1
+        is_done = stop - first == 1
+        if stop - first > LONG_BURST:
+            is_done = _own_by_patch(x, y, first, stop, patch, own)
+        if not is_done:
+            _add_pairs(x, y, first, stop, own)
+        first = stop
+
+
+@fused
+def _add_pairs(x, y, first, stop, own):
+    """Compare each event of a source with those before it, as far as they have much in common."""
+    for k in range(first + 1, stop):
         i, j = np.floor(x[k] + 0.5), np.floor(y[k] + 0.5)
         a0, a1, a2 = _taps(x[k] - i)
         b0, b1, b2 = _taps(y[k] - j)
         total = 0.0
-        for m in range(k - 1, max(k - 1 - MAX_BURST, -1), -1):
+        for m in range(k - 1, max(k - 1 - MAX_BURST, first - 1), -1):
             # Further away than _REACH nothing is shared. False for NaN too, which does not spread.
-            near = abs(i - x[m]) < _REACH and abs(j - y[m]) < _REACH
-            if source[m] != source[k] or not near:
+            if not (abs(i - x[m]) < _REACH and abs(j - y[m]) < _REACH):
                 break
             share = _shared(a0, a1, a2, i - x[m]) * _shared(b0, b1, b2, j - y[m])
             if share < LEAST_SHARE:
@@ -197,6 +216,40 @@ def own_of_events(events, own):
             total += share
             own[m] += share
         own[k] += total
+
+
+@fused
+def _own_by_patch(x, y, first, stop, patch, own):
+    """Make a small map of the events of a source alone, and read it: linear in their number.
+
+    Returns False if they do not fit on the patch, or are no numbers.
+    """
+    left = right = np.floor(x[first] + 0.5)
+    top = bottom = np.floor(y[first] + 0.5)
+    for k in range(first, stop):
+        i, j = np.floor(x[k] + 0.5), np.floor(y[k] + 0.5)
+        if not (abs(i - left) < patch.size and abs(j - top) < patch.size):
+            return False
+        left, right, top, bottom = min(left, i), max(right, i), min(top, j), max(bottom, j)
+    width, height = int(right - left) + 3, int(bottom - top) + 3
+    if width * height > patch.size:
+        return False
+    patch[: width * height] = 0.0
+    for voting in (True, False):
+        for k in range(first, stop):
+            i, j = np.floor(x[k] + 0.5), np.floor(y[k] + 0.5)
+            across, down = _taps(x[k] - i), _taps(y[k] - j)
+            corner = int(j - top) * width + int(i - left)
+            total = 0.0
+            for r in range(3):
+                for c in range(3):
+                    place, weight = corner + r * width + c, down[r] * across[c]
+                    if voting:
+                        patch[place] += weight
+                    else:
+                        total += weight * patch[place]
+            own[k] = total
+    return True
 
 
 @fused
