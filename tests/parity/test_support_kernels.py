@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evcrisp.kernels import evidence as weighing
 from evcrisp.kernels import reference_support as reference
 from evcrisp.kernels import support as fast
 
@@ -167,8 +168,8 @@ def test_readiness_and_chance_go_from_event_to_event(case):
     support, probe_support = rng.exponential(2.0, n), rng.exponential(2.0, n_probes)
     background = np.array([0.3, 0.6])
     chance, ready, probe_ready = np.empty((2, n)), np.empty(n), np.empty(n_probes)
-    fast.follow_pixels(case.marks, support, background, chance, ready)
-    fast.look_at_pixels(
+    weighing.follow_pixels(case.marks, support, background, chance, ready)
+    weighing.look_at_pixels(
         case.probe_marks, probe_support, case.place, case.marks, support, background, chance,
         probe_ready,
     )  # fmt: skip
@@ -199,13 +200,13 @@ def marks_of(source):
 
 def test_evidence_is_what_is_above_the_background():
     support, ready = np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.5, 0.5])
-    fast.weigh(support, marks_of([0, 1, 3]), np.array([0.5, 1.0]), ready)
+    weighing.weigh(support, marks_of([0, 1, 3]), np.array([0.5, 1.0]), ready)
     np.testing.assert_allclose(support, [-0.5, 0.25, 0.5])
 
 
 def test_quiet_marks_are_counted_by_polarity():
     counts = np.full(2, 99, np.int64)
-    fast.count_quiet(
+    weighing.count_quiet(
         np.array([0.0, 2.0, 1.0, 3.0]), marks_of([0, 1, 2, 3]), np.array([2.0, 2.0]), counts
     )
     assert counts.tolist() == [2, 1]
@@ -214,7 +215,7 @@ def test_quiet_marks_are_counted_by_polarity():
 def test_conclusions_are_in_the_order_of_time():
     evidence, order = np.array([-1.0, 2.0, 4.0, 0.5]), np.array([2, 0, 3, 1], np.int32)
     score, confidence, signal = np.empty(4), np.empty(4), np.empty(4, bool)
-    fast.conclude(evidence, order, 2.0, score, confidence, signal)
+    weighing.conclude(evidence, order, 2.0, score, confidence, signal)
     np.testing.assert_allclose(score, [1.0, 0.25, -0.5, 2.0])
     np.testing.assert_allclose(confidence, [0.5, 0.0, 0.0, 0.875])
     assert signal.tolist() == [False, False, False, True]
@@ -223,7 +224,7 @@ def test_conclusions_are_in_the_order_of_time():
 def test_masked_maps_and_their_sums(case):
     images, background = case.maps.images, np.array([0.4, 0.7])
     w_map, sums = np.empty(images.shape[1:]), np.empty(6)
-    fast.mask_maps(images, background, 1.3, w_map, sums)
+    weighing.mask_maps(images, background, 1.3, w_map, sums)
     w, kept = reference.masked(images, background, 1.3)
     np.testing.assert_allclose(w_map, w, atol=1e-12)
     total = images.sum(axis=0)
@@ -235,7 +236,7 @@ def test_the_map_of_events_where_they_are_is_summed_up_from_counts(case):
     x, y, _, _ = case.events
     voting = np.arange(x.size) % 5 > 0
     sums = np.full(2, np.nan)
-    fast.add_up_still(x, y, voting, np.full((HEIGHT + 2, WIDTH + 2), np.nan), sums)
+    weighing.add_up_still(x, y, voting, np.full((HEIGHT + 2, WIDTH + 2), np.nan), sums)
     across = reference.spline(np.arange(-1, WIDTH + 1)[:, None] - x[voting].astype(float))
     down = reference.spline(np.arange(-1, HEIGHT + 1)[:, None] - y[voting].astype(float))
     image = down @ across.T

@@ -92,6 +92,12 @@ input_options = decorated(
 )
 
 
+camera_option = click.option(
+    "--camera",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
+)
+
 #: Everything about the method.
 method_options = decorated(
     click.option(
@@ -102,11 +108,7 @@ method_options = decorated(
         help="Method; auto has nothing to tune.",
     ),
     click.option("--motion", default="translation", show_default=True, help="Motion model."),
-    click.option(
-        "--camera",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
-    ),
+    camera_option,
     click.option(
         "--set",
         "settings",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evcrisp.cli._options import (
+    camera_option,
     force_option,
     input_options,
     parse_settings,
@@ -21,11 +22,7 @@ if TYPE_CHECKING:
 @click.command("pareto")
 @recording_argument
 @click.option("--motion", default="translation", show_default=True, help="Motion model.")
-@click.option(
-    "--camera",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
-)
+@camera_option
 @click.option(
     "--start-ms",
     type=float,

@@ -6,7 +6,13 @@ from typing import Any
 import click
 
 from evcrisp.cli._figure_data import COMPARING, FigureSource
-from evcrisp.cli._options import force_option, input_options, parse_settings, recording_argument
+from evcrisp.cli._options import (
+    camera_option,
+    force_option,
+    input_options,
+    parse_settings,
+    recording_argument,
+)
 from evcrisp.cli._times import microseconds
 
 #: Figures whose colors of events can be chosen.
@@ -31,11 +37,7 @@ _COLORED = ("scatter", "aligned", "xyt", "intro")
     help="Method or filter. May be repeated for scatter, outcomes and roc. Default: auto.",
 )
 @click.option("--motion", default="translation", show_default=True, help="Motion model.")
-@click.option(
-    "--camera",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
-)
+@camera_option
 @click.option(
     "--set",
     "settings",

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evcrisp.cli._options import ResolutionType, force_option, parse_settings
+from evcrisp.cli._options import ResolutionType, camera_option, force_option, parse_settings
 from evcrisp.cli._progress import time_progress
 
 
@@ -46,11 +46,7 @@ class NumbersType(click.ParamType):
 @click.option(
     "--object-theta", type=NumbersType(), help="Motion of an object in front. Default: none."
 )
-@click.option(
-    "--camera",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
-)
+@camera_option
 @click.option(
     "--resolution",
     type=ResolutionType(),

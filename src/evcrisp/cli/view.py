@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evcrisp.cli._options import force_option, input_options, recording_argument
+from evcrisp.cli._options import camera_option, force_option, input_options, recording_argument
 from evcrisp.cli._times import microseconds
 
 if TYPE_CHECKING:
@@ -30,11 +30,7 @@ if TYPE_CHECKING:
     "--motion", default="translation", show_default=True, help="Motion model at the start."
 )
 @click.option("--filter", default="", help="Denoiser to compare with at the start. Default: none.")
-@click.option(
-    "--camera",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
-)
+@camera_option
 @click.option(
     "--windows",
     type=int,

@@ -147,7 +147,7 @@ def _joint(
 
     W o M is the sum of both maps, each times its own confidence.
     """
-    from evcrisp.kernels.support import add_up_still, mask_maps
+    from evcrisp.kernels.evidence import add_up_still, mask_maps
 
     images = evidence.view.maps.images
     w_map, sums, unaligned = np.empty(images.shape[1:]), np.empty(6), np.empty(2)

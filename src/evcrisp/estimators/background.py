@@ -89,7 +89,7 @@ def background_rates(
     n_pixels : int
         Pixels of the sensor.
     """
-    from evcrisp.kernels.support import count_quiet
+    from evcrisp.kernels.evidence import count_quiet
 
     quiet, share = np.empty(2), np.empty(2)
     first_on = int(np.searchsorted(probes.source, probes.half))

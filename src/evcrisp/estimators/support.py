@@ -66,7 +66,7 @@ def weigh_evidence(
     false_alarm : float
         Largest share of uniform noise that may pass for signal.
     """
-    from evcrisp.kernels.support import conclude, weigh
+    from evcrisp.kernels.evidence import conclude, weigh
 
     if not data.duration_s > 0.0:
         data = replace(data, duration_s=1.0)
@@ -97,7 +97,7 @@ def _readiness(
     view: View, support: Floats, probe_support: Floats, background: Floats
 ) -> tuple[Floats, Floats]:
     """Return how ready the pixels of events and probes were, before and after, multiplied."""
-    from evcrisp.kernels.support import follow_pixels, look_at_pixels
+    from evcrisp.kernels.evidence import follow_pixels, look_at_pixels
 
     events, probes, place = view.events, view.probes, view.window.place
     ready, probe_ready = scratch("ready", support.size), np.empty(probe_support.size)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
 from evcrisp.events import Events
+from evcrisp.filters._checks import at_least
 from evcrisp.filters._held import Held
-from evcrisp.filters._neighborhood import at_least
 from evcrisp.filters._protocol import About, Labels, checked
 
 

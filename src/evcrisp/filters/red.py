@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
 from evcrisp.events import Events
-from evcrisp.filters._neighborhood import at_least
+from evcrisp.filters._checks import at_least
 from evcrisp.filters._protocol import About, Causal, Labels, checked
 from evcrisp.filters._red_factors import blur_factors, periods_remembered, time_factors
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.events import Events
-from evcrisp.filters._neighborhood import at_least
+from evcrisp.filters._checks import at_least
 from evcrisp.filters._protocol import About, Causal, Labels, checked
 
 

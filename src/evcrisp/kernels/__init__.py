@@ -32,3 +32,6 @@ summing = compiled(fastmath={"reassoc"})
 #: For kernels that no NaN can reach: the larger or smaller of two numbers is then one instruction
 #: without a branch. Nothing else about the arithmetic changes.
 comparing = compiled(fastmath={"nnan", "nsz"})
+
+#: A product and a sum may become one operation, rounded once; a division by zero is infinity.
+fused = compiled(error_model="numpy", fastmath={"contract"})

@@ -1,17 +1,12 @@
-"""The slow and obvious version of ``support.py``, for tests. Marks come in any order.
+"""The slow and obvious version of ``support.py`` and ``evidence.py``, for tests. Marks come in any order.
 
 Marks are tuples of arrays (x, y, t, p): pixel, time and polarity.
 """
 
 import numpy as np
 
-from evcrisp.kernels.support import (
-    LEAST_EXPOSURE,
-    LEAST_READY,
-    LEAST_SHARE,
-    LEAST_SUPPORT,
-    READY_AT,
-)
+from evcrisp.kernels.evidence import LEAST_READY, READY_AT
+from evcrisp.kernels.support import LEAST_EXPOSURE, LEAST_SHARE, LEAST_SUPPORT
 
 
 def same_source(marks, k, events):

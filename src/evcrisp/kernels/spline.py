@@ -6,10 +6,7 @@ then share its result. Together they take about a third of the time of `splat`, 
 
 import numpy as np
 
-from evcrisp.kernels import compiled, njit
-
-#: A product and a sum may become one operation, rounded once.
-fused = compiled(error_model="numpy", fastmath={"contract"})
+from evcrisp.kernels import fused, njit
 
 
 @njit
