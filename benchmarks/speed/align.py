@@ -100,7 +100,7 @@ def stages(n_events, repeats):
     bound = search._bound_px(problem, config)
     lattice, (starts, _) = milliseconds(lambda: search._starts(coarse, bound), repeats)
     climb, end = milliseconds(
-        lambda: search._climb(coarse, starts[0], 0.1 * coarse.scale, None), repeats
+        lambda: search._climb(coarse, coarse.scale, starts[0], 0.1 * coarse.scale, None), repeats
     )
     plan = search._plan(coarse.scale // 2, 2 * config.coarse_events, len(data), config)
     curvature = end.inverse_hessian * search._SHARPER

@@ -5,6 +5,7 @@ import pytest
 
 from evcrisp.kernels import evidence as weighing
 from evcrisp.kernels import reference_support as reference
+from evcrisp.kernels import spline
 from evcrisp.kernels import support as fast
 
 WIDTH, HEIGHT = 23, 17
@@ -55,9 +56,22 @@ class Case:
         self.maps = fast.Maps(images, exposure, float(PADDING), 0.25)
 
     def voted(self, keep):
-        images = np.empty((2, HEIGHT + 2 * PADDING, WIDTH + 2 * PADDING))
-        fast.vote(self.marks, self.order, keep, float(PADDING), images)
+        height, width = HEIGHT + 2 * PADDING, WIDTH + 2 * PADDING
+        n = keep.size
+        cell, a, b = np.empty(n, np.int32), np.empty(n), np.empty(n)
+        shape = np.array([height, width])
+        spline.locate(*moved(self.events), 1.0, PADDING, PADDING, shape, cell, a, b)
+        fast.part_by_polarity(cell, self.events[3], keep, height * width)
+        images = np.empty((2, height, width))
+        spline.vote(cell, a, b, images.reshape(-1, width))
         return images
+
+
+def own_of(marks):
+    """Return what the events of a source put at each other's places."""
+    own = np.empty(marks.t.size)
+    fast.own_of_events(marks, np.empty(own.size, np.int32), own)
+    return own
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +123,7 @@ def exposure_at(maps, x, y):
 
 
 def test_support_of_events_comes_from_other_pixels(case):
-    support = np.empty(case.order.size)
-    fast.own_of_events(case.marks, support)
+    support = own_of(case.marks)
     fast.read_support(case.maps, case.marks, support)
     places = moved(case.events)
     expected = reference.support(case.events, places, case.events, places)
@@ -123,22 +136,29 @@ def test_support_of_events_comes_from_other_pixels(case):
 def test_bursts_of_any_length_do_not_support_themselves(n, speed):
     t = np.sort(np.random.default_rng(n).uniform(-0.5, 0.5, n))
     x, y = 7.0 - speed * t, 4.0 + 0.4 * speed * t
-    marks = fast.Marks(x, y, t, np.full(n, 11, np.int32), HALF)
-    own = np.empty(n)
-    fast.own_of_events(marks, own)
+    own = own_of(fast.Marks(x, y, t, np.full(n, 11, np.int32), HALF))
     given = np.array([reference.shares(x[k], y[k], x, y) for k in range(n)])
-    # What is left out is little: shares below the limit, and at most so many others.
-    kept = given if n > fast.LONG_BURST and speed < 100.0 else given * (given >= fast.LEAST_SHARE)
+    # Shares below the limit are left out, unless there are so many others that a map is worth it.
+    many = (np.diagonal(given, fast.LONG_BURST)[1:] >= fast.LEAST_SHARE).any()
+    kept = given if many else given * (given >= fast.LEAST_SHARE)
     np.testing.assert_allclose(own, kept.sum(axis=1), rtol=1e-9, atol=1e-12)
+
+
+def test_long_bursts_too_long_for_a_map_are_compared_with_some():
+    n = 2000
+    t = np.linspace(-0.5, 0.5, n)
+    x, y = 300.0 * t, 300.0 * t
+    own = own_of(fast.Marks(x, y, t, np.full(n, 11, np.int32), HALF))
+    middle = np.arange(n // 2 - fast.LONG_BURST, n // 2 + fast.LONG_BURST + 1)
+    given = reference.shares(x[n // 2], y[n // 2], x[middle], y[middle])
+    np.testing.assert_allclose(own[n // 2], given[given >= fast.LEAST_SHARE].sum(), rtol=1e-9)
 
 
 def test_bursts_that_are_no_numbers_do_not_spread():
     n = fast.LONG_BURST + 5
     x = np.full(n, 7.0)
     x[3] = np.nan
-    marks = fast.Marks(x, np.full(n, 4.0), np.zeros(n), np.full(n, 11, np.int32), HALF)
-    own = np.empty(n)
-    fast.own_of_events(marks, own)
+    own = own_of(fast.Marks(x, np.full(n, 4.0), np.zeros(n), np.full(n, 11, np.int32), HALF))
     assert np.isnan(own[3])
     assert np.isfinite(np.delete(own, 3)).all()
 

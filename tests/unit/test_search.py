@@ -256,6 +256,22 @@ def test_the_density_on_a_grid_is_the_sum_over_all_pairs():
     np.testing.assert_allclose(density, pairs.sum(axis=1), atol=0.01 * pairs.sum(axis=1).max())
 
 
+@pytest.mark.parametrize("seed", range(3, 7))
+def test_the_end_does_not_depend_on_the_start(seed):
+    """The frame takes a tenth of a pixel here; what is left is the place of the maps' pixels."""
+    scene = simulate(
+        resolution=(120, 90), theta=(300.0, -150.0), duration_us=30_000, noise_hz=10.0, seed=seed
+    )
+    data = WindowData.of(Window(scene.events, 0, 30_000), scene.motion)
+    ends = [
+        find_motion(data, start, SearchConfig(tol_px=tol_px)).theta
+        for start in (None, (305.0, -145.0), (290.0, -160.0), (300.0, -130.0))
+        for tol_px in (0.02, 0.001)
+    ]
+    apart_px = np.ptp(ends, axis=0) * 0.03
+    assert apart_px.max() < 0.05
+
+
 def test_a_bound_keeps_the_search_from_looking_further():
     _, data = data_of(theta=(2500.0, 0.0))  # 50 px
     near = find_motion(data, config=SearchConfig(bound_px=5.0))

@@ -23,9 +23,9 @@ from evcrisp.windows import Window
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-#: Of more events than this, a selection tells the motion that gives the labels. The motion that is
-#: reported is then looked for with all signal.
-FIRST_EVENTS = 50_000
+#: A quarter of the events, but so many, tell the motion that gives the labels. The motion that is
+#: reported is then looked for with all that may be signal.
+FIRST_SHARE, FEWEST_FIRST, MOST_FIRST = 0.25, 8_192, 50_000
 
 #: How exactly the motion that gives the labels is found, px.
 _FIRST_SEARCH = SearchConfig(tol_px=0.05)
@@ -33,7 +33,11 @@ _FIRST_SEARCH = SearchConfig(tol_px=0.05)
 #: Ends of the search after which labels cannot improve the motion.
 HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAPSED)
 
-#: With fewer events of signal the motion of all events stays.
+#: Events with this share of the evidence that signal needs have a say in the motion. Labels are taken
+#: at a motion that is nearly right, and with all of it their motion would stay too near to that one.
+SAY_AT = 0.5
+
+#: With fewer of them the motion of all events stays.
 MIN_SIGNAL = 100
 
 #: A longer way from the motion of all events to that of the signal is none of a small correction.
@@ -97,7 +101,7 @@ class AutoRegret:
             data, events, start.theta, voting=cool, false_alarm=self.false_alarm
         )
         w_map, regret = _joint(data, events, evidence, cool)
-        end = _refined(data, voters, start, evidence.signal)
+        end = _refined(data, voters, start, evidence.score > SAY_AT)
         aligned_x, aligned_y = data.warp.warp(end.theta)
         return Estimate(
             theta=end.theta,
@@ -117,8 +121,9 @@ class AutoRegret:
 
 
 def _some(data: WindowData) -> WindowData:
-    """Return an even selection of many events; polarities have no part in the search."""
-    warp = thinned(data.warp, FIRST_EVENTS)
+    """Return an even selection of the events; polarities have no part in the search."""
+    n_first = min(max(round(FIRST_SHARE * len(data)), FEWEST_FIRST), MOST_FIRST)
+    warp = thinned(data.warp, n_first)
     return data if warp is data.warp else replace(data, warp=warp, p=data.p[: len(warp)])
 
 

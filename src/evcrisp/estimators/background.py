@@ -123,7 +123,7 @@ def evidence_threshold(evidence: Floats, probe_evidence: Floats, false_alarm: fl
     n_probes = probe_evidence.size
     some = np.sort(evidence[:: -(-evidence.size // n_probes)])
     ranked = np.sort(probe_evidence)
-    steps = np.unique(np.maximum(ranked[int((1.0 - false_alarm) * n_probes) :], LEAST_EVIDENCE))
+    steps = np.maximum(ranked[int((1.0 - false_alarm) * n_probes) :], LEAST_EVIDENCE)
     kept_probes = 1.0 - np.searchsorted(ranked, steps, side="right") / n_probes
     kept = 1.0 - np.searchsorted(some, steps, side="right") / some.size
     variance = np.maximum(kept_probes, 1.0 / n_probes) * (1.0 / some.size + 1.0 / n_probes)

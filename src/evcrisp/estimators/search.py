@@ -4,9 +4,9 @@
 
     cold   coarse map, few events: a lattice of shifts, then turns and growths   (values only)
            coarse map, few events: climb from the best one or two
-    warm   start here
            finer maps, more events: climb, with the curvature of the level before
-           finest map, all events: climb, then give back what the frame took
+    warm   start here
+           finest map, more and more events: climb, given back what the frame takes
 
 Contrast on a coarse map of a few thousand events is a smooth hill as wide as the largest plausible
 displacement, so that a sparse lattice finds it; each finer level starts within reach of its top.
@@ -24,7 +24,7 @@ from evcrisp.estimators.frame import Frame, border_density
 from evcrisp.estimators.guard import MAX_LOG_AREA, Guard, log_area_change
 from evcrisp.estimators.pyramid import Level, Problem, thinned
 from evcrisp.estimators.scaling import Scaling, main_directions
-from evcrisp.solvers import SolverResult, Status
+from evcrisp.solvers import Function, SolverResult, Status
 from evcrisp.solvers.bfgs import Bfgs, Climb
 
 Floats = NDArray[np.float64]
@@ -173,7 +173,7 @@ def _problem(data: WindowData, config: SearchConfig) -> Problem:
 def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
     level = _coarse_level(problem, config)
     starts, n_eval = _starts(level, _bound_px(problem, config))
-    ends = [_climb(level, start, 0.1 * level.scale, None) for start in starts]
+    ends = [_climb(level, level.scale, start, 0.1 * level.scale, None) for start in starts]
     n_eval += sum(end.n_eval for end in ends)
     best = max(ends, key=lambda end: end.value)
     plan = _plan(level.scale // 2, 2 * len(level.warp), len(problem.warp), config)
@@ -181,8 +181,7 @@ def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
 
 
 def _warm(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult:
-    scale = min(2 * config.finest_scale, _coarse_scale(problem.resolution))
-    plan = _plan(scale, 2 * config.coarse_events, len(problem.warp), config)
+    plan = _plan(config.finest_scale, config.coarse_events, len(problem.warp), config)
     result = _refined(problem, config, plan, start, None, 0)
     level = _coarse_level(problem, config)
     found = problem.scaling.scaled(result.theta)
@@ -225,16 +224,15 @@ def _refined(
     curvature: Floats | None,
     n_eval: int,
 ) -> SolverResult:
-    """Climb on finer and finer levels, and give back what the frame took."""
+    """Climb on finer and finer levels; on the last one, give back what the frame takes."""
     scaled, status, value = start, Status.CONVERGED, 0.0
     for scale, n_events, last in plan:
         level = Level.around(problem, scaled, scale=scale, n_events=n_events, margin_px=3.0 * scale)
-        end = _climb(level, scaled, config.tol_px if last else 0.05 * scale, curvature)
+        hill = _Tilted(level, scaled, _frame_slope(problem, scaled, 0.5 * scale)) if last else level
+        end = _climb(hill, scale, scaled, config.tol_px if last else 0.05 * scale, curvature)
         n_eval += end.n_eval
-        status, value, uphill = end.status, end.value, end.gradient
-        if last:
-            uphill = uphill + _frame_slope(problem, end.theta, 0.5 * scale)
-        scaled = end.theta + _limited(end.inverse_hessian @ uphill, _LAST_STEP_PX)
+        status, value = end.status, end.value
+        scaled = end.theta + _limited(end.inverse_hessian @ end.gradient, _LAST_STEP_PX)
         curvature = end.inverse_hessian * (1.0 if scale == config.finest_scale else _SHARPER)
     theta = problem.scaling.theta(scaled)
     if status is Status.NOT_FINITE or not np.isfinite(theta).all():
@@ -262,11 +260,25 @@ def _limited(step: Floats, longest: float) -> Floats:
     return step * min(1.0, longest / max(float(np.sqrt(step @ step)), 1e-30))
 
 
-def _climb(level: Level, start: Floats, tol_px: float, curvature: Floats | None) -> Climb:
-    square = level.scale * level.scale
-    matrix = _CURVATURE * square * np.eye(start.size) if curvature is None else curvature
-    solver = Bfgs(max_iter=20, tol=1e-9, tol_step=tol_px, max_step=2.0 * level.scale)
-    return solver.climb(level, start, matrix)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tilted:
+    """A level plus what the frame takes from it, which is even over the last few pixels."""
+
+    level: Level
+    around: Floats
+    slope: Floats
+
+    def __call__(self, scaled: Floats) -> tuple[float, Floats]:
+        value, gradient = self.level(scaled)
+        return value + float(self.slope @ (scaled - self.around)), gradient + self.slope
+
+
+def _climb(
+    hill: Function, scale: int, start: Floats, tol_px: float, curvature: Floats | None
+) -> Climb:
+    matrix = _CURVATURE * scale * scale * np.eye(start.size) if curvature is None else curvature
+    solver = Bfgs(max_iter=20, tol=1e-9, tol_step=tol_px, max_step=2.0 * scale)
+    return solver.climb(hill, start, matrix)
 
 
 def _coarse_scale(resolution: tuple[int, int]) -> int:

@@ -73,18 +73,29 @@ class SortedWindow:
 
     def at(self, warp: PreparedWarp, theta: Floats, voting: Bools) -> "View":
         """Return the view at a motion; only events in ``voting``, shape (n,), make the maps."""
-        from evcrisp.kernels.support import Maps, vote
+        from evcrisp.kernels import spline
+        from evcrisp.kernels.support import Maps, part_by_polarity, take
 
         resolution, duration_s = self.data.resolution, self.data.duration_s
-        events = self.aligned(warp, theta)
+        n = self.order.size
+        x, y = warp.warp(theta, out=(scratch("x", n), scratch("y", n)))
+        events = self.events._replace(x=scratch("sorted x", n), y=scratch("sorted y", n))
+        take(x, self.order, 1.0, events.x)
+        take(y, self.order, 1.0, events.y)
         n_probes = self.place.size
         probe_warp = _probe_warp(warp.model, resolution, n_probes)
         probe_x, probe_y = _places(probe_warp, duration_s, theta, "probe")
         probes = self.probes._replace(x=probe_x, y=probe_y)
-        padding = max(_padding_px(marks.x, marks.y, resolution) for marks in (events, probes))
+        padding = max(_padding_px(*c, resolution) for c in ((x, y), (probe_x, probe_y)))
         contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding)
-        images = scratch("images", 2, *contrast.shape(resolution))
-        vote(events, self.order, voting, float(padding), images)
+        height, width = contrast.shape(resolution)
+        cell, inside = scratch_integers("cell", n), (scratch("a", n), scratch("b", n))
+        shape = np.array([height, width])
+        spline.locate(x, y, 1.0, float(padding), float(padding), shape, cell, *inside)
+        part_by_polarity(cell, self.data.p.view(np.uint8), voting, height * width)
+        images = scratch("images", 2, height, width)
+        # In the order of time: neighbors would wait for each other's sums.
+        spline.vote(cell, *inside, images.reshape(-1, width))
         grid = _grid_warp(warp.model, resolution)
         places = _places(grid, duration_s, theta, "grid")
         tiles = replace(contrast, footprint="bilinear", scale=_TILE_PX)
@@ -93,17 +104,6 @@ class SortedWindow:
         tiles.vote(*tiles.to_map(*places, out=places), _worth(len(grid)), exposure)
         maps = Maps(images, exposure, float(padding), 1.0 / _TILE_PX)
         return View(self, events, probes, contrast, maps)
-
-    def aligned(self, warp: PreparedWarp, theta: Floats) -> "Marks":
-        """Return the events at their places."""
-        from evcrisp.kernels.support import take
-
-        n = self.order.size
-        x, y = warp.warp(theta, out=(scratch("x", n), scratch("y", n)))
-        events = self.events._replace(x=scratch("sorted x", n), y=scratch("sorted y", n))
-        take(x, self.order, 1.0, events.x)
-        take(y, self.order, 1.0, events.y)
-        return events
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +130,7 @@ class View:
 
         support = scratch(f"{name} support", self.window.order.size)
         probe_support = np.empty(self.window.place.size)
-        own_of_events(self.events, support)
+        own_of_events(self.events, scratch_integers("pairs", support.size), support)
         read_support(self.maps, self.events, support)
         own_of_probes(self.probes, self.window.place, self.events, probe_support)
         read_support(self.maps, self.probes, probe_support)

@@ -13,7 +13,7 @@ from evcrisp.kernels import fused, njit
 def locate(x, y, gain, shift_x, shift_y, shape, cell, a, b):
     """Find the 3 x 3 pixels of every event at (x gain + shift_x, y gain + shift_y) on the map.
 
-    x, y, a, b : (n,) float64      cell : (n,) int64      shape : (2,) int64, height and width
+    x, y, a, b : (n,) float64      cell : (n,) int64 or int32      shape : (2,) int64, height and width
     cell is the index of the upper left pixel in the flat map, or -1 if not all nine are inside;
     a, b is where the event lies within the middle pixel, -0.5 to 0.5.
     """
@@ -35,7 +35,7 @@ def locate(x, y, gain, shift_x, shift_y, shape, cell, a, b):
 def vote(cell, a, b, out):
     """Fill the map with the sum of all footprints.
 
-    cell : (n,) int64      a, b : (n,) float64, from `locate`      out : (h, w) float64, overwritten
+    cell : (n,) integers      a, b : (n,) float64, from `locate`      out : (h, w) float64, overwritten
     """
     flat = out.reshape(-1)
     flat[:] = 0.0
@@ -65,7 +65,7 @@ def vote(cell, a, b, out):
 def slopes(cell, a, b, image, slope_x, slope_y):
     """Read the slope of an image at every event, per pixel of the map; 0 outside.
 
-    cell : (n,) int64      a, b : (n,) float64, from `locate`      image : (h, w) float64
+    cell : (n,) integers      a, b : (n,) float64, from `locate`      image : (h, w) float64
     slope_x, slope_y : (n,) float64, overwritten
     """
     flat = image.reshape(-1)

@@ -13,19 +13,16 @@ import numpy as np
 
 from evcrisp.kernels import fused, njit
 
-#: Most events of its own pixel that are kept from supporting an event, on each side in time.
-MAX_BURST = 64
-
-#: More events of a source than this are put on a small map of their own instead of being compared
-#: one by one; then all of them are kept from supporting each other.
+#: Events of its own pixel that are kept from supporting an event, on each side in time. Sources with
+#: more of them at hand are put on a small map of their own instead of being compared one by one.
 LONG_BURST = 16
+
+#: As many for a probe, which has no map.
+MOST_OWN = 64
 _PATCH_PIXELS = 4096
 
 #: What an event adds further away than this is nothing.
 LEAST_SHARE = 1e-3
-
-#: Footprints whose pixels lie this far apart, or further, have nothing in common, px.
-_REACH = 2.5
 
 #: Support below this is none: less than one event gives at a distance of 2 px.
 LEAST_SUPPORT = 5e-3
@@ -109,39 +106,15 @@ def _taps(a):
     return first, middle, 1.0 - first - middle
 
 
-@fused
-def vote(events, order, keep, padding, images):
-    """Add every event that is kept to the map of its polarity, as a quadratic B-spline.
+@njit
+def part_by_polarity(cell, p, keep, n_pixels):
+    """Move ON events to the second map, which lies behind the first; take others off the map.
 
-    events : Marks      order : (n,) int32      keep : (n,) bool, in the order of time
-    padding : float64      images : (2, h, w) float64, overwritten
+    cell : (n,) integers, from `spline.locate`; changed      p : (n,) uint8      keep : (n,) bool
+    n_pixels : int64, of one map
     """
-    flat = images.reshape(-1)
-    flat[:] = 0.0
-    x, y, source, half = events.x, events.y, events.source, events.half
-    height, width = images.shape[1:]
-    right, bottom = width - 1.5, height - 1.5
-    # Unsigned indices spare the check for negative ones.
-    below, one, two = np.uint64(width), np.uint64(1), np.uint64(2)
-    for k in range(order.size):
-        u, v = x[k] + padding, y[k] + padding
-        # The comparison is false for NaN too, so nothing that is not a number becomes an index.
-        if not (keep[order[k]] and 0.5 <= u < right and 0.5 <= v < bottom):
-            continue
-        i, j = int(u + 0.5), int(v + 0.5)
-        upper = np.uint64((j - 1 + (height if source[k] >= half else 0)) * width + i - 1)
-        middle, lower = upper + below, upper + below + below
-        a0, a1, a2 = _taps(u - i)
-        b0, b1, b2 = _taps(v - j)
-        flat[upper] += b0 * a0
-        flat[upper + one] += b0 * a1
-        flat[upper + two] += b0 * a2
-        flat[middle] += b1 * a0
-        flat[middle + one] += b1 * a1
-        flat[middle + two] += b1 * a2
-        flat[lower] += b2 * a0
-        flat[lower + one] += b2 * a1
-        flat[lower + two] += b2 * a2
+    for k in range(cell.size):
+        cell[k] = cell[k] + p[k] * n_pixels if keep[k] and cell[k] >= 0 else -1
 
 
 @fused
@@ -162,66 +135,67 @@ def _shared(a0, a1, a2, distance):
 
 
 @fused
-def own_of_events(events, own):
+def own_of_events(events, pairs, own):
     """Sum up what the events of a source put at each other's places and at their own.
 
-    events : Marks      own : (n,) float64, filled
+    events : Marks      pairs : (n,) int32, scratch      own : (n,) float64, filled
     """
     x, y, source = events.x, events.y, events.source
-    for k in range(own.size):
+    n = own.size
+    n_pairs = 0
+    for k in range(n):
         a0, a1, a2 = _taps(x[k] - np.floor(x[k] + 0.5))
         b0, b1, b2 = _taps(y[k] - np.floor(y[k] + 0.5))
         own[k] = (a0 * a0 + a1 * a1 + a2 * a2) * (b0 * b0 + b1 * b1 + b2 * b2)
-    patch = np.empty(_PATCH_PIXELS)
-    first = 0
-    while first < own.size:
-        stop = first + 1
-        while stop < own.size and source[stop] == source[first]:
-            stop += 1
-        is_done = stop - first == 1
-        if stop - first > LONG_BURST:
-            is_done = _own_by_patch(x, y, first, stop, patch, own)
-        if not is_done:
-            _add_pairs(x, y, first, stop, own)
-        first = stop
-
-
-@fused
-def _add_pairs(x, y, first, stop, own):
-    """Compare each event of a source with those before it, as far as they have much in common."""
-    for k in range(first + 1, stop):
-        i, j = np.floor(x[k] + 0.5), np.floor(y[k] + 0.5)
-        a0, a1, a2 = _taps(x[k] - i)
-        b0, b1, b2 = _taps(y[k] - j)
-        total = 0.0
-        for m in range(k - 1, max(k - 1 - MAX_BURST, first - 1), -1):
-            # Further away than _REACH nothing is shared. False for NaN too, which does not spread.
-            if not (abs(i - x[m]) < _REACH and abs(j - y[m]) < _REACH):
-                break
-            share = _shared(a0, a1, a2, i - x[m]) * _shared(b0, b1, b2, j - y[m])
-            if share < LEAST_SHARE:
-                break
-            total += share
+    # First all events with the one before them, then those that still have much in common with the
+    # one before that. A list of pairs, not a loop per event: how long that one goes on is a toss.
+    for k in range(1, n):
+        pairs[n_pairs] = k
+        n_pairs += source[k] == source[k - 1]
+    lag = 1
+    while n_pairs > 0 and lag <= LONG_BURST:
+        n_left = 0
+        for q in range(n_pairs):
+            k = pairs[q]
+            m = k - lag
+            i, j = np.floor(x[k] + 0.5), np.floor(y[k] + 0.5)
+            share = _shared(*_taps(x[k] - i), i - x[m]) * _shared(*_taps(y[k] - j), j - y[m])
+            # False for NaN, which does not spread.
+            share = share if share >= LEAST_SHARE else 0.0
+            own[k] += share
             own[m] += share
-        own[k] += total
+            pairs[n_left] = k
+            n_left += (share > 0.0) & (m > 0) & (source[max(m - 1, 0)] == source[k])
+        n_pairs = n_left
+        lag += 1
+    patch = np.empty(_PATCH_PIXELS if n_pairs > 0 else 0)
+    stop = 0
+    for q in range(n_pairs):
+        if pairs[q] >= stop:
+            first = stop = pairs[q]
+            while first > 0 and source[first - 1] == source[pairs[q]]:
+                first -= 1
+            while stop < n and source[stop] == source[pairs[q]]:
+                stop += 1
+            _own_by_patch(x, y, first, stop, patch, own)
 
 
 @fused
 def _own_by_patch(x, y, first, stop, patch, own):
     """Make a small map of the events of a source alone, and read it: linear in their number.
 
-    Returns False if they do not fit on the patch, or are no numbers.
+    If they do not fit on the patch, or are no numbers, all stays as it was.
     """
     left = right = np.floor(x[first] + 0.5)
     top = bottom = np.floor(y[first] + 0.5)
     for k in range(first, stop):
         i, j = np.floor(x[k] + 0.5), np.floor(y[k] + 0.5)
         if not (abs(i - left) < patch.size and abs(j - top) < patch.size):
-            return False
+            return
         left, right, top, bottom = min(left, i), max(right, i), min(top, j), max(bottom, j)
     width, height = int(right - left) + 3, int(bottom - top) + 3
     if width * height > patch.size:
-        return False
+        return
     patch[: width * height] = 0.0
     for voting in (True, False):
         for k in range(first, stop):
@@ -237,7 +211,6 @@ def _own_by_patch(x, y, first, stop, patch, own):
                     else:
                         total += weight * patch[place]
             own[k] = total
-    return True
 
 
 @fused
@@ -254,7 +227,7 @@ def own_of_probes(probes, place, events, own):
         own[k] = 0.0
         for step in (-1, 1):
             m = place[k] - 1 if step < 0 else place[k]
-            for _ in range(MAX_BURST):
+            for _ in range(MOST_OWN):
                 if not 0 <= m < x.size or source[m] != probes.source[k]:
                     break
                 share = _shared(a0, a1, a2, i - x[m]) * _shared(b0, b1, b2, j - y[m])
