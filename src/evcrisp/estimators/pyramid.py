@@ -121,11 +121,12 @@ def thinned(warp: PreparedWarp, n_events: int) -> PreparedWarp:
     return replace(warp, x=columns[0], y=columns[1], dt=columns[2])
 
 
-def _extent(values: Floats, size: int, margin_px: float, scale: int) -> tuple[float, int]:
+def _extent(values: Floats, size: int, margin_px: float, scale: int) -> tuple[int, int]:
     """Return the first position on a map along one axis, and how many pixels it needs."""
     low, high = float(np.min(values)), float(np.max(values))
     # A warp that throws events far away, or to no number at all, does not decide how large a map is.
     low = max(low, -0.5 * size) if math.isfinite(low) else -0.5 * size
     high = min(high, 1.5 * size) if math.isfinite(high) else 1.5 * size
-    low, high = min(low, high) - margin_px, max(low, high) + margin_px
-    return low, math.ceil((high - low) / scale) + 4
+    # In whole pixels of the map: where these lie must not depend on where a search started.
+    first = scale * math.floor((min(low, high) - margin_px) / scale)
+    return first, math.ceil((max(low, high) + margin_px - first) / scale) + 4

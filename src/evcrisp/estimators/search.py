@@ -228,10 +228,11 @@ def _refined(
     scaled, status, value = start, Status.CONVERGED, 0.0
     for scale, n_events, last in plan:
         level = Level.around(problem, scaled, scale=scale, n_events=n_events, margin_px=3.0 * scale)
-        hill = _Tilted(level, scaled, _frame_slope(problem, scaled, 0.5 * scale)) if last else level
+        taken = _frame_slope(problem, scaled, 0.5 * scale) if last else np.zeros(scaled.size)
+        hill = _Tilted(level, scaled, taken)
         end = _climb(hill, scale, scaled, config.tol_px if last else 0.05 * scale, curvature)
         n_eval += end.n_eval
-        status, value = end.status, end.value
+        status, value = end.status, end.value - float(taken @ (end.theta - scaled))
         scaled = end.theta + _limited(end.inverse_hessian @ end.gradient, _LAST_STEP_PX)
         curvature = end.inverse_hessian * (1.0 if scale == config.finest_scale else _SHARPER)
     theta = problem.scaling.theta(scaled)
