@@ -35,7 +35,7 @@ HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAP
 
 #: Events with this share of the evidence that signal needs have a say in the motion. Labels are taken
 #: at a motion that is nearly right, and with all of it their motion would stay too near to that one.
-SAY_AT = 0.5
+SAY_AT = 0.25
 
 #: With fewer of them the motion of all events stays.
 MIN_SIGNAL = 100
