@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evcrisp.filters._encoding import NEVER_US
 from evcrisp.kernels import mlpf, patches, reference_mlpf, reference_patches
 
 RESOLUTION = (11, 9)
@@ -86,7 +87,7 @@ def test_a_score_does_not_depend_on_its_place_in_a_block(make_events, weights):
 def test_patches_are_those_of_the_reference(make_events, n):
     events = make_events(n, resolution=(5, 4), duration_us=12_000_000, seed=n)
     missing, floor = 5_000_000, float(np.log(151.0))
-    last = np.full((2, 2, 4 + 24, 5 + 24), patches.NEVER, np.int64)
+    last = np.full((2, 2, 4 + 24, 5 + 24), NEVER_US, np.int64)
     found = np.empty((n, 4, 25, 25), np.float32)
     patches.gather(*columns(events), last, missing, floor, found)
     expected = reference_patches.gather(*columns(events), missing, floor)
@@ -96,7 +97,7 @@ def test_patches_are_those_of_the_reference(make_events, n):
 def test_ages_of_a_patch_are_clipped_at_both_ends():
     x, y = np.zeros(4, np.uint16), np.zeros(4, np.uint16)
     t, p = np.array([0, 150, 10_000, 9_000_000]), np.ones(4, np.uint8)
-    last = np.full((2, 2, 25, 25), patches.NEVER, np.int64)
+    last = np.full((2, 2, 25, 25), NEVER_US, np.int64)
     found = np.empty((4, 4, 25, 25), np.float32)
     patches.gather(x, y, t, p, last, 5_000_000, float(np.log(151.0)), found)
     most = np.log(5_000_001 / 151)

@@ -6,7 +6,8 @@ import pytest
 import evcrisp
 from evcrisp import ConfigError, Events, FormatError, MissingExtraError
 from evcrisp.filters import Labels, denoise, denoiser
-from evcrisp.filters.edncnn import BATCH
+from evcrisp.filters._edncnn_history import CompiledHistory, TorchHistory
+from evcrisp.filters.edncnn import Edncnn
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 
 
@@ -50,12 +51,51 @@ def test_folding_does_not_change_the_function(torch, network):
 
 
 def test_labels_wait_for_a_full_batch(torch, make_events):
-    events = make_events(BATCH + 3, resolution=(30, 20))
-    stream = denoiser("edncnn").start(events.resolution)
+    stream = Edncnn(device="cpu").start((30, 20))
+    events = make_events(stream.history.batch + 3, resolution=(30, 20))
     assert len(stream.label(events[:5])) == 0
-    assert len(stream.label(events[5:])) == BATCH
+    assert len(stream.label(events[5:])) == stream.history.batch
     assert len(stream.finish()) == 3
     assert len(stream.finish()) == 0
+
+
+@pytest.mark.parametrize("batch", [1, 7, 64, 400])
+def test_the_history_in_torch_is_that_of_the_compiled_one(torch, make_events, batch):
+    """Few pixels, so that batches hold several events of one, and the history from before counts."""
+    events = make_events(400, resolution=(6, 5), duration_us=9_000_000)
+    plain = CompiledHistory(events.resolution, batch=400).patches(events).numpy()
+    history = TorchHistory(events.resolution, "cpu", batch=batch)
+    for first in range(0, 400, batch):
+        part = events[first : first + batch]
+        found = history.patches(part)[: len(part)].numpy()
+        np.testing.assert_allclose(found, plain[first : first + batch], atol=2e-6)
+
+
+def test_scores_on_a_device_are_those_on_the_processor(torch):
+    scene = evcrisp.simulate(resolution=(64, 48), duration_us=20_000, noise_hz=10.0, seed=3)
+    events = scene.events[:3000]
+    config = Edncnn(device="cpu")
+    stream = config.start(events.resolution)
+    stream.history = TorchHistory(events.resolution, "cpu", batch=1024)
+    found = Labels.joined([stream.label(events), stream.finish()])
+    expected = denoise(events, "edncnn", device="cpu")
+    np.testing.assert_allclose(found.score, expected.score, atol=1e-5)
+
+
+def test_a_device_that_is_not_there_is_named(torch):
+    with pytest.raises(ConfigError, match="`device` must be auto, cpu or a device.*got 'abacus'"):
+        denoise(Events.empty((9, 9)), "edncnn", device="abacus")
+
+
+def test_on_a_gpu_scores_are_those_on_the_processor(torch):
+    if not torch.cuda.is_available():
+        pytest.skip("there is no GPU")
+    scene = evcrisp.simulate(resolution=(128, 96), duration_us=30_000, noise_hz=10.0, seed=3)
+    on_gpu = denoise(scene.events, "edncnn", device="cuda")
+    again = denoise(scene.events, "edncnn", device="cuda")
+    np.testing.assert_array_equal(on_gpu.score, again.score)
+    expected = denoise(scene.events, "edncnn", device="cpu")
+    np.testing.assert_allclose(on_gpu.score, expected.score, atol=1e-4)
 
 
 def test_threads_of_torch_are_left_as_they_were(torch, make_events):

@@ -100,7 +100,7 @@ def test_wrong_numbers_of_scenes_are_explained(changes):
 
 
 def test_inputs_by_search_are_those_of_the_filters(torch, recordings):
-    from evcrisp.filters._encoding import LOG_FLOOR, MISSING_US, TAU_US
+    from evcrisp.filters._encoding import LOG_FLOOR, MISSING_US, NEVER_US, TAU_US
     from evcrisp.kernels import mlpf, patches
     from evcrisp.training.lookup import EventTable, edncnn_inputs, mlpf_inputs
 
@@ -109,7 +109,7 @@ def test_inputs_by_search_are_those_of_the_filters(torch, recordings):
     # The events stand behind those of another recording, as they do in training.
     both = [recordings.events[0], events]
     index = torch.arange(300) + len(both[0])
-    last = np.full((2, 2, 45 + 24, 60 + 24), patches.NEVER, np.int64)
+    last = np.full((2, 2, 45 + 24, 60 + 24), NEVER_US, np.int64)
     expected = np.empty((300, 4, 25, 25), np.float32)
     patches.gather(*columns, last, MISSING_US, LOG_FLOOR, expected)
     found = edncnn_inputs(EventTable.build(both, 12, 2), index)

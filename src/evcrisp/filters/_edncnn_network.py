@@ -1,10 +1,13 @@
 """The layers of EDnCNN: as they are trained, and the same function with fewer operations."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.errors import ConfigError
 from evcrisp.filters._encoding import PATCH_RADIUS
 from evcrisp.registry import require
 
@@ -71,7 +74,7 @@ def score(arrays: "dict[str, torch.Tensor]", patches: "torch.Tensor") -> "torch.
     """Return the probability of signal, (b,), of patches (b, 4, 25, 25)."""
     torch = import_torch()
     f = torch.nn.functional
-    with torch.inference_mode():
+    with torch.inference_mode(), _repeatable(patches.is_cpu):
         x = (patches - arrays["mean"]) / arrays["scale"]
         # Channels last: three times faster on the processor.
         x = x.contiguous(memory_format=torch.channels_last)
@@ -81,6 +84,40 @@ def score(arrays: "dict[str, torch.Tensor]", patches: "torch.Tensor") -> "torch.
             x = (f.max_pool2d(x, 2) if i < 3 else x).relu_()
         x = f.linear(x.flatten(1), arrays["dense_weight"], arrays["dense_bias"])
         return torch.sigmoid(x[:, 0])
+
+
+@contextmanager
+def _repeatable(on_processor: bool) -> Generator[None]:
+    """Give the same numbers every time, all digits of them, and leave torch as it was."""
+    torch = import_torch()
+    if not on_processor:
+        with torch.backends.cudnn.flags(
+            enabled=True, benchmark=False, deterministic=True, allow_tf32=False
+        ):
+            yield
+        return
+    threads = torch.get_num_threads()
+    # Batches are small: on a busy machine, threads wait for each other longer than they work.
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def checked_device(device: str) -> str:
+    """Return the device that a name stands for, or say what is wrong with it."""
+    torch = import_torch()
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ConfigError(
+            f"`device` must be auto, cpu or a device that torch finds; got {device!r} "
+            f"({str(error).splitlines()[0]})"
+        ) from error
+    return device
 
 
 def import_torch() -> Any:

@@ -14,3 +14,6 @@ MISSING_US = 5_000_000
 
 #: EDnCNN: ages up to 150 us are zero on the scale ``log(age + 1) - LOG_FLOOR``.
 LOG_FLOOR = math.log(151.0)
+
+#: EDnCNN: time of a pixel that never fired, us; far from overflow when subtracted.
+NEVER_US = -(2**62)

@@ -7,9 +7,6 @@ from evcrisp.kernels import njit
 RADIUS = 12
 SIDE = 2 * RADIUS + 1
 
-#: Time of a pixel that never fired; far from overflow when subtracted.
-NEVER = -(2**62)
-
 
 @njit
 def gather(x, y, t, p, last, missing, floor, patches):
@@ -17,7 +14,7 @@ def gather(x, y, t, p, last, missing, floor, patches):
 
     x, y : (n,) uint16      t : (n,) int64 us      p : (n,) uint8
     last : (2, 2, h + 2 RADIUS, w + 2 RADIUS) int64 us, by polarity, the newest and the one before;
-        NEVER where there is none, and on the border; updated in place
+        far in the past where there is none, and on the border; updated in place
     missing : int, age of a pixel that never fired, and the greatest age, us
     floor : float, subtracted from log(age + 1); what is negative then is 0
     patches : (n, 4, SIDE, SIDE) float32: own polarity newest and before, then the other polarity
