@@ -46,7 +46,6 @@ def device_rates(repeats):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=400_000)
-    parser.add_argument("--cpu-events", type=int, default=20_000)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--batches", type=int, nargs="*", default=[1024, 4096, 16384])
     options = parser.parse_args()

@@ -76,8 +76,9 @@ def score(arrays: "dict[str, torch.Tensor]", patches: "torch.Tensor") -> "torch.
     f = torch.nn.functional
     with torch.inference_mode(), _repeatable(patches.is_cpu):
         x = (patches - arrays["mean"]) / arrays["scale"]
-        # Channels last: three times faster on the processor.
-        x = x.contiguous(memory_format=torch.channels_last)
+        if x.is_cpu:
+            # Channels last: three times faster on the processor, a fifth slower on a GPU.
+            x = x.contiguous(memory_format=torch.channels_last)
         for i in (1, 2, 3):
             x = f.conv2d(x, arrays[f"conv{i}_weight"], arrays[f"conv{i}_bias"], padding=1)
             # Pooling first: the largest of four is the same before and after the activation.
