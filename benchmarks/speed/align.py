@@ -3,7 +3,7 @@
 Run with ``python -m benchmarks.speed.align``. All calls see the same events, in turns, in one process. Times
 are medians; the motion error is the root mean square, over view and window, of the distance by which
 warping misses the truth. ``auto`` and ``cmax`` are the whole methods, with hot pixels, conversion and scores, and for ``auto`` labels, W and the numbers of
-the joint problem; ``search`` is what finds the motion. One evaluation with all events is the floor of any method that looks
+the joint problem; ``search`` is what finds the motion. ``streaming`` is one window after the other of a recording, by itself. One evaluation with all events is the floor of any method that looks
 at each event at least once.
 """
 
@@ -21,6 +21,8 @@ from evcrisp.estimators.auto import AutoRegret
 from evcrisp.estimators.cmax import Cmax
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
 from evcrisp.estimators.pyramid import Level
+from evcrisp.tracking import Windows, track
+from evcrisp.windows import by_count
 
 RESOLUTION = (346, 260)
 
@@ -86,6 +88,27 @@ def compare(texture, theta, noise_hz, n_events, repeats):
         "error_px": {k: scene.warp_error_px(v, 0, window.t_end) for k, v in thetas.items()},
         "evaluations": {k: v.n_eval for k, v in found.items() if k != "eventcv"},
     }
+
+
+def streaming(n_events, n_windows):
+    """Return what a window costs in a stream of them, each started from the one before, ms."""
+    scene, _ = window_of("shapes", (400.0, -150.0), 2.0, n_events * n_windows)
+    events = scene.events[: n_events * n_windows]
+    windows = list(by_count((events,), n_events))
+    times = {"auto": [], "cmax": [], "eventcv": []}
+    for method in ("auto", "cmax"):
+        began = time.perf_counter()
+        for _ in track(events, method, windows=Windows(window_events=n_events)):
+            times[method].append(time.perf_counter() - began)
+            began = time.perf_counter()
+    for window in windows:
+        stream = to_eventcv(window.events)
+        began = time.perf_counter()
+        stream.contrast_maximise()
+        times["eventcv"].append(time.perf_counter() - began)
+    medians = {name: 1e3 * statistics.median(values) for name, values in times.items()}
+    ratios = {name: medians["eventcv"] / medians[name] for name in ("auto", "cmax")}
+    return {"windows": len(windows), "ms": medians, "ratio": ratios}
 
 
 def stages(n_events, repeats):
@@ -170,6 +193,7 @@ def main():
     results = {
         "summary": summary,
         "windows": windows,
+        "streaming": streaming(options.events, 40),
         "stages_ms": stages(options.events, 30),
         "growth": growth(options.sizes, options.repeats),
     }
