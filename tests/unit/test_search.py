@@ -265,7 +265,7 @@ def test_the_end_does_not_depend_on_the_start(seed):
     data = WindowData.of(Window(scene.events, 0, 30_000), scene.motion)
     ends = [
         find_motion(data, start, SearchConfig(tol_px=tol_px))
-        for start in (None, (305.0, -145.0), (290.0, -160.0), (300.0, -130.0))
+        for start in (None, (305.0, -145.0), (290.0, -160.0), (300.0, -130.0), (700.0, -400.0))
         for tol_px in (0.02, 0.001)
     ]
     apart_px = np.ptp([end.theta for end in ends], axis=0) * 0.03

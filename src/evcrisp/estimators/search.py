@@ -5,7 +5,7 @@
     cold   coarse map, few events: a lattice of shifts, then turns and growths   (values only)
            coarse map, few events: climb from the best one or two
            finer maps, more events: climb, with the curvature of the level before
-    warm   start here
+    warm   start here, or one level above for a poor guess
            finest map, more and more events: climb, given back what the frame takes
 
 Contrast on a coarse map of a few thousand events is a smooth hill as wide as the largest plausible
@@ -41,6 +41,7 @@ _FINEST_GROWTH = 4  # times as many events on each further pass over the finest 
 _BOUND_SHARE, _BOUND_PX = 0.18, 100.0
 _USUAL_PIXELS = 346 * 260 / 8**2  # of the coarsest map
 _FRAME_EVENTS = 4096  # enough to tell how full the borders are
+_NEAR = 2.0  # pixels of the finest map that a good guess is away, at most
 _LAST_STEP_PX = 0.5  # longest step that is not checked by another look at the events
 
 
@@ -181,8 +182,7 @@ def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
 
 
 def _warm(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult:
-    plan = _plan(config.finest_scale, config.coarse_events, len(problem.warp), config)
-    result = _refined(problem, config, plan, start, None, 0)
+    result = _near(problem, config, start)
     level = _coarse_level(problem, config)
     found = problem.scaling.scaled(result.theta)
     here, rivals = level.value(found), _rivals(problem, found, level.scale)
@@ -191,6 +191,19 @@ def _warm(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult
         return replace(result, n_eval=n_eval)
     cold = _cold(problem, config)
     return replace(cold, n_eval=cold.n_eval + n_eval)
+
+
+def _near(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult:
+    """Climb on the finest map; if that leads far away, once more from there on a coarser one."""
+    finest = config.finest_scale
+    plan = _plan(finest, config.coarse_events, len(problem.warp), config)
+    result = _refined(problem, config, plan, start, None, 0)
+    found = problem.scaling.scaled(result.theta)
+    if float(np.linalg.norm(found - start)) < _NEAR * finest:
+        return result
+    scale = min(2 * finest, _coarse_scale(problem.resolution))
+    plan = _plan(scale, 2 * config.coarse_events, len(problem.warp), config)
+    return _refined(problem, config, plan, found, None, result.n_eval)
 
 
 def _rivals(problem: Problem, scaled: Floats, scale: int) -> list[Floats]:
