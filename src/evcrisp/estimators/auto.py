@@ -37,10 +37,10 @@ HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAP
 #: at a motion that is nearly right, and with all of it their motion would stay too near to that one.
 SAY_AT = 0.25
 
-#: With fewer of them the motion of all events stays.
+#: With fewer of them all events have a say.
 MIN_SIGNAL = 100
 
-#: A longer way from the motion of all events to that of the signal is none of a small correction.
+#: A longer way from the first motion to that of the signal is none of a small correction.
 MAX_CORRECTION_PX = 2.0
 
 
@@ -64,8 +64,8 @@ class AutoRegret:
 
     Notes
     -----
-    The motion of all events gives the labels; that of the events with the label signal is then
-    the result. Hot pixels support nobody and have no part in finding the motion. The score is
+    The motion of a quarter of the events gives the labels; that of all events with at least a
+    quarter of the evidence that signal needs is then the result. Hot pixels support nobody and have no part in finding the motion. The score is
     e / t0. Events that the motion takes far off the sensor are judged by the pixels around them.
 
     The baseline of alignment, ``regret.baseline_ea``, is the contrast that was reached plus what
@@ -128,14 +128,14 @@ def _some(data: WindowData) -> WindowData:
 
 
 def _refined(
-    data: WindowData, voters: WindowData, start: SolverResult, signal: Bools
+    data: WindowData, voters: WindowData, start: SolverResult, chosen: Bools
 ) -> SolverResult:
-    """Return the motion of the signal, or of all voters if that leads elsewhere."""
+    """Return the motion of the chosen events, or of all voters if that leads elsewhere."""
     if start.status in HOPELESS:
         return start
     n_eval = start.n_eval
-    if np.count_nonzero(signal) >= MIN_SIGNAL:
-        end = refine_motion(data.subset(signal), start)
+    if np.count_nonzero(chosen) >= MIN_SIGNAL:
+        end = refine_motion(data.subset(chosen), start)
         n_eval += end.n_eval
         scaling = Scaling.of(data.warp.model, data.resolution, data.duration_s)
         moved_px = float(np.linalg.norm(scaling.scaled(end.theta - start.theta)))
