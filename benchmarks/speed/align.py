@@ -19,6 +19,7 @@ from evcrisp.bridges import to_eventcv
 from evcrisp.estimators import search
 from evcrisp.estimators.auto import AutoRegret
 from evcrisp.estimators.cmax import Cmax
+from evcrisp.estimators.coarse import bound_px, coarse_level, promising
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
 from evcrisp.estimators.pyramid import Level
 from evcrisp.tracking import Windows, track
@@ -119,9 +120,9 @@ def stages(n_events, repeats):
         lambda: data_without_hot_pixels(window, scene.motion), repeats
     )
     problem = search._problem(data, config)
-    coarse = search._coarse_level(problem, config)
-    bound = search._bound_px(problem, config)
-    lattice, (starts, _) = milliseconds(lambda: search._starts(coarse, bound), repeats)
+    coarse = coarse_level(problem, config)
+    bound = bound_px(problem, config)
+    lattice, (starts, _) = milliseconds(lambda: promising(coarse, bound), repeats)
     climb, end = milliseconds(
         lambda: search._climb(coarse, coarse.scale, starts[0], 0.1 * coarse.scale, None), repeats
     )

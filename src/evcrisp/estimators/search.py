@@ -12,18 +12,18 @@ Contrast on a coarse map of a few thousand events is a smooth hill as wide as th
 displacement, so that a sparse lattice finds it; each finer level starts within reach of its top.
 """
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.coarse import bound_px, coarse_level, coarse_scale, promising, rivals_of
 from evcrisp.estimators.frame import Frame, border_density
-from evcrisp.estimators.guard import MAX_LOG_AREA, Guard, log_area_change
+from evcrisp.estimators.guard import Guard, log_area_change
 from evcrisp.estimators.pyramid import Level, Problem, thinned
-from evcrisp.estimators.scaling import Scaling, main_directions
+from evcrisp.estimators.scaling import Scaling
+from evcrisp.estimators.search_config import SearchConfig
 from evcrisp.solvers import Function, SolverResult, Status
 from evcrisp.solvers.bfgs import Bfgs, Climb
 
@@ -38,49 +38,9 @@ _CURVATURE = 12.0
 _FLAT = 2.0 * _CURVATURE
 _SHARPER = 0.3  # what is left of the inverse curvature on a map twice as fine
 _FINEST_GROWTH = 4  # times as many events on each further pass over the finest map
-_BOUND_SHARE, _BOUND_PX = 0.18, 100.0
-_USUAL_PIXELS = 346 * 260 / 8**2  # of the coarsest map
 _FRAME_EVENTS = 4096  # enough to tell how full the borders are
 _NEAR = 2.0  # pixels of the finest map that a good guess is away, at most
 _LAST_STEP_PX = 0.5  # longest step that is not checked by another look at the events
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchConfig:
-    """Parameters of the search for a motion.
-
-    Parameters
-    ----------
-    bound_px : float, optional, px
-        Largest displacement within a window that a cold search expects; 18 % of the larger side of
-        the sensor, but at most 100 px, where not given. Coarse scenes are found beyond it too.
-    tol_px : float, px
-        Do the last step without another look at the events when it moves the image by less (root
-        mean square over the sensor). What is left is about the square of it.
-    finest_scale : int
-        Pixels of the sensor per pixel of the finest map. 2 makes a kernel with sigma 1 px.
-    coarse_events : int
-        Events on the coarsest level of a sensor of 346 x 260 or less; every finer level takes twice
-        as many, and the finest all.
-    max_log_area : float
-        Bound on the change of log area within a window; see `Guard`.
-    """
-
-    bound_px: float | None = None
-    tol_px: float = 0.02
-    finest_scale: int = 2
-    coarse_events: int = 4096
-    max_log_area: float = MAX_LOG_AREA
-
-    def __post_init__(self) -> None:
-        if self.bound_px is not None and not self.bound_px > 0.0:
-            raise ConfigError(f"`bound_px` must be positive; got {self.bound_px}.")
-        for name, least in (("finest_scale", 1), ("coarse_events", 100)):
-            if getattr(self, name) < least:
-                raise ConfigError(f"`{name}` must be {least} or more; got {getattr(self, name)}.")
-        for name in ("tol_px", "max_log_area"):
-            if not getattr(self, name) > 0.0:
-                raise ConfigError(f"`{name}` must be positive; got {getattr(self, name)}.")
 
 
 def find_motion(
@@ -172,8 +132,8 @@ def _problem(data: WindowData, config: SearchConfig) -> Problem:
 
 
 def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
-    level = _coarse_level(problem, config)
-    starts, n_eval = _starts(level, _bound_px(problem, config))
+    level = coarse_level(problem, config)
+    starts, n_eval = promising(level, bound_px(problem, config))
     ends = [_climb(level, level.scale, start, 0.1 * level.scale, None) for start in starts]
     n_eval += sum(end.n_eval for end in ends)
     best = max(ends, key=lambda end: end.value)
@@ -183,9 +143,9 @@ def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
 
 def _warm(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult:
     result = _near(problem, config, start)
-    level = _coarse_level(problem, config)
+    level = coarse_level(problem, config)
     found = problem.scaling.scaled(result.theta)
-    here, rivals = level.value(found), _rivals(problem, found, level.scale)
+    here, rivals = level.value(found), rivals_of(problem, found, level.scale)
     n_eval = result.n_eval + 1 + len(rivals)
     if result.status is Status.CONVERGED and all(level.value(other) <= here for other in rivals):
         return replace(result, n_eval=n_eval)
@@ -201,17 +161,9 @@ def _near(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult
     found = problem.scaling.scaled(result.theta)
     if float(np.linalg.norm(found - start)) < _NEAR * finest:
         return result
-    scale = min(2 * finest, _coarse_scale(problem.resolution))
+    scale = min(2 * finest, coarse_scale(problem.resolution))
     plan = _plan(scale, 2 * config.coarse_events, len(problem.warp), config)
     return _refined(problem, config, plan, found, None, result.n_eval)
-
-
-def _rivals(problem: Problem, scaled: Floats, scale: int) -> list[Floats]:
-    """Return motions that must not be sharper than the one found: around it, and none at all."""
-    step = 2.0 * scale
-    directions = main_directions(problem.warp.model, problem.resolution)
-    around = [scaled + sign * step * row for row in directions for sign in (-1.0, 1.0)]
-    return [*around, np.zeros_like(scaled)] if float(scaled @ scaled) > step * step else around
 
 
 def _plan(
@@ -293,64 +245,3 @@ def _climb(
     matrix = _CURVATURE * scale * scale * np.eye(start.size) if curvature is None else curvature
     solver = Bfgs(max_iter=20, tol=1e-9, tol_step=tol_px, max_step=2.0 * scale)
     return solver.climb(hill, start, matrix)
-
-
-def _coarse_scale(resolution: tuple[int, int]) -> int:
-    """Return the scale of the coarsest map: 8 for 346 x 260, more for large sensors.
-
-    The width of the hill grows with the scale, but fine texture vanishes: the scale grows slower
-    than the sensor.
-    """
-    relative = max(resolution[0] / 346.0, resolution[1] / 260.0)
-    return 2 ** min(max(round(math.log2(8.0 * min(relative, math.sqrt(relative)))), 1), 5)
-
-
-def _bound_px(problem: Problem, config: SearchConfig) -> float:
-    if config.bound_px is not None:
-        return config.bound_px
-    return min(_BOUND_SHARE * max(problem.resolution), _BOUND_PX)
-
-
-def _coarse_level(problem: Problem, config: SearchConfig) -> Level:
-    scale = max(_coarse_scale(problem.resolution), config.finest_scale)
-    # As many events per pixel of the map on every sensor.
-    pixels = problem.resolution[0] * problem.resolution[1] / scale**2
-    return Level.around(
-        problem,
-        np.zeros(len(problem.scaling.forward)),
-        scale=scale,
-        n_events=round(config.coarse_events * max(1.0, pixels / _USUAL_PIXELS)),
-        margin_px=0.5 * _bound_px(problem, config) + 2.0 * scale,
-    )
-
-
-def _starts(level: Level, bound_px: float) -> tuple[list[Floats], int]:
-    """Return the one or two most promising motions, and how many were looked at."""
-    directions = main_directions(level.warp.model, level.problem.resolution)
-    step = 3.0 * level.scale
-    reach = max(1, round(bound_px / step - 0.25))
-    ticks = step * np.arange(-reach, reach + 1)
-    shifts = directions[:2]
-    grid = np.stack(np.meshgrid(*([ticks] * len(shifts))), axis=-1).reshape(-1, len(shifts))
-    grid = grid[(grid * grid).sum(axis=1) <= (reach * step + 0.5 * step) ** 2]
-    points = grid @ shifts
-    values = np.array([level.value(point) for point in points])
-    order = np.argsort(-values, kind="stable")
-    best = points[order[0]]
-    starts = [best]
-    # A second hill counts if it is nearly as high as the first, compared with the plain around.
-    worth = values[order[0]] - 0.3 * (values[order[0]] - np.median(values))
-    for k in order[1:]:
-        if values[k] < worth:
-            break
-        if float(np.sum((points[k] - best) ** 2)) > (1.6 * step) ** 2:
-            starts.append(points[k])
-            break
-    n_eval = len(points)
-    for i, start in enumerate(starts):
-        for row in directions[2:]:
-            tries = [start + tick * row for tick in (0.0, -step, step, -2.0 * step, 2.0 * step)]
-            start = tries[int(np.argmax([level.value(point) for point in tries]))]
-            n_eval += len(tries)
-        starts[i] = start
-    return starts, n_eval
