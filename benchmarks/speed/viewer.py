@@ -5,7 +5,8 @@ Usage: python -m benchmarks.speed.viewer [--events 10000000] [--steps 40] [--sho
 Steps go to random places of a recording of a million events per second, 30 ms each. They are
 measured at the server (one request over loopback) and, where chromium and playwright are there, in
 the page: until the events are drawn, and until motion, labels and maps are drawn too. A frame draws
-all panes. Without ``--gpu`` the browser has no graphics card: the page then draws with the processor,
+all panes; while playing, each frame shows another window, and results come as fast as they are
+computed. Without ``--gpu`` the browser has no graphics card: the page then draws with the processor,
 or, with ``--draw webgl``, with WebGL that the browser imitates.
 """
 
@@ -44,15 +45,38 @@ STEP = """async ([t, wholly]) => {
 
 FRAMES = """async (n) => {
   const times = [];
-  for (let k = 0; k < n; k++) {
+  let begin = 0;
+  for (let k = 0; k < 20 + n; k++) {
+    if (k === 20) begin = performance.now(); // before, code is compiled
+    for (const [name, layer] of Object.entries(evcrisp.shown)) {
+      if (layer) evcrisp.shown[name] = { ...layer }; // as if it were new, so that every pane is drawn again
+    }
     evcrisp.state.values.yaw += 0.01;
-    evcrisp.state.values.zoom *= 1.001; // so that every pane is drawn again
     const start = performance.now();
     evcrisp.paintNow();
     evcrisp.renderer.finish();
     times.push(performance.now() - start);
+    await new Promise((resolve) => requestAnimationFrame(resolve));
   }
-  return times;
+  return [times.slice(20), (1000 * n) / (performance.now() - begin)];
+}"""
+
+PLAY = """async (seconds) => {
+  evcrisp.goTo(0);
+  await evcrisp.settled();
+  const [windows, results] = [new Set(), new Set()];
+  let frames = 0;
+  evcrisp.play(true);
+  const start = performance.now();
+  while (performance.now() - start < 1000 * seconds) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    frames += 1;
+    windows.add(evcrisp.shown.events?.start_us);
+    results.add(evcrisp.shown.result?.start_us);
+  }
+  const elapsed = (performance.now() - start) / 1000;
+  evcrisp.play(false);
+  return [frames, windows.size, results.size].map((count) => Math.round((10 * count) / elapsed) / 10);
 }"""
 
 
@@ -113,12 +137,16 @@ def in_browser(url, starts, shown_us, flags, draw):
         whole = [page.evaluate(STEP, [start, True]) for start in starts[half:]]
         page.evaluate(f"evcrisp.setWindow({shown_us})")
         page.evaluate("evcrisp.settled()")
+        times, per_second = page.evaluate(FRAMES, 120)
         results = {
             "renderer": page.evaluate("evcrisp.renderer.name"),
             "step, events drawn": spread(raw),
             "step, motion and labels drawn": spread(whole),
             "events in a frame": page.evaluate("evcrisp.shown.events.n_events"),
-            "frame of all panes": spread(page.evaluate(FRAMES, 20)),
+            "frame of all panes": {**spread(times), "per_second": round(per_second, 1)},
+            "playing, per second": dict(
+                zip(("frames", "windows", "results"), page.evaluate(PLAY, 5), strict=True)
+            ),
         }
         browser.close()
     return results

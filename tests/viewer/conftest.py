@@ -201,12 +201,26 @@ class Screen:
         return image[np.ix_(y.astype(int), x.astype(int))]
 
 
-@pytest.fixture
-def screen(browser):
+def opened(browser, **options):
+    """Yield a page, and see afterwards that no error has come up."""
     context = browser.new_context(
-        viewport={"width": 1180, "height": 700}, color_scheme="dark", reduced_motion="reduce"
+        viewport={"width": 1180, "height": 700},
+        color_scheme="dark",
+        reduced_motion="reduce",
+        **options,
     )
     screen = Screen(context.new_page())
     yield screen
     context.close()
     assert screen.errors == []
+
+
+@pytest.fixture
+def screen(browser):
+    yield from opened(browser)
+
+
+@pytest.fixture
+def fine_screen(browser):
+    """Return a page on a screen with two pixels per point, each way."""
+    yield from opened(browser, device_scale_factor=2)

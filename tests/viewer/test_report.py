@@ -42,6 +42,31 @@ def test_the_page_in_a_report_works_and_asks_nobody(screen, report):
     assert all(url == address or url.startswith(("data:", "blob:")) for url in screen.requests)
 
 
+def test_the_wheel_scrolls_the_report_and_zooms_with_ctrl(screen, report):
+    screen.page.goto(report.as_uri())
+    screen.page.locator("iframe").scroll_into_view_if_needed()
+    inside = screen.page.frame_locator("iframe")
+    inside.locator("body[data-state=ready]").wait_for()
+    (frame,) = screen.page.main_frame.child_frames
+    frame.evaluate("evcrisp.settled()")
+    screen.page.evaluate("scrollTo(0, 0)")
+    for pane in ("raw", "cloud"):
+        before = screen.page.evaluate("scrollY")
+        inside.locator(f"[data-pane={pane}] canvas").hover()
+        screen.page.mouse.wheel(0, -60 if before else 60)
+        screen.page.wait_for_function("before => scrollY !== before", arg=before)
+    shown = "[evcrisp.state.get('zoom'), evcrisp.state.get('distance')]"
+    assert frame.evaluate(shown) == [1, 2.1]
+    inside.locator("[data-pane=raw] canvas").hover()
+    screen.page.wait_for_timeout(300)  # scrolling is smooth
+    place = screen.page.evaluate("scrollY")
+    screen.page.keyboard.down("Control")
+    screen.page.mouse.wheel(0, -200)
+    screen.page.keyboard.up("Control")
+    frame.wait_for_function("evcrisp.state.get('zoom') > 1")
+    assert screen.page.evaluate("scrollY") == place
+
+
 def test_a_report_without_page_and_figures_has_no_frame_and_says_why(tmp_path):
     path = tmp_path / "report.html"
     write_report(path, [], Options())

@@ -1,7 +1,10 @@
 """The server: who may ask, what may be asked, and what comes back."""
 
+import contextlib
+import http.client
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -246,6 +249,37 @@ def test_many_requests_at_once_are_answered_or_refused(client):
         thread.join()
     assert len(statuses) == 40
     assert set(statuses) <= {200, 503}
+
+
+@pytest.mark.parametrize("first_words", [b"", b"GET / HTTP/1.1\r\nHost: x"])
+def test_connections_that_wait_keep_nobody_out(client, first_words):
+    with contextlib.ExitStack() as stack:
+        waiting = []
+        for _ in range(200):
+            waiting.append(
+                stack.enter_context(socket.create_connection(("127.0.0.1", client.port)))
+            )
+            waiting[-1].sendall(first_words)
+        for _ in range(3):
+            assert client.ask("").status == 200
+        # The oldest ones were closed, the latest ones were not.
+        waiting[0].settimeout(10)
+        with contextlib.suppress(ConnectionResetError):  # what was sent has not been read
+            assert waiting[0].recv(1) == b""
+        waiting[-1].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            waiting[-1].recv(1)
+
+
+def test_a_connection_is_used_again(client):
+    connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
+    with contextlib.closing(connection):
+        places = set()
+        for _ in range(3):
+            connection.request("GET", f"/{client.token}/api/facts")
+            places.add(connection.sock.getsockname())
+            assert connection.getresponse().read()
+    assert len(places) == 1
 
 
 def test_a_damaged_recording_shows_what_came_before_and_says_why(tmp_path, scene, connect):

@@ -10,6 +10,7 @@ from typing import Any
 from evcrisp.errors import OutputError
 from evcrisp.registry import require
 from evcrisp.viewer.app import make_app
+from evcrisp.viewer.connections import yielding
 from evcrisp.viewer.session import Session, ViewOptions
 
 
@@ -30,6 +31,7 @@ def _server(options: ViewOptions, port: int) -> tuple[Any, socket.socket, str]:
     purpose = "The viewer's pages"
     require("starlette", extra="viewer", purpose=purpose)
     uvicorn = require("uvicorn", extra="viewer", purpose=purpose)
+    protocol = require("uvicorn.protocols.http.h11_impl", extra="viewer", purpose=purpose)
     listener = _bound(port)
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(24)
@@ -39,7 +41,7 @@ def _server(options: ViewOptions, port: int) -> tuple[Any, socket.socket, str]:
         access_log=False,
         lifespan="on",
         server_header=False,
-        limit_concurrency=64,
+        http=yielding(protocol.H11Protocol),  # how many requests run at once is the guard's to say
         timeout_keep_alive=30,
         timeout_graceful_shutdown=2,
         ws="none",

@@ -12,6 +12,7 @@ import { State } from "evcrisp/state";
 import { paintStatus } from "evcrisp/status";
 import { Task } from "evcrisp/tasks";
 import { Timeline } from "evcrisp/timeline";
+import { milliseconds } from "evcrisp/words";
 
 const byId = (id) => document.getElementById(id);
 const NAMES = ["raw", "aligned", "denoised", "compare", "contrast", "confidence", "cloud", "front"];
@@ -39,11 +40,11 @@ export class App {
     attachControls(this);
     attachKeys(this);
     for (const name of IMAGES) attachView(this.panes[name], this);
-    attachTurning(this.panes.cloud.canvas, this.state);
+    attachTurning(this.panes.cloud.canvas, this);
     this.state.onChange((changed) => this.changed(changed));
     new ResizeObserver(() => this.paint()).observe(byId("panes"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.paint());
-    if (facts.is_complete) this.state.values.t = this.clamp(this.state.get("t"));
+    this.snap();
     this.layout();
     this.load();
   }
@@ -71,6 +72,18 @@ export class App {
   clamp(t) {
     const last = Math.max(0, this.facts.duration_us - this.state.get("window"));
     return this.source.snap(Math.min(Math.max(0, t), last));
+  }
+
+  /** Let the state be a window that can be shown; an address may ask for another one. */
+  snap() {
+    const { values } = this.state;
+    const length = this.source.snapLength(values.window);
+    if (length !== values.window) {
+      const [wanted, there] = [[values.window], this.source.lengths].map((list) => list.map(milliseconds).join(", "));
+      this.say(`This page has no windows of ${wanted}, only of ${there}; the nearest is shown.`, 15000);
+      values.window = length;
+    }
+    if (this.facts.is_complete) values.t = this.clamp(values.t);
   }
 
   goTo(t) {
@@ -144,6 +157,7 @@ export class App {
     const moved = changed.has("t") || changed.has("window") || changed.has("motion");
     if (moved && this.state.get("point") >= 0 && !changed.has("point")) this.state.values.point = -1;
     if (changed.has("method")) this.state.values.point = -1;
+    if (moved) this.snap();
     this.layout();
     if (ASKING.some((name) => changed.has(name))) this.load();
     else this.paint();
@@ -184,9 +198,16 @@ export class App {
     const known = this.windows.get(key);
     if (known) return known;
     const { windows } = this;
-    const events = await this.source.events(t, length);
+    const events = await this.source.events(t, length, this.ahead(length));
     windows.set(key, events); // not the present ones if all was asked for again meanwhile
     return events;
+  }
+
+  /** How much time after a window will be played soon; 0 where windows hardly overlap. */
+  ahead(length) {
+    const perSecond = 1e6 * this.state.get("speed");
+    const isGradual = this.isPlaying && this.facts.is_complete && perSecond / 60 < length / 2;
+    return isGradual ? Math.min(Math.ceil(perSecond / 2), 1e7 - length) : 0; // no more is given out at once
   }
 
   /** Ask for what is computed of the window. */
@@ -210,7 +231,7 @@ export class App {
   take(place, result, request) {
     const events = this.windows.get(`${request.start_us} ${request.length_us}`);
     if (!events || result.flags.length !== events.pixels.length) return;
-    this.shown[place] = { ...result, pixels: events.pixels, dt: events.dt };
+    this.shown[place] = { ...result, pixels: events.pixels, dt: events.dt, dt_first: events.dt_first };
     if (place === "result") this.timeline.visit(result);
     this.paint();
   }
@@ -304,15 +325,26 @@ export class App {
   paintNow() {
     const theme = this.theme;
     document.documentElement.dataset.theme = theme;
+    // Sizes are read before words are written: the other way round, each reading costs a layout.
+    this.fit();
     showControls(this, theme);
     paintInfo(this);
     paintPanes(this, theme);
-    this.front.draw();
-    fitCanvas(byId("timeline"));
+    this.front.draw(theme);
     this.timeline.draw(theme);
     paintStatus(this);
     const { events, result, compare } = this.shown;
-    this.renderer.keepOnly([events, result, compare].flatMap((layer) => (layer ? [layer.pixels, layer.dt, layer.shift_x, layer.shift_y, layer.flags] : [])));
+    this.renderer.keepOnly([events, result, compare].flatMap((layer) => (layer ? [layer.pixels, layer.flags] : [])));
+  }
+
+  /** Let canvases have the size that they cover. */
+  fit() {
+    const large = this.state.get("large");
+    for (const pane of Object.values(this.panes)) {
+      pane.isCovered = Boolean(large) && pane.name !== large;
+      if (pane.isShown && fitCanvas(pane.canvas)) pane.inputs = null;
+    }
+    fitCanvas(byId("timeline"));
   }
 
   say(text, duration = 4000) {
@@ -329,6 +361,11 @@ export class App {
     if (error.name === "AbortError") return;
     this.error = error.message;
     this.paint();
+  }
+
+  /** The wheel has scrolled, where somebody may have wanted to zoom. */
+  tellOfWheel() {
+    this.say("Ctrl and the wheel zoom; so does the wheel alone after a click on the pane.");
   }
 
   showCursor(x, y) {

@@ -1,5 +1,6 @@
 // The x-y-t cloud: a camera that the mouse turns, and the box around the events.
 
+import { attachWheel } from "evcrisp/wheel";
 import { milliseconds } from "evcrisp/words";
 
 /** Columns of the matrix that takes the box (t to the right, y up, x to the viewer) to the canvas. */
@@ -71,7 +72,8 @@ export function drawBox(canvas, camera, facts, length, color, ground) {
   }
 }
 
-export function attachTurning(canvas, state) {
+export function attachTurning(canvas, app) {
+  const { state } = app;
   let last = null;
   canvas.addEventListener("pointerdown", (event) => {
     last = [event.clientX, event.clientY];
@@ -85,10 +87,9 @@ export function attachTurning(canvas, state) {
     state.set({ yaw, pitch: Math.max(-1.57, Math.min(1.57, pitch)) });
   });
   canvas.addEventListener("pointerup", () => (last = null));
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
+  attachWheel(canvas, (event) => {
     const distance = state.get("distance") * Math.exp(event.deltaY / 600);
     state.set({ distance: Math.min(8, Math.max(0.8, distance)) });
-  }, { passive: false });
+  }, () => app.tellOfWheel());
   canvas.addEventListener("dblclick", () => state.set({ yaw: 0.65, pitch: 0.35, distance: 2.1 }));
 }

@@ -37,6 +37,15 @@ export function rgb(hex) {
   return [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255);
 }
 
+const inks = new Map();
+
+/** A color of the style sheet. Asking the browser costs a layout, so each is asked for once. */
+export function ink(name, theme) {
+  const key = `${name} ${theme}`;
+  if (!inks.has(key)) inks.set(key, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  return inks.get(key);
+}
+
 const ramps = {};
 
 /** 256 colors as bytes r, g, b, a. */

@@ -53,13 +53,19 @@ export function showControls(app, theme) {
     if (byId(id).value !== String(state.get(id))) byId(id).value = String(state.get(id));
   }
   const field = byId("window");
-  if (document.activeElement !== field) field.value = String(Number((state.get("window") / 1000).toPrecision(6)));
+  const length = String(Number((state.get("window") / 1000).toPrecision(6)));
+  if (document.activeElement !== field && field.value !== length) field.value = length;
   const scrubber = byId("scrubber");
-  scrubber.max = String(Math.max(0, facts.duration_us - state.get("window")));
+  const last = String(Math.max(0, facts.duration_us - state.get("window")));
+  if (scrubber.max !== last) scrubber.max = last;
   if (scrubber.value !== String(state.get("t"))) scrubber.value = String(state.get("t"));
   byId("front").setAttribute("aria-pressed", String(state.get("front")));
-  byId("play").textContent = app.isPlaying ? "❚❚" : "▶";
-  byId("play").setAttribute("aria-label", app.isPlaying ? "Pause" : "Play");
+  const play = byId("play");
+  const label = app.isPlaying ? "Pause" : "Play";
+  if (play.getAttribute("aria-label") !== label) {
+    play.textContent = app.isPlaying ? "❚❚" : "▶";
+    play.setAttribute("aria-label", label);
+  }
   const colors = palette(state.get("colors"), theme);
   const legend = byId("legend");
   const key = JSON.stringify(colors);

@@ -2,16 +2,28 @@
 
 import { readBundle } from "evcrisp/bundle";
 
+function nearest(numbers, wanted) {
+  return numbers.reduce((best, number) => (Math.abs(number - wanted) < Math.abs(best - wanted) ? number : best));
+}
+
 export class EmbeddedSource {
   constructor(settings) {
     this.settings = settings;
     this.isLive = false;
   }
 
+  /** Lengths of the windows that are there, us. */
+  get lengths() {
+    return [...new Set(this.settings.windows.map((entry) => entry.length_us))];
+  }
+
+  snapLength(length) {
+    return nearest(this.lengths, length);
+  }
+
   /** Start of the window that is there and nearest. */
   snap(t) {
-    const starts = this.settings.windows.map((entry) => entry.start_us);
-    return starts.reduce((best, start) => (Math.abs(start - t) < Math.abs(best - t) ? start : best));
+    return nearest(this.settings.windows.map((entry) => entry.start_us), t);
   }
 
   /** Start of the next window, or of the one before. */

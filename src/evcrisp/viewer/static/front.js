@@ -1,5 +1,6 @@
 // The Pareto front: points to click, the one that the regret selects marked.
 
+import { ink } from "evcrisp/colors";
 import { number, percent } from "evcrisp/words";
 
 const PAD = { left: 58, right: 16, top: 14, bottom: 34 };
@@ -68,18 +69,18 @@ export class Front {
     return best;
   }
 
-  draw() {
+  draw(theme) {
     const { canvas } = this.pane;
+    if (!this.pane.isOutdated(this.data, this.hovered, this.app.state.get("point"), theme)) return;
     const ratio = devicePixelRatio || 1;
     const context = canvas.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
     if (!this.data) return;
-    const style = getComputedStyle(document.documentElement);
-    const [ink, accent, panel] = ["--quiet", "--accent", "--panel"].map((name) => style.getPropertyValue(name).trim());
-    this.drawAxes(context, ink);
+    const [quiet, accent, panel] = ["quiet", "accent", "panel"].map((name) => ink(name, theme));
+    this.drawAxes(context, quiet);
     const places = this.places();
-    context.strokeStyle = ink;
+    context.strokeStyle = quiet;
     context.lineWidth = 1;
     context.beginPath();
     places.forEach(([x, y], k) => context[k ? "lineTo" : "moveTo"](x, y));
@@ -87,7 +88,7 @@ export class Front {
     const chosen = this.app.state.get("point");
     places.forEach(([x, y], k) => {
       context.fillStyle = k === chosen ? accent : panel;
-      context.strokeStyle = k === chosen || k === this.hovered ? accent : ink;
+      context.strokeStyle = k === chosen || k === this.hovered ? accent : quiet;
       context.lineWidth = 2;
       context.beginPath();
       if (k === this.data.regret_index) star(context, x, y, k === chosen ? 10 : 8);
@@ -96,17 +97,17 @@ export class Front {
       context.stroke();
     });
     const [x, y] = places[this.data.regret_index];
-    context.fillStyle = ink;
+    context.fillStyle = quiet;
     context.textAlign = x > canvas.clientWidth / 2 ? "right" : "left";
     context.fillText("regret", x + (x > canvas.clientWidth / 2 ? -12 : 12), y + 4);
   }
 
-  drawAxes(context, ink) {
+  drawAxes(context, color) {
     const { clientWidth: width, clientHeight: height } = this.pane.canvas;
     const { cost_ea: ea, cost_ed: ed } = this.data;
     const [left, right, bottom] = [PAD.left, width - PAD.right, height - PAD.bottom];
     context.font = "11px system-ui, sans-serif";
-    context.fillStyle = context.strokeStyle = ink;
+    context.fillStyle = context.strokeStyle = color;
     context.lineWidth = 1;
     context.strokeRect(left, PAD.top - 6, right - left + 10, bottom - PAD.top + 6);
     context.textAlign = "center";

@@ -10,6 +10,7 @@ layout(location = 2) in float a_shift_x;
 layout(location = 3) in uint a_flags;
 layout(location = 4) in float a_shift_y;
 uniform vec2 u_size;
+uniform uint u_first;
 uniform float u_length;
 uniform bool u_is_aligned;
 uniform bool u_by_label;
@@ -27,7 +28,7 @@ void main() {
   bool is_signal = (a_flags & 1u) != 0u;
   vec2 place = vec2(float(a_pixel & 0x7fffu), float((a_pixel >> 15) & 0x7fffu));
   if (u_is_aligned) place += (2.0 * vec2(a_shift_x, a_shift_y) - 1.0) * u_size;
-  float age = float(a_dt) / u_length;
+  float age = float(a_dt - u_first) / u_length;
   vec3 color = u_by_label ? (is_signal ? u_signal : u_noise) : (is_on ? u_on : u_off);
   v_color = vec4(color, u_alpha * mix(u_oldest, 1.0, age));
   gl_PointSize = u_point;
@@ -79,7 +80,7 @@ export class Renderer {
     this.canvas.addEventListener("webglcontextrestored", () => location.reload());
     this.program = this.build();
     this.uniforms = new Map();
-    this.buffers = new Map(); // typed array -> buffer on the graphics card
+    this.buffers = new Map(); // bytes -> buffer on the graphics card
   }
 
   /** Name of the graphics card. */
@@ -115,24 +116,25 @@ export class Renderer {
     return this.uniforms.get(name);
   }
 
-  buffer(array) {
+  /** Arrays lie in the bytes that came from the server, and those go to the graphics card once, as a whole. */
+  buffer({ buffer: bytes }) {
     const { gl } = this;
-    let buffer = this.buffers.get(array);
+    let buffer = this.buffers.get(bytes);
     if (buffer) return buffer;
     buffer = gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-    gl.bufferData(gl.ARRAY_BUFFER, array, gl.STATIC_DRAW);
-    this.buffers.set(array, buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, bytes, gl.STATIC_DRAW);
+    this.buffers.set(bytes, buffer);
     return buffer;
   }
 
-  /** Forget the buffers of all arrays but these. */
+  /** Forget all buffers but those of these arrays. */
   keepOnly(arrays) {
-    const wanted = new Set(arrays);
-    for (const [array, buffer] of this.buffers) {
-      if (wanted.has(array)) continue;
+    const wanted = new Set(arrays.map((array) => array?.buffer));
+    for (const [bytes, buffer] of this.buffers) {
+      if (wanted.has(bytes)) continue;
       this.gl.deleteBuffer(buffer);
-      this.buffers.delete(array);
+      this.buffers.delete(bytes);
     }
   }
 
@@ -146,8 +148,8 @@ export class Renderer {
     }
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffer(array));
     gl.enableVertexAttribArray(location);
-    if (normalized) gl.vertexAttribPointer(location, size, type, true, 0, 0);
-    else gl.vertexAttribIPointer(location, size, type, 0, 0);
+    if (normalized) gl.vertexAttribPointer(location, size, type, true, 0, array.byteOffset);
+    else gl.vertexAttribIPointer(location, size, type, 0, array.byteOffset);
   }
 
   /** Draw layers of events on canvases: a list of { target, layer, look }. */
@@ -192,6 +194,7 @@ export class Renderer {
     this.bind(4, layer.shift_y, 1, gl.UNSIGNED_SHORT, true);
     this.bind(3, layer.flags, 1, gl.UNSIGNED_BYTE, false);
     gl.uniform2f(this.uniform("u_size"), ...look.size);
+    gl.uniform1ui(this.uniform("u_first"), look.first);
     gl.uniform1f(this.uniform("u_length"), look.length);
     gl.uniform1i(this.uniform("u_is_aligned"), look.isAligned && layer.shift_x ? 1 : 0);
     gl.uniform1i(this.uniform("u_by_label"), look.byLabel ? 1 : 0);

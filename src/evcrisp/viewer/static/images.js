@@ -4,6 +4,7 @@ import { ramp } from "evcrisp/colors";
 import { viewOf } from "evcrisp/panes";
 
 const scratch = document.createElement("canvas");
+const bars = new Map(); // colors -> a canvas that shows all of them, from left to right
 
 /** Draw a map (null for none) on a canvas that shows the sensor. */
 export function drawMap(canvas, map, facts, state, theme, scale) {
@@ -13,8 +14,8 @@ export function drawMap(canvas, map, facts, state, theme, scale) {
   context.fillStyle = `rgb(${colors[0]}, ${colors[1]}, ${colors[2]})`;
   context.fillRect(0, 0, canvas.width, canvas.height);
   if (!map) return;
-  scratch.width = facts.width;
-  scratch.height = facts.height;
+  if (scratch.width !== facts.width) scratch.width = facts.width;
+  if (scratch.height !== facts.height) scratch.height = facts.height;
   const image = new ImageData(facts.width, facts.height);
   const words = new Uint32Array(image.data.buffer);
   const table = new Uint32Array(colors.buffer);
@@ -26,17 +27,21 @@ export function drawMap(canvas, map, facts, state, theme, scale) {
   drawScale(context, canvas, colors, theme, scale);
 }
 
+function barOf(colors) {
+  if (bars.has(colors)) return bars.get(colors);
+  const bar = Object.assign(document.createElement("canvas"), { width: 256, height: 1 });
+  bar.getContext("2d").putImageData(new ImageData(colors, 256, 1), 0, 0);
+  bars.set(colors, bar);
+  return bar;
+}
+
 function drawScale(context, canvas, colors, theme, { low, high }) {
   const ratio = devicePixelRatio || 1;
   const width = 120 * ratio;
   const height = 8 * ratio;
   const x = canvas.width - width - 8 * ratio;
   const y = canvas.height - height - 20 * ratio;
-  for (let k = 0; k < width; k++) {
-    const c = 4 * Math.floor((255 * k) / width);
-    context.fillStyle = `rgb(${colors[c]}, ${colors[c + 1]}, ${colors[c + 2]})`;
-    context.fillRect(x + k, y, 1, height);
-  }
+  context.drawImage(barOf(colors), x, y, width, height);
   const ink = theme === "dark" ? "#e6eaf0" : "#1b2027";
   context.strokeStyle = ink;
   context.lineWidth = ratio;

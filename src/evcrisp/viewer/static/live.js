@@ -1,23 +1,34 @@
 // Data from the server.
 
 import { readBundle } from "evcrisp/bundle";
+import { Stretches } from "evcrisp/stretch";
 
 export class LiveSource {
   constructor(settings) {
     this.settings = settings;
     this.isLive = true;
+    this.stretches = new Stretches((start, length) => this.window(start, length));
   }
 
   snap(t) {
     return Math.round(t);
   }
 
+  snapLength(length) {
+    return length;
+  }
+
   async facts(after) {
     return (await ask(after === undefined ? "api/facts" : `api/facts?after=${after}`)).json();
   }
 
-  async events(start, length, signal) {
-    const response = await ask(`api/events?start=${start}&length=${length}`, { signal });
+  /** Events of a window; where it is known that more will be wanted soon, how much time ahead. */
+  async events(start, length, ahead) {
+    return ahead > 0 ? this.stretches.events(start, length, ahead) : this.window(start, length);
+  }
+
+  async window(start, length) {
+    const response = await ask(`api/events?start=${start}&length=${length}`);
     return readBundle(await response.arrayBuffer());
   }
 

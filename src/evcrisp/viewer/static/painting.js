@@ -1,9 +1,9 @@
 // What stands on each pane, from the state and the data at hand.
 
-import { palette, rgb } from "evcrisp/colors";
+import { ink, palette, rgb } from "evcrisp/colors";
 import { cameraOf, drawBox } from "evcrisp/cloud";
 import { drawMap } from "evcrisp/images";
-import { clipOf, fitCanvas, frameSensor, viewOf } from "evcrisp/panes";
+import { clipOf, frameSensor, viewOf } from "evcrisp/panes";
 import { count, motion, number, percent } from "evcrisp/words";
 
 /** Colors and ways of drawing that all panes share. */
@@ -21,15 +21,10 @@ function common(app, theme) {
 }
 
 export function paintPanes(app, theme) {
-  const { panes, shown, state } = app;
+  const { shown, state } = app;
   const look = lookOf(app, theme);
   const shared = common(app, theme);
   const show = state.get("show");
-  const large = state.get("large");
-  for (const pane of Object.values(panes)) {
-    pane.isCovered = Boolean(large) && pane.name !== large;
-    if (pane.isShown) fitCanvas(pane.canvas);
-  }
   const jobs = [
     imageJob(app, "raw", shown.events, look, shared, {}),
     imageJob(app, "aligned", shown.result, look, shared, { isAligned: true }),
@@ -52,7 +47,7 @@ function imageJob(app, name, layer, look, shared, changes) {
   return {
     target,
     layer,
-    look: { ...look, ...changes, length, point, frame: view, view: clipOf(target, view) },
+    look: { ...look, ...changes, first: layer?.dt_first ?? 0, length, point, frame: view, view: clipOf(target, view) },
     finish: () => frameSensor(target, app.facts, view, "#8884"),
   };
 }
@@ -67,21 +62,21 @@ function cloudJob(app, look, shared) {
   const target = pane.canvas;
   const camera = cameraOf(target, state);
   const length = layer?.length_us ?? state.get("window");
-  const quiet = getComputedStyle(document.documentElement).getPropertyValue("--quiet").trim();
-  const ink = state.get("colors") === "white-black" ? "#111111" : quiet;
+  const line = state.get("colors") === "white-black" ? "#111111" : ink("quiet", app.theme);
   return {
     target,
     layer,
     look: {
       ...look,
       camera,
+      first: layer?.dt_first ?? 0,
       length,
       byLabel: kind === "labels",
       isAligned: kind === "aligned",
       show: kind === "raw" ? "all" : state.get("show"),
       point: 2.4 * (devicePixelRatio || 1) * Math.max(1, target.height / 400),
     },
-    finish: () => drawBox(target, camera, app.facts, length, ink, palette(state.get("colors"), app.theme).ground),
+    finish: () => drawBox(target, camera, app.facts, length, line, palette(state.get("colors"), app.theme).ground),
   };
 }
 

@@ -1,5 +1,7 @@
 // The panes: canvases of the right size, one view of the sensor for all images, large panes.
 
+import { attachWheel } from "evcrisp/wheel";
+
 /** Let a canvas have as many pixels as it covers; true if that has changed. */
 export function fitCanvas(canvas) {
   const ratio = devicePixelRatio || 1;
@@ -67,7 +69,7 @@ export function frameSensor(canvas, facts, view, color) {
   context.strokeRect(view.left - 0.5, view.top - 0.5, facts.width * view.scale + 1, facts.height * view.scale + 1);
 }
 
-/** Wheel zooms at the pointer, dragging moves, double click shows the whole sensor. */
+/** The wheel zooms at the pointer, dragging moves, a double click shows the whole sensor. */
 export function attachView(pane, app) {
   const { canvas } = pane;
   const { state } = app;
@@ -79,14 +81,13 @@ export function attachView(pane, app) {
     const y = ((event.clientY - box.top) * ratio - view.top) / view.scale;
     return { x, y, view, ratio };
   };
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
+  attachWheel(canvas, (event) => {
     const { x, y, view } = at(event);
     const zoom = Math.min(40, Math.max(1, state.get("zoom") * Math.exp(-event.deltaY / 400)));
     const share = state.get("zoom") / zoom;
     if (zoom === 1) state.set({ zoom, cx: -1, cy: -1 });
     else state.set({ zoom, cx: x + (view.cx - x) * share, cy: y + (view.cy - y) * share });
-  }, { passive: false });
+  }, () => app.tellOfWheel());
   let drag = null;
   canvas.addEventListener("pointerdown", (event) => {
     drag = at(event);

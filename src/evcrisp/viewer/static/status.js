@@ -4,18 +4,24 @@ import { count, milliseconds, seconds, short } from "evcrisp/words";
 
 const byId = (id) => document.getElementById(id);
 
+/** Texts that stay are not set again, which would cost a layout. */
+function write(id, text) {
+  const element = byId(id);
+  if (element.textContent !== text) element.textContent = text;
+}
+
 export function paintStatus(app) {
   const { facts, state } = app;
-  byId("name").textContent = facts.name;
+  write("name", facts.name);
   const parts = [facts.format, `${facts.width} × ${facts.height} px`, `${count(facts.n_events)} events`, seconds(facts.duration_us)];
   if (facts.has_labels) parts.push("true labels known");
-  byId("facts").textContent = parts.filter(Boolean).join("  ·  ");
-  byId("clock").textContent = `${seconds(state.get("t"), 4)} of ${seconds(facts.duration_us)}`;
+  write("facts", parts.filter(Boolean).join("  ·  "));
+  write("clock", `${seconds(state.get("t"), 4)} of ${seconds(facts.duration_us)}`);
   byId("front-empty").hidden = Boolean(app.front.data) || state.get("front");
   app.panes.front.info(frontInfo(app));
   const message = byId("message");
   message.classList.toggle("is-error", Boolean(app.error));
-  message.textContent = app.error || words(app);
+  write("message", app.error || words(app));
   const busy = Object.entries(app.tasks).filter(([, task]) => task.isBusy && performance.now() - task.running.since > 150);
   clearTimeout(app.statusTimer); // the words change with time, too
   if (app.isBusy) app.statusTimer = setTimeout(() => app.paint(), busy.length ? 1000 : 160);
@@ -29,7 +35,7 @@ export function paintStatus(app) {
   const isSlow = busy.some(([, task]) => task.share === null && performance.now() - task.running.since > 4000);
   const hint = isSlow ? " The first time takes longer: code is compiled, once." : "";
   const names = { estimate: "motion and labels", filter: "filter", front: "Pareto front", track: "motion over time" };
-  byId("busy-text").textContent = busy.length ? `Computing ${busy.map(([name]) => names[name]).join(", ")}…${hint}` : `Reading, ${short(facts.n_events)} events…`;
+  write("busy-text", busy.length ? `Computing ${busy.map(([name]) => names[name]).join(", ")}…${hint}` : `Reading, ${short(facts.n_events)} events…`);
 }
 
 function frontInfo(app) {

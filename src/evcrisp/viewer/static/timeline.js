@@ -1,16 +1,38 @@
 // Event rate and motion over the whole recording; click or drag goes there.
 
-import { LINES, palette } from "evcrisp/colors";
+import { ink, LINES, palette } from "evcrisp/colors";
 import { number, short } from "evcrisp/words";
 
 const PAD = { left: 64, right: 12, top: 8, bottom: 18 };
+
+/** Something drawn beforehand, which is drawn again only when what it depends on has changed. */
+class Sheet {
+  constructor() {
+    this.canvas = document.createElement("canvas");
+    this.inputs = [];
+  }
+
+  update({ width, height }, inputs, draw) {
+    if (inputs.length === this.inputs.length && inputs.every((value, k) => value === this.inputs[k])) return;
+    this.inputs = inputs;
+    Object.assign(this.canvas, { width, height }); // which clears it
+    const context = this.canvas.getContext("2d");
+    const ratio = devicePixelRatio || 1;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.font = "11px system-ui, sans-serif";
+    draw(context);
+  }
+}
 
 export class Timeline {
   constructor(canvas, app) {
     this.canvas = canvas;
     this.app = app;
     this.visited = new Map(); // motion that was computed on the way, by method and place
+    this.nVisits = 0;
     this.track = null; // motion of the whole recording
+    this.rate = new Sheet();
+    this.motion = new Sheet();
     let isDragging = false;
     const go = (event) => {
       const box = canvas.getBoundingClientRect();
@@ -30,6 +52,7 @@ export class Timeline {
   visit(result) {
     if (!result.is_good || result.kind !== "estimate") return;
     const middle = result.start_us + result.length_us / 2;
+    this.nVisits += 1;
     this.visited.set(`${result.method} ${result.motion} ${middle}`, { middle, ...result });
     if (this.visited.size > 2000) this.visited.delete(this.visited.keys().next().value);
   }
@@ -39,19 +62,26 @@ export class Timeline {
     const ratio = devicePixelRatio || 1;
     const context = canvas.getContext("2d");
     const [width, height] = [canvas.width / ratio, canvas.height / ratio];
-    const style = getComputedStyle(document.documentElement);
-    const ink = style.getPropertyValue("--quiet").trim();
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    context.font = "11px system-ui, sans-serif";
+    const quiet = ink("quiet", theme);
     const duration = Math.max(app.facts.duration_us, 1);
     const plot = { x: PAD.left, width: width - PAD.left - PAD.right, duration };
     plot.at = (t) => plot.x + Math.min(t / duration, 1) * plot.width;
     const half = (height - PAD.top - PAD.bottom) / 2;
-    this.drawWindow(context, plot, height, style.getPropertyValue("--accent").trim());
-    this.drawRate(context, plot, PAD.top, half - 4, theme, ink);
-    this.drawMotion(context, plot, PAD.top + half + 4, half - 4, theme, ink);
-    drawAxis(context, plot, height, ink);
+    const size = [canvas.width, canvas.height, ratio, theme, duration];
+    const [colors, method, motion] = ["colors", "method", "motion"].map((name) => app.state.get(name));
+    this.rate.update(canvas, [...size, app.facts.rate, colors], (sheet) => {
+      this.drawRate(sheet, plot, PAD.top, half - 4, theme, quiet);
+      drawAxis(sheet, plot, height, quiet);
+    });
+    this.motion.update(canvas, [...size, this.track, this.nVisits, method, motion], (sheet) => {
+      this.drawMotion(sheet, plot, PAD.top + half + 4, half - 4, theme, quiet);
+    });
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.drawWindow(context, plot, height, ink("accent", theme));
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    for (const sheet of [this.rate, this.motion]) context.drawImage(sheet.canvas, 0, 0);
   }
 
   drawWindow(context, plot, height, color) {
