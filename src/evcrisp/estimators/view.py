@@ -48,6 +48,7 @@ class SortedWindow:
     """The events of a window in the order of their pixels, and probes among them. All is scratch."""
 
     data: WindowData
+    p: NDArray[np.uint8]  # (n,) in the order of time
     order: Integers  # (n,) index of each sorted event
     events: "Marks"  # not aligned yet
     probes: "Marks"  # not aligned yet
@@ -69,7 +70,7 @@ class SortedWindow:
         place = scratch_integers("place", probes.t.size)
         find_probes(probes.source, probes.t, stop, t, place)
         half = width * height
-        return cls(data, order, Marks(t, t, t, source, half), Marks(*probes, half), place)
+        return cls(data, p, order, Marks(t, t, t, source, half), Marks(*probes, half), place)
 
     def at(self, warp: PreparedWarp, theta: Floats, voting: Bools) -> "View":
         """Return the view at a motion; only events in ``voting``, shape (n,), make the maps."""
@@ -92,7 +93,7 @@ class SortedWindow:
         cell, inside = scratch_integers("cell", n), (scratch("a", n), scratch("b", n))
         shape = np.array([height, width])
         spline.locate(x, y, 1.0, float(padding), float(padding), shape, cell, *inside)
-        part_by_polarity(cell, self.data.p.view(np.uint8), voting, height * width)
+        part_by_polarity(cell, self.p, voting, height * width)
         images = scratch("images", 2, height, width)
         # In the order of time: neighbors would wait for each other's sums.
         spline.vote(cell, *inside, images.reshape(-1, width))
