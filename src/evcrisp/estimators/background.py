@@ -94,9 +94,9 @@ def background_rates(
     quiet, share = np.empty(2), np.empty(2)
     first_on = int(np.searchsorted(probes.source, probes.half))
     for q, part in enumerate((probe_support[:first_on], probe_support[first_on:])):
-        ranked = np.sort(part)
-        quiet[q] = ranked[int(QUIET_SHARE * ranked.size)]
-        share[q] = np.searchsorted(ranked, quiet[q], side="right") / ranked.size
+        k = int(QUIET_SHARE * part.size)
+        quiet[q] = np.partition(part, k)[k]
+        share[q] = np.count_nonzero(part <= quiet[q]) / part.size
     counts = np.empty(2, np.int64)
     count_quiet(support, events, quiet, counts)
     return np.maximum(counts, 0.5 * share) / (share * n_pixels)
@@ -122,9 +122,10 @@ def evidence_threshold(evidence: Floats, probe_evidence: Floats, false_alarm: fl
         return LEAST_EVIDENCE
     n_probes = probe_evidence.size
     some = np.sort(evidence[:: -(-evidence.size // n_probes)])
-    ranked = np.sort(probe_evidence)
-    steps = np.maximum(ranked[int((1.0 - false_alarm) * n_probes) :], LEAST_EVIDENCE)
-    kept_probes = 1.0 - np.searchsorted(ranked, steps, side="right") / n_probes
+    first = int((1.0 - false_alarm) * n_probes)
+    top = np.sort(np.partition(probe_evidence, first)[first:])
+    steps = np.maximum(top, LEAST_EVIDENCE)
+    kept_probes = (top.size - np.searchsorted(top, steps, side="right")) / n_probes
     kept = 1.0 - np.searchsorted(some, steps, side="right") / some.size
     variance = np.maximum(kept_probes, 1.0 / n_probes) * (1.0 / some.size + 1.0 / n_probes)
     return float(steps[np.argmax(kept - kept_probes - _CERTAINTY * np.sqrt(variance))])
