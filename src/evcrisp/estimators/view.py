@@ -131,7 +131,7 @@ class View:
 
         support = scratch(f"{name} support", self.window.order.size)
         probe_support = np.empty(self.window.place.size)
-        own_of_events(self.events, scratch_integers("pairs", support.size), support)
+        own_of_events(self.events, support)
         read_support(self.maps, self.events, support)
         own_of_probes(self.probes, self.window.place, self.events, probe_support)
         read_support(self.maps, self.probes, probe_support)

@@ -13,13 +13,16 @@ import numpy as np
 
 from evcrisp.kernels import fused, njit
 
-#: Events of its own pixel that are kept from supporting an event, on each side in time. Sources with
-#: more of them at hand are put on a small map of their own instead of being compared one by one.
+#: More events of a source than this are put on a small map of their own instead of being compared
+#: one by one. Where that does not fit, so many on each side in time are kept from supporting an event.
 LONG_BURST = 16
 
 #: As many for a probe, which has no map.
 MOST_OWN = 64
 _PATCH_PIXELS = 4096
+
+#: Pairs that are looked at together, so that all of them stay in the cache.
+_BLOCK = 2048
 
 #: What an event adds further away than this is nothing.
 LEAST_SHARE = 1e-3
@@ -135,23 +138,43 @@ def _shared(a0, a1, a2, distance):
 
 
 @fused
-def own_of_events(events, pairs, own):
+def own_of_events(events, own):
     """Sum up what the events of a source put at each other's places and at their own.
 
-    events : Marks      pairs : (n,) int32, scratch      own : (n,) float64, filled
+    events : Marks      own : (n,) float64, filled
     """
     x, y, source = events.x, events.y, events.source
-    n = own.size
-    n_pairs = 0
-    for k in range(n):
+    for k in range(own.size):
         a0, a1, a2 = _taps(x[k] - np.floor(x[k] + 0.5))
         b0, b1, b2 = _taps(y[k] - np.floor(y[k] + 0.5))
         own[k] = (a0 * a0 + a1 * a1 + a2 * a2) * (b0 * b0 + b1 * b1 + b2 * b2)
-    # First all events with the one before them, then those that still have much in common with the
-    # one before that. A list of pairs, not a loop per event: how long that one goes on is a toss.
-    for k in range(1, n):
-        pairs[n_pairs] = k
-        n_pairs += source[k] == source[k - 1]
+    pairs, patch = np.empty(_BLOCK, np.int64), np.empty(_PATCH_PIXELS)
+    first, k = 0, 1
+    while k < own.size:
+        n_pairs = 0
+        while k < own.size and n_pairs < _BLOCK:
+            first = first if source[k] == source[k - 1] else k
+            pairs[n_pairs] = k
+            n_pairs += first < k
+            k += 1
+            if k - first == LONG_BURST + 1:
+                stop = k
+                while stop < own.size and source[stop] == source[first]:
+                    stop += 1
+                if _own_by_patch(x, y, first, stop, patch, own):
+                    # The pairs of this burst that came with the block before were for nothing.
+                    n_pairs = max(n_pairs - LONG_BURST, 0)
+                    k = stop
+        _add_shares(x, y, source, pairs, n_pairs, own)
+
+
+@fused
+def _add_shares(x, y, source, pairs, n_pairs, own):
+    """Add up what events put at the places of the events before them, and the other way round.
+
+    First all with the one before them, then those that still have much in common with the one before
+    that. A list of pairs, not a loop per event: how long that one goes on is a toss.
+    """
     lag = 1
     while n_pairs > 0 and lag <= LONG_BURST:
         n_left = 0
@@ -168,34 +191,24 @@ def own_of_events(events, pairs, own):
             n_left += (share > 0.0) & (m > 0) & (source[max(m - 1, 0)] == source[k])
         n_pairs = n_left
         lag += 1
-    patch = np.empty(_PATCH_PIXELS if n_pairs > 0 else 0)
-    stop = 0
-    for q in range(n_pairs):
-        if pairs[q] >= stop:
-            first = stop = pairs[q]
-            while first > 0 and source[first - 1] == source[pairs[q]]:
-                first -= 1
-            while stop < n and source[stop] == source[pairs[q]]:
-                stop += 1
-            _own_by_patch(x, y, first, stop, patch, own)
 
 
 @fused
 def _own_by_patch(x, y, first, stop, patch, own):
     """Make a small map of the events of a source alone, and read it: linear in their number.
 
-    If they do not fit on the patch, or are no numbers, all stays as it was.
+    Returns False if they do not fit on the patch, or are no numbers; all stays as it was then.
     """
     left = right = np.floor(x[first] + 0.5)
     top = bottom = np.floor(y[first] + 0.5)
     for k in range(first, stop):
         i, j = np.floor(x[k] + 0.5), np.floor(y[k] + 0.5)
         if not (abs(i - left) < patch.size and abs(j - top) < patch.size):
-            return
+            return False
         left, right, top, bottom = min(left, i), max(right, i), min(top, j), max(bottom, j)
     width, height = int(right - left) + 3, int(bottom - top) + 3
     if width * height > patch.size:
-        return
+        return False
     patch[: width * height] = 0.0
     for voting in (True, False):
         for k in range(first, stop):
@@ -211,6 +224,7 @@ def _own_by_patch(x, y, first, stop, patch, own):
                     else:
                         total += weight * patch[place]
             own[k] = total
+    return True
 
 
 @fused
