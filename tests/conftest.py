@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import settings
 
 from evcrisp import Events, MissingExtraError
@@ -47,6 +48,19 @@ def random_events(n=1000, resolution=(346, 260), seed=0, t_start=1_000_000, dura
         p=rng.integers(0, 2, n).astype(bool),
         resolution=resolution,
     )
+
+
+@pytest.fixture
+def run():
+    """Return a function that calls the command line in process, and checks its exit code."""
+    from evcrisp.cli import main
+
+    def call(*words, code=0):
+        result = CliRunner().invoke(main, [str(word) for word in words])
+        assert result.exit_code == code, (result.output, result.exception)
+        return result
+
+    return call
 
 
 @pytest.fixture

@@ -79,13 +79,16 @@ class FormatError(EvError, ValueError):
         hint = ' Keep what came before with on_error="truncate".'
         if self.beside is not None:
             return f"{self._name()}{self.reason} (byte {self.offset}, in the {self.beside}).{hint}"
-        after = f"byte {self.offset}, after {self.n_before} events"
+        after = f"byte {self.offset}, after {self._events()}"
         return f"{self._name()}{self.reason} ({after}).{hint if self.n_before else ''}"
 
     def kept(self) -> str:
         """Say what is wrong and what was kept, for reads that go on after damage."""
-        kept = f"the {self.n_before} events" if self.beside is None else f"the {self.beside}"
+        kept = f"the {self._events()}" if self.beside is None else f"the {self.beside}"
         return f"{self._name()}{self.reason} (byte {self.offset}); kept {kept} before it."
+
+    def _events(self) -> str:
+        return f"{self.n_before} event{'' if self.n_before == 1 else 's'}"
 
     def _name(self) -> str:
         return "" if self.path is None else f"{self.path}: "

@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,51 @@ import numpy as np
 
 import evcrisp
 from evcrisp.camera import Camera
-from evcrisp.errors import OutputError
 from evcrisp.estimators.result import Estimate
 from evcrisp.events import Events
 from evcrisp.io._npz_packer import NpzPacker
-from evcrisp.io._writing import replacing
+from evcrisp.io._writing import naming, refuse_inputs, replacing
 from evcrisp.io.formats import READERS, WRITERS
 from evcrisp.io.recording import Recording
-from evcrisp.io.writing import write
+from evcrisp.io.writing import fill
 from evcrisp.tracking import Windows, track
 from evcrisp.voting import LabeledChunk, vote
+
+
+@dataclass(slots=True)
+class Stop:
+    """A wish to end a run early. Windows that are finished by then are kept, and written whole.
+
+    `ask` may be called from the handler of a signal: it interrupts reading and estimating, but never
+    the writing of a window, unless it is called again. `has_cut` says whether windows are missing.
+    """
+
+    is_asked: bool = False
+    has_cut: bool = False
+    _is_writing: bool = False
+
+    def ask(self) -> None:
+        """Ask for the end; a second time, insist."""
+        insists, self.is_asked = self.is_asked, True
+        if insists or not self._is_writing:
+            raise KeyboardInterrupt
+
+    def until(self, estimates: Iterator[Estimate]) -> Iterator[Estimate]:
+        """Yield estimates until the end is asked for; who takes one writes it down."""
+        estimate: Estimate | None = None
+        while not self.has_cut:
+            try:
+                self._is_writing = False
+                estimate = None if self.is_asked else next(estimates, None)
+                self.has_cut = self.is_asked
+            except KeyboardInterrupt:
+                self.is_asked = self.has_cut = True
+                return
+            finally:
+                self._is_writing = True
+            if estimate is None:
+                return
+            yield estimate
 
 
 @dataclass(slots=True)
@@ -88,6 +124,7 @@ def run_to_folder(
     windows: Windows | None = None,
     overwrite: bool = False,
     on_chunk: Callable[[Events], None] | None = None,
+    stop: Stop | None = None,
     **params: Any,
 ) -> dict[str, Any]:
     """Track a recording, write what comes out, and return the summary.
@@ -105,49 +142,61 @@ def run_to_folder(
         Replace results that are there.
     on_chunk : callable, optional
         Called with every chunk of cleaned events, for progress.
+    stop : Stop, optional
+        Ends the run early. What was finished is written then, and the summary says so; unless there
+        are results already, which stay as they are.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the run was ended early and nothing was written.
     """
     start = time.perf_counter()
     format_name = recording.format if recording.format in WRITERS else "npz"
-    clean_path = folder / f"{_stem(recording)}.clean{WRITERS[format_name].suffixes[0]}"
-    if clean_path.resolve() == recording.path.resolve():
-        raise OutputError(f"{clean_path} is the input itself. Choose another folder.")
+    writer = WRITERS[format_name]()
+    clean = folder / f"{_stem(recording)}.clean{writer.suffixes[0]}"
+    # The summary appears last: where it is, the other files belong to it.
+    names = ("summary.json", "motion.csv", "labels.npz", clean.name)
+    for name in names:
+        refuse_inputs(folder / name, recording.path)
+    has_results = any((folder / name).exists() for name in names)
+    stop = Stop() if stop is None else stop
     estimates = track(recording, method, motion, camera=camera, windows=windows, **params)
     folder.mkdir(parents=True, exist_ok=True)
-    lines = io.StringIO()
-    with (
-        replacing(folder / "labels.npz", overwrite=overwrite) as labels_path,
-        replacing(folder / "motion.csv", overwrite=overwrite) as motion_path,
-        replacing(folder / "summary.json", overwrite=overwrite) as summary_path,
-    ):
+    with ExitStack() as stack:
+        summary_path, motion_path, labels_path, clean_path = (
+            stack.enter_context(replacing(folder / name, overwrite=overwrite)) for name in names
+        )
         packer = NpzPacker(labels_path)
+        stack.callback(packer.remove)
+        lines = io.StringIO()
         journal = _Journal(packer, csv.writer(lines, lineterminator="\n"))
-        try:
-            write(
-                clean_path,
-                _cleaned(estimates, journal, recording.resolution),
-                format=format_name,
-                overwrite=overwrite,
-                extras_from=recording,
-                on_chunk=on_chunk,
-            )
-            packer.pack({})
-        except BaseException:
-            packer.remove()
-            raise
-        motion_path.write_text(lines.getvalue())
-        summary = _summary(recording, journal, clean_path, method, motion, start)
-        summary_path.write_text(json.dumps(summary, indent=2) + "\n")
+        cleaned = _cleaned(stop.until(estimates), journal, recording.resolution)
+        fill(clean_path, writer, cleaned, extras_from=recording, on_chunk=on_chunk)
+        packer.pack({})
+        if stop.has_cut and (has_results or not journal.n_windows):
+            raise KeyboardInterrupt
+        _write_text(motion_path, lines.getvalue())
+        summary = _summary(recording, journal, clean, method, motion, start)
+        summary["stopped"] = stop.has_cut
+        _write_text(summary_path, json.dumps(summary, indent=2) + "\n")
     return summary
+
+
+def _write_text(path: Path, text: str) -> None:
+    # Without its name, a complaint would be taken for one about the recording, the innermost file.
+    with naming(path):
+        path.write_text(text)
 
 
 def _stem(recording: Recording) -> str:
     """Return the name of a recording without the ending of its format; other dots stay."""
-    name = recording.path.name
+    name = recording.path.name or recording.path.absolute().name  # of the folder "."
     endings = READERS[recording.format].suffixes if recording.format in READERS else ()
     for ending in sorted(endings, key=len, reverse=True):
         if name.lower().endswith(ending) and len(name) > len(ending):
             return name[: -len(ending)]
-    return recording.path.stem or "recording"
+    return Path(name).stem or "recording"
 
 
 def _cleaned(

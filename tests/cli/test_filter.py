@@ -1,27 +1,16 @@
 """``evcrisp filter`` and ``evcrisp filters`` in process."""
 
+import errno
 import json
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import evcrisp
-from evcrisp.cli import main
 from evcrisp.filters import DENOISERS, Labels, denoise
 from evcrisp.filters._protocol import About
-
-
-@pytest.fixture
-def run():
-    def call(*words, code=0):
-        result = CliRunner().invoke(main, [str(word) for word in words])
-        assert result.exit_code == code, (result.output, result.exception)
-        return result
-
-    return call
 
 
 @pytest.fixture
@@ -166,7 +155,7 @@ def test_filters_are_listed_for_people_and_for_machines(run):
 def test_labels_never_replace_the_recording(run, sample, tmp_path):
     before = sample.read_bytes()
     words = ("filter", sample, tmp_path / "out.npz", "--labels", sample, "--force")
-    assert "--labels must not replace the recording" in run(*words, code=2).stderr
+    assert "is the input itself. Choose another name." in run(*words, code=1).stderr
     assert sample.read_bytes() == before
 
 
@@ -176,3 +165,16 @@ def test_labels_never_replace_the_recording(run, sample, tmp_path):
 def test_a_radius_that_would_fill_the_memory_is_refused(run, sample, tmp_path, name):
     words = ("filter", sample, tmp_path / "out.npz", "-m", name, "--set", "radius=100000")
     assert "`radius` must be at most 100; got 100,000." in run(*words, code=2).stderr
+
+
+def test_output_and_labels_appear_together_or_not_at_all(run, sample, tmp_path, monkeypatch):
+    def full(self, constants):
+        raise OSError(errno.ENOSPC, "No space left on device", str(self._path))
+
+    # The output itself is complete when the labels do not fit any more.
+    monkeypatch.setattr("evcrisp.io._npz_packer.NpzPacker.pack", full)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    words = ("filter", sample, tmp_path / "a.es", "--labels", tmp_path / "labels.npz")
+    said = f"Error: {tmp_path / 'labels.npz'} could not be written: No space left on device.\n"
+    assert run(*words, code=1).stderr.endswith(said)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

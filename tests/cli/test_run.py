@@ -5,20 +5,8 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import evcrisp
-from evcrisp.cli import main
-
-
-@pytest.fixture
-def run():
-    def call(*words, code=0):
-        result = CliRunner().invoke(main, [str(word) for word in words])
-        assert result.exit_code == code, (result.output, result.exception)
-        return result
-
-    return call
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +143,41 @@ def test_dots_in_a_name_stay(run, scene, tmp_path):
         assert (tmp_path / name[:7] / f"{name[:7]}.clean.aedat4").exists()
 
 
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ((160, 120), None),
+        ((180, 130), None),  # a lens that is off by a tenth
+        ((80, 60), "The principal point (40.0, 30.0) px is far from (79.5, 59.5), the middle"),
+        ((240, 180), "The principal point (120.0, 90.0) px is far from"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["run", "pareto", "simulate"])
+def test_a_calibration_of_another_sensor_is_doubted(run, scene, tmp_path, size, message, verb):
+    calibration = tmp_path / "calib.txt"
+    calibration.write_text(f"150 150 {size[0] / 2} {size[1] / 2}")
+    recording = saved(scene, tmp_path / "scene.npz")
+    words = {
+        "run": ("run", recording, "-o", tmp_path / "out", "-m", "cmax"),
+        "pareto": ("pareto", recording, "--window-ms", "5", "--points", "3"),
+        "simulate": ("simulate", tmp_path / "a.npz", "--resolution", "160x120"),
+    }[verb]
+    told = run(*words, "--motion", "rotation", "--camera", calibration).stderr
+    if message is None:
+        assert "principal point" not in told
+    else:
+        assert f"Warning: {calibration}: {message}" in told
+
+
 def test_a_camera_that_nothing_uses_is_said(scene, caplog):
     camera = evcrisp.Camera(100.0, 100.0, 80.0, 60.0)
     evcrisp.estimate(scene.events, "cmax", camera=camera)
     assert "Only the motion 'rotation' uses a camera" in caplog.text
+
+
+def test_results_of_the_folder_here_have_its_name(run, scene, tmp_path, monkeypatch):
+    folder = tmp_path / "take.columns"
+    evcrisp.write(folder, scene.events)
+    monkeypatch.chdir(folder)
+    summary = json.loads(run("run", ".", "-o", tmp_path / "out", "-m", "cmax").stdout)
+    assert summary["output"] == "take.clean.columns"

@@ -32,14 +32,21 @@ def test_a_time_must_be_finite(recording, words, option, value):
     filled = [word.format(recording) for word in words]
     result = CliRunner().invoke(main, [*filled, option, value])
     assert result.exit_code == 2, result.output
-    assert f"{option} must be a finite number of milliseconds; got {value}." in result.output
+    said = f"Invalid value for '{option}': expected a finite number of milliseconds; got {value}."
+    assert said in " ".join(result.output.split())
 
 
-def test_a_window_without_events_is_not_drawn(recording):
-    words = ["plot", "scatter", recording, "-o", f"{recording}.png", "--start-ms", "99999"]
-    result = CliRunner().invoke(main, words)
-    assert result.exit_code == 1
-    assert "There are no events from 99999 ms to" in result.output
+@pytest.mark.parametrize("verb", [["plot", "scatter", "{}", "-o", "{}.png"], ["pareto", "{}"]])
+def test_a_window_without_events_is_refused(run, recording, verb):
+    filled = [word.format(recording) for word in verb]
+    result = run(*filled, "--start-ms", "99999", code=1)
+    assert "There are no events from 99999 ms to 100029 ms" in result.output
+
+
+def test_the_motion_of_nothing_is_not_drawn(run, tmp_path):
+    evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
+    result = run("plot", "motion", tmp_path / "none.npz", "-o", tmp_path / "a.png", code=1)
+    assert "There are no events, and so no motion to draw." in result.stderr
 
 
 @pytest.mark.parametrize("verb", [["run", "{}", "-o", "{}.d"], ["pareto", "{}"]])
@@ -47,4 +54,4 @@ def test_a_time_must_fit_a_clock(recording, verb):
     filled = [word.format(recording) for word in verb]
     result = CliRunner().invoke(main, [*filled, "--window-ms", "1e18"])
     assert result.exit_code == 2
-    assert "at most 1e+12 ms" in result.output
+    assert "Invalid value for '--window-ms': expected 0.001 to 1e+12 ms" in result.output

@@ -2,29 +2,19 @@
 
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import click
+import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import evcrisp
 from evcrisp.cli import VERBS, main
-
-
-@pytest.fixture
-def run(monkeypatch):
-    def call(*words, code=0):
-        result = CliRunner().invoke(main, [str(word) for word in words])
-        assert result.exit_code == code, (result.output, result.exception)
-        return result
-
-    return call
 
 
 @pytest.fixture
@@ -97,11 +87,6 @@ def test_convert_does_not_overwrite_unless_forced(run, sample, tmp_path):
     result = run("convert", sample, tmp_path / "a.npz", code=1)
     assert "exists already. Use --force to replace it." in result.stderr
     run("convert", sample, tmp_path / "a.npz", "--force")
-
-
-def test_convert_onto_itself_is_safe(run, sample, make_events):
-    run("convert", sample, sample, "--force")
-    assert evcrisp.read(sample).equals(make_events(1000))
 
 
 def test_settings_reach_the_format(run, sample, tmp_path):
@@ -220,12 +205,14 @@ def test_simulate_keeps_the_gyroscope_in_aedat4(run, tmp_path):
         (("--motion", "spin"), "Unknown motion model 'spin'"),
         (("--theta", "1"), "must be 2 numbers"),
         (("--set", "c_onn=1"), "Did you mean 'c_on'"),
-        (("--noise-hz", "-1"), "--noise-hz must"),
-        (("--set", "camera=foo"), "`camera` must be a Camera"),
+        (("--noise-hz", "-1"), "Invalid value for '--noise-hz'"),
+        (("--set", "camera=foo"), "--camera must be a Camera"),
         (("--set", "objects=foo"), "`objects` must be ObjectConfigs"),
-        (("--set", "noise=3"), "`noise` must be a NoiseConfig"),
-        (("--duration-ms", "nan"), "expected a number of ms"),
-        (("--duration-ms", "1e9"), "`duration_us` must"),
+        (("--set", "noise=3"), "--noise must be a NoiseConfig"),
+        (("--duration-ms", "nan"), "Invalid value for '--duration-ms': expected a finite number"),
+        (("--duration-ms", "1e9"), "expected 0.001 to 600000 ms; got 1e+09."),
+        (("--set", "duration_us=0"), "--duration-ms must"),
+        (("--set", "uniform_hz=-1"), "--noise-hz must"),
         (("--set", "t_start_us=9223372036854775800"), "`t_start_us` must"),
     ],
 )
@@ -256,6 +243,38 @@ def test_demo_prints_a_table_and_saves_a_picture(run, tmp_path):
     assert auc > max(float(rows[name][4]) for name in ("baf+cmax", "eja", "exact"))
     assert error_px < 0.1
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_a_picture_needs_is_asked_for_before_the_work(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # as if it were not installed
+    result = run("demo", "--picture", tmp_path / "a.png", code=1)
+    assert result.stdout == ""
+    assert "Figures need the package 'matplotlib'" in result.stderr
+
+
+@pytest.mark.parametrize("words", [("--picture", "mine.png"), ("--save", "mine.npz")])
+def test_demo_finds_its_files_in_the_way_before_the_work(run, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / words[1]).write_text("mine")
+    result = run("demo", *words, code=1)
+    assert result.stdout == ""
+    assert "exists already. Use --force to replace it." in result.stderr
+    assert "No output format has the suffix" in run("demo", "--save", "a.xyz", code=2).stderr
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_one_event_is_one_event(run, make_events, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    evcrisp.write("one.npz", make_events(1))
+    assert run("convert", "one.npz", "a.npz").stdout == "Wrote 1 event to a.npz.\n"
+    assert "of 1 event, dropped 1" in run("filter", "one.npz", "b.npz").stdout
+    np.save("labels.npy", np.ones(3, bool))
+    words = ("evaluate", "one.npz", "--labels", "labels.npy", "--no-aocc")
+    assert "holds 3 labels, but the recording has 1 event." in run(*words, code=1).stderr
+    np.save("labels.npy", np.ones(0, bool))
+    assert "holds 0 labels, but the recording has at least 1 event." in run(*words, code=1).stderr
+    words = ("simulate", "c.npz", "--duration-ms", "1", "--motion", "rotation")
+    assert "left out: 1 IMU sample." in run(*words).stderr
 
 
 def test_simulating_nothing_gives_an_empty_recording(run, tmp_path):
@@ -305,6 +324,25 @@ def test_a_pipe_is_refused(run, sample, tmp_path):
     assert "not a regular file" in result.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_standard_output_that_is_full_is_named(sample):
+    words = f"exec {sys.executable} -m evcrisp info {sample} > /dev/full"
+    result = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1
+    said = "Error: Standard output could not be written: No space left on device.\n"
+    assert result.stderr == said
+
+
+def test_a_folder_that_cannot_be_made_is_named(run, sample):
+    result = run("run", sample, "-o", sample / "out", code=1)
+    assert result.stderr == f"Error: {sample / 'out'}: Not a directory.\n"
+
+
+def test_a_header_that_says_no_format_asks_for_the_option(run, tmp_path):
+    (tmp_path / "a.raw").write_bytes(b"x" * 40)
+    assert "give --format evt3, evt2 or evt21" in run("info", tmp_path / "a.raw", code=1).stderr
+
+
 def test_a_closed_standard_error_is_no_reason_to_fail(sample):
     words = f"exec {sys.executable} -m evcrisp info {sample} 2>&-"
     result = subprocess.run(["sh", "-c", words], stdout=subprocess.PIPE, text=True, check=True)
@@ -330,18 +368,15 @@ def test_being_told_to_end_leaves_no_scraps(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_warnings_stand_on_a_line_of_their_own_beside_the_progress_bar(make_events, tmp_path):
+def test_warnings_stand_on_a_line_of_their_own_beside_the_progress_bar(
+    terminal, make_events, tmp_path
+):
     labeled = make_events(1000).with_signal([True] * 1000)
     evcrisp.write(tmp_path / "labeled.npz", labeled)
-    master, slave = pty.openpty()
-    words = [sys.executable, "-m", "evcrisp", "convert", "labeled.npz", "a.aedat4"]
-    with subprocess.Popen(
-        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=slave, text=True
-    ) as process:
-        assert "Wrote 1,000 events" in process.stdout.read()
-    os.close(slave)
-    shown = os.read(master, 100_000).decode()
-    os.close(master)
+    words = ("convert", "labeled.npz", "a.aedat4")
+    process = terminal.start(*words, cwd=tmp_path, stdout=subprocess.PIPE)
+    shown = terminal.read_all()
+    assert "Wrote 1,000 events" in process.communicate()[0]
     assert "Converting" in shown
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).replace("\r", "\n").splitlines()
     assert any(line.startswith("Warning: Format 'aedat4' does not keep labels") for line in lines)

@@ -1,5 +1,6 @@
 """Laws that every output format obeys."""
 
+import errno
 import json
 import logging
 import os
@@ -133,7 +134,7 @@ events = evcrisp.Events(x=rng.integers(0, 346, n), y=rng.integers(0, 260, n),
 try:
     evcrisp.write(sys.argv[1], events, format=sys.argv[2], overwrite=True)
 except (OSError, evcrisp.EvError) as error:
-    print(json.dumps({"error": type(error).__name__}))
+    print(json.dumps({"kind": type(error).__name__, "errno": error.errno, "text": str(error)}))
 """
 
 
@@ -151,7 +152,10 @@ def test_a_full_disk_is_an_error_and_costs_nothing(name, limit, make_events, tmp
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
     )
     assert result.returncode == 0, result.stderr[-2000:]
-    assert json.loads(result.stdout)["error"]
+    said = json.loads(result.stdout)
+    assert said["kind"] == "OutputError"
+    assert said["errno"] == errno.EFBIG
+    assert said["text"] == f"{path} could not be written: {os.strerror(errno.EFBIG)}."
     assert content(path) == before
     assert {p.name for p in tmp_path.iterdir()} - {"cache"} == {path.name}
 

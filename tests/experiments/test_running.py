@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -115,7 +116,7 @@ def test_results_of_another_state_of_the_program_are_said(tmp_path, monkeypatch,
     assert "another state" not in caplog.text
     monkeypatch.setattr("evcrisp.experiments.running.source_digest", lambda: "changed")
     assert run_tasks(tasks, store, Here()).n_new == 0
-    assert "2 of 2 results were made by another state of evcrisp" in caplog.text
+    assert "2 of 2 results came from another state of evcrisp" in caplog.text
 
 
 class Dying(Here):
@@ -194,3 +195,21 @@ def test_processes_give_what_one_process_gives_though_one_is_killed(emlb, tmp_pa
 def test_a_pool_of_less_than_nothing_is_refused():
     with pytest.raises(ConfigError, match="must be 0 or more; got -1"), open_pool(-1):
         pass
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://host", "host:port", ""])
+def test_an_address_that_cannot_be_is_refused_at_once(address):
+    with (
+        pytest.raises(ConfigError, match="A scheduler's address is like tcp://host:8786; got"),
+        open_pool(1, address),
+    ):
+        pytest.fail("a client was made")
+
+
+def test_an_interrupted_run_does_not_wait_for_tasks_on_their_way():
+    with pytest.raises(KeyboardInterrupt), open_pool(1) as pool:
+        future = pool.executor().submit(time.sleep, 3600)
+        while not future.running():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+    assert future.done()

@@ -1,15 +1,17 @@
 """Tables: ranks as the paper prints them, formats, and numbers that are known otherwise."""
 
 import csv
+import errno
 import io
 import json
+import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp import ConfigError, UnknownNameError
+from evcrisp import ConfigError, OutputError, UnknownNameError
 from evcrisp.experiments import paper
 from evcrisp.experiments.bootstrap import rms_intervals
 from evcrisp.experiments.methods import TABLE1, Method
@@ -315,3 +317,24 @@ def test_a_real_window_of_ecd_turns_as_the_sample_says(data_dir, tmp_path):
     assert rows["gyro"] == pytest.approx(0.0, abs=1e-9)
     assert rows["auto"] < 0.2 * norm
     assert rows["proposed"] < 0.2 * norm
+
+
+def test_a_figure_that_cannot_be_saved_costs_no_older_one(tmp_path, monkeypatch):
+    from evcrisp.experiments import figures
+
+    class Part:
+        name = "table"
+
+        def clips(self):
+            return ["clip"]
+
+    def half(drawing, path):
+        path.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(figures, "FIGURES", {"table": (lambda part: [("a", "A", None)],)})
+    monkeypatch.setattr(figures, "save_figure", half)
+    (tmp_path / "a.png").write_bytes(b"older")
+    with pytest.raises(OutputError, match="a.png could not be written: No space left on device."):
+        figures.report_figures([Part()], tmp_path)
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("a.png", b"older")]

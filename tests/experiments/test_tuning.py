@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp import ConfigError, UnknownNameError
+from evcrisp import ConfigError, EventDataError, UnknownNameError
 from evcrisp.experiments.tuning import METHODS, SPACES, Training, tune
 
 pytest.importorskip("optuna", reason="needs the extra `tune`")
@@ -54,3 +54,9 @@ def test_wrong_settings_are_said(dnd21, training):
         tune("baf", training, trials=0)
     with pytest.raises(ConfigError, match="`train_share` must lie between 0 and 1"):
         Training.of(dnd21, 0.1, train_share=1.0)
+
+
+@pytest.mark.parametrize(("share", "max_events"), [(0.0, None), (1e-6, 500)])
+def test_without_noise_there_is_nothing_to_tune(dnd21, share, max_events):
+    with pytest.raises(EventDataError, match="and 0 noise events; tuning needs both"):
+        Training.of(dnd21, share, max_events=max_events)

@@ -111,3 +111,12 @@ def test_the_calibration_is_one_that_we_read(ecd):
     camera = Camera.from_file(ecd / "dynamic_rotation" / "calib.txt")
     assert camera.is_distorted
     assert camera.fx == pytest.approx(199.1)
+
+
+def test_two_programs_may_complete_a_twin_at_the_same_time(tmp_path):
+    # The other one is done first, and takes the mark of what is not complete away.
+    def other(path):
+        (tmp_path / "twin" / ".twin-begun").unlink(missing_ok=True)
+
+    twin = make_twin("ecd", tmp_path / "twin", small=True, on_file=other)
+    assert read_mark(tmp_path / "twin") == twin

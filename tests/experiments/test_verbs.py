@@ -5,19 +5,6 @@ import re
 import shutil
 
 import pytest
-from click.testing import CliRunner
-
-from evcrisp.cli import main
-
-
-@pytest.fixture
-def run():
-    def call(*words, code=0):
-        result = CliRunner().invoke(main, [str(word) for word in words])
-        assert result.exit_code == code, (result.output, result.exception)
-        return result
-
-    return call
 
 
 def test_a_twin_is_made_and_checked(run, tmp_path):

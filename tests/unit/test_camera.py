@@ -86,8 +86,8 @@ def test_an_impossible_camera_is_refused(values, message):
     [
         ("1 2 3", "must be 4 or 9 numbers.*got 3"),
         ("1 2 3 4 5 6", "got 6"),
-        ("fx fy", "must be the numbers fx fy cx cy"),
-        ("\x00\xff", "must be the numbers"),
+        ("fx fy", "numbers, fx fy cx cy.*could not convert string to float: 'fx'"),
+        ("\x00\xff", "this is no text"),
         ("-1 2 3 4", "`fx` must be a positive number"),
     ],
 )
@@ -124,3 +124,37 @@ def test_distortion_is_in_the_order_of_opencv():
     expected_x = x * radial + 2 * 0.02 * x * y + 0.03 * (r2 + 2 * x * x)
     expected_y = y * radial + 0.02 * (r2 + 2 * y * y) + 2 * 0.03 * x * y
     np.testing.assert_allclose(camera.distort(x, y), (expected_x, expected_y), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("cx", "cy", "is_doubted"),
+    [
+        (132.2, 110.7, False),  # the Event Camera Dataset's
+        (119.5 + 47.9, 89.5, False),
+        (119.5 + 48.1, 89.5, True),
+        (119.5, 89.5 - 36.1, True),
+        (60.0, 45.0, True),  # calibrated at half the resolution
+        (-5.0, 89.5, True),
+    ],
+)
+def test_a_principal_point_far_from_the_middle_is_doubted(cx, cy, is_doubted):
+    doubt = Camera(200.0, 200.0, cx, cy).doubt((240, 180))
+    assert (doubt is not None) == is_doubted
+    if doubt is not None:
+        assert f"({cx:.1f}, {cy:.1f}) px is far from (119.5, 89.5)" in doubt
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"200 200 nan 90", "`cx` must be a number of px; got nan"),
+        (b"0 200 120 90", "`fx` must be a positive number"),
+        (b"\x8c\xff\x00", "this is no text"),
+        (b"", "got 0"),
+    ],
+)
+def test_what_is_wrong_with_a_calibration_is_said_with_its_file(tmp_path, content, message):
+    path = tmp_path / "calib.txt"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=f"^{path}: .*{message}"):
+        Camera.from_file(path)

@@ -48,7 +48,7 @@ def test_unknown_names_are_refused_with_the_known_ones(settings, message):
         ({"motion": "similarity", "theta": (0, 0, 0, 1e6)}, "out of sight|beyond all bounds"),
         ({"motion": "zoom", "theta": (5.0,), "duration_us": 2_000_000}, "Shorten `duration_us`"),
         ({"motion": "affine", "duration_us": 20_000_000}, "`trajectory` 'sine'"),
-        ({"object_theta": (1.0, 2.0, 3.0)}, "`theta of an object` .* must be 2 numbers"),
+        ({"object_theta": (1.0, 2.0, 3.0)}, "`object_theta` .* must be 2 numbers"),
         ({"c_on": 0.0}, r"`c_on` must lie in 0.005..10; got 0.0"),
         ({"c_off": "high"}, "`c_off` must lie in"),
         ({"mismatch": -0.1}, "`mismatch` must lie in"),
@@ -65,7 +65,7 @@ def test_unknown_names_are_refused_with_the_known_ones(settings, message):
         ({"trajectory": [[0.0, 1.0]]}, r"knots of shape \(n, 3\)"),
         ({"trajectory": [[5.0, 1, 1], [5.0, 2, 2]]}, "its times must increase"),
         ({"objects": [ObjectConfig(theta=(0, 0))] * 9}, "`objects` may be up to 8; got 9"),
-        ({"resolution": (65_000, 65_000)}, "`width x height` must lie in"),
+        ({"resolution": (65_000, 65_000)}, "`resolution` may have up to"),
         (
             {"camera": Camera(10, 10, 5, 5, (0.1, 0, 0, 0, 0))},
             "may be distorted for motion 'rotation' only",

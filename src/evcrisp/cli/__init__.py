@@ -10,6 +10,8 @@ from typing import Any
 import click
 
 from evcrisp import __version__
+from evcrisp.cli._stopping import Stopped
+from evcrisp.cli._wording import for_the_shell, of_the_system
 from evcrisp.errors import ConfigError, EvError, UnknownNameError
 
 #: Verb -> line of help. It stands here so that listing the verbs loads none of them.
@@ -59,29 +61,24 @@ class VerbGroup(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise
+        except KeyboardInterrupt as error:
+            raise Stopped("Files that were not complete are removed.") from error
         except (ConfigError, UnknownNameError) as error:
-            raise click.UsageError(_for_the_shell(str(error)), ctx) from error
+            verb = self._verb(ctx)
+            raise click.UsageError(for_the_shell(str(error), verb.command), verb) from error
         except MemoryError as error:
             raise click.ClickException("Out of memory. Try a smaller sensor or window.") from error
-        except (EvError, OSError) as error:
-            raise click.ClickException(_for_the_shell(str(error))) from error
+        except EvError as error:
+            text = for_the_shell(str(error), self._verb(ctx).command)
+            raise click.ClickException(text) from error
+        except OSError as error:
+            raise click.ClickException(of_the_system(error)) from error
 
-
-#: How the library puts it -> how the command line does.
-_WORDS = {
-    'on_error="truncate"': "--on-error truncate",
-    "Choose another name, or allow overwriting.": "Use --force to replace it.",
-    "Give `resolution` if": "Use --resolution WxH if",
-    "name one with `format`": "name one with --to",
-    "`uniform_hz`": "--noise-hz",
-    "`uniform_share`": "--noise-share",
-}
-
-
-def _for_the_shell(text: str) -> str:
-    for library, shell in _WORDS.items():
-        text = text.replace(library, shell)
-    return text
+    def _verb(self, ctx: click.Context) -> click.Context:
+        """Return the context of the verb that was called, for its usage."""
+        name = ctx.invoked_subcommand
+        command = None if name is None else self.get_command(ctx, name)
+        return ctx if command is None else click.Context(command, info_name=name, parent=ctx)
 
 
 class _MessageHandler(logging.Handler):
@@ -89,7 +86,8 @@ class _MessageHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if sys.stderr is not None:
-            text = _for_the_shell(record.getMessage())
+            context = click.get_current_context(silent=True)
+            text = for_the_shell(record.getMessage(), None if context is None else context.command)
             click.echo(f"{record.levelname.capitalize()}: {text}", file=sys.stderr)
 
 
@@ -101,9 +99,12 @@ def _messages_to_stderr() -> None:
 
 def _end_cleanly_when_told_to() -> None:
     """Turn the signals that end a job into an exit, so that temporary files are removed."""
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name) and threading.current_thread() is threading.main_thread():
-            signal.signal(getattr(signal, name), lambda number, frame: sys.exit(128 + number))
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):
+        # What nohup told us not to hear stays unheard.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, frame: sys.exit(128 + number))
 
 
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -112,7 +113,7 @@ def main() -> None:
     """Sharp and clean events: read, convert, simulate and denoise event camera recordings.
 
     Results go to standard output, messages and progress to standard error. Exit codes: 0 success,
-    1 failure, 2 wrong usage.
+    1 failure, 2 wrong usage, 130 stopped with Ctrl+C.
     """
     _messages_to_stderr()
     _end_cleanly_when_told_to()

@@ -13,6 +13,7 @@ from evcrisp.cli._labels import open_labels
 from evcrisp.cli._progress import reading_progress
 from evcrisp.errors import EventDataError
 from evcrisp.events import Events
+from evcrisp.io._words import counted
 from evcrisp.io.recording import Recording
 from evcrisp.metrics import Confusion, Quality, QualityMeter, confusion, random_chunks, rank_auc
 
@@ -43,7 +44,7 @@ def evaluate_beside(
     labels = None
     if cleaned.n_events > base.n_events:
         raise EventDataError(
-            f"{recording.path} has {cleaned.n_events:,} events, more than {raw.path} with "
+            f"{recording.path} has {counted(cleaned.n_events, 'event')}, more than {raw.path} with "
             f"{base.n_events:,}. Give the recording that it was made from."
         )
     if cleaned.n_signal is not None and base.n_signal is not None:

@@ -23,6 +23,15 @@ COMPARING = ("scatter", "outcomes", "roc")
 LEAD_US = 200_000
 
 
+def refuse_nothing(window: Window, start_us: int, window_us: int) -> None:
+    """Raise if the window that was asked for is empty."""
+    if not len(window.events):
+        raise EventDataError(
+            f"There are no events from {start_us / 1000:g} ms to "
+            f"{(start_us + window_us) / 1000:g} ms after the first one."
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureSource:
     """The options of the command."""
@@ -56,11 +65,7 @@ class FigureSource:
         t_start = whole.t_start + lead_us
         n_lead = int(np.searchsorted(whole.events.t, t_start))
         window = Window(whole.events[n_lead:], t_start, whole.t_end, whole.index + n_lead)
-        if not len(window.events):
-            raise EventDataError(
-                f"There are no events from {self.start_us / 1000:g} ms to "
-                f"{(self.start_us + self.window_us) / 1000:g} ms after the first one."
-            )
+        refuse_nothing(window, self.start_us, self.window_us)
         return whole.events[:n_lead], window
 
     def _estimate(self, window: Window, name: str) -> "Estimate":
@@ -94,7 +99,10 @@ class FigureSource:
             windows=Windows(window_us=self.window_us),
             **self.params,
         )
-        return list(results)
+        estimates = list(results)
+        if not estimates:
+            raise EventDataError("There are no events, and so no motion to draw.")
+        return estimates
 
     def _front(self, window: Window) -> "ParetoFront":
         from evcrisp.estimators.estimate import model_for

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evcrisp.contract import as_flag
 from evcrisp.errors import EventDataError, FormatError
 from evcrisp.io._npy import NpyColumn
+from evcrisp.io._words import counted
 from evcrisp.io._zip import ZIP_ERRORS
 
 
@@ -39,8 +40,8 @@ class LabelFile:
             raise FormatError(f"the labels are damaged: {error}", path=self.path) from error
         if signal.size < n or (score is not None and score.size < n):
             raise EventDataError(
-                f"{self.path} holds {len(self._signal):,} labels, but the recording has at least "
-                f"{self._n_read:,} events. Give the labels of this very recording."
+                f"{self.path} holds {counted(len(self._signal), 'label')}, but the recording has at "
+                f"least {counted(self._n_read, 'event')}. Give the labels of this very recording."
             )
         return as_flag("signal", signal), score
 
@@ -48,8 +49,8 @@ class LabelFile:
         """Complain if there are labels left."""
         if len(self._signal) != self._n_read:
             raise EventDataError(
-                f"{self.path} holds {len(self._signal):,} labels, but the recording has "
-                f"{self._n_read:,} events. Give the labels of this very recording."
+                f"{self.path} holds {counted(len(self._signal), 'label')}, but the recording has "
+                f"{counted(self._n_read, 'event')}. Give the labels of this very recording."
             )
 
 

@@ -6,25 +6,12 @@ from typing import Any
 
 import click
 
+from evcrisp.cli._types import LONGEST_US, Milliseconds, ResolutionType
 
-class ResolutionType(click.ParamType):
-    """``WIDTHxHEIGHT``, px."""
+Decorator = Callable[[Any], Any]
 
-    name = "size"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int]:
-        """Parse ``346x260``."""
-        if isinstance(value, tuple):
-            return value
-        width, separator, height = str(value).lower().partition("x")
-        if not (
-            separator and width.isdecimal() and height.isdecimal() and int(width) and int(height)
-        ):
-            self.fail(f"expected WIDTHxHEIGHT in px, such as 346x260; got {value!r}.", param, ctx)
-        return int(width), int(height)
-
+#: A front of more points is finer than any figure shows, and takes minutes.
+MAX_FRONT_POINTS = 1001
 
 recording_argument = click.argument("recording", type=click.Path(exists=True, path_type=Path))
 resolution_option = click.option(
@@ -42,13 +29,82 @@ on_error_option = click.option(
     help="At damage: stop with a message, or keep everything before it.",
 )
 force_option = click.option("--force", is_flag=True, help="Replace an existing output.")
-set_option = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Set an option of the output format, such as compression=zstd. May be repeated.",
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+to_option = click.option("--to", help="Format of the output. Default: from its suffix.")
+motion_option = click.option(
+    "--motion", default="translation", show_default=True, help="Motion model."
 )
+camera_option = click.option(
+    "--camera",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
+)
+
+
+def output_option(help: str, *, is_folder: bool = False, **more: Any) -> Decorator:
+    """Return ``--output``, a file or a folder; ``more`` as for `click.option`."""
+    kind = click.Path(file_okay=not is_folder, dir_okay=is_folder, path_type=Path)
+    return click.option("--output", "-o", type=kind, help=help, **more)
+
+
+def set_option(what: str) -> Decorator:
+    """Return ``--set KEY=VALUE``, which sets one of what it says."""
+    return click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help=f"Set {what}. May be repeated.",
+    )
+
+
+def window_option(
+    help: str = "Length of a window, ms.",
+    *,
+    default: float | None = 30.0,
+    least_us: int = 1,
+    most_us: int = LONGEST_US,
+) -> Decorator:
+    """Return ``--window-ms``; the verb gets ``window_us``."""
+    return click.option(
+        "--window-ms",
+        "window_us",
+        type=Milliseconds(least_us, most_us),
+        metavar="MS",
+        default=default,
+        show_default=default is not None,
+        help=help,
+    )
+
+
+#: The verb gets ``start_us``.
+start_option = click.option(
+    "--start-ms",
+    "start_us",
+    type=Milliseconds(),
+    metavar="MS",
+    default=0.0,
+    show_default=True,
+    help="Start after the first event, ms.",
+)
+
+
+def points_option(help: str) -> Decorator:
+    """Return ``--points``, the number of points of a Pareto front; the verb gets ``n_points``."""
+    return click.option(
+        "--points",
+        "n_points",
+        type=click.IntRange(3, MAX_FRONT_POINTS),
+        default=21,
+        show_default=True,
+        help=help,
+    )
+
+
+def seed_option(help: str, *, default: int = 0) -> Decorator:
+    """Return ``--seed``; as large as every library takes."""
+    kind = click.IntRange(0, 2**32 - 1)
+    return click.option("--seed", type=kind, default=default, show_default=True, help=help)
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
@@ -73,7 +129,7 @@ def _typed(value: str) -> object:
     return value
 
 
-def decorated(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def decorated(*decorators: Decorator) -> Decorator:
     """Apply several decorators, first one outermost."""
 
     def apply(function: Any) -> Any:
@@ -91,13 +147,6 @@ input_options = decorated(
     on_error_option,
 )
 
-
-camera_option = click.option(
-    "--camera",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
-)
-
 #: Everything about the method.
 method_options = decorated(
     click.option(
@@ -107,13 +156,7 @@ method_options = decorated(
         show_default=True,
         help="Method; auto has nothing to tune.",
     ),
-    click.option("--motion", default="translation", show_default=True, help="Motion model."),
+    motion_option,
     camera_option,
-    click.option(
-        "--set",
-        "settings",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="Set a parameter of the method. May be repeated.",
-    ),
+    set_option("a parameter of the method"),
 )

@@ -3,11 +3,34 @@
 import sys
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
 
 from evcrisp.events import Events
 from evcrisp.io.recording import Recording
 
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
 Advance = Callable[[Events], None]
+
+
+@contextmanager
+def _bar(*names: str, text: str | None = None) -> "Generator[Progress | None, None, None]":
+    """Yield a bar with columns of rich after it, or None where nobody looks."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    import rich.progress
+    from rich.console import Console
+
+    columns: list[Any] = [
+        rich.progress.TextColumn("{task.description}"),
+        rich.progress.BarColumn(),
+        *(() if text is None else (rich.progress.TextColumn(text),)),
+        *(getattr(rich.progress, name)() for name in names),
+    ]
+    with rich.progress.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield progress
 
 
 @contextmanager
@@ -15,19 +38,11 @@ def _progress(
     title: str, share_of: Callable[[Events], float | None]
 ) -> Generator[Advance, None, None]:
     """Yield a function to call with every chunk; ``share_of`` says how far it got, 0 to 1."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda chunk: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[n_events]:,} events"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    text = "{task.fields[n_events]:,} events"
+    with _bar("TimeRemainingColumn", text=text) as progress:
+        if progress is None:
+            yield lambda chunk: None
+            return
         task = progress.add_task(title, total=None, n_events=0)
         n_events = 0
 
@@ -53,3 +68,28 @@ def time_progress(title: str, t_start: int, duration_us: int) -> AbstractContext
         return (int(chunk.t[-1]) - t_start) / duration_us if len(chunk) else None
 
     return _progress(title, share_of)
+
+
+@contextmanager
+def task_progress(
+    title: str,
+) -> Generator[tuple[Callable[[int], None], Callable[[Any], None]], None, None]:
+    """Yield two functions: one takes the number of tasks, one is called after each."""
+    with _bar("MofNCompleteColumn", "TimeRemainingColumn") as progress:
+        if progress is None:
+            yield (lambda total: None), (lambda task: None)
+            return
+        bar = progress.add_task(title, total=None)
+        yield (
+            lambda total: progress.update(bar, total=total, completed=0),
+            lambda task: progress.advance(bar),
+        )
+
+
+@contextmanager
+def work_progress(title: str) -> Generator[None, None, None]:
+    """Show that work of unknown length goes on, and for how long it has."""
+    with _bar("TimeElapsedColumn") as progress:
+        if progress is not None:
+            progress.add_task(title, total=None)
+        yield

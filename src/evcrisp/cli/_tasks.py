@@ -1,9 +1,4 @@
-"""What the verbs share that run many tasks: where they run, and how far they are."""
-
-import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from typing import Any
+"""What the verbs share that run many tasks: where they run, and on how much."""
 
 import click
 
@@ -13,7 +8,7 @@ from evcrisp.cli._options import decorated
 pool_options = decorated(
     click.option(
         "--workers",
-        type=int,
+        type=click.IntRange(min=0),
         help="Processes; 0 = none but this one. Default: one per processor. With --scheduler: how "
         "many workers to wait for.",
     ),
@@ -31,36 +26,5 @@ noise_option = click.option(
     help="Noise that is added to DND21: uniform, or a measured one: light, dark-ba, dark-5hz, leak.",
 )
 max_events_option = click.option(
-    "--max-events", type=int, help="Use so many events of each recording."
+    "--max-events", type=click.IntRange(min=1), help="Use so many events of each recording."
 )
-
-
-@contextmanager
-def task_progress(
-    title: str,
-) -> Generator[tuple[Callable[[int], None], Callable[[Any], None]], None, None]:
-    """Yield two functions: one takes the number of tasks, one is called after each."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield (lambda total: None), (lambda task: None)
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task(title, total=None)
-        yield (
-            lambda total: progress.update(bar, total=total, completed=0),
-            lambda task: progress.advance(bar),
-        )

@@ -12,6 +12,7 @@ from evcrisp.cli._options import (
     parse_settings,
     recording_argument,
     set_option,
+    to_option,
 )
 from evcrisp.cli._progress import reading_progress
 
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 @click.command("convert")
 @recording_argument
 @click.argument("output", type=click.Path(path_type=Path))
-@click.option("--to", help="Format of the output. Default: from its suffix.")
+@to_option
 @click.option(
     "--start-at-zero",
     is_flag=True,
     help="Shift time so that the first event is at 0. IMU samples, triggers and frames are left out.",
 )
-@set_option
+@set_option("an option of the output format, such as compression=zstd")
 @force_option
 @input_options
 def convert_command(
@@ -39,9 +40,7 @@ def convert_command(
     start_at_zero: bool,
     settings: tuple[str, ...],
     force: bool,
-    format: str | None,
-    resolution: tuple[int, int] | None,
-    on_error: Any,
+    **opening: Any,
 ) -> None:
     """Convert RECORDING to OUTPUT, whose suffix chooses the format.
 
@@ -49,13 +48,14 @@ def convert_command(
     it is complete. IMU samples, triggers, frames and labels go along where the output format keeps
     them; what it does not keep is named.
     """
+    from evcrisp.io._words import counted
+    from evcrisp.io._writing import refuse_inputs
     from evcrisp.io.reading import open_recording
     from evcrisp.io.writing import write
 
+    refuse_inputs(output, recording)
     with (
-        open_recording(
-            recording, format=format, resolution=resolution, on_error=on_error
-        ) as opened,
+        open_recording(recording, **opening) as opened,
         reading_progress("Converting", opened) as advance,
     ):
         n_events = write(
@@ -66,7 +66,7 @@ def convert_command(
             on_chunk=advance,
             options=parse_settings(settings),
         )
-    click.echo(f"Wrote {n_events:,} events to {output}.")
+    click.echo(f"Wrote {counted(n_events, 'event')} to {output}.")
 
 
 def _from_zero(recording: "Recording") -> "Iterator[Events]":

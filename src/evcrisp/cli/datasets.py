@@ -4,6 +4,9 @@ from pathlib import Path
 
 import click
 
+from evcrisp.cli._options import seed_option
+from evcrisp.cli._stopping import saying
+
 #: The names of the data sets; here, so that the help loads nothing.
 NAMES = ("emlb", "dnd21", "ecd")
 
@@ -24,6 +27,7 @@ def check_command(name: str, folder: Path) -> None:
     Nothing is opened. The exit code is 1 if something is missing.
     """
     from evcrisp.experiments.datasets import DATASETS
+    from evcrisp.io._words import counted
 
     dataset = DATASETS[name]
     where = f"Get it from {dataset.source}."
@@ -35,19 +39,19 @@ def check_command(name: str, folder: Path) -> None:
         place = " ".join(clip.group)
         places[place] = places.get(place, 0) + 1
     for place, n in places.items():
-        click.echo(f"{place:<24}{n:>6} recording{'s' if n > 1 else ''}")
+        click.echo(f"{place:<24}{n:>6} {counted(n, 'recording').partition(' ')[2]}")
     for problem in found.problems:
         click.echo(f"missing: {problem}")
     if found.problems:
         raise click.ClickException(f"{folder} is not all of {dataset.title}. {where}")
-    click.echo(f"{dataset.title} is complete: {len(found.clips)} recordings.")
+    click.echo(f"{dataset.title} is complete: {counted(len(found.clips), 'recording')}.")
 
 
 @datasets_command.command("make-twin")
 @_NAME
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--small", is_flag=True, help="So small that tables take seconds, for tests.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same bytes.")
+@seed_option("Same seed, same bytes.")
 def make_twin_command(name: str, folder: Path, small: bool, seed: int) -> None:
     """Simulate a small data set in the layout of the real one, and write it to FOLDER.
 
@@ -57,4 +61,5 @@ def make_twin_command(name: str, folder: Path, small: bool, seed: int) -> None:
     """
     from evcrisp.experiments.twins import make_twin
 
-    make_twin(name, folder, small=small, seed=seed, on_file=lambda path: click.echo(str(path)))
+    with saying(f"The twin in {folder} is not complete; the same command completes it."):
+        make_twin(name, folder, small=small, seed=seed, on_file=lambda path: click.echo(str(path)))

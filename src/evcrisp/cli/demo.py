@@ -1,13 +1,15 @@
 """``evcrisp demo``: the main job on a scene that comes with the program."""
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
-from evcrisp.cli._options import force_option
+from evcrisp.cli._options import force_option, seed_option
+from evcrisp.cli._types import Number
 
 if TYPE_CHECKING:
     from evcrisp.estimators.result import Estimate
@@ -20,9 +22,13 @@ WINDOW_US = 30_000
 
 @click.command("demo")
 @click.option(
-    "--noise-hz", type=float, default=5.0, show_default=True, help="Uniform noise, Hz per pixel."
+    "--noise-hz",
+    type=Number(0, 500),
+    default=5.0,
+    show_default=True,
+    help="Uniform noise, Hz per pixel.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same scene.")
+@seed_option("Same seed, same scene.")
 @click.option(
     "--picture",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -39,13 +45,38 @@ def demo_command(
     noise_hz: float, seed: int, picture: Path | None, save: Path | None, force: bool
 ) -> None:
     """Simulate a noisy scene with known truth, align and clean it, and print how well that went."""
-    from evcrisp.estimators.estimate import estimate
     from evcrisp.io._writing import replacing
-    from evcrisp.io.writing import write
+    from evcrisp.io.writing import fill, writer_for
+    from evcrisp.plots import picture_kind
+    from evcrisp.registry import require
     from evcrisp.simulation import simulate
+
+    # What would fail at the end is tried before the work.
+    if picture is not None:
+        require("matplotlib", extra="plot", purpose="Figures")
+        picture_kind(picture)
+    writer = None if save is None else writer_for(save)
+    with ExitStack() as stack:
+        new_picture, new_scene = (
+            None if path is None else stack.enter_context(replacing(path, overwrite=force))
+            for path in (picture, save)
+        )
+        scene = simulate(duration_us=WINDOW_US, window_us=WINDOW_US, noise_hz=noise_hz, seed=seed)
+        result = _print_table(scene)
+        if new_picture is not None:
+            _save_picture(new_picture, scene, result)
+        if new_scene is not None and writer is not None:
+            fill(new_scene, writer, scene.events)
+    if picture is not None:
+        click.echo(f"\nSaved {picture}.")
+    click.echo(f"\nSee it in the browser: {_how_to_see(save)}")
+
+
+def _print_table(scene: "Simulation") -> "Estimate":
+    """Print a line per method, and return what the last one found."""
+    from evcrisp.estimators.estimate import estimate
     from evcrisp.windows import Window
 
-    scene = simulate(duration_us=WINDOW_US, window_us=WINDOW_US, noise_hz=noise_hz, seed=seed)
     window = Window(scene.events, 0, WINDOW_US)
     click.echo(_scene_line(scene))
     click.echo(
@@ -53,19 +84,13 @@ def demo_command(
         f"{'motion error px':>17}{'ms':>9}"
     )
     click.echo(_row(scene, "raw", None, 0.0))
-    result = None
+    result = estimate(window, METHODS[0])
     for name in METHODS:
         estimate(window, name)  # compile before the clock runs
         start = time.perf_counter()
         result = estimate(window, name)
         click.echo(_row(scene, name, result, 1e3 * (time.perf_counter() - start)))
-    if picture is not None and result is not None:
-        with replacing(picture, overwrite=force) as temporary:
-            _save_picture(temporary, scene, result)
-        click.echo(f"\nSaved {picture}.")
-    if save is not None:
-        write(save, scene.events, overwrite=force)
-    click.echo(f"\nSee it in the browser: {_how_to_see(save)}")
+    return result
 
 
 def _how_to_see(save: Path | None) -> str:
@@ -75,11 +100,13 @@ def _how_to_see(save: Path | None) -> str:
 
 
 def _scene_line(scene: "Simulation") -> str:
+    from evcrisp.io._words import counted
+
     events = scene.events
     velocity = ", ".join(f"{v:.0f}" for v in scene.theta(0, WINDOW_US))
     noise = 1.0 - float((scene.origin == 0).mean())
     return (
-        f"Scene: {len(events):,} events in {WINDOW_US / 1e3:.0f} ms on {events.width} x "
+        f"Scene: {counted(len(events), 'event')} in {WINDOW_US / 1e3:.0f} ms on {events.width} x "
         f"{events.height} px, moving at ({velocity}) px/s; {noise:.0%} of the events are noise."
     )
 

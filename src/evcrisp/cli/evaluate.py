@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evcrisp.cli._options import force_option, input_options, recording_argument
+from evcrisp.cli._options import (
+    force_option,
+    input_options,
+    json_option,
+    output_option,
+    recording_argument,
+    seed_option,
+)
+from evcrisp.cli._types import Milliseconds
 
 if TYPE_CHECKING:
     from evcrisp.cli._evaluation import Evaluation
@@ -34,8 +42,18 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=_FILE,
     help="True labels, in the same formats, for --labels. Default: those in RECORDING, if any.",
 )
-@click.option("--slice-events", type=int, help="Events of a slice of the ESR. Default: 30000.")
-@click.option("--slice-ms", type=float, help="Length of a slice of the ESR, ms, instead.")
+@click.option(
+    "--slice-events",
+    type=click.IntRange(min=1),
+    help="Events of a slice of the ESR. Default: 30000.",
+)
+@click.option(
+    "--slice-ms",
+    "slice_us",
+    type=Milliseconds(1),
+    metavar="MS",
+    help="Length of a slice of the ESR, ms, instead.",
+)
 @click.option(
     "--aocc/--no-aocc",
     "measures_aocc",
@@ -43,14 +61,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     show_default=True,
     help="Measure the contrast curve, which takes most of the time.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random control.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write the JSON to a file.",
-)
+@seed_option("Seed of the random control.")
+@json_option
+@output_option("Also write the JSON to a file.")
 @force_option
 @input_options
 def evaluate_command(
@@ -59,7 +72,7 @@ def evaluate_command(
     labels: Path | None,
     truth: Path | None,
     slice_events: int | None,
-    slice_ms: float | None,
+    slice_us: int | None,
     measures_aocc: bool,
     seed: int,
     as_json: bool,
@@ -75,13 +88,19 @@ def evaluate_command(
     random are measured beside it: a denoiser must beat the random column. Where the truth is known,
     the labels are measured against it. Recordings are streamed.
     """
-    from evcrisp.io._writing import replacing
+    from evcrisp.io._writing import refuse_inputs, replacing
 
     if raw is not None and labels is not None:
         raise click.UsageError("Give --raw (RECORDING is cleaned) or --labels (RECORDING is raw).")
     if truth is not None and labels is None:
         raise click.UsageError("--truth needs --labels, which it is compared with.")
-    settings = {**_slices(slice_events, slice_ms), "measures_aocc": measures_aocc}
+    if slice_events is not None and slice_us is not None:
+        raise click.UsageError("Give --slice-events or --slice-ms.")
+    slices = {"slice_events": slice_events, "slice_us": slice_us}
+    settings = {name: value for name, value in slices.items() if value is not None}
+    settings["measures_aocc"] = measures_aocc
+    if output is not None:
+        refuse_inputs(output, recording, raw, labels, truth)
     opening = {"resolution": resolution, "on_error": on_error}
     names = {"recording": recording, "raw": raw, "labels": labels, "truth": truth}
     # The name of the output is checked before the work, not after it.
@@ -96,16 +115,6 @@ def evaluate_command(
         if temporary is not None:
             temporary.write_text(text + "\n")
     click.echo(text if as_json else _page(facts))
-
-
-def _slices(slice_events: int | None, slice_ms: float | None) -> dict[str, Any]:
-    if slice_events is not None and slice_ms is not None:
-        raise click.UsageError("Give --slice-events or --slice-ms.")
-    if slice_ms is not None:
-        if not 0.001 <= slice_ms < 1e9:
-            raise click.UsageError(f"--slice-ms must be a positive number of ms; got {slice_ms}.")
-        return {"slice_us": round(1000 * slice_ms)}
-    return {} if slice_events is None else {"slice_events": slice_events}
 
 
 def _evaluate(

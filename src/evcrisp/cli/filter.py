@@ -13,6 +13,8 @@ from evcrisp.cli._options import (
     input_options,
     parse_settings,
     recording_argument,
+    set_option,
+    to_option,
 )
 from evcrisp.cli._progress import Advance, reading_progress
 
@@ -34,13 +36,7 @@ if TYPE_CHECKING:
     help="Filter; `evcrisp filters` lists them.",
 )
 @click.option("--preset", help="Parameters of another implementation, such as emlb.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Set a parameter of the filter, such as tau_us=2000. May be repeated.",
-)
+@set_option("a parameter of the filter, such as tau_us=2000")
 @click.option(
     "--labels",
     "labels_path",
@@ -48,7 +44,7 @@ if TYPE_CHECKING:
     metavar="FILE.npz",
     help="Also write signal (true = kept) and score of every event of the input.",
 )
-@click.option("--to", help="Format of the output. Default: from its suffix.")
+@to_option
 @force_option
 @input_options
 def filter_command(
@@ -60,9 +56,7 @@ def filter_command(
     labels_path: Path | None,
     to: str | None,
     force: bool,
-    format: str | None,
-    resolution: tuple[int, int] | None,
-    on_error: Any,
+    **opening: Any,
 ) -> None:
     """Write the events of RECORDING that a filter keeps to OUTPUT, whose suffix chooses the format.
 
@@ -70,28 +64,25 @@ def filter_command(
     it is complete. IMU samples, triggers and frames go along where the output format keeps them.
     """
     from evcrisp.filters import denoiser
+    from evcrisp.io._writing import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
-    from evcrisp.io.writing import write
+    from evcrisp.io.writing import fill, writer_for
 
+    writer = writer_for(output, to)
     config = denoiser(method, preset, parse_settings(settings))
     if labels_path is not None and labels_path.resolve() == output.resolve():
         raise click.UsageError(f"--labels must name another file than the output; got {output}.")
-    if labels_path is not None and labels_path.resolve() == recording.resolve():
-        raise click.UsageError(f"--labels must not replace the recording; got {labels_path}.")
+    for path in (output, labels_path):
+        if path is not None:
+            refuse_inputs(path, recording)
     with ExitStack() as stack:
-        opened = stack.enter_context(
-            open_recording(recording, format=format, resolution=resolution, on_error=on_error)
-        )
+        opened = stack.enter_context(open_recording(recording, **opening))
         advance = stack.enter_context(reading_progress("Filtering", opened))
         labels = None if labels_path is None else _packer(labels_path, force, stack)
+        temporary = stack.enter_context(replacing(output, overwrite=force))
         count = _Count()
-        write(
-            output,
-            _kept(opened, config, count, labels, advance),
-            format=to,
-            overwrite=force,
-            extras_from=opened,
-        )
+        kept = _kept(opened, config, count, labels, advance)
+        fill(temporary, writer, kept, extras_from=opened)
         if labels is not None:
             labels.pack({})
     click.echo(count.sentence(output))
@@ -103,13 +94,15 @@ class _Count:
     n_kept: int = 0
 
     def sentence(self, output: Path) -> str:
+        from evcrisp.io._words import counted
+
         n_dropped = self.n_events - self.n_kept
         shares = (
             f" ({n / self.n_events:.1%})" if self.n_events else "" for n in (self.n_kept, n_dropped)
         )
         kept, dropped = shares
         return (
-            f"Kept {self.n_kept:,}{kept} of {self.n_events:,} events, dropped "
+            f"Kept {self.n_kept:,}{kept} of {counted(self.n_events, 'event')}, dropped "
             f"{n_dropped:,}{dropped}. Wrote {output}."
         )
 

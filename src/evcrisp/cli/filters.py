@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evcrisp.cli._options import json_option
+
 if TYPE_CHECKING:
     from evcrisp.filters import Denoiser
 
 
 @click.command("filters")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+@json_option
 def filters_command(as_json: bool) -> None:
     """List the filters: cost and memory, source, presets, and parameters with their defaults."""
     from evcrisp.filters import DENOISERS

@@ -6,20 +6,18 @@ from typing import Any
 
 import click
 
-from evcrisp.cli._options import input_options, recording_argument
+from evcrisp.cli._options import input_options, json_option, recording_argument
 from evcrisp.cli._progress import reading_progress
 
 
 @click.command("info")
 @recording_argument
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+@json_option
 @input_options
 def info_command(
     recording: Path,
     as_json: bool,
-    format: str | None,
-    resolution: tuple[int, int] | None,
-    on_error: Any,
+    **opening: Any,
 ) -> None:
     """Show what RECORDING holds: format, size, events, time, and what comes beside them.
 
@@ -30,9 +28,7 @@ def info_command(
     from evcrisp.io.summary import summarize
 
     with (
-        open_recording(
-            recording, format=format, resolution=resolution, on_error=on_error
-        ) as opened,
+        open_recording(recording, **opening) as opened,
         reading_progress("Reading", opened) as advance,
     ):
         facts = summarize(opened, advance).as_dict()

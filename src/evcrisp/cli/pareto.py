@@ -1,19 +1,27 @@
 """``evcrisp pareto``: the whole trade-off between alignment and denoising of one window."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from evcrisp.cli._camera import camera_for
 from evcrisp.cli._options import (
     camera_option,
     force_option,
     input_options,
+    motion_option,
+    output_option,
     parse_settings,
+    points_option,
     recording_argument,
+    set_option,
+    start_option,
+    window_option,
 )
-from evcrisp.cli._times import microseconds
+from evcrisp.cli._progress import work_progress
 
 if TYPE_CHECKING:
     from evcrisp.estimators.pareto import ParetoFront
@@ -21,81 +29,60 @@ if TYPE_CHECKING:
 
 @click.command("pareto")
 @recording_argument
-@click.option("--motion", default="translation", show_default=True, help="Motion model.")
+@motion_option
 @camera_option
-@click.option(
-    "--start-ms",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Start after the first event, ms.",
-)
-@click.option(
-    "--window-ms", type=float, default=30.0, show_default=True, help="Length of the window, ms."
-)
-@click.option("--points", type=int, default=21, show_default=True, help="Points of the sweep.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Set a parameter of the method. May be repeated.",
-)
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File for the JSON. Default: standard output.",
-)
+@start_option
+@window_option("Length of the window, ms.")
+@points_option("Points of the sweep.")
+@set_option("a parameter of the method")
+@output_option("File for the JSON. Default: standard output.")
 @force_option
 @input_options
 def pareto_command(
     recording: Path,
     motion: str,
     camera: Path | None,
-    start_ms: float,
-    window_ms: float,
-    points: int,
+    start_us: int,
+    window_us: int,
+    n_points: int,
     settings: tuple[str, ...],
     output: Path | None,
     force: bool,
-    format: str | None,
-    resolution: tuple[int, int] | None,
-    on_error: Any,
+    **opening: Any,
 ) -> None:
     """Print the Pareto front of one window of RECORDING as JSON.
 
     Every point has its motion, both objectives and how many events it keeps; the point that the
     regret selects is marked, with the ideal and the nadir point.
     """
-    from evcrisp.camera import Camera
+    from evcrisp.cli._figure_data import refuse_nothing
     from evcrisp.estimators.estimate import model_for
     from evcrisp.estimators.exact import ExactRegret
     from evcrisp.estimators.pareto import pareto_front
-    from evcrisp.io._writing import replacing
+    from evcrisp.io._words import counted
+    from evcrisp.io._writing import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
     from evcrisp.registry import configured
     from evcrisp.windows import window_at
 
     config = configured({"exact": ExactRegret}, "exact", "method", parse_settings(settings))
-    with open_recording(
-        recording, format=format, resolution=resolution, on_error=on_error
-    ) as opened:
-        window = window_at(
-            opened.chunks(),
-            microseconds(start_ms, "--start-ms"),
-            microseconds(window_ms, "--window-ms"),
-        )
-        size = opened.resolution
-    model = model_for(motion, size, None if camera is None else Camera.from_file(camera))
-    front = pareto_front(window, model, config, n_points=points)
-    text = json.dumps(_as_dict(front), indent=2)
+    if output is not None:
+        refuse_inputs(output, recording, camera)
+    # The name of the output is checked before the work, not after it.
+    with nullcontext() if output is None else replacing(output, overwrite=force) as temporary:
+        with open_recording(recording, **opening) as opened:
+            window = window_at(opened.chunks(), start_us, window_us)
+            refuse_nothing(window, start_us, window_us)
+            size, lens = opened.resolution, camera_for(camera, opened)
+        with work_progress(f"Tracing {counted(n_points, 'point')}"):
+            front = pareto_front(window, model_for(motion, size, lens), config, n_points=n_points)
+        text = json.dumps(_as_dict(front), indent=2)
+        if temporary is not None:
+            temporary.write_text(text + "\n")
     if output is None:
         click.echo(text)
-        return
-    with replacing(output, overwrite=force) as temporary:
-        temporary.write_text(text + "\n")
-    click.echo(f"Wrote {len(front.points)} points to {output}.")
+    else:
+        click.echo(f"Wrote {counted(len(front.points), 'point')} to {output}.")
 
 
 def _as_dict(front: "ParetoFront") -> dict[str, Any]:

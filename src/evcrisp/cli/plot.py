@@ -4,31 +4,43 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from evcrisp.cli._camera import camera_for
 from evcrisp.cli._figure_data import COMPARING, FigureSource
 from evcrisp.cli._options import (
     camera_option,
     force_option,
     input_options,
+    motion_option,
+    output_option,
     parse_settings,
+    points_option,
     recording_argument,
+    set_option,
+    start_option,
+    window_option,
 )
-from evcrisp.cli._times import microseconds
+from evcrisp.cli._progress import work_progress
+from evcrisp.cli._types import Number
 
-#: Figures whose colors of events can be chosen.
-_COLORED = ("scatter", "aligned", "xyt", "intro")
+#: Figures of one window that a method made, and those of a whole Pareto front.
+_OF_A_METHOD = ("scatter", "outcomes", "aligned", "xyt", "maps", "w", "intro", "roc")
+_OF_A_FRONT = ("pareto", "tradeoff")
+
+#: Option -> the kinds of figures that take it, where these are not all.
+_TAKEN_BY = {
+    "colors": ("scatter", "aligned", "xyt", "intro"),
+    "n_points": _OF_A_FRONT,
+    "methods": (*_OF_A_METHOD, "motion"),
+    "start_us": (*_OF_A_METHOD, *_OF_A_FRONT),
+}
 
 
 @click.command("plot")
 @click.argument("kind")
 @recording_argument
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Picture to write; ends in .png, .pdf or .svg.",
-)
+@output_option("Picture to write; ends in .png, .pdf or .svg.", required=True)
 @click.option(
     "--method",
     "-m",
@@ -36,38 +48,27 @@ _COLORED = ("scatter", "aligned", "xyt", "intro")
     multiple=True,
     help="Method or filter. May be repeated for scatter, outcomes and roc. Default: auto.",
 )
-@click.option("--motion", default="translation", show_default=True, help="Motion model.")
+@motion_option
 @camera_option
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Set a parameter of the method, if there is one method. May be repeated.",
-)
-@click.option(
-    "--start-ms",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Start after the first event, ms.",
-)
-@click.option(
-    "--window-ms", type=float, default=30.0, show_default=True, help="Length of a window, ms."
-)
-@click.option(
-    "--points", type=int, default=21, show_default=True, help="Points of pareto and tradeoff."
-)
+@set_option("a parameter of the method, if there is one method")
+@start_option
+@window_option()
+@points_option("Points of pareto and tradeoff.")
 @click.option(
     "--colors",
     default="red-blue",
     show_default=True,
-    help="Colors of events: red-blue, white-black (on gray), safe (for every color vision), dark.",
+    help="Colors of events in scatter, aligned, xyt and intro: red-blue, white-black (on gray), safe "
+    "(for every color vision), dark.",
 )
-@click.option("--dpi", type=float, default=150.0, show_default=True, help="Dots per inch.")
+@click.option(
+    "--dpi", type=Number(10, 2400), default=150.0, show_default=True, help="Dots per inch."
+)
 @force_option
 @input_options
+@click.pass_context
 def plot_command(
+    context: click.Context,
     kind: str,
     recording: Path,
     output: Path,
@@ -75,9 +76,9 @@ def plot_command(
     motion: str,
     camera: Path | None,
     settings: tuple[str, ...],
-    start_ms: float,
-    window_ms: float,
-    points: int,
+    start_us: int,
+    window_us: int,
+    n_points: int,
     colors: str,
     dpi: float,
     force: bool,
@@ -96,8 +97,7 @@ def plot_command(
 
     All but motion show one window. Needs the extra 'plot'.
     """
-    from evcrisp.camera import Camera
-    from evcrisp.io._writing import replacing
+    from evcrisp.io._writing import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
     from evcrisp.plots import FIGURES, figure, picture_kind, save_figure
     from evcrisp.registry import lookup, require
@@ -105,24 +105,40 @@ def plot_command(
     require("matplotlib", extra="plot", purpose="Figures")
     picture_kind(output)
     lookup({name: entry for name, entry in FIGURES.items() if entry.of_recording}, kind, "figure")
+    _refuse_what_is_not_taken(context, kind)
     names = methods or ("auto",)
     if len(names) > 1 and (kind not in COMPARING or settings):
         raise click.UsageError(
             "--method may be given once only, but for scatter, outcomes and roc without --set."
         )
-    source = FigureSource(
-        names=names,
-        motion=motion,
-        camera=None if camera is None else Camera.from_file(camera),
-        params=parse_settings(settings),
-        start_us=microseconds(start_ms, "--start-ms"),
-        window_us=microseconds(window_ms, "--window-ms"),
-        n_points=points,
-    )
-    with open_recording(recording, **opening) as opened:
-        data = source.data(kind, opened)
-    if kind in _COLORED:
-        data["colors"] = colors
+    refuse_inputs(output, recording, camera)
+    # The name of the output is checked before the work, not after it.
     with replacing(output, overwrite=force) as temporary:
+        with open_recording(recording, **opening) as opened, work_progress(f"Drawing {kind}"):
+            source = FigureSource(
+                names=names,
+                motion=motion,
+                camera=camera_for(camera, opened),
+                params=parse_settings(settings),
+                start_us=start_us,
+                window_us=window_us,
+                n_points=n_points,
+            )
+            data = source.data(kind, opened)
+        if kind in _TAKEN_BY["colors"]:
+            data["colors"] = colors
         save_figure(figure(kind, **data), temporary, dpi=dpi)
     click.echo(f"Saved {output}.")
+
+
+def _refuse_what_is_not_taken(context: click.Context, kind: str) -> None:
+    """Complain of an option that a figure of this kind would pass over in silence."""
+    for name, kinds in _TAKEN_BY.items():
+        if kind in kinds or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        option = next(p for p in context.command.params if p.name == name)
+        raise click.UsageError(
+            f"{max(option.opts, key=len)} is not for the figure {kind!r}, only for "
+            f"{', '.join(kinds)}.",
+            context,
+        )

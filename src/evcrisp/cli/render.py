@@ -5,34 +5,40 @@ from typing import Any
 
 import click
 
+from evcrisp.cli._camera import camera_for
 from evcrisp.cli._options import (
     force_option,
     input_options,
     method_options,
     parse_settings,
     recording_argument,
+    window_option,
 )
 from evcrisp.cli._progress import reading_progress
-from evcrisp.cli._times import microseconds
+from evcrisp.cli._types import Number
 
 
 @click.command("render")
 @recording_argument
 @click.argument("output", type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
-    "--fps", type=float, default=30.0, show_default=True, help="Frames per second of the video."
+    "--fps",
+    type=Number(0.01, 240),
+    default=30.0,
+    show_default=True,
+    help="Frames per second of the video.",
 )
 @click.option(
     "--speed",
-    type=float,
+    type=Number(0, min_open=True),
     default=1.0,
     show_default=True,
     help="1 is real time, 0.1 slow motion, 10 fast forward.",
 )
-@click.option(
-    "--window-ms",
-    type=float,
-    help="Time that a frame shows, and that a motion is estimated over, ms. Default: 33.3.",
+@window_option(
+    "Time that a frame shows, and that a motion is estimated over, ms. Default: 33.3.",
+    default=None,
+    most_us=10_000_000,
 )
 @click.option(
     "--panes",
@@ -48,13 +54,17 @@ from evcrisp.cli._times import microseconds
 )
 @click.option(
     "--exposure",
-    type=float,
+    type=Number(0, 100, min_open=True),
     default=1.0,
     show_default=True,
     help="How strongly one event colors its pixel; less shows more shades.",
 )
 @click.option(
-    "--scale", type=int, default=1, show_default=True, help="Side of a sensor's pixel, px."
+    "--scale",
+    type=click.IntRange(1, 16),
+    default=1,
+    show_default=True,
+    help="Side of a sensor's pixel, px.",
 )
 @click.option("--no-titles", is_flag=True, help="Leave out the line with names and time.")
 @method_options
@@ -65,7 +75,7 @@ def render_command(
     output: Path,
     fps: float,
     speed: float,
-    window_ms: float | None,
+    window_us: int | None,
     panes: str,
     colors: str,
     exposure: float,
@@ -82,11 +92,13 @@ def render_command(
 
     The file appears under its name when it is complete. Needs the extra 'video'.
     """
-    from evcrisp.camera import Camera
+    from evcrisp.io._words import counted
+    from evcrisp.io._writing import refuse_inputs
     from evcrisp.io.reading import open_recording
     from evcrisp.video import VideoConfig, render
 
-    window = {} if window_ms is None else {"window_us": microseconds(window_ms, "--window-ms")}
+    refuse_inputs(output, recording, camera)
+    window = {} if window_us is None else {"window_us": window_us}
     config = VideoConfig(
         fps=fps,
         speed=speed,
@@ -106,13 +118,13 @@ def render_command(
             output,
             method=method,
             motion=motion,
-            camera=None if camera is None else Camera.from_file(camera),
+            camera=camera_for(camera, opened),
             config=config,
             overwrite=force,
             on_chunk=advance,
             **parse_settings(settings),
         )
     click.echo(
-        f"Wrote {video.n_frames:,} frames of {video.size[0]} x {video.size[1]} px, "
+        f"Wrote {counted(video.n_frames, 'frame')} of {video.size[0]} x {video.size[1]} px, "
         f"{video.duration_s:.1f} s, to {output}."
     )

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evcrisp.cli._tasks import max_events_option, noise_option, pool_options, task_progress
-from evcrisp.cli._times import microseconds
+from evcrisp.cli._options import seed_option
+from evcrisp.cli._progress import task_progress
+from evcrisp.cli._stopping import saying
+from evcrisp.cli._tasks import max_events_option, noise_option, pool_options
+from evcrisp.cli._types import Milliseconds
 
 if TYPE_CHECKING:
     from evcrisp.experiments.pools import Pool
@@ -51,22 +54,32 @@ def _words(
 )
 @click.option("--retry-failed", is_flag=True, help="Run again what failed earlier.")
 @max_events_option
-@click.option("--slice-events", type=int, help="Table 1: slices of the ESR. Default: 30000.")
+@click.option(
+    "--slice-events",
+    type=click.IntRange(min=1),
+    help="Table 1: slices of the ESR. Default: 30000.",
+)
 @noise_option
 @click.option(
     "--tuned",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Table 2: hyper-parameters as evcrisp tune writes them.",
 )
-@click.option("--window-events", type=int, help="Table 3: events of a window. Default: 30000.")
+@click.option(
+    "--window-events",
+    type=click.IntRange(min=1),
+    help="Table 3: events of a window. Default: 30000.",
+)
 @click.option(
     "--imu-offset-ms",
-    type=float,
+    "imu_offset_us",
+    type=Milliseconds(),
+    metavar="MS",
     default=0.0,
     show_default=True,
     help="Table 3: read the gyroscope at the middle of a window plus this.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Noise, controls, bootstrap.")
+@seed_option("Noise, controls, bootstrap.")
 def reproduce_command(
     what: str,
     root: Path | None,
@@ -88,6 +101,7 @@ def reproduce_command(
     that was killed goes on where it was. The exit code is 1 if tasks failed; failures.log has them.
     """
     from evcrisp.experiments.pools import open_pool
+    from evcrisp.io._words import counted
 
     options = _options(chosen)
     if what == "scale":
@@ -99,37 +113,43 @@ def reproduce_command(
     roots = _roots(what, root)
     each = _shared_out(options, roots)
     out.mkdir(parents=True, exist_ok=True)
-    with open_pool(workers, scheduler) as pool:
-        parts = [
-            _reproduced(name, roots[name], out, pool, chosen_here, small, retry_failed)
-            for name, chosen_here in each.items()
-        ]
-    if what == "all":
-        from evcrisp.experiments.figures import report_figures
-        from evcrisp.experiments.interactive import report_page
-        from evcrisp.experiments.report import write_report
-
-        figures, page = report_figures(parts, out / "figures"), report_page(parts)
-        write_report(out / "report.html", parts, options, figures, page)
-        click.echo(f"The report is {out / 'report.html'}.")
+    with saying(f"Results so far are in {out}; the same command goes on there."):
+        with open_pool(workers, scheduler) as pool:
+            parts = [
+                _reproduced(name, roots[name], out, pool, chosen_here, small, retry_failed)
+                for name, chosen_here in each.items()
+            ]
+        if what == "all":
+            _report(out, parts, options)
     n_failed = sum(len(part.outcome.failures) for part in parts)
     if n_failed:
         raise click.ClickException(
-            f"{n_failed} task{'s' if n_failed > 1 else ''} failed; see {out / 'failures.log'}. --retry-failed runs them again."
+            f"{counted(n_failed, 'task')} failed; see {out / 'failures.log'}. --retry-failed runs "
+            f"{'it' if n_failed == 1 else 'them'} again."
         )
+
+
+def _report(out: Path, parts: "list[Reproduced]", options: "Options") -> None:
+    from evcrisp.experiments.figures import report_figures
+    from evcrisp.experiments.interactive import report_page
+    from evcrisp.experiments.report import write_report
+
+    figures, page = report_figures(parts, out / "figures"), report_page(parts)
+    write_report(out / "report.html", parts, options, figures, page)
+    click.echo(f"The report is {out / 'report.html'}.")
 
 
 def _options(chosen: dict[str, Any]) -> "Options":
     from evcrisp.experiments.tables import Options
 
-    offset_ms, tuned = chosen.pop("imu_offset_ms"), chosen.pop("tuned")
+    tuned = chosen.pop("tuned")
     named = {name: value for name, value in chosen.items() if value is not None}
     if tuned is not None:
         try:
             named["tuned"] = json.loads(tuned.read_text())
         except ValueError as error:
             raise click.UsageError(f"{tuned} is not what evcrisp tune writes: {error}") from error
-    return Options(imu_offset_us=microseconds(offset_ms, "--imu-offset-ms"), **named)
+    return Options(**named)
 
 
 def _roots(what: str, root: Path | None) -> dict[str, Path | None]:
@@ -170,6 +190,7 @@ def _reproduced(
 ) -> "Reproduced":
     from evcrisp.experiments.reproduction import reproduce
     from evcrisp.experiments.tables.formats import as_markdown
+    from evcrisp.io._words import counted
 
     with task_progress(name) as (on_start, on_done):
         part = reproduce(
@@ -185,7 +206,7 @@ def _reproduced(
         )
     click.echo(as_markdown(part.tables))
     n_new, n = part.outcome.n_new, len(part.tasks)
-    click.echo(f"{n} tasks, {n_new} run now, {n - n_new} taken from {out}.\n")
+    click.echo(f"{counted(n, 'task')}, {n_new} run now, {n - n_new} taken from {out}.\n")
     return part
 
 
@@ -205,9 +226,14 @@ def _print_overhead(workers: int | None, scheduler: str | None) -> None:
 
     from evcrisp.experiments.overhead import overhead
     from evcrisp.experiments.pools import open_pool
+    from evcrisp.io._words import counted
 
     n_workers = workers or os.cpu_count() or 1
     with open_pool(n_workers, scheduler) as pool:
         share = overhead(pool, n_workers)
-    where = "processes" if scheduler is None else f"workers of {scheduler}"
-    click.echo(f"{n_workers} {where}, tasks of 1 s: {share:.1%} more than the work alone.")
+    who = (
+        counted(n_workers, "process", "processes")
+        if scheduler is None
+        else f"{counted(n_workers, 'worker')} of {scheduler}"
+    )
+    click.echo(f"{who}, tasks of 1 s: {share:.1%} more than the work alone.")

@@ -6,33 +6,35 @@ from typing import Any
 
 import click
 
+from evcrisp.cli._camera import camera_for
 from evcrisp.cli._options import (
     force_option,
     input_options,
     method_options,
+    output_option,
     parse_settings,
     recording_argument,
+    window_option,
 )
 from evcrisp.cli._progress import reading_progress
-from evcrisp.cli._times import microseconds
+from evcrisp.cli._stopping import Stopped, asked_by_ctrl_c
+from evcrisp.cli._types import Number
 
 
 @click.command("run")
 @recording_argument
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the results; made if it does not exist.",
-)
+@output_option("Folder for the results; made if it does not exist.", is_folder=True, required=True)
 @method_options
-@click.option("--window-ms", type=float, help="Length of a window, ms. Default: 30.")
-@click.option("--window-events", type=int, help="Events of a window, instead.")
-@click.option("--displacement-px", type=float, help="Motion within a window, px, instead.")
+@window_option("Length of a window, ms. Default: 30.", default=None)
+@click.option("--window-events", type=click.IntRange(1, 10**9), help="Events of a window, instead.")
+@click.option(
+    "--displacement-px",
+    type=Number(min=0, min_open=True),
+    help="Motion within a window, px, instead.",
+)
 @click.option(
     "--overlap",
-    type=float,
+    type=Number(min=0, max=0.9),
     default=0.0,
     show_default=True,
     help="Share of a window that the next one holds again; labels are then voted on.",
@@ -46,36 +48,33 @@ def run_command(
     motion: str,
     camera: Path | None,
     settings: tuple[str, ...],
-    window_ms: float | None,
+    window_us: int | None,
     window_events: int | None,
     displacement_px: float | None,
     overlap: float,
     force: bool,
-    format: str | None,
-    resolution: tuple[int, int] | None,
-    on_error: Any,
+    **opening: Any,
 ) -> None:
     """Align and denoise RECORDING, and write the results to a folder.
 
     The folder gets the cleaned recording (in the format of the input where evcrisp writes it),
     labels.npz (signal, score and confidence of every event of the input), motion.csv (the motion of
-    every window) and summary.json.
+    every window) and summary.json. Ctrl+C ends after the windows that are finished, and keeps them.
     """
-    from evcrisp.camera import Camera
+    from evcrisp.io._words import counted
     from evcrisp.io.reading import open_recording
     from evcrisp.outputs import run_to_folder
     from evcrisp.tracking import Windows
 
     windows = Windows(
-        window_us=None if window_ms is None else microseconds(window_ms, "--window-ms"),
+        window_us=window_us,
         window_events=window_events,
         displacement_px=displacement_px,
         overlap=overlap,
     )
     with (
-        open_recording(
-            recording, format=format, resolution=resolution, on_error=on_error
-        ) as opened,
+        open_recording(recording, **opening) as opened,
+        asked_by_ctrl_c(f"Nothing new is in {output}.") as stop,
         reading_progress("Running", opened) as advance,
     ):
         summary = run_to_folder(
@@ -83,10 +82,16 @@ def run_command(
             output,
             method=method,
             motion=motion,
-            camera=None if camera is None else Camera.from_file(camera),
+            camera=camera_for(camera, opened),
             windows=windows,
             overwrite=force,
             on_chunk=advance,
+            stop=stop,
             **parse_settings(settings),
         )
     click.echo(json.dumps(summary, indent=2))
+    if summary["stopped"]:
+        raise Stopped(
+            f"Kept {counted(summary['n_windows'], 'window')} "
+            f"({counted(summary['n_events'], 'event')}) in {output}. To run the whole recording, use the same command with --force."
+        )

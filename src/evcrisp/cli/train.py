@@ -6,38 +6,36 @@ from pathlib import Path
 
 import click
 
-from evcrisp.cli._options import force_option
+from evcrisp.cli._options import force_option, output_option, seed_option
 
 
 @click.command("train")
 @click.argument("network", type=click.Choice(["mlpf", "edncnn"]))
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Weights, such as my.npz.",
-)
+@output_option("Weights, such as my.npz.", required=True)
 @click.option(
     "--scenes",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10_000),
     default=200,
     show_default=True,
     help="Number of simulated scenes to learn from.",
 )
 @click.option(
     "--test-scenes",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10_000),
     default=4,
     show_default=True,
     help="Number of other scenes to be judged on, for each of seven levels of noise.",
 )
 @click.option(
-    "--epochs", type=click.IntRange(min=1), default=10, show_default=True, help="Number of epochs."
+    "--epochs",
+    type=click.IntRange(1, 10_000),
+    default=10,
+    show_default=True,
+    help="Number of epochs.",
 )
 @click.option(
     "--samples",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10**9),
     default=1_000_000,
     show_default=True,
     help="Number of events that are drawn in each epoch.",
@@ -56,7 +54,7 @@ from evcrisp.cli._options import force_option
     show_default=True,
     help="Number of processes that simulate.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of scenes and training.")
+@seed_option("Of scenes and training.")
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
@@ -81,7 +79,7 @@ def train_command(
     Weights go to OUTPUT; use them with the denoiser's option `weights`. How they came to be, and
     how good they are on scenes that they have not seen, goes to a JSON file beside them. Needs torch.
     """
-    from evcrisp.io._writing import replacing
+    from evcrisp.io._writing import refuse_inputs, replacing
     from evcrisp.training import (
         LabeledRecordings,
         TrainingConfig,
@@ -93,9 +91,13 @@ def train_command(
 
     import_torch()
     if output.suffix != ".npz":
-        raise click.BadParameter(f"expected a name that ends in .npz; got {output}.")
+        raise click.BadParameter(
+            f"expected a name that ends in .npz; got {output}.", param_hint="--output"
+        )
     config = TrainingConfig(epochs=epochs, samples=samples, device=device, seed=seed)
     card = output.with_suffix(".json")
+    for path in (output, card):
+        refuse_inputs(path, data)
     with (
         replacing(output, overwrite=force) as new_weights,
         replacing(card, overwrite=force) as new_card,

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import click
 
-from evcrisp.cli._options import force_option
+from evcrisp.cli._options import force_option, output_option, seed_option
+from evcrisp.cli._progress import task_progress
 from evcrisp.cli._tasks import max_events_option, noise_option
+from evcrisp.cli._types import Number
 
 
 @click.command("tune")
@@ -20,31 +22,30 @@ from evcrisp.cli._tasks import max_events_option, noise_option
 @click.option(
     "--rate",
     "rates",
-    type=float,
+    type=Number(0, 10_000, min_open=True),
     multiple=True,
     default=(1.0, 5.0, 10.0),
     show_default=True,
     help="Noise in percent of the signal events. May be repeated.",
 )
 @noise_option
+@output_option("File for the hyper-parameters.", default=Path("tuned.json"), show_default=True)
 @click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("tuned.json"),
+    "--trials",
+    type=click.IntRange(1, 100_000),
+    default=40,
     show_default=True,
-    help="File for the hyper-parameters.",
+    help="Settings to try each.",
 )
-@click.option("--trials", type=int, default=40, show_default=True, help="Settings to try each.")
 @click.option(
     "--train-share",
-    type=float,
+    type=Number(0, 1, min_open=True, max_open=True),
     default=0.5,
     show_default=True,
     help="Share of each recording, at its start, that is tuned on. Table 2 then uses the rest.",
 )
 @max_events_option
-@click.option("--seed", type=int, default=1, show_default=True, help="Of noise and search.")
+@seed_option("Of noise and search.", default=1)
 @force_option
 def tune_command(
     methods: tuple[str, ...],
@@ -64,9 +65,13 @@ def tune_command(
     of DND21 with noise added. Methods: eja, proposed, baf, knoise, ynoise, ts, dwf. The result is a
     file for evcrisp reproduce table2 --tuned.
     """
-    from evcrisp.experiments.tuning import Training, tune, tuned_file
+    from evcrisp.experiments.tuning import SPACES, Training, tune, tuned_file
     from evcrisp.io._writing import replacing
+    from evcrisp.registry import lookup, require
 
+    require("optuna", extra="tune", purpose="Tuned hyper-parameters")
+    for method in methods:
+        lookup(SPACES, method, "method that can be tuned")
     found: dict[str, dict[str, dict[str, float]]] = {method: {} for method in methods}
     with replacing(output, overwrite=force) as temporary:
         for rate in rates:
@@ -79,7 +84,15 @@ def tune_command(
                 seed=seed,
             )
             for method in methods:
-                params, score = tune(method, training, trials=trials, seed=seed)
+                with task_progress(f"{method} at {rate:g} %") as (on_start, on_done):
+                    on_start(trials)
+                    params, score = tune(
+                        method,
+                        training,
+                        trials=trials,
+                        seed=seed,
+                        on_trial=lambda *_: on_done(None),
+                    )
                 found[method][f"{rate:g}"] = params
                 click.echo(f"{method} tuned for {rate:g} %: {json.dumps(params)} ({score:.4f})")
         temporary.write_text(json.dumps(tuned_file(found, train_share, [noise]), indent=2) + "\n")

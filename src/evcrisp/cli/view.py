@@ -7,11 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evcrisp.cli._options import camera_option, force_option, input_options, recording_argument
-from evcrisp.cli._times import microseconds
+from evcrisp.cli._camera import camera_for
+from evcrisp.cli._options import (
+    camera_option,
+    force_option,
+    input_options,
+    recording_argument,
+    window_option,
+)
 
 if TYPE_CHECKING:
     from evcrisp.io.recording import Recording
+
+
+class FrontPoints(click.IntRange):
+    """How many points a front has on the page: none, or as many as make a curve."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Parse a number."""
+        points: int = super().convert(value, param, ctx)
+        if points in (1, 2):
+            self.fail(f"expected 0 for no front, or 3 to {self.max:g}; got {points}.", param, ctx)
+        return points
 
 
 @click.command("view")
@@ -22,9 +39,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write one HTML file that holds everything it shows, instead of starting a server.",
 )
-@click.option(
-    "--window-ms", type=float, default=30.0, show_default=True, help="Length of a window, ms."
-)
+@window_option(least_us=10, most_us=10_000_000)
 @click.option("--method", "-m", default="auto", show_default=True, help="Method at the start.")
 @click.option(
     "--motion", default="translation", show_default=True, help="Motion model at the start."
@@ -33,14 +48,15 @@ if TYPE_CHECKING:
 @camera_option
 @click.option(
     "--windows",
-    type=int,
+    "n_windows",
+    type=click.IntRange(min=1),
     default=8,
     show_default=True,
     help="With --export: how many windows, spread over the recording.",
 )
 @click.option(
     "--front-points",
-    type=int,
+    type=FrontPoints(0, 41),
     default=7,
     show_default=True,
     help="With --export: points of the Pareto front of each window; 0 for none.",
@@ -57,12 +73,12 @@ if TYPE_CHECKING:
 def view_command(
     recording: Path,
     page: Path | None,
-    window_ms: float,
+    window_us: int,
     method: str,
     motion: str,
     filter: str,
     camera: Path | None,
-    windows: int,
+    n_windows: int,
     front_points: int,
     port: int,
     no_browser: bool,
@@ -75,19 +91,17 @@ def view_command(
     address that is printed. Ctrl+C ends it. With --export, a single HTML file is written that shows
     a few windows anywhere, without a server or a network.
     """
-    from evcrisp.camera import Camera
+    from evcrisp.io._writing import refuse_inputs
     from evcrisp.io.reading import open_recording
 
-    lens = None if camera is None else Camera.from_file(camera)
-    common: dict[str, Any] = {
-        "window_us": microseconds(window_ms, "--window-ms"),
-        "motion": motion,
-        "camera": lens,
-    }
+    if page is not None:
+        refuse_inputs(page, recording, camera)
+    common: dict[str, Any] = {"window_us": window_us, "motion": motion}
     with open_recording(recording, **opening) as opened:  # what cannot be opened is said here
+        common["camera"] = camera_for(camera, opened)
         if page is not None:
             names = {"methods": (method,), "filters": (filter,) if filter else ()}
-            sizes = {"n_windows": windows, "front_points": front_points}
+            sizes = {"n_windows": n_windows, "front_points": front_points}
             _export(opened, page, force, {**common, **names, **sizes})
             return
     _view(

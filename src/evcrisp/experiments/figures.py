@@ -23,6 +23,7 @@ from evcrisp.experiments.labeling import labeled
 from evcrisp.experiments.methods import Method
 from evcrisp.experiments.protocols import limited
 from evcrisp.experiments.reproduction import Reproduced
+from evcrisp.io._writing import replacing
 from evcrisp.io.reading import open_recording
 from evcrisp.plots import figure, save_figure
 
@@ -115,7 +116,8 @@ def report_figures(parts: Sequence[Reproduced], folder: Path) -> list[Figure]:
                 for name, title, drawing in draw(part):
                     folder.mkdir(parents=True, exist_ok=True)
                     for suffix in (".png", ".pdf"):
-                        save_figure(drawing, folder / f"{name}{suffix}")
+                        with replacing(folder / f"{name}{suffix}", overwrite=True) as temporary:
+                            save_figure(drawing, temporary)
                     figures.append(Figure(title, (folder / f"{name}.png").read_bytes()))
     except MissingExtraError:
         return []

@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import re
+import signal
 import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -70,15 +72,22 @@ class Processes:
         """End the processes; tasks that did not start are given up."""
         self._executor.shutdown(wait=True, cancel_futures=True)
 
+    def kill(self) -> None:
+        """End the processes at once; what they were doing is lost."""
+        for process in list(self._executor._processes.values()):
+            process.terminate()
+        self.close()
+
     def _started(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(
-            self._n_workers, mp_context=context, initializer=_end_with_the_parent
+            self._n_workers, mp_context=context, initializer=_depend_on_the_parent
         )
 
 
-def _end_with_the_parent() -> None:
-    """End this worker when the program that started it is killed; it would wait for ever."""
+def _depend_on_the_parent() -> None:
+    """Leave Ctrl+C to the program that started this worker, and end when that is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
 
@@ -146,11 +155,16 @@ def open_pool(
         processes = Processes(n_workers or os.cpu_count() or 1)
         try:
             yield processes
-        finally:
-            processes.close()
+        except BaseException:  # Ctrl+C does not wait for tasks that may take an hour
+            processes.kill()
+            raise
+        processes.close()
 
 
 def _client(address: str) -> Any:
+    # A client that cannot read its address hangs for a minute when it is thrown away.
+    if not re.fullmatch(r"inproc://.+|([a-z]+://)?[^\s/]+:\d+", address):
+        raise ConfigError(f"A scheduler's address is like tcp://host:8786; got {address!r}.")
     distributed = require("distributed", extra="cluster", purpose="Runs on a cluster")
     try:
         return distributed.Client(address, timeout=20, set_as_default=False)

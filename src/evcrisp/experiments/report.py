@@ -17,6 +17,7 @@ from evcrisp.experiments.interactive import framed
 from evcrisp.experiments.reproduction import Reproduced
 from evcrisp.experiments.tables import Options
 from evcrisp.experiments.tables.formats import as_html
+from evcrisp.io._words import counted
 from evcrisp.io._writing import replacing
 
 _STYLE = """
@@ -97,7 +98,7 @@ def _summary(parts: Sequence[Reproduced]) -> str:
     n_failed = sum(len(part.outcome.failures) for part in parts)
     elapsed = sum(part.outcome.elapsed_s() for part in parts)
     return (
-        f"<p>{n_tasks} tasks (one recording with one method each), {n_failed} failed; "
+        f"<p>{counted(n_tasks, 'task')} (one recording with one method each), {n_failed} failed; "
         f"{elapsed:.1f} s of work. Ours first, the paper's numbers in parentheses; the best of a "
         "column is bold, the second best underlined.</p>"
     )

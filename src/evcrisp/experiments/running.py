@@ -11,6 +11,7 @@ from evcrisp.errors import OutputError
 from evcrisp.experiments.pools import Pool
 from evcrisp.experiments.store import ResultStore
 from evcrisp.experiments.tasks import Task, run_task, source_digest
+from evcrisp.io._words import counted
 
 logger = logging.getLogger(__name__)
 
@@ -87,10 +88,10 @@ def _warn_of_other_code(outcome: Outcome, n_tasks: int) -> None:
     n_other = sum(1 for r in outcome.results if r is not None and r.get("source") != here)
     if n_other:
         logger.warning(
-            "%d of %d results were made by another state of evcrisp with the same version, here or "
-            "on the workers. Choose a new output folder to make them again.",
+            "%d of %s came from another state of evcrisp with the same version, here or on the "
+            "workers. Choose a new output folder to make them again.",
             n_other,
-            n_tasks,
+            counted(n_tasks, "result"),
         )
 
 

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from evcrisp.experiments.labeling import labeled
 from evcrisp.experiments.methods import Method
+from evcrisp.io._words import counted
 from evcrisp.io.reading import open_recording
 from evcrisp.io.writing import write
 from evcrisp.simulation import simulate
@@ -104,7 +105,7 @@ def hours(
 
 def cost_lines(rates: Sequence[tuple[Method, float]]) -> Iterator[str]:
     """Yield a Markdown table of the cost of every load with every method."""
-    heads = [f"{n} machine{'s' if n > 1 else ''}" for n in MACHINES]
+    heads = [counted(n, "machine") for n in MACHINES]
     yield f"| | method | Mev/s and core | {' | '.join(heads)} |"
     yield f"|---|---|---|{'---|' * len(heads)}"
     for load in LOADS:
@@ -117,7 +118,7 @@ def load_lines() -> Iterator[str]:
     """Yield what is assumed about the loads."""
     for load in LOADS:
         yield (
-            f"{load.name}: {load.n_recordings:,} recordings, {load.duration_s / 3600:,.1f} h, "
+            f"{load.name}: {counted(load.n_recordings, 'recording')}, {load.duration_s / 3600:,.1f} h, "
             f"{load.rate_hz / 1e6:g} million events per second (assumed)"
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from evcrisp.io._writing import replacing
+from evcrisp.io._writing import naming, replacing
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class ResultStore:
     def fail(self, key: str, name: str, error: str) -> None:
         """Keep a failure, and write it to the log."""
         _save(self._results / f"{key}.failed.json", {"task": name, "error": error})
-        with self.log.open("a", encoding="utf-8") as file:
+        with naming(self.log), self.log.open("a", encoding="utf-8") as file:
             file.write(f"{name}: {error}\n".replace("\n", " ").strip() + "\n")
 
     @property

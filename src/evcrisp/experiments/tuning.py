@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from evcrisp.errors import ConfigError
+from evcrisp.errors import ConfigError, EventDataError
 from evcrisp.events import Events
 from evcrisp.experiments.datasets import find_clips
 from evcrisp.experiments.datasets.dnd21 import noise_file
 from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
 from evcrisp.experiments.labeling import labeled
 from evcrisp.experiments.methods import AUTO, EJA, PROPOSED, TABLE1, Method
+from evcrisp.io._words import counted
 from evcrisp.io.reading import read
 from evcrisp.metrics import confusion
 from evcrisp.registry import lookup, require
@@ -98,6 +99,7 @@ class Training:
                 if extra is None
                 else with_recorded_noise(clean, extra, share, seed=seed)
             )
+            _check_both_kinds(clip.name, parts[-1])
         return cls(events=tuple(parts))
 
     def score(self, method: Method) -> float:
@@ -110,6 +112,17 @@ class Training:
             counts = confusion(np.concatenate(labels), np.asarray(events.signal))
             values.append(counts.denoising_accuracy)
         return float(np.mean(values))
+
+
+def _check_both_kinds(name: str, events: Events) -> None:
+    """Raise if there is nothing to tell apart."""
+    n_signal = int(np.count_nonzero(np.asarray(events.signal)))
+    n_noise = len(events) - n_signal
+    if not n_signal or not n_noise:
+        raise EventDataError(
+            f"The first part of {name} has {counted(n_signal, 'signal event')} and "
+            f"{counted(n_noise, 'noise event')}; tuning needs both. Take more events or more noise."
+        )
 
 
 def tune(

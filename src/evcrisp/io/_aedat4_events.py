@@ -10,6 +10,7 @@ from evcrisp.errors import FormatError
 from evcrisp.io import _flatbuffers
 from evcrisp.io._aedat4_header import EVENTS
 from evcrisp.io._protocol import Packet
+from evcrisp.io._words import counted
 
 RECORD_BYTES = 16
 #: Bytes 4 to 28 of every packet of events that DV writes: one table with one vector of records.
@@ -24,7 +25,9 @@ def event_records(data: bytes) -> tuple[NDArray[np.uint64], int]:
     if data[4:28] == PLAIN_EVENTS and len(data) >= PLAIN_RECORDS_AT:
         first, n = PLAIN_RECORDS_AT, int.from_bytes(data[28:32], "little")
         if first + n * RECORD_BYTES > len(data):
-            raise FormatError(f"a packet promises {n} events but holds {len(data)} bytes")
+            raise FormatError(
+                f"a packet promises {counted(n, 'event')} but holds {counted(len(data), 'byte')}"
+            )
     else:
         table = _flatbuffers.prefixed_root(data, EVENTS.encode())
         first, n = table.vector(0, RECORD_BYTES)

@@ -10,6 +10,7 @@ from evcrisp.errors import FormatError
 from evcrisp.io import _flatbuffers
 from evcrisp.io._aedat4_header import FRAMES, IMU, TRIGGERS
 from evcrisp.io._aedat4_packets import located
+from evcrisp.io._words import counted
 from evcrisp.streams import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
 
 #: Small packets are joined to buffers of about this many bytes, then read column by column.
@@ -138,7 +139,7 @@ def _parse_frame(data: bytes) -> Frame:
     first, n_bytes = table.vector(10, 1)
     if width < 0 or height < 0 or n_bytes != width * height * n_channels * depth.itemsize:
         raise FormatError(
-            f"a frame of {width}x{height} px, {n_channels} x {depth}, has {n_bytes} bytes of pixels"
+            f"a frame of {width}x{height} px, {n_channels} x {depth}, has {counted(n_bytes, 'byte')} of pixels"
         )
     image = np.frombuffer(data, depth, width * height * n_channels, first)
     shape = (height, width) if n_channels == 1 else (height, width, n_channels)

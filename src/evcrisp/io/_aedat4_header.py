@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from evcrisp.errors import FormatError
 from evcrisp.io import _flatbuffers
 from evcrisp.io._compression import Codec, Lz4Frame, Stored, Zstd
+from evcrisp.io._words import counted
 
 MAGIC = b"#!AER-DAT4.0\r\n"
 HEADER_AT = len(MAGIC) + 4  # after the magic line and the size of the IOHeader
@@ -66,7 +67,7 @@ def read_header(file: IO[bytes], file_size: int) -> Header:
     size = struct.unpack_from("<I", head, len(MAGIC))[0]
     if size > min(_MAX_HEADER_BYTES, file_size - HEADER_AT):
         raise FormatError(
-            f"the header declares {size} bytes; the file has {file_size - HEADER_AT} after it",
+            f"the header declares {counted(size, 'byte')}; the file has {file_size - HEADER_AT} after it",
             offset=len(MAGIC),
         )
     try:

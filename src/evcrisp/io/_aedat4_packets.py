@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evcrisp.errors import FormatError
 from evcrisp.io import _flatbuffers
 from evcrisp.io._aedat4_header import Header
+from evcrisp.io._words import counted
 
 PACKET_HEADER = struct.Struct("<ii")
 TABLE_IDENTIFIER = b"FTAB"
@@ -78,7 +79,7 @@ def _complaint(stream: int, size: int, left: int, known: Collection[int]) -> str
         return f"a packet belongs to stream {stream}; the header declares {sorted(known)}"
     if size < 0:
         return f"a packet has the negative size {size}"
-    return f"a packet declares {size} bytes but the file ends after {left}"
+    return f"a packet declares {counted(size, 'byte')} but the file ends after {left}"
 
 
 def _is_table(file: IO[bytes], header: Header, at: int, left: int) -> bool:

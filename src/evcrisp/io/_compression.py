@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any, ClassVar, Protocol
 
 from evcrisp.errors import ConfigError, FormatError
+from evcrisp.io._words import counted
 from evcrisp.registry import require
 
 #: A packet may expand to this many bytes whatever its size (equal events compress very well) ...
@@ -40,7 +41,9 @@ def allowed_size(size: int) -> int:
 
 
 def _too_large(size: int) -> FormatError:
-    return FormatError(f"a packet of {size} bytes expands to more than {allowed_size(size)} bytes")
+    return FormatError(
+        f"a packet of {counted(size, 'byte')} expands to more than {allowed_size(size):,} bytes"
+    )
 
 
 @dataclass(frozen=True, slots=True)

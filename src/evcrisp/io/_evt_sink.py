@@ -2,7 +2,6 @@
 
 import logging
 from abc import ABC, abstractmethod
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -63,8 +62,7 @@ class HeadedSink(ABC):
 
     def abort(self) -> None:
         """Close the file without completing it."""
-        with suppress(OSError):  # a disk that is full refuses what was still buffered
-            self.file.close()
+        self.file.close()
 
     def _start(self, t_origin: int) -> None:
         self.t_origin = t_origin

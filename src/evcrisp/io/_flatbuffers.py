@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError
+from evcrisp.io._words import counted
 
 _I32 = struct.Struct("<i")
 _U32 = struct.Struct("<I")
@@ -82,7 +83,7 @@ def table_at(data: bytes, at: int) -> Table:
     _need(data, vtable, 4)
     size = _U16.unpack_from(data, vtable)[0]
     if size < 4 or size % 2:
-        raise FormatError(f"a table inside the packet has a wrong size of {size} bytes")
+        raise FormatError(f"a table inside the packet has a wrong size of {counted(size, 'byte')}")
     _need(data, vtable, size)
     return Table(data, at, struct.unpack_from(f"<{size // 2 - 2}H", data, vtable + 4))
 
@@ -103,7 +104,7 @@ def prefixed_root(data: bytes, identifier: bytes) -> Table:
     _need(data, 0, 12)
     declared = 4 + _U32.unpack_from(data, 0)[0]
     if declared > len(data):
-        raise FormatError(f"the packet declares {declared} bytes but holds {len(data)}")
+        raise FormatError(f"the packet declares {counted(declared, 'byte')} but holds {len(data)}")
     return root(data, identifier, 4)
 
 

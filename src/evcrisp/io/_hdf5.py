@@ -18,6 +18,7 @@ from evcrisp.errors import EvError, FormatError
 from evcrisp.io._columns import ColumnConverter
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import ALL_SIZES
+from evcrisp.io._words import counted
 from evcrisp.registry import require
 
 #: HDF5 filter of Prophesee's event codec ("ECF"); no Python package brings it.
@@ -83,7 +84,7 @@ class Rows:
 
     def shortfall(self) -> str:
         """Say that rows are missing."""
-        return f"{self.name!r} claims {self.n_claimed} rows, but {self.n_stored} were written"
+        return f"{self.name!r} claims {counted(self.n_claimed, 'row')}, but holds {self.n_stored:,}"
 
     def offset(self, row: int) -> int:
         """Return the byte of the file that holds a row, or begins its chunk."""
@@ -159,7 +160,9 @@ def _n_stored(dataset: Any, path: str) -> int:
         return min(n_claimed, stored_bytes // row_bytes) if row_bytes else 0
     chunk_bytes = dataset.dtype.itemsize * math.prod(dataset.chunks)
     if chunk_bytes > max(_CHUNK_BYTES, _MAX_RATIO * dataset.file.id.get_filesize()):
-        raise FormatError(f"{path!r} has chunks of {chunk_bytes} bytes, more than its file allows")
+        raise FormatError(
+            f"{path!r} has chunks of {counted(chunk_bytes, 'byte')}, more than its file allows"
+        )
     chunks_per_row = math.prod(
         -(-size // chunk) for size, chunk in zip(dataset.shape[1:], dataset.chunks[1:], strict=True)
     )

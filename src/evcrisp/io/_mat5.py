@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError
+from evcrisp.io._words import counted
 
 HEADER_BYTES = 128
 _HEAD_BYTES = 4096
@@ -174,7 +175,7 @@ def _decompressed(file: IO[bytes], n_packed: int, variable: Variable) -> Iterato
     n_stated = 8 + variable.n_bytes
     if variable.is_numeric and n_stated > _HEAD_BYTES + 8 * math.prod(variable.shape):
         raise FormatError(
-            f"a variable of shape {variable.shape} cannot have {variable.n_bytes} bytes"
+            f"a variable of shape {variable.shape} cannot have {counted(variable.n_bytes, 'byte')}"
         )
     n_most = max(_FREE_BYTES, _MAX_RATIO * n_packed)
     n_left, n_fed = min(n_stated, n_most), 0
@@ -194,7 +195,7 @@ def _decompressed(file: IO[bytes], n_packed: int, variable: Variable) -> Iterato
             raise FormatError(
                 "a variable is longer than it says"
                 if n_stated <= n_most
-                else f"a variable packs {n_stated} bytes into {n_packed}, more than events do"
+                else f"a variable packs {counted(n_stated, 'byte')} into {n_packed}, more than events do"
             )
         n_left -= len(piece)
         if not (data or piece or stream.eof):
@@ -264,7 +265,9 @@ class _Parser:
         dtype = np.dtype(self._order + _STORED[stored])
         n_values = math.prod(shape)
         if n_values * dtype.itemsize != n_bytes:
-            raise self._wrong(f"variable {name!r} of shape {shape} cannot have {n_bytes} bytes")
+            raise self._wrong(
+                f"variable {name!r} of shape {shape} cannot have {counted(n_bytes, 'byte')}"
+            )
         n_there = max(0, min(n_values, (len(self._data) - start) // dtype.itemsize))
         values = np.frombuffer(self._data, dtype, n_there, start) if n_there else np.empty(0, dtype)
         damage = self._wrong("a variable ends early") if n_there < n_values else self._damage

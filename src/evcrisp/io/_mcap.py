@@ -13,6 +13,7 @@ from typing import IO, NamedTuple
 from evcrisp.errors import FormatError
 from evcrisp.io._ros import Message, Topic, short_type
 from evcrisp.io._ros_unpack import MAX_UNPACKED, UNPACKERS
+from evcrisp.io._words import counted
 
 MAGIC = b"\x89MCAP0\r\n"
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0B
@@ -58,7 +59,7 @@ class Mcap:
                     n_promised = directory.n_promised(record, topic)
         if n_promised is not None and n_found != n_promised:
             raise FormatError(
-                f"found {n_found} messages, but the statistics promise {n_promised}",
+                f"found {counted(n_found, 'message')}, but the statistics promise {n_promised}",
                 offset=self._size,
             )
 
@@ -118,7 +119,7 @@ class Mcap:
         if op not in _READ:
             return _Record(op, memoryview(b""), offset), size
         if size > MAX_UNPACKED:
-            raise FormatError(f"a record claims to have {size} bytes", offset=offset)
+            raise FormatError(f"a record claims to have {counted(size, 'byte')}", offset=offset)
         return _Record(op, memoryview(file.read(min(size, n_there))), offset, is_cut), size
 
 
@@ -184,7 +185,8 @@ def _unpacked(chunk: _Record) -> memoryview:
         return packed
     if kind not in ("", "lz4", "zstd") or len(packed) != packed_size:
         raise FormatError(
-            f"a chunk of {packed_size} bytes, packed as {kind!r}, is damaged", offset=chunk.offset
+            f"a chunk of {counted(packed_size, 'byte')}, packed as {kind!r}, is damaged",
+            offset=chunk.offset,
         )
     try:
         data = UNPACKERS[kind](packed, size)

@@ -8,6 +8,7 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError
+from evcrisp.io._words import counted
 
 #: One read asks for no more than this; a file that promises more may hold nothing.
 READ_BYTES = 1 << 26
@@ -47,7 +48,7 @@ class NpyColumn:
             raise FormatError(f"column {name!r} states elements of 0 bytes ({self.dtype})")
         self._row_bytes = self.dtype.itemsize * math.prod(self.shape[1:])
         if self._row_bytes > _MAX_ROW_BYTES:
-            raise FormatError(f"column {name!r} states rows of {self._row_bytes} bytes")
+            raise FormatError(f"column {name!r} states rows of {counted(self._row_bytes, 'byte')}")
 
     def __len__(self) -> int:
         return self.shape[0] if self.shape else 1

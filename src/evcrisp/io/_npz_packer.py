@@ -11,6 +11,7 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
+from evcrisp.io._writing import naming
 from evcrisp.io._zip import create_member
 
 
@@ -39,17 +40,21 @@ class NpzPacker:
                 f"All chunks must have the columns {sorted(self._parts)}; got {sorted(columns)}. "
                 "Either all events or none have labels (`signal`)."
             )
-        for name, column in columns.items():
-            if name not in self._parts:
-                part = self._path.with_name(f"{self._path.name}.{name}")
-                self._parts[name] = part.open("w+b")
-                self._dtypes[name] = column.dtype
-            self._parts[name].write(np.ascontiguousarray(column, self._dtypes[name]).data)
+        with naming(self._path):
+            for name, column in columns.items():
+                if name not in self._parts:
+                    part = self._path.with_name(f"{self._path.name}.{name}")
+                    self._parts[name] = part.open("w+b")
+                    self._dtypes[name] = column.dtype
+                self._parts[name].write(np.ascontiguousarray(column, self._dtypes[name]).data)
         self._n_rows += n_new
 
     def pack(self, constants: Mapping[str, NDArray[Any]]) -> None:
         """Write the archive: all columns, then small arrays."""
-        with zipfile.ZipFile(self._path, "w", self._method, compresslevel=1) as archive:
+        with (
+            naming(self._path),
+            zipfile.ZipFile(self._path, "w", self._method, compresslevel=1) as archive,
+        ):
             for name, part in self._parts.items():
                 self._add_column(archive, name, part)
             for name, array in constants.items():

@@ -7,6 +7,7 @@ damaged. Everything that all formats share (checks of range and order, chunks of
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -158,10 +159,15 @@ class Closing:
         trace: TracebackType | None,
     ) -> None:
         if kind is not None:
-            self.sink.abort()
+            self._abort()
             return
         try:
             self.sink.finish()
         except BaseException:
-            self.sink.abort()
+            self._abort()
             raise
+
+    def _abort(self) -> None:
+        # A disk that is full refuses what was still buffered; the first complaint is what counts.
+        with suppress(OSError):
+            self.sink.abort()

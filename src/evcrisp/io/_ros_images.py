@@ -4,6 +4,7 @@ import numpy as np
 
 from evcrisp.errors import FormatError
 from evcrisp.io._ros_messages import Image
+from evcrisp.io._words import counted
 from evcrisp.streams import Frame
 
 #: encoding -> bytes per sample, samples per pixel, which of them are blue, green and red
@@ -31,7 +32,7 @@ def as_frame(image: Image, offset: int) -> Frame | None:
     if image.step < row_bytes or image.step * height > len(image.data):
         raise FormatError(
             f"an image of {width}x{height} px as {image.encoding!r} does not fit into "
-            f"{len(image.data)} bytes with {image.step} per row",
+            f"{counted(len(image.data), 'byte')} with {image.step} per row",
             offset=offset,
         )
     rows = np.frombuffer(image.data, np.uint8, image.step * height).reshape(height, image.step)

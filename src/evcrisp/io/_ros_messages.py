@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import FormatError
+from evcrisp.io._words import counted
 
 #: One event of dvs_msgs and prophesee_event_msgs as ROS 1 packs it.
 _ROS1_EVENT = np.dtype(
@@ -38,7 +39,9 @@ class Cursor:
             self._position += -(self._position - self._start) % align
         start = self._position
         if start + size > len(self._data):
-            raise FormatError(f"a message of {len(self._data)} bytes ends within a field")
+            raise FormatError(
+                f"a message of {counted(len(self._data), 'byte')} ends within a field"
+            )
         self._position = start + size
         return start
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from evcrisp.errors import FormatError
 from evcrisp.io._protocol import PACKET_EVENTS
 from evcrisp.io._ros_messages import EventPacket
+from evcrisp.io._words import counted
 from evcrisp.io.evt_decoder import Columns, Evt3Decoder
 from evcrisp.streams import Triggers
 
@@ -85,7 +86,7 @@ def _words(packet: EventPacket, kind: str, unit: int) -> NDArray[Any]:
     """Return the payload as words of the machine's byte order."""
     if len(packet.data) % unit:
         raise FormatError(
-            f"{len(packet.data)} bytes of {packet.encoding} are not a multiple of {unit}"
+            f"the size of {packet.encoding} must be a multiple of {unit}; got {counted(len(packet.data), 'byte')}"
         )
     stored = np.frombuffer(packet.data, (">" if packet.big_endian else "<") + kind)
     return np.ascontiguousarray(stored, stored.dtype.newbyteorder("="))

@@ -4,6 +4,7 @@ import bz2
 from collections.abc import Callable
 
 from evcrisp.errors import FormatError
+from evcrisp.io._words import counted
 from evcrisp.registry import require
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -58,12 +59,12 @@ def unpack_zstd(data: memoryview, limit: int = MAX_UNPACKED) -> memoryview:
 
 def _check_claim(size: int, limit: int = MAX_UNPACKED) -> None:
     if size > min(limit, MAX_UNPACKED):
-        raise FormatError(f"a chunk claims to hold {size} bytes, which it cannot")
+        raise FormatError(f"a chunk claims to hold {counted(size, 'byte')}, which it cannot")
 
 
 def _checked(data: memoryview, size: int) -> memoryview:
     if len(data) != size:
-        raise FormatError(f"a chunk does not hold the {size} bytes that it claims")
+        raise FormatError(f"a chunk does not hold the {counted(size, 'byte')} that it claims")
     return data
 
 

@@ -13,6 +13,7 @@ from typing import IO, NamedTuple
 from evcrisp.errors import FormatError
 from evcrisp.io._ros import Message, Topic
 from evcrisp.io._ros_unpack import MAX_UNPACKED, UNPACKERS
+from evcrisp.io._words import counted
 
 MAGIC = b"#ROSBAG V"
 _OPS = range(2, 8)
@@ -83,7 +84,8 @@ class RosBag1:
             )
         if n_found != n_promised:
             raise FormatError(
-                f"found {n_found} messages, but the index promises {n_promised}", offset=self._size
+                f"found {counted(n_found, 'message')}, but the index promises {n_promised}",
+                offset=self._size,
             )
 
     def _read_header(self, file: IO[bytes]) -> tuple[int, _Totals]:
@@ -163,7 +165,7 @@ class RosBag1:
         if len(prefix) < 4:
             raise FormatError("the file ends within a record", offset=offset)
         if size > MAX_UNPACKED:
-            raise FormatError(f"a record claims to have {size} bytes", offset=offset)
+            raise FormatError(f"a record claims to have {counted(size, 'byte')}", offset=offset)
         return size, self._size - offset - 4
 
 

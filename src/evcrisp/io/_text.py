@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evcrisp.errors import ConfigError, FormatError
 from evcrisp.events import Events
 from evcrisp.io._protocol import PACKET_EVENTS, Packet
+from evcrisp.io._words import counted
 
 #: How much of a text is looked at to find out its layout.
 HEAD_BYTES = 1 << 16
@@ -198,7 +199,9 @@ class _Parser:
             return self.complaint(f"is cut short by the end of the text: {shown}")
         if n_columns != len(columns):
             expected = f"{len(columns)} ({' '.join(name or '-' for name in columns)})"
-            return self.complaint(f"has {n_columns} columns; expected {expected}; got {shown}")
+            return self.complaint(
+                f"has {counted(n_columns, 'column')}; expected {expected}; got {shown}"
+            )
         unit = "seconds" if self._layout.seconds else "whole microseconds"
         wanted = {
             kernel.NOT_A_NUMBER: "a number",

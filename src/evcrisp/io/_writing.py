@@ -1,5 +1,6 @@
 """Write to a temporary name, then rename: a failure never leaves half a file, nor costs the old one."""
 
+import errno
 import os
 import secrets
 import shutil
@@ -7,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from evcrisp.errors import OutputError
+from evcrisp.errors import EvError, OutputError
 
 #: Folders that evcrisp writes hold this file; others are never replaced.
 FOLDER_MARK = "meta.json"
@@ -18,7 +19,8 @@ def replacing(path: Path, *, overwrite: bool) -> Generator[Path, None, None]:
     """Yield a temporary path beside ``path`` and rename it there when the block succeeds.
 
     The block creates a file or a folder. When it raises, what it wrote is removed and an older
-    ``path`` stays as it was. A link is followed: its target is what is replaced.
+    ``path`` stays as it was. A link is followed: its target is what is replaced. What the system
+    says of the temporary file becomes an `OutputError` that names ``path``.
     """
     _check_target(path, overwrite=overwrite)
     target = Path(os.path.realpath(path))
@@ -36,9 +38,75 @@ def replacing(path: Path, *, overwrite: bool) -> Generator[Path, None, None]:
             temporary.replace(target)
         else:
             _rename_if_free(temporary, target)
+    except OSError as error:
+        _remove(temporary)
+        if _is_of(temporary, error):
+            raise _not_written(path, error) from error
+        raise
     except BaseException:
         _remove(temporary)
         raise
+
+
+@contextmanager
+def naming(path: Path) -> Generator[None, None, None]:
+    """Let what the system complains of inside the block say which file it is about.
+
+    A disk that is full says so without the name of the file, and several are open at a time.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+def refuse_inputs(output: Path, *inputs: Path | None) -> None:
+    """Raise if an output would replace one of the inputs, by whatever name or link it is called."""
+    for given in inputs:
+        clash = None if given is None else _clash(output, given)
+        if clash is not None:
+            raise OutputError(f"{output} {clash}. Choose another name.")
+
+
+def _clash(output: Path, given: Path) -> str | None:
+    """Say what an output has to do with an input that it would replace; None if nothing."""
+    if not output.exists() or not given.exists():
+        return None
+    if output.samefile(given):  # hard links, too
+        return "is the input itself"
+    target, source = (Path(os.path.realpath(path)) for path in (output, given))
+    if target.is_dir() and source.is_relative_to(target):
+        return f"holds the input {given}"
+    if target.parent == source and (target.name in _NAMES or target.suffix in _SUFFIXES):
+        return f"is part of the input {given}"
+    return None
+
+
+#: Files that recordings consist of which are folders. Others may be results that were put there.
+_NAMES = (FOLDER_MARK, "metadata.yaml", "events.txt", "events.txt.gz", "imu.txt", "calib.txt")
+_SUFFIXES = (".npy", ".db3", ".mcap")
+
+
+#: Complaints of pipes and other programs, which are about no file.
+_OF_NO_FILE = (ConnectionError, ChildProcessError, TimeoutError)
+
+
+def _is_of(temporary: Path, error: OSError) -> bool:
+    """Say whether the system complains of the temporary file, or of one that belongs to it."""
+    if isinstance(error, (EvError, *_OF_NO_FILE)) or error.errno is None:
+        return False
+    if error.filename is None:
+        return True
+    # Parts of an archive have names that begin like it; files of a folder lie in it.
+    return os.fsdecode(error.filename).startswith(str(temporary))
+
+
+def _not_written(path: Path, error: OSError) -> OutputError:
+    failure = OutputError(f"{path} could not be written: {error.strerror}.")
+    failure.errno = error.errno
+    return failure
 
 
 def _check_target(path: Path, *, overwrite: bool) -> None:
@@ -48,8 +116,13 @@ def _check_target(path: Path, *, overwrite: bool) -> None:
         raise OutputError(f"{path} is not a regular file. Choose another name.")
     if path.exists() and not overwrite:
         raise OutputError(f"{path} exists already. Choose another name, or allow overwriting.")
-    if not Path(os.path.realpath(path)).parent.is_dir():
+    parent = Path(os.path.realpath(path)).parent
+    if not parent.is_dir():
+        if parent.exists():
+            raise OutputError(f"{path.parent} is not a folder. Choose another name.")
         raise OutputError(f"The folder {path.parent} does not exist. Create it first.")
+    if not os.access(parent, os.W_OK):  # said before the work, not after it
+        raise OutputError(f"{path} could not be written: {os.strerror(errno.EACCES)}.")
     if path.is_dir():
         names = {entry.name for entry in path.iterdir()}
         strangers = sorted(name for name in names if not name.endswith((".npy", ".json")))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from evcrisp.errors import FormatError
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import DVS_SIZES
+from evcrisp.io._words import counted
 from evcrisp.streams import STANDARD_GRAVITY_M_S2, Frame, Imu, TriggerKind, Triggers
 
 logger = logging.getLogger(__name__)
@@ -166,14 +167,16 @@ def _checked(head: bytes, offset: int, n_bytes: int) -> tuple[int, int, int, int
     kind, source, size, t_offset, overflow, capacity, n, n_valid = _PACKET_HEADER.unpack(head)
     if not (0 <= n_valid <= n <= capacity and size > 0 and overflow >= 0 and kind >= 0):
         raise FormatError(
-            f"the header of a packet cannot be: kind {kind}, {n} events of {size} bytes, "
+            f"the header of a packet cannot be: kind {kind}, {counted(n, 'event')} of {counted(size, 'byte')}, "
             f"{n_valid} valid, capacity {capacity}, overflow {overflow}",
             offset=offset,
         )
     fitting = size == _EVENT_BYTES.get(kind, size) and (kind != _FRAME or size > _FRAME_BYTES)
     # The limit by the file's size keeps a damaged number from taking all memory.
     if not fitting or size > n_bytes or not 0 <= t_offset <= size - 4:
-        raise FormatError(f"events of kind {kind} cannot have {size} bytes", offset=offset)
+        raise FormatError(
+            f"events of kind {kind} cannot have {counted(size, 'byte')}", offset=offset
+        )
     return kind, source, size, overflow << 31, n
 
 

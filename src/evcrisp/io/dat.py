@@ -14,6 +14,7 @@ from evcrisp.io._evt_header import PropheseeHeader, header_of, parse_header
 from evcrisp.io._evt_sink import HeadedSink, check_size
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import ATIS_SIZES
+from evcrisp.io._words import counted
 from evcrisp.io.evt_decoder import Columns
 from evcrisp.streams import TriggerKind, Triggers
 
@@ -142,7 +143,9 @@ def _checked_kind(kind_and_size: bytes, offset: int) -> int:
         raise FormatError("the file ends after its header", offset=offset)
     kind, size = kind_and_size
     if size != EVENT_BYTES:
-        raise FormatError(f"events of {size} bytes; expected {EVENT_BYTES}", offset=offset + 1)
+        raise FormatError(
+            f"events of {counted(size, 'byte')}; expected {EVENT_BYTES}", offset=offset + 1
+        )
     if kind not in (EVENT_2D, EVENT_CD, EVENT_TRIGGER):
         raise FormatError(
             f"events of type {kind}; only {EVENT_2D} (2-d), {EVENT_CD} (contrast) and "

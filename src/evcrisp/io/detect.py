@@ -4,6 +4,7 @@ from pathlib import Path
 
 from evcrisp.errors import FormatError
 from evcrisp.io._protocol import Reader
+from evcrisp.io._writing import naming
 from evcrisp.io.formats import READERS
 
 HEAD_BYTES = 4096
@@ -21,7 +22,7 @@ def detect(path: Path) -> Reader:
     """
     head = b""
     if not path.is_dir():
-        with path.open("rb") as file:
+        with naming(path), path.open("rb") as file:
             head = file.read(HEAD_BYTES)
         if not head:
             raise FormatError("the file is empty", path=path)

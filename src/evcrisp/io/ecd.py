@@ -27,6 +27,7 @@ from evcrisp.io._text import (
     stated_size,
     text_packets,
 )
+from evcrisp.io._words import counted
 from evcrisp.streams import Imu
 
 logger = logging.getLogger(__name__)
@@ -109,7 +110,7 @@ def ecd_source(
     times = [line.content.split(maxsplit=1)[0] for line in data]
     if times and all(is_whole(time) for time in times):
         raise FormatError(
-            f"time must be in seconds; the first {len(times)} lines have no decimal point in it. "
+            f"time must be in seconds; the first {counted(len(times), 'line')} have no decimal point in it. "
             "If it is in microseconds, read the file as format 'csv'",
             offset=data[0].offset,
         )

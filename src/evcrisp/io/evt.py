@@ -14,6 +14,7 @@ from evcrisp.errors import FormatError
 from evcrisp.io._evt_header import PropheseeHeader, header_of, parse_header
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import PROPHESEE_SIZES
+from evcrisp.io._words import counted
 from evcrisp.io.evt_decoder import Evt2Decoder, Evt3Decoder, Evt21Decoder, EvtDecoder
 from evcrisp.streams import Triggers
 
@@ -51,7 +52,7 @@ class EvtSource(Source):
             raise
         if decoder.n_lost and not n_events:
             raise FormatError(
-                f"none of the {decoder.n_lost} events has a time: the file lacks TIME_HIGH words",
+                f"no event of {decoder.n_lost:,} has a time: the file lacks TIME_HIGH words",
                 offset=self.data_start,
             )
         self._tell(decoder)
@@ -93,15 +94,15 @@ class EvtSource(Source):
         self._is_told = True
         if decoder.n_lost:
             logger.warning(
-                "%s: %d events came before the first time stamp; they have no time and are left out.",
+                "%s: %s came before the first time stamp, without a time; left out.",
                 self.path,
-                decoder.n_lost,
+                counted(decoder.n_lost, "event"),
             )
         if decoder.n_reserved:
             logger.warning(
-                "%s: %d words are of a type that the format does not document; passed over.",
+                "%s: passed over %s of a type that the format does not document.",
                 self.path,
-                decoder.n_reserved,
+                counted(decoder.n_reserved, "word"),
             )
         self.metadata = {
             **self.metadata,

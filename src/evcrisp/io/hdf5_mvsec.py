@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evcrisp.errors import FormatError
 from evcrisp.io._columns import as_microseconds
 from evcrisp.io._hdf5 import Hdf5Layout, TableSource, find_node, find_rows
+from evcrisp.io._words import counted
 from evcrisp.streams import Frame, Imu
 
 _DAVIS346 = (346, 260)
@@ -61,7 +62,8 @@ class MvsecSource(TableSource):
             yield Frame(t=int(t[index]), image=images.read(index, index + 1)[0])
         if t.size != images.n_claimed:
             raise FormatError(
-                f"{images.n_claimed} frames, but {t.size} time stamps", offset=images.offset(t.size)
+                f"{counted(images.n_claimed, 'frame')}, but {counted(t.size, 'time stamp')}",
+                offset=images.offset(t.size),
             )
 
 

@@ -17,6 +17,7 @@ from evcrisp.io._matrix import Order, find_order
 from evcrisp.io._npy import NpyColumn
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import ALL_SIZES
+from evcrisp.io._words import counted
 
 _META = "meta.json"
 _DTYPES = {"x": "<u2", "y": "<u2", "t": "<i8", "p": "|b1", "signal": "|b1"}
@@ -51,7 +52,9 @@ class NpySource(Source):
                     yield from converter.packets(dict(zip(order, rows.T, strict=True)), offset)
                 offset = file.tell()
                 if len(rows) < n:
-                    raise FormatError(f"the file ends {n_left} events early", offset=offset)
+                    raise FormatError(
+                        f"the file ends {counted(n_left, 'event')} early", offset=offset
+                    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,8 @@ class ColumnsSource(Source):
                 n_read += n_common
                 if n_common < n:
                     raise FormatError(
-                        f"the columns end after {n_read} of {n_total} events", offset=offset
+                        f"the columns end after {n_read:,} of {counted(n_total, 'event')}",
+                        offset=offset,
                     )
 
 

@@ -13,6 +13,7 @@ from evcrisp.errors import ConfigError, EvError, FormatError
 from evcrisp.events import Events
 from evcrisp.io._joining import join
 from evcrisp.io._protocol import Packet, Reader, Source
+from evcrisp.io._writing import naming
 from evcrisp.streams import Frame, Imu, Triggers
 
 logger = logging.getLogger(__name__)
@@ -261,7 +262,8 @@ class Recording:
             text = str(error) or type(error).__name__
             reason = f"not readable as {self._reader.title}: {text.rstrip('.')}"
             return FormatError(reason, path=self.path, n_before=n_before)
-        raise error
+        with naming(self.path):
+            raise error
 
     def _guess(self, width: int, height: int) -> tuple[int, int]:
         fitting = (

@@ -9,6 +9,7 @@ from pathlib import Path
 from evcrisp.errors import ConfigError, EventDataError
 from evcrisp.events import Events
 from evcrisp.io._protocol import Closing, ExtrasSink, Sink, Writer
+from evcrisp.io._words import counted
 from evcrisp.io._writing import replacing
 from evcrisp.io.formats import WRITERS
 from evcrisp.io.recording import Recording
@@ -76,26 +77,39 @@ def write(
     """
     path = Path(path)
     writer = writer_for(path, format, {**(options or {}), **named_options})
-    recording = events if isinstance(events, Recording) else None
     with replacing(path, overwrite=overwrite) as temporary:
-        chunks = _checked(_chunks(events), writer)
-        first = next(chunks, None)
-        if first is None:
-            if recording is None:
-                raise ConfigError("`events` must hold at least one `Events`; got none.")
-            first = Events.empty(recording.resolution)
-        with Closing(writer.open(temporary, first.resolution)) as sink:
-            n_events = 0
-            for chunk in itertools.chain((first,), chunks):
-                sink.write(chunk)
-                n_events += len(chunk)
-                if on_chunk is not None:
-                    on_chunk(chunk)
-            extras = recording if extras_from is None else extras_from
-            if extras is not None:
-                _write_extras(sink, writer, extras.imu(), extras.triggers(), extras.frames())
-            else:
-                _write_extras(sink, writer, imu, None, iter(()))
+        return fill(temporary, writer, events, imu=imu, extras_from=extras_from, on_chunk=on_chunk)
+
+
+def fill(
+    path: Path,
+    writer: Writer,
+    events: Events | Recording | Iterable[Events],
+    *,
+    imu: Imu | None = None,
+    extras_from: Recording | None = None,
+    on_chunk: Callable[[Events], None] | None = None,
+) -> int:
+    """Write events to a file that nobody sees yet; parameters as for :func:`write`."""
+    recording = events if isinstance(events, Recording) else None
+    chunks = _checked(_chunks(events), writer)
+    first = next(chunks, None)
+    if first is None:
+        if recording is None:
+            raise ConfigError("`events` must hold at least one `Events`; got none.")
+        first = Events.empty(recording.resolution)
+    with Closing(writer.open(path, first.resolution)) as sink:
+        n_events = 0
+        for chunk in itertools.chain((first,), chunks):
+            sink.write(chunk)
+            n_events += len(chunk)
+            if on_chunk is not None:
+                on_chunk(chunk)
+        extras = recording if extras_from is None else extras_from
+        if extras is not None:
+            _write_extras(sink, writer, extras.imu(), extras.triggers(), extras.frames())
+        else:
+            _write_extras(sink, writer, imu, None, iter(()))
     return n_events
 
 
@@ -154,10 +168,10 @@ def _write_extras(
         sink.write_frames(frames)
         return
     counts = {
-        "IMU samples": 0 if imu is None else len(imu),
-        "triggers": 0 if triggers is None else len(triggers),
-        "frames": sum(1 for _ in frames),
+        "IMU sample": 0 if imu is None else len(imu),
+        "trigger": 0 if triggers is None else len(triggers),
+        "frame": sum(1 for _ in frames),
     }
-    lost = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
+    lost = ", ".join(counted(n, what) for what, n in counts.items() if n)
     if lost:
         logger.warning("Format %r keeps events only; left out: %s.", writer.name, lost)

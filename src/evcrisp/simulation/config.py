@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from evcrisp.camera import Camera
 from evcrisp.contract import as_resolution
 from evcrisp.errors import ConfigError
+from evcrisp.io._words import counted
 from evcrisp.motion import MOTION_MODELS
 from evcrisp.registry import lookup
 from evcrisp.simulation._checks import as_numbers, check_range, check_whole
@@ -23,6 +24,7 @@ MAX_OBJECTS = 8
 #: Ten minutes: the truth about a recording is kept in memory.
 MAX_DURATION_US = 600_000_000
 MAX_WINDOWS = 100_000
+MAX_PIXELS = 1 << 24
 
 #: What moves when nobody says how: about 300 px/s on a sensor of 346 x 260.
 DEFAULT_THETA: dict[str, tuple[float, ...]] = {
@@ -261,7 +263,11 @@ class SimulationConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "resolution", as_resolution(self.resolution))
-        check_range("width x height", self.resolution[0] * self.resolution[1], 1, 2**24)
+        width, height = self.resolution
+        if width * height > MAX_PIXELS:
+            raise ConfigError(
+                f"`resolution` may have up to {MAX_PIXELS:,} px in all; got {width}x{height}."
+            )
         check_whole("duration_us", self.duration_us, 1, MAX_DURATION_US)
         check_whole("t_start_us", self.t_start_us, 0, 2**60)
         check_whole("seed", self.seed, 0)
@@ -280,7 +286,7 @@ class SimulationConfig:
         theta = DEFAULT_THETA[self.motion] if self.theta is None else self.theta
         object.__setattr__(self, "theta", self._checked_theta("theta", theta))
         for item in self.scene.objects:
-            self._checked_theta("theta of an object", item.theta)
+            self._checked_theta("object_theta", item.theta)
         if self.camera is not None and self.camera.is_distorted and self.motion != "rotation":
             raise ConfigError(
                 "`camera` may be distorted for motion 'rotation' only, which works on rays; "
@@ -297,7 +303,7 @@ class SimulationConfig:
         names = MOTION_MODELS[self.motion].param_names
         if len(values) != len(names):
             raise ConfigError(
-                f"`{name}` of motion {self.motion!r} must be {len(names)} numbers "
+                f"`{name}` of motion {self.motion!r} must be {counted(len(names), 'number')} "
                 f"({', '.join(names)}); got {len(values)}: {values}."
             )
         return values

@@ -191,14 +191,14 @@ def test_large_packets_come_in_bounded_pieces(tmp_path, monkeypatch):
 )
 def test_a_damaged_packet_header_is_an_error_after_the_packets_before(tmp_path, fields, message):
     content = header() + packet(POLARITY, [polarity(1, 1, 1, 1)])
-    with pytest.raises(FormatError, match=f"{message}.*after [12] events"):
+    with pytest.raises(FormatError, match=f"{message}.*after (1 event|2 events)"):
         read(tmp_path, content + packet(POLARITY, [polarity(2, 1, 1, 1)], **fields))
 
 
 def test_a_huge_event_size_takes_no_memory(tmp_path):
     content = header() + packet(FRAME, [bytes(40)], size=2**31 - 1)
     (tmp_path / "a.aedat").write_bytes(content)
-    message = "cannot have 2147483647 bytes"
+    message = "cannot have 2,147,483,647 bytes"
     with evcrisp.open(tmp_path / "a.aedat") as opened, pytest.raises(FormatError, match=message):
         list(opened.frames())
 

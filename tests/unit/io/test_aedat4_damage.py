@@ -213,7 +213,7 @@ BAD_CONTENT = {
     "huge vtable": (patched(14, 0x0008FFFE), "an offset inside the packet is wrong"),
     "vector beyond": (patched(24, 2**31), "an offset inside the packet is wrong"),
     "too many events": (patched(28, 11), "promises 11 events but holds 192 bytes"),
-    "absurdly many events": (patched(28, 2**32 - 1), "promises 4294967295 events"),
+    "absurdly many events": (patched(28, 2**32 - 1), "promises 4,294,967,295 events"),
     "polarity": (good_content(t=np.arange(100, 110), polarity=2), "a polarity other than 0 and 1"),
 }
 
@@ -240,7 +240,7 @@ def test_events_before_a_bad_polarity_are_kept(tmp_path):
     ("stream", "size", "message"),
     [
         (0, -1, "a packet has the negative size -1"),
-        (0, 2**31 - 1, "a packet declares 2147483647 bytes but the file ends after 192"),
+        (0, 2**31 - 1, "a packet declares 2,147,483,647 bytes but the file ends after 192"),
         (9, None, "a packet belongs to stream 9; the header declares [0]"),
         (-5, None, "a packet belongs to stream -5"),
     ],

@@ -238,8 +238,8 @@ def padded(n_bytes):
         ("|S0", (5, 4), "elements of 0 bytes"),
         ("|S0", (5,), "elements of 0 bytes"),
         ([("x", "|S0"), ("y", "|S0"), ("t", "|S0"), ("p", "|S0")], (5,), "elements of 0 bytes"),
-        (padded(2**30), (2**18,), "rows of 1073741837 bytes"),
-        ("<i8", (2**18, 2**40), "rows of 8796093022208 bytes"),
+        (padded(2**30), (2**18,), "rows of 1,073,741,837 bytes"),
+        ("<i8", (2**18, 2**40), "rows of 8,796,093,022,208 bytes"),
         ("<i8", (2**18, 2**40, 2**40), "rows of "),
     ],
 )
@@ -273,7 +273,7 @@ def test_a_resolution_that_is_a_large_array_takes_no_memory(tmp_path):
             member.write(bytes(1 << 22))
     tracemalloc.start()
     try:
-        with pytest.raises(FormatError, match="'resolution' states rows of 536870912 bytes"):
+        with pytest.raises(FormatError, match="'resolution' states rows of 536,870,912 bytes"):
             evcrisp.read(path)
         _, peak = tracemalloc.get_traced_memory()
     finally:

@@ -101,12 +101,12 @@ def test_names_that_do_not_say_where_the_events_are(tmp_path, names, message):
         (b"100.5,1,2,1", "line 4 is wrong: t must be whole microseconds; got '100.5,1,2,1'"),
         (b"99999999999999999999,1,2,1", "t must be whole microseconds within 64 bits"),
         (b"100,1,2,yes", "p must be a number"),
-        (b"100;1;2;1", "line 4 has 1 columns"),
+        (b"100;1;2;1", "line 4 has 1 column"),
     ],
 )
 def test_a_wrong_line_is_named_with_its_byte(tmp_path, line, message):
     text = b"# note\nt_us,x,y,p\n90,1,2,1\n" + line + b"\n"
-    with pytest.raises(FormatError, match=f"{message}.*after 1 events") as caught:
+    with pytest.raises(FormatError, match=f"{message}.*after 1 event") as caught:
         read_text(tmp_path, text)
     assert caught.value.offset == text.index(line)
     assert len(read_text(tmp_path, text, on_error="truncate")) == 1

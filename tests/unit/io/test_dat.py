@@ -117,7 +117,7 @@ def test_truncated_file_gives_the_events_before_the_cut(tmp_path, make_events):
         assert evcrisp.read(path, on_error="truncate").equals(events[:n_whole])
         if (size - start) % 8:
             match = (
-                f"inside an event of 8 bytes .byte {start + 8 * n_whole}, after {n_whole} events"
+                f"inside an event of 8 bytes .byte {start + 8 * n_whole}, after {n_whole} events?"
             )
             with pytest.raises(FormatError, match=match):
                 evcrisp.read(path)

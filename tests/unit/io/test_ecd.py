@@ -99,7 +99,7 @@ def test_five_columns_are_refused_with_line_and_byte(tmp_path):
         (b"0.5x 1 2 1", "t must be a number"),
         (b"1e300 1 2 1", "t must be seconds within 64 bits"),
         (b"0.5 1 2", "line 3 has 3 columns"),
-        (b"\x00\x01\xff\n\n", r"line 3 has 1 columns.*got '\\x00\\x01\\xff'"),
+        (b"\x00\x01\xff\n\n", r"line 3 has 1 column.*got '\\x00\\x01\\xff'"),
     ],
 )
 def test_a_wrong_line_is_named_after_everything_before_it_was_read(tmp_path, line, message):
@@ -146,7 +146,7 @@ def test_packets_are_bounded_and_start_where_they_say(tmp_path, monkeypatch, mak
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(_bytes, "BLOCK_BYTES", 1 << 16)
     text = b"0.1 1 2 1\n" + b"7" * (1 << 20)
-    with pytest.raises(FormatError, match="line 2 is longer than 65536 bytes.*after 1 events"):
+    with pytest.raises(FormatError, match="line 2 is longer than 65536 bytes.*after 1 event"):
         read_text(tmp_path, text, format="ecd")
 
 

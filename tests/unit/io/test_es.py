@@ -139,7 +139,7 @@ def test_headers_that_cannot_be_read_are_refused(tmp_path, content, message):
 def test_pixels_outside_the_sensor_are_reported(tmp_path):
     for wrong in (event(1, 320, 0, 1), event(1, 0, 240, 1)):
         with pytest.raises(
-            FormatError, match="lies outside the sensor of 320x240 px.*after 1 events"
+            FormatError, match="lies outside the sensor of 320x240 px.*after 1 event"
         ):
             read(tmp_path, HEADER + event(1, 2, 3, 1) + wrong)
 

@@ -285,7 +285,7 @@ def test_rows_that_were_never_written_are_not_events(make_events, tmp_path, rows
                 f"events/{name}", (rows,), dtype, chunks=(250,), maxshape=(None,), **packing
             )
             column[:500] = getattr(events, name)
-    with pytest.raises(FormatError, match=f"claims {rows} rows, but 500 were written"):
+    with pytest.raises(FormatError, match=f"claims {rows:,} rows, but holds 500"):
         evcrisp.read(tmp_path / "a.h5")
     with evcrisp.open(tmp_path / "a.h5", on_error="truncate", resolution=(346, 260)) as opened:
         assert opened.read().equals(events)
@@ -295,7 +295,7 @@ def test_a_dataset_without_any_storage_is_refused(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name in "xytp":
             file.create_dataset(f"events/{name}", (10**12,), "u2")
-    with pytest.raises(FormatError, match="claims 1000000000000 rows, but 0 were written"):
+    with pytest.raises(FormatError, match="claims 1,000,000,000,000 rows, but holds 0"):
         evcrisp.read(tmp_path / "a.h5")
 
 
@@ -305,7 +305,9 @@ def test_absurd_chunks_are_refused_before_they_are_allocated(tmp_path):
             file.create_dataset(
                 f"events/{name}", (10,), "i8", chunks=(2**28,), maxshape=(None,), compression="gzip"
             )
-    with pytest.raises(FormatError, match="chunks of 2147483648 bytes, more than its file allows"):
+    with pytest.raises(
+        FormatError, match="chunks of 2,147,483,648 bytes, more than its file allows"
+    ):
         evcrisp.read(tmp_path / "a.h5")
 
 

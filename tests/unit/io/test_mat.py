@@ -162,7 +162,7 @@ def bomb(n_rows, n_claimed, n_zeros):
 @pytest.mark.parametrize(
     ("n_rows", "n_claimed", "message"),
     [
-        (10, 2**32 - 200, "a variable of shape .10, 4. cannot have 4294967"),
+        (10, 2**32 - 200, "a variable of shape .10, 4. cannot have 4,294,967"),
         (2**23, 2**28, "packs .* bytes into .*, more than events do"),
     ],
 )

@@ -105,7 +105,7 @@ def test_truncate_keeps_what_came_before(name, caplog):
     assert len(opened.read()) == n_before
     assert opened.damage is not None
     assert [r.levelno for r in caplog.records] == [logging.WARNING]
-    assert f"kept the {n_before} events" in caplog.text
+    assert f"kept the {n_before} event{'' if n_before == 1 else 's'} before" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError, EventDataError
 from evcrisp.events import Events
+from evcrisp.io._words import counted
 
 
 def with_uniform_noise(events: Events, share: float, *, seed: int = 0) -> Events:
@@ -61,7 +62,7 @@ def with_recorded_noise(events: Events, noise: Events, share: float, *, seed: in
         )
     if n > len(noise):
         raise EventDataError(
-            f"A share of {share:g} needs {n:,} noise events; the noise recording has {len(noise):,}."
+            f"A share of {share:g} needs {counted(n, 'noise event')}; the noise recording has {len(noise):,}."
         )
     start = int(np.random.default_rng(seed).integers(0, len(noise) - n + 1))
     run = noise[start : start + n]

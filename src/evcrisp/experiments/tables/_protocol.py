@@ -9,6 +9,7 @@ from evcrisp.experiments.methods import Method
 from evcrisp.experiments.tables.options import Options
 from evcrisp.experiments.tables.table import Table
 from evcrisp.experiments.tasks import Task
+from evcrisp.io._words import counted
 
 #: A task and its numbers; None if it failed.
 Done = tuple[Task, dict[str, Any] | None]
@@ -43,12 +44,3 @@ def failure_notes(done: Sequence[Done]) -> tuple[str, ...]:
         f"{label} failed on {counted(n, 'recording')}, which its means leave out."
         for label, n in failed.items()
     )
-
-
-def counted(n: int, word: str) -> str:
-    """Return a number with its word, in the plural where it must be.
-
-    >>> counted(1, "recording"), counted(2, "recording")
-    ('1 recording', '2 recordings')
-    """
-    return f"{n} {word}" if n == 1 else f"{n} {word}s"

@@ -9,10 +9,11 @@ from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.emlb import HALVES, LEVELS
 from evcrisp.experiments.methods import TABLE1, Method
 from evcrisp.experiments.protocols import LABELING, measure_structure
-from evcrisp.experiments.tables._protocol import Done, counted, failure_notes
+from evcrisp.experiments.tables._protocol import Done, failure_notes
 from evcrisp.experiments.tables.options import Options
 from evcrisp.experiments.tables.table import Better, Cell, Column, Row, Table, mean
 from evcrisp.experiments.tasks import Task
+from evcrisp.io._words import counted
 
 #: Where in the table recordings may stand, in the order of its columns.
 PLACES = tuple((half, level) for half in HALVES.values() for level in LEVELS.values())
@@ -49,7 +50,7 @@ class Table1:
         empty = sum(1 for _, numbers in done if numbers is not None and numbers["esr"] is None)
         notes = [
             f"{counted(len(clips), 'recording')}, fixed hyper-parameters, means over recordings; ESR of "
-            f"unwarped events in slices of {options.slice_events} events.",
+            f"unwarped events in slices of {counted(options.slice_events, 'event')}.",
             *left_out,
             *failure_notes(done),
         ]

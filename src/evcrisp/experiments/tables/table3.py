@@ -17,6 +17,7 @@ from evcrisp.experiments.tables._protocol import Done, failure_notes
 from evcrisp.experiments.tables.options import Options
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table
 from evcrisp.experiments.tasks import Task
+from evcrisp.io._words import counted
 from evcrisp.io.reading import open_recording
 from evcrisp.streams import Imu
 
@@ -76,7 +77,7 @@ class Table3:
             ("gyro", "Gyroscope, mean of the window", "controls", False),
         ]
         notes = (
-            f"Windows of {options.window_events} events ({n_windows} in all), judged at their "
+            f"Windows of {counted(options.window_events, 'event')} ({n_windows} in all), judged at their "
             f"middle plus {options.imu_offset_us / 1000:g} ms; intervals are 95 % by bootstrap of "
             "blocks of windows.",
             "The model is rotation for all sequences. On those with translation the truth is small, "

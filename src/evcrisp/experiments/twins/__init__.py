@@ -78,7 +78,7 @@ def make_twin(
         if on_file is not None:
             on_file(path)
     write_mark(folder, twin)
-    (folder / _BEGUN).unlink()
+    (folder / _BEGUN).unlink(missing_ok=True)  # somebody else may have completed it, too
     return twin
 
 

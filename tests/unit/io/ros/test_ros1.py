@@ -222,7 +222,7 @@ def test_a_chunk_that_claims_too_much_is_not_allocated(ros1, make_events, tmp_pa
     at = data.index(b"size=") + 5
     data[at : at + 4] = struct.pack("<I", 0xFFFFFFF0)
     path.write_bytes(data)
-    with pytest.raises(FormatError, match="a chunk claims to hold 4294967280 bytes"):
+    with pytest.raises(FormatError, match="a chunk claims to hold 4,294,967,280 bytes"):
         evcrisp.read(path)
 
 

@@ -181,9 +181,9 @@ def test_messages_beyond_the_size_of_packets_are_split(ros2, tmp_path):
     ("encoding", "data", "message"),
     [
         ("evt4", bytes(8), "events are encoded as 'evt4', which is not read; known: evt3"),
-        ("evt3", bytes(3), "3 bytes of evt3 are not a multiple of 2"),
-        ("libcaer", bytes(12), "12 bytes of libcaer are not a multiple of 8"),
-        ("mono", bytes(4), "4 bytes of mono are not a multiple of 8"),
+        ("evt3", bytes(3), "the size of evt3 must be a multiple of 2; got 3 bytes"),
+        ("libcaer", bytes(12), "the size of libcaer must be a multiple of 8; got 12 bytes"),
+        ("mono", bytes(4), "the size of mono must be a multiple of 8; got 4 bytes"),
         ("libcaer_cmp", b"\x00\xf0", "unknown libcaer_cmp word 0xf000"),
     ],
 )

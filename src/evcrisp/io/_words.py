@@ -1,0 +1,12 @@
+"""How messages count."""
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "event"), counted(12_000, "event"), counted(0, "match", "matches")
+    ('1 event', '12,000 events', '0 matches')
+    """
+    return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
