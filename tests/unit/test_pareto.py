@@ -43,6 +43,14 @@ def test_no_point_beats_another(front):
     assert (np.diff(front.column("cost_ed")) < 0).all()
 
 
+def test_the_share_that_is_done_rises_to_one(scene, window):
+    shares = []
+    pareto_front(window, scene.motion, n_points=4, on_share=shares.append)
+    assert len(shares) > 8
+    assert shares[-1] == 1.0
+    assert (np.diff(shares) > 0.0).all()
+
+
 def test_the_ends_are_alignment_and_denoising(front, scene):
     first, last = front.points[0], front.points[-1]
     assert scene.warp_error_px(first.theta, 0, DURATION_US) < 0.2

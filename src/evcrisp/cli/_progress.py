@@ -87,9 +87,11 @@ def task_progress(
 
 
 @contextmanager
-def work_progress(title: str) -> Generator[None, None, None]:
-    """Show that work of unknown length goes on, and for how long it has."""
-    with _bar("TimeElapsedColumn") as progress:
-        if progress is not None:
-            progress.add_task(title, total=None)
-        yield
+def work_progress(title: str) -> Generator[Callable[[float], None], None, None]:
+    """Show that work goes on; yield a function that takes the share that is done, 0 to 1."""
+    with _bar("TimeElapsedColumn", "TimeRemainingColumn") as progress:
+        if progress is None:
+            yield lambda share: None
+            return
+        task = progress.add_task(title, total=None)
+        yield lambda share: progress.update(task, total=1.0, completed=share)

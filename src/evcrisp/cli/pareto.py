@@ -74,8 +74,9 @@ def pareto_command(
             window = window_at(opened.chunks(), start_us, window_us)
             refuse_nothing(window, start_us, window_us)
             size, lens = opened.resolution, camera_for(camera, opened)
-        with work_progress(f"Tracing {counted(n_points, 'point')}"):
-            front = pareto_front(window, model_for(motion, size, lens), config, n_points=n_points)
+        model = model_for(motion, size, lens)
+        with work_progress(f"Tracing {counted(n_points, 'point')}") as on_share:
+            front = pareto_front(window, model, config, n_points=n_points, on_share=on_share)
         text = json.dumps(_as_dict(front), indent=2)
         if temporary is not None:
             temporary.write_text(text + "\n")

@@ -10,7 +10,7 @@ because :math:`J = \max(b_{EA} + c_{EA},\ c_{ED} - b_{ED})`: its minimum for any
 optimum of this pair, and every Pareto optimum is its minimum for some.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -139,6 +139,7 @@ def pareto_front(
     theta0: Floats | None = None,
     n_points: int = 25,
     max_drift_px: float = 24.0,
+    on_share: Callable[[float], None] | None = None,
 ) -> ParetoFront:
     """Return the trade-off between alignment and denoising of one window.
 
@@ -161,6 +162,8 @@ def pareto_front(
     max_drift_px : float, px
         How far motions may be from the aligned one. Denoising alone has no better motion than one
         that moves all events off the map.
+    on_share : callable, optional
+        Called with the share of the work that is done, 0 to 1, for progress.
 
     Examples
     --------
@@ -178,7 +181,7 @@ def pareto_front(
     joint = JointWindow.of(window, model, config)
     problem = joint.problem
     start = find_motion(problem.data, theta0, config.search)
-    tracer = _Tracer(problem, config, max_drift_px)
+    tracer = _Tracer(problem, config, max_drift_px, on_share or (lambda share: None))
     if start.status in HOPELESS:
         tracer.keep((problem, None), [start.theta])
     else:
@@ -189,7 +192,15 @@ def pareto_front(
 class _Tracer:
     """Solves one scalarization after the other, each from the solution of its neighbor."""
 
-    def __init__(self, problem: JointProblem, config: ExactRegret, max_drift_px: float) -> None:
+    def __init__(
+        self,
+        problem: JointProblem,
+        config: ExactRegret,
+        max_drift_px: float,
+        on_share: Callable[[float], None],
+    ) -> None:
+        self.on_share = on_share
+        self.n_solved = self.n_to_solve = 0
         self.problem = problem
         self.config = config
         self.radius = max_drift_px
@@ -201,6 +212,8 @@ class _Tracer:
         """Find points around an aligned motion; the last one solves the regret as configured."""
         self.scaling = window_scaling(self.problem.data)
         self.center = self.scaling.scaled(theta)
+        # Every point from two sides, and the regret from three starts.
+        self.n_to_solve = 2 * n_points + 3
         n_mixtures = max(n_points // 3, 2)
         lams = np.linspace(0.0, 1.0, n_mixtures)
         self._both_ways([(self.problem, float(lam)) for lam in lams])
@@ -209,6 +222,7 @@ class _Tracer:
         plain = (self.problem, None)
         ends = [self._solved(plain, start) for start in starts]
         self.keep(plain, [self.config.descend(self.problem, theta).theta, *ends])
+        self.on_share(1.0)
 
     def keep(self, which: Scalarization, thetas: Sequence[Floats]) -> None:
         """Add the best of some motions for one scalarization."""
@@ -253,6 +267,8 @@ class _Tracer:
         start = self._free(self.scaling.scaled(theta))
         fun = self._inside(Height(problem, self.scaling, lam))
         end = self.solver.climb(fun, start, USUAL_CURVATURE * np.eye(start.size))
+        self.n_solved += 1
+        self.on_share(self.n_solved / self.n_to_solve)
         return self.scaling.theta(self._bounded(end.theta))
 
     def _bounded(self, free: Floats) -> Floats:

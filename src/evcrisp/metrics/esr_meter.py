@@ -67,7 +67,7 @@ class EsrMeter:
             esr=first,
             esr_v2=second,
         )
-        by_count = f"{self._slice_events} events"
+        by_count = f"{self._slice_events} event{'' if self._slice_events == 1 else 's'}"
         return EsrReport(
             esr=float(first.mean()) if first.size else math.nan,
             esr_v2=float(second.mean()) if second.size else math.nan,

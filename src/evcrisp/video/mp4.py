@@ -119,6 +119,7 @@ class _Mp4Sink:
     def _failure(self) -> OutputError:
         self._complaints.seek(0)
         lines = self._complaints.read().decode(errors="replace").strip().splitlines()
+        code = self._process.returncode
         return OutputError(
-            f"The program ffmpeg failed: {lines[-1] if lines else 'no reason given'}"
+            f"The program ffmpeg failed: {lines[-1] if lines else f'it ended with code {code}.'}"
         )
