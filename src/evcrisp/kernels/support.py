@@ -117,7 +117,7 @@ def part_by_polarity(cell, p, keep, n_pixels):
     n_pixels : int64, of one map
     """
     for k in range(cell.size):
-        cell[k] = cell[k] + p[k] * n_pixels if keep[k] and cell[k] >= 0 else -1
+        cell[k] = cell[k] + np.int64(p[k]) * n_pixels if keep[k] and cell[k] >= 0 else -1
 
 
 @fused
