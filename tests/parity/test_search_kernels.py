@@ -94,8 +94,11 @@ def test_hot_pixels_are_those_far_above_their_neighbors(shape):
     x[:90], y[:90] = 0, 0
     x[90:120], y[90:120] = shape[1] - 1, shape[0] - 1
     x, y = x.astype(np.uint16), y.astype(np.uint16)
-    counts, verdict = np.zeros(shape, np.int64), np.zeros(shape, np.uint8)
+    counts, pixels = np.zeros(shape, np.int32), np.zeros(shape, np.bool_)
     out = np.empty(300, np.bool_)
     hot.count_pixels(x, y, counts)
-    hot.mark_hot(x, y, counts, 12, 6.0, verdict, out)
-    np.testing.assert_array_equal(out, slow_hot(x, y, shape, 12, 6.0))
+    found = hot.find_hot(counts, 12, 6.0, pixels)
+    hot.mark(x, y, pixels, out)
+    expected = slow_hot(x, y, shape, 12, 6.0)
+    np.testing.assert_array_equal(out, expected)
+    assert found == expected.any()

@@ -30,13 +30,12 @@ def moved(marks, vx=9.3, vy=-4.1):
 
 
 def sorted_marks(marks):
-    """Return marks, their order, and where the events of each source stop."""
+    """Return marks and their order."""
     x, y, t, p = marks
-    stop = np.empty(2 * HALF, np.int32)
     order, source = np.empty((2, t.size), np.int32)
-    fast.sort_by_source(x, y, p, HEIGHT, WIDTH, stop, order, source)
+    fast.sort_by_source(x, y, p, HEIGHT, WIDTH, np.empty(t.size, np.int64), order, source)
     aligned_x, aligned_y = moved(marks)
-    return fast.Marks(aligned_x[order], aligned_y[order], t[order], source, HALF), order, stop
+    return fast.Marks(aligned_x[order], aligned_y[order], t[order], source, HALF), order
 
 
 class Case:
@@ -44,12 +43,11 @@ class Case:
 
     def __init__(self):
         self.events, self.probes = columns(1500, 1), columns(400, 2)
-        self.marks, self.order, self.stop = sorted_marks(self.events)
-        self.probe_marks, self.probe_order, _ = sorted_marks(self.probes)
+        self.marks, self.order = sorted_marks(self.events)
+        self.probe_marks, self.probe_order = sorted_marks(self.probes)
         self.place = np.empty(400, np.int32)
-        fast.find_probes(
-            self.probe_marks.source, self.probe_marks.t, self.stop, self.marks.t, self.place
-        )
+        probes, events = self.probe_marks, self.marks
+        fast.find_probes(probes.source, probes.t, events.source, events.t, self.place)
         images = self.voted(np.ones(1500, bool))
         tiles = images.shape[1] // 4 + 2, images.shape[2] // 4 + 2
         exposure = np.random.default_rng(3).uniform(0.0, 1.5, tiles)
@@ -85,7 +83,6 @@ def test_events_are_sorted_by_source_and_time(case):
     expected = np.lexsort((np.arange(t.size), source))
     np.testing.assert_array_equal(case.order, expected)
     np.testing.assert_array_equal(case.marks.source, source[expected])
-    np.testing.assert_array_equal(case.stop, np.cumsum(np.bincount(source, minlength=2 * HALF)))
 
 
 def test_values_are_taken_in_another_order(case):

@@ -94,9 +94,10 @@ def background_rates(
     quiet, share = np.empty(2), np.empty(2)
     first_on = int(np.searchsorted(probes.source, probes.half))
     for q, part in enumerate((probe_support[:first_on], probe_support[first_on:])):
-        k = int(QUIET_SHARE * part.size)
-        quiet[q] = np.partition(part, k)[k]
-        share[q] = np.count_nonzero(part <= quiet[q]) / part.size
+        # Sorted, not partitioned: many are equal, which numpy's partition takes three times as long for.
+        ranked = np.sort(part)
+        quiet[q] = ranked[int(QUIET_SHARE * ranked.size)]
+        share[q] = np.searchsorted(ranked, quiet[q], side="right") / ranked.size
     counts = np.empty(2, np.int64)
     count_quiet(support, events, quiet, counts)
     return np.maximum(counts, 0.5 * share) / (share * n_pixels)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.estimators.hot_pixels import FACTOR, LEAST
+from evcrisp.estimators.hot_pixels import of_hot_pixels
 from evcrisp.estimators.result import Estimate, Estimator
 from evcrisp.motion import MotionModel
 from evcrisp.windows import Window, seconds_since
@@ -30,19 +30,16 @@ class HotHistory:
 
     def mark(self, window: Window) -> NDArray[np.bool_]:
         """Count the new events of a window; return which of all its events are hot, shape (n,)."""
-        from evcrisp.kernels.hot import count_pixels, mark_hot
+        from evcrisp.kernels.hot import count_pixels
 
         events = window.events.contiguous()
-        hot = np.zeros(len(events), np.bool_)
         if self.n_seen:
             self.counts *= np.exp(-max(window.t_end - self.t_last, 0) / MEMORY_US)
         self.t_last = max(self.t_last, window.t_end)
         new = events[max(self.n_seen - window.index, 0) :]
         self.n_seen = max(self.n_seen, window.index + len(events))
         count_pixels(new.x, new.y, self.counts)
-        verdict = np.zeros(self.counts.shape, np.uint8)
-        mark_hot(events.x, events.y, self.counts, LEAST, FACTOR, verdict, hot)
-        return hot
+        return of_hot_pixels(events.x, events.y, self.counts)
 
 
 def run_without(

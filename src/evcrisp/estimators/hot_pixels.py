@@ -8,6 +8,9 @@ from evcrisp.events import Events
 from evcrisp.motion import MotionModel
 from evcrisp.windows import Window
 
+Pixels = NDArray[np.uint16]
+Counts = NDArray[np.int32] | NDArray[np.float64]
+
 #: More events than this, plus FACTOR times the mean of the pixels around, is absurd. The strongest
 #: edges of a scene give about ten events as they pass, and their neighbors as many.
 LEAST, FACTOR = 12, 6.0
@@ -26,16 +29,24 @@ def hot_events(events: Events) -> NDArray[np.bool_]:
     >>> int(hot_events(events).sum())
     102
     """
-    from evcrisp.kernels.hot import count_pixels, mark_hot
+    from evcrisp.kernels.hot import count_pixels
 
-    hot = np.zeros(len(events), np.bool_)
     if len(events) <= LEAST:
-        return hot
+        return np.zeros(len(events), np.bool_)
     x, y = np.ascontiguousarray(events.x), np.ascontiguousarray(events.y)
-    counts = np.zeros((events.resolution[1], events.resolution[0]), np.int64)
+    counts = np.zeros((events.resolution[1], events.resolution[0]), np.int32)
     count_pixels(x, y, counts)
-    mark_hot(x, y, counts, LEAST, FACTOR, np.zeros(counts.shape, np.uint8), hot)
-    return hot
+    return of_hot_pixels(x, y, counts)
+
+
+def of_hot_pixels(x: Pixels, y: Pixels, counts: Counts) -> NDArray[np.bool_]:
+    """Return which events, shape (n,), come from pixels whose counts, shape (h, w), are absurd."""
+    from evcrisp.kernels.hot import find_hot, mark
+
+    out, hot = np.zeros(x.size, np.bool_), np.zeros(counts.shape, np.bool_)
+    if counts.max() > LEAST and find_hot(counts, LEAST, FACTOR, hot):
+        mark(x, y, hot, out)
+    return out
 
 
 def data_without_hot_pixels(window: Window, model: MotionModel) -> tuple[WindowData, WindowData]:

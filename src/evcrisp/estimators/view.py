@@ -61,14 +61,13 @@ class SortedWindow:
 
         n, (width, height) = len(events), data.resolution
         order, source = scratch_integers("order", n), scratch_integers("source", n)
-        stop = scratch_integers("stop", 2 * width * height)
-        p = events.p.view(np.uint8)
-        sort_by_source(events.x, events.y, p, height, width, stop, order, source)
+        keys, p = scratch("keys", n).view(np.int64), events.p.view(np.uint8)
+        sort_by_source(events.x, events.y, p, height, width, keys, order, source)
         t = scratch("t", n)
         take(data.warp.dt, order, 1.0 / data.duration_s, t)
         probes = uniform_probes(data.resolution, n_probes_for(n))
         place = scratch_integers("place", probes.t.size)
-        find_probes(probes.source, probes.t, stop, t, place)
+        find_probes(probes.source, probes.t, source, t, place)
         half = width * height
         return cls(data, p, order, Marks(t, t, t, source, half), Marks(*probes, half), place)
 

@@ -1,5 +1,7 @@
 """Find pixels that fire absurdly often."""
 
+import numpy as np
+
 from evcrisp.kernels import njit
 
 
@@ -7,26 +9,42 @@ from evcrisp.kernels import njit
 def count_pixels(x, y, counts):
     """Count the events of every pixel.
 
-    x, y : (n,) uint16      counts : (h, w) int64 or float64, added to
+    x, y : (n,) uint16      counts : (h, w) integers or float64, added to
     """
     for k in range(x.size):
         counts[y[k], x[k]] += 1
 
 
 @njit
-def mark_hot(x, y, counts, least, factor, verdict, out):
-    """Mark the events of pixels with more than least + factor * (mean of the pixels around) events.
+def find_hot(counts, least, factor, hot):
+    """Find the pixels with more than least + factor * (mean of the pixels around) events.
 
     Around are the others within two pixels.
-    x, y : (n,) uint16      counts : (h, w) int64 or float64      verdict : (h, w) uint8, zeros
-    out : (n,) bool, filled; True = hot
+    counts : (h, w) int32 or float64      hot : (h, w) bool, False; True where a pixel is hot
+    Returns whether there is any.
+    """
+    found = False
+    none = np.zeros(counts.shape[1], counts.dtype)
+    for row in range(counts.shape[0]):
+        above = counts[row - 1] if row > 0 else none
+        below = counts[row + 1] if row + 1 < counts.shape[0] else none
+        for column in range(counts.shape[1]):
+            # The mean is over 24 pixels at most, so two of them bound it from below: mostly that decides.
+            bound = least + factor / 24.0 * (above[column] + below[column])
+            if counts[row, column] > bound and _stands_out(counts, row, column, least, factor):
+                hot[row, column] = True
+                found = True
+    return found
+
+
+@njit
+def mark(x, y, hot, out):
+    """Mark the events of hot pixels.
+
+    x, y : (n,) uint16      hot : (h, w) bool      out : (n,) bool, filled
     """
     for k in range(x.size):
-        row, column = int(y[k]), int(x[k])
-        if counts[row, column] > least and verdict[row, column] == 0:
-            is_hot = _stands_out(counts, row, column, least, factor)
-            verdict[row, column] = 2 if is_hot else 1
-        out[k] = verdict[row, column] == 2
+        out[k] = hot[y[k], x[k]]
 
 
 @njit
@@ -34,17 +52,12 @@ def _stands_out(counts, row, column, least, factor):
     """Tell whether a pixel counts more than least + factor * (mean of the others within 2 pixels)."""
     height, width = counts.shape
     own = counts[row, column]
-    # The mean is over 24 pixels at most, so four of them bound it from below: mostly that decides.
-    nearest = 0.0
-    if row > 0:
-        nearest += counts[row - 1, column]
-    if row < height - 1:
-        nearest += counts[row + 1, column]
+    sides = 0.0
     if column > 0:
-        nearest += counts[row, column - 1]
+        sides += counts[row, column - 1]
     if column < width - 1:
-        nearest += counts[row, column + 1]
-    if own <= least + factor * nearest / 24.0:
+        sides += counts[row, column + 1]
+    if own <= least + factor * sides / 24.0:
         return False
     total = 0.0
     n_pixels = 0

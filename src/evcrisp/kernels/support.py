@@ -54,26 +54,47 @@ class Maps(NamedTuple):
 
 
 @njit
-def sort_by_source(x, y, p, height, width, stop, order, source):
+def sort_by_source(x, y, p, height, width, keys, order, source):
     """Sort events by their source; those of one source stay in the order of time.
 
+    By the lower half of the bits first, then by the upper half: a count of every source would touch
+    more memory than the events do.
+
     x, y : (n,) uint16      p : (n,) uint8      height, width : int64, of the sensor
-    stop : (2 * height * width,) int32, filled: behind the last event of each source
-    order, source : (n,) int32, filled: index and source of the sorted events
+    keys : (n,) int64, scratch      order, source : (n,) int32, filled: index and source, sorted
     """
-    stop[:] = 0
+    bits = 1
+    while 1 << (2 * bits) < 2 * height * width:
+        bits += 1
+    mask = (1 << bits) - 1
+    lower, upper = np.zeros(1 << bits, np.int32), np.zeros(1 << bits, np.int32)
     for k in range(x.size):
-        stop[(p[k] * height + y[k]) * width + x[k]] += 1
+        s = (np.int64(p[k]) * height + y[k]) * width + x[k]
+        lower[s & mask] += 1
+        upper[s >> bits] += 1
+    _start_of_each(lower)
+    _start_of_each(upper)
+    for k in range(x.size):
+        s = (np.int64(p[k]) * height + y[k]) * width + x[k]
+        place = lower[s & mask]
+        lower[s & mask] = place + 1
+        keys[place] = s << 32 | k
+    for i in range(x.size):
+        s = keys[i] >> 32
+        place = upper[s >> bits]
+        upper[s >> bits] = place + 1
+        order[place] = keys[i] & 0xFFFFFFFF
+        source[place] = s
+
+
+@njit
+def _start_of_each(counts):
+    """Turn counts into where each of them starts."""
     total = 0
-    for s in range(stop.size):
-        n = stop[s]
-        stop[s] = total
+    for i in range(counts.size):
+        n = counts[i]
+        counts[i] = total
         total += n
-    for k in range(x.size):
-        s = (p[k] * height + y[k]) * width + x[k]
-        order[stop[s]] = k
-        source[stop[s]] = s
-        stop[s] += 1
 
 
 @njit
@@ -84,22 +105,20 @@ def take(values, order, scale, out):
 
 
 @njit
-def find_probes(source, t, stop, event_t, place):
+def find_probes(source, t, event_source, event_t, place):
     """Find where probes would stand among the sorted events: just before event place[k].
 
-    source : (n,) int32      t : (n,) float64      stop : from `sort_by_source`
-    event_t : (n_events,) float64, sorted      place : (n,) int32, filled
+    source : (n,) int32, sorted      t : (n,) float64      event_source, event_t : of the events
+    place : (n,) int32, filled
     """
+    first = 0
     for k in range(t.size):
-        first = stop[source[k] - 1] if source[k] > 0 else 0
-        last = stop[source[k]]
-        while first < last:
-            middle = (first + last) // 2
-            if event_t[middle] <= t[k]:
-                first = middle + 1
-            else:
-                last = middle
-        place[k] = first
+        while first < event_t.size and event_source[first] < source[k]:
+            first += 1
+        last = first
+        while last < event_t.size and event_source[last] == source[k] and event_t[last] <= t[k]:
+            last += 1
+        place[k] = last
 
 
 @fused
