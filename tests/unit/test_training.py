@@ -177,6 +177,16 @@ def test_wrong_settings_are_explained(recordings):
         train("mlp", recordings)
 
 
+def test_a_missing_gpu_is_said_before_the_work(torch, tmp_path):
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    words = ["train", "mlpf", "-o", str(tmp_path / "my.npz"), "--device", "cuda"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert "--device must be auto, cpu or a device that torch finds; got 'cuda'" in result.output
+    assert not list(tmp_path.iterdir())
+
+
 def test_recordings_of_noise_alone_teach_nothing(torch, recordings):
     events = recordings.events[0]
     noise = LabeledRecordings((events.with_signal(np.zeros(len(events), bool)),), np.zeros(1), 0)

@@ -79,6 +79,7 @@ def train_command(
     Weights go to OUTPUT; use them with the denoiser's option `weights`. How they came to be, and
     how good they are on scenes that they have not seen, goes to a JSON file beside them. Needs torch.
     """
+    from evcrisp.filters._edncnn_network import checked_device
     from evcrisp.io._writing import refuse_inputs, replacing
     from evcrisp.training import (
         LabeledRecordings,
@@ -90,6 +91,7 @@ def train_command(
     from evcrisp.training._torch import import_torch
 
     import_torch()
+    checked_device(device)  # before the recordings are made, not after
     if output.suffix != ".npz":
         raise click.BadParameter(
             f"expected a name that ends in .npz; got {output}.", param_hint="--output"

@@ -73,37 +73,47 @@ class SortedWindow:
 
     def at(self, warp: PreparedWarp, theta: Floats, voting: Bools) -> "View":
         """Return the view at a motion; only events in ``voting``, shape (n,), make the maps."""
-        from evcrisp.kernels import spline
-        from evcrisp.kernels.support import Maps, part_by_polarity, take
+        from evcrisp.kernels.support import Maps, take
 
-        resolution, duration_s = self.data.resolution, self.data.duration_s
-        n = self.order.size
+        resolution, n = self.data.resolution, self.order.size
         x, y = warp.warp(theta, out=(scratch("x", n), scratch("y", n)))
         events = self.events._replace(x=scratch("sorted x", n), y=scratch("sorted y", n))
         take(x, self.order, 1.0, events.x)
         take(y, self.order, 1.0, events.y)
-        n_probes = self.place.size
-        probe_warp = _probe_warp(warp.model, resolution, n_probes)
-        probe_x, probe_y = _places(probe_warp, duration_s, theta, "probe")
+        probe_warp = _probe_warp(warp.model, resolution, self.place.size)
+        probe_x, probe_y = _places(probe_warp, self.data.duration_s, theta, "probe")
         probes = self.probes._replace(x=probe_x, y=probe_y)
         padding = max(_padding_px(*c, resolution) for c in ((x, y), (probe_x, probe_y)))
         contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding)
-        height, width = contrast.shape(resolution)
-        cell, inside = scratch_integers("cell", n), (scratch("a", n), scratch("b", n))
-        shape = np.array([height, width])
-        spline.locate(x, y, 1.0, float(padding), float(padding), shape, cell, *inside)
-        part_by_polarity(cell, self.p, voting, height * width)
-        images = scratch("images", 2, height, width)
-        # In the order of time: neighbors would wait for each other's sums.
-        spline.vote(cell, *inside, images.reshape(-1, width))
-        grid = _grid_warp(warp.model, resolution)
-        places = _places(grid, duration_s, theta, "grid")
-        tiles = replace(contrast, footprint="bilinear", scale=_TILE_PX)
-        exposure = scratch("exposure", *tiles.shape(resolution))
-        exposure.fill(0.0)
-        tiles.vote(*tiles.to_map(*places, out=places), _worth(len(grid)), exposure)
+        images = self._voted(x, y, voting, contrast)
+        exposure = self._exposure(warp.model, theta, contrast)
         maps = Maps(images, exposure, float(padding), 1.0 / _TILE_PX)
         return View(self, events, probes, contrast, maps)
+
+    def _voted(self, x: Floats, y: Floats, voting: Bools, contrast: ContrastMap) -> Floats:
+        """Return the maps of events at their places, in the order of time, OFF and ON."""
+        from evcrisp.kernels import spline
+        from evcrisp.kernels.support import part_by_polarity
+
+        n, border = x.size, float(contrast.padding_px)
+        height, width = contrast.shape(self.data.resolution)
+        cell, inside = scratch_integers("cell", n), (scratch("a", n), scratch("b", n))
+        spline.locate(x, y, 1.0, border, border, np.array([height, width]), cell, *inside)
+        part_by_polarity(cell, self.p, voting, height * width)
+        images = scratch("images", 2, height, width)
+        # Not sorted by pixel: neighbors would wait for each other's sums.
+        spline.vote(cell, *inside, images.reshape(-1, width))
+        return images
+
+    def _exposure(self, model: MotionModel, theta: Floats, contrast: ContrastMap) -> Floats:
+        """Return how long every tile of the maps was in view, as a share of the window."""
+        grid = _grid_warp(model, self.data.resolution)
+        places = _places(grid, self.data.duration_s, theta, "grid")
+        tiles = replace(contrast, footprint="bilinear", scale=_TILE_PX)
+        exposure = scratch("exposure", *tiles.shape(self.data.resolution))
+        exposure.fill(0.0)
+        tiles.vote(*tiles.to_map(*places, out=places), _worth(len(grid)), exposure)
+        return exposure
 
 
 @dataclass(frozen=True, slots=True, eq=False)

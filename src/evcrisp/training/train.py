@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evcrisp.errors import ConfigError
+from evcrisp.filters._edncnn_network import checked_device
 from evcrisp.registry import lookup
 from evcrisp.training._torch import import_torch
 from evcrisp.training.draws import BalancedDraws
@@ -87,9 +88,7 @@ def train(
     network = lookup(NETWORKS, name, "network")
     config = TrainingConfig() if config is None else config
     torch = import_torch()
-    device = config.device
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = checked_device(config.device)
     accelerators = [torch.cuda.current_device()] if device == "cuda" else []
     with torch.random.fork_rng(accelerators):
         torch.manual_seed(config.seed)
