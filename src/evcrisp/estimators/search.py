@@ -5,7 +5,7 @@
     cold   coarse map, few events: a lattice of shifts, then turns and growths   (values only)
            coarse map, few events: climb from the best one or two
            finer maps, more events: climb, with the curvature of the level before
-    warm   start here, or one level above for a poor guess
+    warm   start here, if no other motion is sharper on the coarse map
            finest map, more and more events: climb, given back what the frame takes
 
 Contrast on a coarse map of a few thousand events is a smooth hill as wide as the largest plausible
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.coarse import bound_px, coarse_level, coarse_scale, promising, rivals_of
+from evcrisp.estimators.coarse import bound_px, coarse_level, promising, rivals_of
 from evcrisp.estimators.frame import Frame, border_density
 from evcrisp.estimators.guard import Guard, log_area_change
 from evcrisp.estimators.pyramid import Level, Problem, thinned
@@ -142,28 +142,19 @@ def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
 
 
 def _warm(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult:
-    result = _near(problem, config, start)
     level = coarse_level(problem, config)
-    found = problem.scaling.scaled(result.theta)
-    here, rivals = level.value(found), rivals_of(problem, found, level.scale)
-    n_eval = result.n_eval + 1 + len(rivals)
-    if result.status is Status.CONVERGED and all(level.value(other) <= here for other in rivals):
-        return replace(result, n_eval=n_eval)
+    here, rivals = level.value(start), rivals_of(problem, start, level.scale)
+    n_eval = 1 + len(rivals)
+    if all(level.value(other) <= here for other in rivals):
+        plan = _plan(config.finest_scale, config.coarse_events, len(problem.warp), config)
+        result = _refined(problem, config, plan, start, None, n_eval)
+        way = problem.scaling.scaled(result.theta) - start
+        is_near = float(np.linalg.norm(way)) < _NEAR * config.finest_scale
+        if result.status is Status.CONVERGED and is_near:
+            return result
+        n_eval = result.n_eval
     cold = _cold(problem, config)
     return replace(cold, n_eval=cold.n_eval + n_eval)
-
-
-def _near(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult:
-    """Climb on the finest map; if that leads far away, once more from there on a coarser one."""
-    finest = config.finest_scale
-    plan = _plan(finest, config.coarse_events, len(problem.warp), config)
-    result = _refined(problem, config, plan, start, None, 0)
-    found = problem.scaling.scaled(result.theta)
-    if float(np.linalg.norm(found - start)) < _NEAR * finest:
-        return result
-    scale = min(2 * finest, coarse_scale(problem.resolution))
-    plan = _plan(scale, 2 * config.coarse_events, len(problem.warp), config)
-    return _refined(problem, config, plan, found, None, result.n_eval)
 
 
 def _plan(
