@@ -14,7 +14,7 @@ from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
 from evcrisp.estimators.search import SearchConfig, find_motion, refine_motion
 from evcrisp.estimators.support import Evidence, weigh_evidence
-from evcrisp.estimators.view import scratch
+from evcrisp.estimators.view import scratch_singles
 from evcrisp.events import Events
 from evcrisp.motion import MotionModel
 from evcrisp.solvers import SolverResult, Status
@@ -154,11 +154,12 @@ def _joint(
     """
     from evcrisp.kernels.evidence import add_up_still, mask_maps
 
-    images = evidence.view.maps.images
-    w_map, sums, unaligned = np.empty(images.shape[1:]), np.empty(6), np.empty(2)
-    mask_maps(images, evidence.background, evidence.threshold, w_map, sums)
+    images = evidence.view.images
+    w_map, sums, unaligned = np.empty(images.shape[1:], np.float32), np.empty(6), np.empty(2)
+    rates = evidence.background.astype(np.float32)
+    mask_maps(images, rates, np.float32(evidence.threshold), w_map, sums)
     width, height = data.resolution
-    counts = scratch("still", height + 2, width + 2)
+    counts = scratch_singles("still", height + 2, width + 2)
     add_up_still(events.x, events.y, voting, counts, unaligned)
     mean, square, mean_kept, square_kept, mean_w, loss = sums / w_map.size
     f_ea, f_ed = max(square - mean**2, 0.0), max(square_kept - mean_kept**2, 0.0)

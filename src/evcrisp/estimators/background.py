@@ -7,15 +7,14 @@ much noise there is.
 """
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from evcrisp.kernels.support import Marks
-
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32] | Floats
+Polarities = NDArray[np.uint8]
 
 #: Most probes; a false-alarm rate of 10 % is then known to within 0.3 %.
 MOST_PROBES = 8192
@@ -39,6 +38,7 @@ class Probes(NamedTuple):
     x: Floats  # px
     y: Floats  # px
     t: Floats  # -0.5 to 0.5, in windows from the reference time
+    p: NDArray[np.uint8]
     source: NDArray[np.int32]  # pixel and polarity: (p * height + y) * width + x
 
 
@@ -65,14 +65,14 @@ def uniform_probes(resolution: tuple[int, int], n: int) -> Probes:
     x, y, p = (np.floor(unit[:, i] * n) for i, n in enumerate((width, height, 2)))
     source = ((p * height + y) * width + x).astype(np.int32)
     order = np.argsort(source, kind="stable")
-    columns = x[order], y[order], unit[order, 3] - 0.5, source[order]
+    columns = x[order], y[order], unit[order, 3] - 0.5, p[order].astype(np.uint8), source[order]
     for column in columns:
         column.flags.writeable = False
     return Probes(*columns)
 
 
 def background_rates(
-    support: Floats, events: "Marks", probe_support: Floats, probes: "Marks", n_pixels: int
+    support: Singles, p: Polarities, probe_support: Singles, probe_p: Polarities, n_pixels: int
 ) -> Floats:
     """Return the noise events per pixel and window, OFF and ON, shape (2,); above 0.
 
@@ -84,26 +84,25 @@ def background_rates(
     ----------
     support, probe_support : ndarray, shape (n,) and (n_probes,)
         Support of the events and of the probes.
-    events, probes : Marks
-        What they are.
+    p, probe_p : ndarray of uint8, of the same shapes
+        Their polarity; OFF probes come first.
     n_pixels : int
         Pixels of the sensor.
     """
     from evcrisp.kernels.evidence import count_quiet
 
-    quiet, share = np.empty(2), np.empty(2)
-    first_on = int(np.searchsorted(probes.source, probes.half))
+    quiet, share = np.empty(2, support.dtype), np.empty(2)
+    first_on = int(np.searchsorted(probe_p, 1))
     for q, part in enumerate((probe_support[:first_on], probe_support[first_on:])):
-        # Sorted, not partitioned: many are equal, which numpy's partition takes three times as long for.
-        ranked = np.sort(part)
+        ranked = np.sort(part)  # of many equal numbers, a partition takes ten times as long
         quiet[q] = ranked[int(QUIET_SHARE * ranked.size)]
         share[q] = np.searchsorted(ranked, quiet[q], side="right") / ranked.size
     counts = np.empty(2, np.int64)
-    count_quiet(support, events, quiet, counts)
+    count_quiet(support, p, quiet, counts)
     return np.maximum(counts, 0.5 * share) / (share * n_pixels)
 
 
-def evidence_threshold(evidence: Floats, probe_evidence: Floats, false_alarm: float) -> float:
+def evidence_threshold(evidence: Singles, probe_evidence: Singles, false_alarm: float) -> float:
     """Return the evidence above which an event is signal.
 
     Of all thresholds that keep at most ``false_alarm`` of the probes, it is the one with the largest
@@ -124,7 +123,7 @@ def evidence_threshold(evidence: Floats, probe_evidence: Floats, false_alarm: fl
     n_probes = probe_evidence.size
     some = np.sort(evidence[:: -(-evidence.size // n_probes)])
     first = int((1.0 - false_alarm) * n_probes)
-    top = np.sort(np.partition(probe_evidence, first)[first:])
+    top = np.sort(probe_evidence)[first:]
     steps = np.maximum(top, LEAST_EVIDENCE)
     kept_probes = (top.size - np.searchsorted(top, steps, side="right")) / n_probes
     kept = 1.0 - np.searchsorted(some, steps, side="right") / some.size

@@ -28,11 +28,12 @@ from numpy.typing import NDArray
 
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.background import background_rates, evidence_threshold
-from evcrisp.estimators.view import SortedWindow, View, scratch
+from evcrisp.estimators.view import LinkedWindow, View, scratch_singles
 from evcrisp.events import Events
 from evcrisp.motion import Translation, prepare
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
 
@@ -70,7 +71,7 @@ def weigh_evidence(
 
     if not data.duration_s > 0.0:
         data = replace(data, duration_s=1.0)
-    window = SortedWindow.of(data, events)
+    window = LinkedWindow.of(data, events)
     view = window.at(data.warp, theta, voting)
     support, probe_support = view.support()
     if min(float(support.min(initial=0.0)), float(probe_support.min())) < 0.0:
@@ -82,26 +83,31 @@ def weigh_evidence(
         probe_support = np.where(probe_support < 0.0, probes_there, probe_support)
         view = window.at(data.warp, theta, voting)  # the other one has overwritten it
     n_pixels = data.resolution[0] * data.resolution[1]
-    background = background_rates(support, view.events, probe_support, view.probes, n_pixels)
-    ready, probe_ready = _readiness(view, support, probe_support, background)
-    weigh(support, view.events, background, ready)
-    weigh(probe_support, view.probes, background, probe_ready)
+    p, probe_p = window.p, window.probes.p
+    background = background_rates(support, p, probe_support, probe_p, n_pixels)
+    rates = background.astype(np.float32)
+    ready, probe_ready = _readiness(view, support, probe_support, rates)
+    weigh(support, p, rates, ready)
+    weigh(probe_support, probe_p, rates, probe_ready)
     threshold = evidence_threshold(support, probe_support, false_alarm)
     score, confidence = np.empty(len(data)), np.empty(len(data))
     signal = np.empty(len(data), np.bool_)
-    conclude(support, window.order, threshold, score, confidence, signal)
+    conclude(support, threshold, score, confidence, signal)
     return Evidence(score, confidence, signal, threshold, background, view)
 
 
 def _readiness(
-    view: View, support: Floats, probe_support: Floats, background: Floats
-) -> tuple[Floats, Floats]:
+    view: View, support: Singles, probe_support: Singles, rates: Singles
+) -> tuple[Singles, Singles]:
     """Return how ready the pixels of events and probes were, before and after, multiplied."""
     from evcrisp.kernels.evidence import follow_pixels, look_at_pixels
 
-    events, probes, place = view.events, view.probes, view.window.place
-    ready, probe_ready = scratch("ready", support.size), np.empty(probe_support.size)
-    chance = scratch("chance", 2, support.size)
-    follow_pixels(events, support, background, chance, ready)
-    look_at_pixels(probes, probe_support, place, events, support, background, chance, probe_ready)
+    window, n = view.window, support.size
+    ready, probe_ready = scratch_singles("ready", n), scratch_singles("probe ready", window.probe_t.size)
+    excess, chance = scratch_singles("excess", n + 1), scratch_singles("chance", 2, n + 1)
+    follow_pixels(window.t, window.p, window.links, support, rates, excess, chance, ready)
+    look_at_pixels(
+        view.probes, window.probe_before, window.probe_after, probe_support,
+        window.t, rates, excess, chance, probe_ready,
+    )  # fmt: skip
     return ready, probe_ready

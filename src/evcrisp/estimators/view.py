@@ -1,24 +1,28 @@
 """The contrast maps of a window, one per polarity, and the support that they give to events."""
 
+import math
 import threading
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.background import n_probes_for, uniform_probes
+from evcrisp.estimators.background import Probes, n_probes_for, uniform_probes
 from evcrisp.estimators.workspace import Workspace
 from evcrisp.events import Events
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
 
 if TYPE_CHECKING:
-    from evcrisp.kernels.support import Maps, Marks
+    from evcrisp.kernels.exposure import Exposure
+    from evcrisp.kernels.links import Links
+    from evcrisp.kernels.support import Marks
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 Integers = NDArray[np.int32]
 
@@ -31,89 +35,119 @@ _REACH_PX = 3
 _LOCAL = threading.local()
 
 
-def scratch(name: str, *shape: int) -> Floats:
+def scratch(name: str, *shape: int, dtype: Any = np.float64) -> Any:
     """Return an array of this thread that outlives a window; fresh memory costs more than its use."""
     if not hasattr(_LOCAL, "workspace"):
         _LOCAL.workspace = Workspace()
-    return _LOCAL.workspace.floats(name, *shape)
+    size, per_float = math.prod(shape), 8 // np.dtype(dtype).itemsize
+    floats = _LOCAL.workspace.floats(name, -(-size // per_float))
+    return floats.view(dtype)[:size].reshape(shape)
 
 
-def scratch_integers(name: str, n: int) -> Integers:
-    """Return the same for whole numbers."""
-    return scratch(name, n // 2 + 1).view(np.int32)[:n]
+def scratch_singles(name: str, *shape: int) -> Singles:
+    """Return the same in single precision: support is no more certain than that by far."""
+    array: Singles = scratch(name, *shape, dtype=np.float32)
+    return array
+
+
+def _singles(name: str, n: int, columns: str) -> tuple[Singles, Singles]:
+    """Return two columns of that length."""
+    first, second = (scratch_singles(f"{name} {column}", n) for column in columns)
+    return first, second
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SortedWindow:
-    """The events of a window in the order of their pixels, and probes among them. All is scratch."""
+class LinkedWindow:
+    """The events of a window, with those of one pixel linked, and probes among them. All is scratch."""
 
     data: WindowData
-    p: NDArray[np.uint8]  # (n,) in the order of time
-    order: Integers  # (n,) index of each sorted event
-    events: "Marks"  # not aligned yet
-    probes: "Marks"  # not aligned yet
-    place: Integers  # (n_probes,) where the probes would stand
+    p: NDArray[np.uint8]  # (n,)
+    t: Singles  # (n + 1,) in windows; see `kernels.links` for the last place
+    links: "Links"
+    probes: Probes
+    probe_t: Singles  # (n_probes,) in windows
+    probe_before: Integers  # (n_probes,) the event of its source before a probe
+    probe_after: Integers  # (n_probes,) and after it
 
     @classmethod
-    def of(cls, data: WindowData, events: Events) -> "SortedWindow":
-        """Sort the events of a window."""
-        from evcrisp.kernels.support import Marks, find_probes, sort_by_source, take
+    def of(cls, data: WindowData, events: Events) -> "LinkedWindow":
+        """Link the events of a window."""
+        from evcrisp.kernels.links import Links, link, link_probes
 
         n, (width, height) = len(events), data.resolution
-        order, source = scratch_integers("order", n), scratch_integers("source", n)
-        keys, p = scratch("keys", n).view(np.int64), events.p.view(np.uint8)
-        sort_by_source(events.x, events.y, p, height, width, keys, order, source)
-        t = scratch("t", n)
-        take(data.warp.dt, order, 1.0 / data.duration_s, t)
+        rows = [scratch(name, n + 1, dtype=np.int32) for name in ("before", "after", "rank")]
+        links = Links(*rows, scratch("last", 2 * height * width, dtype=np.int32))
+        p = events.p.view(np.uint8)
+        link(events.x, events.y, p, height, width, links)
+        t = scratch_singles("t", n + 1)
+        np.multiply(data.warp.dt, 1.0 / data.duration_s, out=t[:n], casting="same_kind")
         probes = uniform_probes(data.resolution, n_probes_for(n))
-        place = scratch_integers("place", probes.t.size)
-        find_probes(probes.source, probes.t, source, t, place)
-        half = width * height
-        return cls(data, p, order, Marks(t, t, t, source, half), Marks(*probes, half), place)
+        m = probes.t.size
+        probe_t = scratch_singles("probe t", m)
+        probe_t[:] = probes.t
+        before, after = (scratch(f"probe {name}", m, dtype=np.int32) for name in ("<", ">"))
+        link_probes(probes.source, probe_t, t, links, before, after)
+        return cls(data, p, t, links, probes, probe_t, before, after)
 
     def at(self, warp: PreparedWarp, theta: Floats, voting: Bools) -> "View":
         """Return the view at a motion; only events in ``voting``, shape (n,), make the maps."""
-        from evcrisp.kernels.support import Maps, take
-
-        resolution, n = self.data.resolution, self.order.size
-        x, y = warp.warp(theta, out=(scratch("x", n), scratch("y", n)))
-        events = self.events._replace(x=scratch("sorted x", n), y=scratch("sorted y", n))
-        take(x, self.order, 1.0, events.x)
-        take(y, self.order, 1.0, events.y)
-        probe_warp = _probe_warp(warp.model, resolution, self.place.size)
-        probe_x, probe_y = _places(probe_warp, self.data.duration_s, theta, "probe")
-        probes = self.probes._replace(x=probe_x, y=probe_y)
-        padding = max(_padding_px(*c, resolution) for c in ((x, y), (probe_x, probe_y)))
+        resolution, duration_s = self.data.resolution, self.data.duration_s
+        probe_warp = _probe_warp(warp.model, resolution, self.probe_t.size)
+        probe_places = _places(probe_warp, duration_s, theta, "probe")
+        places = warp.warp(theta, out=_singles("event", len(warp), "xy"))
+        padding = max(_padding_px(*each, resolution) for each in (places, probe_places))
         contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding)
-        images = self._voted(x, y, voting, contrast)
         exposure = self._exposure(warp.model, theta, contrast)
-        maps = Maps(images, exposure, float(padding), 1.0 / _TILE_PX)
-        return View(self, events, probes, contrast, maps)
+        probes = _placed("probe", probe_places, self.probe_t, self.probes.p, contrast, resolution)
+        events = _placed("event", places, self.t, self.p, contrast, resolution)
+        images = _voted(events, voting, contrast.shape(resolution))
+        return View(self, events, probes, contrast, images, exposure)
 
-    def _voted(self, x: Floats, y: Floats, voting: Bools, contrast: ContrastMap) -> Floats:
-        """Return the maps of events at their places, in the order of time, OFF and ON."""
-        from evcrisp.kernels import spline
-        from evcrisp.kernels.support import part_by_polarity
+    def _exposure(self, model: MotionModel, theta: Floats, contrast: ContrastMap) -> "Exposure":
+        """Return how long every tile of the maps was in view."""
+        from evcrisp.kernels.exposure import Exposure, expose, whole_part
 
-        n, border = x.size, float(contrast.padding_px)
-        height, width = contrast.shape(self.data.resolution)
-        cell, inside = scratch_integers("cell", n), (scratch("a", n), scratch("b", n))
-        spline.locate(x, y, 1.0, border, border, np.array([height, width]), cell, *inside)
-        part_by_polarity(cell, self.p, voting, height * width)
-        images = scratch("images", 2, height, width)
-        # Not sorted by pixel: neighbors would wait for each other's sums.
-        spline.vote(cell, *inside, images.reshape(-1, width))
-        return images
-
-    def _exposure(self, model: MotionModel, theta: Floats, contrast: ContrastMap) -> Floats:
-        """Return how long every tile of the maps was in view, as a share of the window."""
         grid = _grid_warp(model, self.data.resolution)
         places = _places(grid, self.data.duration_s, theta, "grid")
-        tiles = replace(contrast, footprint="bilinear", scale=_TILE_PX)
-        exposure = scratch("exposure", *tiles.shape(self.data.resolution))
-        exposure.fill(0.0)
-        tiles.vote(*tiles.to_map(*places, out=places), _worth(len(grid)), exposure)
-        return exposure
+        tiles = scratch("tiles", *replace(contrast, scale=_TILE_PX).shape(self.data.resolution))
+        # Each pixel of the grid stands for many, and for a part of the time.
+        worth = (_GRID_PX / _TILE_PX) ** 2 / _GRID_TIMES
+        expose(*places, contrast.padding_px, _TILE_PX, worth, tiles)
+        whole = np.empty(4)
+        whole_part(tiles, _TILE_PX, whole)
+        return Exposure(tiles, 1.0 / _TILE_PX, whole)
+
+
+def _placed(
+    name: str,
+    places: tuple[Singles, Singles],
+    t: Singles,
+    p: NDArray[np.uint8],
+    contrast: ContrastMap,
+    resolution: tuple[int, int],
+) -> "Marks":
+    """Return marks at their places on the map; scratch with that name."""
+    from evcrisp.kernels.support import Marks, place
+
+    cell = scratch(f"{name} cell", p.size, dtype=np.int32)
+    marks = Marks(*places, *_singles(name, p.size, "ab"), cell, t, p)
+    place(contrast.padding_px, np.array(contrast.shape(resolution)), marks)
+    return marks
+
+
+def _voted(events: "Marks", voting: Bools, shape: tuple[int, int]) -> Singles:
+    """Return the maps of events at their places, OFF and ON."""
+    from evcrisp.kernels import spline
+    from evcrisp.kernels.support import cells_of_voters
+
+    height, width = shape
+    cell = events.cell
+    if not voting.all():
+        cell = scratch("cell", voting.size, dtype=np.int32)
+        cells_of_voters(events.cell, voting, cell)
+    images = scratch_singles("images", 2, height, width)
+    spline.vote(cell, events.a, events.b, images.reshape(-1, width))
+    return images
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,43 +158,41 @@ class View:
     and maps are scratch, which the next view overwrites.
     """
 
-    window: SortedWindow
+    window: LinkedWindow
     events: "Marks"
     probes: "Marks"
     contrast: ContrastMap
-    maps: "Maps"
+    images: Singles  # (2, h, w) OFF and ON
+    exposure: "Exposure"
 
-    def support(self, name: str = "") -> tuple[Floats, Floats]:
+    def support(self, name: str = "") -> tuple[Singles, Singles]:
         """Return the support of events and probes by events of other pixels.
 
-        In events per px and window, in the order of their pixels; -1 for those off the map. The
-        first is scratch with that name.
+        In events per px and window; -1 for those off the map. Both are scratch with that name.
         """
-        from evcrisp.kernels.support import own_of_events, own_of_probes, read_support
+        from evcrisp.kernels.own import own_of_events, own_of_probes
+        from evcrisp.kernels.support import read_maps, support_of
 
-        support = scratch(f"{name} support", self.window.order.size)
-        probe_support = np.empty(self.window.place.size)
-        own_of_events(self.events, support)
-        read_support(self.maps, self.events, support)
-        own_of_probes(self.probes, self.window.place, self.events, probe_support)
-        read_support(self.maps, self.probes, probe_support)
+        window, n, m = self.window, self.window.p.size, self.window.probe_t.size
+        support, own = scratch_singles(f"{name} support", n), scratch_singles("own", max(n, m))
+        probe_support = scratch_singles(f"{name} probe support", m)
+        read_maps(self.images, self.events, support)
+        read_maps(self.images, self.probes, probe_support)
+        own_of_events(self.events, window.links, own[:n])
+        support_of(support, own[:n], self.events, self.exposure)
+        before, after = window.probe_before, window.probe_after
+        own_of_probes(self.probes, before, after, self.events, window.links, own[:m])
+        support_of(probe_support, own[:m], self.probes, self.exposure)
         return support, probe_support
 
 
 def _places(
     warp: PreparedWarp, duration_s: float, theta: Floats, name: str
-) -> tuple[Floats, Floats]:
+) -> tuple[Singles, Singles]:
     """Return where a warp for one second takes its pixels in a window of another length; scratch."""
     n = len(warp)
     dt = np.multiply(warp.dt, duration_s, out=scratch(f"{name} dt", n))
-    out = scratch(f"{name} x", n), scratch(f"{name} y", n)
-    return replace(warp, dt=dt).warp(theta, out=out)
-
-
-@lru_cache(maxsize=8)
-def _worth(n: int) -> Floats:
-    """Return what each point of the grid adds to its tile."""
-    return np.full(n, (_GRID_PX / _TILE_PX) ** 2 / _GRID_TIMES)
+    return replace(warp, dt=dt).warp(theta, out=_singles(name, n, "xy"))
 
 
 @lru_cache(maxsize=8)
@@ -185,7 +217,7 @@ def _grid_warp(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
     )
 
 
-def _padding_px(x: Floats, y: Floats, resolution: tuple[int, int]) -> int:
+def _padding_px(x: Singles, y: Singles, resolution: tuple[int, int]) -> int:
     """Return the border that aligned places need, at most as wide as the sensor."""
     widest = float(min(max(resolution), 4096 - _REACH_PX))
     needed = 0.0

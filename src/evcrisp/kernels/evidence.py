@@ -1,6 +1,6 @@
 """From support to evidence: the background, how ready a pixel was, and the numbers of a window.
 
-Marks and their order are those of `support`.
+Marks and links are those of `support` and `links`; arrays may have single or double precision.
 """
 
 import numpy as np
@@ -12,24 +12,28 @@ summing = compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 
 #: Events expected since the last one of a pixel, after which it is ready for another one. With an
 #: even contrast threshold it would be 1; the map, blurred, shows less than there is on an edge.
-READY_AT = 0.6
+READY_AT = np.float32(0.6)
 
 #: How ready a pixel is at once after an event, compared with one that is ready.
-LEAST_READY = 0.05
+LEAST_READY = np.float32(0.05)
+
+_ZERO, _HALF, _ONE, _MIDDLE, _SIDE = (np.float32(c) for c in (0.0, 0.5, 1.0, 0.75, 0.125))
+_SHARE_OF_SUM, _LOST = _HALF / READY_AT, _ONE - LEAST_READY
 
 
 @njit
-def count_quiet(support, marks, quiet, counts):
+def count_quiet(support, p, quiet, counts):
     """Count the marks of each polarity, OFF and ON, with no more support than `quiet`.
 
-    support : (n,) float64      marks : Marks      quiet : (2,) float64
+    support : (n,) floats      p : (n,) uint8      quiet : (2,) floats
     counts : (2,) int64, filled
     """
-    counts[:] = 0
+    off, on = quiet[0], quiet[1]
+    n_off = n_on = 0
     for k in range(support.size):
-        q = 1 if marks.source[k] >= marks.half else 0
-        if support[k] <= quiet[q]:
-            counts[q] += 1
+        n_off += (p[k] == 0) & (support[k] <= off)
+        n_on += (p[k] != 0) & (support[k] <= on)
+    counts[0], counts[1] = n_off, n_on
 
 
 @fused
@@ -39,123 +43,124 @@ def _readiness(interval, both, chance):
     interval : time between them, in windows      both : sum of the rates at which the source fires
     at the two places, per window
     """
-    share = min(interval * both * (0.5 / READY_AT), 1.0)
-    return 1.0 - chance * (1.0 - LEAST_READY) * (1.0 - share * share)
+    share = min(interval * both * _SHARE_OF_SUM, _ONE)
+    return _ONE - chance * _LOST * (_ONE - share * share)
 
 
 @fused
-def follow_pixels(events, support, background, chance, ready):
+def follow_pixels(t, p, links, support, rates, excess, chance, ready):
     """Go through the events of every source, forward and backward in time at once.
 
-    events : Marks      support : (n,) float64      background : (2,) float64, above 0, OFF and ON
-    chance : (2, n) float64, filled: that an event is signal, given those before it; after it
-    ready : (n,) float64, filled: how ready its source was, before and after, multiplied
+    t : (n + 1,) floats, in windows      p : (n,) uint8      links : Links      support : (n,) floats
+    rates : (2,) floats, above 0, of noise, OFF and ON
+    excess : (n + 1,) floats, filled: support above that rate
+    chance : (2, n + 1) floats, filled: that an event is signal, given those before it; after it
+    ready : (n,) floats, filled: how ready its source was, before and after, multiplied
     """
-    t, source, half = events.t, events.source, events.half
-    forward, backward = chance[0], chance[1]
-    off, on = background[0], background[1]
-    n = support.size
-    ready[:] = 1.0
-    last_excess = next_excess = last_chance = next_chance = 0.0
-    # Both ways in one loop: each step waits for the one before it, and the other way fills the wait.
-    for i in range(n):
-        rate = on if source[i] >= half else off
-        excess = max(support[i] - rate, 0.0)
-        factor = 1.0
-        if i > 0 and source[i - 1] == source[i]:
-            factor = _readiness(t[i] - t[i - 1], excess + last_excess, last_chance)
+    forward, backward, before, after = chance[0], chance[1], links.before, links.after
+    off, on = rates[0], rates[1]
+    none = support.size
+    for k in range(none):
+        excess[k] = max(support[k] - (on if p[k] != 0 else off), _ZERO)
+        ready[k] = _ONE
+    # What stands for none has no chance to be signal, and so no influence.
+    t[none] = excess[none] = forward[none] = backward[none] = _ZERO
+    # Both ways in one loop: where one waits for memory, the other goes on.
+    for i in range(none):
+        m = np.uint64(before[i])
+        factor = _readiness(t[i] - t[m], excess[i] + excess[m], forward[m])
+        rate = excess[i] * factor
         ready[i] *= factor
-        last_excess, last_chance = excess, excess * factor / (excess * factor + rate)
-        forward[i] = last_chance
+        forward[i] = rate / (rate + (on if p[i] != 0 else off))
 
-        k = n - 1 - i
-        rate = on if source[k] >= half else off
-        excess = max(support[k] - rate, 0.0)
-        factor = 1.0
-        if i > 0 and source[k + 1] == source[k]:
-            factor = _readiness(t[k + 1] - t[k], excess + next_excess, next_chance)
+        k = none - 1 - i
+        m = np.uint64(after[k])
+        factor = _readiness(t[m] - t[k], excess[k] + excess[m], backward[m])
+        rate = excess[k] * factor
         ready[k] *= factor
-        next_excess, next_chance = excess, excess * factor / (excess * factor + rate)
-        backward[k] = next_chance
+        backward[k] = rate / (rate + (on if p[k] != 0 else off))
 
 
-@njit
-def look_at_pixels(probes, probe_support, place, events, support, background, chance, ready):
+@fused
+def look_at_pixels(probes, before, after, support, t, rates, excess, chance, ready):
     """Find how ready the sources of probes are, given what `follow_pixels` says about the events.
 
-    probes, events : Marks      probe_support, support : (n,) float64      place : from `find_probes`
-    background, chance : as there      ready : (n,) float64, of the probes, filled
+    probes : Marks      before, after : (m,) int32, from `link_probes`      support : (m,) floats
+    t, rates, excess, chance : as there      ready : (m,) floats, of the probes, filled
     """
-    t, source, half = probes.t, probes.source, probes.half
-    times, sources = events.t, events.source
     for k in range(ready.size):
-        rate = background[1 if source[k] >= half else 0]
-        excess = max(probe_support[k] - rate, 0.0)
-        ready[k] = 1.0
-        for way in range(2):
-            j = place[k] - 1 + way
-            if 0 <= j < times.size and sources[j] == source[k]:
-                both = excess + max(support[j] - rate, 0.0)
-                ready[k] *= _readiness(abs(t[k] - times[j]), both, chance[way, j])
+        here = max(support[k] - rates[1 if probes.p[k] != 0 else 0], _ZERO)
+        m, n = before[k], after[k]
+        ready[k] = _readiness(probes.t[k] - t[m], here + excess[m], chance[0, m])
+        ready[k] *= _readiness(t[n] - probes.t[k], here + excess[n], chance[1, n])
 
 
 @fused
-def weigh(support, marks, background, ready):
+def weigh(support, p, rates, ready):
     """Turn support into evidence: what is above the background, times the readiness.
 
-    support : (n,) float64, overwritten      marks : Marks      background : (2,) float64
-    ready : (n,) float64
+    support : (n,) floats, overwritten      p : (n,) uint8      rates : (2,) floats
+    ready : (n,) floats
     """
-    source, half = marks.source, marks.half
+    off, on = rates[0], rates[1]
     for k in range(support.size):
-        excess = support[k] - background[1 if source[k] >= half else 0]
-        support[k] = excess * ready[k] if excess > 0.0 else excess
+        excess = support[k] - (on if p[k] != 0 else off)
+        support[k] = excess * ready[k] if excess > _ZERO else excess
 
 
 @fused
-def conclude(evidence, order, threshold, score, confidence, signal):
-    """Bring the evidence back into the order of time, as score, confidence and label.
+def conclude(evidence, threshold, score, confidence, signal):
+    """Turn evidence into score, confidence and label.
 
-    evidence : (n,) float64, sorted      order : (n,) int32      threshold : float64, above 0
+    evidence : (n,) floats      threshold : float64, above 0
     score, confidence : (n,) float64, filled      signal : (n,) bool, filled
     """
-    for i in range(order.size):
-        k = order[i]
-        relative = evidence[i] / threshold
+    for k in range(score.size):
+        relative = evidence[k] / threshold
         score[k] = relative
         signal[k] = relative > 1.0
         square = relative * relative
         confidence[k] = 1.0 - 0.5 / square if relative > 0.0 and square > 0.5 else 0.0
 
 
-@summing
-def mask_maps(images, background, threshold, w_map, sums):
+@fused
+def mask_maps(images, rates, threshold, w_map, sums):
     """Weigh the maps of both polarities by their confidence, and add them up.
 
-    images : (2, h, w) float64      background : (2,) float64      threshold : float64, above 0
-    w_map : (h, w) float64, filled: the confidence W of both maps together
+    images : (2, h, w) floats      rates : (2,) floats, of noise, OFF and ON
+    threshold : float of the same precision, above 0
+    w_map : (h, w) floats, filled: the confidence W of both maps together
     sums : (6,) float64, filled, over pixels: M, M^2, W M, (W M)^2, W, (W M - M)^2
     """
-    limit = 0.5 * threshold * threshold
-    off, on, w = images[0].reshape(-1), images[1].reshape(-1), w_map.reshape(-1)
-    rate_off, rate_on = background[0], background[1]
-    m1 = m2 = k1 = k2 = w1 = loss = 0.0
-    # No branch, so that the compiler takes several pixels at a time.
+    limit = _HALF * threshold * threshold
+    sums[:] = 0.0
+    for y in range(w_map.shape[0]):
+        # Only the sums of a row may have single precision.
+        row = _masked_row(images[0, y], images[1, y], rates[0], rates[1], limit, w_map[y])
+        for i in range(6):
+            sums[i] += row[i]
+
+
+@summing
+def _masked_row(off, on, rate_off, rate_on, limit, w):
+    """Weigh a row, without a branch, so that the compiler takes several pixels at a time."""
+    m1 = m2 = k1 = k2 = w1 = loss = _ZERO
     for c in range(w.size):
         total = off[c] + on[c]
-        above_off, above_on = max(off[c] - rate_off, 0.0), max(on[c] - rate_on, 0.0)
+        above_off, above_on = max(off[c] - rate_off, _ZERO), max(on[c] - rate_on, _ZERO)
         square_off, square_on = above_off * above_off, above_on * above_on
-        kept_off = off[c] * (1.0 - limit / square_off) if square_off > limit else 0.0
-        kept_on = on[c] * (1.0 - limit / square_on) if square_on > limit else 0.0
+        kept_off = off[c] * (_ONE - limit / square_off) if square_off > limit else _ZERO
+        kept_on = on[c] * (_ONE - limit / square_on) if square_on > limit else _ZERO
         kept = kept_off + kept_on
-        w[c] = kept / total if kept > 0.0 else 0.0
+        share = kept / total if kept > _ZERO else _ZERO
+        w[c] = share
         m1 += total
         m2 += total * total
         k1 += kept
         k2 += kept * kept
-        w1 += w[c]
+        w1 += share
         loss += (kept - total) * (kept - total)
-    sums[0], sums[1], sums[2], sums[3], sums[4], sums[5] = m1, m2, k1, k2, w1, loss
+    return m1, m2, k1, k2, w1, loss
 
 
 @fused
@@ -165,36 +170,34 @@ def add_up_still(x, y, voting, counts, sums):
     On whole pixels the footprint is (1, 6, 1) / 8 along each axis, so the map is a blur of counts.
 
     x, y : (n,) uint16      voting : (n,) bool
-    counts : (h + 2, w + 2) float64, overwritten      sums : (2,) float64, filled: M, M^2
+    counts : (h + 2, w + 2) floats, overwritten      sums : (2,) float64, filled: M, M^2
     """
     flat = counts.reshape(-1)
-    flat[:] = 0.0
+    flat[:] = 0
     height, width = counts.shape
-    row = np.uint64(width)
-    total = 0.0
+    row, one = np.uint64(width), np.uint64(1)
+    total = 0
     for k in range(x.size):
-        if voting[k]:
-            flat[(np.uint64(y[k]) + np.uint64(1)) * row + np.uint64(x[k]) + np.uint64(1)] += 1.0
-            total += 1.0
-    line, empty = np.empty(width), np.zeros(width)
+        flat[(np.uint64(y[k]) + one) * row + np.uint64(x[k]) + one] += np.float32(voting[k])
+        total += voting[k]
+    line, empty = np.empty(width, counts.dtype), np.zeros(width, counts.dtype)
     square = 0.0
     for r in range(height):
         above = counts[r - 1] if r > 0 else empty
-        here = counts[r]
         beneath = counts[r + 1] if r < height - 1 else empty
-        for c in range(width):
-            line[c] = 0.75 * here[c] + 0.125 * (above[c] + beneath[c])
-        square += _square_of_blurred(line)
+        square += _square_of_blurred(above, counts[r], beneath, line)
     sums[0] = total
     sums[1] = square
 
 
 @summing
-def _square_of_blurred(line):
-    """Sum of squares of a line blurred by (1, 6, 1) / 8; its ends are zero."""
-    total = 0.0
+def _square_of_blurred(above, here, beneath, line):
+    """Sum of squares of a row blurred by (1, 6, 1) / 8 both ways; its ends are zero."""
+    for c in range(line.size):
+        line[c] = _MIDDLE * here[c] + _SIDE * (above[c] + beneath[c])
+    total = _ZERO
     for c in range(1, line.size - 1):
-        value = 0.75 * line[c] + 0.125 * (line[c - 1] + line[c + 1])
+        value = _MIDDLE * line[c] + _SIDE * (line[c - 1] + line[c + 1])
         total += value * value
-    first, last = 0.125 * line[1], 0.125 * line[line.size - 2]
+    first, last = _SIDE * line[1], _SIDE * line[line.size - 2]
     return total + first * first + last * last

@@ -8,12 +8,29 @@ import numpy as np
 
 from evcrisp.kernels import fused, njit
 
+#: Single precision, so that products with offsets are as precise as these.
+_HALF, _MIDDLE, _ONE, _TWO = (np.float32(c) for c in (0.5, 0.75, 1.0, 2.0))
+
+
+@njit
+def cell_of(u, v, right, bottom, width):
+    """Return the upper left one of the nine pixels of a place, or -1 if not all are inside.
+
+    And where the place lies within the middle one, -0.5 to 0.5.
+    """
+    inside = (u >= 0.5) & (u < right) & (v >= 0.5) & (v < bottom)
+    # No branch: a pixel that exists stands in for those outside (and for NaN).
+    u = u if inside else 1.0
+    v = v if inside else 1.0
+    i, j = np.int64(u + 0.5), np.int64(v + 0.5)
+    return (j - 1) * width + i - 1 if inside else -1, u - i, v - j
+
 
 @njit
 def locate(x, y, gain, shift_x, shift_y, shape, cell, a, b):
     """Find the 3 x 3 pixels of every event at (x gain + shift_x, y gain + shift_y) on the map.
 
-    x, y, a, b : (n,) float64      cell : (n,) int64 or int32      shape : (2,) int64, height and width
+    x, y : (n,) float64      a, b : (n,) floats      cell : (n,) int64 or int32      shape : (2,) int64, height and width
     cell is the index of the upper left pixel in the flat map, or -1 if not all nine are inside;
     a, b is where the event lies within the middle pixel, -0.5 to 0.5.
     """
@@ -21,33 +38,32 @@ def locate(x, y, gain, shift_x, shift_y, shape, cell, a, b):
     right, bottom = width - 1.5, height - 1.5
     for k in range(x.size):
         u, v = x[k] * gain + shift_x, y[k] * gain + shift_y
-        inside = (u >= 0.5) & (u < right) & (v >= 0.5) & (v < bottom)
-        # No branch: a pixel that exists stands in for those outside (and for NaN).
-        u = u if inside else 1.0
-        v = v if inside else 1.0
-        i, j = np.int64(u + 0.5), np.int64(v + 0.5)
-        a[k] = u - i
-        b[k] = v - j
-        cell[k] = (j - 1) * width + i - 1 if inside else -1
+        cell[k], a[k], b[k] = cell_of(u, v, right, bottom, width)
+
+
+@fused
+def taps(a):
+    """Weights of a quadratic B-spline on three pixels, at offset a in -0.5..0.5 from the middle."""
+    first, middle = _HALF * (_HALF - a) * (_HALF - a), _MIDDLE - a * a
+    return first, middle, _ONE - first - middle
 
 
 @fused
 def vote(cell, a, b, out):
     """Fill the map with the sum of all footprints.
 
-    cell : (n,) integers      a, b : (n,) float64, from `locate`      out : (h, w) float64, overwritten
+    cell : (n,) integers      a, b : (n,) floats, from `locate`      out : (h, w) floats, overwritten
     """
     flat = out.reshape(-1)
-    flat[:] = 0.0
+    flat[:] = 0
     # Unsigned indices spare the check for negative ones.
     width, one, two = np.uint64(out.shape[1]), np.uint64(1), np.uint64(2)
     for k in range(cell.size):
         if cell[k] < 0:
             continue
         p = np.uint64(cell[k])
-        a0, a1 = 0.5 * (0.5 - a[k]) * (0.5 - a[k]), 0.75 - a[k] * a[k]
-        b0, b1 = 0.5 * (0.5 - b[k]) * (0.5 - b[k]), 0.75 - b[k] * b[k]
-        a2, b2 = 1.0 - a0 - a1, 1.0 - b0 - b1
+        a0, a1, a2 = taps(a[k])
+        b0, b1, b2 = taps(b[k])
         flat[p] += b0 * a0
         flat[p + one] += b0 * a1
         flat[p + two] += b0 * a2
@@ -65,8 +81,8 @@ def vote(cell, a, b, out):
 def slopes(cell, a, b, image, slope_x, slope_y):
     """Read the slope of an image at every event, per pixel of the map; 0 outside.
 
-    cell : (n,) integers      a, b : (n,) float64, from `locate`      image : (h, w) float64
-    slope_x, slope_y : (n,) float64, overwritten
+    cell : (n,) integers      a, b : (n,) floats, from `locate`      image : (h, w) floats
+    slope_x, slope_y : (n,) floats, overwritten
     """
     flat = image.reshape(-1)
     width, one, two = np.uint64(image.shape[1]), np.uint64(1), np.uint64(2)
@@ -77,20 +93,19 @@ def slopes(cell, a, b, image, slope_x, slope_y):
             continue
         p = np.uint64(cell[k])
         q, r = p + width, p + width + width
-        a0, a1 = 0.5 * (0.5 - a[k]) * (0.5 - a[k]), 0.75 - a[k] * a[k]
-        b0, b1 = 0.5 * (0.5 - b[k]) * (0.5 - b[k]), 0.75 - b[k] * b[k]
-        a2, b2 = 1.0 - a0 - a1, 1.0 - b0 - b1
+        a0, a1, a2 = taps(a[k])
+        b0, b1, b2 = taps(b[k])
         u0, u1, u2 = flat[p], flat[p + one], flat[p + two]
         m0, m1, m2 = flat[q], flat[q + one], flat[q + two]
         l0, l1, l2 = flat[r], flat[r + one], flat[r + two]
         left = b0 * u0 + b1 * m0 + b2 * l0
         center = b0 * u1 + b1 * m1 + b2 * l1
         right = b0 * u2 + b1 * m2 + b2 * l2
-        slope_x[k] = 0.5 * (right - left) + a[k] * (left - 2.0 * center + right)
+        slope_x[k] = _HALF * (right - left) + a[k] * (left - _TWO * center + right)
         upper = a0 * u0 + a1 * u1 + a2 * u2
         middle = a0 * m0 + a1 * m1 + a2 * m2
         lower = a0 * l0 + a1 * l1 + a2 * l2
-        slope_y[k] = 0.5 * (lower - upper) + b[k] * (upper - 2.0 * middle + lower)
+        slope_y[k] = _HALF * (lower - upper) + b[k] * (upper - _TWO * middle + lower)
 
 
 @njit
