@@ -16,7 +16,7 @@ from evcrisp.estimators.search import SearchConfig, find_motion, refine_motion
 from evcrisp.estimators.support import Evidence, weigh_evidence
 from evcrisp.estimators.view import scratch_singles
 from evcrisp.events import Events
-from evcrisp.motion import MotionModel
+from evcrisp.motion import MotionModel, PreparedWarp
 from evcrisp.solvers import SolverResult, Status
 from evcrisp.windows import Window
 
@@ -121,10 +121,14 @@ class AutoRegret:
 
 
 def _some(data: WindowData) -> WindowData:
-    """Return an even selection of the events; polarities have no part in the search."""
+    """Return an even selection of the events."""
     n_first = min(max(round(FIRST_SHARE * len(data)), FEWEST_FIRST), MOST_FIRST)
-    warp = thinned(data.warp, n_first)
-    return data if warp is data.warp else replace(data, warp=warp, p=data.p[: len(warp)])
+    return _with(data, thinned(data.warp, n_first))
+
+
+def _with(data: WindowData, warp: PreparedWarp) -> WindowData:
+    """Return a window with some of its events; polarities have no part in the search."""
+    return replace(data, warp=warp, p=data.p[: len(warp)])
 
 
 def _refined(
@@ -135,7 +139,7 @@ def _refined(
         return start
     n_eval = start.n_eval
     if np.count_nonzero(chosen) >= MIN_SIGNAL:
-        end = refine_motion(data.subset(chosen), start)
+        end = refine_motion(_with(data, data.warp.subset(chosen)), start)
         n_eval += end.n_eval
         scaling = Scaling.of(data.warp.model, data.resolution, data.duration_s)
         moved_px = float(np.linalg.norm(scaling.scaled(end.theta - start.theta)))

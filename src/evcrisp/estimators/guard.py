@@ -37,8 +37,7 @@ class Guard:
         cls, model: MotionModel, resolution: tuple[int, int], bound: float = MAX_LOG_AREA
     ) -> "Guard":
         """Return the guard of a model on a sensor, for parameters as `Scaling` makes them."""
-        rows = _growth_rows(model, resolution)
-        steepest = float(np.sqrt((rows * rows).sum(axis=1).max()))
+        rows, steepest = _growth_rows(model, resolution)
         return cls(rows, bound, bound / max(steepest, 1e-12))
 
     def penalty(self, scaled: Floats) -> tuple[float, Floats]:
@@ -80,8 +79,11 @@ def log_area_change(
 
 
 @lru_cache(maxsize=64)
-def _growth_rows(model: MotionModel, resolution: tuple[int, int]) -> Floats:
-    """Return the divergence of the displacement at nine points, per unit of ``u``, (9, m)."""
+def _growth_rows(model: MotionModel, resolution: tuple[int, int]) -> tuple[Floats, float]:
+    """Return the divergence of the displacement at nine points, per unit of ``u``, and its largest.
+
+    The first has shape (9, m).
+    """
     width, height = resolution
     x, y = np.meshgrid(np.linspace(0.0, width - 1.0, 3), np.linspace(0.0, height - 1.0, 3))
     x, y = x.ravel(), y.ravel()
@@ -91,4 +93,4 @@ def _growth_rows(model: MotionModel, resolution: tuple[int, int]) -> Floats:
     rows = divergence @ np.linalg.inv(displacement_rates(model, resolution))
     rows[np.abs(rows) < 1e-8] = 0.0  # rounding of the differences
     rows.flags.writeable = False
-    return rows
+    return rows, float(np.sqrt((rows * rows).sum(axis=1).max()))

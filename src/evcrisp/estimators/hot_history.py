@@ -1,5 +1,6 @@
 """Hot pixels of a recording: too slow to stand out in one window, absurd over a second."""
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,12 +22,12 @@ class HotHistory:
     """Counts of the last second, pixel by pixel; windows come in order and may overlap."""
 
     resolution: tuple[int, int]
-    counts: Floats = field(init=False)  # (h, w)
+    counts: NDArray[np.float32] = field(init=False)  # (h, w)
     n_seen: int = 0
     t_last: int = 0
 
     def __post_init__(self) -> None:
-        self.counts = np.zeros((self.resolution[1], self.resolution[0]))
+        self.counts = np.zeros((self.resolution[1], self.resolution[0]), np.float32)
 
     def mark(self, window: Window) -> NDArray[np.bool_]:
         """Count the new events of a window; return which of all its events are hot, shape (n,)."""
@@ -34,7 +35,7 @@ class HotHistory:
 
         events = window.events.contiguous()
         if self.n_seen:
-            self.counts *= np.exp(-max(window.t_end - self.t_last, 0) / MEMORY_US)
+            self.counts *= math.exp(-max(window.t_end - self.t_last, 0) / MEMORY_US)
         self.t_last = max(self.t_last, window.t_end)
         new = events[max(self.n_seen - window.index, 0) :]
         self.n_seen = max(self.n_seen, window.index + len(events))

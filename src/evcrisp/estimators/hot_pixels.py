@@ -9,7 +9,7 @@ from evcrisp.motion import MotionModel
 from evcrisp.windows import Window
 
 Pixels = NDArray[np.uint16]
-Counts = NDArray[np.int32] | NDArray[np.float64]
+Counts = NDArray[np.float32]
 
 #: More events than this, plus FACTOR times the mean of the pixels around, is absurd. The strongest
 #: edges of a scene give about ten events as they pass, and their neighbors as many.
@@ -34,7 +34,8 @@ def hot_events(events: Events) -> NDArray[np.bool_]:
     if len(events) <= LEAST:
         return np.zeros(len(events), np.bool_)
     x, y = np.ascontiguousarray(events.x), np.ascontiguousarray(events.y)
-    counts = np.zeros((events.resolution[1], events.resolution[0]), np.int32)
+    counts = np.empty((events.resolution[1], events.resolution[0]), np.float32)
+    counts.fill(0.0)  # unlike `np.zeros`, in memory that is there already
     count_pixels(x, y, counts)
     return of_hot_pixels(x, y, counts)
 
@@ -43,7 +44,7 @@ def of_hot_pixels(x: Pixels, y: Pixels, counts: Counts) -> NDArray[np.bool_]:
     """Return which events, shape (n,), come from pixels whose counts, shape (h, w), are absurd."""
     from evcrisp.kernels.hot import find_hot, mark
 
-    out, hot = np.zeros(x.size, np.bool_), np.zeros(counts.shape, np.bool_)
+    out, hot = np.zeros(x.size, np.bool_), np.empty(counts.shape, np.bool_)
     if counts.max() > LEAST and find_hot(counts, LEAST, FACTOR, hot):
         mark(x, y, hot, out)
     return out

@@ -7,6 +7,7 @@ sensor for one of the map, has a sigma of 1 px.
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,11 @@ from numpy.typing import NDArray
 from evcrisp.estimators.frame import Frame
 from evcrisp.estimators.guard import Guard
 from evcrisp.estimators.scaling import Scaling
-from evcrisp.motion import PreparedWarp
+from evcrisp.motion import MotionModel, PreparedWarp, prepare
 
 Floats = NDArray[np.float64]
+
+_PER_SIDE = 5  # points on each side of the sensor that tell where its view goes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +32,12 @@ class Problem:
     guard: Guard
     frame: Frame
     span_s: float  # from the first to the last event
+
+    def border(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Return where the border of the sensor is at the first, at the middle and at the last event."""
+        border, dt = _border(self.warp.model, self.resolution), self.warp.dt
+        times = np.repeat((dt[0], 0.5 * (dt[0] + dt[-1]), dt[-1]), len(border) // 3)
+        return replace(border, dt=times).warp(theta)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,12 +61,12 @@ class Level:
     def around(
         cls, problem: Problem, scaled: Floats, *, scale: int, n_events: int, margin_px: float
     ) -> "Level":
-        """Return a level whose map holds all events at ``scaled``, and a margin around them.
+        """Return a level whose map holds the view at ``scaled``, and a margin around it.
 
         Of more than ``n_events`` events, about that many are taken, spread evenly over time.
         """
         warp = thinned(problem.warp, n_events)
-        x, y = warp.warp(problem.scaling.theta(scaled))
+        x, y = problem.border(problem.scaling.theta(scaled))
         left, width = _extent(x, problem.resolution[0], margin_px, scale)
         top, height = _extent(y, problem.resolution[1], margin_px, scale)
         n = len(warp)
@@ -119,6 +128,17 @@ def thinned(warp: PreparedWarp, n_events: int) -> PreparedWarp:
     columns = tuple(np.empty(len(warp) // stretch) for _ in range(3))
     thin(warp.x, warp.y, warp.dt, stretch, *columns)
     return replace(warp, x=columns[0], y=columns[1], dt=columns[2])
+
+
+@lru_cache(maxsize=64)
+def _border(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
+    """Return the warp of points on the border of the sensor, thrice."""
+    width, height = resolution
+    across, down = (np.linspace(0.0, side - 1.0, _PER_SIDE) for side in (width, height))
+    zero = np.zeros(_PER_SIDE)
+    x = np.concatenate((across, across, zero, zero + (width - 1.0)))
+    y = np.concatenate((zero, zero + (height - 1.0), down, down))
+    return prepare(model, np.tile(x, 3), np.tile(y, 3), np.zeros(3 * x.size))
 
 
 def _extent(values: Floats, size: int, margin_px: float, scale: int) -> tuple[int, int]:

@@ -37,9 +37,9 @@ class Scaling:
     @classmethod
     def of(cls, model: MotionModel, resolution: tuple[int, int], duration_s: float) -> "Scaling":
         """Return the scaling of a model on a sensor for a time; one second stands for none."""
+        duration_s = duration_s if duration_s > 0.0 else 1.0
         rates = displacement_rates(model, resolution)
-        forward = rates * (duration_s if duration_s > 0.0 else 1.0)
-        return cls(forward, np.linalg.inv(forward))
+        return cls(rates * duration_s, _inverse_rates(model, resolution) / duration_s)
 
     def scaled(self, theta: ArrayLike) -> Floats:
         """Return ``u`` of parameters ``theta``, shape (m,)."""
@@ -87,6 +87,11 @@ def displacement_rates(model: MotionModel, resolution: tuple[int, int]) -> Float
     r = np.where(weak[:, None], np.eye(len(r)), r * sign[:, None])
     r.flags.writeable = False
     return r
+
+
+@lru_cache(maxsize=64)
+def _inverse_rates(model: MotionModel, resolution: tuple[int, int]) -> Floats:
+    return np.linalg.inv(displacement_rates(model, resolution))
 
 
 @lru_cache(maxsize=64)

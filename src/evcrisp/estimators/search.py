@@ -108,9 +108,9 @@ def no_evidence(data: WindowData, theta0: ArrayLike | None = None) -> SolverResu
     warp = data.warp
     if len(data) < MIN_EVENTS:
         status = Status.TOO_FEW_EVENTS
-    elif warp.dt.max() == warp.dt.min():
+    elif warp.dt[0] == warp.dt[-1]:  # they are in the order of time
         status = Status.FLAT
-    elif warp.x.max() == warp.x.min() and warp.y.max() == warp.y.min():
+    elif _is_constant(warp.x) and _is_constant(warp.y):
         status = Status.TOO_FEW_EVENTS
     else:
         return None
@@ -118,9 +118,14 @@ def no_evidence(data: WindowData, theta0: ArrayLike | None = None) -> SolverResu
     return SolverResult(np.nan_to_num(theta, posinf=0.0, neginf=0.0), 0.0, 0, status)
 
 
+def _is_constant(values: Floats) -> bool:
+    """Tell whether all are equal, which is mostly seen at the first two."""
+    return bool(values[0] == values[1]) and bool((values == values[0]).all())
+
+
 def _problem(data: WindowData, config: SearchConfig) -> Problem:
     model, size = data.warp.model, data.resolution
-    span_s = float(data.warp.dt.max() - data.warp.dt.min())
+    span_s = float(data.warp.dt[-1] - data.warp.dt[0])
     return Problem(
         data.warp,
         size,

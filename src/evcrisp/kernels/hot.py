@@ -2,39 +2,57 @@
 
 import numpy as np
 
-from evcrisp.kernels import njit
+from evcrisp.kernels import njit, summing
 
 
 @njit
 def count_pixels(x, y, counts):
     """Count the events of every pixel.
 
-    x, y : (n,) uint16      counts : (h, w) integers or float64, added to
+    x, y : (n,) uint16      counts : (h, w) int32 or float32, added to
     """
     for k in range(x.size):
         counts[y[k], x[k]] += 1
 
 
-@njit
+@summing
 def find_hot(counts, least, factor, hot):
     """Find the pixels with more than least + factor * (mean of the pixels around) events.
 
     Around are the others within two pixels.
-    counts : (h, w) int32 or float64      hot : (h, w) bool, False; True where a pixel is hot
+    counts : (h, w) int32 or float32      hot : (h, w) bool, filled: whether a pixel is hot
     Returns whether there is any.
     """
-    found = False
-    none = np.zeros(counts.shape[1], counts.dtype)
-    for row in range(counts.shape[0]):
-        above = counts[row - 1] if row > 0 else none
-        below = counts[row + 1] if row + 1 < counts.shape[0] else none
-        for column in range(counts.shape[1]):
-            # The mean is over 24 pixels at most, so two of them bound it from below: mostly that decides.
-            bound = least + factor / 24.0 * (above[column] + below[column])
-            if counts[row, column] > bound and _stands_out(counts, row, column, least, factor):
-                hot[row, column] = True
-                found = True
-    return found
+    height, width = counts.shape
+    # Two more columns on either side, of zeros.
+    column_sums = np.zeros(width + 4, np.float32)
+    n_columns = np.empty(width, np.float32)
+    for column in range(width):
+        n_columns[column] = min(column + 3, width) - max(column - 2, 0)
+    n_hot = 0
+    for row in range(height):
+        first, stop = max(row - 2, 0), min(row + 3, height)
+        column_sums[:] = np.float32(0.0)
+        for r in range(first, stop):
+            for column in range(width):
+                column_sums[column + 2] += counts[r, column]
+        n_hot += _find_in_row(counts[row], column_sums, n_columns, stop - first, least, factor, hot[row])
+    return n_hot > 0
+
+
+@summing
+def _find_in_row(counts, column_sums, n_columns, n_rows, least, factor, hot):
+    """Find the hot pixels of a row, and count them; a loop for many pixels at a time."""
+    n_hot = 0
+    for column in range(counts.size):
+        total = column_sums[column] + column_sums[column + 1] + column_sums[column + 2]
+        total += column_sums[column + 3] + column_sums[column + 4]
+        own = np.float32(counts[column])
+        others = max(n_columns[column] * np.float32(n_rows) - np.float32(1.0), np.float32(1.0))
+        is_hot = (own - np.float32(least)) * others > np.float32(factor) * (total - own)
+        hot[column] = is_hot
+        n_hot += is_hot
+    return n_hot
 
 
 @njit
@@ -45,24 +63,3 @@ def mark(x, y, hot, out):
     """
     for k in range(x.size):
         out[k] = hot[y[k], x[k]]
-
-
-@njit
-def _stands_out(counts, row, column, least, factor):
-    """Tell whether a pixel counts more than least + factor * (mean of the others within 2 pixels)."""
-    height, width = counts.shape
-    own = counts[row, column]
-    sides = 0.0
-    if column > 0:
-        sides += counts[row, column - 1]
-    if column < width - 1:
-        sides += counts[row, column + 1]
-    if own <= least + factor * sides / 24.0:
-        return False
-    total = 0.0
-    n_pixels = 0
-    for r in range(max(row - 2, 0), min(row + 3, height)):
-        for c in range(max(column - 2, 0), min(column + 3, width)):
-            total += counts[r, c]
-            n_pixels += 1
-    return own > least + factor * (total - own) / max(n_pixels - 1, 1)

@@ -1,4 +1,4 @@
-"""Take some of many events, spread evenly over time."""
+"""Take some of many events: spread evenly over time, or chosen."""
 
 from evcrisp.kernels import njit
 
@@ -18,3 +18,18 @@ def thin(x, y, dt, stretch, out_x, out_y, out_dt):
         out_x[i] = x[k]
         out_y[i] = y[k]
         out_dt[i] = dt[k]
+
+
+@njit
+def choose(x, y, dt, keep, out_x, out_y, out_dt):
+    """Copy the events that are kept, without a branch that nobody could guess.
+
+    x, y, dt : (n,) float64      keep : (n,) bool
+    out_x, out_y, out_dt : (m + 1,) float64, filled, with m = sum of keep; the last place is only a scratch
+    """
+    place = 0
+    for k in range(x.size):
+        out_x[place] = x[k]
+        out_y[place] = y[k]
+        out_dt[place] = dt[k]
+        place += keep[k]

@@ -58,14 +58,18 @@ class PreparedWarp:
 
     def subset(self, key: Any) -> "PreparedWarp":
         """Return the same for some of the events."""
+        from evcrisp.kernels.thin import choose
+
+        columns = self.x, self.y, self.dt
+        if isinstance(key, np.ndarray) and key.dtype == np.bool_:
+            n = int(np.count_nonzero(key))
+            out = tuple(np.empty(n + 1) for _ in columns)
+            choose(*columns, key, *out)
+            chosen = [column[:n] for column in out]
+        else:
+            chosen = [np.ascontiguousarray(column[key]) for column in columns]
         return PreparedWarp(
-            self.model,
-            np.ascontiguousarray(self.x[key]),
-            np.ascontiguousarray(self.y[key]),
-            np.ascontiguousarray(self.dt[key]),
-            self.extra,
-            self.warp_kernel,
-            self.pull_kernel,
+            self.model, *chosen, self.extra, self.warp_kernel, self.pull_kernel
         )
 
     def _full(self, theta: ArrayLike) -> Floats:
