@@ -33,7 +33,7 @@ class Window:
 
 def seconds_since(t: NDArray[np.int64], t_ref: int) -> NDArray[np.float64]:
     """``t - t_ref`` in seconds. The difference is taken in int64, before any float."""
-    return (t - t_ref).astype(np.float64) / US_PER_S
+    return (t - t_ref) / US_PER_S
 
 
 def by_time(

@@ -43,7 +43,8 @@ class WindowData:
 
     def at(self, offset_s: float) -> "WindowData":
         """Return the same events, warped to a time that much after the reference time."""
-        return replace(self, warp=replace(self.warp, dt=self.warp.dt - offset_s))
+        warp = self.warp.of(self.warp.x, self.warp.y, self.warp.dt - offset_s)
+        return replace(self, warp=warp)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -45,7 +45,7 @@ class Probes(NamedTuple):
 def n_probes_for(n_events: int) -> int:
     """Return how many probes a window is worth: about a tenth of its events, 2048 to 8192."""
     n = MOST_PROBES // 4
-    while n < MOST_PROBES and 10 * n < n_events:
+    while n < MOST_PROBES and 20 * n < n_events:
         n *= 2
     return n
 

@@ -6,7 +6,7 @@ sensor for one of the map, has a sigma of 1 px.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -37,7 +37,7 @@ class Problem:
         """Return where the border of the sensor is at the first, at the middle and at the last event."""
         border, dt = _border(self.warp.model, self.resolution), self.warp.dt
         times = np.repeat((dt[0], 0.5 * (dt[0] + dt[-1]), dt[-1]), len(border) // 3)
-        return replace(border, dt=times).warp(theta)
+        return border.of(border.x, border.y, times).warp(theta)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,9 +51,9 @@ class Level:
     warp: PreparedWarp
     scale: int  # pixels of the sensor per pixel of the map
     shift: tuple[float, float]  # px of the map
-    shape: NDArray[np.int64]
     image: Floats
-    cell: NDArray[np.int64]
+    places: tuple[Floats, Floats]
+    cell: NDArray[np.int32]
     inside: tuple[Floats, Floats]
     slope: tuple[Floats, Floats]
 
@@ -75,9 +75,9 @@ class Level:
             warp,
             scale,
             (1.5 - left / scale, 1.5 - top / scale),
-            np.array([height, width]),
             np.empty((height, width)),
-            np.empty(n, np.int64),
+            (np.empty(n), np.empty(n)),
+            np.empty(n, np.int32),
             (np.empty(n), np.empty(n)),
             (np.empty(n), np.empty(n)),
         )
@@ -103,10 +103,10 @@ class Level:
         """Fill the map; return its sum of squares."""
         from evcrisp.kernels import spline
 
-        x, y = self.warp.warp(theta)
-        spline.locate(x, y, 1.0 / self.scale, *self.shift, self.shape, self.cell, *self.inside)
-        spline.vote(self.cell, *self.inside, self.image)
-        return spline.sum_of_squares(self.image)
+        places = self.warp.warp(theta, out=self.places)
+        return spline.build(
+            *places, 1.0 / self.scale, *self.shift, self.cell, *self.inside, self.image
+        )
 
     def _value(self, scaled: Floats, total: float) -> tuple[float, Floats]:
         if not total > 0.0:
@@ -127,7 +127,7 @@ def thinned(warp: PreparedWarp, n_events: int) -> PreparedWarp:
         return warp
     columns = tuple(np.empty(len(warp) // stretch) for _ in range(3))
     thin(warp.x, warp.y, warp.dt, stretch, *columns)
-    return replace(warp, x=columns[0], y=columns[1], dt=columns[2])
+    return warp.of(*columns)
 
 
 @lru_cache(maxsize=64)
@@ -143,7 +143,7 @@ def _border(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
 
 def _extent(values: Floats, size: int, margin_px: float, scale: int) -> tuple[int, int]:
     """Return the first position on a map along one axis, and how many pixels it needs."""
-    low, high = float(np.min(values)), float(np.max(values))
+    low, high = float(values.min()), float(values.max())
     # A warp that throws events far away, or to no number at all, does not decide how large a map is.
     low = max(low, -0.5 * size) if math.isfinite(low) else -0.5 * size
     high = min(high, 1.5 * size) if math.isfinite(high) else 1.5 * size

@@ -1,6 +1,5 @@
 """The contrast maps of a window, one per polarity, and the support that they give to events."""
 
-import math
 import threading
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -27,7 +26,7 @@ Bools = NDArray[np.bool_]
 Integers = NDArray[np.int32]
 
 #: Exposure is told from this grid of pixels, at so many times, on a map with tiles of that size.
-_GRID_PX, _GRID_TIMES, _TILE_PX = 4, 4, 4
+_GRID_PX, _GRID_TIMES, _TILE_PX = 4, 3, 4
 
 #: The reach of a footprint, px.
 _REACH_PX = 3
@@ -35,19 +34,18 @@ _REACH_PX = 3
 _LOCAL = threading.local()
 
 
-def scratch(name: str, *shape: int, dtype: Any = np.float64) -> Any:
+def scratch(name: str, *shape: int, dtype: type = np.float64) -> NDArray[Any]:
     """Return an array of this thread that outlives a window; fresh memory costs more than its use."""
-    if not hasattr(_LOCAL, "workspace"):
-        _LOCAL.workspace = Workspace()
-    size, per_float = math.prod(shape), 8 // np.dtype(dtype).itemsize
-    floats = _LOCAL.workspace.floats(name, -(-size // per_float))
-    return floats.view(dtype)[:size].reshape(shape)
+    try:
+        workspace: Workspace = _LOCAL.workspace
+    except AttributeError:
+        workspace = _LOCAL.workspace = Workspace()
+    return workspace.array(name, dtype, *shape)
 
 
 def scratch_singles(name: str, *shape: int) -> Singles:
     """Return the same in single precision: support is no more certain than that by far."""
-    array: Singles = scratch(name, *shape, dtype=np.float32)
-    return array
+    return scratch(name, *shape, dtype=np.float32)
 
 
 def _singles(name: str, n: int, columns: str) -> tuple[Singles, Singles]:
@@ -192,7 +190,7 @@ def _places(
     """Return where a warp for one second takes its pixels in a window of another length; scratch."""
     n = len(warp)
     dt = np.multiply(warp.dt, duration_s, out=scratch(f"{name} dt", n))
-    return replace(warp, dt=dt).warp(theta, out=_singles(name, n, "xy"))
+    return warp.of(warp.x, warp.y, dt).warp(theta, out=_singles(name, n, "xy"))
 
 
 @lru_cache(maxsize=8)

@@ -1,6 +1,7 @@
 """Arrays that are used again from evaluation to evaluation."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,16 @@ class Workspace:
     __slots__ = ("_rows",)
 
     def __init__(self) -> None:
-        self._rows: dict[str, Floats] = {}
+        self._rows: dict[tuple[str, type], NDArray[Any]] = {}
+
+    def array(self, name: str, dtype: type, *shape: int) -> NDArray[Any]:
+        """Return the array of that name and kind in any shape; what is in it is arbitrary."""
+        size = math.prod(shape)
+        row = self._rows.get((name, dtype))
+        if row is None or row.size < size:
+            row = self._rows[name, dtype] = np.empty(size, dtype)
+        return row[:size] if len(shape) == 1 else row[:size].reshape(shape)
 
     def floats(self, name: str, *shape: int) -> Floats:
-        """Return the array of that name in any shape; what is in it is arbitrary."""
-        size = math.prod(shape)
-        row = self._rows.get(name)
-        if row is None or row.size < size:
-            row = self._rows[name] = np.empty(size)
-        return row[:size].reshape(shape)
+        """Return one of float64."""
+        return self.array(name, np.float64, *shape)

@@ -131,3 +131,11 @@ def sum_of_squares(image):
     for k in range(whole, flat.size):
         rest += flat[k] * flat[k]
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7)) + rest
+
+
+@fused
+def build(x, y, gain, shift_x, shift_y, cell, a, b, out):
+    """Locate events, let them vote, and return the sum of squares of the map; see these three."""
+    locate(x, y, gain, shift_x, shift_y, np.array(out.shape), cell, a, b)
+    vote(cell, a, b, out)
+    return sum_of_squares(out)

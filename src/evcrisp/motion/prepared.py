@@ -68,8 +68,12 @@ class PreparedWarp:
             chosen = [column[:n] for column in out]
         else:
             chosen = [np.ascontiguousarray(column[key]) for column in columns]
+        return self.of(*chosen)
+
+    def of(self, x: Floats, y: Floats, dt: Floats) -> "PreparedWarp":
+        """Return the same for other events, as prepared as these."""
         return PreparedWarp(
-            self.model, *chosen, self.extra, self.warp_kernel, self.pull_kernel
+            self.model, x, y, dt, self.extra, self.warp_kernel, self.pull_kernel
         )
 
     def _full(self, theta: ArrayLike) -> Floats:
