@@ -11,7 +11,7 @@ from evcrisp.errors import ConfigError
 from evcrisp.estimators.workspace import Workspace
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
 from evcrisp.objectives import Normalized, Objective
-from evcrisp.windows import Window, seconds_since
+from evcrisp.windows import Window
 
 Floats = NDArray[np.float64]
 
@@ -28,11 +28,13 @@ class WindowData:
     @classmethod
     def of(cls, window: Window, model: MotionModel) -> "WindowData":
         """Convert once: positions to float64, time to seconds since ``window.t_ref``."""
-        events = window.events
-        dt = seconds_since(events.t, window.t_ref)
-        x, y = events.x.astype(np.float64), events.y.astype(np.float64)
+        from evcrisp.kernels.columns import to_floats
+
+        events = window.events.contiguous()
+        columns = tuple(np.empty(len(events)) for _ in range(3))
+        to_floats(events.x, events.y, events.t, window.t_ref, *columns)
         duration_s = (window.t_end - window.t_start) / 1e6
-        return cls(prepare(model, x, y, dt), events.p, events.resolution, duration_s)
+        return cls(prepare(model, *columns), events.p, events.resolution, duration_s)
 
     def __len__(self) -> int:
         return self.p.size

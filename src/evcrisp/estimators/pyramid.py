@@ -7,19 +7,17 @@ sensor for one of the map, has a sigma of 1 px.
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.estimators.border import border_places
 from evcrisp.estimators.frame import Frame
 from evcrisp.estimators.guard import Guard
 from evcrisp.estimators.scaling import Scaling
-from evcrisp.motion import MotionModel, PreparedWarp, prepare
+from evcrisp.motion import PreparedWarp
 
 Floats = NDArray[np.float64]
-
-_PER_SIDE = 5  # points on each side of the sensor that tell where its view goes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,12 +30,6 @@ class Problem:
     guard: Guard
     frame: Frame
     span_s: float  # from the first to the last event
-
-    def border(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Return where the border of the sensor is at the first, at the middle and at the last event."""
-        border, dt = _border(self.warp.model, self.resolution), self.warp.dt
-        times = np.repeat((dt[0], 0.5 * (dt[0] + dt[-1]), dt[-1]), len(border) // 3)
-        return border.of(border.x, border.y, times).warp(theta)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,9 +58,12 @@ class Level:
         Of more than ``n_events`` events, about that many are taken, spread evenly over time.
         """
         warp = thinned(problem.warp, n_events)
-        x, y = problem.border(problem.scaling.theta(scaled))
-        left, width = _extent(x, problem.resolution[0], margin_px, scale)
-        top, height = _extent(y, problem.resolution[1], margin_px, scale)
+        first, last = float(problem.warp.dt[0]), float(problem.warp.dt[-1])
+        times_s = (first, 0.5 * (first + last), last)
+        theta, resolution = problem.scaling.theta(scaled), problem.resolution
+        x, y = border_places(problem.warp.model, resolution, theta, times_s)
+        left, width = _extent(x, resolution[0], margin_px, scale)
+        top, height = _extent(y, resolution[1], margin_px, scale)
         n = len(warp)
         return cls(
             problem,
@@ -128,17 +123,6 @@ def thinned(warp: PreparedWarp, n_events: int) -> PreparedWarp:
     columns = tuple(np.empty(len(warp) // stretch) for _ in range(3))
     thin(warp.x, warp.y, warp.dt, stretch, *columns)
     return warp.of(*columns)
-
-
-@lru_cache(maxsize=64)
-def _border(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
-    """Return the warp of points on the border of the sensor, thrice."""
-    width, height = resolution
-    across, down = (np.linspace(0.0, side - 1.0, _PER_SIDE) for side in (width, height))
-    zero = np.zeros(_PER_SIDE)
-    x = np.concatenate((across, across, zero, zero + (width - 1.0)))
-    y = np.concatenate((zero, zero + (height - 1.0), down, down))
-    return prepare(model, np.tile(x, 3), np.tile(y, 3), np.zeros(3 * x.size))
 
 
 def _extent(values: Floats, size: int, margin_px: float, scale: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.border import border_places
 from evcrisp.estimators.background import Probes, n_probes_for, uniform_probes
 from evcrisp.estimators.workspace import Workspace
 from evcrisp.events import Events
@@ -70,6 +71,7 @@ class LinkedWindow:
     @classmethod
     def of(cls, data: WindowData, events: Events) -> "LinkedWindow":
         """Link the events of a window."""
+        from evcrisp.kernels.columns import in_windows
         from evcrisp.kernels.links import Links, link, link_probes
 
         n, (width, height) = len(events), data.resolution
@@ -78,7 +80,7 @@ class LinkedWindow:
         p = events.p.view(np.uint8)
         link(events.x, events.y, p, height, width, links)
         t = scratch_singles("t", n + 1)
-        np.multiply(data.warp.dt, 1.0 / data.duration_s, out=t[:n], casting="same_kind")
+        in_windows(data.warp.dt, data.duration_s, t[:n])
         probes = uniform_probes(data.resolution, n_probes_for(n))
         m = probes.t.size
         probe_t = scratch_singles("probe t", m)
@@ -90,11 +92,11 @@ class LinkedWindow:
     def at(self, warp: PreparedWarp, theta: Floats, voting: Bools) -> "View":
         """Return the view at a motion; only events in ``voting``, shape (n,), make the maps."""
         resolution, duration_s = self.data.resolution, self.data.duration_s
+        padding_px = _padding_px(warp.model, resolution, duration_s, theta)
+        contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding_px)
         probe_warp = _probe_warp(warp.model, resolution, self.probe_t.size)
         probe_places = _places(probe_warp, duration_s, theta, "probe")
         places = warp.warp(theta, out=_singles("event", len(warp), "xy"))
-        padding = max(_padding_px(*each, resolution) for each in (places, probe_places))
-        contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding)
         exposure = self._exposure(warp.model, theta, contrast)
         probes = _placed("probe", probe_places, self.probe_t, self.probes.p, contrast, resolution)
         events = _placed("event", places, self.t, self.p, contrast, resolution)
@@ -215,14 +217,15 @@ def _grid_warp(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
     )
 
 
-def _padding_px(x: Singles, y: Singles, resolution: tuple[int, int]) -> int:
-    """Return the border that aligned places need, at most as wide as the sensor."""
+def _padding_px(
+    model: MotionModel, resolution: tuple[int, int], duration_s: float, theta: Floats
+) -> int:
+    """Return the border that all places need during a window, at most as wide as the sensor."""
+    places = border_places(model, resolution, theta, (-0.5 * duration_s, 0.0, 0.5 * duration_s))
     widest = float(min(max(resolution), 4096 - _REACH_PX))
     needed = 0.0
-    for values, size in ((x, resolution[0]), (y, resolution[1])):
-        if values.size:
-            low, high = float(values.min()), float(values.max())
-            # Whatever is not a number, or far away, asks for as much as can be had.
-            outside = max(-low, high - (size - 1))
-            needed = max(needed, outside if np.isfinite(outside) else widest)
+    for values, size in zip(places, resolution, strict=True):
+        # Whatever is not a number, or far away, asks for as much as can be had.
+        outside = max(-float(values.min()), float(values.max()) - (size - 1))
+        needed = max(needed, outside if np.isfinite(outside) else widest)
     return int(np.ceil(min(needed, widest))) + _REACH_PX

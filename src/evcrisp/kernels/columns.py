@@ -1,0 +1,26 @@
+"""Columns of events as numbers to compute with."""
+
+from evcrisp.kernels import fused
+
+
+@fused
+def to_floats(x, y, t, t_ref, out_x, out_y, out_dt):
+    """Convert pixels, and time to seconds since t_ref; the difference is taken before any float.
+
+    x, y : (n,) uint16      t : (n,) int64, us      t_ref : int64, us
+    out_x, out_y, out_dt : (n,) float64, filled
+    """
+    for k in range(t.size):
+        out_x[k] = x[k]
+        out_y[k] = y[k]
+        out_dt[k] = (t[k] - t_ref) / 1e6
+
+
+@fused
+def in_windows(dt, duration, out):
+    """Convert seconds to lengths of a window.
+
+    dt : (n,) float64, s      duration : float64, s, above 0      out : (n,) floats, filled
+    """
+    for k in range(dt.size):
+        out[k] = dt[k] / duration
