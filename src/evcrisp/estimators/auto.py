@@ -12,7 +12,7 @@ from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.pyramid import thinned
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
-from evcrisp.estimators.search import SearchConfig, find_motion, refine_motion
+from evcrisp.estimators.search import find_motion, refine_motion
 from evcrisp.estimators.support import Evidence, weigh_evidence
 from evcrisp.estimators.view import scratch_singles
 from evcrisp.events import Events
@@ -26,9 +26,6 @@ Bools = NDArray[np.bool_]
 #: A quarter of the events, but so many, tell the motion that gives the labels. The motion that is
 #: reported is then looked for with all that may be signal.
 FIRST_SHARE, FEWEST_FIRST, MOST_FIRST = 0.25, 8_192, 50_000
-
-#: How exactly the motion that gives the labels is found, px.
-_FIRST_SEARCH = SearchConfig(tol_px=0.05)
 
 #: Ends of the search after which labels cannot improve the motion.
 HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAPSED)
@@ -96,7 +93,7 @@ class AutoRegret:
         data = WindowData.of(window, model)
         cool = ~hot_events(events)
         voters = data if cool.all() else data.subset(cool)
-        start = find_motion(_some(voters), theta0, _FIRST_SEARCH)
+        start = find_motion(_some(voters), theta0)
         evidence = weigh_evidence(
             data, events, start.theta, voting=cool, false_alarm=self.false_alarm
         )

@@ -40,6 +40,7 @@ _SHARPER = 0.3  # what is left of the inverse curvature on a map twice as fine
 _FINEST_GROWTH = 4  # times as many events on each further pass over the finest map
 _FRAME_EVENTS = 4096  # enough to tell how full the borders are
 _NEAR = 2.0  # pixels of the finest map that a good guess is away, at most
+_TOL_PX = 0.1  # over the number of parameters: `SearchConfig.tol_px`
 _LAST_STEP_PX = 0.5  # longest step that is not checked by another look at the events
 
 
@@ -188,11 +189,12 @@ def _refined(
 ) -> SolverResult:
     """Climb on finer and finer levels; on the last one, give back what the frame takes."""
     scaled, status, value = start, Status.CONVERGED, 0.0
+    tol_px = _TOL_PX / max(start.size, 2) if config.tol_px is None else config.tol_px
     for scale, n_events, last in plan:
         level = Level.around(problem, scaled, scale=scale, n_events=n_events, margin_px=3.0 * scale)
         taken = _frame_slope(problem, scaled, 0.5 * scale) if last else np.zeros(scaled.size)
         hill = _Tilted(level, scaled, taken)
-        end = _climb(hill, scale, scaled, config.tol_px if last else 0.05 * scale, curvature)
+        end = _climb(hill, scale, scaled, tol_px if last else 0.05 * scale, curvature)
         n_eval += end.n_eval
         status, value = end.status, end.value - float(taken @ (end.theta - scaled))
         scaled = end.theta + _limited(end.inverse_hessian @ end.gradient, _LAST_STEP_PX)

@@ -15,9 +15,10 @@ class SearchConfig:
     bound_px : float, optional, px
         Largest displacement within a window that a cold search expects; 18 % of the larger side of
         the sensor, but at most 100 px, where not given. Coarse scenes are found beyond it too.
-    tol_px : float, px
+    tol_px : float, optional, px
         Do the last step without another look at the events when it moves the image by less (root
-        mean square over the sensor). What is left is about the square of it.
+        mean square over the sensor); where not given, 0.1 px over the number of parameters, at most 0.05. What is
+        left is the less, the better the curvature is known: that of few parameters is known soon.
     finest_scale : int
         Pixels of the sensor per pixel of the finest map. 2 makes a kernel with sigma 1 px.
     coarse_events : int
@@ -28,7 +29,7 @@ class SearchConfig:
     """
 
     bound_px: float | None = None
-    tol_px: float = 0.02
+    tol_px: float | None = None
     finest_scale: int = 2
     coarse_events: int = 4096
     max_log_area: float = MAX_LOG_AREA
@@ -40,5 +41,6 @@ class SearchConfig:
             if getattr(self, name) < least:
                 raise ConfigError(f"`{name}` must be {least} or more; got {getattr(self, name)}.")
         for name in ("tol_px", "max_log_area"):
-            if not getattr(self, name) > 0.0:
-                raise ConfigError(f"`{name}` must be positive; got {getattr(self, name)}.")
+            value = getattr(self, name)
+            if value is not None and not value > 0.0:
+                raise ConfigError(f"`{name}` must be positive; got {value}.")
