@@ -69,6 +69,32 @@ def test_thinning_takes_one_event_of_every_stretch(n, stretch):
     np.testing.assert_array_equal(out[2], 3.0 * out[0])
 
 
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_chosen_events_are_copied_in_order(share):
+    rng = np.random.default_rng(1)
+    x, y, dt = rng.normal(size=(3, 100))
+    keep = rng.random(100) < share
+    out = tuple(np.empty(int(keep.sum()) + 1) for _ in range(3))
+    thin.choose(x, y, dt, keep, *out)
+    for ours, theirs in zip(out, (x, y, dt), strict=True):
+        np.testing.assert_array_equal(ours[:-1], theirs[keep])
+
+
+@pytest.mark.parametrize("scale", [1, 2])
+def test_a_map_is_built_at_once(scale):
+    rng = np.random.default_rng(2)
+    x, y = rng.uniform(-5.0, 40.0, 300), rng.uniform(-5.0, 30.0, 300)
+    shape, shift = (24, 33), (0.3, -0.2)
+    cell, a, b = located(x, y, scale, shift, shape)
+    image, expected = np.empty(shape), np.empty(shape)
+    spline.vote(cell, a, b, expected)
+    scratch = np.empty(300, np.int32), np.empty(300), np.empty(300)
+    total = spline.build(x, y, 1.0 / scale, *shift, *scratch, image)
+    np.testing.assert_array_equal(image, expected)
+    np.testing.assert_array_equal(scratch[0], cell)
+    assert total == pytest.approx((expected**2).sum(), rel=1e-13)
+
+
 def test_thinning_does_not_take_always_the_same_place():
     x = np.arange(8000) * 1.0
     out = tuple(np.empty(1000) for _ in range(3))
@@ -94,7 +120,7 @@ def test_hot_pixels_are_those_far_above_their_neighbors(shape):
     x[:90], y[:90] = 0, 0
     x[90:120], y[90:120] = shape[1] - 1, shape[0] - 1
     x, y = x.astype(np.uint16), y.astype(np.uint16)
-    counts, pixels = np.zeros(shape, np.int32), np.zeros(shape, np.bool_)
+    counts, pixels = np.zeros(shape, np.float32), np.empty(shape, np.bool_)
     out = np.empty(300, np.bool_)
     hot.count_pixels(x, y, counts)
     found = hot.find_hot(counts, 12, 6.0, pixels)

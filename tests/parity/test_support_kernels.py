@@ -3,14 +3,23 @@
 import numpy as np
 import pytest
 
+from evcrisp.kernels import columns as converting
 from evcrisp.kernels import evidence as weighing
+from evcrisp.kernels import exposure as exposing
+from evcrisp.kernels import links as linking
+from evcrisp.kernels import own as sharing
 from evcrisp.kernels import reference_support as reference
 from evcrisp.kernels import spline
 from evcrisp.kernels import support as fast
 
 WIDTH, HEIGHT = 23, 17
-HALF = WIDTH * HEIGHT
 PADDING = 9
+SHAPE = (HEIGHT + 2 * PADDING, WIDTH + 2 * PADDING)
+
+#: What is left of a sum of a few hundred products in single precision.
+SINGLE = {"rtol": 2e-5, "atol": 2e-6}
+DOUBLE = {"rtol": 1e-9, "atol": 1e-12}
+PRECISIONS = {np.float32: SINGLE, np.float64: DOUBLE}
 
 
 def columns(n, seed):
@@ -29,232 +38,330 @@ def moved(marks, vx=9.3, vy=-4.1):
     return marks[0] - vx * marks[2], marks[1] - vy * marks[2]
 
 
-def sorted_marks(marks):
-    """Return marks and their order."""
-    x, y, t, p = marks
-    order, source = np.empty((2, t.size), np.int32)
-    fast.sort_by_source(x, y, p, HEIGHT, WIDTH, np.empty(t.size, np.int64), order, source)
-    aligned_x, aligned_y = moved(marks)
-    return fast.Marks(aligned_x[order], aligned_y[order], t[order], source, HALF), order
+def source_of(marks):
+    x, y, _, p = marks
+    return ((p.astype(int) * HEIGHT + y) * WIDTH + x).astype(np.int32)
+
+
+def linked(x, y, p):
+    """Return the links of events."""
+    n = x.size
+    rows = [np.full(n + 1, -7, np.int32) for _ in range(3)]
+    links = linking.Links(*rows, np.empty(2 * HEIGHT * WIDTH, np.int32))
+    linking.link(x, y, p, HEIGHT, WIDTH, links)
+    return links
+
+
+def placed(x, y, t, p, dtype):
+    """Return marks at aligned places on a map with a border."""
+    n = len(x)
+    cell, a, b = np.empty(n, np.int32), np.empty(n, dtype), np.empty(n, dtype)
+    marks = fast.Marks(
+        np.array(x, dtype), np.array(y, dtype), a, b, cell, t.astype(dtype), np.asarray(p, np.uint8)
+    )
+    fast.place(PADDING, np.array(SHAPE), marks)
+    return marks
+
+
+def with_place_for_none(t):
+    return np.append(t, 99.0)
 
 
 class Case:
-    """Events and probes in the order of time and in that of the kernels, and maps."""
+    """Events and probes, their links, places and maps, in one precision."""
 
-    def __init__(self):
+    def __init__(self, dtype):
+        self.dtype = dtype
         self.events, self.probes = columns(1500, 1), columns(400, 2)
-        self.marks, self.order = sorted_marks(self.events)
-        self.probe_marks, self.probe_order = sorted_marks(self.probes)
-        self.place = np.empty(400, np.int32)
-        probes, events = self.probe_marks, self.marks
-        fast.find_probes(probes.source, probes.t, events.source, events.t, self.place)
-        images = self.voted(np.ones(1500, bool))
-        tiles = images.shape[1] // 4 + 2, images.shape[2] // 4 + 2
-        exposure = np.random.default_rng(3).uniform(0.0, 1.5, tiles)
-        self.maps = fast.Maps(images, exposure, float(PADDING), 0.25)
+        self.links = linked(self.events[0], self.events[1], self.events[3])
+        self.marks = placed(
+            *moved(self.events), with_place_for_none(self.events[2]), self.events[3], dtype
+        )
+        self.probe_marks = placed(*moved(self.probes), self.probes[2], self.probes[3], dtype)
+        self.before, self.after = np.empty((2, 400), np.int32)
+        linking.link_probes(
+            source_of(self.probes), self.probe_marks.t, self.marks.t, self.links, self.before,
+            self.after,
+        )  # fmt: skip
+        self.images = self.voted(np.ones(1500, bool))
+        tiles = np.random.default_rng(3).uniform(0.0, 1.5, (SHAPE[0] // 4 + 2, SHAPE[1] // 4 + 2))
+        tiles[3:8, 2:9] = 1.0
+        whole = np.empty(4)
+        exposing.whole_part(tiles, 4, whole)
+        self.exposure = exposing.Exposure(tiles, 0.25, whole)
 
     def voted(self, keep):
-        height, width = HEIGHT + 2 * PADDING, WIDTH + 2 * PADDING
-        n = keep.size
-        cell, a, b = np.empty(n, np.int32), np.empty(n), np.empty(n)
-        shape = np.array([height, width])
-        spline.locate(*moved(self.events), 1.0, PADDING, PADDING, shape, cell, a, b)
-        fast.part_by_polarity(cell, self.events[3], keep, height * width)
-        images = np.empty((2, height, width))
-        spline.vote(cell, a, b, images.reshape(-1, width))
+        cell = np.empty(keep.size, np.int32)
+        fast.cells_of_voters(self.marks.cell, keep, cell)
+        images = np.empty((2, *SHAPE), self.dtype)
+        spline.vote(cell, self.marks.a, self.marks.b, images.reshape(-1, SHAPE[1]))
         return images
 
 
-def own_of(marks):
-    """Return what the events of a source put at each other's places."""
-    own = np.empty(marks.t.size)
-    fast.own_of_events(marks, own)
+@pytest.fixture(scope="module", params=PRECISIONS, ids=["single", "double"])
+def case(request):
+    return Case(request.param)
+
+
+def own_of(x, y, t, dtype=np.float64):
+    """Return what the events of one pixel put at each other's places."""
+    n = len(t)
+    pixel = np.full(n, 3, np.uint16)
+    links = linked(pixel, pixel, np.ones(n, np.uint8))
+    own = np.empty(n, dtype)
+    sharing.own_of_events(placed(x, y, t, np.ones(n), dtype), links, own)
     return own
 
 
-@pytest.fixture(scope="module")
-def case():
-    return Case()
-
-
-def test_events_are_sorted_by_source_and_time(case):
-    x, y, t, p = case.events
-    source = (p.astype(int) * HEIGHT + y) * WIDTH + x
-    expected = np.lexsort((np.arange(t.size), source))
-    np.testing.assert_array_equal(case.order, expected)
-    np.testing.assert_array_equal(case.marks.source, source[expected])
-
-
-def test_values_are_taken_in_another_order(case):
-    out = np.empty(case.order.size)
-    fast.take(case.events[2], case.order, 2.0, out)
-    np.testing.assert_array_equal(out, 2.0 * case.events[2][case.order])
+def test_events_are_linked_to_those_of_their_source(case):
+    source = source_of(case.events)
+    n = source.size
+    before, after, rank = np.full(n, n), np.full(n, n), np.empty(n, int)
+    for k in range(n):
+        same = np.flatnonzero(source == source[k])
+        place = int(np.searchsorted(same, k))
+        rank[k] = place + 1
+        before[k] = same[place - 1] if place else n
+        after[k] = same[place + 1] if place + 1 < same.size else n
+    np.testing.assert_array_equal(case.links.before, [*before, n])
+    np.testing.assert_array_equal(case.links.after, [*after, n])
+    np.testing.assert_array_equal(case.links.rank, [*rank, 0])
+    last = np.full(2 * HEIGHT * WIDTH, n)
+    last[source] = np.arange(n)  # the last one stays
+    np.testing.assert_array_equal(case.links.last, last)
 
 
 def test_probes_stand_between_the_events_of_their_source(case):
-    before = [
-        np.count_nonzero(
-            (case.marks.source < source) | ((case.marks.source == source) & (case.marks.t <= t))
-        )
-        for source, t in zip(case.probe_marks.source, case.probe_marks.t, strict=True)
-    ]
-    np.testing.assert_array_equal(case.place, before)
+    source, n = source_of(case.events), case.events[2].size
+    for k, mine in enumerate(source_of(case.probes)):
+        same = np.flatnonzero(source == mine)
+        place = int(np.searchsorted(case.marks.t[same], case.probe_marks.t[k], side="right"))
+        assert case.before[k] == (same[place - 1] if place else n)
+        assert case.after[k] == (same[place] if place < same.size else n)
 
 
 def test_events_that_do_not_vote_are_not_on_the_map(case):
-    keep = np.arange(case.order.size) % 7 > 0
+    keep = np.arange(case.marks.cell.size) % 7 > 0
     images = case.voted(keep)
     x, y = moved(case.events)
     for q in (0, 1):
         chosen = keep & (case.events[3] == q)
         across = reference.spline(np.arange(images.shape[2])[:, None] - PADDING - x[chosen])
         down = reference.spline(np.arange(images.shape[1])[:, None] - PADDING - y[chosen])
-        np.testing.assert_allclose(images[q], down @ across.T, atol=1e-12)
+        np.testing.assert_allclose(images[q], down @ across.T, **PRECISIONS[case.dtype])
 
 
-def exposure_at(maps, x, y):
+def exposure_at(exposure, x, y):
     """Interpolate bilinearly, one coordinate after the other."""
-    u, v = ((c + PADDING + 0.5) * maps.tiles_per_px - 0.5 for c in (x, y))
-    rows = np.array([np.interp(u, np.arange(row.size), row) for row in maps.exposure])
+    u, v = ((c + PADDING + 0.5) * exposure.tiles_per_px - 0.5 for c in (x, y))
+    rows = np.array([np.interp(u, np.arange(row.size), row) for row in exposure.tiles])
     return np.array([np.interp(v[k], np.arange(len(rows)), rows[:, k]) for k in range(u.size)])
 
 
+def expected_support(case, marks):
+    places = moved(marks)
+    support = reference.support(marks, places, case.events, moved(case.events))
+    return reference.exposed(support, exposure_at(case.exposure, *places))
+
+
 def test_support_of_events_comes_from_other_pixels(case):
-    support = own_of(case.marks)
-    fast.read_support(case.maps, case.marks, support)
-    places = moved(case.events)
-    expected = reference.support(case.events, places, case.events, places)
-    expected = reference.exposed(expected, exposure_at(case.maps, *places))
-    np.testing.assert_allclose(support, expected[case.order], rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("n", [fast.LONG_BURST, fast.LONG_BURST + 1, 300])
-@pytest.mark.parametrize("speed", [0.0, 3.3, 40.0, 2000.0])
-def test_bursts_of_any_length_do_not_support_themselves(n, speed):
-    t = np.sort(np.random.default_rng(n).uniform(-0.5, 0.5, n))
-    x, y = 7.0 - speed * t, 4.0 + 0.4 * speed * t
-    own = own_of(fast.Marks(x, y, t, np.full(n, 11, np.int32), HALF))
-    given = np.array([reference.shares(x[k], y[k], x, y) for k in range(n)])
-    # Shares below the limit are left out, unless a map is made of a long burst.
-    fits = n > fast.LONG_BURST and speed < 100.0
-    kept = given if fits else given * (given >= fast.LEAST_SHARE)
-    np.testing.assert_allclose(own, kept.sum(axis=1), rtol=1e-9, atol=1e-12)
-
-
-def test_long_bursts_too_long_for_a_map_are_compared_with_some():
-    n = 2000
-    t = np.linspace(-0.5, 0.5, n)
-    x, y = 300.0 * t, 300.0 * t
-    own = own_of(fast.Marks(x, y, t, np.full(n, 11, np.int32), HALF))
-    middle = np.arange(n // 2 - fast.LONG_BURST, n // 2 + fast.LONG_BURST + 1)
-    given = reference.shares(x[n // 2], y[n // 2], x[middle], y[middle])
-    np.testing.assert_allclose(own[n // 2], given[given >= fast.LEAST_SHARE].sum(), rtol=1e-9)
-
-
-def test_bursts_that_are_no_numbers_do_not_spread():
-    n = fast.LONG_BURST + 5
-    x = np.full(n, 7.0)
-    x[3] = np.nan
-    own = own_of(fast.Marks(x, np.full(n, 4.0), np.zeros(n), np.full(n, 11, np.int32), HALF))
-    assert np.isnan(own[3])
-    assert np.isfinite(np.delete(own, 3)).all()
+    support, own = np.empty((2, case.marks.cell.size), case.dtype)
+    fast.read_maps(case.images, case.marks, support)
+    sharing.own_of_events(case.marks, case.links, own)
+    fast.support_of(support, own, case.marks, case.exposure)
+    tolerance = {"rtol": 2e-4, "atol": 2e-4} if case.dtype is np.float32 else DOUBLE
+    np.testing.assert_allclose(support, expected_support(case, case.events), **tolerance)
 
 
 def test_support_of_probes_comes_from_other_pixels(case):
-    support = np.empty(case.place.size)
-    fast.own_of_probes(case.probe_marks, case.place, case.marks, support)
-    fast.read_support(case.maps, case.probe_marks, support)
-    places = moved(case.probes)
-    expected = reference.support(case.probes, places, case.events, moved(case.events))
-    expected = reference.exposed(expected, exposure_at(case.maps, *places))
-    np.testing.assert_allclose(support, expected[case.probe_order], rtol=1e-9, atol=1e-12)
+    support, own = np.empty((2, case.before.size), case.dtype)
+    fast.read_maps(case.images, case.probe_marks, support)
+    sharing.own_of_probes(case.probe_marks, case.before, case.after, case.marks, case.links, own)
+    fast.support_of(support, own, case.probe_marks, case.exposure)
+    tolerance = {"rtol": 2e-4, "atol": 2e-4} if case.dtype is np.float32 else DOUBLE
+    np.testing.assert_allclose(support, expected_support(case, case.probes), **tolerance)
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("n", [sharing.LONG_BURST, sharing.LONG_BURST + 1, 300])
+@pytest.mark.parametrize("speed", [0.0, 3.3, 12.0])
+def test_bursts_of_any_length_do_not_support_themselves(n, speed, dtype):
+    t = np.sort(np.random.default_rng(n).uniform(-0.5, 0.5, n))
+    x, y = 7.0 - speed * t, 4.0 + 0.4 * speed * t
+    given = np.array([reference.shares(x[k], y[k], x, y) for k in range(n)])
+    # Shares below the limit are left out, unless a map is made of a long burst.
+    kept = given if n > sharing.LONG_BURST else given * (given >= sharing.LEAST_SHARE)
+    np.testing.assert_allclose(own_of(x, y, t, dtype), kept.sum(axis=1), **PRECISIONS[dtype])
+
+
+def test_bursts_too_long_for_a_map_are_compared_with_some():
+    n = 2000
+    t = np.linspace(-0.5, 0.5, n)
+    pixel = np.full(n, 3, np.uint16)
+    links = linked(pixel, pixel, np.ones(n, np.uint8))
+    x, y = 300.0 * t, 300.0 * t
+    empty, cell = np.empty(n), np.empty(n, np.int32)
+    marks = fast.Marks(x.copy(), y.copy(), empty, empty.copy(), cell, t, np.zeros(n, np.uint8))
+    fast.place(400, np.array([817, 823]), marks)
+    own = np.empty(n)
+    sharing.own_of_events(marks, links, own)
+    middle = np.arange(n // 2 - sharing.LONG_BURST, n // 2 + sharing.LONG_BURST + 1)
+    given = reference.shares(x[n // 2], y[n // 2], x[middle], y[middle])
+    np.testing.assert_allclose(own[n // 2], given[given >= sharing.LEAST_SHARE].sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [3, sharing.LONG_BURST + 5])
+def test_what_is_off_the_map_has_a_place_far_away(n):
+    x = np.full(n, 7.0)
+    x[1] = np.nan
+    own = own_of(x, np.full(n, 4.0), np.zeros(n))
+    assert np.isfinite(own).all()
+    # None of the others is at its place, wherever that is.
+    assert own[1] == own_of([7.0], [4.0], np.zeros(1))[0]
 
 
 def test_places_off_the_map_are_marked(case):
     x = np.array([-PADDING - 1.0, 1e9, np.nan, np.inf, 3.0])
-    marks = fast.Marks(x, np.full(5, 4.0), np.zeros(5), np.zeros(5, np.int32), HALF)
-    support = np.zeros(5)
-    fast.read_support(case.maps, marks, support)
+    marks = placed(x, np.full(5, 4.0), np.zeros(5), np.zeros(5), case.dtype)
+    support = np.empty(5, case.dtype)
+    fast.read_maps(case.images, marks, support)
+    fast.support_of(support, np.zeros(5, case.dtype), marks, case.exposure)
     assert (support[:4] == -1.0).all()
     assert support[4] >= 0.0
 
 
 def test_readiness_and_chance_go_from_event_to_event(case):
     rng = np.random.default_rng(4)
-    n, n_probes = case.order.size, case.place.size
-    support, probe_support = rng.exponential(2.0, n), rng.exponential(2.0, n_probes)
-    background = np.array([0.3, 0.6])
-    chance, ready, probe_ready = np.empty((2, n)), np.empty(n), np.empty(n_probes)
-    weighing.follow_pixels(case.marks, support, background, chance, ready)
+    n, n_probes = case.marks.cell.size, case.before.size
+    support = rng.exponential(2.0, n).astype(case.dtype)
+    probe_support = rng.exponential(2.0, n_probes).astype(case.dtype)
+    rates = np.array([0.3, 0.6], case.dtype)
+    excess, chance = np.empty(n + 1, case.dtype), np.empty((2, n + 1), case.dtype)
+    ready, probe_ready = np.empty(n, case.dtype), np.empty(n_probes, case.dtype)
+    weighing.follow_pixels(
+        case.marks.t, case.marks.p, case.links, support, rates, excess, chance, ready
+    )
     weighing.look_at_pixels(
-        case.probe_marks, probe_support, case.place, case.marks, support, background, chance,
-        probe_ready,
+        case.probe_marks, case.before, case.after, probe_support, case.marks.t, rates, excess,
+        chance, probe_ready,
     )  # fmt: skip
-
-    by_time, probe_by_time = np.empty(n), np.empty(n_probes)
-    by_time[case.order], probe_by_time[case.probe_order] = support, probe_support
-    excess = np.maximum(by_time - background[case.events[3]], 0.0)
-    probe_excess = np.maximum(probe_by_time - background[case.probes[3]], 0.0)
+    tolerance = PRECISIONS[case.dtype]
+    expected_excess = np.maximum(support - rates[case.events[3]], 0.0)
+    probe_excess = np.maximum(probe_support - rates[case.probes[3]], 0.0)
+    np.testing.assert_allclose(excess[:n], expected_excess, **tolerance)
     expected, probe_expected = np.ones(n), np.ones(n_probes)
     for way, direction in enumerate((-1, 1)):
-        factor, expected_chance = reference.chances(case.events, excess, background, direction)
-        np.testing.assert_allclose(chance[way], expected_chance[case.order], rtol=1e-12)
+        factor, expected_chance = reference.chances(case.events, expected_excess, rates, direction)
+        np.testing.assert_allclose(chance[way, :n], expected_chance, **tolerance)
         expected *= factor
         probe_expected *= [
             reference.readiness(
-                case.probes, k, probe_excess, case.events, excess, expected_chance, direction
+                case.probes,
+                k,
+                probe_excess,
+                case.events,
+                expected_excess,
+                expected_chance,
+                direction,
             )
             for k in range(n_probes)
         ]
-    np.testing.assert_allclose(ready, expected[case.order], rtol=1e-12)
-    np.testing.assert_allclose(probe_ready, probe_expected[case.probe_order], rtol=1e-12)
-
-
-def marks_of(source):
-    empty = np.zeros(len(source))
-    return fast.Marks(empty, empty, empty, np.array(source, np.int32), 2)
+    np.testing.assert_allclose(ready, expected, **tolerance)
+    np.testing.assert_allclose(probe_ready, probe_expected, **tolerance)
 
 
 def test_evidence_is_what_is_above_the_background():
     support, ready = np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.5, 0.5])
-    weighing.weigh(support, marks_of([0, 1, 3]), np.array([0.5, 1.0]), ready)
+    weighing.weigh(support, np.array([0, 0, 1], np.uint8), np.array([0.5, 1.0]), ready)
     np.testing.assert_allclose(support, [-0.5, 0.25, 0.5])
 
 
 def test_quiet_marks_are_counted_by_polarity():
     counts = np.full(2, 99, np.int64)
-    weighing.count_quiet(
-        np.array([0.0, 2.0, 1.0, 3.0]), marks_of([0, 1, 2, 3]), np.array([2.0, 2.0]), counts
-    )
+    p = np.array([0, 0, 1, 1], np.uint8)
+    weighing.count_quiet(np.array([0.0, 2.0, 1.0, 3.0]), p, np.array([2.0, 2.0]), counts)
     assert counts.tolist() == [2, 1]
 
 
-def test_conclusions_are_in_the_order_of_time():
-    evidence, order = np.array([-1.0, 2.0, 4.0, 0.5]), np.array([2, 0, 3, 1], np.int32)
+def test_conclusions():
     score, confidence, signal = np.empty(4), np.empty(4), np.empty(4, bool)
-    weighing.conclude(evidence, order, 2.0, score, confidence, signal)
+    weighing.conclude(np.array([2.0, 0.5, -1.0, 4.0]), 2.0, score, confidence, signal)
     np.testing.assert_allclose(score, [1.0, 0.25, -0.5, 2.0])
     np.testing.assert_allclose(confidence, [0.5, 0.0, 0.0, 0.875])
     assert signal.tolist() == [False, False, False, True]
 
 
 def test_masked_maps_and_their_sums(case):
-    images, background = case.maps.images, np.array([0.4, 0.7])
-    w_map, sums = np.empty(images.shape[1:]), np.empty(6)
-    weighing.mask_maps(images, background, 1.3, w_map, sums)
-    w, kept = reference.masked(images, background, 1.3)
-    np.testing.assert_allclose(w_map, w, atol=1e-12)
+    rates, threshold = np.array([0.4, 0.7], case.dtype), case.dtype(1.3)
+    w_map, sums = np.empty(SHAPE, case.dtype), np.empty(6)
+    weighing.mask_maps(case.images, rates, threshold, w_map, sums)
+    images = case.images.astype(np.float64)
+    w, kept = reference.masked(images, rates.astype(np.float64), float(threshold))
+    np.testing.assert_allclose(w_map, w, atol=1e-5 if case.dtype is np.float32 else 1e-12)
     total = images.sum(axis=0)
     expected = [total, total**2, kept, kept**2, w, (kept - total) ** 2]
-    np.testing.assert_allclose(sums, [image.sum() for image in expected], rtol=1e-9)
+    np.testing.assert_allclose(
+        sums, [image.sum() for image in expected], rtol=PRECISIONS[case.dtype]["rtol"]
+    )
 
 
-def test_the_map_of_events_where_they_are_is_summed_up_from_counts(case):
-    x, y, _, _ = case.events
+@pytest.mark.parametrize("dtype", PRECISIONS)
+def test_the_map_of_events_where_they_are_is_summed_up_from_counts(dtype):
+    x, y, _, _ = columns(1500, 1)
     voting = np.arange(x.size) % 5 > 0
     sums = np.full(2, np.nan)
-    weighing.add_up_still(x, y, voting, np.full((HEIGHT + 2, WIDTH + 2), np.nan), sums)
+    counts = np.full((HEIGHT + 2, WIDTH + 2), np.nan, dtype)
+    weighing.add_up_still(x, y, voting, counts, sums)
     across = reference.spline(np.arange(-1, WIDTH + 1)[:, None] - x[voting].astype(float))
     down = reference.spline(np.arange(-1, HEIGHT + 1)[:, None] - y[voting].astype(float))
     image = down @ across.T
-    np.testing.assert_allclose(sums, [image.sum(), (image**2).sum()], rtol=1e-12)
+    np.testing.assert_allclose(
+        sums, [image.sum(), (image**2).sum()], rtol=1e-6 if dtype is np.float32 else 1e-12
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_whole_part_was_in_view_all_the_time(seed):
+    rng = np.random.default_rng(seed)
+    tiles = np.where(rng.random((9, 13)) < 0.1, rng.uniform(0.0, 1.3, (9, 13)), 1.0)
+    tiles[:, 0] = 0.5
+    whole = np.empty(4)
+    exposing.whole_part(tiles, 4, whole)
+    left, top, right, bottom = whole
+    exposure = exposing.Exposure(tiles, 0.25, whole)
+    for y in range(36):
+        for x in range(52):
+            if left <= x <= right and top <= y <= bottom:
+                assert abs(exposing.exposure_at(exposure, float(x), float(y)) - 1.0) <= 0.02
+    assert left > 1.5
+
+
+def test_nothing_is_always_in_view_if_all_is_in_view_for_half_the_time():
+    whole = np.empty(4)
+    exposing.whole_part(np.full((6, 5), 0.5), 4, whole)
+    assert whole[2] < whole[0] or whole[3] < whole[1]
+
+
+def test_tiles_are_exposed_by_bilinear_votes():
+    rng = np.random.default_rng(5)
+    x, y = rng.uniform(-12.0, 40.0, 300), rng.uniform(-12.0, 30.0, 300)
+    tiles = np.full((11, 13), np.nan)
+    exposing.expose(x, y, PADDING, 4, 0.25, tiles)
+    expected = np.zeros((11, 13))
+    for u, v in zip((x + PADDING + 0.5) / 4 - 0.5, (y + PADDING + 0.5) / 4 - 0.5, strict=True):
+        if 0.0 <= u < 12 and 0.0 <= v < 10:
+            across = np.maximum(1.0 - np.abs(np.arange(13) - u), 0.0)
+            down = np.maximum(1.0 - np.abs(np.arange(11) - v), 0.0)
+            expected += 0.25 * np.outer(down, across)
+    np.testing.assert_allclose(tiles, expected, atol=1e-12)
+
+
+def test_columns_become_numbers():
+    x, y = np.array([0, 65535], np.uint16), np.array([7, 1], np.uint16)
+    t = np.array([10**15 + 1, 10**15 + 3], np.int64)
+    out = np.empty((3, 2))
+    converting.to_floats(x, y, t, 10**15 + 2, *out)
+    np.testing.assert_array_equal(out, [[0.0, 65535.0], [7.0, 1.0], [-1e-6, 1e-6]])
+    windows = np.empty(2, np.float32)
+    converting.in_windows(out[2], 4e-6, windows)
+    np.testing.assert_allclose(windows, [-0.25, 0.25], rtol=1e-6)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.border import border_places
 from evcrisp.estimators.background import Probes, n_probes_for, uniform_probes
+from evcrisp.estimators.border import border_places
 from evcrisp.estimators.workspace import Workspace
 from evcrisp.events import Events
 from evcrisp.motion import MotionModel, PreparedWarp, prepare

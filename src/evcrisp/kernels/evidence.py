@@ -10,15 +10,16 @@ from evcrisp.kernels import compiled, fused, njit
 #: Sums may be added in any order too, so that several numbers are taken at a time.
 summing = compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 
-#: Events expected since the last one of a pixel, after which it is ready for another one. With an
-#: even contrast threshold it would be 1; the map, blurred, shows less than there is on an edge.
-READY_AT = np.float32(0.6)
-
-#: How ready a pixel is at once after an event, compared with one that is ready.
-LEAST_READY = np.float32(0.05)
-
+#: Single precision, so that products with arrays are as precise as these.
 _ZERO, _HALF, _ONE, _MIDDLE, _SIDE = (np.float32(c) for c in (0.0, 0.5, 1.0, 0.75, 0.125))
-_SHARE_OF_SUM, _LOST = _HALF / READY_AT, _ONE - LEAST_READY
+_PER_HALF, _LOST = np.float32(0.5 / 0.6), np.float32(0.95)
+
+#: Events expected since the last one of a pixel, after which it is ready for another one: 0.6. With an
+#: even contrast threshold it would be 1; the map, blurred, shows less than there is on an edge.
+READY_AT = 0.5 / float(_PER_HALF)
+
+#: How ready a pixel is at once after an event, compared with one that is ready: 0.05.
+LEAST_READY = 1.0 - float(_LOST)
 
 
 @njit
@@ -43,7 +44,7 @@ def _readiness(interval, both, chance):
     interval : time between them, in windows      both : sum of the rates at which the source fires
     at the two places, per window
     """
-    share = min(interval * both * _SHARE_OF_SUM, _ONE)
+    share = min(interval * both * _PER_HALF, _ONE)
     return _ONE - chance * _LOST * (_ONE - share * share)
 
 

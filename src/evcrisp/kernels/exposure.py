@@ -18,7 +18,9 @@ class Exposure(NamedTuple):
 
     tiles: np.ndarray  # (rows, columns) float64
     tiles_per_px: float
-    whole: np.ndarray  # (4,) float64, px: left, top, right, bottom of a part that was always in view
+    whole: (
+        np.ndarray
+    )  # (4,) float64, px: left, top, right, bottom of a part that was always in view
 
 
 @fused

@@ -36,7 +36,9 @@ def find_hot(counts, least, factor, hot):
         for r in range(first, stop):
             for column in range(width):
                 column_sums[column + 2] += counts[r, column]
-        n_hot += _find_in_row(counts[row], column_sums, n_columns, stop - first, least, factor, hot[row])
+        n_hot += _find_in_row(
+            counts[row], column_sums, n_columns, stop - first, least, factor, hot[row]
+        )
     return n_hot > 0
 
 

@@ -1,4 +1,4 @@
-"""The slow and obvious version of ``support.py`` and ``evidence.py``, for tests. Marks come in any order.
+"""The slow and obvious version of ``own.py``, ``support.py`` and ``evidence.py``, for tests.
 
 Marks are tuples of arrays (x, y, t, p): pixel, time and polarity.
 """
@@ -6,7 +6,9 @@ Marks are tuples of arrays (x, y, t, p): pixel, time and polarity.
 import numpy as np
 
 from evcrisp.kernels.evidence import LEAST_READY, READY_AT
-from evcrisp.kernels.support import LEAST_EXPOSURE, LEAST_SHARE, LEAST_SUPPORT
+from evcrisp.kernels.exposure import LEAST_EXPOSURE
+from evcrisp.kernels.own import LEAST_SHARE
+from evcrisp.kernels.support import LEAST_SUPPORT
 
 
 def same_source(marks, k, events):

@@ -72,9 +72,7 @@ class PreparedWarp:
 
     def of(self, x: Floats, y: Floats, dt: Floats) -> "PreparedWarp":
         """Return the same for other events, as prepared as these."""
-        return PreparedWarp(
-            self.model, x, y, dt, self.extra, self.warp_kernel, self.pull_kernel
-        )
+        return PreparedWarp(self.model, x, y, dt, self.extra, self.warp_kernel, self.pull_kernel)
 
     def _full(self, theta: ArrayLike) -> Floats:
         values = np.array(theta, np.float64)
