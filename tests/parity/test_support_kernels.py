@@ -293,7 +293,7 @@ def test_conclusions():
 
 def test_masked_maps_and_their_sums(case):
     rates, threshold = np.array([0.4, 0.7], case.dtype), case.dtype(1.3)
-    w_map, sums = np.empty(SHAPE, case.dtype), np.empty(6)
+    w_map, sums = np.empty(SHAPE), np.empty(6)
     weighing.mask_maps(case.images, rates, threshold, w_map, sums)
     images = case.images.astype(np.float64)
     w, kept = reference.masked(images, rates.astype(np.float64), float(threshold))

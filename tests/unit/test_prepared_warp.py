@@ -118,11 +118,10 @@ def test_a_subset_is_the_same_for_some_events(model, points):
 def test_the_positions_can_go_into_given_arrays(model, points):
     theta = np.array(DEFAULT_THETA[model.name])
     prepared = prepare(model, *points)
-    out = np.full(150, np.nan), np.full(150, np.nan)
-    found = prepared.warp(theta, out=out)
-    assert found[0] is out[0]
-    assert found[1] is out[1]
-    np.testing.assert_array_equal(out, prepared.warp(theta))
+    for dtype in (np.float64, np.float32):
+        out = np.full((2, 150), np.nan, dtype)
+        prepared.fill(theta, *out)
+        np.testing.assert_array_equal(out, np.array(prepared.warp(theta), dtype))
 
 
 def test_no_events_have_no_gradient(model):

@@ -129,7 +129,8 @@ class Alignment:
         """Return the map of some events and their positions on it; all three are scratch."""
         floats = self.workspace.floats
         iwe = floats("iwe", *self.contrast.shape(self.data.resolution))
-        u, v = warp.warp(theta, out=(floats("u", len(warp)), floats("v", len(warp))))
+        u, v = floats("u", len(warp)), floats("v", len(warp))
+        warp.fill(theta, u, v)
         self.contrast.to_map(u, v, out=(u, v))
         iwe.fill(0.0)
         self.contrast.vote(u, v, weight, iwe)

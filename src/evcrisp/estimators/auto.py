@@ -156,7 +156,7 @@ def _joint(
     from evcrisp.kernels.evidence import add_up_still, mask_maps
 
     images = evidence.view.images
-    w_map, sums, unaligned = np.empty(images.shape[1:], np.float32), np.empty(6), np.empty(2)
+    w_map, sums, unaligned = np.empty(images.shape[1:]), np.empty(6), np.empty(2)
     rates = evidence.background.astype(np.float32)
     mask_maps(images, rates, np.float32(evidence.threshold), w_map, sums)
     width, height = data.resolution

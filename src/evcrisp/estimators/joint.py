@@ -201,7 +201,8 @@ class JointProblem:
         """Return the contrast map and the positions of the events on it; all three are scratch."""
         floats, n = self.workspace.floats, len(self.data)
         iwe = floats("iwe", *self.contrast.shape(self.data.resolution))
-        u, v = self.data.warp.warp(theta, out=(floats("u", n), floats("v", n)))
+        u, v = floats("u", n), floats("v", n)
+        self.data.warp.fill(theta, u, v)
         self.contrast.to_map(u, v, out=(u, v))
         one = floats("one", n)
         one.fill(1.0)

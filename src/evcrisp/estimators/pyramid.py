@@ -98,9 +98,9 @@ class Level:
         """Fill the map; return its sum of squares."""
         from evcrisp.kernels import spline
 
-        places = self.warp.warp(theta, out=self.places)
+        self.warp.fill(theta, *self.places)
         return spline.build(
-            *places, 1.0 / self.scale, *self.shift, self.cell, *self.inside, self.image
+            *self.places, 1.0 / self.scale, *self.shift, self.cell, *self.inside, self.image
         )
 
     def _value(self, scaled: Floats, total: float) -> tuple[float, Floats]:

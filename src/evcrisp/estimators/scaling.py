@@ -91,7 +91,9 @@ def displacement_rates(model: MotionModel, resolution: tuple[int, int]) -> Float
 
 @lru_cache(maxsize=64)
 def _inverse_rates(model: MotionModel, resolution: tuple[int, int]) -> Floats:
-    return np.linalg.inv(displacement_rates(model, resolution))
+    inverse = np.linalg.inv(displacement_rates(model, resolution)).astype(np.float64)
+    inverse.flags.writeable = False
+    return inverse
 
 
 @lru_cache(maxsize=64)

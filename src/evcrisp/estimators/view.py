@@ -96,7 +96,8 @@ class LinkedWindow:
         contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding_px)
         probe_warp = _probe_warp(warp.model, resolution, self.probe_t.size)
         probe_places = _places(probe_warp, duration_s, theta, "probe")
-        places = warp.warp(theta, out=_singles("event", len(warp), "xy"))
+        places = _singles("event", len(warp), "xy")
+        warp.fill(theta, *places)
         exposure = self._exposure(warp.model, theta, contrast)
         probes = _placed("probe", probe_places, self.probe_t, self.probes.p, contrast, resolution)
         events = _placed("event", places, self.t, self.p, contrast, resolution)
@@ -192,7 +193,9 @@ def _places(
     """Return where a warp for one second takes its pixels in a window of another length; scratch."""
     n = len(warp)
     dt = np.multiply(warp.dt, duration_s, out=scratch(f"{name} dt", n))
-    return warp.of(warp.x, warp.y, dt).warp(theta, out=_singles(name, n, "xy"))
+    places = _singles(name, n, "xy")
+    warp.of(warp.x, warp.y, dt).fill(theta, *places)
+    return places
 
 
 @lru_cache(maxsize=8)

@@ -17,6 +17,7 @@ from evcrisp.motion.rotation import Rotation
 from evcrisp.motion.similarity import Similarity, Zoom
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,17 +38,16 @@ class PreparedWarp:
     def __len__(self) -> int:
         return self.x.size
 
-    def warp(
-        self, theta: ArrayLike, out: tuple[Floats, Floats] | None = None
-    ) -> tuple[Floats, Floats]:
-        """Return the positions at the reference time, px; equal to ``model.warp``.
+    def warp(self, theta: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the positions at the reference time, px; equal to ``model.warp``."""
+        out = np.empty(self.x.size), np.empty(self.x.size)
+        self.fill(theta, *out)
+        return out
 
-        In the two arrays of ``out``, shape (n,) each, if they are given.
-        """
-        out_x, out_y = out or (np.empty(self.x.size), np.empty(self.x.size))
+    def fill(self, theta: ArrayLike, out_x: Singles | Floats, out_y: Singles | Floats) -> None:
+        """Fill two arrays, shape (n,), with these positions, in single or double precision."""
         full = self._full(theta)
         self.warp_kernel(full, self.x, self.y, self.dt, *self.extra, out_x, out_y)
-        return out_x, out_y
 
     def pull(self, theta: ArrayLike, slope_x: Floats, slope_y: Floats) -> Floats:
         """Return the sum over events of ``J_k^T (slope_x[k], slope_y[k])``, shape (m,)."""
