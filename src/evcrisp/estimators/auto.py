@@ -125,7 +125,7 @@ def _some(data: WindowData) -> WindowData:
 
 def _with(data: WindowData, warp: PreparedWarp) -> WindowData:
     """Return a window with some of its events; polarities have no part in the search."""
-    return replace(data, warp=warp, p=data.p[: len(warp)])
+    return WindowData(warp, data.p[: len(warp)], data.resolution, data.duration_s)
 
 
 def _refined(

@@ -37,7 +37,7 @@ class Probes(NamedTuple):
 
     x: Floats  # px
     y: Floats  # px
-    t: Floats  # -0.5 to 0.5, in windows from the reference time
+    t: NDArray[np.float32]  # -0.5 to 0.5, in windows from the reference time
     p: NDArray[np.uint8]
     source: NDArray[np.int32]  # pixel and polarity: (p * height + y) * width + x
 
@@ -65,7 +65,8 @@ def uniform_probes(resolution: tuple[int, int], n: int) -> Probes:
     x, y, p = (np.floor(unit[:, i] * n) for i, n in enumerate((width, height, 2)))
     source = ((p * height + y) * width + x).astype(np.int32)
     order = np.argsort(source, kind="stable")
-    columns = x[order], y[order], unit[order, 3] - 0.5, p[order].astype(np.uint8), source[order]
+    t = (unit[order, 3] - 0.5).astype(np.float32)
+    columns = x[order], y[order], t, p[order].astype(np.uint8), source[order]
     for column in columns:
         column.flags.writeable = False
     return Probes(*columns)

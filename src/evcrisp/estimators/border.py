@@ -9,7 +9,7 @@ from evcrisp.motion import MotionModel, PreparedWarp, prepare
 
 Floats = NDArray[np.float64]
 
-_PER_SIDE = 5
+_PER_SIDE = 3
 
 
 def border_places(

@@ -35,8 +35,8 @@ def bound_px(problem: Problem, config: SearchConfig) -> float:
     return min(_BOUND_SHARE * max(problem.resolution), _BOUND_PX)
 
 
-def coarse_level(problem: Problem, config: SearchConfig) -> Level:
-    """Return the coarsest level, wide enough for motions up to the bound."""
+def coarse_level(problem: Problem, config: SearchConfig, *, share: float = 1.0) -> Level:
+    """Return the coarsest level, wide enough for motions up to the bound, with a share of its events."""
     scale = max(coarse_scale(problem.resolution), config.finest_scale)
     # As many events per pixel of the map on every sensor.
     pixels = problem.resolution[0] * problem.resolution[1] / scale**2
@@ -44,7 +44,7 @@ def coarse_level(problem: Problem, config: SearchConfig) -> Level:
         problem,
         np.zeros(len(problem.scaling.forward)),
         scale=scale,
-        n_events=round(config.coarse_events * max(1.0, pixels / _USUAL_PIXELS)),
+        n_events=round(share * config.coarse_events * max(1.0, pixels / _USUAL_PIXELS)),
         margin_px=0.5 * bound_px(problem, config) + 2.0 * scale,
     )
 

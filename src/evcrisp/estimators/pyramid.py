@@ -79,7 +79,8 @@ class Level:
 
     def value(self, scaled: Floats) -> float:
         """Return the sharpness at ``scaled``; -inf if no event is on the map."""
-        return self._value(scaled, self._built(self.problem.scaling.theta(scaled)))[0]
+        total = self._built(self.problem.scaling.theta(scaled))
+        return self._value(total) - self.problem.guard.penalty(scaled)[0]
 
     def __call__(self, scaled: Floats) -> tuple[float, Floats]:
         """Return the sharpness and its gradient."""
@@ -87,12 +88,12 @@ class Level:
 
         theta = self.problem.scaling.theta(scaled)
         total = self._built(theta)
-        value, gradient = self._value(scaled, total)
-        if not math.isfinite(value):
-            return value, np.zeros(scaled.size)
+        if not total > 0.0:
+            return -math.inf, np.zeros(scaled.size)
         spline.slopes(self.cell, *self.inside, self.image, *self.slope)
         pulled = self.problem.scaling.gradient(self.warp.pull(theta, *self.slope))
-        return value, gradient + pulled * (2.0 / (total * self.scale))
+        wall, push = self.problem.guard.penalty(scaled)
+        return self._value(total) - wall, pulled * (2.0 / (total * self.scale)) - push
 
     def _built(self, theta: Floats) -> float:
         """Fill the map; return its sum of squares."""
@@ -103,11 +104,8 @@ class Level:
             *self.places, 1.0 / self.scale, *self.shift, self.cell, *self.inside, self.image
         )
 
-    def _value(self, scaled: Floats, total: float) -> tuple[float, Floats]:
-        if not total > 0.0:
-            return -math.inf, np.zeros(scaled.size)
-        wall, push = self.problem.guard.penalty(scaled)
-        return math.log(total / len(self.warp)) - wall, -push
+    def _value(self, total: float) -> float:
+        return math.log(total / len(self.warp)) if total > 0.0 else -math.inf
 
 
 def thinned(warp: PreparedWarp, n_events: int) -> PreparedWarp:

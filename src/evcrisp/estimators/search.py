@@ -149,9 +149,7 @@ def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
 
 def _warm(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult:
     # Half as many events as a cold search starts with are enough to tell a hill from a plain.
-    level = coarse_level(
-        problem, replace(config, coarse_events=max(config.coarse_events // 2, 100))
-    )
+    level = coarse_level(problem, config, share=0.5)
     here, rivals = level.value(start), rivals_of(problem, start, level.scale)
     n_eval = 1 + len(rivals)
     if all(level.value(other) <= here for other in rivals):

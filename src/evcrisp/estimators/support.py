@@ -105,7 +105,7 @@ def _readiness(
     window, n = view.window, support.size
     ready, probe_ready = (
         scratch_singles("ready", n),
-        scratch_singles("probe ready", window.probe_t.size),
+        scratch_singles("probe ready", window.probes.t.size),
     )
     excess, chance = scratch_singles("excess", n + 1), scratch_singles("chance", 2, n + 1)
     follow_pixels(window.t, window.p, window.links, support, rates, excess, chance, ready)

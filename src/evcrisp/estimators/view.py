@@ -64,7 +64,6 @@ class LinkedWindow:
     t: Singles  # (n + 1,) in windows; see `kernels.links` for the last place
     links: "Links"
     probes: Probes
-    probe_t: Singles  # (n_probes,) in windows
     probe_before: Integers  # (n_probes,) the event of its source before a probe
     probe_after: Integers  # (n_probes,) and after it
 
@@ -83,23 +82,21 @@ class LinkedWindow:
         in_windows(data.warp.dt, data.duration_s, t[:n])
         probes = uniform_probes(data.resolution, n_probes_for(n))
         m = probes.t.size
-        probe_t = scratch_singles("probe t", m)
-        probe_t[:] = probes.t
         before, after = (scratch(f"probe {name}", m, dtype=np.int32) for name in ("<", ">"))
-        link_probes(probes.source, probe_t, t, links, before, after)
-        return cls(data, p, t, links, probes, probe_t, before, after)
+        link_probes(probes.source, probes.t, t, links, before, after)
+        return cls(data, p, t, links, probes, before, after)
 
     def at(self, warp: PreparedWarp, theta: Floats, voting: Bools) -> "View":
         """Return the view at a motion; only events in ``voting``, shape (n,), make the maps."""
         resolution, duration_s = self.data.resolution, self.data.duration_s
         padding_px = _padding_px(warp.model, resolution, duration_s, theta)
         contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding_px)
-        probe_warp = _probe_warp(warp.model, resolution, self.probe_t.size)
+        probe_warp = _probe_warp(warp.model, resolution, self.probes.t.size)
         probe_places = _places(probe_warp, duration_s, theta, "probe")
         places = _singles("event", len(warp), "xy")
         warp.fill(theta, *places)
         exposure = self._exposure(warp.model, theta, contrast)
-        probes = _placed("probe", probe_places, self.probe_t, self.probes.p, contrast, resolution)
+        probes = _placed("probe", probe_places, self.probes.t, self.probes.p, contrast, resolution)
         events = _placed("event", places, self.t, self.p, contrast, resolution)
         images = _voted(events, voting, contrast.shape(resolution))
         return View(self, events, probes, contrast, images, exposure)
@@ -110,7 +107,8 @@ class LinkedWindow:
 
         grid = _grid_warp(model, self.data.resolution)
         places = _places(grid, self.data.duration_s, theta, "grid")
-        tiles = scratch("tiles", *replace(contrast, scale=_TILE_PX).shape(self.data.resolution))
+        coarse = ContrastMap(padding_px=contrast.padding_px, scale=_TILE_PX)
+        tiles = scratch("tiles", *coarse.shape(self.data.resolution))
         # Each pixel of the grid stands for many, and for a part of the time.
         worth = (_GRID_PX / _TILE_PX) ** 2 / _GRID_TIMES
         expose(*places, contrast.padding_px, _TILE_PX, worth, tiles)
@@ -174,7 +172,7 @@ class View:
         from evcrisp.kernels.own import own_of_events, own_of_probes
         from evcrisp.kernels.support import read_maps, support_of
 
-        window, n, m = self.window, self.window.p.size, self.window.probe_t.size
+        window, n, m = self.window, self.window.p.size, self.window.probes.t.size
         support, own = scratch_singles(f"{name} support", n), scratch_singles("own", max(n, m))
         probe_support = scratch_singles(f"{name} probe support", m)
         read_maps(self.images, self.events, support)
@@ -202,7 +200,7 @@ def _places(
 def _probe_warp(model: MotionModel, resolution: tuple[int, int], n: int) -> PreparedWarp:
     """Return the warp of the probes for a window of one second."""
     probes = uniform_probes(resolution, n)
-    return prepare(model, probes.x, probes.y, probes.t)
+    return prepare(model, probes.x, probes.y, probes.t.astype(np.float64))
 
 
 @lru_cache(maxsize=8)

@@ -33,7 +33,10 @@ class Counted:
                 "This solver needs a gradient, and the objective has none. Use solver 'nelder-mead', "
                 "'grid' or 'quasi-random'."
             )
-        if not (math.isfinite(value) and np.isfinite(gradient).all()):
+        # The square of a gradient is found faster than whether all of its entries are finite.
+        if not math.isfinite(value + float(gradient @ gradient)) and not (
+            math.isfinite(value) and np.isfinite(gradient).all()
+        ):
             return -math.inf, np.zeros(theta.size)
         return float(value), gradient
 

@@ -129,5 +129,6 @@ def _updated(matrix: Floats, step: Floats, bend: Floats, known: bool) -> Floats:
         matrix = np.eye(step.size) * (curvature / float(bend @ bend))
     carried = matrix @ bend
     factor = (1.0 + float(bend @ carried) / curvature) / curvature
-    cross = np.outer(carried, step / curvature)
-    return matrix + np.outer(factor * step, step) - cross - cross.T
+    column = step[:, None]
+    cross = carried * (column / curvature)
+    return matrix + (factor * column) * step - cross - cross.T
