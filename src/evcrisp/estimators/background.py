@@ -43,7 +43,7 @@ class Probes(NamedTuple):
 
 
 def n_probes_for(n_events: int) -> int:
-    """Return how many probes a window is worth: about a tenth of its events, 2048 to 8192."""
+    """Return how many probes a window is worth: about a twentieth of its events, 2048 to 8192."""
     n = MOST_PROBES // 4
     while n < MOST_PROBES and 20 * n < n_events:
         n *= 2
@@ -114,15 +114,15 @@ def evidence_threshold(evidence: Singles, probe_evidence: Singles, false_alarm: 
     Parameters
     ----------
     evidence, probe_evidence : ndarray, shape (n,) and (n_probes,)
-        Evidence of the events and of the probes; of more events than probes, an even selection
-        decides.
+        Evidence of the events and of the probes; of more than twice as many events as probes, an
+        even selection decides.
     false_alarm : float
         Largest share of the probes that may be kept.
     """
     if not evidence.size:
         return LEAST_EVIDENCE
     n_probes = probe_evidence.size
-    some = np.sort(evidence[:: -(-evidence.size // n_probes)])
+    some = np.sort(evidence[:: -(-evidence.size // (2 * n_probes))])
     first = int((1.0 - false_alarm) * n_probes)
     top = np.sort(probe_evidence)[first:]
     steps = np.maximum(top, LEAST_EVIDENCE)
