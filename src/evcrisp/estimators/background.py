@@ -107,7 +107,8 @@ def evidence_threshold(evidence: Singles, probe_evidence: Singles, false_alarm: 
     """Return the evidence above which an event is signal.
 
     Of all thresholds that keep at most ``false_alarm`` of the probes, it is the one with the largest
-    difference between the kept shares of events and of probes. That difference is proportional to
+    difference between the kept shares of events and of probes; of those that cannot be told from it, the
+    one in the middle, which changes least from window to window. That difference is proportional to
     sensitivity + specificity - 1, whatever the amount of noise. Differences that may be chance are
     not sought, so that of noise alone next to nothing is kept.
 
@@ -129,4 +130,8 @@ def evidence_threshold(evidence: Singles, probe_evidence: Singles, false_alarm: 
     kept_probes = (top.size - np.searchsorted(top, steps, side="right")) / n_probes
     kept = 1.0 - np.searchsorted(some, steps, side="right") / some.size
     variance = np.maximum(kept_probes, 1.0 / n_probes) * (1.0 / some.size + 1.0 / n_probes)
-    return float(steps[np.argmax(kept - kept_probes - _CERTAINTY * np.sqrt(variance))])
+    doubt = np.sqrt(variance)
+    gain = kept - kept_probes - _CERTAINTY * doubt
+    best = int(np.argmax(gain))
+    alike = np.flatnonzero(gain >= gain[best] - doubt[best])
+    return float(steps[alike[alike.size // 2]])
