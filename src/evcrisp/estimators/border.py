@@ -21,8 +21,8 @@ def border_places(
     --------
     >>> from evcrisp.motion import Translation
     >>> x, y = border_places(Translation(), (346, 260), np.array([100.0, 0.0]), (-0.1, 0.1))
-    >>> x.min(), x.max(), y.min(), y.max()
-    (-10.0, 355.0, 0.0, 259.0)
+    >>> [float(limit) for limit in (x.min(), x.max(), y.min(), y.max())]
+    [-10.0, 355.0, 0.0, 259.0]
     """
     border = _border(model, resolution, len(times_s))
     dt = np.repeat(times_s, len(border) // len(times_s))

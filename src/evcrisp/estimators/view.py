@@ -1,7 +1,7 @@
 """The contrast maps of a window, one per polarity, and the support that they give to events."""
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -210,12 +210,8 @@ def _grid_warp(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
     x, y = np.meshgrid(*(np.arange(start, max(side, _GRID_PX), _GRID_PX) for side in resolution))
     t = (np.arange(_GRID_TIMES) + 0.5) / _GRID_TIMES - 0.5
     still = prepare(model, x.ravel(), y.ravel(), np.zeros(x.size))
-    return replace(
-        still,
-        x=np.tile(still.x, _GRID_TIMES),
-        y=np.tile(still.y, _GRID_TIMES),
-        dt=np.repeat(t, x.size),
-    )
+    columns = np.tile(still.x, _GRID_TIMES), np.tile(still.y, _GRID_TIMES), np.repeat(t, x.size)
+    return still.of(*columns)
 
 
 def _padding_px(
