@@ -115,7 +115,7 @@ class ContrastMap:
         """
         values = np.empty(np.shape(x))
         kernel, extra = self._kernel("sample")
-        kernel(image, *self.to_map(x, y), *extra, values)
+        kernel(np.ascontiguousarray(image), *self.to_map(x, y), *extra, values)
         return values
 
     def own_value(self, x: Floats, y: Floats, resolution: tuple[int, int] | None = None) -> Floats:
@@ -211,7 +211,7 @@ class ContrastMap:
                 "needs none."
             )
         kernel, extra = self._kernel("slope")
-        kernel(image, u, v, *extra, slope_u, slope_v)
+        kernel(np.ascontiguousarray(image), u, v, *extra, slope_u, slope_v)
 
     def _kernel(self, action: str) -> tuple[Callable[..., None], tuple[Any, ...]]:
         """Return the compiled function, and its arguments between input and output."""

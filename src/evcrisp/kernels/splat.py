@@ -11,7 +11,12 @@ skipped (and read as 0).
 
 import numpy as np
 
-from evcrisp.kernels import njit
+from evcrisp.kernels import fused, njit
+from evcrisp.kernels.spline import add_at, locate, slopes, value_at
+
+#: Events whose pixels are found together: that loop takes several at a time, and its result stays in
+#: the cache.
+_BLOCK = 1024
 
 
 @njit
@@ -47,30 +52,21 @@ def accumulate_bilinear(x, y, weight, out):
         out[j + 1, i + 1] += lower * a
 
 
-@njit
+@fused
 def accumulate_spline(x, y, weight, out):
     """Share weight[k] among the nine pixels around (x[k], y[k]) by a quadratic B-spline.
 
     x, y, weight : (n,) float64      out : (h, w) float64, updated in place
     """
-    height, width = out.shape
-    for k in range(x.size):
-        if not (0.5 <= x[k] < width - 1.5 and 0.5 <= y[k] < height - 1.5):
-            continue
-        i, j = int(x[k] + 0.5), int(y[k] + 0.5)
-        a, b = x[k] - i, y[k] - j
-        a0, a1, a2 = 0.5 * (0.5 - a) ** 2, 0.75 - a * a, 0.5 * (0.5 + a) ** 2
-        for d in range(3):
-            if d == 0:
-                row = weight[k] * 0.5 * (0.5 - b) ** 2
-            elif d == 1:
-                row = weight[k] * (0.75 - b * b)
-            else:
-                row = weight[k] * 0.5 * (0.5 + b) ** 2
-            r = j + d - 1
-            out[r, i - 1] += row * a0
-            out[r, i] += row * a1
-            out[r, i + 1] += row * a2
+    flat, width = out.reshape(-1), np.uint64(out.shape[1])
+    shape = np.array(out.shape)
+    cell, a, b = np.empty(_BLOCK, np.int64), np.empty(_BLOCK), np.empty(_BLOCK)
+    for k in range(0, x.size, _BLOCK):
+        stop = min(k + _BLOCK, x.size)
+        locate(x[k:stop], y[k:stop], 1.0, 0.0, 0.0, shape, cell, a, b)
+        for q in range(stop - k):
+            if cell[q] >= 0:
+                add_at(flat, np.uint64(cell[q]), width, a[q], b[q], weight[k + q])
 
 
 @njit
@@ -104,25 +100,22 @@ def sample_bilinear(image, x, y, out):
         out[k] = upper * (1.0 - b) + lower * b
 
 
-@njit
+@fused
 def sample_spline(image, x, y, out):
     """Weigh the nine pixels around (x[k], y[k]) by a quadratic B-spline; 0 outside.
 
     image : (h, w) float64      x, y, out : (n,) float64
     """
-    height, width = image.shape
-    for k in range(x.size):
-        out[k] = 0.0
-        if not (0.5 <= x[k] < width - 1.5 and 0.5 <= y[k] < height - 1.5):
-            continue
-        i, j = int(x[k] + 0.5), int(y[k] + 0.5)
-        a, b = x[k] - i, y[k] - j
-        a0, a1, a2 = 0.5 * (0.5 - a) ** 2, 0.75 - a * a, 0.5 * (0.5 + a) ** 2
-        b0, b1, b2 = 0.5 * (0.5 - b) ** 2, 0.75 - b * b, 0.5 * (0.5 + b) ** 2
-        upper = image[j - 1, i - 1] * a0 + image[j - 1, i] * a1 + image[j - 1, i + 1] * a2
-        middle = image[j, i - 1] * a0 + image[j, i] * a1 + image[j, i + 1] * a2
-        lower = image[j + 1, i - 1] * a0 + image[j + 1, i] * a1 + image[j + 1, i + 1] * a2
-        out[k] = b0 * upper + b1 * middle + b2 * lower
+    flat, width = image.reshape(-1), np.uint64(image.shape[1])
+    shape = np.array(image.shape)
+    cell, a, b = np.empty(_BLOCK, np.int64), np.empty(_BLOCK), np.empty(_BLOCK)
+    for k in range(0, x.size, _BLOCK):
+        stop = min(k + _BLOCK, x.size)
+        locate(x[k:stop], y[k:stop], 1.0, 0.0, 0.0, shape, cell, a, b)
+        for q in range(stop - k):
+            out[k + q] = 0.0
+            if cell[q] >= 0:
+                out[k + q] = value_at(flat, np.uint64(cell[q]), width, a[q], b[q])
 
 
 @njit
@@ -145,33 +138,19 @@ def slope_bilinear(image, x, y, slope_x, slope_y):
         slope_y[k] = (r - p) * (1.0 - a) + (s - q) * a
 
 
-@njit
+@fused
 def slope_spline(image, x, y, slope_x, slope_y):
     """Fill in the derivatives of `sample_spline` by x[k] and y[k]; 0 outside.
 
     image : (h, w) float64      x, y, slope_x, slope_y : (n,) float64, the last two filled
     """
-    height, width = image.shape
-    for k in range(x.size):
-        slope_x[k] = 0.0
-        slope_y[k] = 0.0
-        if not (0.5 <= x[k] < width - 1.5 and 0.5 <= y[k] < height - 1.5):
-            continue
-        i, j = int(x[k] + 0.5), int(y[k] + 0.5)
-        a, b = x[k] - i, y[k] - j
-        a0, a1, a2 = 0.5 * (0.5 - a) ** 2, 0.75 - a * a, 0.5 * (0.5 + a) ** 2
-        b0, b1, b2 = 0.5 * (0.5 - b) ** 2, 0.75 - b * b, 0.5 * (0.5 + b) ** 2
-        u0, u1, u2 = image[j - 1, i - 1], image[j - 1, i], image[j - 1, i + 1]
-        m0, m1, m2 = image[j, i - 1], image[j, i], image[j, i + 1]
-        l0, l1, l2 = image[j + 1, i - 1], image[j + 1, i], image[j + 1, i + 1]
-        left = b0 * u0 + b1 * m0 + b2 * l0
-        center = b0 * u1 + b1 * m1 + b2 * l1
-        right = b0 * u2 + b1 * m2 + b2 * l2
-        slope_x[k] = (a - 0.5) * left - 2.0 * a * center + (0.5 + a) * right
-        upper = a0 * u0 + a1 * u1 + a2 * u2
-        middle = a0 * m0 + a1 * m1 + a2 * m2
-        lower = a0 * l0 + a1 * l1 + a2 * l2
-        slope_y[k] = (b - 0.5) * upper - 2.0 * b * middle + (0.5 + b) * lower
+    shape = np.array(image.shape)
+    cell, a, b = np.empty(_BLOCK, np.int64), np.empty(_BLOCK), np.empty(_BLOCK)
+    for k in range(0, x.size, _BLOCK):
+        stop = min(k + _BLOCK, x.size)
+        locate(x[k:stop], y[k:stop], 1.0, 0.0, 0.0, shape, cell, a, b)
+        n = stop - k
+        slopes(cell[:n], a[:n], b[:n], image, slope_x[k:stop], slope_y[k:stop])
 
 
 # What an event of weight 1 reads of itself: along each axis the square of its footprint's weights

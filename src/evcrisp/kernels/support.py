@@ -10,7 +10,7 @@ import numpy as np
 
 from evcrisp.kernels import fused, njit
 from evcrisp.kernels.exposure import exposure_at
-from evcrisp.kernels.spline import cell_of, taps
+from evcrisp.kernels.spline import cell_of, value_at
 
 #: Support below this is none: less than one event gives at a distance of 2 px.
 LEAST_SUPPORT = np.float32(5e-3)
@@ -69,21 +69,12 @@ def read_maps(images, marks, value):
     images : (2, h, w) floats, OFF and ON      marks : Marks
     value : (n,) floats, filled; 0 for a mark off the map
     """
-    below, one, two = np.uint64(images.shape[2]), np.uint64(1), np.uint64(2)
-    flat = images.reshape(-1)
+    flat, width = images.reshape(-1), np.uint64(images.shape[2])
     a, b, cell = marks.a, marks.b, marks.cell
     for k in range(value.size):
-        if cell[k] < 0:
-            value[k] = _ZERO
-            continue
-        upper = np.uint64(cell[k])
-        middle, lower = upper + below, upper + below + below
-        a0, a1, a2 = taps(a[k])
-        b0, b1, b2 = taps(b[k])
-        left = b0 * flat[upper] + b1 * flat[middle] + b2 * flat[lower]
-        center = b0 * flat[upper + one] + b1 * flat[middle + one] + b2 * flat[lower + one]
-        right = b0 * flat[upper + two] + b1 * flat[middle + two] + b2 * flat[lower + two]
-        value[k] = a0 * left + a1 * center + a2 * right
+        value[k] = _ZERO
+        if cell[k] >= 0:
+            value[k] = value_at(flat, np.uint64(cell[k]), width, a[k], b[k])
 
 
 @fused
