@@ -53,18 +53,23 @@ def accumulate_bilinear(x, y, weight, out):
 
 
 @fused
+def _located(x, y, first, shape, cell, a, b):
+    """Find the pixels of a block of events on a map; return how many events these are."""
+    stop = min(first + _BLOCK, x.size)
+    locate(x[first:stop], y[first:stop], 1.0, 0.0, 0.0, np.array(shape), cell, a, b)
+    return stop - first
+
+
+@fused
 def accumulate_spline(x, y, weight, out):
     """Share weight[k] among the nine pixels around (x[k], y[k]) by a quadratic B-spline.
 
     x, y, weight : (n,) float64      out : (h, w) float64, updated in place
     """
     flat, width = out.reshape(-1), np.uint64(out.shape[1])
-    shape = np.array(out.shape)
     cell, a, b = np.empty(_BLOCK, np.int64), np.empty(_BLOCK), np.empty(_BLOCK)
     for k in range(0, x.size, _BLOCK):
-        stop = min(k + _BLOCK, x.size)
-        locate(x[k:stop], y[k:stop], 1.0, 0.0, 0.0, shape, cell, a, b)
-        for q in range(stop - k):
+        for q in range(_located(x, y, k, out.shape, cell, a, b)):
             if cell[q] >= 0:
                 add_at(flat, np.uint64(cell[q]), width, a[q], b[q], weight[k + q])
 
@@ -107,12 +112,9 @@ def sample_spline(image, x, y, out):
     image : (h, w) float64      x, y, out : (n,) float64
     """
     flat, width = image.reshape(-1), np.uint64(image.shape[1])
-    shape = np.array(image.shape)
     cell, a, b = np.empty(_BLOCK, np.int64), np.empty(_BLOCK), np.empty(_BLOCK)
     for k in range(0, x.size, _BLOCK):
-        stop = min(k + _BLOCK, x.size)
-        locate(x[k:stop], y[k:stop], 1.0, 0.0, 0.0, shape, cell, a, b)
-        for q in range(stop - k):
+        for q in range(_located(x, y, k, image.shape, cell, a, b)):
             out[k + q] = 0.0
             if cell[q] >= 0:
                 out[k + q] = value_at(flat, np.uint64(cell[q]), width, a[q], b[q])
@@ -144,13 +146,10 @@ def slope_spline(image, x, y, slope_x, slope_y):
 
     image : (h, w) float64      x, y, slope_x, slope_y : (n,) float64, the last two filled
     """
-    shape = np.array(image.shape)
     cell, a, b = np.empty(_BLOCK, np.int64), np.empty(_BLOCK), np.empty(_BLOCK)
     for k in range(0, x.size, _BLOCK):
-        stop = min(k + _BLOCK, x.size)
-        locate(x[k:stop], y[k:stop], 1.0, 0.0, 0.0, shape, cell, a, b)
-        n = stop - k
-        slopes(cell[:n], a[:n], b[:n], image, slope_x[k:stop], slope_y[k:stop])
+        n = _located(x, y, k, image.shape, cell, a, b)
+        slopes(cell[:n], a[:n], b[:n], image, slope_x[k : k + n], slope_y[k : k + n])
 
 
 # What an event of weight 1 reads of itself: along each axis the square of its footprint's weights
