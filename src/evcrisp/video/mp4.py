@@ -1,6 +1,7 @@
 """MP4 (H.264) by the program ffmpeg, which gets the frames through a pipe."""
 
 import contextlib
+import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -119,7 +120,16 @@ class _Mp4Sink:
     def _failure(self) -> OutputError:
         self._complaints.seek(0)
         lines = self._complaints.read().decode(errors="replace").strip().splitlines()
-        code = self._process.returncode
         return OutputError(
-            f"The program ffmpeg failed: {lines[-1] if lines else f'it ended with code {code}.'}"
+            f"The program ffmpeg failed: {lines[-1] if lines else _ending(self._process.returncode)}"
         )
+
+
+def _ending(code: int) -> str:
+    """Say how a program ended that said nothing itself."""
+    if code >= 0:
+        return f"it ended with code {code}."
+    return (
+        f"it was stopped by signal {signal.Signals(-code).name}, as happens when memory runs out. "
+        "Write a smaller picture or a shorter part."
+    )

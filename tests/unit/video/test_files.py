@@ -201,6 +201,18 @@ def test_the_complaint_of_ffmpeg_is_passed_on(tmp_path, monkeypatch, moving_edge
     assert not list(tmp_path.iterdir())
 
 
+def test_a_killed_ffmpeg_is_told_from_one_that_complains(tmp_path, monkeypatch, moving_edge):
+    program = tmp_path / "killed"
+    program.write_text("#!/bin/sh\nkill -9 $$\n")
+    program.chmod(0o755)
+    folder = tmp_path / "films"
+    folder.mkdir()
+    monkeypatch.setattr(ffmpeg, "get_ffmpeg_exe", lambda: str(program))
+    with pytest.raises(OutputError, match="stopped by signal SIGKILL"):
+        render(moving_edge(), folder / "edge.mp4", config=VideoConfig(panes=("raw",)))
+    assert not list(folder.iterdir())
+
+
 @pytest.mark.parametrize(
     ("suffix", "package"), [(".mp4", "imageio_ffmpeg"), (".gif", "PIL"), (".webp", "PIL")]
 )
