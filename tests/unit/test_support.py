@@ -7,6 +7,7 @@ import pytest
 
 from evcrisp import Events, Window
 from evcrisp.contrast import ContrastMap
+from evcrisp.estimators import view
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.background import (
     LEAST_EVIDENCE,
@@ -231,3 +232,15 @@ def test_threads_do_not_disturb_each_other():
     for k, evidence in enumerate(together):
         np.testing.assert_array_equal(evidence.score, alone[k % 8].score)
         assert evidence.threshold == alone[k % 8].threshold
+
+
+def test_the_memory_of_a_huge_window_is_given_back(monkeypatch):
+    kept = view.scratch("kept", 100)
+    assert np.shares_memory(kept, view.scratch("kept", 50))
+    monkeypatch.setattr(view, "_MOST_KEPT", 60)
+    assert not np.shares_memory(kept, view.scratch("kept", 100))
+    events = merged(noise(400), line(800.0))[0]
+    monkeypatch.undo()
+    evidence = weighed(events, (800.0, 0.0))
+    monkeypatch.setattr(view, "_MOST_KEPT", 10)
+    np.testing.assert_array_equal(weighed(events, (800.0, 0.0)).score, evidence.score)

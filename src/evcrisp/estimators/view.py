@@ -32,11 +32,19 @@ _GRID_PX, _GRID_TIMES, _TILE_PX = 4, 3, 4
 #: The reach of a footprint, px.
 _REACH_PX = 3
 
+#: Arrays with a longer side than this are not kept for the next window.
+_MOST_KEPT = 4_000_000
+
 _LOCAL = threading.local()
 
 
 def scratch(name: str, *shape: int, dtype: type = np.float64) -> NDArray[Any]:
-    """Return an array of this thread that outlives a window; fresh memory costs more than its use."""
+    """Return an array of this thread that outlives a window; fresh memory costs more than its use.
+
+    Not so for a window that is huge: its memory is given back.
+    """
+    if max(shape) > _MOST_KEPT:
+        return np.empty(shape, dtype)
     try:
         workspace: Workspace = _LOCAL.workspace
     except AttributeError:
