@@ -171,3 +171,16 @@ def test_a_whole_map_is_the_plain_one(footprint):
 
 def _gaussian(footprint):
     return {"sigma": 0.8, "radius": 4} if footprint == "gaussian" else {}
+
+
+@pytest.mark.parametrize("footprint", FOOTPRINTS)
+def test_a_map_may_be_a_part_of_a_larger_array(footprint):
+    rng = np.random.default_rng(6)
+    contrast = ContrastMap(footprint=footprint, padding_px=2)
+    x, y, weight = rng.uniform(0.0, 20.0, 50), rng.uniform(0.0, 15.0, 50), rng.uniform(0.5, 2.0, 50)
+    shape = contrast.shape((21, 16))
+    whole, part = np.zeros(shape), np.zeros((*shape, 2))[:, :, 1]
+    for votes in (whole, part):
+        contrast.vote(*contrast.to_map(x, y), weight, votes)
+    np.testing.assert_array_equal(part, whole)
+    np.testing.assert_array_equal(contrast.sample(part, x, y), contrast.sample(whole, x, y))

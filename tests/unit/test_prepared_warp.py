@@ -115,6 +115,12 @@ def test_a_subset_is_the_same_for_some_events(model, points):
         np.testing.assert_array_equal(part.warp(theta), (x[key], y[key]))
 
 
+def test_a_mask_of_another_length_is_an_error(model, points):
+    prepared = prepare(model, *points)
+    with pytest.raises(IndexError):
+        prepared.subset(np.ones(149, bool))
+
+
 def test_the_positions_can_go_into_given_arrays(model, points):
     theta = np.array(DEFAULT_THETA[model.name])
     prepared = prepare(model, *points)

@@ -201,7 +201,10 @@ class ContrastMap:
     def vote(self, u: Floats, v: Floats, weight: Floats, votes: Floats) -> None:
         """Add events at positions on the map to ``votes``; no blur. A part of :meth:`build`."""
         kernel, extra = self._kernel("accumulate")
-        kernel(u, v, weight, *extra, votes)
+        whole = votes if votes.flags.c_contiguous else np.zeros(votes.shape)
+        kernel(u, v, weight, *extra, whole)
+        if whole is not votes:
+            votes += whole
 
     def slopes(self, image: Floats, u: Floats, v: Floats, slope_u: Floats, slope_v: Floats) -> None:
         """Fill in the slope of a map at positions on it; no blur. A part of :meth:`pull_back`."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Singles = NDArray[np.float32] | Floats
+Reals = NDArray[np.float32] | Floats
 Polarities = NDArray[np.uint8]
 
 #: Most probes; a false-alarm rate of 10 % is then known to within 0.3 %.
@@ -73,7 +73,7 @@ def uniform_probes(resolution: tuple[int, int], n: int) -> Probes:
 
 
 def background_rates(
-    support: Singles, p: Polarities, probe_support: Singles, probe_p: Polarities, n_pixels: int
+    support: Reals, p: Polarities, probe_support: Reals, probe_p: Polarities, n_pixels: int
 ) -> Floats:
     """Return the noise events per pixel and window, OFF and ON, shape (2,); above 0.
 
@@ -103,7 +103,7 @@ def background_rates(
     return np.maximum(counts, 0.5 * share) / (share * n_pixels)
 
 
-def evidence_threshold(evidence: Singles, probe_evidence: Singles, false_alarm: float) -> float:
+def evidence_threshold(evidence: Reals, probe_evidence: Reals, false_alarm: float) -> float:
     """Return the evidence above which an event is signal.
 
     Of all thresholds that keep at most ``false_alarm`` of the probes, it is the one with the largest

@@ -17,8 +17,8 @@ class SearchConfig:
         the sensor, but at most 100 px, where not given. Coarse scenes are found beyond it too.
     tol_px : float, optional, px
         Do the last step without another look at the events when it moves the image by less (root
-        mean square over the sensor); where not given, 0.1 px over the number of parameters, at most 0.05. What is
-        left is the less, the better the curvature is known: that of few parameters is known soon.
+        mean square over the sensor). Where not given, 0.1 px over the number of parameters, but at
+        most 0.05: the fewer there are, the sooner the curvature is known that tells the last step.
     finest_scale : int
         Pixels of the sensor per pixel of the finest map. 2 makes a kernel with sigma 1 px.
     coarse_events : int

@@ -103,10 +103,8 @@ def _readiness(
     from evcrisp.kernels.evidence import follow_pixels, look_at_pixels
 
     window, n = view.window, support.size
-    ready, probe_ready = (
-        scratch_singles("ready", n),
-        scratch_singles("probe ready", window.probes.t.size),
-    )
+    ready = scratch_singles("ready", n)
+    probe_ready = scratch_singles("probe ready", probe_support.size)
     excess, chance = scratch_singles("excess", n + 1), scratch_singles("chance", 2, n + 1)
     follow_pixels(window.t, window.p, window.links, support, rates, excess, chance, ready)
     look_at_pixels(

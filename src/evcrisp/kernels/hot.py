@@ -9,7 +9,7 @@ from evcrisp.kernels import njit, summing
 def count_pixels(x, y, counts):
     """Count the events of every pixel.
 
-    x, y : (n,) uint16      counts : (h, w) int32 or float32, added to
+    x, y : (n,) uint16      counts : (h, w) integers or floats, added to
     """
     for k in range(x.size):
         counts[y[k], x[k]] += 1
@@ -20,7 +20,7 @@ def find_hot(counts, least, factor, hot):
     """Find the pixels with more than least + factor * (mean of the pixels around) events.
 
     Around are the others within two pixels.
-    counts : (h, w) int32 or float32      hot : (h, w) bool, filled: whether a pixel is hot
+    counts : (h, w) float32      hot : (h, w) bool, filled: whether a pixel is hot
     Returns whether there is any.
     """
     height, width = counts.shape
@@ -49,7 +49,7 @@ def _find_in_row(counts, column_sums, n_columns, n_rows, least, factor, hot):
     for column in range(counts.size):
         total = column_sums[column] + column_sums[column + 1] + column_sums[column + 2]
         total += column_sums[column + 3] + column_sums[column + 4]
-        own = np.float32(counts[column])
+        own = counts[column]
         others = max(n_columns[column] * np.float32(n_rows) - np.float32(1.0), np.float32(1.0))
         is_hot = (own - np.float32(least)) * others > np.float32(factor) * (total - own)
         hot[column] = is_hot

@@ -9,7 +9,7 @@ from evcrisp.kernels import compiled
 from evcrisp.kernels.spline import taps
 
 #: No position is NaN, so that the larger of two numbers is one instruction.
-fused = compiled(error_model="numpy", fastmath={"contract", "nnan", "nsz"})
+finite = compiled(error_model="numpy", fastmath={"contract", "nnan", "nsz"})
 
 #: More events of a source than this are put on a small map of their own instead of being compared
 #: one by one. Where that does not fit, so many on each side in time are kept from supporting an event.
@@ -29,7 +29,7 @@ LEAST_SHARE = np.float32(1e-3)
 _ZERO, _HALF, _ONE, _REACH = (np.float32(c) for c in (0.0, 0.5, 1.0, 1.5))
 
 
-@fused
+@finite
 def _spline(distance):
     """Quadratic B-spline, without branches."""
     d = abs(distance)
@@ -37,7 +37,7 @@ def _spline(distance):
     return _HALF * wide * wide - _REACH * narrow * narrow
 
 
-@fused
+@finite
 def _shared(a, distance):
     """Sum over pixels of the product of two splines, along one axis.
 
@@ -47,7 +47,7 @@ def _shared(a, distance):
     return a0 * _spline(distance - _ONE) + a1 * _spline(distance) + a2 * _spline(distance + _ONE)
 
 
-@fused
+@finite
 def _shares(a, b, across, down, n, share):
     """Fill in what pairs of events put at each other's places; a loop for many numbers at a time."""
     for q in range(n):
@@ -55,7 +55,7 @@ def _shares(a, b, across, down, n, share):
         share[q] = both if both >= LEAST_SHARE else _ZERO
 
 
-@fused
+@finite
 def own_of_events(marks, links, own):
     """Sum up what the events of a source put at each other's places and at their own.
 
@@ -71,7 +71,7 @@ def own_of_events(marks, links, own):
     _own_of_pairs(marks, links, is_known, own)
 
 
-@fused
+@finite
 def _own_of_pairs(marks, links, is_known, own):
     """Add up what events put at the places of those before them, and the other way round.
 
@@ -107,7 +107,7 @@ def _own_of_pairs(marks, links, is_known, own):
             lag += 1
 
 
-@fused
+@finite
 def _own_of_bursts(marks, links, own, is_known):
     """Find the sources with many events, and make a small map of each: linear in their number.
 
@@ -124,7 +124,7 @@ def _own_of_bursts(marks, links, own, is_known):
                 _read(marks, links.before, k, none, patch, width, left, top, own, is_known)
 
 
-@fused
+@finite
 def _extent(marks, before, last, none):
     """Return width, height, left and top of the map that holds the events of a source.
 
@@ -143,14 +143,14 @@ def _extent(marks, before, last, none):
     return int(right - left + _HALF) + 3, int(bottom - top + _HALF) + 3, left, top
 
 
-@fused
+@finite
 def _corner(marks, k, width, left, top):
     """Return the upper left pixel of an event on a small map; its middle pixel is a whole number."""
     i, j = marks.x[k] - marks.a[k] - left, marks.y[k] - marks.b[k] - top
     return int(j + _HALF) * width + int(i + _HALF)
 
 
-@fused
+@finite
 def _vote(marks, before, last, none, patch, width, left, top):
     k = last
     while k != none:
@@ -162,7 +162,7 @@ def _vote(marks, before, last, none, patch, width, left, top):
         k = before[k]
 
 
-@fused
+@finite
 def _read(marks, before, last, none, patch, width, left, top, own, is_known):
     k = last
     while k != none:
@@ -177,7 +177,7 @@ def _read(marks, before, last, none, patch, width, left, top, own, is_known):
         k = before[k]
 
 
-@fused
+@finite
 def own_of_probes(probes, before, after, marks, links, own):
     """Sum up what the events of its source put at the place of a probe.
 

@@ -61,7 +61,7 @@ class PreparedWarp:
         from evcrisp.kernels.thin import choose
 
         columns = self.x, self.y, self.dt
-        if isinstance(key, np.ndarray) and key.dtype == np.bool_:
+        if isinstance(key, np.ndarray) and key.dtype == np.bool_ and key.shape == self.x.shape:
             n = int(np.count_nonzero(key))
             out = tuple(np.empty(n + 1) for _ in columns)
             choose(*columns, key, *out)
