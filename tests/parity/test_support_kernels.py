@@ -88,7 +88,7 @@ class Case:
         tiles[3:8, 2:9] = 1.0
         whole = np.empty(4)
         exposing.whole_part(tiles, 4, whole)
-        self.exposure = exposing.Exposure(tiles, 0.25, whole)
+        self.tiles = exposing.Tiles(tiles, 0.25, whole)
 
     def voted(self, keep):
         cell = np.empty(keep.size, np.int32)
@@ -151,24 +151,25 @@ def test_events_that_do_not_vote_are_not_on_the_map(case):
         np.testing.assert_allclose(images[q], down @ across.T, **PRECISIONS[case.dtype])
 
 
-def exposure_at(exposure, x, y):
+def exposure_at(tiles, x, y):
     """Interpolate bilinearly, one coordinate after the other."""
-    u, v = ((c + PADDING + 0.5) * exposure.tiles_per_px - 0.5 for c in (x, y))
-    rows = np.array([np.interp(u, np.arange(row.size), row) for row in exposure.tiles])
+    u, v = ((c + PADDING + 0.5) * tiles.tiles_per_px - 0.5 for c in (x, y))
+    rows = np.array([np.interp(u, np.arange(row.size), row) for row in tiles.share])
     return np.array([np.interp(v[k], np.arange(len(rows)), rows[:, k]) for k in range(u.size)])
 
 
 def expected_support(case, marks):
     places = moved(marks)
     support = reference.support(marks, places, case.events, moved(case.events))
-    return reference.exposed(support, exposure_at(case.exposure, *places))
+    return reference.exposed(support, exposure_at(case.tiles, *places))
 
 
 def test_support_of_events_comes_from_other_pixels(case):
     support, own = np.empty((2, case.marks.cell.size), case.dtype)
     fast.read_maps(case.images, case.marks, support)
     sharing.own_of_events(case.marks, case.links, own)
-    fast.support_of(support, own, case.marks, case.exposure)
+    fast.without_own(support, own, case.marks)
+    exposing.divide_by_tiles(support, case.marks, case.tiles)
     tolerance = {"rtol": 2e-4, "atol": 2e-4} if case.dtype is np.float32 else DOUBLE
     np.testing.assert_allclose(support, expected_support(case, case.events), **tolerance)
 
@@ -177,7 +178,8 @@ def test_support_of_probes_comes_from_other_pixels(case):
     support, own = np.empty((2, case.before.size), case.dtype)
     fast.read_maps(case.images, case.probe_marks, support)
     sharing.own_of_probes(case.probe_marks, case.before, case.after, case.marks, case.links, own)
-    fast.support_of(support, own, case.probe_marks, case.exposure)
+    fast.without_own(support, own, case.probe_marks)
+    exposing.divide_by_tiles(support, case.probe_marks, case.tiles)
     tolerance = {"rtol": 2e-4, "atol": 2e-4} if case.dtype is np.float32 else DOUBLE
     np.testing.assert_allclose(support, expected_support(case, case.probes), **tolerance)
 
@@ -223,7 +225,9 @@ def test_places_off_the_map_are_marked(case):
     marks = placed(x, np.full(5, 4.0), np.zeros(5), np.zeros(5), case.dtype)
     support = np.empty(5, case.dtype)
     fast.read_maps(case.images, marks, support)
-    fast.support_of(support, np.zeros(5, case.dtype), marks, case.exposure)
+    fast.without_own(support, np.zeros(5, case.dtype), marks)
+    exposing.divide_by_tiles(support, marks, case.tiles)
+    exposing.divide_by_sweep(support, marks, sweep_of(9.3, -4.1))
     assert (support[:4] == -1.0).all()
     assert support[4] >= 0.0
 
@@ -318,6 +322,28 @@ def test_the_map_of_events_where_they_are_is_summed_up_from_counts(dtype):
     )
 
 
+def sweep_of(vx, vy):
+    """Return the view that a motion of that many px within the window sweeps over the map."""
+    low = np.full(2, PADDING - 0.5, np.float32)
+    high = low + np.array([WIDTH, HEIGHT], np.float32)
+    return exposing.Sweep(low, high, np.array([-1.0 / vx, -1.0 / vy], np.float32))
+
+
+@pytest.mark.parametrize(("vx", "vy"), [(9.3, -4.1), (-0.3, 0.2), (30.0, 16.0), (-2.0, 40.0)])
+def test_a_sweeping_view_sees_a_place_from_when_it_enters_until_it_leaves(case, vx, vy):
+    rng = np.random.default_rng(6)
+    x, y = rng.uniform(-PADDING, WIDTH + PADDING, 200), rng.uniform(-PADDING, HEIGHT + PADDING, 200)
+    marks = placed(x, y, np.zeros(200), np.zeros(200), case.dtype)
+    value = np.where(marks.cell >= 0, rng.exponential(2.0, 200), -1.0).astype(case.dtype)
+    expected = value.copy()
+    exposing.divide_by_sweep(value, marks, sweep_of(vx, vy))
+    t = (np.arange(20_000)[:, None] + 0.5) / 20_000 - 0.5
+    at_x, at_y = x + vx * t, y + vy * t
+    seen = (at_x >= -0.5) & (at_x <= WIDTH - 0.5) & (at_y >= -0.5) & (at_y <= HEIGHT - 0.5)
+    share = np.maximum(seen.mean(axis=0), exposing.LEAST_EXPOSURE)
+    np.testing.assert_allclose(value, np.where(expected > 0.0, expected / share, -1.0), rtol=2e-3)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_whole_part_was_in_view_all_the_time(seed):
     rng = np.random.default_rng(seed)
@@ -326,7 +352,7 @@ def test_the_whole_part_was_in_view_all_the_time(seed):
     whole = np.empty(4)
     exposing.whole_part(tiles, 4, whole)
     left, top, right, bottom = whole
-    exposure = exposing.Exposure(tiles, 0.25, whole)
+    exposure = exposing.Tiles(tiles, 0.25, whole)
     for y in range(36):
         for x in range(52):
             if left <= x <= right and top <= y <= bottom:

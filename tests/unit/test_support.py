@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from evcrisp import Events, Window
-from evcrisp.contrast import ContrastMap
-from evcrisp.estimators import view
+from evcrisp.estimators import scratch
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.background import (
     LEAST_EVIDENCE,
@@ -17,8 +16,10 @@ from evcrisp.estimators.background import (
     n_probes_for,
     uniform_probes,
 )
+from evcrisp.estimators.exposure import exposure_of
 from evcrisp.estimators.support import weigh_evidence
 from evcrisp.estimators.view import LinkedWindow
+from evcrisp.kernels.support import Marks
 from evcrisp.motion import MOTION_MODELS, Translation, motion_model
 
 RESOLUTION = (64, 48)
@@ -174,17 +175,36 @@ def test_events_that_do_not_vote_support_nobody():
     assert evidence.signal[which == 1].mean() < 0.1
 
 
-def test_places_in_view_for_half_the_window_have_half_the_exposure():
-    events = noise(10)
-    data = WindowData.of(Window(events, 0, DURATION_US), Translation())
-    theta = np.array([1000.0, 0.0])  # 20 px within the window
-    view = LinkedWindow.of(data, events).at(data.warp, theta, np.ones(10, bool))
-    tiles = ContrastMap(
-        footprint="bilinear", sigma_px=0.0, padding_px=view.contrast.padding_px, scale=4
-    )
-    x = np.array([32.0, -0.5, 63.5, -5.5, 3.5])
-    exposure = tiles.sample(view.exposure.tiles, x, np.full(5, 24.0))
-    np.testing.assert_allclose(exposure, [1.0, 0.5, 0.5, 0.25, 0.7], atol=0.08)
+@pytest.mark.parametrize("name", ["translation", "affine"])
+def test_places_in_view_for_half_the_window_have_half_the_exposure(name):
+    model = motion_model(name, RESOLUTION)
+    theta = np.zeros(len(model.param_names))
+    theta[0] = 1000.0  # 20 px within the window
+    padding = 24
+    x = np.array([32.0, -0.5, 63.5, -5.5, 3.5], np.float32) + padding
+    y = np.full(5, 24.0 + padding, np.float32)
+    marks = Marks(x, y, x, y, np.zeros(5, np.int32), x, np.zeros(5, np.uint8))
+    value = np.ones(5, np.float32)
+    exposure_of(model, theta, DURATION_US / 1e6, RESOLUTION, padding)(value, marks)
+    np.testing.assert_allclose(1.0 / value, [1.0, 0.5, 0.5, 0.25, 0.7], atol=0.08)
+
+
+def exposed_by(theta):
+    """Return what is left of a count of 1 in the middle of the view."""
+    x = np.array([32.0], np.float32)
+    value, marks = np.ones(1, np.float32), Marks(x, x, x, x, np.zeros(1, np.int32), x, x)
+    exposure_of(Translation(), np.array(theta), DURATION_US / 1e6, RESOLUTION, 3)(value, marks)
+    return value[0]
+
+
+@pytest.mark.parametrize("theta", [(0.0, 0.0), (-0.0, 30.0)])
+def test_the_middle_of_a_view_that_hardly_moves_is_always_seen(theta):
+    assert exposed_by(theta) == 1.0
+
+
+@pytest.mark.parametrize("theta", [(np.nan, 1.0), (np.inf, -np.inf), (1e300, 0.0)])
+def test_an_absurd_motion_has_an_exposure_that_is_a_number(theta):
+    assert 1.0 <= exposed_by(theta) <= 10.0
 
 
 def test_the_map_holds_all_events_and_probes_of_a_sane_motion():
@@ -235,12 +255,12 @@ def test_threads_do_not_disturb_each_other():
 
 
 def test_the_memory_of_a_huge_window_is_given_back(monkeypatch):
-    kept = view.scratch("kept", 100)
-    assert np.shares_memory(kept, view.scratch("kept", 50))
-    monkeypatch.setattr(view, "_MOST_KEPT", 60)
-    assert not np.shares_memory(kept, view.scratch("kept", 100))
+    kept = scratch.scratch("kept", 100)
+    assert np.shares_memory(kept, scratch.scratch("kept", 50))
+    monkeypatch.setattr(scratch, "_MOST_KEPT", 60)
+    assert not np.shares_memory(kept, scratch.scratch("kept", 100))
     events = merged(noise(400), line(800.0))[0]
     monkeypatch.undo()
     evidence = weighed(events, (800.0, 0.0))
-    monkeypatch.setattr(view, "_MOST_KEPT", 10)
+    monkeypatch.setattr(scratch, "_MOST_KEPT", 10)
     np.testing.assert_array_equal(weighed(events, (800.0, 0.0)).score, evidence.score)

@@ -12,9 +12,9 @@ from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.pyramid import thinned
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
+from evcrisp.estimators.scratch import scratch_singles
 from evcrisp.estimators.search import find_motion, refine_motion
 from evcrisp.estimators.support import Evidence, weigh_evidence
-from evcrisp.estimators.view import scratch_singles
 from evcrisp.events import Events
 from evcrisp.motion import MotionModel, PreparedWarp
 from evcrisp.solvers import SolverResult, Status

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.background import background_rates, evidence_threshold
-from evcrisp.estimators.view import LinkedWindow, View, scratch_singles
+from evcrisp.estimators.scratch import scratch_singles
+from evcrisp.estimators.view import LinkedWindow, View
 from evcrisp.events import Events
 from evcrisp.motion import Translation, prepare
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from evcrisp.kernels import fused, njit
-from evcrisp.kernels.exposure import exposure_at
 from evcrisp.kernels.spline import cell_of, value_at
 
 #: Support below this is none: less than one event gives at a distance of 2 px.
@@ -17,9 +16,6 @@ LEAST_SUPPORT = np.float32(5e-3)
 
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _FAR = -1e6
-
-#: Marks that are looked at together, so that they stay in the cache.
-_BLOCK = 1024
 
 
 class Marks(NamedTuple):
@@ -78,26 +74,14 @@ def read_maps(images, marks, value):
 
 
 @fused
-def support_of(value, own, marks, exposure):
-    """Turn what the map says into support: without the own source, per time in view.
+def without_own(value, own, marks):
+    """Take away what the own source has put there.
 
     value : (n,) floats, from `read_maps`; then 0 or more, or -1 for a mark off the map
-    own : (n,) floats, what the own source has put there
-    marks : Marks      exposure : Exposure
+    own : (n,) floats, what the own source has put there      marks : Marks
     """
-    left, top, right, bottom = exposure.whole
-    others, n_others = np.empty(_BLOCK, np.int32), 0
-    for first in range(0, value.size, _BLOCK):
-        n_others = 0
-        for k in range(first, min(first + _BLOCK, value.size)):
-            total = value[k] - own[k]
-            # Choices and a list, not branches: which way they go is like a toss, and a wrong guess
-            # costs more.
-            value[k] = total if total > LEAST_SUPPORT else _ZERO
-            u, v = marks.x[k], marks.y[k]
-            others[n_others] = k
-            n_others += not ((left <= u) & (u <= right) & (top <= v) & (v <= bottom))
-        for q in range(n_others):
-            k = others[q]
-            here = exposure_at(exposure, marks.x[k], marks.y[k])
-            value[k] = value[k] / here if marks.cell[k] >= 0 else -_ONE
+    for k in range(value.size):
+        total = value[k] - own[k]
+        # Choices, not branches: which way they go is like a toss, and a wrong guess costs more.
+        total = total if total > LEAST_SUPPORT else _ZERO
+        value[k] = total if marks.cell[k] >= 0 else -_ONE

@@ -1,0 +1,51 @@
+"""Arrays of a thread that outlive a window: fresh memory costs more than its use."""
+
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.estimators.workspace import Workspace
+from evcrisp.motion import PreparedWarp
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+#: Arrays with a longer side than this are not kept for the next window.
+_MOST_KEPT = 4_000_000
+
+_LOCAL = threading.local()
+
+
+def scratch(name: str, *shape: int, dtype: type = np.float64) -> NDArray[Any]:
+    """Return an array of this thread by name, unless the window is huge: its memory is given back."""
+    if max(shape) > _MOST_KEPT:
+        return np.empty(shape, dtype)
+    try:
+        workspace: Workspace = _LOCAL.workspace
+    except AttributeError:
+        workspace = _LOCAL.workspace = Workspace()
+    return workspace.array(name, dtype, *shape)
+
+
+def scratch_singles(name: str, *shape: int) -> Singles:
+    """Return the same in single precision: support is no more certain than that by far."""
+    return scratch(name, *shape, dtype=np.float32)
+
+
+def scratch_pair(name: str, n: int, columns: str) -> tuple[Singles, Singles]:
+    """Return two columns of that length in single precision."""
+    first, second = (scratch_singles(f"{name} {column}", n) for column in columns)
+    return first, second
+
+
+def places_in_window(
+    warp: PreparedWarp, duration_s: float, theta: Floats, name: str
+) -> tuple[Singles, Singles]:
+    """Return where a warp for one second takes its pixels in a window of another length."""
+    n = len(warp)
+    dt = np.multiply(warp.dt, duration_s, out=scratch(f"{name} dt", n))
+    places = scratch_pair(name, n, "xy")
+    warp.of(warp.x, warp.y, dt).fill(theta, *places)
+    return places
