@@ -310,12 +310,11 @@ def test_masked_maps_and_their_sums(case):
 @pytest.mark.parametrize("dtype", PRECISIONS)
 def test_the_map_of_events_where_they_are_is_summed_up_from_counts(dtype):
     x, y, _, _ = columns(1500, 1)
-    voting = np.arange(x.size) % 5 > 0
-    sums = np.full(2, np.nan)
-    counts = np.full((HEIGHT + 2, WIDTH + 2), np.nan, dtype)
-    weighing.add_up_still(x, y, voting, counts, sums)
-    across = reference.spline(np.arange(-1, WIDTH + 1)[:, None] - x[voting].astype(float))
-    down = reference.spline(np.arange(-1, HEIGHT + 1)[:, None] - y[voting].astype(float))
+    counts, sums = np.zeros((HEIGHT, WIDTH), dtype), np.full(2, np.nan)
+    np.add.at(counts, (y, x), 1.0)
+    weighing.add_up_still(counts, sums)
+    across = reference.spline(np.arange(-1, WIDTH + 1)[:, None] - x.astype(float))
+    down = reference.spline(np.arange(-1, HEIGHT + 1)[:, None] - y.astype(float))
     image = down @ across.T
     np.testing.assert_allclose(
         sums, [image.sum(), (image**2).sum()], rtol=1e-6 if dtype is np.float32 else 1e-12
@@ -324,9 +323,8 @@ def test_the_map_of_events_where_they_are_is_summed_up_from_counts(dtype):
 
 def sweep_of(vx, vy):
     """Return the view that a motion of that many px within the window sweeps over the map."""
-    low = np.full(2, PADDING - 0.5, np.float32)
-    high = low + np.array([WIDTH, HEIGHT], np.float32)
-    return exposing.Sweep(low, high, np.array([-1.0 / vx, -1.0 / vy], np.float32))
+    low = PADDING - 0.5
+    return exposing.Sweep(low, low, WIDTH + low, HEIGHT + low, -1.0 / vx, -1.0 / vy)
 
 
 @pytest.mark.parametrize(("vx", "vy"), [(9.3, -4.1), (-0.3, 0.2), (30.0, 16.0), (-2.0, 40.0)])

@@ -8,14 +8,12 @@ from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.hot_pixels import hot_events
+from evcrisp.estimators.hot_pixels import Counts, events_per_pixel, of_hot_pixels
 from evcrisp.estimators.pyramid import thinned
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
-from evcrisp.estimators.scratch import scratch_singles
 from evcrisp.estimators.search import find_motion, refine_motion
 from evcrisp.estimators.support import Evidence, weigh_evidence
-from evcrisp.events import Events
 from evcrisp.motion import MotionModel, PreparedWarp
 from evcrisp.solvers import SolverResult, Status
 from evcrisp.windows import Window
@@ -91,13 +89,17 @@ class AutoRegret:
         """Estimate motion and labels of one window."""
         events = window.events.contiguous()
         data = WindowData.of(window, model)
-        cool = ~hot_events(events)
+        counts = events_per_pixel(events)
+        hot = of_hot_pixels(events.x, events.y, counts)
+        cool = ~hot
         voters = data if cool.all() else data.subset(cool)
         start = find_motion(_some(voters), theta0)
         evidence = weigh_evidence(
             data, events, start.theta, voting=cool, false_alarm=self.false_alarm
         )
-        w_map, regret = _joint(data, events, evidence, cool)
+        if hot.any():
+            counts[events.y[hot], events.x[hot]] = 0.0
+        w_map, regret = _joint(evidence, counts)
         end = _refined(data, voters, start, evidence.score > SAY_AT)
         aligned_x, aligned_y = data.warp.warp(end.theta)
         return Estimate(
@@ -146,12 +148,11 @@ def _refined(
     return replace(end, n_eval=n_eval + end.n_eval)
 
 
-def _joint(
-    data: WindowData, events: Events, evidence: Evidence, voting: Bools
-) -> tuple[Floats, Regret]:
+def _joint(evidence: Evidence, counts: Counts) -> tuple[Floats, Regret]:
     """Return the map W of both polarities together, and the numbers of the joint problem.
 
-    W o M is the sum of both maps, each times its own confidence.
+    W o M is the sum of both maps, each times its own confidence. Without motion M comes from the
+    counts of the pixels that vote, shape (h, w).
     """
     from evcrisp.kernels.evidence import add_up_still, mask_maps
 
@@ -159,9 +160,7 @@ def _joint(
     w_map, sums, unaligned = np.empty(images.shape[1:]), np.empty(6), np.empty(2)
     rates = evidence.background.astype(np.float32)
     mask_maps(images, rates, np.float32(evidence.threshold), w_map, sums)
-    width, height = data.resolution
-    counts = scratch_singles("still", height + 2, width + 2)
-    add_up_still(events.x, events.y, voting, counts, unaligned)
+    add_up_still(counts, unaligned)
     mean, square, mean_kept, square_kept, mean_w, loss = sums / w_map.size
     f_ea, f_ed = max(square - mean**2, 0.0), max(square_kept - mean_kept**2, 0.0)
     mean, square = unaligned / w_map.size

@@ -1,5 +1,6 @@
 """How long the places of a map were in view during a window."""
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -52,11 +53,12 @@ def sweep_of(
     """Return the view as it sweeps over the map; warping takes it against the motion."""
     from evcrisp.kernels.exposure import Sweep
 
-    moved_px = -duration_s * np.nan_to_num(theta)
-    moved_px = np.copysign(np.maximum(np.abs(moved_px), _SOFT_PX), moved_px)
-    low = np.full(2, padding_px - 0.5, np.float32)
-    high = np.array(resolution, np.float32) + low
-    return Sweep(low, high, (1.0 / moved_px).astype(np.float32))
+    moved_px = (-duration_s * v for v in theta.tolist())
+    # Of what is not a number, the larger one is the softness.
+    moved_px = [math.copysign(max(_SOFT_PX, abs(v)), v) for v in moved_px]
+    low = padding_px - 0.5
+    sides = low, low, resolution[0] + low, resolution[1] + low
+    return Sweep(*sides, 1.0 / moved_px[0], 1.0 / moved_px[1])
 
 
 def tiles_of(

@@ -29,15 +29,17 @@ def hot_events(events: Events) -> NDArray[np.bool_]:
     >>> int(hot_events(events).sum())
     102
     """
+    return of_hot_pixels(events.x, events.y, events_per_pixel(events))
+
+
+def events_per_pixel(events: Events) -> Counts:
+    """Return how many events every pixel has, shape (h, w)."""
     from evcrisp.kernels.hot import count_pixels
 
-    if len(events) <= LEAST:
-        return np.zeros(len(events), np.bool_)
-    x, y = np.ascontiguousarray(events.x), np.ascontiguousarray(events.y)
     counts = np.empty((events.resolution[1], events.resolution[0]), np.float32)
     counts.fill(0.0)  # unlike `np.zeros`, in memory that is there already
-    count_pixels(x, y, counts)
-    return of_hot_pixels(x, y, counts)
+    count_pixels(np.ascontiguousarray(events.x), np.ascontiguousarray(events.y), counts)
+    return counts
 
 
 def of_hot_pixels(x: Pixels, y: Pixels, counts: Counts) -> NDArray[np.bool_]:
@@ -46,7 +48,7 @@ def of_hot_pixels(x: Pixels, y: Pixels, counts: Counts) -> NDArray[np.bool_]:
 
     out, hot = np.zeros(x.size, np.bool_), np.empty(counts.shape, np.bool_)
     if counts.max() > LEAST and find_hot(counts, LEAST, FACTOR, hot):
-        mark(x, y, hot, out)
+        mark(np.ascontiguousarray(x), np.ascontiguousarray(y), hot, out)
     return out
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.estimators.border import border_places
+from evcrisp.estimators.border import Limits, border_limits
 from evcrisp.estimators.frame import Frame
 from evcrisp.estimators.guard import Guard
 from evcrisp.estimators.scaling import Scaling
@@ -59,11 +59,10 @@ class Level:
         """
         warp = thinned(problem.warp, n_events)
         first, last = float(problem.warp.dt[0]), float(problem.warp.dt[-1])
-        times_s = (first, 0.5 * (first + last), last)
         theta, resolution = problem.scaling.theta(scaled), problem.resolution
-        x, y = border_places(problem.warp.model, resolution, theta, times_s)
-        left, width = _extent(x, resolution[0], margin_px, scale)
-        top, height = _extent(y, resolution[1], margin_px, scale)
+        across, down = border_limits(problem.warp.model, resolution, theta, first, last)
+        left, width = _extent(across, resolution[0], margin_px, scale)
+        top, height = _extent(down, resolution[1], margin_px, scale)
         n = len(warp)
         return cls(
             problem,
@@ -123,12 +122,11 @@ def thinned(warp: PreparedWarp, n_events: int) -> PreparedWarp:
     return warp.of(*columns)
 
 
-def _extent(values: Floats, size: int, margin_px: float, scale: int) -> tuple[int, int]:
+def _extent(limits: Limits, size: int, margin_px: float, scale: int) -> tuple[int, int]:
     """Return the first position on a map along one axis, and how many pixels it needs."""
-    low, high = float(values.min()), float(values.max())
     # A warp that throws events far away, or to no number at all, does not decide how large a map is.
-    low = max(low, -0.5 * size) if math.isfinite(low) else -0.5 * size
-    high = min(high, 1.5 * size) if math.isfinite(high) else 1.5 * size
+    low, high = limits if math.isfinite(limits[0]) else (-math.inf, math.inf)
+    low, high = max(low, -0.5 * size), min(high, 1.5 * size)
     # In whole pixels of the map: where these lie must not depend on where a search started.
     first = scale * math.floor((min(low, high) - margin_px) / scale)
     return first, math.ceil((max(low, high) + margin_px - first) / scale) + 4

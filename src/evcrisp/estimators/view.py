@@ -1,5 +1,6 @@
 """The contrast maps of a window, one per polarity, and the support that they give to events."""
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.background import Probes, n_probes_for, uniform_probes
-from evcrisp.estimators.border import border_places
+from evcrisp.estimators.border import border_limits
 from evcrisp.estimators.exposure import Exposure, exposure_of
 from evcrisp.estimators.scratch import places_in_window, scratch, scratch_pair, scratch_singles
 from evcrisp.events import Events
@@ -157,11 +158,11 @@ def _padding_px(
     model: MotionModel, resolution: tuple[int, int], duration_s: float, theta: Floats
 ) -> int:
     """Return the border that all places need during a window, at most as wide as the sensor."""
-    places = border_places(model, resolution, theta, (-0.5 * duration_s, 0.0, 0.5 * duration_s))
+    limits = border_limits(model, resolution, theta, -0.5 * duration_s, 0.5 * duration_s)
     widest = float(min(max(resolution), 4096 - _REACH_PX))
     needed = 0.0
-    for values, size in zip(places, resolution, strict=True):
+    for (low, high), size in zip(limits, resolution, strict=True):
         # Whatever is not a number, or far away, asks for as much as can be had.
-        outside = max(-float(values.min()), float(values.max()) - (size - 1))
-        needed = max(needed, outside if np.isfinite(outside) else widest)
-    return int(np.ceil(min(needed, widest))) + _REACH_PX
+        outside = max(-low, high - (size - 1))
+        needed = max(needed, outside if math.isfinite(outside) else widest)
+    return math.ceil(min(needed, widest)) + _REACH_PX

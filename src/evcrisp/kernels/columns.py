@@ -1,5 +1,7 @@
 """Columns of events as numbers to compute with."""
 
+import math
+
 from evcrisp.kernels import fused
 
 
@@ -24,3 +26,16 @@ def in_windows(dt, duration, out):
     """
     for k in range(dt.size):
         out[k] = dt[k] / duration
+
+
+@fused
+def limits_of(values):
+    """Return the lowest and the highest of some numbers, or NaN twice if one of them is none.
+
+    values : (n,) float64
+    """
+    low, high, total = math.inf, -math.inf, 0.0
+    for k in range(values.size):
+        low, high = min(low, values[k]), max(high, values[k])
+        total += values[k]
+    return (low, high) if math.isfinite(total) else (math.nan, math.nan)

@@ -165,40 +165,42 @@ def _masked_row(off, on, rate_off, rate_on, limit, w):
 
 
 @fused
-def add_up_still(x, y, voting, counts, sums):
+def add_up_still(counts, sums):
     """Sum up the map of events where they are, and its square, over the pixels of the map.
 
     On whole pixels the footprint is (1, 6, 1) / 8 along each axis, so the map is a blur of counts.
 
-    x, y : (n,) uint16      voting : (n,) bool
-    counts : (h + 2, w + 2) floats, overwritten      sums : (2,) float64, filled: M, M^2
+    counts : (h, w) floats, events of every pixel      sums : (2,) float64, filled: M, M^2
     """
-    flat = counts.reshape(-1)
-    flat[:] = 0
     height, width = counts.shape
-    row, one = np.uint64(width), np.uint64(1)
-    total = 0
-    for k in range(x.size):
-        flat[(np.uint64(y[k]) + one) * row + np.uint64(x[k]) + one] += np.float32(voting[k])
-        total += voting[k]
-    line, empty = np.empty(width, counts.dtype), np.zeros(width, counts.dtype)
-    square = 0.0
-    for r in range(height):
+    # The map is one pixel larger on each side, and there is nothing another pixel further out.
+    line, empty = np.zeros(width + 4, counts.dtype), np.zeros(width, counts.dtype)
+    total = square = 0.0
+    for r in range(-1, height + 1):
         above = counts[r - 1] if r > 0 else empty
+        here = counts[r] if 0 <= r < height else empty
         beneath = counts[r + 1] if r < height - 1 else empty
-        square += _square_of_blurred(above, counts[r], beneath, line)
+        total += _blur_down(above, here, beneath, line[2 : width + 2])
+        square += _square_of_blurred(line)
     sums[0] = total
     sums[1] = square
 
 
 @summing
-def _square_of_blurred(above, here, beneath, line):
-    """Sum of squares of a row blurred by (1, 6, 1) / 8 both ways; its ends are zero."""
+def _blur_down(above, here, beneath, line):
+    """Blur three rows to one by (1, 6, 1) / 8; return the sum of the middle one."""
+    total = _ZERO
     for c in range(line.size):
         line[c] = _MIDDLE * here[c] + _SIDE * (above[c] + beneath[c])
+        total += here[c]
+    return total
+
+
+@summing
+def _square_of_blurred(line):
+    """Sum of squares of a row blurred by (1, 6, 1) / 8; both of its ends are two zeros."""
     total = _ZERO
     for c in range(1, line.size - 1):
         value = _MIDDLE * line[c] + _SIDE * (line[c - 1] + line[c + 1])
         total += value * value
-    first, last = _SIDE * line[1], _SIDE * line[line.size - 2]
-    return total + first * first + last * last
+    return total

@@ -24,9 +24,12 @@ _NEARLY = 0.02
 class Sweep(NamedTuple):
     """A view that moves evenly over the map."""
 
-    low: np.ndarray  # (2,) float32, px: left and top side of the view at the reference time
-    high: np.ndarray  # (2,) float32, px: right and bottom side
-    windows_per_px: np.ndarray  # (2,) float32, how long it takes to move by a pixel
+    left: float  # px, where its sides are at the reference time
+    top: float
+    right: float
+    bottom: float
+    per_x: float  # windows in which it moves by a pixel
+    per_y: float
 
 
 class Tiles(NamedTuple):
@@ -137,9 +140,8 @@ def divide_by_sweep(value, marks, sweep):
 
     value : (n,) floats, changed where above 0      marks : support.Marks      sweep : Sweep
     """
-    left, top = sweep.low
-    right, bottom = sweep.high
-    per_x, per_y = sweep.windows_per_px
+    left, right, per_x = np.float32(sweep.left), np.float32(sweep.right), np.float32(sweep.per_x)
+    top, bottom, per_y = np.float32(sweep.top), np.float32(sweep.bottom), np.float32(sweep.per_y)
     for k in range(value.size):
         # When a side of the view passes, in windows from the reference time.
         at_left, at_right = (marks.x[k] - left) * per_x, (marks.x[k] - right) * per_x

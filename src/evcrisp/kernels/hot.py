@@ -25,33 +25,44 @@ def find_hot(counts, least, factor, hot):
     """
     height, width = counts.shape
     # Two more columns on either side, of zeros.
-    column_sums = np.zeros(width + 4, np.float32)
-    n_columns = np.empty(width, np.float32)
-    for column in range(width):
-        n_columns[column] = min(column + 3, width) - max(column - 2, 0)
-    n_hot = 0
+    column_sums, empty = np.zeros(width + 4, np.float32), np.zeros(width, np.float32)
+    n_around = np.empty(width, np.float32)
+    n_hot = n_rows = 0
     for row in range(height):
         first, stop = max(row - 2, 0), min(row + 3, height)
-        column_sums[:] = np.float32(0.0)
-        for r in range(first, stop):
+        if stop - first != n_rows:
+            n_rows = stop - first
             for column in range(width):
-                column_sums[column + 2] += counts[r, column]
-        n_hot += _find_in_row(
-            counts[row], column_sums, n_columns, stop - first, least, factor, hot[row]
+                n_columns = min(column + 3, width) - max(column - 2, 0)
+                n_around[column] = max(n_columns * n_rows - 1, 1)
+        _add_rows(
+            counts[row - 2] if row > 1 else empty,
+            counts[row - 1] if row > 0 else empty,
+            counts[row],
+            counts[row + 1] if row < height - 1 else empty,
+            counts[row + 2] if row < height - 2 else empty,
+            column_sums[2 : width + 2],
         )
+        n_hot += _find_in_row(counts[row], column_sums, n_around, least, factor, hot[row])
     return n_hot > 0
 
 
 @summing
-def _find_in_row(counts, column_sums, n_columns, n_rows, least, factor, hot):
+def _add_rows(a, b, c, d, e, out):
+    """Add up five rows; a loop for many pixels at a time."""
+    for column in range(out.size):
+        out[column] = (a[column] + b[column]) + (c[column] + d[column]) + e[column]
+
+
+@summing
+def _find_in_row(counts, column_sums, n_around, least, factor, hot):
     """Find the hot pixels of a row, and count them; a loop for many pixels at a time."""
     n_hot = 0
     for column in range(counts.size):
         total = column_sums[column] + column_sums[column + 1] + column_sums[column + 2]
         total += column_sums[column + 3] + column_sums[column + 4]
         own = counts[column]
-        others = max(n_columns[column] * np.float32(n_rows) - np.float32(1.0), np.float32(1.0))
-        is_hot = (own - np.float32(least)) * others > np.float32(factor) * (total - own)
+        is_hot = (own - np.float32(least)) * n_around[column] > np.float32(factor) * (total - own)
         hot[column] = is_hot
         n_hot += is_hot
     return n_hot
