@@ -34,18 +34,10 @@ def scratch_singles(name: str, *shape: int) -> Singles:
     return scratch(name, *shape, dtype=np.float32)
 
 
-def scratch_pair(name: str, n: int, columns: str) -> tuple[Singles, Singles]:
-    """Return two columns of that length in single precision."""
-    first, second = (scratch_singles(f"{name} {column}", n) for column in columns)
-    return first, second
-
-
-def places_in_window(
-    warp: PreparedWarp, duration_s: float, theta: Floats, name: str
-) -> tuple[Singles, Singles]:
-    """Return where a warp for one second takes its pixels in a window of another length."""
+def places_in_window(warp: PreparedWarp, duration_s: float, theta: Floats, name: str) -> Singles:
+    """Return where a warp for one second takes its pixels in a window of another length, (2, n)."""
     n = len(warp)
     dt = np.multiply(warp.dt, duration_s, out=scratch(f"{name} dt", n))
-    places = scratch_pair(name, n, "xy")
+    places = scratch_singles(f"{name} places", 2, n)
     warp.of(warp.x, warp.y, dt).fill(theta, *places)
     return places

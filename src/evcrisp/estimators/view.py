@@ -13,7 +13,7 @@ from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.background import Probes, n_probes_for, uniform_probes
 from evcrisp.estimators.border import border_limits
 from evcrisp.estimators.exposure import Exposure, exposure_of
-from evcrisp.estimators.scratch import places_in_window, scratch, scratch_pair, scratch_singles
+from evcrisp.estimators.scratch import places_in_window, scratch, scratch_singles
 from evcrisp.events import Events
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
 
@@ -49,7 +49,7 @@ class LinkedWindow:
         from evcrisp.kernels.links import Links, link, link_probes
 
         n, (width, height) = len(events), data.resolution
-        rows = [scratch(name, n + 1, dtype=np.int32) for name in ("before", "after", "rank")]
+        rows = scratch("links", 3, n + 1, dtype=np.int32)
         links = Links(*rows, scratch("last", 2 * height * width, dtype=np.int32))
         p = events.p.view(np.uint8)
         link(events.x, events.y, p, height, width, links)
@@ -57,7 +57,7 @@ class LinkedWindow:
         in_windows(data.warp.dt, data.duration_s, t[:n])
         probes = uniform_probes(data.resolution, n_probes_for(n))
         m = probes.t.size
-        before, after = (scratch(f"probe {name}", m, dtype=np.int32) for name in ("<", ">"))
+        before, after = scratch("probe links", 2, m, dtype=np.int32)
         link_probes(probes.source, probes.t, t, links, before, after)
         return cls(data, p, t, links, probes, before, after)
 
@@ -68,7 +68,7 @@ class LinkedWindow:
         contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding_px)
         probe_warp = _probe_warp(warp.model, resolution, self.probes.t.size)
         probe_places = places_in_window(probe_warp, duration_s, theta, "probe")
-        places = scratch_pair("event", len(warp), "xy")
+        places = scratch_singles("event places", 2, len(warp))
         warp.fill(theta, *places)
         exposure = exposure_of(warp.model, theta, duration_s, resolution, padding_px)
         probes = _placed("probe", probe_places, self.probes.t, self.probes.p, contrast, resolution)
@@ -79,7 +79,7 @@ class LinkedWindow:
 
 def _placed(
     name: str,
-    places: tuple[Singles, Singles],
+    places: Singles,
     t: Singles,
     p: NDArray[np.uint8],
     contrast: ContrastMap,
@@ -89,7 +89,7 @@ def _placed(
     from evcrisp.kernels.support import Marks, place
 
     cell = scratch(f"{name} cell", p.size, dtype=np.int32)
-    marks = Marks(*places, *scratch_pair(name, p.size, "ab"), cell, t, p)
+    marks = Marks(*places, *scratch_singles(f"{name} offsets", 2, p.size), cell, t, p)
     place(contrast.padding_px, np.array(contrast.shape(resolution)), marks)
     return marks
 
