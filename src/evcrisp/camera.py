@@ -1,8 +1,10 @@
 """A pinhole camera with lens distortion: from pixels to rays and back."""
 
+import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from evcrisp.errors import ConfigError
 
 Floats = NDArray[np.float64]
+
+_LOG = logging.getLogger(__name__)
 
 _MAX_FILE_CHARACTERS = 4096
 _MAX_ITERATIONS = 100
@@ -207,3 +211,11 @@ class Camera:
         dx = 2.0 * p1 * xn * yn + p2 * (r2 + 2.0 * xn * xn)
         dy = p1 * (r2 + 2.0 * yn * yn) + 2.0 * p2 * xn * yn
         return radial, dx, dy
+
+
+@lru_cache(maxsize=64)
+def tell_doubt(camera: Camera, resolution: tuple[int, int]) -> None:
+    """Warn if a camera looks like that of another sensor: once, not for every window."""
+    doubt = camera.doubt(resolution)
+    if doubt is not None:
+        _LOG.warning("%s", doubt)

@@ -387,3 +387,13 @@ def test_columns_become_numbers():
     windows = np.empty(2, np.float32)
     converting.in_windows(out[2], 4e-6, windows)
     np.testing.assert_allclose(windows, [-0.25, 0.25], rtol=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [None, np.nan, np.inf, -np.inf])
+def test_limits_are_those_of_numbers_only(wrong):
+    values = np.random.default_rng(7).normal(size=36)
+    expected = values.min(), values.max()
+    if wrong is not None:
+        values[5] = wrong
+        expected = np.nan, np.nan
+    np.testing.assert_array_equal(converting.limits_of(values), expected)

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from evcrisp.camera import Camera
+from evcrisp import estimate, simulate
+from evcrisp.camera import Camera, tell_doubt
 from evcrisp.errors import ConfigError
 
 #: calib.txt of the Event Camera Dataset, 240 x 180.
@@ -142,6 +143,15 @@ def test_a_principal_point_far_from_the_middle_is_doubted(cx, cy, is_doubted):
     assert (doubt is not None) == is_doubted
     if doubt is not None:
         assert f"({cx:.1f}, {cy:.1f}) px is far from (119.5, 89.5)" in doubt
+
+
+def test_a_doubt_is_told_once_and_not_for_every_window(caplog):
+    tell_doubt.cache_clear()
+    camera = Camera(200.0, 200.0, 60.0, 45.0)
+    scene = simulate(theta=(300.0, -120.0), duration_us=9_000, resolution=(240, 180), seed=1)
+    for _ in range(3):
+        estimate(scene.events, "cmax", "rotation", camera=camera)
+    assert caplog.text.count("(60.0, 45.0) px is far from (119.5, 89.5)") == 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The calibration that a user gives with ``--camera``."""
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,18 +8,15 @@ if TYPE_CHECKING:
     from evcrisp.camera import Camera
     from evcrisp.io.recording import Recording
 
-_LOG = logging.getLogger(__name__)
-
 
 def camera_for(path: Path | None, sensor: "Recording | Sequence[int]") -> "Camera | None":
     """Read a calibration, and say so if it looks like that of another sensor."""
-    from evcrisp.camera import Camera
+    from evcrisp.camera import Camera, tell_doubt
     from evcrisp.io.recording import Recording
 
     if path is None:
         return None
     camera = Camera.from_file(path)
-    doubt = camera.doubt(sensor.resolution if isinstance(sensor, Recording) else sensor)
-    if doubt is not None:
-        _LOG.warning("%s: %s", path, doubt)
+    width, height = sensor.resolution if isinstance(sensor, Recording) else sensor
+    tell_doubt(camera, (width, height))
     return camera

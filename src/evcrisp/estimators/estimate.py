@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.camera import Camera
+from evcrisp.camera import Camera, tell_doubt
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate, Estimator
@@ -91,6 +91,7 @@ def model_for(motion: str, resolution: Sequence[int], camera: Camera | None) -> 
                 f"`camera` has its principal point at ({camera.cx:.1f}, {camera.cy:.1f}) px, outside "
                 f"the sensor of {width}x{height} px. Is it the calibration of this sensor?"
             )
+        tell_doubt(camera, (width, height))
     return motion_model(motion, resolution, camera)
 
 
