@@ -56,7 +56,7 @@ class ExactRegret(RegretConfig):
 
     name: ClassVar[str] = "exact"
 
-    tol: float = 1e-10
+    tol: float = 1e-9
     max_iter: int = 100
     search: SearchConfig = field(default_factory=SearchConfig)
 

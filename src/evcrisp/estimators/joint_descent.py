@@ -44,7 +44,7 @@ ROUND = 4
 
 #: A descent is given up if it cannot catch up even if it gains this many times what its next step
 #: promises, or what it gained in the round before.
-PROMISES, GAINS = 8.0, 2.0
+PROMISES, GAINS = 3.0, 1.0
 
 #: Descents that come nearer to each other than this, px, are one.
 SAME_PX = 0.5
@@ -96,7 +96,7 @@ class Height:
 
 
 def lowest(
-    problem: JointProblem, theta: Floats, *, tol: float = 1e-10, max_iter: int = 100
+    problem: JointProblem, theta: Floats, *, tol: float = 1e-9, max_iter: int = 100
 ) -> SolverResult:
     """Return where V is lowest, as seen from an aligned motion; the result's value is V there.
 
