@@ -4,8 +4,8 @@ Run with ``python -m benchmarks.quality.exact_vs_paper --data FOLDER``. On every
 the same motion, for parameters under which alignment has the larger regret (lam = 0, the default), denoising has
 (lam = 1 without motion), and neither. Three comparisons:
 
-joint     J of `exact` minus J of `paper` after 1000 steps, in units of the larger of |J| and b_ED; J may be
-          negative, so that a ratio would say nothing. At most 1e-6 is wanted.
+joint     J of `exact` minus J of `paper` after 1000 steps, in units of the larger of |J - b_EA| and b_ED: b_EA is
+          a constant of any size, and J may be negative. At most 1e-6 is wanted.
 W         largest difference of the two confidence maps at these solutions, where both have the same
           lam of 0 or 1
 W alone   the same at one fixed motion, that of `exact` with the default parameters: Adam on W only against the
@@ -88,13 +88,18 @@ def timed(function, repeats=3):
     return result, statistics.median(seconds)
 
 
+def unit_of(problem, value):
+    """Return what differences of J are compared with."""
+    return max(abs(value - problem.terms.baseline_ea), problem.terms.baseline_ed)
+
+
 def compared(problem, start, search_s, setting, n_steps):
     """Return how both modes do from one motion."""
     exact, paper = ExactRegret(**setting), PaperRegret(**setting, n_steps=n_steps)
     end, exact_s = timed(lambda: exact.descend(problem, start))
     best = problem.solve(end.theta)
     other, paper_s = timed(lambda: paper.descend(problem, start), repeats=1)
-    unit = max(abs(other.regret.value), problem.terms.baseline_ed)
+    unit = unit_of(problem, other.regret.value)
     scaling = window_scaling(problem.data)
     return {
         "lam": best.lam,
@@ -122,7 +127,7 @@ def w_alone(problem, theta, share, n_steps):
     return {
         "lam": best.lam,
         "gap": best.gap / terms.baseline_ed,
-        "excess": (best.value - end.regret.value) / max(abs(end.regret.value), terms.baseline_ed),
+        "excess": (best.value - end.regret.value) / unit_of(problem, end.regret.value),
         "w_difference": float(np.abs(best.w_map() - end.w_map).max()),
     }
 

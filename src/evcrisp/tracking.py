@@ -18,7 +18,7 @@ from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel
 from evcrisp.registry import configured
 from evcrisp.solvers import Status
-from evcrisp.windows import Window, by_count, by_time
+from evcrisp.windows import Window, by_count, by_time, check_gap
 
 Floats = NDArray[np.float64]
 
@@ -156,9 +156,14 @@ def _run(
     for window in windows:
         history = history or HotHistory(window.events.resolution)
         result = run_without(estimator, window, model, theta, history.mark(window))
-        # After a window without evidence the last good motion is still the best guess.
-        theta = result.theta if result.status in _GOOD else theta
+        theta = _next_start(result, theta)
         yield result
+
+
+def _next_start(result: Estimate, theta: Floats | None) -> Floats | None:
+    """Return where the next window starts; after one without evidence, the last good motion."""
+    # A copy: what a user does with a result must not steer the windows after it.
+    return result.theta.copy() if result.status in _GOOD else theta
 
 
 _MIN_WINDOW_US, _MAX_WINDOW_US = 2_000, 100_000
@@ -186,11 +191,12 @@ def _follow(
                 rest = chunk if rest is None else Events.concatenate((rest, chunk))
         if rest is None or not len(rest):
             return
+        check_gap(rest, t_start, length, length)
         inside = rest.between(t_start, t_start + length)
         window = Window(inside, t_start, t_start + length, index)
         history = history or HotHistory(inside.resolution)
         result = run_without(estimator, window, model, theta, history.mark(window))
-        theta = result.theta if result.status in _GOOD else theta
+        theta = _next_start(result, theta)
         t_start += length
         index += len(inside)
         rest = rest[len(inside) :]

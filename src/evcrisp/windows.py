@@ -18,12 +18,30 @@ MAX_EMPTY_WINDOWS = 10_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """Events of one piece of time, and the time to which they are warped."""
+    """Events of one piece of time, and the time to which they are warped.
+
+    Raises
+    ------
+    EventDataError
+        If the window ends before it starts, or an event lies outside of it.
+    """
 
     events: Events
     t_start: int  # us
     t_end: int  # us, not included
     index: int = 0  # number of events of the stream before the first of the window
+
+    def __post_init__(self) -> None:
+        t = self.events.t
+        if not self.t_start < self.t_end:
+            raise EventDataError(
+                f"A window must end after it starts; got {self.t_start} to {self.t_end} us."
+            )
+        if t.size and not self.t_start <= t[0] <= t[-1] < self.t_end:
+            raise EventDataError(
+                f"A window from {self.t_start} to before {self.t_end} us must hold its events, which are "
+                f"from {t[0]} to {t[-1]} us. Cut with `events.between(t_start, t_end)` or `by_time`."
+            )
 
     @property
     def t_ref(self) -> int:
@@ -70,7 +88,7 @@ def by_time(
     [(0, 3), (4, 3), (8, 2), (12, 1)]
     """
     step_us = _checked_step("step_us", step_us, "duration_us", duration_us)
-    return _by_time(_chunks(source), duration_us, step_us)
+    return _by_time(_chunks(source), int(duration_us), step_us)
 
 
 def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterator[Window]:
@@ -96,12 +114,17 @@ def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterat
         rest, index = rest[n_past:], index + n_past
 
 
-def _timed(rest: Events, t_start: int, duration_us: int, step_us: int, index: int) -> Window:
+def check_gap(rest: Events, t_start: int, duration_us: int, step_us: int) -> None:
+    """Raise if so many windows would be empty that time must be wrong."""
     if int(rest.t[0]) - t_start > MAX_EMPTY_WINDOWS * step_us + duration_us:
         raise EventDataError(
             f"Time jumps from before {t_start} to {rest.t[0]} us, which is more than "
             f"{MAX_EMPTY_WINDOWS} empty windows. Check the recording's time stamps."
         )
+
+
+def _timed(rest: Events, t_start: int, duration_us: int, step_us: int, index: int) -> Window:
+    check_gap(rest, t_start, duration_us, step_us)
     t_end = t_start + duration_us
     last = int(np.searchsorted(rest.t, t_end))
     return Window(rest[:last], t_start, t_end, index)
@@ -130,7 +153,7 @@ def by_count(
     [[0, 4, 5, 9], [5, 9, 12]]
     """
     step = _checked_step("step", step, "n_events", n_events)
-    return _by_count(_chunks(source), n_events, step)
+    return _by_count(_chunks(source), int(n_events), step)
 
 
 def _by_count(chunks: Iterator[Events], n_events: int, step: int) -> Iterator[Window]:
@@ -161,7 +184,10 @@ def window_at(source: Events | Iterable[Events], start_us: int, duration_us: int
     >>> window_at(events, 4, 6).events.t
     array([104, 105, 109])
     """
-    _checked_step("step", None, "duration_us", duration_us)
+    duration_us = _checked_step("step", None, "duration_us", duration_us)
+    if not isinstance(start_us, numbers.Integral):
+        raise ConfigError(f"`start_us` must be a whole number of us; got {start_us}.")
+    start_us = int(start_us)
     parts: list[Events] = []
     t_start = t_end = index = 0
     for chunk in _chunks(source):
@@ -193,4 +219,4 @@ def _checked_step(name: str, step: int | None, size_name: str, size: int) -> int
         return int(size)
     if not isinstance(step, numbers.Integral) or not 1 <= step <= size:
         raise ConfigError(f"`{name}` must lie in 1..{size}, the window; got {step}.")
-    return step
+    return int(step)

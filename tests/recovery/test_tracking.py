@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp import ConfigError, Events, UnknownNameError
+from evcrisp import ConfigError, EventDataError, Events, UnknownNameError
 from evcrisp.solvers import Status
 from evcrisp.tracking import Windows, track
 from evcrisp.voting import vote
@@ -135,3 +135,21 @@ def test_slow_hot_pixels_are_noise_once_their_history_is_known(scene):
         assert signal[~is_hot & late].mean() > 0.5
         scores = np.concatenate([chunk.score for chunk in chunks])
         assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("windows", [Windows(), Windows(displacement_px=5.0)])
+def test_what_is_done_with_a_result_does_not_steer_the_next_window(scene, windows):
+    left = [result.theta.copy() for result in track(scene.events, "cmax", windows=windows)]
+    for result, theta in zip(track(scene.events, "cmax", windows=windows), left, strict=True):
+        np.testing.assert_array_equal(result.theta, theta)
+        result.theta[:] *= 1e-3
+
+
+def test_an_absurd_jump_in_time_does_not_give_empty_windows_forever(scene):
+    t = scene.events.t.copy()
+    t[len(t) // 2 :] += 10**13
+    jumped = Events.trusted(
+        scene.events.x, scene.events.y, t, scene.events.p, scene.events.resolution
+    )
+    with pytest.raises(EventDataError, match="Time jumps"):
+        list(track(jumped, "cmax", windows=Windows(displacement_px=5.0)))

@@ -53,6 +53,16 @@ def test_exact_finds_motion_and_labels(scene, window):
     assert result.warnings == ()
 
 
+def test_a_long_way_within_the_window_needs_no_other_baseline():
+    scene = evcrisp.simulate(
+        theta=(1000.0, 0.0), duration_us=60_000, resolution=(240, 180), noise_hz=2.0, seed=1
+    )
+    result = evcrisp.estimate(Window(scene.events, 0, 60_000), "exact")
+    assert result.regret.lam == 0.0
+    assert scene.warp_error_px(result.theta, 0, 60_000) < 0.5
+    assert (result.signal == scene.events.signal).mean() > 0.9
+
+
 def test_results_are_consistent(scene, window):
     result = ExactRegret(b_hat=1.2).run(window, scene.motion)
     problem = JointProblem.of(WindowData.of(window, scene.motion), ExactRegret(b_hat=1.2))

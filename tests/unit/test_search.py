@@ -97,6 +97,15 @@ def test_the_sharpness_of_a_level_has_the_gradient_it_says(motion):
         np.testing.assert_allclose(gradient, numeric, atol=1e-7 + 1e-5 * np.abs(gradient).max())
 
 
+@pytest.mark.parametrize("far_s", [1e4, 1e12, -1e6])
+def test_a_motion_that_takes_all_events_far_away_does_not_decide_how_large_a_map_is(far_s):
+    scene, data = data_of()
+    problem = _problem(data.at(far_s), SearchConfig())
+    scaled = problem.scaling.scaled(scene.theta(0, 20_000))
+    level = Level.around(problem, scaled, scale=2, n_events=1000, margin_px=6.0)
+    assert level.image.size < 4 * RESOLUTION[0] * RESOLUTION[1]
+
+
 def test_the_sharpness_of_a_level_is_that_of_a_contrast_map():
     scene, data = data_of()
     problem = _problem(data, SearchConfig())

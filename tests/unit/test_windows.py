@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evcrisp import ConfigError, EventDataError, Events, by_count, by_time
-from evcrisp.windows import Window, seconds_since
+from evcrisp.windows import Window, seconds_since, window_at
 
 
 def at(times):
@@ -114,3 +114,32 @@ def test_the_limit_of_empty_windows_counts_steps():
 def test_windows_must_be_whole_numbers():
     with pytest.raises(ConfigError, match="a whole number; got 3.5"):
         by_time(at([0]), 3.5)
+
+
+@pytest.mark.parametrize(
+    ("t_start", "t_end", "message"),
+    [
+        (10, 10, "must end after it starts; got 10 to 10 us"),
+        (20, 10, "must end after it starts; got 20 to 10 us"),
+        (4, 100, "from 4 to before 100 us must hold its events, which are from 3 to 7 us"),
+        (0, 7, "from 0 to before 7 us must hold its events"),
+        (-100, -50, "must hold its events"),
+    ],
+)
+def test_a_window_holds_its_events(t_start, t_end, message):
+    with pytest.raises(EventDataError, match=message):
+        Window(at([3, 5, 7]), t_start, t_end)
+    assert len(Window(at([]), 0, 1).events) == 0
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.uint16, np.int64])
+def test_numbers_of_numpy_are_numbers(kind):
+    far = at([1 << 40, (1 << 40) + 30_000, (1 << 40) + 70_000])
+    assert [len(w.events) for w in by_time(far, kind(30_000), step_us=kind(30_000))] == [1, 1, 1]
+    assert [len(w.events) for w in by_count(far, kind(2), step=kind(1))] == [2, 2]
+    assert len(window_at(far, kind(0), kind(30_001)).events) == 2
+
+
+def test_a_window_starts_at_a_whole_microsecond():
+    with pytest.raises(ConfigError, match="`start_us` must be a whole number of us; got 0.5"):
+        window_at(at([0, 1]), 0.5, 10)

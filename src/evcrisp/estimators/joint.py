@@ -22,7 +22,10 @@ DEFAULT_CONTRAST = ContrastMap(footprint="spline", sigma_px=0.866)
 #: Values of the three parameters that are not given in any form.
 DEFAULT_MIN_SUPPORT = 6.0
 DEFAULT_BETA_HAT = 0.5
-DEFAULT_B_HAT = 10.0
+
+#: More than windows reach: a thousand times the contrast without motion. Contrast grows with the
+#: displacement at most, and all that counts is that alignment has the larger regret.
+DEFAULT_B_HAT = 1000.0
 
 #: Forms of each parameter, of which one may be given.
 _FORMS = (("alpha", "alpha_hat", "min_support"), ("beta", "beta_hat"), ("b_ea", "b_hat"))
@@ -42,8 +45,8 @@ class RegretConfig:
     alpha, beta, b_ea : float, optional
         As in the paper. They depend on the number of pixels and of events.
     alpha_hat, beta_hat, b_hat : float, optional
-        The same, independent of both. Without any form, ``beta_hat`` is 0.5 and ``b_hat`` 10, which
-        is more than windows reach, so that alignment has the larger regret.
+        The same, independent of both. Without any form, ``beta_hat`` is 0.5 and ``b_hat``
+        1000, which is more than windows reach, so that alignment has the larger regret.
     min_support : float, optional
         ``alpha`` as what an event needs in order to be kept: where alignment has the larger
         regret, w = 1/2 where the map is ``min_support`` times what a lone event reads of itself.

@@ -126,7 +126,7 @@ def _extent(limits: Limits, size: int, margin_px: float, scale: int) -> tuple[in
     """Return the first position on a map along one axis, and how many pixels it needs."""
     # A warp that throws events far away, or to no number at all, does not decide how large a map is.
     low, high = limits if math.isfinite(limits[0]) else (-math.inf, math.inf)
-    low, high = max(low, -0.5 * size), min(high, 1.5 * size)
+    low, high = (min(max(side, -0.5 * size), 1.5 * size) for side in (low, high))
     # In whole pixels of the map: where these lie must not depend on where a search started.
     first = scale * math.floor((min(low, high) - margin_px) / scale)
     return first, math.ceil((max(low, high) + margin_px - first) / scale) + 4
