@@ -17,6 +17,14 @@ def read_only(column: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
+def check_lengths(**columns: ArrayLike) -> None:
+    """Raise if columns are not of one length: compiled code would read beyond the shorter ones."""
+    shapes = {name: np.shape(column) for name, column in columns.items()}
+    first = next(iter(shapes.values()))
+    if len(first) != 1 or any(shape != first for shape in shapes.values()):
+        raise EventDataError(f"All columns must have one axis and one length; got shapes {shapes}.")
+
+
 def as_resolution(resolution: Sequence[int]) -> tuple[int, int]:
     """Return ``(width, height)`` as two whole numbers that a sensor can have."""
     try:

@@ -69,7 +69,9 @@ class Events:
     Notes
     -----
     Arrays that already have the right type (``x``, ``y`` uint16, ``t`` int64, ``p`` bool
-    or uint8) are viewed, not copied. Comparing events goes by :meth:`equals`.
+    or uint8) are viewed, not copied: they must not be changed afterwards, because what was checked
+    once is relied upon. A buffer that is filled again and again has to be copied. Comparing events
+    goes by :meth:`equals`.
 
     Examples
     --------
@@ -273,8 +275,11 @@ class Events:
 
     def between(self, t_start: int, t_end: int) -> "Events":
         """Return the events with ``t_start <= t < t_end``, us. Nothing is copied."""
-        first, last = np.searchsorted(self.t, (t_start, t_end), side="left")
-        return self[int(first) : max(int(first), int(last))]
+        # Numbers beyond int64 would make floats of all, which do not tell microseconds apart.
+        limits = np.iinfo(np.int64)
+        bounds = [min(max(t, limits.min), limits.max) for t in (t_start, t_end)]
+        first, last = (int(np.searchsorted(self.t, t, side="left")) for t in bounds)
+        return self[first : max(first, last)]
 
     def with_signal(self, signal: ArrayLike | None) -> "Events":
         """Return the same events with other labels, or with none."""
@@ -284,6 +289,8 @@ class Events:
 
     def equals(self, other: "Events") -> bool:
         """Say whether both hold the same events of the same sensor, and the same labels."""
+        if not isinstance(other, Events):
+            return False
         pairs = ((self.x, other.x), (self.y, other.y), (self.t, other.t), (self.p, other.p))
         if self.resolution != other.resolution or (self.signal is None) != (other.signal is None):
             return False

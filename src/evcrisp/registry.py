@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TypeVar
 
+import numpy as np
+
 from evcrisp.errors import ConfigError, MissingExtraError, UnknownNameError
 
 T = TypeVar("T")
@@ -40,9 +42,11 @@ def configured(
             f"The {what} {name!r} has no option {unknown[0]!r}.{hint} "
             f"Known: {', '.join(sorted(known)) or 'none'}."
         )
-    for option, value in options.items():
+    # A number of numpy has no room for times of years, and lacks methods of Python's numbers.
+    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in options.items()}
+    for option, value in plain.items():
         _check_kind(what, name, option, value, inspect.signature(kind).parameters[option].default)
-    return kind(**options)
+    return kind(**plain)
 
 
 def _check_kind(what: str, name: str, option: str, value: object, default: object) -> None:

@@ -1,5 +1,7 @@
 """Estimate window after window over a recording of any length, in bounded memory."""
 
+import numbers
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -62,8 +64,9 @@ class Windows:
                 f"Give one of {' and '.join(f'`{name}`' for name in given)}, not both."
             )
         for name in given:
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"`{name}` must be positive; got {getattr(self, name)}.")
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Real) or not value > 0:
+                raise ConfigError(f"`{name}` must be a positive number; got {value!r}.")
         if not 0.0 <= self.overlap <= 0.9:
             raise ConfigError(f"`overlap` must lie in 0..0.9; got {self.overlap}.")
         if self.displacement_px is not None and self.overlap:
@@ -133,6 +136,10 @@ def _opened(
     source: Recording | Events | Iterable[Events],
 ) -> tuple[Iterator[Events], tuple[int, int] | None]:
     """Return chunks and the sensor's size; None if there is nothing at all."""
+    if isinstance(source, (str, os.PathLike)):
+        raise ConfigError(
+            f"`source` must be a recording or events; got the name {str(source)!r}. Use `evcrisp.open`."
+        )
     if isinstance(source, Recording):
         return source.chunks(), source.resolution
     if isinstance(source, Events):

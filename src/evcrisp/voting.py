@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.errors import EventDataError
 from evcrisp.estimators.result import Estimate
 from evcrisp.events import Events
+from evcrisp.windows import Window
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +40,7 @@ def vote(estimates: Iterable[Estimate]) -> Iterator[LabeledChunk]:
             events, votes, base = window.events, new, window.index
             continue
         n_done = min(window.index - base, len(events))
+        _check_order(events[max(n_done, 0) :], window, base)
         if n_done:
             yield _labeled(events[:n_done], votes[:, :n_done])
         n_shared = min(len(events) - n_done, len(result))
@@ -48,6 +51,18 @@ def vote(estimates: Iterable[Estimate]) -> Iterator[LabeledChunk]:
         base = window.index
     if events is not None and len(events):
         yield _labeled(events, votes)
+
+
+def _check_order(left: Events, window: Window, base: int) -> None:
+    """Raise if a window does not go on where the one before it, or its overlap, ends."""
+    new = window.events
+    both = len(left) and len(new)
+    if window.index < base or (both and (left.t[0], left.x[0]) != (new.t[0], new.x[0])):
+        raise EventDataError(
+            "Windows must be those of one recording, in its order, as `track` yields them; got one at "
+            f"event {window.index} after one at event {base}. Estimates of `evcrisp.estimate` all begin at 0: "
+            "cut with `by_time` or `by_count`."
+        )
 
 
 def _labeled(events: Events, votes: Floats) -> LabeledChunk:

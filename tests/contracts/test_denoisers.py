@@ -146,3 +146,15 @@ def test_a_denoiser_is_a_value_that_says_what_it_is(name):
     for field in dataclasses.fields(kind):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(kind(), field.name, None)
+
+
+def test_numbers_of_numpy_are_numbers(name):
+    events = events_for(name)
+    plain = {
+        field.name: getattr(denoiser(name), field.name)
+        for field in dataclasses.fields(DENOISERS[name])
+    }
+    numbers = {k: v for k, v in plain.items() if type(v) in (int, float)}
+    kinds = {int: np.int32, float: np.float64}
+    settings = {k: kinds[type(v)](v) for k, v in numbers.items() if abs(v) < 2**31}
+    assert_same(denoise(events, name, **settings), denoise(events, name))

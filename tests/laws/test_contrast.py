@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evcrisp.contrast import FOOTPRINTS, POLARITIES, ContrastMap, channel_weights
-from evcrisp.errors import ConfigError, UnknownNameError
+from evcrisp.errors import ConfigError, EventDataError, UnknownNameError
 
 RESOLUTION = (20, 14)
 #: Padding that no blur of an event on the sensor gets across.
@@ -218,12 +218,37 @@ def test_settings_that_cannot_be_are_named():
         ContrastMap(sigma_px=-1.0)
     with pytest.raises(ConfigError, match="`sigma_px` of footprint 'gaussian' must lie in 0.5..10"):
         ContrastMap(footprint="gaussian", sigma_px=0.0)
-    with pytest.raises(ConfigError, match="`padding_px` must lie in 0..4096; got -1"):
+    with pytest.raises(ConfigError, match="`padding_px` must be a whole number in 0..4096; got -1"):
         ContrastMap(padding_px=-1)
-    with pytest.raises(ConfigError, match="`scale` must lie in 1..64; got 0"):
+    with pytest.raises(ConfigError, match="`scale` must be a whole number in 1..64; got 0"):
         ContrastMap(scale=0)
     with pytest.raises(ConfigError, match="Footprint 'nearest' has no gradient"):
         ContrastMap(footprint="nearest").pull_back(np.zeros((4, 4)), np.zeros(1), np.zeros(1))
     with pytest.raises(UnknownNameError, match="Unknown polarity 'split'"):
         channel_weights(np.ones(1, bool), "split")
     assert set(POLARITIES) == {"unsigned", "separate", "signed"}
+
+
+@pytest.mark.parametrize("footprint", FOOTPRINTS)
+def test_columns_of_different_lengths_are_refused(footprint):
+    recipe = ContrastMap(footprint=footprint, padding_px=2)
+    long, short = np.linspace(1.0, 8.0, 50), np.ones(3)
+    image = np.zeros(recipe.shape((10, 10)))
+    for call in (
+        lambda: recipe.build(long, long, short, (10, 10)),
+        lambda: recipe.build(long, short, long, (10, 10)),
+        lambda: recipe.build(image, image, image, (10, 10)),
+        lambda: recipe.sample(image, long, short),
+        lambda: recipe.own_value(long, short),
+        lambda: recipe.leave_one_out(image, long, short),
+    ):
+        with pytest.raises(EventDataError, match="one axis and one length"):
+            call()
+    with pytest.raises(ConfigError, match="`resolution` must be"):
+        recipe.build(long, long, long, (-10, 10))
+
+
+def test_a_map_without_blur_is_a_map_of_its_own():
+    plain = ContrastMap(sigma_px=0.0)
+    image = np.ones((8, 8))
+    assert not np.shares_memory(plain.blur(image), image)

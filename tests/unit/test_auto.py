@@ -151,3 +151,15 @@ def test_a_window_that_tells_nothing_has_a_status(name, events):
 def test_a_false_alarm_rate_lies_between_0_and_1(share):
     with pytest.raises(ConfigError, match="`false_alarm` must lie between 0 and 1; got"):
         AutoRegret(false_alarm=share)
+
+
+@pytest.mark.parametrize("n", [10, 100, 1000])
+def test_a_motion_of_noise_comes_with_a_warning(make_events, n):
+    events = make_events(n, t_start=0, duration_us=30_000, seed=n)
+    result = AutoRegret().run(Window(events, 0, 30_000), motion_model("translation", (346, 260)))
+    assert result.status is Status.CONVERGED
+    assert "the motion may be chance" in result.warnings[0]
+
+
+def test_a_motion_of_signal_comes_without_one(result):
+    assert result.warnings == ()

@@ -116,6 +116,13 @@ def test_between_is_half_open():
     assert len(small().between(20, 5)) == 0
 
 
+def test_between_tells_microseconds_apart_far_from_zero():
+    first = 2**62
+    far = small(t=[first, first + 1, first + 2])
+    assert far.between(first + 1, 2**63).t.tolist() == [first + 1, first + 2]
+    assert len(far.between(-(2**70), 2**70)) == 3
+
+
 def test_sorted_from_keeps_the_order_of_equal_times():
     events = Events.sorted_from(
         x=[1, 2, 3, 4],

@@ -1,5 +1,8 @@
 """The Pareto front of alignment and denoising."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -105,7 +108,29 @@ def test_rows_that_gain_next_to_nothing_are_dropped():
 
 
 def test_settings_that_cannot_be_are_refused(window):
-    with pytest.raises(ConfigError, match="`n_points` must be 3 or more; got 2."):
+    with pytest.raises(ConfigError, match="`n_points` must be a whole number, 3 or more; got 2."):
         pareto_front(window, Translation(), n_points=2)
+    with pytest.raises(ConfigError, match="3 or more; got 3.5"):
+        pareto_front(window, Translation(), n_points=3.5)
+    with pytest.raises(ConfigError, match="must be 2 finite numbers"):
+        pareto_front(window, Translation(), theta0=[300.0])
+    with pytest.raises(ConfigError, match="`events` must be Events or a Window; got str"):
+        pareto_front("take.aedat4", "translation")
     with pytest.raises(ConfigError, match="`max_drift_px` must be positive; got 0.0."):
         pareto_front(window, Translation(), max_drift_px=0.0)
+
+
+def test_events_and_the_name_of_a_motion_are_enough(scene):
+    one = pareto_front(scene.events, "translation", n_points=3)
+    other = pareto_front(evcrisp.estimate(scene.events).window, Translation(), n_points=3)
+    np.testing.assert_array_equal(one.column("cost_ea"), other.column("cost_ea"))
+
+
+def test_threads_may_share_a_problem(front):
+    thetas = [point.theta for point in front.points] * 4
+    alone = [front.problem.value_and_gradient(theta)[0] for theta in thetas]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda theta: front.problem.value_and_gradient(theta)[0], thetas))
+    assert together == alone
+    copied = pickle.loads(pickle.dumps(front.problem))
+    assert copied.value_and_gradient(thetas[0])[0] == alone[0]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from evcrisp.camera import Camera
-from evcrisp.errors import ConfigError
+from evcrisp.errors import ConfigError, EventDataError
 from evcrisp.motion import MOTION_MODELS, Rotation, motion_model, prepare
+from evcrisp.motion.prepared import _ideal_table
 from evcrisp.simulation import DEFAULT_THETA
 
 RESOLUTION = (346, 260)
@@ -167,3 +168,25 @@ def test_a_point_that_goes_to_infinity_is_no_exception(model, theta):
         x, y = prepared.warp(theta)
         prepared.pull(theta, np.ones(1), np.ones(1))
     assert x.shape == y.shape == (1,)
+
+
+def test_columns_of_different_lengths_are_refused(model, points):
+    x, y, dt = points
+    with pytest.raises(EventDataError, match="one axis and one length"):
+        prepare(model, x, y[:3], dt)
+    prepared = prepare(model, x, y, dt)
+    theta = np.zeros(len(model.param_names))
+    with pytest.raises(EventDataError, match="one axis and one length"):
+        prepared.pull(theta, x, y[:3])
+    with pytest.raises(EventDataError, match="one axis and one length"):
+        prepared.fill(theta, np.empty(3), np.empty(3))
+
+
+def test_a_lens_is_looked_up_once_per_sensor():
+    _ideal_table.cache_clear()
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        x, y = rng.integers(0, 300, 40).astype(float), rng.integers(0, 200, 40).astype(float)
+        prepared = prepare(Rotation(BENT), x, y, np.zeros(40), RESOLUTION)
+        np.testing.assert_allclose(prepared.warp(np.zeros(3)), BENT.undistort(x, y), atol=1e-6)
+    assert _ideal_table.cache_info().misses == 1

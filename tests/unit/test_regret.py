@@ -266,3 +266,8 @@ def test_settings_that_cannot_be_are_refused():
         PaperRegret(decay="cosin")
     with pytest.raises(ConfigError, match="`alpha` and `min_support` are two forms"):
         ExactRegret(alpha=1.0, min_support=2.0)
+
+
+@pytest.mark.parametrize(("n_steps", "status"), [(10, Status.MAX_ITER), (300, Status.CONVERGED)])
+def test_adam_says_whether_it_has_arrived(scene, window, n_steps, status):
+    assert PaperRegret(n_steps=n_steps).run(window, scene.motion).status is status

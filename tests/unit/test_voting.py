@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evcrisp import Events, by_count, by_time
+import evcrisp
+from evcrisp import EventDataError, Events, by_count, by_time
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import motion_model
 from evcrisp.solvers import Status
@@ -77,3 +78,14 @@ def test_labels_leave_as_soon_as_no_later_window_can_hold_the_event():
 
     first = next(vote(lazily()))
     assert first.events.t.tolist() == [0, 5]
+
+
+def test_windows_that_do_not_follow_each_other_are_refused():
+    events = at(range(0, 100, 5))
+    first, second = (evcrisp.estimate(part) for part in (events[:8], events[8:]))
+    with pytest.raises(EventDataError, match="must be those of one recording, in its order"):
+        list(vote([first, second]))
+    windows = list(by_count(events, 8))
+    results = [result(w, np.ones(len(w.events)), np.ones(len(w.events))) for w in windows]
+    with pytest.raises(EventDataError, match="got one at event 0 after one at event 8"):
+        list(vote([results[1], results[0]]))

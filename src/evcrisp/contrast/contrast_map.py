@@ -1,6 +1,7 @@
 """How a contrast map is made: footprint of an event, blur, padding, scale."""
 
 import math
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.contract import check_lengths
 from evcrisp.contrast.taps import gaussian_radius, gaussian_taps
 from evcrisp.errors import ConfigError
 from evcrisp.registry import lookup
@@ -79,13 +81,17 @@ class ContrastMap:
                 f"`sigma_px` of footprint 'gaussian' must lie in 0.5..10 px; got {self.sigma_px}. "
                 "Use 'bilinear' or 'spline' with a blur for others."
             )
-        if not 0 <= self.padding_px <= 4096:
-            raise ConfigError(f"`padding_px` must lie in 0..4096; got {self.padding_px}.")
-        if not 1 <= self.scale <= 64:
-            raise ConfigError(f"`scale` must lie in 1..64; got {self.scale}.")
+        for name, least, most in (("padding_px", 0, 4096), ("scale", 1, 64)):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or not least <= value <= most:
+                raise ConfigError(
+                    f"`{name}` must be a whole number in {least}..{most}; got {value}."
+                )
 
     def shape(self, resolution: tuple[int, int]) -> tuple[int, int]:
         """Return ``(height, width)`` of the map of a sensor, padding included."""
+        if min(resolution) < 1:
+            raise ConfigError(f"`resolution` must be (width, height) in px; got {resolution}.")
         width, height = (
             math.ceil((side + 2 * self.padding_px) / self.scale) for side in resolution
         )
@@ -113,6 +119,7 @@ class ContrastMap:
 
         ``sample(build(...))`` weighs with the footprint once more; it is the adjoint of voting.
         """
+        check_lengths(x=x, y=y)
         values = np.empty(np.shape(x))
         kernel, extra = self._kernel("sample")
         kernel(np.ascontiguousarray(image), *self.to_map(x, y), *extra, values)
@@ -174,8 +181,9 @@ class ContrastMap:
         from evcrisp.kernels import blur
 
         if self.footprint == "gaussian" or self.sigma_px < _SMALLEST_BLUR_PX:
-            if out is None or out is image:
+            if out is image:
                 return image
+            out = np.empty_like(image) if out is None else out
             out[:] = image
             return out
         taps = gaussian_taps(self.sigma_px)
@@ -200,6 +208,7 @@ class ContrastMap:
 
     def vote(self, u: Floats, v: Floats, weight: Floats, votes: Floats) -> None:
         """Add events at positions on the map to ``votes``; no blur. A part of :meth:`build`."""
+        check_lengths(x=u, y=v, weight=weight)
         kernel, extra = self._kernel("accumulate")
         whole = votes if votes.flags.c_contiguous else np.zeros(votes.shape)
         kernel(u, v, weight, *extra, whole)
@@ -208,6 +217,7 @@ class ContrastMap:
 
     def slopes(self, image: Floats, u: Floats, v: Floats, slope_u: Floats, slope_v: Floats) -> None:
         """Fill in the slope of a map at positions on it; no blur. A part of :meth:`pull_back`."""
+        check_lengths(x=u, y=v, slope_x=slope_u, slope_y=slope_v)
         if self.footprint == "nearest":
             raise ConfigError(
                 "Footprint 'nearest' has no gradient. Use 'bilinear' or 'spline', or a solver that "
@@ -227,6 +237,7 @@ class ContrastMap:
         return getattr(gaussian_splat, f"{action}_gaussian"), scratch
 
     def _own(self, u: Floats, v: Floats, shape: tuple[int, ...]) -> Floats:
+        check_lengths(x=u, y=v)
         values = np.empty(np.shape(u))
         kernel, extra = self._kernel("own")
         if self.footprint != "gaussian":

@@ -34,7 +34,9 @@ class WindowData:
         columns = tuple(np.empty(len(events)) for _ in range(3))
         to_floats(events.x, events.y, events.t, window.t_ref, *columns)
         duration_s = (window.t_end - window.t_start) / 1e6
-        return cls(prepare(model, *columns), events.p, events.resolution, duration_s)
+        return cls(
+            prepare(model, *columns, events.resolution), events.p, events.resolution, duration_s
+        )
 
     def __len__(self) -> int:
         return self.p.size

@@ -116,7 +116,19 @@ class AutoRegret:
             n_eval=end.n_eval,
             w_map=w_map,
             regret=regret,
+            warnings=_warnings(end.status, evidence),
         )
+
+
+def _warnings(status: Status, evidence: Evidence) -> tuple[str, ...]:
+    """Say so if a motion was found where hardly anything stands out from noise."""
+    n_signal = np.count_nonzero(evidence.signal)
+    if status in HOPELESS or n_signal >= MIN_SIGNAL:
+        return ()
+    return (
+        f"Fewer than {MIN_SIGNAL} events stand out from noise, so that the motion may be chance. "
+        "Take longer windows.",
+    )
 
 
 def _some(data: WindowData) -> WindowData:

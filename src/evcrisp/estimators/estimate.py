@@ -67,10 +67,22 @@ def estimate(
     >>> bool((result.signal == scene.events.signal).mean() > 0.9)
     True
     """
-    window = events if isinstance(events, Window) else whole_window(events)
+    window = as_window(events)
     estimator = configured(ESTIMATORS, method, "method", params)
     model = model_for(motion, window.events.resolution, camera)
     return estimator.run(window, model, checked_theta(theta0, model))
+
+
+def as_window(events: Events | Window) -> Window:
+    """Return a window as it is, or all events as one."""
+    if isinstance(events, Window):
+        return events
+    if not isinstance(events, Events):
+        raise ConfigError(
+            f"`events` must be Events or a Window; got {type(events).__name__}. "
+            "Read a file with `evcrisp.read`; build `Events(x=..., y=..., t=..., p=..., resolution=...)`."
+        )
+    return whole_window(events)
 
 
 def whole_window(events: Events) -> Window:
@@ -83,6 +95,10 @@ def whole_window(events: Events) -> Window:
 def model_for(motion: str, resolution: Sequence[int], camera: Camera | None) -> MotionModel:
     """Return the motion model, after a look at whether the camera fits the sensor."""
     if camera is not None:
+        if not isinstance(camera, Camera):
+            raise ConfigError(
+                f"`camera` must be a Camera; got {camera!r}. Read a file with `Camera.from_file`."
+            )
         if motion != "rotation":
             _LOG.warning("Only the motion 'rotation' uses a camera; %r does not.", motion)
         width, height = resolution
@@ -99,7 +115,10 @@ def checked_theta(theta0: ArrayLike | None, model: MotionModel) -> NDArray[np.fl
     """Return the start as numbers, or raise if it cannot be one."""
     if theta0 is None:
         return None
-    theta = np.array(theta0, np.float64)
+    try:
+        theta = np.array(theta0, np.float64)
+    except (TypeError, ValueError):
+        theta = np.full(1, np.nan)
     if theta.shape != (len(model.param_names),) or not np.isfinite(theta).all():
         raise ConfigError(
             f"`theta0` of motion {model.name!r} must be {len(model.param_names)} finite numbers "

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.hot_pixels import of_hot_pixels
 from evcrisp.estimators.result import Estimate, Estimator
 from evcrisp.motion import MotionModel
-from evcrisp.windows import Window, seconds_since
+from evcrisp.windows import Window
 
 Floats = NDArray[np.float64]
 
@@ -65,9 +66,7 @@ def run_without(
 
     signal = np.zeros(hot.size, np.bool_)
     signal[~hot] = result.signal
-    events = window.events
-    x, y = events.x.astype(np.float64), events.y.astype(np.float64)
-    aligned_x, aligned_y = model.warp(result.theta, x, y, seconds_since(events.t, window.t_ref))
+    aligned_x, aligned_y = WindowData.of(window, model).warp.warp(result.theta)
     return replace(
         result,
         window=window,

@@ -35,6 +35,9 @@ _FIRST, _SECOND = 0.9, 0.999
 #: usual 1e-8 would be a part.
 _FLOOR = 1e-16
 
+#: Adam has arrived if J fell by less than this share of itself, b_EA aside, in the last tenth of the steps.
+SETTLED = 1e-6
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRegret(RegretConfig):
@@ -47,7 +50,7 @@ class PaperRegret(RegretConfig):
     Parameters
     ----------
     n_steps : int
-        Steps.
+        Steps. The result is converged if the last tenth of them gained next to nothing.
     rate_px : float, px
         Length of the first steps of theta, as displacement during the window.
     rate_w : float
@@ -83,7 +86,7 @@ class PaperRegret(RegretConfig):
         if start.status in HOPELESS:
             return joint.conclude(self, start)
         end = self.descend(joint.problem, start.theta)
-        status = Status.MAX_ITER
+        status = Status.CONVERGED if _has_settled(joint.problem, end) else Status.MAX_ITER
         if has_collapsed(data, end.theta, self.search.max_log_area):
             status = Status.COLLAPSED
         result = SolverResult(end.theta, end.regret.value, start.n_eval + self.n_steps, status)
@@ -165,6 +168,14 @@ class _State:
             np.zeros(n),
             np.empty(shape),
         )
+
+
+def _has_settled(problem: JointProblem, end: Descent) -> bool:
+    """Tell whether the last tenth of the steps gained next to nothing."""
+    terms = problem.terms
+    unit = max(abs(end.regret.value - terms.baseline_ea), terms.baseline_ed)
+    gained = end.values[-max(end.values.size // 10, 1)] - end.regret.value
+    return bool(abs(gained) <= SETTLED * unit)
 
 
 def _value(problem: JointProblem, sums: tuple[float, ...]) -> tuple[float, float]:

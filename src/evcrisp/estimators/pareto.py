@@ -10,20 +10,24 @@ because :math:`J = \max(b_{EA} + c_{EA},\ c_{ED} - b_{ED})`: its minimum for any
 optimum of this pair, and every Pareto optimum is its minimum for some.
 """
 
+import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from evcrisp.camera import Camera
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.confidence import Confidence
+from evcrisp.estimators.estimate import as_window, checked_theta, model_for
 from evcrisp.estimators.exact import HOPELESS, ExactRegret
 from evcrisp.estimators.joint import JointProblem
 from evcrisp.estimators.joint_descent import USUAL_CURVATURE, Height
 from evcrisp.estimators.joint_labels import KEEP_ABOVE, JointWindow
 from evcrisp.estimators.polish import window_scaling
 from evcrisp.estimators.search import find_motion
+from evcrisp.events import Events
 from evcrisp.motion import MotionModel
 from evcrisp.solvers import Function, Status
 from evcrisp.solvers.bfgs import Bfgs
@@ -132,11 +136,12 @@ class ParetoFront:
 
 
 def pareto_front(
-    window: Window,
-    model: MotionModel,
+    window: Window | Events,
+    model: MotionModel | str,
     config: ExactRegret | None = None,
     *,
-    theta0: Floats | None = None,
+    camera: Camera | None = None,
+    theta0: ArrayLike | None = None,
     n_points: int = 25,
     max_drift_px: float = 24.0,
     on_share: Callable[[float], None] | None = None,
@@ -149,13 +154,15 @@ def pareto_front(
 
     Parameters
     ----------
-    window : Window
+    window : Window or Events
         Events.
-    model : MotionModel
-        How things move.
+    model : MotionModel or str
+        How things move, or its name.
     config : ExactRegret, optional
         Parameters of the joint objective.
-    theta0 : ndarray, shape (m,), optional
+    camera : Camera, optional
+        As for :func:`evcrisp.estimate`, if the model is given by name.
+    theta0 : array_like, shape (m,), optional
         Where to look for the aligned motion first.
     n_points : int
         How many points are looked for, 3 or more.
@@ -174,13 +181,16 @@ def pareto_front(
     True
     """
     config = ExactRegret() if config is None else config
-    if n_points < 3:
-        raise ConfigError(f"`n_points` must be 3 or more; got {n_points}.")
+    if not isinstance(n_points, numbers.Integral) or n_points < 3:
+        raise ConfigError(f"`n_points` must be a whole number, 3 or more; got {n_points}.")
     if not 0.0 < max_drift_px < np.inf:
         raise ConfigError(f"`max_drift_px` must be positive; got {max_drift_px}.")
+    window = as_window(window)
+    if isinstance(model, str):
+        model = model_for(model, window.events.resolution, camera)
     joint = JointWindow.of(window, model, config)
     problem = joint.problem
-    start = find_motion(problem.data, theta0, config.search)
+    start = find_motion(problem.data, checked_theta(theta0, model), config.search)
     tracer = _Tracer(problem, config, max_drift_px, on_share or (lambda share: None))
     if start.status in HOPELESS:
         tracer.keep((problem, None), [start.theta])

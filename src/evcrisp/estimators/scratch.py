@@ -1,6 +1,5 @@
 """Arrays of a thread that outlive a window: fresh memory costs more than its use."""
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,14 @@ Singles = NDArray[np.float32]
 #: Arrays with a longer side than this are not kept for the next window.
 _MOST_KEPT = 4_000_000
 
-_LOCAL = threading.local()
+_WORKSPACE = Workspace()
 
 
 def scratch(name: str, *shape: int, dtype: type = np.float64) -> NDArray[Any]:
     """Return an array of this thread by name, unless the window is huge: its memory is given back."""
     if max(shape) > _MOST_KEPT:
         return np.empty(shape, dtype)
-    try:
-        workspace: Workspace = _LOCAL.workspace
-    except AttributeError:
-        workspace = _LOCAL.workspace = Workspace()
-    return workspace.array(name, dtype, *shape)
+    return _WORKSPACE.array(name, dtype, *shape)
 
 
 def scratch_singles(name: str, *shape: int) -> Singles:

@@ -151,7 +151,7 @@ class View:
 def _probe_warp(model: MotionModel, resolution: tuple[int, int], n: int) -> PreparedWarp:
     """Return the warp of the probes for a window of one second."""
     probes = uniform_probes(resolution, n)
-    return prepare(model, probes.x, probes.y, probes.t.astype(np.float64))
+    return prepare(model, probes.x, probes.y, probes.t.astype(np.float64), resolution)
 
 
 def _padding_px(

@@ -1,6 +1,7 @@
 """Arrays that are used again from evaluation to evaluation."""
 
 import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -10,23 +11,31 @@ Floats = NDArray[np.float64]
 
 
 class Workspace:
-    """Scratch arrays by name, kept for the next call.
+    """Scratch arrays by name, kept for the next call; every thread has its own.
 
     A new array of a megabyte costs more than a blur of it, because its memory is fetched from
-    the system page by page. Not for two threads at once.
+    the system page by page.
     """
 
-    __slots__ = ("_rows",)
+    __slots__ = ("_local",)
 
     def __init__(self) -> None:
-        self._rows: dict[tuple[str, type], NDArray[Any]] = {}
+        self._local = threading.local()
+
+    def __reduce__(self) -> tuple[type["Workspace"], tuple[()]]:
+        """Copy and pickle none of the arrays."""
+        return Workspace, ()
 
     def array(self, name: str, dtype: type, *shape: int) -> NDArray[Any]:
         """Return the array of that name and kind in any shape; what is in it is arbitrary."""
         size = math.prod(shape)
-        row = self._rows.get((name, dtype))
+        try:
+            rows: dict[tuple[str, type], NDArray[Any]] = self._local.rows
+        except AttributeError:
+            rows = self._local.rows = {}
+        row = rows.get((name, dtype))
         if row is None or row.size < size:
-            row = self._rows[name, dtype] = np.empty(size, dtype)
+            row = rows[name, dtype] = np.empty(size, dtype)
         return row[:size] if len(shape) == 1 else row[:size].reshape(shape)
 
     def floats(self, name: str, *shape: int) -> Floats:

@@ -36,7 +36,8 @@ class EsrMeter:
         if slice_events >= 2**31:
             raise ConfigError(f"`slice_events` must be below 2^31; got {slice_events}.")
         self.resolution = as_resolution(resolution)
-        self._slice_events, self._slice_us = slice_events, slice_us
+        self._slice_events = int(slice_events)
+        self._slice_us = None if slice_us is None else int(slice_us)
         width, height = self.resolution
         self._counts = np.zeros((height + 2, width + 2), np.int32)
         self._lines = np.zeros((4, width + 2), np.int32)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.camera import Camera
+from evcrisp.contract import check_lengths
 from evcrisp.errors import ConfigError
 from evcrisp.motion._protocol import MotionModel
 from evcrisp.motion.affine import Affine
@@ -46,11 +47,15 @@ class PreparedWarp:
 
     def fill(self, theta: ArrayLike, out_x: Singles | Floats, out_y: Singles | Floats) -> None:
         """Fill two arrays, shape (n,), with these positions, in single or double precision."""
+        if not self.x.size == out_x.size == out_y.size:
+            check_lengths(x=self.x, out_x=out_x, out_y=out_y)
         full = self._full(theta)
         self.warp_kernel(full, self.x, self.y, self.dt, *self.extra, out_x, out_y)
 
     def pull(self, theta: ArrayLike, slope_x: Floats, slope_y: Floats) -> Floats:
         """Return the sum over events of ``J_k^T (slope_x[k], slope_y[k])``, shape (m,)."""
+        if not self.x.size == slope_x.size == slope_y.size:
+            check_lengths(x=self.x, slope_x=slope_x, slope_y=slope_y)
         full = self._full(theta)
         out = np.zeros(full.size)
         self.pull_kernel(full, self.x, self.y, self.dt, *self.extra, slope_x, slope_y, out)
@@ -85,7 +90,13 @@ class PreparedWarp:
         return np.concatenate((np.zeros(3), values)) if isinstance(self.model, Zoom) else values
 
 
-def prepare(model: MotionModel, x: Floats, y: Floats, dt: Floats) -> PreparedWarp:
+def prepare(
+    model: MotionModel,
+    x: Floats,
+    y: Floats,
+    dt: Floats,
+    resolution: tuple[int, int] | None = None,
+) -> PreparedWarp:
     """Convert events once for a model: rays for a rotation, pixels otherwise.
 
     Parameters
@@ -96,14 +107,17 @@ def prepare(model: MotionModel, x: Floats, y: Floats, dt: Floats) -> PreparedWar
         Pixels of the events.
     dt : ndarray, shape (n,), float64, s
         Time since the reference time.
+    resolution : (int, int), optional, px
+        ``(width, height)`` of the sensor; a distorted lens is then looked up once per sensor.
     """
     from evcrisp.kernels import warp as kernels
 
+    check_lengths(x=x, y=y, dt=dt)
     extra: tuple[Floats, ...] = ()
     name = model.name
     if isinstance(model, Rotation):
         camera = model.camera
-        ideal_x, ideal_y = _ideal(camera, x, y)
+        ideal_x, ideal_y = _ideal(camera, x, y, resolution)
         x, y = (ideal_x - camera.cx) / camera.fx, (ideal_y - camera.cy) / camera.fy
         extra = (np.array([camera.fx, camera.fy, camera.cx, camera.cy]),)
     elif isinstance(model, Homography):
@@ -122,14 +136,19 @@ def prepare(model: MotionModel, x: Floats, y: Floats, dt: Floats) -> PreparedWar
     )
 
 
-def _ideal(camera: Camera, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+def _ideal(
+    camera: Camera, x: Floats, y: Floats, resolution: tuple[int, int] | None
+) -> tuple[Floats, Floats]:
     """Return ideal pixels; from a table where the pixels are whole, as those of events are."""
     if not camera.is_distorted or x.size == 0:
         return x, y
     column, row = x.astype(np.intp), y.astype(np.intp)
     if column.min() < 0 or row.min() < 0 or (column != x).any() or (row != y).any():
         return camera.undistort(x, y)
-    table = _ideal_table(camera, int(column.max()) + 1, int(row.max()) + 1)
+    width, height = int(column.max()) + 1, int(row.max()) + 1
+    if resolution is not None and width <= resolution[0] and height <= resolution[1]:
+        width, height = resolution
+    table = _ideal_table(camera, width, height)
     return table[row, column, 0], table[row, column, 1]
 
 

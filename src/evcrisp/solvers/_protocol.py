@@ -18,7 +18,7 @@ class Status(Enum):
     """How a search ended; not converging is a status, not an exception."""
 
     CONVERGED = "converged"
-    MAX_ITER = "stopped at `max_iter`; raise it or loosen `tol`"
+    MAX_ITER = "stopped after the most steps; allow more, or loosen the tolerance"
     TOO_FEW_EVENTS = "too few events to tell a motion"
     FLAT = "the objective does not depend on the motion"
     COLLAPSED = "the contrast map collapsed to a few pixels; use fewer parameters or a bound"

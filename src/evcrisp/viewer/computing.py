@@ -66,9 +66,9 @@ class Computer:
         )
 
     def _filter(self, request: Request) -> bytes:
-        window = self.spool.window(request.start_us, request.length_us, lead_us=LEAD_US)
+        window = self.spool.window(request.start_us - LEAD_US, request.length_us + LEAD_US)
         labels = denoise(window.events, request.filter)
-        n_lead = int(np.searchsorted(window.events.t, window.t_start))
+        n_lead = int(np.searchsorted(window.events.t, window.t_start + LEAD_US))
         return labels_bundle(window.events[n_lead:], labels.signal[n_lead:], _asked(request))
 
     def _front_at(self, request: Request, window: Window) -> ParetoFront:
@@ -86,7 +86,7 @@ class Computer:
         model = front.problem.data.warp.model
         dt = seconds_since(events.t, window.t_ref)
         raw = events.x.astype(np.float64), events.y.astype(np.float64)
-        aligned = prepare(model, *raw, dt).warp(point.theta)
+        aligned = prepare(model, *raw, dt, events.resolution).warp(point.theta)
         w_map = front.w_map(index)
         confidence = np.clip(front.problem.contrast.sample(w_map, *aligned), 0.0, 1.0)
         facts = {

@@ -89,10 +89,10 @@ class Spool:
         first, last = np.searchsorted(t, (t_start, t_start + length_us))
         return int(first), int(last)
 
-    def window(self, start_us: int, length_us: int, *, lead_us: int = 0) -> Window:
-        """Return a window that starts so long after the first event; ``lead_us`` adds time before."""
+    def window(self, start_us: int, length_us: int) -> Window:
+        """Return a window that starts so long after the first event."""
         pixels, times = self._mapped()
-        first, last = self._range(times, start_us - lead_us, length_us + lead_us)
+        first, last = self._range(times, start_us, length_us)
         events = unpack_events(
             np.array(pixels[first:last]),
             np.array(times[first:last]),
