@@ -15,6 +15,8 @@ import numpy as np
 
 import evcrisp
 from evcrisp.camera import Camera
+from evcrisp.errors import ConfigError
+from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
 from evcrisp.events import Events
 from evcrisp.io._npz_packer import NpzPacker
@@ -22,8 +24,14 @@ from evcrisp.io._writing import naming, refuse_inputs, replacing
 from evcrisp.io.formats import READERS, WRITERS
 from evcrisp.io.recording import Recording
 from evcrisp.io.writing import fill
+from evcrisp.motion import MOTION_MODELS, MotionModel
+from evcrisp.registry import configured
+from evcrisp.solvers import Status
 from evcrisp.tracking import Windows, track
 from evcrisp.voting import LabeledChunk, vote
+
+#: Ends of a search that tell no motion.
+_UNKNOWN = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE)
 
 
 @dataclass(slots=True)
@@ -73,18 +81,13 @@ class _Journal:
     n_windows: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     warnings: Counter[str] = field(default_factory=Counter)
-    config: Any = None
+
+    def note_model(self, model: type[MotionModel]) -> None:
+        names = zip(model.param_names, model.param_units, strict=True)
+        columns = ("t_start_us", "t_end_us", "n_events", "n_signal", "status")
+        self.motion.writerow([*columns, *(f"{name} [{unit}]" for name, unit in names)])
 
     def note_window(self, result: Estimate) -> Estimate:
-        if self.n_windows == 0:
-            names = [
-                f"{n} [{u}]"
-                for n, u in zip(result.motion.param_names, result.motion.param_units, strict=True)
-            ]
-            self.motion.writerow(
-                ["t_start_us", "t_end_us", "n_events", "n_signal", "status", *names]
-            )
-            self.config = result.config
         self.n_windows += 1
         self.statuses[result.status.name.lower()] += 1
         self.warnings.update(result.warnings)
@@ -96,7 +99,9 @@ class _Journal:
             int(result.signal.sum()),
             result.status.name.lower(),
         ]
-        self.motion.writerow([*row, *(repr(float(value)) for value in result.theta)])
+        # What was not found is no motion of zero.
+        theta = np.full_like(result.theta, np.nan) if result.status in _UNKNOWN else result.theta
+        self.motion.writerow([*row, *(repr(float(value)) for value in theta)])
         return result
 
     def note_labels(self, chunk: LabeledChunk) -> Events:
@@ -111,7 +116,8 @@ class _Journal:
         )
         self.n_events += len(chunk.events)
         self.n_kept += int(signal.sum())
-        return chunk.events[signal].with_signal(None)
+        truth = None if chunk.truth is None else chunk.truth[signal]
+        return chunk.events[signal].with_signal(truth)
 
 
 def run_to_folder(
@@ -135,11 +141,12 @@ def run_to_folder(
         Streamed once; memory stays bounded by the windows.
     folder : Path
         Made if it does not exist. Gets the cleaned recording, ``labels.npz``, ``motion.csv`` and
-        ``summary.json``, each complete or not at all.
+        ``summary.json``, each complete or not at all. Windows in which no motion could be told have
+        NaN in ``motion.csv``. Events that came with labels keep them.
     method, motion, camera, windows, **params
         As for :func:`evcrisp.track`.
     overwrite : bool
-        Replace results that are there.
+        Replace results that are there, unless they are those of another recording.
     on_chunk : callable, optional
         Called with every chunk of cleaned events, for progress.
     stop : Stop, optional
@@ -148,6 +155,8 @@ def run_to_folder(
 
     Raises
     ------
+    ConfigError
+        If a name is unknown, a setting cannot be, or the folder holds results of another recording.
     KeyboardInterrupt
         If the run was ended early and nothing was written.
     """
@@ -160,7 +169,11 @@ def run_to_folder(
     for name in names:
         refuse_inputs(folder / name, recording.path)
     has_results = any((folder / name).exists() for name in names)
+    if overwrite:
+        _refuse_others(folder / names[0], recording)
     stop = Stop() if stop is None else stop
+    windows = Windows() if windows is None else windows
+    estimator = configured(ESTIMATORS, method, "method", params)
     estimates = track(recording, method, motion, camera=camera, windows=windows, **params)
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -171,14 +184,28 @@ def run_to_folder(
         stack.callback(packer.remove)
         lines = io.StringIO()
         journal = _Journal(packer, csv.writer(lines, lineterminator="\n"))
+        journal.note_model(MOTION_MODELS[motion])
         cleaned = _cleaned(stop.until(estimates), journal, recording.resolution)
         fill(clean_path, writer, cleaned, extras_from=recording, on_chunk=on_chunk)
         packer.pack({})
         if stop.has_cut and (has_results or not journal.n_windows):
             raise KeyboardInterrupt
         _write_text(motion_path, lines.getvalue())
-        summary = _summary(recording, journal, clean, method, motion, start)
-        summary["stopped"] = stop.has_cut
+        summary = {
+            "evcrisp": evcrisp.__version__,
+            "input": recording.path.name,
+            "format": recording.format,
+            "output": clean.name,
+            "resolution": recording.resolution,
+            "method": method,
+            "motion": motion,
+            "config": _plain(estimator),
+            "windows": _plain(windows),
+            "camera": _plain(camera),
+            **_counts(recording, journal),
+            "elapsed_s": round(time.perf_counter() - start, 3),
+            "stopped": stop.has_cut,
+        }
         _write_text(summary_path, json.dumps(summary, indent=2) + "\n")
     return summary
 
@@ -202,37 +229,37 @@ def _stem(recording: Recording) -> str:
 def _cleaned(
     estimates: Iterator[Estimate], journal: _Journal, resolution: tuple[int, int]
 ) -> Iterator[Events]:
-    yield Events.empty(resolution)
     for chunk in vote(journal.note_window(result) for result in estimates):
         yield journal.note_labels(chunk)
     if not journal.labels.names:
-        journal.note_labels(LabeledChunk(Events.empty(resolution), np.zeros(0), np.zeros(0)))
+        yield journal.note_labels(LabeledChunk(Events.empty(resolution), np.zeros(0), np.zeros(0)))
 
 
-def _summary(
-    recording: Recording,
-    journal: _Journal,
-    clean_path: Path,
-    method: str,
-    motion: str,
-    start: float,
-) -> dict[str, Any]:
-    elapsed_s = time.perf_counter() - start
-    config = asdict(journal.config) if is_dataclass(journal.config) else {}
+def _refuse_others(summary_path: Path, recording: Recording) -> None:
+    """Raise if there are results of another recording: what is not replaced would be mixed with them."""
+    try:
+        name = json.loads(summary_path.read_text())["input"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # none, or none that could be told
+    if name != recording.path.name:
+        raise ConfigError(
+            f"{summary_path.parent} holds the results of {name}, not of {recording.path.name}. "
+            "Choose another folder, or remove this one."
+        )
+
+
+def _plain(config: Any) -> Any:
+    """Return a configuration as JSON can hold it."""
+    return json.loads(json.dumps(asdict(config), default=str)) if is_dataclass(config) else None
+
+
+def _counts(recording: Recording, journal: _Journal) -> dict[str, Any]:
     damage = recording.damage
     return {
-        "evcrisp": evcrisp.__version__,
-        "input": recording.path.name,
-        "format": recording.format,
-        "output": clean_path.name,
-        "method": method,
-        "motion": motion,
-        "config": json.loads(json.dumps(config, default=str)),
         "n_events": journal.n_events,
         "n_kept": journal.n_kept,
         "n_windows": journal.n_windows,
         "statuses": dict(sorted(journal.statuses.items())),
         "warnings": dict(sorted(journal.warnings.items())),
         "damage": None if damage is None else damage.kept(),
-        "elapsed_s": round(elapsed_s, 3),
     }

@@ -20,7 +20,7 @@ from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel
 from evcrisp.registry import configured
 from evcrisp.solvers import Status
-from evcrisp.windows import Window, by_count, by_time, check_gap
+from evcrisp.windows import Window, by_count, by_time, check_gap, ending
 
 Floats = NDArray[np.float64]
 
@@ -162,9 +162,22 @@ def _run(
     history: HotHistory | None = None
     for window in windows:
         history = history or HotHistory(window.events.resolution)
-        result = run_without(estimator, window, model, theta, history.mark(window))
+        result = _estimated(estimator, window, model, theta, history)
         theta = _next_start(result, theta)
         yield result
+
+
+def _estimated(
+    estimator: Estimator,
+    window: Window,
+    model: MotionModel,
+    theta: Floats | None,
+    history: HotHistory,
+) -> Estimate:
+    """Return the estimate of a window without its hot pixels; silence has none."""
+    if not len(window.events):
+        return estimator.run(window, model, theta)
+    return run_without(estimator, window, model, theta, history.mark(window))
 
 
 def _next_start(result: Estimate, theta: Floats | None) -> Floats | None:
@@ -201,8 +214,10 @@ def _follow(
         check_gap(rest, t_start, length, length)
         inside = rest.between(t_start, t_start + length)
         window = Window(inside, t_start, t_start + length, index)
+        if ended:
+            window = ending(window, int(rest.t[-1]))
         history = history or HotHistory(inside.resolution)
-        result = run_without(estimator, window, model, theta, history.mark(window))
+        result = _estimated(estimator, window, model, theta, history)
         theta = _next_start(result, theta)
         t_start += length
         index += len(inside)

@@ -18,9 +18,10 @@ Floats = NDArray[np.float64]
 class LabeledChunk:
     """Events in order, with their final labels."""
 
-    events: Events  # with signal set
+    events: Events  # with signal set to the labels
     score: Floats  # (n,) mean over the windows that hold the event
     confidence: Floats  # (n,) likewise
+    truth: NDArray[np.bool_] | None = None  # (n,) labels that the events came with
 
 
 def vote(estimates: Iterable[Estimate]) -> Iterator[LabeledChunk]:
@@ -67,4 +68,5 @@ def _check_order(left: Events, window: Window, base: int) -> None:
 
 def _labeled(events: Events, votes: Floats) -> LabeledChunk:
     n, keep, score, confidence = votes
-    return LabeledChunk(events.with_signal(keep >= 0.5 * n), score / n, confidence / n)
+    labeled = events.with_signal(keep >= 0.5 * n)
+    return LabeledChunk(labeled, score / n, confidence / n, events.signal)

@@ -2,7 +2,7 @@
 
 import numbers
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +77,8 @@ def by_time(
     Yields
     ------
     Window
-        Windows without events are yielded too, as long as later events exist.
+        Windows without events are yielded too, as long as later events exist. Windows that reach
+        beyond the last event end with it.
 
     Examples
     --------
@@ -108,7 +109,7 @@ def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterat
         parts = [rest]
     rest = Events.concatenate(parts) if parts else None
     while rest is not None and len(rest):
-        yield _timed(rest, t_start, duration_us, step_us, index)
+        yield ending(_timed(rest, t_start, duration_us, step_us, index), int(rest.t[-1]))
         t_start += step_us
         n_past = int(np.searchsorted(rest.t, t_start))
         rest, index = rest[n_past:], index + n_past
@@ -121,6 +122,15 @@ def check_gap(rest: Events, t_start: int, duration_us: int, step_us: int) -> Non
             f"Time jumps from before {t_start} to {rest.t[0]} us, which is more than "
             f"{MAX_EMPTY_WINDOWS} empty windows. Check the recording's time stamps."
         )
+
+
+def ending(window: Window, t_last: int) -> Window:
+    """Return a window that ends with the stream, whose last event is at ``t_last``, if not before.
+
+    Whoever counts events per time would take what was never recorded for silence.
+    """
+    t_end = min(window.t_end, max(t_last, window.t_start) + 1)
+    return replace(window, t_end=t_end)
 
 
 def _timed(rest: Events, t_start: int, duration_us: int, step_us: int, index: int) -> Window:
@@ -178,6 +188,8 @@ def _by_count(chunks: Iterator[Events], n_events: int, step: int) -> Iterator[Wi
 def window_at(source: Events | Iterable[Events], start_us: int, duration_us: int) -> Window:
     """Return one window that starts so long after the first event; it may be empty.
 
+    It ends with the last event where there is none later.
+
     Examples
     --------
     >>> events = Events(x=[0] * 5, y=[0] * 5, t=[100, 104, 105, 109, 112], p=[1] * 5, resolution=(1, 1))
@@ -189,18 +201,19 @@ def window_at(source: Events | Iterable[Events], start_us: int, duration_us: int
         raise ConfigError(f"`start_us` must be a whole number of us; got {start_us}.")
     start_us = int(start_us)
     parts: list[Events] = []
-    t_start = t_end = index = 0
+    t_start = t_end = t_last = index = 0
     for chunk in _chunks(source):
         if not parts:
             t_start = int(chunk.t[0]) + start_us
             t_end = t_start + duration_us
         index += int(np.searchsorted(chunk.t, t_start))
         parts.append(chunk.between(t_start, t_end))
-        if int(chunk.t[-1]) >= t_end:
+        t_last = int(chunk.t[-1])
+        if t_last >= t_end:
             break
     if not parts:
         raise EventDataError("There are no events to take a window of.")
-    return Window(Events.concatenate(parts), t_start, t_end, index)
+    return ending(Window(Events.concatenate(parts), t_start, t_end, index), t_last)
 
 
 def _counted(events: Events, index: int) -> Window:

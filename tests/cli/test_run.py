@@ -52,6 +52,42 @@ def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, 
     assert float(rows[1]["vx [px/s]"]) == pytest.approx(250.0, abs=5.0)
     assert sum(int(row["n_events"]) for row in rows) == len(scene.events)
     assert summary["statuses"]["converged"] >= 3
+    assert summary["resolution"] == [160, 120]
+    assert summary["windows"] == {
+        "window_us": None, "window_events": None, "displacement_px": None, "overlap": 0.0,
+    }  # fmt: skip
+    assert summary["camera"] is None
+
+
+def test_results_of_another_recording_are_not_mixed_with_new_ones(run, scene, tmp_path):
+    one, other = saved(scene, tmp_path / "one.npz"), saved(scene, tmp_path / "other.npz")
+    out = tmp_path / "out"
+    run("run", one, "-o", out, "-m", "cmax")
+    before = {p.name: p.read_bytes() for p in out.iterdir()}
+    told = run("run", other, "-o", out, "-m", "cmax", "--force", code=2).stderr
+    assert f"{out} holds the results of one.npz, not of other.npz." in " ".join(told.split())
+    assert {p.name: p.read_bytes() for p in out.iterdir()} == before
+
+
+def test_windows_without_a_motion_have_none(run, scene, tmp_path):
+    events = scene.events.with_signal(None)
+    t = events.t + 90_000 * (events.t > events.t[len(events) // 2])
+    quiet = evcrisp.Events(x=events.x, y=events.y, t=t, p=events.p, resolution=events.resolution)
+    evcrisp.write(tmp_path / "quiet.npz", quiet)
+    run("run", tmp_path / "quiet.npz", "-o", tmp_path / "out", "-m", "cmax")
+    with (tmp_path / "out" / "motion.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    silent = [row for row in rows if row["status"] == "too_few_events"]
+    assert len(silent) >= 2
+    assert {(row["vx [px/s]"], row["vy [px/s]"]) for row in silent} == {("nan", "nan")}
+    assert all(np.isfinite(float(row["vx [px/s]"])) for row in rows if row not in silent)
+
+
+def test_events_that_came_with_the_truth_keep_it(run, scene, tmp_path):
+    evcrisp.write(tmp_path / "scene.npz", scene.events)
+    run("run", tmp_path / "scene.npz", "-o", tmp_path / "out", "-m", "baf+cmax")
+    kept = load(tmp_path / "out" / "labels.npz")["signal"]
+    assert evcrisp.read(tmp_path / "out" / "scene.clean.npz").equals(scene.events[kept])
 
 
 def test_run_keeps_old_results_unless_forced(run, scene, tmp_path):
@@ -87,6 +123,9 @@ def test_an_empty_recording_gives_empty_results(run, tmp_path):
         run("run", tmp_path / "none.npz", "-o", tmp_path / "out", "-m", "cmax").stdout
     )
     assert (summary["n_events"], summary["n_windows"]) == (0, 0)
+    assert summary["config"]["objective"] is not None
+    header = (tmp_path / "out" / "motion.csv").read_text()
+    assert header == "t_start_us,t_end_us,n_events,n_signal,status,vx [px/s],vy [px/s]\n"
     assert len(load(tmp_path / "out" / "labels.npz")["signal"]) == 0
 
 

@@ -81,7 +81,7 @@ def test_run_keeps_the_windows_that_are_finished(recording, tmp_path):
         signal_ = labels["signal"]
     assert n_events == summary["n_events"] == len(signal_)
     clean = evcrisp.read(out / "scene.clean.npz")
-    assert clean.equals(events[:n_events][signal_].with_signal(None))
+    assert clean.equals(events[:n_events][signal_])
 
 
 def test_run_keeps_older_results_when_it_is_stopped(recording, tmp_path):

@@ -5,6 +5,7 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, EventDataError, Events, UnknownNameError
+from evcrisp.estimators.estimate import _tell_ideal_lens
 from evcrisp.solvers import Status
 from evcrisp.tracking import Windows, track
 from evcrisp.voting import vote
@@ -162,3 +163,20 @@ def test_an_absurd_jump_in_time_does_not_give_empty_windows_forever(scene):
     )
     with pytest.raises(EventDataError, match="Time jumps"):
         list(track(jumped, "cmax", windows=Windows(displacement_px=5.0)))
+
+
+@pytest.mark.parametrize("windows", [Windows(window_us=300_000), Windows(displacement_px=500.0)])
+def test_a_recording_that_is_shorter_than_a_window_is_a_window(scene, windows):
+    short = scene.events.between(0, 20_000)
+    (result,) = track(short, windows=windows)
+    (expected,) = track(short, windows=Windows(window_events=len(short)))
+    assert result.window.t_end == expected.window.t_end
+    np.testing.assert_array_equal(result.signal, expected.signal)
+    np.testing.assert_array_equal(result.theta, expected.theta)
+
+
+def test_turns_without_a_camera_are_said_to_be_guesses_once(scene, caplog):
+    _tell_ideal_lens.cache_clear()
+    for _ in range(2):
+        evcrisp.estimate(scene.events[:3000], "cmax", "rotation")
+    assert caplog.text.count("a lens that sees 60 degrees") == 1

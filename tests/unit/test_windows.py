@@ -29,7 +29,8 @@ def test_windows_by_time_are_the_recording(times, duration, cuts):
     windows = list(by_time(cut(at(times), cuts), duration))
     assert [t for w in windows for t in w.events.t.tolist()] == times
     for w in windows:
-        assert w.t_end - w.t_start == duration
+        # The recording may end before the last window would.
+        assert w.t_end == min(w.t_start + duration, times[-1] + 1)
         assert all(w.t_start <= t < w.t_end for t in w.events.t)
 
 
@@ -143,3 +144,13 @@ def test_numbers_of_numpy_are_numbers(kind):
 def test_a_window_starts_at_a_whole_microsecond():
     with pytest.raises(ConfigError, match="`start_us` must be a whole number of us; got 0.5"):
         window_at(at([0, 1]), 0.5, 10)
+
+
+def test_a_window_ends_with_the_recording():
+    events = at([100, 104, 105, 109, 112])
+    assert [(w.t_start, w.t_end) for w in by_time(events, 8)] == [(100, 108), (108, 113)]
+    ends = [(w.t_start, w.t_end) for w in by_time(events, 8, step_us=4)]
+    assert ends == [(100, 108), (104, 112), (108, 113), (112, 113)]
+    assert (window_at(events, 0, 10).t_end, window_at(events, 4, 60).t_end) == (110, 113)
+    late = window_at(events, 50, 60)
+    assert (late.t_start, late.t_end, len(late.events)) == (150, 151, 0)

@@ -64,7 +64,8 @@ class FigureSource:
         whole = window_at(recording.chunks(), self.start_us - lead_us, self.window_us + lead_us)
         t_start = whole.t_start + lead_us
         n_lead = int(np.searchsorted(whole.events.t, t_start))
-        window = Window(whole.events[n_lead:], t_start, whole.t_end, whole.index + n_lead)
+        t_end = max(whole.t_end, t_start + 1)
+        window = Window(whole.events[n_lead:], t_start, t_end, whole.index + n_lead)
         refuse_nothing(window, self.start_us, self.window_us)
         return whole.events[:n_lead], window
 

@@ -89,6 +89,8 @@ class AutoRegret:
         """Estimate motion and labels of one window."""
         events = window.events.contiguous()
         data = WindowData.of(window, model)
+        if not len(events):
+            return self._silence(window, model, theta0)
         counts = events_per_pixel(events)
         hot = of_hot_pixels(events.x, events.y, counts)
         cool = ~hot
@@ -117,6 +119,23 @@ class AutoRegret:
             w_map=w_map,
             regret=regret,
             warnings=_warnings(end.status, evidence),
+        )
+
+    def _silence(self, window: Window, model: MotionModel, theta0: Floats | None) -> Estimate:
+        """Return what a window without events has: pauses of hours must cost next to nothing."""
+        nothing = np.empty(0)
+        theta = np.zeros(len(model.param_names)) if theta0 is None else np.nan_to_num(theta0)
+        return Estimate(
+            theta=theta,
+            signal=np.empty(0, np.bool_),
+            score=nothing,
+            confidence=nothing,
+            aligned_x=nothing,
+            aligned_y=nothing,
+            status=Status.TOO_FEW_EVENTS,
+            motion=model,
+            window=window,
+            config=self,
         )
 
 

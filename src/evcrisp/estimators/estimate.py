@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,18 @@ def model_for(motion: str, resolution: Sequence[int], camera: Camera | None) -> 
                 f"the sensor of {width}x{height} px. Is it the calibration of this sensor?"
             )
         tell_doubt(camera, (width, height))
+    elif motion == "rotation":
+        _tell_ideal_lens()
     return motion_model(motion, resolution, camera)
+
+
+@lru_cache(maxsize=1)
+def _tell_ideal_lens() -> None:
+    """Warn that turns are guesses; once, not for every window."""
+    _LOG.warning(
+        "The motion 'rotation' has no camera: its rad/s are those of a lens that sees 60 degrees from "
+        "left to right. Give the calibration of the camera."
+    )
 
 
 def checked_theta(theta0: ArrayLike | None, model: MotionModel) -> NDArray[np.float64] | None:

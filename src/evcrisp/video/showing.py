@@ -48,7 +48,7 @@ def shown_frames(
 def _windows_apart(chunks: Iterable[Events], window_us: int, step_us: int) -> Iterator[Window]:
     """Cut windows with gaps between them: what a fast video leaves out is not estimated either."""
     for step in by_time(chunks, step_us):
-        t_end = step.t_start + window_us
+        t_end = min(step.t_start + window_us, step.t_end)
         inside = step.events.between(step.t_start, t_end)
         yield Window(inside, step.t_start, t_end, step.index)
 
@@ -92,7 +92,8 @@ def _between(parts: Iterable[_Part], window_us: int, step_us: int) -> Iterator[S
     for part in parts:
         held.append(part)
         t_frame = part.window.t_start if t_frame is None else t_frame
-        while t_frame + window_us <= part.window.t_end:
+        # The last window may be shorter; its frames are not.
+        while t_frame <= part.window.t_start:
             yield _joined(held, t_frame, t_frame + window_us)
             t_frame += step_us
             held = [part for part in held if part.window.t_end > t_frame]

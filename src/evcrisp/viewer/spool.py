@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evcrisp.events import Events
 from evcrisp.viewer.packing import pack_pixels, unpack_events, write_bundle
-from evcrisp.windows import Window
+from evcrisp.windows import Window, ending
 
 PIXELS, TIMES = "pixels.u4", "times.i8"
 
@@ -100,7 +100,8 @@ class Spool:
             has_labels=self.has_labels,
         )
         t_start = self.t_first + start_us
-        return Window(events, t_start, t_start + length_us, first)
+        window = Window(events, t_start, t_start + length_us, first)
+        return ending(window, int(times[-1])) if times.size else window
 
     def packed_window(self, start_us: int, length_us: int) -> bytes:
         """Return the events of a window as a bundle of 8 bytes per event."""
