@@ -162,6 +162,16 @@ def test_how_a_stream_is_cut_does_not_change_what_is_drawn(make_events):
     assert drawn.equals(random_subset(events, 300, seed=1))
 
 
+@pytest.mark.parametrize(
+    ("n_total", "n_found"), [(200, "700 or more"), (999, "1000 or more"), (1001, "1000")]
+)
+def test_a_stream_of_another_length_is_not_drawn_from_wrongly(make_events, n_total, n_found):
+    events = make_events(1000)
+    chunks = random_chunks((events[:700], events[700:]), 100, n_total=n_total)
+    with pytest.raises(ConfigError, match=f"which has {n_found}; got {n_total}. Count them"):
+        list(chunks)
+
+
 def test_contrast_of_an_edge_is_that_of_the_blurred_line():
     edge = Events(x=[4] * 8, y=range(8), t=range(8), p=[1] * 8, resolution=(9, 8))
     profile = np.array([0, 0, 39, 57, 64, 57, 39, 0, 0])  # 255 times the weights, rounded
