@@ -119,6 +119,17 @@ def test_events_cannot_outnumber_the_raw_ones(make_events):
         esr(make_events(20), raw=make_events(10), slice_events=5)
 
 
+def test_raw_events_that_can_be_read_only_once_are_refused(make_events):
+    raw = make_events(400)
+    pieces = [raw[:150], raw[150:]]
+    with pytest.raises(EventDataError, match="`raw` is read twice.*got a generator.*a list of chu"):
+        esr(raw[::2], raw=(piece for piece in pieces), slice_events=50)
+    with pytest.raises(EventDataError, match="`raw` is read twice.*got a list_iterator"):
+        esr(raw[::2], raw=iter(pieces), slice_events=50)
+    in_pieces = esr(raw[::2], raw=pieces, slice_events=50)
+    assert in_pieces.random_esr == esr(raw[::2], raw=raw, slice_events=50).random_esr
+
+
 @pytest.mark.parametrize("setting", [{"slice_events": 0}, {"slice_us": 0}, {"slice_events": 1.5}])
 def test_impossible_slices_are_refused(make_events, setting):
     with pytest.raises(ConfigError, match="must be 1 or more"):
