@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from evcrisp.estimators.pareto import pareto_front
     from evcrisp.estimators.result import Estimate
     from evcrisp.filters import denoise
-    from evcrisp.io.reading import open_recording as open
-    from evcrisp.io.reading import read
+    from evcrisp.io.reading import open_recording, read
     from evcrisp.io.recording import Recording
     from evcrisp.io.writing import write
     from evcrisp.simulation.config import SimulationConfig
@@ -33,8 +32,11 @@ if TYPE_CHECKING:
     from evcrisp.simulation.result import Simulation
     from evcrisp.tracking import Windows, track
 
+    open = open_recording  # as in every imaging library
+
 __version__ = "0.1.0"
 
+# Without `open`, which `from evcrisp import *` would put in the place of Python's own.
 __all__ = [
     "Camera",
     "ConfigError",
@@ -56,7 +58,6 @@ __all__ = [
     "by_time",
     "denoise",
     "estimate",
-    "open",
     "pareto_front",
     "read",
     "simulate",
@@ -95,4 +96,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_LAZY})

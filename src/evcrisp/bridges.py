@@ -60,7 +60,10 @@ def _shared_records(events: Events) -> NDArray[Any] | None:
         return None
     if base.dtype.itemsize != RECORD_DTYPE.itemsize or not base.flags.c_contiguous:
         return None
-    first = (start - base.__array_interface__["data"][0]) // RECORD_DTYPE.itemsize
+    # Records may begin before their time: then ours would begin, and end, in the middle of them.
+    first, rest = divmod(start - base.__array_interface__["data"][0], RECORD_DTYPE.itemsize)
+    if rest:
+        return None
     shared = base[first : first + len(events)].view(RECORD_DTYPE)
     shared.flags.writeable = False
     return shared

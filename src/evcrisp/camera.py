@@ -10,15 +10,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.errors import ConfigError
+from evcrisp._lens import TOLERANCE, bend, unbend
+from evcrisp.errors import ConfigError, EventDataError
 
 Floats = NDArray[np.float64]
 
 _LOG = logging.getLogger(__name__)
 
 _MAX_FILE_CHARACTERS = 4096
-_MAX_ITERATIONS = 100
-_TOLERANCE = 1e-10  # of a ray's slope; about 1e-8 px
 
 #: How far from the middle of the sensor, as a share of its size, a principal point may lie without a
 #: doubt. That of the Event Camera Dataset is at 0.12; one for half the resolution is at 0.25.
@@ -149,43 +148,34 @@ class Camera:
         )
 
     def distort(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the pixel that sees the ray of an ideal pixel."""
-        x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+        """Return the pixel that sees the ray of an ideal pixel, as new arrays of one shape."""
+        x, y = _pair(x, y)
         if not self.is_distorted:
             return x, y
-        xn, yn = self._bend((x - self.cx) / self.fx, (y - self.cy) / self.fy)
+        xn, yn = bend(self.distortion, (x - self.cx) / self.fx, (y - self.cy) / self.fy)
         return self.fx * xn + self.cx, self.fy * yn + self.cy
 
     def undistort(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the ideal pixel of the ray that a pixel sees.
+        """Return the ideal pixel of the ray that a pixel sees, as new arrays of one shape.
 
         Iterative where the lens is distorted: for events use :meth:`ideal_pixels` once and look
-        up, instead of calling this per event.
+        up, instead of calling this per event. A distortion that folds the image back on itself has
+        an inverse within the fold.
 
         Raises
         ------
         ConfigError
             If the distortion has no inverse at one of the points.
         """
-        x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+        x, y = _pair(x, y)
         if not self.is_distorted:
             return x, y
-        xd, yd = (x - self.cx) / self.fx, (y - self.cy) / self.fy
-        xn, yn = xd, yd
-        residual = np.full(np.broadcast(xd, yd).shape, np.inf)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for _ in range(_MAX_ITERATIONS):
-                xb, yb = self._bend(xn, yn)
-                residual = np.maximum(np.abs(xb - xd), np.abs(yb - yd))
-                if not np.any(residual > _TOLERANCE):
-                    break
-                radial, dx, dy = self._bend_terms(xn, yn)
-                xn, yn = (xd - dx) / radial, (yd - dy) / radial
-        if not np.all(residual <= _TOLERANCE):
-            worst = np.unravel_index(np.argmax(np.nan_to_num(residual, nan=np.inf)), residual.shape)
-            px, py = (np.broadcast_to(v, residual.shape)[worst] for v in (x, y))
+        slopes = (x - self.cx) / self.fx, (y - self.cy) / self.fy
+        xn, yn, missing = unbend(self.distortion, *slopes)
+        if np.any(missing > TOLERANCE):
+            worst = np.unravel_index(np.argmax(missing), x.shape)
             raise ConfigError(
-                f"`distortion` {self.distortion} has no inverse at pixel ({px}, {py}). "
+                f"`distortion` {self.distortion} has no inverse at pixel ({x[worst]}, {y[worst]}). "
                 "Check the calibration, and that it belongs to this resolution."
             )
         return self.fx * xn + self.cx, self.fy * yn + self.cy
@@ -200,17 +190,17 @@ class Camera:
         """Return the ray of every pixel as its slopes ``(X/Z, Y/Z)``, shape (h, w, 2)."""
         return (self.ideal_pixels(resolution) - (self.cx, self.cy)) / (self.fx, self.fy)
 
-    def _bend(self, xn: Floats, yn: Floats) -> tuple[Floats, Floats]:
-        radial, dx, dy = self._bend_terms(xn, yn)
-        return xn * radial + dx, yn * radial + dy
 
-    def _bend_terms(self, xn: Floats, yn: Floats) -> tuple[Floats, Floats, Floats]:
-        k1, k2, p1, p2, k3 = self.distortion
-        r2 = xn * xn + yn * yn
-        radial = 1.0 + r2 * (k1 + r2 * (k2 + r2 * k3))
-        dx = 2.0 * p1 * xn * yn + p2 * (r2 + 2.0 * xn * xn)
-        dy = p1 * (r2 + 2.0 * yn * yn) + 2.0 * p2 * xn * yn
-        return radial, dx, dy
+def _pair(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+    """Return new arrays of one shape."""
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    try:
+        x, y = np.broadcast_arrays(x, y)
+    except ValueError:
+        raise EventDataError(
+            f"`x` and `y` must be of one shape, or one of them a number; got {x.shape} and {y.shape}."
+        ) from None
+    return x.copy(), y.copy()
 
 
 @lru_cache(maxsize=64)

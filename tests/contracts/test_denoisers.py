@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evcrisp import EventDataError, Events
+from evcrisp import ConfigError, EventDataError, Events
 from evcrisp.filters import DENOISERS, Labels, denoise, denoiser
 
 RESOLUTION = (24, 18)
@@ -131,6 +131,16 @@ def test_events_of_another_sensor_are_refused(name):
         return
     with pytest.raises(EventDataError, match="10x10; got 24x18"):
         stream.label(busy_events(5))
+
+
+def test_settings_that_are_no_numbers_are_refused(name):
+    """Whatever a limit of infinity might mean: it makes scores that are no numbers."""
+    kind = DENOISERS[name]
+    for field in dataclasses.fields(kind):
+        if field.type in (int, float):
+            for value in (np.nan, np.inf, -np.inf):
+                with pytest.raises(ConfigError, match=rf"`{field.name}`.* got .*{value}"):
+                    kind(**{field.name: value})
 
 
 def test_a_denoiser_is_a_value_that_says_what_it_is(name):

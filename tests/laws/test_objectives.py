@@ -73,6 +73,34 @@ def test_the_gradient_can_replace_the_map(objective):
     np.testing.assert_array_equal(iwe, gradient)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.zeros((7, 12))[:, ::2],
+        lambda: np.zeros((6, 7)).T,
+        lambda: np.zeros((14, 6))[::-2],
+        lambda: np.zeros((7, 6), np.float32),
+        lambda: np.zeros((1, 7, 6)),
+    ],
+)
+def test_a_gradient_is_never_lost_on_the_way_to_where_it_was_asked_for(objective, make):
+    iwe, out = random_map((7, 6), seed=3), make()
+    with pytest.raises(ConfigError, match=r"`out` must be a C-contiguous float64.*\(7, 6\); got"):
+        objective.value_and_gradient(iwe, out=out)
+    assert not out.any()
+    turned = np.asfortranarray(iwe)
+    with pytest.raises(ConfigError, match="with gaps or in another order. Leave it out and copy"):
+        objective.value_and_gradient(turned, out=turned)
+    np.testing.assert_array_equal(turned, iwe)
+
+
+def test_a_gradient_goes_to_a_part_of_a_larger_array_that_has_no_gaps(objective):
+    iwe, larger = random_map((7, 6), seed=3), np.zeros((3, 7, 6))
+    objective.value_and_gradient(iwe, out=larger[1])
+    np.testing.assert_array_equal(larger[1], objective.gradient(iwe))
+    assert not larger[::2].any()
+
+
 def test_the_map_is_left_as_it_is(objective):
     iwe = random_map((7, 6), seed=4)
     before = iwe.copy()

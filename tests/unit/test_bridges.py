@@ -43,6 +43,28 @@ def test_a_strided_selection_of_records_is_packed_right():
     np.testing.assert_array_equal(events[::2].to_structured(), array[::2])
 
 
+@pytest.mark.parametrize("shift", range(4))
+def test_records_that_do_not_begin_with_their_time_are_packed_right(shift):
+    layout = {name: RECORD_DTYPE.fields[name] for name in RECORD_DTYPE.names}
+    dtype = np.dtype(
+        {
+            "names": list(layout),
+            "formats": [kind for kind, _ in layout.values()],
+            "offsets": [offset + shift for _, offset in layout.values()],
+            "itemsize": 16,
+        }
+    )
+    array = np.zeros(50, dtype)
+    for name in dtype.names:
+        array[name] = records()[name]
+    events = Events.from_structured(array, (8, 4))
+    for part, expected in ((events, records()), (events[10:20], records()[10:20])):
+        packed = part.to_structured()
+        assert packed.dtype == RECORD_DTYPE
+        np.testing.assert_array_equal(packed, expected)
+        assert np.shares_memory(packed, array) == (shift == 0)
+
+
 def test_contiguous_copies_only_what_is_strided(make_events):
     events = make_events(20)
     assert events.contiguous() is events

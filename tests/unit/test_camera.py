@@ -3,7 +3,7 @@ import pytest
 
 from evcrisp import estimate, simulate
 from evcrisp.camera import Camera, tell_doubt
-from evcrisp.errors import ConfigError
+from evcrisp.errors import ConfigError, EventDataError
 
 #: calib.txt of the Event Camera Dataset, 240 x 180.
 ECD = (
@@ -109,6 +109,38 @@ def test_a_distortion_without_inverse_is_refused():
     camera = Camera(100.0, 100.0, 50.0, 50.0, (-2.0, 0.0, 0.0, 0.0, 0.0))
     with pytest.raises(ConfigError, match="has no inverse at pixel"):
         camera.rays((100, 100))
+
+
+def test_a_lens_that_straightens_again_outside_is_undone():
+    """Dividing by the radial factor again and again does not come to an end with this one."""
+    camera = Camera(150.0, 150.0, 160.0, 120.0, (-0.3, 0.4, 0.0, 0.0, 0.0))
+    np.testing.assert_allclose(
+        camera.distort(*camera.undistort(0.0, 0.0)), 0.0, rtol=0.0, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("place", [(np.nan, 0.0), (np.inf, 0.0), (1e300, 1e300)])
+def test_a_place_that_no_ray_reaches_is_refused(place):
+    camera = Camera(100.0, 100.0, 50.0, 50.0, (-0.1, 0.0, 0.0, 0.0, 0.0))
+    with pytest.raises(ConfigError, match="has no inverse at pixel"):
+        camera.undistort(*place)
+
+
+@pytest.mark.parametrize("distortion", [(0.0,) * 5, (-0.1, 0.01, 0.001, 0.002, 0.0)])
+def test_pixels_are_new_arrays_of_one_shape(distortion):
+    camera = Camera(100.0, 100.0, 3.0, 2.0, distortion)
+    x, y = np.arange(4.0), np.arange(3.0)[:, None]
+    for found in (camera.distort(x, y), camera.undistort(x, y), camera.undistort(x, 5.0)):
+        assert found[0].shape == found[1].shape
+        for values in found:
+            assert not np.shares_memory(values, x)
+            assert not np.shares_memory(values, y)
+            values += 1.0
+    np.testing.assert_array_equal(x, np.arange(4.0))
+    assert camera.undistort([], [])[0].shape == (0,)
+    for change in (camera.distort, camera.undistort):
+        with pytest.raises(EventDataError, match=r"of one shape.*got \(4,\) and \(3,\)"):
+            change(x, y[:, 0])
 
 
 def test_a_field_of_view_beyond_a_pinhole_is_refused():

@@ -75,7 +75,7 @@ def test_the_place_on_the_sensor_does_not_matter():
         ({"tau_us": 0}, "`tau_us` must be positive; got 0"),
         ({"radius": 0}, "`radius` must be positive; got 0"),
         ({"min_events": 2}, "`min_events` must be 3 or more; got 2"),
-        ({"max_px_ms": 0.0}, "`max_px_ms` must be positive; got 0.0"),
+        ({"max_px_ms": 0.0}, "`max_px_ms` must be a positive number; got 0.0"),
     ],
 )
 def test_impossible_parameters_are_explained(params, message):

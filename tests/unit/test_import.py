@@ -1,5 +1,6 @@
 """What a bare import or a look at the help costs: nothing heavy."""
 
+import builtins
 import json
 import subprocess
 import sys
@@ -40,3 +41,11 @@ def test_every_public_name_exists_and_is_listed():
     assert set(evcrisp.__all__) <= set(dir(evcrisp))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = evcrisp.nothing
+
+
+def test_importing_everything_replaces_nothing_of_python():
+    import evcrisp
+
+    assert not set(evcrisp.__all__) & set(dir(builtins))
+    assert "open" in dir(evcrisp)
+    assert evcrisp.open is not open

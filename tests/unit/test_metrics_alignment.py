@@ -85,6 +85,30 @@ def test_truth_is_linear_between_its_stamps_and_unknown_outside():
         interpolate_truth([0.5], [0, 1], [[1.0], [2.0]])
 
 
+@pytest.mark.parametrize(
+    ("truth_t", "message"),
+    [
+        (
+            [0, 20, 10],
+            r"^`truth_t` must not decrease; truth_t\[2\]=10 follows 20. Sort both.*argsort",
+        ),
+        (
+            [0.0, 0.1, 0.2],
+            r"^`truth_t` must be whole microseconds; got float64. For seconds.*truth_t",
+        ),
+        ([[0, 1, 2]], r"^`truth_t` must have one axis; got shape \(1, 3\)"),
+        (
+            np.array([0, 1, 2**63], np.uint64),
+            "^`truth_t` must fit into int64; got 9223372036854775808",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_times_of_the_truth_is_said_of_them(truth_t, message):
+    with pytest.raises(EventDataError, match=message) as error:
+        interpolate_truth([5], truth_t, np.zeros((3, 1)))
+    assert "Events" not in str(error.value)
+
+
 def test_endpoint_errors_of_a_hand_case():
     truth = np.array([[[1.0, 1.0], [0.0, np.inf]], [[0.0, 0.0], [0.0, 1.0]]])
     flow = np.array([[[1.0, 4.0], [9.0, 9.0]], [[0.0, 4.0], [9.0, 9.0]]])

@@ -119,6 +119,17 @@ def test_events_cannot_outnumber_the_raw_ones(make_events):
         esr(make_events(20), raw=make_events(10), slice_events=5)
 
 
+def test_raw_events_that_can_be_read_only_once_are_refused(make_events):
+    raw = make_events(400)
+    pieces = [raw[:150], raw[150:]]
+    with pytest.raises(EventDataError, match="`raw` is read twice.*got a generator.*a list of chu"):
+        esr(raw[::2], raw=(piece for piece in pieces), slice_events=50)
+    with pytest.raises(EventDataError, match="`raw` is read twice.*got a list_iterator"):
+        esr(raw[::2], raw=iter(pieces), slice_events=50)
+    in_pieces = esr(raw[::2], raw=pieces, slice_events=50)
+    assert in_pieces.random_esr == esr(raw[::2], raw=raw, slice_events=50).random_esr
+
+
 @pytest.mark.parametrize("setting", [{"slice_events": 0}, {"slice_us": 0}, {"slice_events": 1.5}])
 def test_impossible_slices_are_refused(make_events, setting):
     with pytest.raises(ConfigError, match="must be 1 or more"):
@@ -160,6 +171,16 @@ def test_how_a_stream_is_cut_does_not_change_what_is_drawn(make_events):
     pieces = (events[:1], events[1:1], events[1:700], events[700:])
     drawn = Events.concatenate(random_chunks(pieces, 300, n_total=1000, seed=1))
     assert drawn.equals(random_subset(events, 300, seed=1))
+
+
+@pytest.mark.parametrize(
+    ("n_total", "n_found"), [(200, "700 or more"), (999, "1000 or more"), (1001, "1000")]
+)
+def test_a_stream_of_another_length_is_not_drawn_from_wrongly(make_events, n_total, n_found):
+    events = make_events(1000)
+    chunks = random_chunks((events[:700], events[700:]), 100, n_total=n_total)
+    with pytest.raises(ConfigError, match=f"which has {n_found}; got {n_total}. Count them"):
+        list(chunks)
 
 
 def test_contrast_of_an_edge_is_that_of_the_blurred_line():

@@ -103,7 +103,7 @@ def test_hashes_of_one_projection_know_nothing(scene):
     ("name", "params", "message"),
     [
         ("iets", {"threshold": 0.0}, "`threshold` must be above 0 and at most 1; got 0.0"),
-        ("iets", {"tau_us": 0.0}, "`tau_us` must be positive; got 0.0"),
+        ("iets", {"tau_us": 0.0}, "`tau_us` must be a positive number; got 0.0"),
         ("pugm", {"sweeps": 0}, "`sweeps` must be positive; got 0"),
         ("pugm", {"coupling": -1.0}, "`coupling` a positive one; got 16.0 and -1.0"),
         ("dbscan", {"radius": 1}, "`radius` must be 2 or more; got 1"),

@@ -1,5 +1,7 @@
 """The parts of the search: scaled parameters, the guard, the frame, levels, hot pixels."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -293,10 +295,23 @@ def test_a_bound_keeps_the_search_from_looking_further():
     ("make", "match"),
     [
         (lambda: SearchConfig(bound_px=0.0), "`bound_px`"),
+        (lambda: SearchConfig(bound_px=math.nan), "`bound_px` must be positive.*got nan"),
+        (lambda: SearchConfig(bound_px=math.inf), "`bound_px`.*at most 1000 px; got inf. Take sho"),
+        (lambda: SearchConfig(bound_px=1e6), "`bound_px`.*at most 1000 px; got 1000000.0"),
         (lambda: SearchConfig(tol_px=0.0), "`tol_px`"),
+        (lambda: SearchConfig(tol_px=math.inf), "`tol_px`"),
         (lambda: SearchConfig(finest_scale=0), "`finest_scale`"),
+        (lambda: SearchConfig(finest_scale=1.5), "`finest_scale` must be a whole number.*got 1.5"),
+        (lambda: SearchConfig(finest_scale=math.inf), "`finest_scale`.*1 to 32; got inf"),
+        (lambda: SearchConfig(finest_scale=10**6), "`finest_scale`.*1 to 32; got 1000000"),
         (lambda: SearchConfig(coarse_events=10), "`coarse_events`"),
+        (lambda: SearchConfig(coarse_events=math.nan), "`coarse_events`.*whole number.*got nan"),
+        (lambda: SearchConfig(coarse_events=10**400), "`coarse_events`.*100 to 1000000000"),
         (lambda: SearchConfig(max_log_area=-1.0), "`max_log_area`"),
+        (lambda: SearchConfig(max_log_area=math.nan), "`max_log_area`"),
+        (lambda: Eja(tol_px=math.nan), "`tol_px` must be a number of px, 0 or more; got nan"),
+        (lambda: Eja(tol_px=-0.1), "`tol_px`.*got -0.1"),
+        (lambda: Eja(rate=math.inf), "`rate` must be a positive number of px; got inf"),
         (lambda: Cmax(start="random"), "`start` must be one of search, zero"),
         (lambda: Eja(tau=0.0), "`tau`"),
         (lambda: Eja(inner="lbfgs"), "`inner` must be one of adam-1, bfgs"),
@@ -313,6 +328,11 @@ def test_a_bound_keeps_the_search_from_looking_further():
 def test_settings_that_cannot_be_are_named(make, match):
     with pytest.raises(ConfigError, match=match):
         make()
+
+
+def test_whole_numbers_of_any_kind_make_the_same_search():
+    assert SearchConfig(finest_scale=np.int64(2), coarse_events=np.int32(4096)) == SearchConfig()
+    assert type(SearchConfig(finest_scale=np.uint8(4)).finest_scale) is int
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,27 @@ def test_a_bent_valley_is_followed_to_its_end(solver):
     np.testing.assert_allclose(result.theta, [1.0, 1.0], atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["grid", "quasi-random"])
+@pytest.mark.parametrize("fun", [valley, hill([40.0, -25.0], np.diag([1.0, 0.3]))])
+def test_a_top_beyond_all_boxes_is_not_said_to_be_reached(name, fun):
+    result = SOLVERS[name]().maximize(fun, np.array([-1.2, 1.0]))
+    assert np.linalg.norm(fun(result.theta)[1]) > 0.1  # still on a slope
+    assert result.status is Status.MAX_ITER
+
+
+@pytest.mark.parametrize("solver", [Grid(rounds=1), QuasiRandom(rounds=2)])
+def test_boxes_that_are_still_large_have_not_converged(solver):
+    assert solver.maximize(bump, np.array([0.3, 0.5])).status is Status.MAX_ITER
+
+
+@pytest.mark.parametrize("name", ["grid", "quasi-random"])
+@pytest.mark.parametrize("m", [1, 2, 4, 6])
+def test_boxes_that_hold_the_top_converge_whatever_the_hill(name, m):
+    for seed in range(5):
+        fun, _ = random_hill(m, seed=100 + seed)
+        assert SOLVERS[name]().maximize(fun, np.zeros(m)).status is Status.CONVERGED
+
+
 def test_bfgs_finds_what_scipy_finds():
     fun, _ = random_hill(8, seed=3, condition=100.0)
     ours = Bfgs().maximize(fun, np.zeros(8))
@@ -268,6 +289,8 @@ def test_a_seed_moves_the_points_of_a_quasi_random_search():
         (lambda: Bfgs(max_iter=0), "`max_iter`"),
         (lambda: Grid(half_width=-1.0), "`half_width`"),
         (lambda: Grid(points=2), "`points`"),
+        (lambda: Grid(tol_step=-1.0), "`tol_step`"),
+        (lambda: QuasiRandom(tol=math.nan), "`tol`"),
         (lambda: Newton(difference=0.0), "`difference`"),
         (lambda: SOLVERS["nelder-mead"](step=0.0), "`step`"),
         (lambda: SOLVERS["nelder-mead"](restarts=-1), "`restarts`"),

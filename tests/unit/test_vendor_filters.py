@@ -113,7 +113,7 @@ def test_hashheat_has_the_directions_of_its_seed():
             "`counters` must be a power of two up to 131072; got 1000",
         ),
         ("hashheat", {"hashes": 1}, "`hashes` must be 2 or more; got 1"),
-        ("hashheat", {"width_px": 0.0}, "`width_px` and `time_unit_us` must be positive; got 0.0"),
+        ("hashheat", {"width_px": 0.0}, "`width_px` must be a positive number; got 0.0"),
     ],
 )
 def test_impossible_parameters_are_explained(name, params, message):

@@ -111,8 +111,10 @@ class Eja:
                 raise ConfigError(
                     f"`{name}` must be one of {', '.join(known)}; got {getattr(self, name)!r}."
                 )
-        if not self.rate > 0.0:
-            raise ConfigError(f"`rate` must be positive; got {self.rate}.")
+        if not 0.0 < self.rate < math.inf:
+            raise ConfigError(f"`rate` must be a positive number of px; got {self.rate}.")
+        if not 0.0 <= self.tol_px < math.inf:
+            raise ConfigError(f"`tol_px` must be a number of px, 0 or more; got {self.tol_px}.")
         if self.max_rounds is not None and self.max_rounds < 1:
             raise ConfigError(f"`max_rounds` must be 1 or more; got {self.max_rounds}.")
         if self.seed < 0:

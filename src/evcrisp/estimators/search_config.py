@@ -1,9 +1,14 @@
 """How a motion is searched for."""
 
+import math
+import numbers
 from dataclasses import dataclass
 
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.guard import MAX_LOG_AREA
+
+#: Ten times what a search expects at most without being told. The work grows with the square.
+MAX_BOUND_PX = 1000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,18 +19,19 @@ class SearchConfig:
     ----------
     bound_px : float, optional, px
         Largest displacement within a window that a cold search expects; 18 % of the larger side of
-        the sensor, but at most 100 px, where not given. Coarse scenes are found beyond it too.
+        the sensor, but at most 100 px, where not given. Coarse scenes are found beyond it too. May
+        be up to 1000.
     tol_px : float, optional, px
         Do the last step without another look at the events when it moves the image by less (root
         mean square over the sensor). Where not given, 0.1 px over the number of parameters, but at
         most 0.05: the fewer there are, the sooner the curvature is known that tells the last step.
     finest_scale : int
-        Pixels of the sensor per pixel of the finest map. 2 makes a kernel with sigma 1 px.
+        Pixels of the sensor per pixel of the finest map, 1 to 32. 2 makes a kernel with sigma 1 px.
     coarse_events : int
         Events on the coarsest level of a sensor of 346 x 260 or less; every finer level takes twice
-        as many, and the finest all.
+        as many, and the finest all. 100 or more.
     max_log_area : float
-        Bound on the change of log area within a window; see `Guard`.
+        Bound on the change of log area within a window, infinity for none; see `Guard`.
     """
 
     bound_px: float | None = None
@@ -35,12 +41,19 @@ class SearchConfig:
     max_log_area: float = MAX_LOG_AREA
 
     def __post_init__(self) -> None:
-        if self.bound_px is not None and not self.bound_px > 0.0:
-            raise ConfigError(f"`bound_px` must be positive; got {self.bound_px}.")
-        for name, least in (("finest_scale", 1), ("coarse_events", 100)):
-            if getattr(self, name) < least:
-                raise ConfigError(f"`{name}` must be {least} or more; got {getattr(self, name)}.")
-        for name in ("tol_px", "max_log_area"):
+        if self.bound_px is not None and not 0.0 < self.bound_px <= MAX_BOUND_PX:
+            raise ConfigError(
+                f"`bound_px` must be positive and at most {MAX_BOUND_PX:.0f} px; got {self.bound_px}. "
+                "Take shorter windows, in which things move less."
+            )
+        for name, least, most in (("finest_scale", 1, 32), ("coarse_events", 100, 10**9)):
             value = getattr(self, name)
-            if value is not None and not value > 0.0:
-                raise ConfigError(f"`{name}` must be positive; got {value}.")
+            if not isinstance(value, numbers.Integral) or not least <= value <= most:
+                raise ConfigError(
+                    f"`{name}` must be a whole number, {least} to {most}; got {value!r}."
+                )
+            object.__setattr__(self, name, int(value))
+        if self.tol_px is not None and not 0.0 < self.tol_px < math.inf:
+            raise ConfigError(f"`tol_px` must be a positive number; got {self.tol_px}.")
+        if not self.max_log_area > 0.0:
+            raise ConfigError(f"`max_log_area` must be positive; got {self.max_log_area}.")

@@ -7,9 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError
 from evcrisp.events import Events
-from evcrisp.filters._checks import at_least
+from evcrisp.filters._checks import at_least, positive
 from evcrisp.filters._protocol import About, Causal, Labels, checked
 
 
@@ -67,8 +66,7 @@ class EvFlow:
         at_least("tau_us", self.tau_us, 1)
         at_least("radius", self.radius, 1, most=100)
         at_least("min_events", self.min_events, 3)
-        if not self.max_px_ms > 0:
-            raise ConfigError(f"`max_px_ms` must be positive; got {self.max_px_ms}.")
+        positive("max_px_ms", self.max_px_ms)
 
     def start(self, resolution: tuple[int, int]) -> "EvFlowStream":
         """Begin a recording without earlier events."""

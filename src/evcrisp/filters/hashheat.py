@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
 from evcrisp.events import Events
-from evcrisp.filters._checks import at_least
+from evcrisp.filters._checks import at_least, positive
 from evcrisp.filters._protocol import About, Causal, Labels, checked
 
 
@@ -99,11 +99,9 @@ class HashHeat:
         at_least("threshold", self.threshold, 0)
         at_least("cold_threshold", self.cold_threshold, 0)
         at_least("seed", self.seed, 0)
-        if not (self.width_px > 0 and self.time_unit_us > 0):
-            raise ConfigError(
-                f"`width_px` and `time_unit_us` must be positive; got {self.width_px} and "
-                f"{self.time_unit_us}."
-            )
+        at_least("warm_event", self.warm_event, 0)
+        positive("width_px", self.width_px)
+        positive("time_unit_us", self.time_unit_us)
         if self.counters not in [2**power for power in range(1, 18)]:
             raise ConfigError(
                 f"`counters` must be a power of two up to {2**17}; got {self.counters}."

@@ -1,6 +1,5 @@
 """Hot pixels: drop the events of a pixel that fires far more often than those around it."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,9 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError
 from evcrisp.events import Events
-from evcrisp.filters._checks import at_least
+from evcrisp.filters._checks import at_least, positive
 from evcrisp.filters._protocol import About, Causal, Labels, checked
 
 
@@ -50,10 +48,8 @@ class HotPixel:
 
     def __post_init__(self) -> None:
         at_least("half_life_us", self.half_life_us, 1, most=10**10)
-        for name in ("least", "factor"):
-            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
-                value = getattr(self, name)
-                raise ConfigError(f"`{name}` must be a positive number; got {value}.")
+        positive("least", self.least)
+        positive("factor", self.factor)
 
     def start(self, resolution: tuple[int, int]) -> "HotPixelStream":
         """Begin a recording in which no pixel has fired."""

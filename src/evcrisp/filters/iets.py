@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
 from evcrisp.events import Events
-from evcrisp.filters._checks import at_least
+from evcrisp.filters._checks import at_least, positive
 from evcrisp.filters._held import Held
 from evcrisp.filters._protocol import About, Labels, checked
 
@@ -74,8 +74,7 @@ class Iets:
         at_least("before_us", self.before_us, 0)
         at_least("after_us", self.after_us, 1)
         at_least("radius", self.radius, 1, most=100)
-        if not self.tau_us > 0:
-            raise ConfigError(f"`tau_us` must be positive; got {self.tau_us}.")
+        positive("tau_us", self.tau_us)
         if not 0 < self.threshold <= 1:
             raise ConfigError(f"`threshold` must be above 0 and at most 1; got {self.threshold}.")
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evcrisp.errors import ConfigError, FormatError
 from evcrisp.events import Events
 from evcrisp.filters import _weights
+from evcrisp.filters._checks import at_least
 from evcrisp.filters._encoding import MLPF_RADIUS, TAU_US
 from evcrisp.filters._protocol import About, Causal, Labels, checked
 
@@ -79,8 +80,7 @@ class Mlpf:
             raise ConfigError(
                 f"`encoding` must be one of {', '.join(ENCODINGS)}; got {self.encoding!r}."
             )
-        if self.tau_us <= 0:
-            raise ConfigError(f"`tau_us` must be positive; got {self.tau_us}.")
+        at_least("tau_us", self.tau_us, 1)
 
     def start(self, resolution: tuple[int, int]) -> "MlpfStream":
         """Begin a recording in which no pixel has fired."""

@@ -46,6 +46,12 @@ def random_chunks(
         How many events the stream has.
     seed : int
         Same seed, same events.
+
+    Raises
+    ------
+    ConfigError
+        When the stream turns out to have more events than ``n_total``, or fewer: the chunks that
+        came before it were drawn for another number.
     """
     n_kept, n_total = operator.index(n_kept), operator.index(n_total)
     if not 0 <= n_kept <= n_total:
@@ -53,12 +59,23 @@ def random_chunks(
     return _drawn(chunks_of(source), n_kept, n_total, seed)
 
 
-def _drawn(chunks: Iterable[Events], n_wanted: int, n_left: int, seed: int) -> Iterator[Events]:
+def _drawn(chunks: Iterable[Events], n_wanted: int, n_total: int, seed: int) -> Iterator[Events]:
     from evcrisp.kernels.metrics_random import draw
 
-    rng = np.random.default_rng(seed)
+    rng, n_left = np.random.default_rng(seed), n_total
     for chunk in chunks:
+        if len(chunk) > n_left:
+            raise _wrong_total(n_total, f"{n_total - n_left + len(chunk)} or more")
         chosen = np.empty(len(chunk), np.bool_)
         n_wanted = draw(rng.random(len(chunk)), n_left, n_wanted, chosen)
         n_left -= len(chunk)
         yield chunk[chosen]
+    if n_left:
+        raise _wrong_total(n_total, str(n_total - n_left))
+
+
+def _wrong_total(n_total: int, n_events: str) -> ConfigError:
+    return ConfigError(
+        f"`n_total` must be the number of events of the stream, which has {n_events}; got {n_total}. "
+        "Count them in a pass before."
+    )

@@ -1,7 +1,8 @@
 """Event structural ratio (ESR, MESR): how far the events of a slice are from even noise."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from evcrisp.errors import EventDataError
 from evcrisp.events import Events
 from evcrisp.metrics._chunks import chunks_of
 from evcrisp.metrics.control import random_chunks
@@ -36,7 +37,7 @@ def esr(
     events : Events or iterable of Events
         What is judged; chunks are read once.
     raw : Events or iterable of Events, optional
-        What it was taken from, for retention and controls; must allow two passes.
+        What it was taken from, for retention and controls; read twice, so no generator.
     slice_events : int
         Events of a slice; an incomplete last slice is dropped.
     slice_us : int, optional
@@ -48,6 +49,11 @@ def esr(
     -------
     EsrReport
         Means are NaN where there is no complete slice.
+
+    Raises
+    ------
+    EventDataError
+        If ``raw`` can be read only once, or has fewer events than ``events``.
 
     Notes
     -----
@@ -62,6 +68,12 @@ def esr(
     >>> round(report.esr, 6), report.n_slices
     (0.819515, 1)
     """
+    if isinstance(raw, Iterator):
+        raise EventDataError(
+            f"`raw` is read twice and must allow that; got a {type(raw).__name__}, which is empty "
+            "after the first time. Pass Events or a list of chunks: recording.read(), or "
+            "list(recording.chunks())."
+        )
     own = _measured(events, slice_events, slice_us)
     if raw is None:
         return own

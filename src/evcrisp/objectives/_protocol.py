@@ -5,6 +5,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.errors import ConfigError
+
 Floats = NDArray[np.float64]
 
 
@@ -23,7 +25,10 @@ class Objective(Protocol):
         ...
 
     def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
-        """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
+        """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself.
+
+        ``out`` must be float64, C-contiguous and of the shape of the map.
+        """
         ...
 
 
@@ -36,6 +41,13 @@ def copied(iwe: Floats, out: Floats | None) -> Floats:
     """Return the map in the array in which its gradient shall replace it."""
     if out is None:
         return np.array(iwe, np.float64, order="C")
+    # Kernels write to one row of pixels, which is a copy where there are gaps.
+    if out.dtype != np.float64 or out.shape != np.shape(iwe) or not out.flags.c_contiguous:
+        gaps = "" if out.flags.c_contiguous else ", with gaps or in another order"
+        raise ConfigError(
+            f"`out` must be a C-contiguous float64 array of shape {np.shape(iwe)}; got {out.dtype} "
+            f"of shape {out.shape}{gaps}. Leave it out and copy the gradient."
+        )
     if out is not iwe:
         out[...] = iwe
     return out

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evcrisp.errors import ConfigError
 from evcrisp.solvers._counted import as_start
 from evcrisp.solvers._protocol import Function, SolverResult
-from evcrisp.solvers.grid import look_around
+from evcrisp.solvers.grid import check_tolerances, look_around, shrinking
 
 Floats = NDArray[np.float64]
 
@@ -33,6 +33,8 @@ class QuasiRandom:
         Size of a box relative to the one before, 0 to 1.
     seed : int
         Shifts the points (modulo the box), differently in each round.
+    tol_step, tol : float
+        As for `Grid`.
     """
 
     name: ClassVar[str] = "quasi-random"
@@ -43,6 +45,8 @@ class QuasiRandom:
     rounds: int = 25
     shrink: float = 0.65
     seed: int = 0
+    tol_step: float = 0.1
+    tol: float = 1e-6
 
     def __post_init__(self) -> None:
         if not self.half_width > 0.0:
@@ -55,6 +59,7 @@ class QuasiRandom:
             raise ConfigError(f"`shrink` must lie in 0..1; got {self.shrink}.")
         if self.seed < 0:
             raise ConfigError(f"`seed` must be 0 or more; got {self.seed}.")
+        check_tolerances(self.tol_step, self.tol)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Search around ``theta0``, in units in which a step of 1 is of moderate size."""
@@ -65,7 +70,8 @@ class QuasiRandom:
             shift = np.random.default_rng((self.seed, round_)).random(start.size)
             return iter(2.0 * ((unit + shift) % 1.0) - 1.0)
 
-        return look_around(fun, start, self.half_width, [self.shrink] * self.rounds, offsets)
+        boxes = shrinking(self.half_width, self.shrink, self.rounds)
+        return look_around(fun, start, boxes, offsets, self.tol_step, self.tol)
 
 
 def halton(n: int, dimensions: int) -> Floats:
