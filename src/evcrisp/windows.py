@@ -20,6 +20,8 @@ MAX_EMPTY_WINDOWS = 10_000_000
 class Window:
     """Events of one piece of time, and the time to which they are warped.
 
+    It should be as long as what was recorded: time without events counts as silence.
+
     Raises
     ------
     EventDataError
