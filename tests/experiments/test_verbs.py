@@ -110,6 +110,18 @@ def test_tuned_parameters_go_from_one_verb_to_the_other(run, dnd21, tmp_path):
     assert "tuned on the first 50%" in (tmp_path / "table2.md").read_text()
 
 
+@pytest.mark.parametrize("verb", ["reproduce", "tune"])
+def test_the_twin_of_another_data_set_is_refused(run, emlb, tmp_path, verb):
+    if verb == "tune":
+        pytest.importorskip("optuna", reason="needs the extra `tune`")
+    words = {
+        "reproduce": ("table2", "--workers", 0, "--methods", "auto", "--max-events", 1000),
+        "tune": ("baf", "--trials", 1, "--max-events", 1000),
+    }[verb]
+    result = run(verb, *words, "--root", emlb, "-o", tmp_path / "out", code=2)
+    assert "is the simulated twin of E-MLB (END); expected DND21." in result.stderr
+
+
 def test_scale_prints_a_table(run):
     out = run("reproduce", "scale", "--methods", "raw").output
     assert "| a year of one camera | Raw |" in out
