@@ -108,6 +108,9 @@ def test_tuned_parameters_go_from_one_verb_to_the_other(run, dnd21, tmp_path):
     words = ("reproduce", "table2", "--root", dnd21, "--out", tmp_path, "--workers", 0)
     run(*words, *some, "--tuned", file, "--methods", "eja-5")
     assert "tuned on the first 50%" in (tmp_path / "table2.md").read_text()
+    file.write_text("{}")
+    result = run(*words, "--tuned", file, code=2)
+    assert "must be as evcrisp tune writes them" in result.stderr
 
 
 @pytest.mark.parametrize("verb", ["reproduce", "tune"])
