@@ -140,6 +140,28 @@ def test_every_option_of_every_verb_has_help(verb):
             assert parameter.help, parameter.name
 
 
+def every_command(command=main, name="evcrisp"):
+    yield name, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            yield from every_command(command.get_command(context, word), f"{name} {word}")
+
+
+def test_help_is_laid_out_as_it_was_written():
+    for name, command in every_command():
+        text = command.get_help(click.Context(command, info_name=name, terminal_width=100))
+        assert "\\b" not in text, name
+        assert "\b" not in text, name
+
+
+def test_help_of_plot_has_a_line_per_kind(run):
+    lines = run("plot", "--help").stdout.splitlines()
+    assert any(
+        re.fullmatch(r"  xyt +events over space and time +motion .*", line) for line in lines
+    )
+
+
 def test_the_module_is_the_command():
     words = [sys.executable, "-m", "evcrisp", "--version"]
     result = subprocess.run(words, capture_output=True, text=True, check=True)

@@ -84,7 +84,7 @@ def plot_command(
     force: bool,
     **opening: Any,
 ) -> None:
-    r"""Draw a figure of KIND from RECORDING.
+    """Draw a figure of KIND from RECORDING.
 
     \b
     scatter   what each method keeps              roc       ROC curves (needs labels in the file)
@@ -96,7 +96,7 @@ def plot_command(
     intro     drift and alignment
 
     All but motion show one window. Needs the extra 'plot'.
-    """
+    """  # noqa: D301 - click wants the character itself, not a backslash
     from evcrisp.io._writing import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
     from evcrisp.plots import FIGURES, figure, picture_kind, save_figure
