@@ -52,6 +52,34 @@ def test_info_for_people_names_format_and_counts(run, sample):
         assert word in page
 
 
+def test_info_for_people_counts_the_labels(run, sample, make_events, tmp_path):
+    assert "signal / noise" not in run("info", sample).stdout
+    labeled = make_events(1000).with_signal(np.arange(1000) < 250)
+    evcrisp.write(tmp_path / "labeled.npz", labeled)
+    page = run("info", tmp_path / "labeled.npz").stdout
+    assert re.search(r"^signal / noise +250 / 750 \(25.0% signal\)$", page, re.M)
+
+
+@pytest.mark.parametrize(
+    ("t", "said"),
+    [
+        ([7], "-"),
+        ([7, 7], "-"),
+        ([0, 1_000_000], "2 events/s"),
+        ([0, 600_000_000], "0.00333 events/s"),
+        ([0, 2_001], "1000 events/s"),
+        ([0, 1_000], "2.0 thousand events/s"),
+        ([0, 1], "2.0 million events/s"),
+    ],
+)
+def test_info_gives_rates_in_units_that_fit(run, tmp_path, t, said):
+    n = len(t)
+    events = evcrisp.Events(x=[0] * n, y=[0] * n, t=t, p=[1] * n, resolution=(8, 4))
+    evcrisp.write(tmp_path / "slow.npz", events)
+    page = run("info", tmp_path / "slow.npz").stdout
+    assert re.search(rf"^rate +{said}$", page, re.M), page
+
+
 def test_a_damaged_file_ends_with_one_line_and_code_1(run, sample):
     sample.write_bytes(sample.read_bytes()[:-40])
     result = run("info", sample, code=1)
