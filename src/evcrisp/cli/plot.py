@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from evcrisp.cli._camera import camera_for
 from evcrisp.cli._figure_data import COMPARING, FigureSource
@@ -23,6 +22,7 @@ from evcrisp.cli._options import (
 )
 from evcrisp.cli._progress import work_progress
 from evcrisp.cli._types import Number
+from evcrisp.cli._unused import refuse_unused
 
 #: Figures of one window that a method made, and those of a whole Pareto front.
 _OF_A_METHOD = ("scatter", "outcomes", "aligned", "xyt", "maps", "w", "intro", "roc")
@@ -134,11 +134,6 @@ def plot_command(
 def _refuse_what_is_not_taken(context: click.Context, kind: str) -> None:
     """Complain of an option that a figure of this kind would pass over in silence."""
     for name, kinds in _TAKEN_BY.items():
-        if kind in kinds or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-            continue
-        option = next(p for p in context.command.params if p.name == name)
-        raise click.UsageError(
-            f"{max(option.opts, key=len)} is not for the figure {kind!r}, only for "
-            f"{', '.join(kinds)}.",
-            context,
-        )
+        if kind not in kinds:
+            reason = f"is not for the figure {kind!r}, only for {', '.join(kinds)}."
+            refuse_unused(context, [name], reason)
