@@ -146,6 +146,12 @@ def test_wrong_usage_ends_with_code_2(run, words):
     assert "Usage: " in result.stderr
 
 
+def test_a_verb_that_is_misspelled_is_guessed(run):
+    assert "No such command 'runn'. Did you mean 'run'?" in run("runn", code=2).stderr
+    assert "Did you mean" not in run("xyzzy", code=2).stderr
+    assert "Did you mean 'info'" not in run("--inf", code=2).stderr
+
+
 def test_unknown_formats_are_explained(run, sample, tmp_path):
     assert "Did you mean 'npz'" in run("info", sample, "--format", "npzz", code=2).stderr
     assert "suffix of 'a.xyz'" in run("convert", sample, tmp_path / "a.xyz", code=2).stderr
@@ -375,8 +381,10 @@ def test_a_pipe_is_refused(run, sample, tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_standard_output_that_is_full_is_named(sample):
-    words = f"exec {sys.executable} -m evcrisp info {sample} > /dev/full"
+@pytest.mark.parametrize("words", ["info IN", "--help", "-V", "info --help", "datasets check -h"])
+def test_a_standard_output_that_is_full_is_named(sample, words):
+    words = words.replace("IN", str(sample))
+    words = f"exec {sys.executable} -m evcrisp {words} > /dev/full"
     result = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, text=True)
     assert result.returncode == 1
     said = "Error: Standard output could not be written: No space left on device.\n"

@@ -1,5 +1,6 @@
 """The command ``evcrisp``: one verb per file, each loaded when it is called."""
 
+import difflib
 import importlib
 import logging
 import signal
@@ -49,6 +50,29 @@ class VerbGroup(click.Group):
         module = importlib.import_module(f"evcrisp.cli.{cmd_name}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb, or say which one may be meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = difflib.get_close_matches(args[0], VERBS, n=1)
+            if close and not args[0].startswith("-"):
+                error.message += f" Did you mean {close[0]!r}?"
+            raise
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> click.Context:
+        """Read the words before the verb; help and version are printed here, perhaps in vain."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise click.ClickException(of_the_system(error)) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs without loading them."""
