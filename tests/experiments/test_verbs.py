@@ -125,6 +125,32 @@ def test_the_twin_of_another_data_set_is_refused(run, emlb, tmp_path, verb):
     assert "is the simulated twin of E-MLB (END); expected DND21." in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("table1 --root . --small", "--small is not for --root"),
+        ("table1 --window-events 5", "--window-events is not for table1, only for table3, all."),
+        ("table2 --imu-offset-ms 3", "--imu-offset-ms is not for table2"),
+        ("table3 --noise leak", "--noise is not for table3, only for table2, all."),
+        ("scale --workers 2", "--workers is not for scale"),
+        ("overhead --methods baf", "--methods is not for overhead"),
+        ("scale -o elsewhere", "--out is not for scale"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(run, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    assert message in run("reproduce", *words.split(), code=2).stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_option_says_what_takes_it():
+    """There is none that all of tables, scale and overhead take."""
+    from evcrisp.cli.reproduce import _TAKEN_BY, reproduce_command
+
+    names = {parameter.name for parameter in reproduce_command.params}
+    assert set(_TAKEN_BY) == names - {"what"}
+
+
 def test_scale_prints_a_table(run):
     out = run("reproduce", "scale", "--methods", "raw").output
     assert "| a year of one camera | Raw |" in out

@@ -59,9 +59,10 @@ class VerbGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             close = difflib.get_close_matches(args[0], VERBS, n=1)
-            if close and not args[0].startswith("-"):
-                error.message += f" Did you mean {close[0]!r}?"
-            raise
+            if not close or args[0].startswith("-"):
+                raise
+            guess = f"No such command {args[0]!r}. Did you mean {close[0]!r}?"
+            raise click.UsageError(guess, ctx) from error
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any

@@ -1,6 +1,7 @@
 """Kinds of values that options take. What they refuse is said with the name of the option."""
 
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ class OutputFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Check the end of the name."""
-        path = Path(super().convert(value, param, ctx))
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if path.suffix.lower() not in self.suffixes:
             wanted = " or ".join(self.suffixes)
             self.fail(f"expected a name that ends in {wanted}; got {path}.", param, ctx)
