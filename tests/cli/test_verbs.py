@@ -254,6 +254,13 @@ def test_simulate_keeps_the_gyroscope_in_aedat4(run, tmp_path):
     assert json.loads(run("info", tmp_path / "a.aedat4", "--json").stdout)["imu_samples"] == 20
 
 
+def test_simulate_says_nothing_of_a_gyroscope_that_is_in_the_truth(run, tmp_path):
+    words = ("--motion", "rotation", "--duration-ms", "20", "--resolution", "80x60")
+    assert run("simulate", tmp_path / "a.npz", *words).stderr == ""
+    truth = json.loads((tmp_path / "a.npz.truth.json").read_text())
+    assert len(truth["gyro"]["t_us"]) == 20
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -329,8 +336,8 @@ def test_one_event_is_one_event(run, make_events, tmp_path, monkeypatch):
     assert "holds 3 labels, but the recording has 1 event." in run(*words, code=1).stderr
     np.save("labels.npy", np.ones(0, bool))
     assert "holds 0 labels, but the recording has at least 1 event." in run(*words, code=1).stderr
-    words = ("simulate", "c.npz", "--duration-ms", "1", "--motion", "rotation")
-    assert "left out: 1 IMU sample." in run(*words).stderr
+    run("simulate", "c.aedat4", "--duration-ms", "1", "--motion", "rotation")
+    assert "left out: 1 IMU sample." in run("convert", "c.aedat4", "c.npz").stderr
 
 
 def test_simulating_nothing_gives_an_empty_recording(run, tmp_path):

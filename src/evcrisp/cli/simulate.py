@@ -81,10 +81,11 @@ def simulate_command(
     """
     from evcrisp.io._words import counted
     from evcrisp.io._writing import refuse_inputs, replacing
-    from evcrisp.io.writing import write
+    from evcrisp.io.writing import write, writer_for
     from evcrisp.simulation import simulate_chunks, simulate_truth
     from evcrisp.simulation.overrides import build_config
 
+    writer = writer_for(output, to)
     beside = output.with_name(f"{output.name}.truth.json")
     for path in (output, beside):
         refuse_inputs(path, named["camera"], Path(named["texture"]))
@@ -103,7 +104,8 @@ def simulate_command(
             simulate_chunks(config),
             format=to,
             overwrite=force,
-            imu=truth.imu,
+            # The truth beside it has the gyroscope in any case, so that nothing is lost.
+            imu=truth.imu if writer.keeps_extras else None,
             on_chunk=advance,
         )
     click.echo(f"Wrote {counted(n_events, 'event')} to {output}, and their truth to {beside}.")
