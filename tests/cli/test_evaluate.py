@@ -106,6 +106,8 @@ def test_the_table_has_a_column_per_stream_and_the_rates(run, files):
     assert float(rows["ESR"][0]) > float(rows["ESR"][2])
     assert 0.5 < float(rows["auc"][0]) <= 1.0
     assert "ESR over slices of 2000 events. Kept " in page
+    page = run(files / "raw.npz", "--slice-ms", "0.5", "--no-aocc").stdout
+    assert "ESR over slices of 0.5 ms." in page
 
 
 def test_a_short_recording_says_what_to_do_and_json_has_no_nan(run, files, scene, tmp_path):

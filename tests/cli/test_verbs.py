@@ -268,6 +268,12 @@ def test_simulate_says_nothing_of_a_gyroscope_that_is_in_the_truth(run, tmp_path
         (("--motion", "spin"), "Unknown motion model 'spin'"),
         (("--theta", "1"), "must be 2 numbers"),
         (("--set", "c_onn=1"), "Did you mean 'c_on'"),
+        (("--set", "noise_hz=5", "--noise-hz", "3"), "--noise-hz and --set noise_hz are the same"),
+        (("--set", "uniform-hz=5", "--noise-hz", "3"), "--noise-hz and --set uniform_hz are the"),
+        (
+            ("--set", "seed=5", "--seed", "0"),
+            "--seed and --set seed are the same setting; give one",
+        ),
         (("--noise-hz", "-1"), "Invalid value for '--noise-hz'"),
         (("--set", "camera=foo"), "--camera must be a Camera"),
         (("--set", "objects=foo"), "`objects` must be ObjectConfigs"),

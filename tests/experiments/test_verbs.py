@@ -12,6 +12,8 @@ def test_a_twin_is_made_and_checked(run, tmp_path):
     assert "dynamic_rotation" in out
     checked = run("datasets", "check", "ecd", tmp_path / "twin").output
     assert "ECD (Event Camera Dataset) is complete: 4 recordings." in checked
+    again = run("datasets", "make-twin", "ecd", tmp_path / "twin", "--small").output
+    assert again == f"{tmp_path / 'twin'} holds this twin already; it is complete.\n"
 
 
 def test_check_says_what_is_missing_and_where_to_get_it(run, tmp_path):
@@ -111,6 +113,16 @@ def test_tuned_parameters_go_from_one_verb_to_the_other(run, dnd21, tmp_path):
     file.write_text("{}")
     result = run(*words, "--tuned", file, code=2)
     assert "must be as evcrisp tune writes them" in result.stderr
+
+
+@pytest.mark.parametrize("verb", ["reproduce", "tune"])
+def test_an_unknown_noise_names_all_that_there_are(run, dnd21, tmp_path, verb):
+    if verb == "tune":
+        pytest.importorskip("optuna", reason="needs the extra `tune`")
+    words = {"reproduce": "table2", "tune": "baf"}[verb], "--root", dnd21, "-o", tmp_path / "out"
+    message = " ".join(run(verb, *words, "--noise", "nope", code=2).stderr.split())
+    assert "Unknown noise 'nope'. Known: dark-5hz, dark-ba, leak, light, uniform." in message
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("verb", ["reproduce", "tune"])

@@ -18,6 +18,7 @@ from evcrisp.cli._options import (
 )
 from evcrisp.cli._progress import time_progress
 from evcrisp.cli._types import Milliseconds, Number, NumbersType, ResolutionType
+from evcrisp.cli._unused import refuse_unused
 
 
 @click.command("simulate")
@@ -67,7 +68,9 @@ from evcrisp.cli._types import Milliseconds, Number, NumbersType, ResolutionType
 @to_option
 @set_option("any other setting, such as c_on=0.3, leak_hz=0.1, hot_pixels=20")
 @force_option
+@click.pass_context
 def simulate_command(
+    context: click.Context,
     output: Path,
     to: str | None,
     settings: tuple[str, ...],
@@ -92,7 +95,9 @@ def simulate_command(
     chosen = {name: value for name, value in named.items() if value is not None}
     if "camera" in chosen:
         chosen["camera"] = camera_for(chosen["camera"], chosen["resolution"])
-    config = build_config(None, {**chosen, **parse_settings(settings)})
+    more = parse_settings(settings)
+    _refuse_twice(context, more)
+    config = build_config(None, {**chosen, **more})
     truth = simulate_truth(config)
     with (
         replacing(beside, overwrite=force) as temporary,
@@ -109,3 +114,12 @@ def simulate_command(
             on_chunk=advance,
         )
     click.echo(f"Wrote {counted(n_events, 'event')} to {output}, and their truth to {beside}.")
+
+
+def _refuse_twice(context: click.Context, settings: dict[str, Any]) -> None:
+    """Complain of a setting that both an option and --set give, perhaps by another name."""
+    from evcrisp.simulation.overrides import SETTINGS
+
+    for key in settings:
+        names = [name for name, place in SETTINGS.items() if place == SETTINGS.get(key)]
+        refuse_unused(context, names, f"and --set {key} are the same setting; give one of them.")

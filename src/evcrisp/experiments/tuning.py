@@ -10,7 +10,7 @@ import numpy as np
 from evcrisp.errors import ConfigError, EventDataError
 from evcrisp.events import Events
 from evcrisp.experiments.datasets import find_clips
-from evcrisp.experiments.datasets.dnd21 import noise_file
+from evcrisp.experiments.datasets.dnd21 import check_noise, noise_file
 from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
 from evcrisp.experiments.labeling import labeled
 from evcrisp.experiments.methods import AUTO, EJA, PROPOSED, TABLE1, Method
@@ -89,6 +89,7 @@ class Training:
         """
         if not 0.0 < train_share < 1.0:
             raise ConfigError(f"`train_share` must lie between 0 and 1; got {train_share}.")
+        check_noise(noise)
         twin_of("dnd21", root)  # that of another data set is refused
         extra = None if noise == "uniform" else read(noise_file(root, noise))
         parts = []

@@ -13,6 +13,9 @@ NOISE_FOLDER = "measured-noise"
 #: Words of the names of the sequences, in the name of the folder or of the file.
 SEQUENCES = ("hotel", "driving")
 
+#: Name of the noise that is not measured, but even in space and time.
+UNIFORM = "uniform"
+
 #: Name of a measured noise -> words that its file's name holds.
 NOISES = {
     "light": "light background activity",
@@ -76,6 +79,11 @@ def _sequences(root: Path) -> list[Path]:
         if NOISE_FOLDER not in inside.parts and (is_dnd21 or is_named):
             found.append(path)
     return found
+
+
+def check_noise(name: str) -> None:
+    """Raise if there is no such noise: neither the uniform one nor a measured one."""
+    lookup(dict.fromkeys((UNIFORM, *NOISES)), name, "noise")
 
 
 def noise_files(root: Path) -> dict[str, Path]:

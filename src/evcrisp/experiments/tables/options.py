@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evcrisp.errors import ConfigError
+from evcrisp.experiments.datasets.dnd21 import check_noise
 from evcrisp.experiments.methods import Method, chosen
 from evcrisp.experiments.tables.tuned import check_tuned
 from evcrisp.experiments.twins import Twin
@@ -57,6 +58,7 @@ class Options:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ConfigError(f"`{name}` must be 1 or more; got {value}.")
+        check_noise(self.noise)
         if self.tuned is not None:
             check_tuned(self.tuned)
 
