@@ -174,19 +174,19 @@ def test_every_option_of_every_verb_has_help(verb):
             assert parameter.help, parameter.name
 
 
-def every_command(command=main, name="evcrisp"):
-    yield name, command
+def every_call(command=main, words=()):
+    yield words
     if isinstance(command, click.Group):
         context = click.Context(command)
         for word in command.list_commands(context):
-            yield from every_command(command.get_command(context, word), f"{name} {word}")
+            yield from every_call(command.get_command(context, word), (*words, word))
 
 
-def test_help_is_laid_out_as_it_was_written():
-    for name, command in every_command():
-        text = command.get_help(click.Context(command, info_name=name, terminal_width=100))
-        assert "\\b" not in text, name
-        assert "\b" not in text, name
+def test_help_is_laid_out_as_it_was_written(run):
+    for words in every_call():
+        text = run(*words, "--help").stdout
+        assert "\\b" not in text, words
+        assert "\b" not in text, words
 
 
 def test_help_of_plot_has_a_line_per_kind(run):
@@ -194,6 +194,50 @@ def test_help_of_plot_has_a_line_per_kind(run):
     assert any(
         re.fullmatch(r"  xyt +events over space and time +motion .*", line) for line in lines
     )
+
+
+@pytest.mark.parametrize("verb", ["run", "render", "view", "plot"])
+def test_help_names_the_methods_and_motions_that_there_are(run, verb):
+    """They are written down in the verbs, so that their help loads nothing."""
+    from evcrisp.estimators.registry import ESTIMATORS
+    from evcrisp.motion import MOTION_MODELS
+
+    text = " ".join(run(verb, "--help").stdout.split())
+    assert ", ".join(ESTIMATORS) in text
+    assert ", ".join(MOTION_MODELS) in text
+
+
+def test_help_loads_no_compiled_code():
+    program = "import sys; from evcrisp.cli import main; main(standalone_mode=False); "
+    for verb in ("run", "plot", "view", "methods", "filters"):
+        words = [sys.executable, "-c", program + "sys.exit('numba' in sys.modules)", verb, "--help"]
+        assert subprocess.run(words, stdout=subprocess.DEVNULL).returncode == 0, verb
+
+
+def test_methods_are_listed_for_people_and_for_machines(run):
+    from evcrisp.estimators.registry import ESTIMATORS
+    from evcrisp.motion import MOTION_MODELS
+
+    page = run("methods").stdout
+    facts = json.loads(run("methods", "--json").stdout)
+    rows = {row["name"]: row for row in facts["methods"]}
+    assert list(rows) == list(ESTIMATORS)
+    assert rows["auto"]["parameters"] == {"false_alarm": 0.1}
+    assert rows["exact"]["parameters"]["b_hat"] is None
+    assert "contrast" not in rows["exact"]["parameters"]  # no word or number
+    assert "auto: Align by contrast" in page
+    assert "leave_one_out=false" in page
+    assert [row["name"] for row in facts["motions"]] == list(MOTION_MODELS)
+    assert "rotation: wx rad/s, wy rad/s, wz rad/s" in page
+    assert ":class:" not in page
+
+
+@pytest.mark.parametrize("verb", ["methods", "filters"])
+@pytest.mark.parametrize("columns", [50, 80, 200])
+def test_lists_are_as_wide_as_the_terminal(run, monkeypatch, verb, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = run(verb).stdout.splitlines()
+    assert max(map(len, lines)) <= columns
 
 
 def test_the_module_is_the_command():

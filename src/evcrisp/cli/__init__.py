@@ -21,6 +21,7 @@ VERBS = {
     "convert": "Convert a recording to another format.",
     "filter": "Denoise a recording event by event.",
     "filters": "List the filters, with their parameters and presets.",
+    "methods": "List the methods with their parameters, and the motion models.",
     "run": "Align and denoise a recording, window by window.",
     "pareto": "Print the trade-off between alignment and denoising of a window.",
     "evaluate": "Measure a recording, or what a denoiser made of it.",

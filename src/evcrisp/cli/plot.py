@@ -8,6 +8,7 @@ import click
 from evcrisp.cli._camera import camera_for
 from evcrisp.cli._figure_data import COMPARING, FigureSource
 from evcrisp.cli._options import (
+    METHODS,
     camera_option,
     force_option,
     input_options,
@@ -46,7 +47,8 @@ _TAKEN_BY = {
     "-m",
     "methods",
     multiple=True,
-    help="Method or filter. May be repeated for scatter, outcomes and roc. Default: auto.",
+    help=f"Method ({', '.join(METHODS)}), or filter, as `evcrisp filters` lists them. May be repeated "
+    "for scatter, outcomes and roc. Default: auto.",
 )
 @motion_option
 @camera_option

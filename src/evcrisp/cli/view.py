@@ -9,6 +9,8 @@ import click
 
 from evcrisp.cli._camera import camera_for
 from evcrisp.cli._options import (
+    METHODS,
+    MOTIONS,
     camera_option,
     force_option,
     input_options,
@@ -43,11 +45,24 @@ class FrontPoints(click.IntRange):
     help="Write one HTML file that holds everything it shows, instead of starting a server.",
 )
 @window_option(least_us=10, most_us=10_000_000)
-@click.option("--method", "-m", default="auto", show_default=True, help="Method at the start.")
 @click.option(
-    "--motion", default="translation", show_default=True, help="Motion model at the start."
+    "--method",
+    "-m",
+    default="auto",
+    show_default=True,
+    help=f"Method at the start: {', '.join(METHODS)}.",
 )
-@click.option("--filter", default="", help="Denoiser to compare with at the start. Default: none.")
+@click.option(
+    "--motion",
+    default="translation",
+    show_default=True,
+    help=f"Motion model at the start: {', '.join(MOTIONS)}.",
+)
+@click.option(
+    "--filter",
+    default="",
+    help="Filter to compare with at the start; `evcrisp filters` lists them. Default: none.",
+)
 @camera_option
 @click.option(
     "--windows",
