@@ -15,6 +15,7 @@ import pytest
 
 import evcrisp
 from evcrisp.cli import VERBS, main
+from evcrisp.streams import Imu
 
 
 @pytest.fixture
@@ -418,6 +419,34 @@ def test_convert_can_start_at_zero(run, sample, tmp_path, make_events):
     assert events.t.tolist() == (make_events(1000).t - make_events(1000).t[0]).tolist()
     evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
     run("convert", tmp_path / "none.npz", tmp_path / "none.es", "--start-at-zero")
+
+
+def test_what_comes_beside_the_events_starts_at_zero_too(run, data_dir, tmp_path):
+    source, output = data_dir / "emlb" / "demo-01.aedat4", tmp_path / "a.aedat4"
+    run("convert", source, output, "--start-at-zero")
+    with evcrisp.open(source) as before, evcrisp.open(output) as after:
+        shift = int(next(before.chunks()).t[0])
+        assert int(next(after.chunks()).t[0]) == 0
+        assert len(after.imu()) == 510
+        assert (after.imu().t == before.imu().t - shift).all()
+        assert (after.triggers().t == before.triggers().t - shift).all()
+        times = [
+            [(f.t, f.exposure_start, f.exposure_end) for f in r.frames()] for r in (before, after)
+        ]
+    assert [tuple(t - shift for t in frame) for frame in times[0]] == times[1]
+    result = run("convert", source, tmp_path / "a.npz", "--start-at-zero")
+    assert "left out: 510 IMU samples, 52 triggers, 13 frames." in result.stderr
+
+
+def test_times_before_the_first_event_become_negative(run, tmp_path):
+    """What comes beside events may come before them."""
+    imu = Imu(t=np.array([900, 1100]), gyro_rad_s=np.zeros((2, 3)), accel_m_s2=np.zeros((2, 3)))
+    events = evcrisp.Events(x=[1], y=[1], t=[1000], p=[1], resolution=(8, 4))
+    for name in ("a.aedat4", "a.zip"):
+        evcrisp.write(tmp_path / name, events, imu=imu)
+        run("convert", tmp_path / name, tmp_path / f"zero-{name}", "--start-at-zero")
+        with evcrisp.open(tmp_path / f"zero-{name}") as recording:
+            assert recording.imu().t.tolist() == [-100, 100]
 
 
 def test_a_picture_is_not_overwritten_and_its_kind_is_checked(run, tmp_path):
