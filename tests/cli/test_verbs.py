@@ -1,5 +1,6 @@
 """The command line in process: exit codes, streams, messages."""
 
+import gzip
 import json
 import os
 import re
@@ -88,6 +89,33 @@ def test_a_damaged_file_ends_with_one_line_and_code_1(run, sample):
     assert result.stderr.startswith("Error: ")
     assert result.stderr.count("\n") == 1
     assert str(sample) in result.stderr
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.zip"])
+def test_an_archive_that_is_cut_short_is_called_so(run, sample, tmp_path, name):
+    path = tmp_path / name
+    run("convert", sample, path)
+    path.write_bytes(path.read_bytes()[:-40])
+    message = run("info", path, code=1).stderr
+    assert (
+        "cut short, so copy it again: its directory, which stands at the end, is missing" in message
+    )
+    assert "not a zip" not in message
+    labels = tmp_path / "labels.npz"
+    np.savez(labels, signal=np.ones(1000, bool))
+    labels.write_bytes(labels.read_bytes()[:-40])
+    message = run("evaluate", sample, "--labels", labels, "--no-aocc", code=1).stderr
+    assert "the archive is cut short" in message
+
+
+@pytest.mark.parametrize("name", ["a.aedat4", "a.raw"])
+def test_a_packed_recording_is_to_be_unpacked(run, sample, tmp_path, name):
+    run("convert", sample, tmp_path / name)
+    packed = tmp_path / f"{name}.gz"
+    packed.write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    assert (
+        f"unpack it first, such as with `gunzip -k {name}.gz`" in run("info", packed, code=1).stderr
+    )
 
 
 def test_truncate_keeps_what_came_before(run, sample, tmp_path):
