@@ -1,12 +1,14 @@
 """``evcrisp evaluate`` as a user calls it."""
 
 import functools
+import itertools
 import json
 
 import numpy as np
 import pytest
 
 import evcrisp
+from evcrisp.cli._subset import Subset
 from evcrisp.metrics import aocc, block_entropy, confusion, esr, random_subset, rank_auc
 
 
@@ -104,6 +106,8 @@ def test_the_table_has_a_column_per_stream_and_the_rates(run, files):
     assert float(rows["ESR"][0]) > float(rows["ESR"][2])
     assert 0.5 < float(rows["auc"][0]) <= 1.0
     assert "ESR over slices of 2000 events. Kept " in page
+    page = run(files / "raw.npz", "--slice-ms", "0.5", "--no-aocc").stdout
+    assert "ESR over slices of 0.5 ms." in page
 
 
 def test_a_short_recording_says_what_to_do_and_json_has_no_nan(run, files, scene, tmp_path):
@@ -186,6 +190,59 @@ def test_a_raw_recording_that_cannot_be_is_refused(run, files, scene, tmp_path):
     other = evcrisp.Events(x=[0], y=[0], t=[0], p=[1], resolution=(8, 4))
     evcrisp.write(tmp_path / "other.npz", other)
     assert "must be of one sensor" in run(tmp_path / "other.npz", *words, code=1).stderr
+
+
+def test_an_unrelated_raw_recording_is_refused(run, files, scene, labels, tmp_path):
+    """Of the same sensor, with more events: nothing but the events themselves tells."""
+    clean = scene[labels.signal]
+    other = evcrisp.simulate(
+        resolution=(120, 90), theta=(250.0, -100.0), duration_us=60_000, noise_hz=20.0, seed=5
+    ).events
+    evcrisp.write(tmp_path / "other.npz", other)
+    late = evcrisp.Events(
+        x=scene.x, y=scene.y, t=scene.t + 10**7, p=scene.p, resolution=scene.resolution
+    )
+    evcrisp.write(tmp_path / "late.npz", late)
+    evcrisp.write(tmp_path / "short.npz", scene[: len(clean) + 1])
+    for name in ("other.npz", "late.npz", "short.npz"):
+        message = run(files / "clean.npz", "--raw", tmp_path / name, "--no-aocc", code=1).stderr
+        assert f"that {tmp_path / name} does not have. Give the recording that it was" in message
+
+
+def test_a_part_is_found_however_both_are_cut(scene, labels):
+    rng = np.random.default_rng(3)
+    coarse = evcrisp.Events(  # many events of one time, in another order
+        x=scene.x, y=scene.y, t=scene.t // 1000, p=scene.p, resolution=scene.resolution
+    )
+    order = np.lexsort((coarse.x, coarse.t))
+    turned = evcrisp.Events(
+        x=coarse.x[order], y=coarse.y[order], t=coarse.t[order], p=coarse.p[order],
+        resolution=scene.resolution,
+    )  # fmt: skip
+    part = turned[labels.signal[order]]
+    for _ in range(20):
+        cuts = [
+            np.sort(rng.integers(0, len(events), rng.integers(0, 9))) for events in (coarse, part)
+        ]
+        assert missing(pieces(coarse, cuts[0]), pieces(part, cuts[1])) is None
+        k = int(rng.integers(len(coarse)))
+        (gone,) = (coarse[k : k + 1],)
+        alike = (coarse.t == gone.t) & (coarse.x == gone.x) & (coarse.y == gone.y)
+        rest = coarse[~alike]
+        cut = np.sort(rng.integers(0, len(rest), rng.integers(0, 9)))
+        found = missing(pieces(rest, cut), pieces(turned, cuts[1]))
+        assert found == (int(gone.t[0]), int(gone.x[0]), int(gone.y[0]))
+
+
+def pieces(events, cuts):
+    edges = [0, *cuts.tolist(), len(events)]
+    return [events[a:b] for a, b in itertools.pairwise(edges)]
+
+
+def missing(whole, part):
+    subset = Subset(iter(part))
+    found = (subset.add(chunk) for chunk in whole)
+    return next((stranger for stranger in found if stranger is not None), None) or subset.end()
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,15 @@ def test_filters_are_listed_for_people_and_for_machines(run):
     assert "same_polarity=false" in page
 
 
+def test_files_of_labels_are_named_for_what_they_are(run, sample, tmp_path):
+    words = ("filter", sample, tmp_path / "out.npz", "--labels")
+    message = run(*words, tmp_path / "k.csv", code=2).stderr
+    assert "Invalid value for '--labels': expected a name that ends in .npz; got" in message
+    assert not (tmp_path / "out.npz").exists()
+    said = run(*words, tmp_path / "k.npz").stdout
+    assert said.endswith(f"Wrote {tmp_path / 'out.npz'} and {tmp_path / 'k.npz'}.\n")
+
+
 def test_labels_never_replace_the_recording(run, sample, tmp_path):
     before = sample.read_bytes()
     words = ("filter", sample, tmp_path / "out.npz", "--labels", sample, "--force")

@@ -36,7 +36,7 @@ def links(sample):
         ("pareto", "IN", "-o", "OUT"),
         ("plot", "scatter", "IN", "-o", "OUT.png"),
         ("render", "IN", "OUT.gif"),
-        ("view", "IN", "--export", "OUT"),
+        ("view", "IN", "--export", "OUT.html"),
     ],
     ids=" ".join,
 )

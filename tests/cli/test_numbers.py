@@ -88,7 +88,7 @@ def test_what_is_no_number_is_refused_by_name(run, folder, verb, option, value):
             ["render", "IN", "a.gif", "--window-ms", "60000"],
             "'--window-ms': expected 0.001 to 10000",
         ),
-        (["view", "IN", "--export", "a.html", "--windows", "9999"], "--windows must lie in"),
+        (["view", "IN", "--export", "a.html", "--windows", "9999"], "'--windows': 9999 is not in"),
         (["view", "IN", "--export", "a.html", "--front-points", "2"], "0 for no front, or 3 to 41"),
         (
             ["view", "IN", "--export", "a.html", "--front-points", "42"],
@@ -126,11 +126,13 @@ def test_limits_are_those_of_the_library():
     """Limits are written down in the verbs, so that their help loads nothing."""
     from evcrisp.simulation.config import MAX_DURATION_US
     from evcrisp.viewer import requests
+    from evcrisp.viewer.export import MAX_WINDOWS
 
     verbs = {verb: main.get_command(click.Context(main), verb) for verb in VERBS}
     kinds = {(verb, p.name): p.type for verb, command in verbs.items() for p in command.params}
     assert kinds["simulate", "duration_us"].most_us == MAX_DURATION_US
     assert kinds["view", "front_points"].max == requests.MAX_POINTS
+    assert (kinds["view", "n_windows"].min, kinds["view", "n_windows"].max) == (1, MAX_WINDOWS)
     assert requests.MIN_POINTS == 3
     window = kinds["view", "window_us"]
     for length_us in (window.least_us, window.most_us):

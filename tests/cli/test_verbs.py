@@ -1,5 +1,6 @@
 """The command line in process: exit codes, streams, messages."""
 
+import gzip
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import pytest
 
 import evcrisp
 from evcrisp.cli import VERBS, main
+from evcrisp.streams import Imu
 
 
 @pytest.fixture
@@ -52,6 +54,34 @@ def test_info_for_people_names_format_and_counts(run, sample):
         assert word in page
 
 
+def test_info_for_people_counts_the_labels(run, sample, make_events, tmp_path):
+    assert "signal / noise" not in run("info", sample).stdout
+    labeled = make_events(1000).with_signal(np.arange(1000) < 250)
+    evcrisp.write(tmp_path / "labeled.npz", labeled)
+    page = run("info", tmp_path / "labeled.npz").stdout
+    assert re.search(r"^signal / noise +250 / 750 \(25.0% signal\)$", page, re.M)
+
+
+@pytest.mark.parametrize(
+    ("t", "said"),
+    [
+        ([7], "-"),
+        ([7, 7], "-"),
+        ([0, 1_000_000], "2 events/s"),
+        ([0, 600_000_000], "0.00333 events/s"),
+        ([0, 2_001], "1000 events/s"),
+        ([0, 1_000], "2.0 thousand events/s"),
+        ([0, 1], "2.0 million events/s"),
+    ],
+)
+def test_info_gives_rates_in_units_that_fit(run, tmp_path, t, said):
+    n = len(t)
+    events = evcrisp.Events(x=[0] * n, y=[0] * n, t=t, p=[1] * n, resolution=(8, 4))
+    evcrisp.write(tmp_path / "slow.npz", events)
+    page = run("info", tmp_path / "slow.npz").stdout
+    assert re.search(rf"^rate +{said}$", page, re.M), page
+
+
 def test_a_damaged_file_ends_with_one_line_and_code_1(run, sample):
     sample.write_bytes(sample.read_bytes()[:-40])
     result = run("info", sample, code=1)
@@ -59,6 +89,33 @@ def test_a_damaged_file_ends_with_one_line_and_code_1(run, sample):
     assert result.stderr.startswith("Error: ")
     assert result.stderr.count("\n") == 1
     assert str(sample) in result.stderr
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.zip"])
+def test_an_archive_that_is_cut_short_is_called_so(run, sample, tmp_path, name):
+    path = tmp_path / name
+    run("convert", sample, path)
+    path.write_bytes(path.read_bytes()[:-40])
+    message = run("info", path, code=1).stderr
+    assert (
+        "cut short, so copy it again: its directory, which stands at the end, is missing" in message
+    )
+    assert "not a zip" not in message
+    labels = tmp_path / "labels.npz"
+    np.savez(labels, signal=np.ones(1000, bool))
+    labels.write_bytes(labels.read_bytes()[:-40])
+    message = run("evaluate", sample, "--labels", labels, "--no-aocc", code=1).stderr
+    assert "the archive is cut short" in message
+
+
+@pytest.mark.parametrize("name", ["a.aedat4", "a.raw"])
+def test_a_packed_recording_is_to_be_unpacked(run, sample, tmp_path, name):
+    run("convert", sample, tmp_path / name)
+    packed = tmp_path / f"{name}.gz"
+    packed.write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    assert (
+        f"unpack it first, such as with `gunzip -k {name}.gz`" in run("info", packed, code=1).stderr
+    )
 
 
 def test_truncate_keeps_what_came_before(run, sample, tmp_path):
@@ -118,6 +175,12 @@ def test_wrong_usage_ends_with_code_2(run, words):
     assert "Usage: " in result.stderr
 
 
+def test_a_verb_that_is_misspelled_is_guessed(run):
+    assert "No such command 'runn'. Did you mean 'run'?" in run("runn", code=2).stderr
+    assert "Did you mean" not in run("xyzzy", code=2).stderr
+    assert "Did you mean 'info'" not in run("--inf", code=2).stderr
+
+
 def test_unknown_formats_are_explained(run, sample, tmp_path):
     assert "Did you mean 'npz'" in run("info", sample, "--format", "npzz", code=2).stderr
     assert "suffix of 'a.xyz'" in run("convert", sample, tmp_path / "a.xyz", code=2).stderr
@@ -138,6 +201,72 @@ def test_every_option_of_every_verb_has_help(verb):
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             assert parameter.help, parameter.name
+
+
+def every_call(command=main, words=()):
+    yield words
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            yield from every_call(command.get_command(context, word), (*words, word))
+
+
+def test_help_is_laid_out_as_it_was_written(run):
+    for words in every_call():
+        text = run(*words, "--help").stdout
+        assert "\\b" not in text, words
+        assert "\b" not in text, words
+
+
+def test_help_of_plot_has_a_line_per_kind(run):
+    lines = run("plot", "--help").stdout.splitlines()
+    assert any(
+        re.fullmatch(r"  xyt +events over space and time +motion .*", line) for line in lines
+    )
+
+
+@pytest.mark.parametrize("verb", ["run", "render", "view", "plot"])
+def test_help_names_the_methods_and_motions_that_there_are(run, verb):
+    """They are written down in the verbs, so that their help loads nothing."""
+    from evcrisp.estimators.registry import ESTIMATORS
+    from evcrisp.motion import MOTION_MODELS
+
+    text = " ".join(run(verb, "--help").stdout.split())
+    assert ", ".join(ESTIMATORS) in text
+    assert ", ".join(MOTION_MODELS) in text
+
+
+def test_help_loads_no_compiled_code():
+    program = "import sys; from evcrisp.cli import main; main(standalone_mode=False); "
+    for verb in ("run", "plot", "view", "methods", "filters"):
+        words = [sys.executable, "-c", program + "sys.exit('numba' in sys.modules)", verb, "--help"]
+        assert subprocess.run(words, stdout=subprocess.DEVNULL).returncode == 0, verb
+
+
+def test_methods_are_listed_for_people_and_for_machines(run):
+    from evcrisp.estimators.registry import ESTIMATORS
+    from evcrisp.motion import MOTION_MODELS
+
+    page = run("methods").stdout
+    facts = json.loads(run("methods", "--json").stdout)
+    rows = {row["name"]: row for row in facts["methods"]}
+    assert list(rows) == list(ESTIMATORS)
+    assert rows["auto"]["parameters"] == {"false_alarm": 0.1}
+    assert rows["exact"]["parameters"]["b_hat"] is None
+    assert "contrast" not in rows["exact"]["parameters"]  # no word or number
+    assert "auto: Align by contrast" in page
+    assert "leave_one_out=false" in page
+    assert [row["name"] for row in facts["motions"]] == list(MOTION_MODELS)
+    assert "rotation: wx rad/s, wy rad/s, wz rad/s" in page
+    assert ":class:" not in page
+
+
+@pytest.mark.parametrize("verb", ["methods", "filters"])
+@pytest.mark.parametrize("columns", [50, 80, 200])
+def test_lists_are_as_wide_as_the_terminal(run, monkeypatch, verb, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = run(verb).stdout.splitlines()
+    assert max(map(len, lines)) <= columns
 
 
 def test_the_module_is_the_command():
@@ -198,6 +327,13 @@ def test_simulate_keeps_the_gyroscope_in_aedat4(run, tmp_path):
     assert json.loads(run("info", tmp_path / "a.aedat4", "--json").stdout)["imu_samples"] == 20
 
 
+def test_simulate_says_nothing_of_a_gyroscope_that_is_in_the_truth(run, tmp_path):
+    words = ("--motion", "rotation", "--duration-ms", "20", "--resolution", "80x60")
+    assert run("simulate", tmp_path / "a.npz", *words).stderr == ""
+    truth = json.loads((tmp_path / "a.npz.truth.json").read_text())
+    assert len(truth["gyro"]["t_us"]) == 20
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -205,6 +341,12 @@ def test_simulate_keeps_the_gyroscope_in_aedat4(run, tmp_path):
         (("--motion", "spin"), "Unknown motion model 'spin'"),
         (("--theta", "1"), "must be 2 numbers"),
         (("--set", "c_onn=1"), "Did you mean 'c_on'"),
+        (("--set", "noise_hz=5", "--noise-hz", "3"), "--noise-hz and --set noise_hz are the same"),
+        (("--set", "uniform-hz=5", "--noise-hz", "3"), "--noise-hz and --set uniform_hz are the"),
+        (
+            ("--set", "seed=5", "--seed", "0"),
+            "--seed and --set seed are the same setting; give one",
+        ),
         (("--noise-hz", "-1"), "Invalid value for '--noise-hz'"),
         (("--set", "camera=foo"), "--camera must be a Camera"),
         (("--set", "objects=foo"), "`objects` must be ObjectConfigs"),
@@ -273,8 +415,8 @@ def test_one_event_is_one_event(run, make_events, tmp_path, monkeypatch):
     assert "holds 3 labels, but the recording has 1 event." in run(*words, code=1).stderr
     np.save("labels.npy", np.ones(0, bool))
     assert "holds 0 labels, but the recording has at least 1 event." in run(*words, code=1).stderr
-    words = ("simulate", "c.npz", "--duration-ms", "1", "--motion", "rotation")
-    assert "left out: 1 IMU sample." in run(*words).stderr
+    run("simulate", "c.aedat4", "--duration-ms", "1", "--motion", "rotation")
+    assert "left out: 1 IMU sample." in run("convert", "c.aedat4", "c.npz").stderr
 
 
 def test_simulating_nothing_gives_an_empty_recording(run, tmp_path):
@@ -307,6 +449,34 @@ def test_convert_can_start_at_zero(run, sample, tmp_path, make_events):
     run("convert", tmp_path / "none.npz", tmp_path / "none.es", "--start-at-zero")
 
 
+def test_what_comes_beside_the_events_starts_at_zero_too(run, data_dir, tmp_path):
+    source, output = data_dir / "emlb" / "demo-01.aedat4", tmp_path / "a.aedat4"
+    run("convert", source, output, "--start-at-zero")
+    with evcrisp.open(source) as before, evcrisp.open(output) as after:
+        shift = int(next(before.chunks()).t[0])
+        assert int(next(after.chunks()).t[0]) == 0
+        assert len(after.imu()) == 510
+        assert (after.imu().t == before.imu().t - shift).all()
+        assert (after.triggers().t == before.triggers().t - shift).all()
+        times = [
+            [(f.t, f.exposure_start, f.exposure_end) for f in r.frames()] for r in (before, after)
+        ]
+    assert [tuple(t - shift for t in frame) for frame in times[0]] == times[1]
+    result = run("convert", source, tmp_path / "a.npz", "--start-at-zero")
+    assert "left out: 510 IMU samples, 52 triggers, 13 frames." in result.stderr
+
+
+def test_times_before_the_first_event_become_negative(run, tmp_path):
+    """What comes beside events may come before them."""
+    imu = Imu(t=np.array([900, 1100]), gyro_rad_s=np.zeros((2, 3)), accel_m_s2=np.zeros((2, 3)))
+    events = evcrisp.Events(x=[1], y=[1], t=[1000], p=[1], resolution=(8, 4))
+    for name in ("a.aedat4", "a.zip"):
+        evcrisp.write(tmp_path / name, events, imu=imu)
+        run("convert", tmp_path / name, tmp_path / f"zero-{name}", "--start-at-zero")
+        with evcrisp.open(tmp_path / f"zero-{name}") as recording:
+            assert recording.imu().t.tolist() == [-100, 100]
+
+
 def test_a_picture_is_not_overwritten_and_its_kind_is_checked(run, tmp_path):
     (tmp_path / "mine.png").write_text("mine")
     assert "exists already" in run("demo", "--picture", tmp_path / "mine.png", code=1).stderr
@@ -325,8 +495,10 @@ def test_a_pipe_is_refused(run, sample, tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_standard_output_that_is_full_is_named(sample):
-    words = f"exec {sys.executable} -m evcrisp info {sample} > /dev/full"
+@pytest.mark.parametrize("words", ["info IN", "--help", "-V", "info --help", "datasets check -h"])
+def test_a_standard_output_that_is_full_is_named(sample, words):
+    words = words.replace("IN", str(sample))
+    words = f"exec {sys.executable} -m evcrisp {words} > /dev/full"
     result = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, text=True)
     assert result.returncode == 1
     said = "Error: Standard output could not be written: No space left on device.\n"

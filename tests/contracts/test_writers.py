@@ -258,6 +258,20 @@ def test_a_folder_with_other_files_is_never_replaced(make_events, tmp_path):
     assert (folder / "holiday.jpg").read_bytes() == b"dear"
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_folder_in_place_of_a_file_is_said_at_once(make_events, tmp_path, overwrite):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    said = f"^{folder} is an empty folder. Choose the name of a file, such as one in it.$"
+    with pytest.raises(evcrisp.OutputError, match=said):
+        evcrisp.write(folder, make_events(10), format="csv", overwrite=overwrite)
+    (folder / "mine.txt").touch()
+    with pytest.raises(
+        evcrisp.OutputError, match=r"is a folder that holds other files \(mine.txt\)"
+    ):
+        evcrisp.write(folder, make_events(10), format="csv", overwrite=overwrite)
+
+
 def test_what_a_format_does_not_keep_is_named(tmp_path, data_dir, caplog):
     caplog.set_level(logging.WARNING)
     with evcrisp.open(data_dir / "emlb" / "demo-01.aedat4") as opened:

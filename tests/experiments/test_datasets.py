@@ -50,6 +50,16 @@ def test_dnd21_tells_sequences_from_noise(tmp_path):
         noise_file(tmp_path, "leak")
 
 
+def test_not_every_folder_with_aedat_files_is_dnd21(tmp_path):
+    touch(tmp_path, "D-END/nd00/Bicycle-ND00-1.aedat4", "elsewhere/Driving/day.aedat")
+    (clip,) = find_clips("dnd21", tmp_path)
+    assert clip.name == "elsewhere/Driving/day"
+    with pytest.raises(ConfigError, match=r"does not hold DND21: there is no \*.aedat file of a"):
+        find_clips("dnd21", tmp_path / "D-END")
+    touch(tmp_path, "measured-noise/a leak noise.aedat")  # such a folder only DND21 has
+    assert len(find_clips("dnd21", tmp_path)) == 2
+
+
 def test_ecd_takes_folders_zips_and_bags(tmp_path):
     touch(tmp_path, "dynamic_rotation/events.txt", "dynamic_rotation/imu.txt")
     touch(tmp_path, "dynamic_rotation/calib.txt", "boxes_rotation.zip")

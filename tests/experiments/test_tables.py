@@ -158,7 +158,10 @@ def test_table2_takes_measured_noise_and_tuned_parameters(dnd21, tmp_path):
     assert all(len(task.clip.files) == 2 for task in part.tasks)
     # It keeps 60 % of all events, hardly any of them noise.
     assert table.rows[0].cells["sensitivity-1"].value == pytest.approx(0.606, abs=0.02)
-    assert any("tuned on the first 50% of each recording" in note for note in table.notes)
+    notes = " ".join(table.notes)
+    assert "Hyper-parameters of EJA: from the given file, tuned on the first 50% of each" in notes
+    assert "the first 50% of each recording, is left out here for all methods." in notes
+    assert "twin of DND21" not in notes
 
 
 def test_table3_of_zero_is_the_gyroscope_itself(ecd, tmp_path):
@@ -224,9 +227,38 @@ def test_wrong_choices_are_said(emlb, tmp_path):
         reproduce("table1", tmp_path, Here(), root=emlb, options=Options(methods=("raw", "bav")))
     with pytest.raises(ConfigError, match="`slice_events` must be 1 or more"):
         Options(slice_events=0)
-    for tuned in ({"methods": [1, 2]}, {"eja": {"5": {"tau": 0.5}}}):
-        with pytest.raises(ConfigError, match="must be as evcrisp tune writes them"):
-            TABLES["table2"].methods(Options(tuned=tuned))
+
+
+def test_a_file_of_tuned_parameters_must_be_complete():
+    good = {"eja": {"5": {"tau": 0.5}}}
+    wrong = [
+        ({}, "got no methods"),
+        ([], "got list"),
+        (good, "got no methods"),
+        ({"methods": [1, 2], "train_share": 0.5}, "got no methods"),
+        ({"methods": {}, "train_share": 0.5}, "got no methods"),
+        ({"methods": {"eja": {}}, "train_share": 0.5}, "or one without rates"),
+        ({"methods": {"eja": {"5": 3}}, "train_share": 0.5}, "got 3 for 'eja' at '5'"),
+        ({"methods": good}, "`train_share` must lie between 0 and 1, got None"),
+        ({"methods": good, "train_share": "0.5"}, "got '0.5'"),
+        ({"methods": good, "train_share": 1.0}, "got 1.0"),
+    ]
+    for tuned, what in wrong:
+        with pytest.raises(ConfigError, match=f"must be as evcrisp tune writes them.*{what}"):
+            Options(tuned=tuned)
+    Options(tuned={"methods": good, "train_share": 0.5})
+
+
+def test_table2_says_where_the_parameters_of_each_method_come_from():
+    tuned = {"train_share": 0.25, "methods": {"eja": {"5": {"tau": 0.5}}}}
+    (table,) = TABLES["table2"].tables([], [], Options(tuned=tuned))
+    notes = " ".join(table.notes)
+    assert "of Proposed (exact): those of this package, tuned for each rate on the twin" in notes
+    assert "of EJA: from the given file, tuned on the first 25% of each recording." in notes
+    (table,) = TABLES["table2"].tables([], [], Options())
+    notes = " ".join(table.notes)
+    assert "of EJA and Proposed (exact): those of this package" in notes
+    assert "left out here" not in notes
 
 
 def test_methods_are_shared_out_among_tables():
@@ -244,7 +276,7 @@ def test_methods_are_shared_out_among_tables():
 
 
 def test_every_tuned_method_gets_rows():
-    tuned = {"methods": {"baf": {"2.5": {"tau_us": 1234}}}}
+    tuned = {"train_share": 0.5, "methods": {"baf": {"2.5": {"tau_us": 1234}}}}
     rows = TABLES["table2"].methods(Options(tuned=tuned))
     assert [row.key for row in rows if row.name == "baf"] == ["baf-2.5"]
     assert next(row for row in rows if row.key == "baf-2.5").config()["tau_us"] == 1234

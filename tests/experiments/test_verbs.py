@@ -12,6 +12,8 @@ def test_a_twin_is_made_and_checked(run, tmp_path):
     assert "dynamic_rotation" in out
     checked = run("datasets", "check", "ecd", tmp_path / "twin").output
     assert "ECD (Event Camera Dataset) is complete: 4 recordings." in checked
+    again = run("datasets", "make-twin", "ecd", tmp_path / "twin", "--small").output
+    assert again == f"{tmp_path / 'twin'} holds this twin already; it is complete.\n"
 
 
 def test_check_says_what_is_missing_and_where_to_get_it(run, tmp_path):
@@ -108,6 +110,57 @@ def test_tuned_parameters_go_from_one_verb_to_the_other(run, dnd21, tmp_path):
     words = ("reproduce", "table2", "--root", dnd21, "--out", tmp_path, "--workers", 0)
     run(*words, *some, "--tuned", file, "--methods", "eja-5")
     assert "tuned on the first 50%" in (tmp_path / "table2.md").read_text()
+    file.write_text("{}")
+    result = run(*words, "--tuned", file, code=2)
+    assert "must be as evcrisp tune writes them" in result.stderr
+
+
+@pytest.mark.parametrize("verb", ["reproduce", "tune"])
+def test_an_unknown_noise_names_all_that_there_are(run, dnd21, tmp_path, verb):
+    if verb == "tune":
+        pytest.importorskip("optuna", reason="needs the extra `tune`")
+    words = {"reproduce": "table2", "tune": "baf"}[verb], "--root", dnd21, "-o", tmp_path / "out"
+    message = " ".join(run(verb, *words, "--noise", "nope", code=2).stderr.split())
+    assert "Unknown noise 'nope'. Known: dark-5hz, dark-ba, leak, light, uniform." in message
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("verb", ["reproduce", "tune"])
+def test_the_twin_of_another_data_set_is_refused(run, emlb, tmp_path, verb):
+    if verb == "tune":
+        pytest.importorskip("optuna", reason="needs the extra `tune`")
+    words = {
+        "reproduce": ("table2", "--workers", 0, "--methods", "auto", "--max-events", 1000),
+        "tune": ("baf", "--trials", 1, "--max-events", 1000),
+    }[verb]
+    result = run(verb, *words, "--root", emlb, "-o", tmp_path / "out", code=2)
+    assert "is the simulated twin of E-MLB (END); expected DND21." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("table1 --root . --small", "--small is not for --root"),
+        ("table1 --window-events 5", "--window-events is not for table1, only for table3, all."),
+        ("table2 --imu-offset-ms 3", "--imu-offset-ms is not for table2"),
+        ("table3 --noise leak", "--noise is not for table3, only for table2, all."),
+        ("scale --workers 2", "--workers is not for scale"),
+        ("overhead --methods baf", "--methods is not for overhead"),
+        ("scale -o elsewhere", "--out is not for scale"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(run, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    assert message in run("reproduce", *words.split(), code=2).stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_option_says_what_takes_it():
+    """There is none that all of tables, scale and overhead take."""
+    from evcrisp.cli.reproduce import _TAKEN_BY, reproduce_command
+
+    names = {parameter.name for parameter in reproduce_command.params}
+    assert set(_TAKEN_BY) == names - {"what"}
 
 
 def test_scale_prints_a_table(run):

@@ -112,12 +112,42 @@ def test_the_command_writes_a_page(recording, tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "code"),
-    [(["--method", "magic"], 2), (["--window-ms", "0"], 2), (["--windows", "0"], 2)],
+    [
+        (["--method", "magic"], 2),
+        (["--window-ms", "0"], 2),
+        (["--windows", "0"], 2),
+        (["--windows", "501"], 2),
+        (["--port", "99"], 2),
+        (["--no-browser"], 2),
+    ],
 )
 def test_the_command_refuses_what_cannot_be(recording, tmp_path, words, code):
     page = tmp_path / "page.html"
     result = CliRunner().invoke(main, ["view", str(recording), "--export", str(page), *words])
     assert result.exit_code == code, result.output
+    assert not page.exists()
+
+
+def test_the_command_takes_no_option_that_does_nothing(run, recording, tmp_path):
+    page = tmp_path / "page.html"
+    words = ("view", recording, "--export", page)
+    assert "--port is not for --export." in run(*words, "--port", 99, code=2).stderr
+    assert "--no-browser is not for --export." in run(*words, "--no-browser", code=2).stderr
+    for more in (("--windows", 3), ("--front-points", 5), ("--force",)):
+        result = run("view", recording, "--no-browser", *more, code=2)
+        assert f"{more[0]} is only for --export." in result.stderr
+
+
+def test_a_page_is_named_for_what_it_is(run, recording, tmp_path):
+    message = run("view", recording, "--export", tmp_path / "page.txt", code=2).stderr
+    assert "'--export': expected a name that ends in .html or .htm; got" in message
+
+
+def test_a_recording_without_events_makes_no_page(run, tmp_path):
+    evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
+    page = tmp_path / "page.html"
+    message = run("view", tmp_path / "none.npz", "--export", page, code=1).stderr
+    assert "has no events, and so there is nothing to show." in message
     assert not page.exists()
 
 

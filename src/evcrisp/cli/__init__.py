@@ -1,5 +1,6 @@
 """The command ``evcrisp``: one verb per file, each loaded when it is called."""
 
+import difflib
 import importlib
 import logging
 import signal
@@ -20,6 +21,7 @@ VERBS = {
     "convert": "Convert a recording to another format.",
     "filter": "Denoise a recording event by event.",
     "filters": "List the filters, with their parameters and presets.",
+    "methods": "List the methods with their parameters, and the motion models.",
     "run": "Align and denoise a recording, window by window.",
     "pareto": "Print the trade-off between alignment and denoising of a window.",
     "evaluate": "Measure a recording, or what a denoiser made of it.",
@@ -49,6 +51,30 @@ class VerbGroup(click.Group):
         module = importlib.import_module(f"evcrisp.cli.{cmd_name}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb, or say which one may be meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = difflib.get_close_matches(args[0], VERBS, n=1)
+            if not close or args[0].startswith("-"):
+                raise
+            guess = f"No such command {args[0]!r}. Did you mean {close[0]!r}?"
+            raise click.UsageError(guess, ctx) from error
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> click.Context:
+        """Read the words before the verb; help and version are printed here, perhaps in vain."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise click.ClickException(of_the_system(error)) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs without loading them."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evcrisp.cli._labels import open_labels
 from evcrisp.cli._progress import reading_progress
+from evcrisp.cli._subset import Subset
 from evcrisp.errors import EventDataError
 from evcrisp.events import Events
 from evcrisp.io._words import counted
@@ -28,7 +29,8 @@ class Evaluation:
 
 def evaluate_alone(recording: Recording, settings: dict[str, Any]) -> Evaluation:
     """Measure one recording."""
-    return Evaluation({"recording": _measure(recording, settings)})
+    measured = _measure(_chunks(recording, "Measuring"), recording, settings)
+    return Evaluation({"recording": measured})
 
 
 def evaluate_beside(
@@ -40,7 +42,8 @@ def evaluate_beside(
             f"{recording.path} and {raw.path} must be of one sensor; got {recording.resolution} and "
             f"{raw.resolution} px. Give --resolution WxH if a file does not state it."
         )
-    cleaned, base = _measure(recording, settings), _measure(raw, settings)
+    base = _measure(_with_all_of(raw, recording), raw, settings)
+    cleaned = _measure(_chunks(recording, "Measuring"), recording, settings)
     labels = None
     if cleaned.n_events > base.n_events:
         raise EventDataError(
@@ -105,11 +108,31 @@ class _Tally:
         return {**self.counts.as_dict(), "auc": auc}
 
 
-def _measure(recording: Recording, settings: dict[str, Any]) -> Quality:
+def _measure(chunks: Iterator[Events], recording: Recording, settings: dict[str, Any]) -> Quality:
     meter = QualityMeter(recording.resolution, **settings)
-    for chunk in _chunks(recording, "Measuring"):
+    for chunk in chunks:
         meter.add(chunk)
     return meter.quality()
+
+
+def _with_all_of(raw: Recording, cleaned: Recording) -> Iterator[Events]:
+    """Yield the raw chunks; raise as soon as the cleaned recording has an event that is not there."""
+    subset = Subset(cleaned.chunks())
+    for chunk in _chunks(raw, "Measuring"):
+        _refuse_stranger(subset.add(chunk), cleaned, raw)
+        yield chunk
+    _refuse_stranger(subset.end(), cleaned, raw)
+
+
+def _refuse_stranger(
+    stranger: tuple[int, int, int] | None, cleaned: Recording, raw: Recording
+) -> None:
+    if stranger is not None:
+        t, x, y = stranger
+        raise EventDataError(
+            f"{cleaned.path} has an event at {t} us, x={x}, y={y} that {raw.path} does not have. "
+            "Give the recording that it was made from."
+        )
 
 
 def _beside_random(

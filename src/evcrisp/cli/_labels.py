@@ -1,10 +1,9 @@
 """Files with one label per event, read piece by piece."""
 
-import zipfile
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from evcrisp.contract import as_flag
 from evcrisp.errors import EventDataError, FormatError
 from evcrisp.io._npy import NpyColumn
 from evcrisp.io._words import counted
-from evcrisp.io._zip import ZIP_ERRORS
+from evcrisp.io._zip import ZIP_ERRORS, open_archive
 
 
 class LabelFile:
@@ -65,7 +64,7 @@ def open_labels(path: Path) -> Generator[LabelFile, None, None]:
             if head == b"\x93NUMPY":
                 labels = LabelFile(path, NpyColumn("signal", file), None)
             else:
-                labels = _from_archive(path, file, stack)
+                labels = _from_archive(path, stack)
         except FormatError as error:
             raise error.located(path, 0) from error
         except ZIP_ERRORS as error:
@@ -77,8 +76,8 @@ def open_labels(path: Path) -> Generator[LabelFile, None, None]:
         yield labels
 
 
-def _from_archive(path: Path, file: IO[bytes], stack: ExitStack) -> LabelFile:
-    archive = stack.enter_context(zipfile.ZipFile(file))
+def _from_archive(path: Path, stack: ExitStack) -> LabelFile:
+    archive = stack.enter_context(open_archive(path))
     names = archive.namelist()
     if "signal.npy" not in names:
         raise FormatError(f"the archive has no labels ('signal'); it has {', '.join(names)}")

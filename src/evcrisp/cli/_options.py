@@ -13,6 +13,10 @@ Decorator = Callable[[Any], Any]
 #: A front of more points is finer than any figure shows, and takes minutes.
 MAX_FRONT_POINTS = 1001
 
+#: The names of the methods and of the motion models; here, so that the help loads nothing.
+METHODS = ("auto", "exact", "paper", "cmax", "sequential", "baf+cmax", "eja", "entropy")
+MOTIONS = ("zoom", "translation", "rotation", "similarity", "affine", "homography")
+
 recording_argument = click.argument("recording", type=click.Path(exists=True, path_type=Path))
 resolution_option = click.option(
     "--resolution",
@@ -32,7 +36,10 @@ force_option = click.option("--force", is_flag=True, help="Replace an existing o
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 to_option = click.option("--to", help="Format of the output. Default: from its suffix.")
 motion_option = click.option(
-    "--motion", default="translation", show_default=True, help="Motion model."
+    "--motion",
+    default="translation",
+    show_default=True,
+    help=f"Motion model: {', '.join(MOTIONS)}.",
 )
 camera_option = click.option(
     "--camera",
@@ -154,7 +161,8 @@ method_options = decorated(
         "-m",
         default="auto",
         show_default=True,
-        help="Method; auto has nothing to tune.",
+        help=f"Method: {', '.join(METHODS)}. `evcrisp methods` has their parameters; auto has nothing "
+        "to tune.",
     ),
     motion_option,
     camera_option,

@@ -1,6 +1,8 @@
 """Kinds of values that options take. What they refuse is said with the name of the option."""
 
 import math
+import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -66,6 +68,22 @@ class Milliseconds(click.ParamType):
             limits = f"{self.least_us / 1000:g} to {self.most_us / 1000:g} ms"
             self.fail(f"expected {limits}; got {ms:g}.", param, ctx)
         return round(1000 * ms)
+
+
+class OutputFile(click.Path):
+    """A file to write whose content has one format only, which its name must say."""
+
+    def __init__(self, *suffixes: str) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+        self.suffixes = suffixes
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Check the end of the name."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if path.suffix.lower() not in self.suffixes:
+            wanted = " or ".join(self.suffixes)
+            self.fail(f"expected a name that ends in {wanted}; got {path}.", param, ctx)
+        return path
 
 
 class NumbersType(click.ParamType):

@@ -1,8 +1,7 @@
 """``evcrisp convert``: from any format that we read to any that we write."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,10 +15,6 @@ from evcrisp.cli._options import (
 )
 from evcrisp.cli._progress import reading_progress
 
-if TYPE_CHECKING:
-    from evcrisp.events import Events
-    from evcrisp.io.recording import Recording
-
 
 @click.command("convert")
 @recording_argument
@@ -28,7 +23,7 @@ if TYPE_CHECKING:
 @click.option(
     "--start-at-zero",
     is_flag=True,
-    help="Shift time so that the first event is at 0. IMU samples, triggers and frames are left out.",
+    help="Shift time so that the first event is at 0, and IMU samples, triggers and frames with it.",
 )
 @set_option("an option of the output format, such as compression=zstd")
 @force_option
@@ -48,6 +43,7 @@ def convert_command(
     it is complete. IMU samples, triggers, frames and labels go along where the output format keeps
     them; what it does not keep is named.
     """
+    from evcrisp.cli._shifting import FromZero
     from evcrisp.io._words import counted
     from evcrisp.io._writing import refuse_inputs
     from evcrisp.io.reading import open_recording
@@ -58,26 +54,14 @@ def convert_command(
         open_recording(recording, **opening) as opened,
         reading_progress("Converting", opened) as advance,
     ):
+        shifted = FromZero(opened) if start_at_zero else None
         n_events = write(
             output,
-            _from_zero(opened) if start_at_zero else opened,
+            opened if shifted is None else shifted.chunks(),
             format=to,
             overwrite=force,
+            extras_from=shifted,
             on_chunk=advance,
             options=parse_settings(settings),
         )
     click.echo(f"Wrote {counted(n_events, 'event')} to {output}.")
-
-
-def _from_zero(recording: "Recording") -> "Iterator[Events]":
-    from evcrisp.events import Events
-
-    t_zero: int | None = None
-    for chunk in recording.chunks():
-        if len(chunk):
-            t_zero = int(chunk.t[0]) if t_zero is None else t_zero
-            yield Events.trusted(
-                chunk.x, chunk.y, chunk.t - t_zero, chunk.p, chunk.resolution, chunk.signal
-            )
-    if t_zero is None:
-        yield Events.empty(recording.resolution)

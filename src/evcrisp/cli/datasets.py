@@ -61,5 +61,14 @@ def make_twin_command(name: str, folder: Path, small: bool, seed: int) -> None:
     """
     from evcrisp.experiments.twins import make_twin
 
+    n_files = 0
+
+    def say(path: Path) -> None:
+        nonlocal n_files
+        n_files += 1
+        click.echo(str(path))
+
     with saying(f"The twin in {folder} is not complete; the same command completes it."):
-        make_twin(name, folder, small=small, seed=seed, on_file=lambda path: click.echo(str(path)))
+        make_twin(name, folder, small=small, seed=seed, on_file=say)
+    if not n_files:
+        click.echo(f"{folder} holds this twin already; it is complete.")

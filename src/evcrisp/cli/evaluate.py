@@ -174,7 +174,7 @@ def _page(facts: dict[str, Any]) -> str:
     for key, (name, form) in _ROWS.items():
         values = (_number(column[key], form) for column in columns.values())
         lines.append("".join([f"{name:<20}", *(f"{value:>16}" for value in values)]))
-    lines.append(f"\nESR over slices of {facts['slicing']}.")
+    lines.append(f"\nESR over slices of {_in_ms(facts['slicing'])}.")
     if "retention" in facts:
         lines[-1] += f" Kept {facts['retention']:.2%} of the raw events."
     if not any(column["n_slices"] for column in columns.values()):
@@ -185,6 +185,12 @@ def _page(facts: dict[str, Any]) -> str:
             form = ",d" if isinstance(value, int) else ".6f"
             lines.append(f"{key.replace('_', ' '):<20}{_number(value, form):>16}")
     return "\n".join(lines)
+
+
+def _in_ms(slicing: str) -> str:
+    """Return how slices are cut, with time in ms, as it was given."""
+    number, _, unit = slicing.partition(" ")
+    return f"{int(number) / 1000:g} ms" if unit == "us" else slicing
 
 
 def _number(value: float, form: str) -> str:

@@ -17,6 +17,7 @@ from evcrisp.cli._options import (
     to_option,
 )
 from evcrisp.cli._progress import Advance, reading_progress
+from evcrisp.cli._types import OutputFile
 
 if TYPE_CHECKING:
     from evcrisp.events import Events
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 @click.option(
     "--labels",
     "labels_path",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(".npz"),
     metavar="FILE.npz",
     help="Also write signal (true = kept) and score of every event of the input.",
 )
@@ -85,7 +86,7 @@ def filter_command(
         fill(temporary, writer, kept, extras_from=opened)
         if labels is not None:
             labels.pack({})
-    click.echo(count.sentence(output))
+    click.echo(count.sentence(output, labels_path))
 
 
 @dataclass(slots=True)
@@ -93,7 +94,7 @@ class _Count:
     n_events: int = 0
     n_kept: int = 0
 
-    def sentence(self, output: Path) -> str:
+    def sentence(self, output: Path, labels: Path | None) -> str:
         from evcrisp.io._words import counted
 
         n_dropped = self.n_events - self.n_kept
@@ -103,7 +104,7 @@ class _Count:
         kept, dropped = shares
         return (
             f"Kept {self.n_kept:,}{kept} of {counted(self.n_events, 'event')}, dropped "
-            f"{n_dropped:,}{dropped}. Wrote {output}."
+            f"{n_dropped:,}{dropped}. Wrote {output}{'' if labels is None else f' and {labels}'}."
         )
 
 

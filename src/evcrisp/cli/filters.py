@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evcrisp.cli._listing import entry, parameters_line
 from evcrisp.cli._options import json_option
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def filters_command(as_json: bool) -> None:
     from evcrisp.filters import DENOISERS
 
     rows = [_facts(kind) for kind in DENOISERS.values()]
-    click.echo(json.dumps(rows, indent=2, default=str) if as_json else _table(rows))
+    click.echo(json.dumps(rows, indent=2, default=str) if as_json else _page(rows))
 
 
 def _facts(kind: "type[Denoiser]") -> dict[str, Any]:
@@ -37,24 +38,14 @@ def _facts(kind: "type[Denoiser]") -> dict[str, Any]:
     }
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
-    """Return a line per filter, and one with its parameters below."""
-    titles = ("name", "cost per event", "memory", "source")
-    cells = [[row["name"], row["cost"], row["memory"], row["source"]] for row in rows]
-    widths = [max(map(len, column)) for column in zip(titles, *cells, strict=True)]
-    lines = [_line(titles, widths)]
-    for row, cell in zip(rows, cells, strict=True):
-        lines.append(_line(cell, widths))
-        parameters = " ".join(f"{name}={_word(v)}" for name, v in row["parameters"].items())
-        lines.append(f"    parameters: {parameters or 'none'}")
-        if row["presets"]:
-            lines.append(f"    presets: {' '.join(row['presets'])}")
-    return "\n".join(lines)
+def _page(rows: list[dict[str, Any]]) -> str:
+    """Return some lines per filter."""
+    return "\n".join(entry(f"{row['name']}: {row['source']}", _lines(row)) for row in rows)
 
 
-def _line(cells: Any, widths: list[int]) -> str:
-    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _lines(row: dict[str, Any]) -> list[str]:
+    lines = [
+        f"cost per event: {row['cost']}; memory: {row['memory']}",
+        parameters_line(row["parameters"]),
+    ]
+    return [*lines, f"presets: {' '.join(row['presets'])}"] if row["presets"] else lines

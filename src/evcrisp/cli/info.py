@@ -50,9 +50,10 @@ def _page(facts: dict[str, Any]) -> str:
         share = facts["n_on"] / facts["n_events"]
         rows += [
             ("ON / OFF", f"{facts['n_on']:,} / {facts['n_off']:,} ({share:.1%} ON)"),
+            *_labels(facts),
             ("time", f"{facts['t_first_us']} to {facts['t_last_us']} us"),
             ("duration", f"{facts['duration_s']:.6f} s"),
-            ("rate", f"{facts['rate_hz'] / 1e3:,.1f} thousand events/s"),
+            ("rate", _rate(facts["rate_hz"]) if facts["duration_s"] else "-"),
         ]
     for key, name in (
         ("imu_samples", "IMU samples"),
@@ -63,4 +64,19 @@ def _page(facts: dict[str, Any]) -> str:
             rows.append((name, f"{facts[key]:,}"))
     if facts["damage"]:
         rows.append(("damage", facts["damage"]))
-    return "\n".join(f"{name:<12}{value}" for name, value in rows)
+    return "\n".join(f"{name:<16}{value}" for name, value in rows)
+
+
+def _labels(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return a row for a recording that has labels."""
+    n_signal, n = facts["n_signal"], facts["n_events"]
+    if n_signal is None:
+        return []
+    return [("signal / noise", f"{n_signal:,} / {n - n_signal:,} ({n_signal / n:.1%} signal)")]
+
+
+def _rate(rate_hz: float) -> str:
+    for unit, word in ((1e6, "million "), (1e3, "thousand ")):
+        if rate_hz >= unit:
+            return f"{rate_hz / unit:,.1f} {word}events/s"
+    return f"{rate_hz:.0f} events/s" if rate_hz >= 100 else f"{rate_hz:.3g} events/s"

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from evcrisp.cli._camera import camera_for
 from evcrisp.cli._figure_data import COMPARING, FigureSource
 from evcrisp.cli._options import (
+    METHODS,
     camera_option,
     force_option,
     input_options,
@@ -23,6 +23,7 @@ from evcrisp.cli._options import (
 )
 from evcrisp.cli._progress import work_progress
 from evcrisp.cli._types import Number
+from evcrisp.cli._unused import refuse_unused
 
 #: Figures of one window that a method made, and those of a whole Pareto front.
 _OF_A_METHOD = ("scatter", "outcomes", "aligned", "xyt", "maps", "w", "intro", "roc")
@@ -46,7 +47,8 @@ _TAKEN_BY = {
     "-m",
     "methods",
     multiple=True,
-    help="Method or filter. May be repeated for scatter, outcomes and roc. Default: auto.",
+    help=f"Method ({', '.join(METHODS)}), or filter, as `evcrisp filters` lists them. May be repeated "
+    "for scatter, outcomes and roc. Default: auto.",
 )
 @motion_option
 @camera_option
@@ -84,7 +86,7 @@ def plot_command(
     force: bool,
     **opening: Any,
 ) -> None:
-    r"""Draw a figure of KIND from RECORDING.
+    """Draw a figure of KIND from RECORDING.
 
     \b
     scatter   what each method keeps              roc       ROC curves (needs labels in the file)
@@ -96,7 +98,7 @@ def plot_command(
     intro     drift and alignment
 
     All but motion show one window. Needs the extra 'plot'.
-    """
+    """  # noqa: D301 - click wants the character itself, not a backslash
     from evcrisp.io._writing import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
     from evcrisp.plots import FIGURES, figure, picture_kind, save_figure
@@ -134,11 +136,6 @@ def plot_command(
 def _refuse_what_is_not_taken(context: click.Context, kind: str) -> None:
     """Complain of an option that a figure of this kind would pass over in silence."""
     for name, kinds in _TAKEN_BY.items():
-        if kind in kinds or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-            continue
-        option = next(p for p in context.command.params if p.name == name)
-        raise click.UsageError(
-            f"{max(option.opts, key=len)} is not for the figure {kind!r}, only for "
-            f"{', '.join(kinds)}.",
-            context,
-        )
+        if kind not in kinds:
+            reason = f"is not for the figure {kind!r}, only for {', '.join(kinds)}."
+            refuse_unused(context, [name], reason)

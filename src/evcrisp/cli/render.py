@@ -26,7 +26,7 @@ from evcrisp.cli._types import Number
     type=Number(0.01, 240),
     default=30.0,
     show_default=True,
-    help="Frames per second of the video.",
+    help="Frames per second of the video; of a GIF, at most 50.",
 )
 @click.option(
     "--speed",

@@ -11,6 +11,7 @@ from evcrisp.cli._progress import task_progress
 from evcrisp.cli._stopping import saying
 from evcrisp.cli._tasks import max_events_option, noise_option, pool_options
 from evcrisp.cli._types import Milliseconds
+from evcrisp.cli._unused import refuse_unused
 
 if TYPE_CHECKING:
     from evcrisp.experiments.pools import Pool
@@ -18,6 +19,23 @@ if TYPE_CHECKING:
     from evcrisp.experiments.tables import Options
 
 TABLES = {"table1": "emlb", "table2": "dnd21", "table3": "ecd"}
+
+_ALL = (*TABLES, "all")
+
+#: Option -> what takes it, where that is not everything.
+_TAKEN_BY = {
+    "slice_events": ("table1", "all"),
+    "noise": ("table2", "all"),
+    "tuned": ("table2", "all"),
+    "window_events": ("table3", "all"),
+    "imu_offset_us": ("table3", "all"),
+    "methods": (*_ALL, "scale"),
+    "workers": (*_ALL, "overhead"),
+    "scheduler": (*_ALL, "overhead"),
+    **dict.fromkeys(
+        ("root", "out", "small", "gpu_methods", "retry_failed", "max_events", "seed"), _ALL
+    ),
+}
 
 
 def _words(
@@ -80,7 +98,9 @@ def _words(
     help="Table 3: read the gyroscope at the middle of a window plus this.",
 )
 @seed_option("Noise, controls, bootstrap.")
+@click.pass_context
 def reproduce_command(
+    context: click.Context,
     what: str,
     root: Path | None,
     out: Path,
@@ -103,6 +123,7 @@ def reproduce_command(
     from evcrisp.experiments.pools import open_pool
     from evcrisp.io._words import counted
 
+    _refuse_what_is_not_taken(context, what, root)
     options = _options(chosen)
     if what == "scale":
         _print_scale(options)
@@ -127,6 +148,15 @@ def reproduce_command(
             f"{counted(n_failed, 'task')} failed; see {out / 'failures.log'}. --retry-failed runs "
             f"{'it' if n_failed == 1 else 'them'} again."
         )
+
+
+def _refuse_what_is_not_taken(context: click.Context, what: str, root: Path | None) -> None:
+    """Complain of an option that would do nothing."""
+    for name, takers in _TAKEN_BY.items():
+        if what not in takers:
+            refuse_unused(context, [name], f"is not for {what}, only for {', '.join(takers)}.")
+    if root is not None:
+        refuse_unused(context, ["small"], "is not for --root: it is about simulated twins.")
 
 
 def _report(out: Path, parts: "list[Reproduced]", options: "Options") -> None:

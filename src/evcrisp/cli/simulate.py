@@ -18,6 +18,7 @@ from evcrisp.cli._options import (
 )
 from evcrisp.cli._progress import time_progress
 from evcrisp.cli._types import Milliseconds, Number, NumbersType, ResolutionType
+from evcrisp.cli._unused import refuse_unused
 
 
 @click.command("simulate")
@@ -67,7 +68,9 @@ from evcrisp.cli._types import Milliseconds, Number, NumbersType, ResolutionType
 @to_option
 @set_option("any other setting, such as c_on=0.3, leak_hz=0.1, hot_pixels=20")
 @force_option
+@click.pass_context
 def simulate_command(
+    context: click.Context,
     output: Path,
     to: str | None,
     settings: tuple[str, ...],
@@ -81,17 +84,20 @@ def simulate_command(
     """
     from evcrisp.io._words import counted
     from evcrisp.io._writing import refuse_inputs, replacing
-    from evcrisp.io.writing import write
+    from evcrisp.io.writing import write, writer_for
     from evcrisp.simulation import simulate_chunks, simulate_truth
     from evcrisp.simulation.overrides import build_config
 
+    writer = writer_for(output, to)
     beside = output.with_name(f"{output.name}.truth.json")
     for path in (output, beside):
         refuse_inputs(path, named["camera"], Path(named["texture"]))
     chosen = {name: value for name, value in named.items() if value is not None}
     if "camera" in chosen:
         chosen["camera"] = camera_for(chosen["camera"], chosen["resolution"])
-    config = build_config(None, {**chosen, **parse_settings(settings)})
+    more = parse_settings(settings)
+    _refuse_twice(context, more)
+    config = build_config(None, {**chosen, **more})
     truth = simulate_truth(config)
     with (
         replacing(beside, overwrite=force) as temporary,
@@ -103,7 +109,17 @@ def simulate_command(
             simulate_chunks(config),
             format=to,
             overwrite=force,
-            imu=truth.imu,
+            # The truth beside it has the gyroscope in any case, so that nothing is lost.
+            imu=truth.imu if writer.keeps_extras else None,
             on_chunk=advance,
         )
     click.echo(f"Wrote {counted(n_events, 'event')} to {output}, and their truth to {beside}.")
+
+
+def _refuse_twice(context: click.Context, settings: dict[str, Any]) -> None:
+    """Complain of a setting that both an option and --set give, perhaps by another name."""
+    from evcrisp.simulation.overrides import SETTINGS
+
+    for key in settings:
+        names = [name for name, place in SETTINGS.items() if place == SETTINGS.get(key)]
+        refuse_unused(context, names, f"and --set {key} are the same setting; give one of them.")

@@ -9,12 +9,16 @@ import click
 
 from evcrisp.cli._camera import camera_for
 from evcrisp.cli._options import (
+    METHODS,
+    MOTIONS,
     camera_option,
     force_option,
     input_options,
     recording_argument,
     window_option,
 )
+from evcrisp.cli._types import OutputFile
+from evcrisp.cli._unused import refuse_unused
 
 if TYPE_CHECKING:
     from evcrisp.io.recording import Recording
@@ -36,20 +40,34 @@ class FrontPoints(click.IntRange):
 @click.option(
     "--export",
     "page",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(".html", ".htm"),
+    metavar="FILE.html",
     help="Write one HTML file that holds everything it shows, instead of starting a server.",
 )
 @window_option(least_us=10, most_us=10_000_000)
-@click.option("--method", "-m", default="auto", show_default=True, help="Method at the start.")
 @click.option(
-    "--motion", default="translation", show_default=True, help="Motion model at the start."
+    "--method",
+    "-m",
+    default="auto",
+    show_default=True,
+    help=f"Method at the start: {', '.join(METHODS)}.",
 )
-@click.option("--filter", default="", help="Denoiser to compare with at the start. Default: none.")
+@click.option(
+    "--motion",
+    default="translation",
+    show_default=True,
+    help=f"Motion model at the start: {', '.join(MOTIONS)}.",
+)
+@click.option(
+    "--filter",
+    default="",
+    help="Filter to compare with at the start; `evcrisp filters` lists them. Default: none.",
+)
 @camera_option
 @click.option(
     "--windows",
     "n_windows",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 500),
     default=8,
     show_default=True,
     help="With --export: how many windows, spread over the recording.",
@@ -70,7 +88,9 @@ class FrontPoints(click.IntRange):
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @force_option
 @input_options
+@click.pass_context
 def view_command(
+    context: click.Context,
     recording: Path,
     page: Path | None,
     window_us: int,
@@ -94,7 +114,10 @@ def view_command(
     from evcrisp.io._writing import refuse_inputs
     from evcrisp.io.reading import open_recording
 
-    if page is not None:
+    if page is None:
+        refuse_unused(context, ("n_windows", "front_points", "force"), "is only for --export.")
+    else:
+        refuse_unused(context, ("port", "no_browser"), "is not for --export.")
         refuse_inputs(page, recording, camera)
     common: dict[str, Any] = {"window_us": window_us, "motion": motion}
     with open_recording(recording, **opening) as opened:  # what cannot be opened is said here
@@ -126,7 +149,11 @@ def _view(port: int, opens_browser: bool, settings: dict[str, Any]) -> None:
 
 
 def _export(recording: "Recording", page: Path, force: bool, settings: dict[str, Any]) -> None:
+    from evcrisp.errors import EventDataError
     from evcrisp.viewer.export import ExportOptions, export
+
+    if not any(len(chunk) for chunk in recording.chunks()):
+        raise EventDataError(f"{recording.path} has no events, and so there is nothing to show.")
 
     def say(done: int, n_windows: int) -> None:
         if sys.stderr is not None and sys.stderr.isatty():

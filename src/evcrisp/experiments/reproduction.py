@@ -12,7 +12,7 @@ from evcrisp.experiments.tables import TABLES, Options, Table
 from evcrisp.experiments.tables.formats import FORMATS
 from evcrisp.experiments.tables.options import data_note
 from evcrisp.experiments.tasks import Task
-from evcrisp.experiments.twins import Twin, make_twin, read_mark
+from evcrisp.experiments.twins import Twin, make_twin, twin_of
 from evcrisp.io._writing import replacing
 from evcrisp.registry import lookup
 
@@ -73,7 +73,7 @@ def reproduce(
     if root is None:
         root = out / "twins" / (f"{kind.dataset}-small" if small else kind.dataset)
         make_twin(kind.dataset, root, small=small)
-    twin = read_mark(root)
+    twin = twin_of(kind.dataset, root)
     if twin is not None:
         options = _fitting(options, twin)
     root = root.resolve()

@@ -10,10 +10,11 @@ import numpy as np
 from evcrisp.errors import ConfigError, EventDataError
 from evcrisp.events import Events
 from evcrisp.experiments.datasets import find_clips
-from evcrisp.experiments.datasets.dnd21 import noise_file
+from evcrisp.experiments.datasets.dnd21 import check_noise, noise_file
 from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
 from evcrisp.experiments.labeling import labeled
 from evcrisp.experiments.methods import AUTO, EJA, PROPOSED, TABLE1, Method
+from evcrisp.experiments.twins import twin_of
 from evcrisp.io._words import counted
 from evcrisp.io.reading import read
 from evcrisp.metrics import confusion
@@ -88,6 +89,8 @@ class Training:
         """
         if not 0.0 < train_share < 1.0:
             raise ConfigError(f"`train_share` must lie between 0 and 1; got {train_share}.")
+        check_noise(noise)
+        twin_of("dnd21", root)  # that of another data set is refused
         extra = None if noise == "uniform" else read(noise_file(root, noise))
         parts = []
         for clip in find_clips("dnd21", root):

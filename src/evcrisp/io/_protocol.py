@@ -96,6 +96,22 @@ class Reader(Protocol):
         ...
 
 
+class Extras(Protocol):
+    """What may come beside events; a recording has it."""
+
+    def imu(self) -> Imu | None:
+        """Return all IMU samples, or None if there is no such stream."""
+        ...
+
+    def triggers(self) -> Triggers | None:
+        """Return all triggers, or None if there is no such stream."""
+        ...
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield the frames one by one."""
+        ...
+
+
 class Sink(Protocol):
     """An open output. ``finish`` is called after the last write, ``abort`` after a failure."""
 

@@ -211,7 +211,9 @@ class _Parser:
             kernel.OUT_OF_RANGE: f"{unit} within 64 bits" if name == "t" else "in 0..65535",
             kernel.NOT_A_FLAG: "0/1 or -1/+1",
         }[status]
-        return self.complaint(f"is wrong: {name} must be {wanted}; got {shown}")
+        may_be_seconds = status == kernel.FRACTION and name == "t"
+        hint = ". If time is in seconds, name its column `t_s`" if may_be_seconds else ""
+        return self.complaint(f"is wrong: {name} must be {wanted}; got {shown}{hint}")
 
 
 @dataclass(slots=True)

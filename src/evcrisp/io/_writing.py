@@ -114,6 +114,8 @@ def _check_target(path: Path, *, overwrite: bool) -> None:
         raise OutputError(f"'{path}' is a folder, not a name for an output.")
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OutputError(f"{path} is not a regular file. Choose another name.")
+    if path.is_dir():
+        _check_folder(path)
     if path.exists() and not overwrite:
         raise OutputError(f"{path} exists already. Choose another name, or allow overwriting.")
     parent = Path(os.path.realpath(path)).parent
@@ -123,14 +125,18 @@ def _check_target(path: Path, *, overwrite: bool) -> None:
         raise OutputError(f"The folder {path.parent} does not exist. Create it first.")
     if not os.access(parent, os.W_OK):  # said before the work, not after it
         raise OutputError(f"{path} could not be written: {os.strerror(errno.EACCES)}.")
-    if path.is_dir():
-        names = {entry.name for entry in path.iterdir()}
-        strangers = sorted(name for name in names if not name.endswith((".npy", ".json")))
-        if FOLDER_MARK not in names or strangers:
-            raise OutputError(
-                f"{path} is a folder that holds other files{f' ({strangers[0]})' if strangers else ''}"
-                ". Choose another name."
-            )
+
+
+def _check_folder(path: Path) -> None:
+    """Raise unless the folder is one that evcrisp has written; others are never replaced."""
+    names = {entry.name for entry in path.iterdir()}
+    strangers = sorted(name for name in names if not name.endswith((".npy", ".json")))
+    if FOLDER_MARK in names and not strangers:
+        return
+    what = "an empty folder"
+    if names:
+        what = f"a folder that holds other files ({(strangers or sorted(names))[0]})"
+    raise OutputError(f"{path} is {what}. Choose the name of a file, such as one in it.")
 
 
 def _rename_if_free(temporary: Path, target: Path) -> None:

@@ -2,7 +2,10 @@
 
 import zipfile
 import zlib
+from pathlib import Path
 from typing import IO
+
+from evcrisp.errors import FormatError
 
 #: What zipfile raises for damaged archives.
 ZIP_ERRORS: tuple[type[Exception], ...] = (
@@ -17,6 +20,24 @@ ZIP_ERRORS: tuple[type[Exception], ...] = (
 
 #: Every member carries this date, so that the same events give the same bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def open_archive(path: Path) -> zipfile.ZipFile:
+    """Open an archive to read.
+
+    Raises
+    ------
+    FormatError
+        If it begins like one, but its end is missing: zipfile would say that it is none.
+    """
+    with path.open("rb") as file:
+        is_begun = file.read(4) == b"PK\x03\x04"
+    if is_begun and not zipfile.is_zipfile(path):
+        raise FormatError(
+            "the archive is cut short, so copy it again: its directory, which stands at the end, is "
+            "missing"
+        )
+    return zipfile.ZipFile(path)
 
 
 def create_member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:

@@ -1,8 +1,11 @@
 """CSV: one event per line, columns named in the first line and in any order.
 
 Without names the columns are those of Metavision's converter, ``x,y,p,t``; where these do not fit
-the values, ``t,x,y,p`` or ``x,y,t,p``, if one of them does. All are whole numbers then. Time is in
-microseconds, or, in a column with a name, in seconds if it is written with a decimal point.
+the values, ``t,x,y,p`` or ``x,y,t,p``, if one of them does. All are whole numbers then, and time is
+in microseconds. The name of a column may say the unit of time, such as ``t_us`` or ``t [s]``. Where it
+does not, time is in seconds if one of the first lines (those of the first 64 KiB) has a fraction, else
+in microseconds, be they written as ``1000``, ``1000.0`` or ``1e3``; a fraction that comes later
+contradicts that and is damage.
 """
 
 import itertools
@@ -103,7 +106,7 @@ def find_layout(lines: list[Line]) -> Layout | None:
     t = columns.index("t")
     times = [row[t] for line in data[1:] if len(row := _fields(line, delimiter)) > t]
     if seconds is None:
-        seconds = any(is_number(time) and not is_whole(time) for time in times)
+        seconds = any(is_number(time) and not float(time).is_integer() for time in times)
     return Layout(columns, delimiter, seconds, data[0].end, data[0].number)
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from evcrisp.errors import FormatError
+from evcrisp.io._bytes import GZIP_MAGIC
 from evcrisp.io._protocol import Reader
 from evcrisp.io._writing import naming
 from evcrisp.io.formats import READERS
@@ -33,6 +34,12 @@ def detect(path: Path) -> Reader:
     for reader in READERS.values():
         if name.endswith(reader.suffixes) and not path.is_dir():
             return reader
+    if head.startswith(GZIP_MAGIC):
+        raise FormatError(
+            "the file is packed with gzip, which is read for text only; unpack it first, such as with "
+            f"`gunzip -k {path.name}`",
+            path=path,
+        )
     raise FormatError(
         f"no format recognizes the content, nor the suffix; known: {', '.join(READERS)}", path=path
     )

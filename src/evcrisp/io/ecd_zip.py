@@ -11,7 +11,7 @@ from evcrisp.errors import FormatError
 from evcrisp.events import Events
 from evcrisp.io._bytes import first_bytes, member_blocks
 from evcrisp.io._text import Line, TextSink, stated_size
-from evcrisp.io._zip import ZIP_ERRORS, create_member
+from evcrisp.io._zip import ZIP_ERRORS, create_member, open_archive
 from evcrisp.io.ecd import ECD_SIZES, EcdSource, ecd_source
 from evcrisp.streams import Frame, Imu, Triggers
 
@@ -40,7 +40,7 @@ class EcdZipReader:
 
     def open(self, path: Path) -> EcdSource:
         """Find the texts of an archive; every pass over one of them opens the archive anew."""
-        with zipfile.ZipFile(path) as archive:
+        with open_archive(path) as archive:
             events = _events_member(archive)
             if events is None:
                 raise FormatError("the archive has no member events.txt")

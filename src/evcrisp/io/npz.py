@@ -16,7 +16,7 @@ from evcrisp.io._npy import NpyColumn
 from evcrisp.io._npz_packer import NpzPacker
 from evcrisp.io._protocol import PACKET_EVENTS, Packet, Source
 from evcrisp.io._sizes import ALL_SIZES
-from evcrisp.io._zip import ZIP_ERRORS
+from evcrisp.io._zip import ZIP_ERRORS, open_archive
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class NpzReader:
 
     def open(self, path: Path) -> NpzSource:
         """Open an archive and find its columns."""
-        with zipfile.ZipFile(path) as archive:
+        with open_archive(path) as archive:
             members = {
                 name.removesuffix(".npy"): name
                 for name in archive.namelist()

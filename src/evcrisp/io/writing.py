@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evcrisp.errors import ConfigError, EventDataError
 from evcrisp.events import Events
-from evcrisp.io._protocol import Closing, ExtrasSink, Sink, Writer
+from evcrisp.io._protocol import Closing, Extras, ExtrasSink, Sink, Writer
 from evcrisp.io._words import counted
 from evcrisp.io._writing import replacing
 from evcrisp.io.formats import WRITERS
@@ -43,7 +43,7 @@ def write(
     format: str | None = None,
     overwrite: bool = False,
     imu: Imu | None = None,
-    extras_from: Recording | None = None,
+    extras_from: Extras | None = None,
     on_chunk: Callable[[Events], None] | None = None,
     options: Mapping[str, object] | None = None,
     **named_options: object,
@@ -64,7 +64,8 @@ def write(
     imu : Imu, optional
         Samples that go with the events, where the format keeps them; a recording has its own.
     extras_from : Recording, optional
-        A recording whose IMU samples, triggers and frames go along, as if it were the source.
+        A recording (or what has its methods ``imu``, ``triggers`` and ``frames``) whose IMU samples,
+        triggers and frames go along, as if it were the source.
     on_chunk : callable, optional
         Called with each chunk after it was written, for progress.
     options, **named_options
@@ -87,7 +88,7 @@ def fill(
     events: Events | Recording | Iterable[Events],
     *,
     imu: Imu | None = None,
-    extras_from: Recording | None = None,
+    extras_from: Extras | None = None,
     on_chunk: Callable[[Events], None] | None = None,
 ) -> int:
     """Write events to a file that nobody sees yet; parameters as for :func:`write`."""

@@ -22,7 +22,7 @@ class VideoConfig:
     Parameters
     ----------
     fps : float, Hz
-        Frames per second of the video, up to 240.
+        Frames per second of the video, up to 240; of a GIF, up to 50.
     speed : float
         Time of the recording per time of the video: 1 is real time, 0.1 slow motion, 10 fast
         forward. A frame starts ``speed / fps`` seconds after the one before.

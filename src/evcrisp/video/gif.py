@@ -5,23 +5,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from evcrisp.errors import ConfigError
 from evcrisp.registry import require
 from evcrisp.video._protocol import Bytes, VideoSink
 from evcrisp.video.timing import Durations
 
 #: Browsers show frames that are shorter than this much longer.
 _SHORTEST_CS = 2
+MAX_FPS = 100 / _SHORTEST_CS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gif:
-    """GIF that repeats for ever; its clock has steps of 10 ms."""
+    """GIF that repeats for ever; its clock has steps of 10 ms, and its frames are 20 ms or longer."""
 
     name: ClassVar[str] = "gif"
     title: ClassVar[str] = "animated GIF"
 
     def open(self, path: Path, size: tuple[int, int], fps: float, table: Bytes) -> VideoSink:
         """Write the header and the colors."""
+        if fps > MAX_FPS:
+            raise ConfigError(
+                f"`fps` of a GIF must be at most {MAX_FPS:g}, since faster ones play slower than they "
+                f"say; got {fps:g}. Write .webp or .mp4 instead."
+            )
         require("PIL", extra="video", purpose="GIF files")
         return _GifSink(path, size, fps, table)
 

@@ -79,8 +79,8 @@ def render(
     >>> import evcrisp, tempfile
     >>> scene = evcrisp.simulate(duration_us=50_000, resolution=(64, 48), seed=1)
     >>> path = Path(tempfile.mkdtemp()) / "scene.gif"
-    >>> render(scene.events, path, config=VideoConfig(panes=("raw",), fps=100, titles=False)).n_frames
-    4
+    >>> render(scene.events, path, config=VideoConfig(panes=("raw",), fps=50, titles=False)).n_frames
+    2
     """
     path = Path(path)
     config = VideoConfig() if config is None else config

@@ -34,6 +34,10 @@ TWO = Events(x=[3, 4], y=[1, 2], t=[1_000_000, 1_000_010], p=[1, 0], resolution=
         b"label,x,y,depth,t,p\ncar,3,1,,1000000,1\ndog,4,2,1.5,1000010,0\n",
         b"x,y,polarity,timestamp_us\n3,1,1,1000000\n4,2,0,1000010\n",
         b"time [s],x,y,p\n1,3,1,1\n1.00001,4,2,0\n",
+        b"t,x,y,p\n1000000.0,3,1,1\n1000010.0,4,2,0\n",
+        b"t,x,y,p\n1e6,3,1,1\n1.00001E6,4,2,0\n",
+        b"t,x,y,p\n1000000.,3,1,1\n1000010,4,2,0\n",
+        b"t_s,x,y,p\n1,3,1,1\n1.00001,4,2,0\n",
         b"\xef\xbb\xbft,x,y,p\n1000000,3,1,1\n1000010,4,2,0\n",
         b"3,1,1,1000000\n4,2,0,1000010\n",
         b"%geometry:640,480\n3,1,1,1000000\n4,2,0,1000010\n",
@@ -45,6 +49,22 @@ def test_columns_are_found_however_they_are_named_and_parted(tmp_path, text):
     with evcrisp.open(tmp_path / "a.csv") as opened:
         assert opened.format == "csv"
     assert read_text(tmp_path, gzip.compress(text), "a.csv.gz").equals(TWO)
+
+
+def test_the_unit_of_time_does_not_change_within_a_file(tmp_path):
+    """It is decided by the first lines, however the file is cut."""
+    n = 40_000  # more than the bytes that are looked at
+    whole = b"t,x,y,p\n" + b"".join(b"%d.0,1,2,1\n" % k for k in range(n))
+    events = read_text(tmp_path, whole)
+    assert (int(events.t[1]), int(events.t[-1])) == (1, n - 1)
+    with evcrisp.open(tmp_path / "a.csv", resolution=SIZE) as opened:
+        assert [chunk.t[0] for chunk in opened.chunks(7_000)] == list(range(0, n, 7_000))
+    late = whole + b"%d.5,1,2,1\n" % n
+    with pytest.raises(FormatError, match="t must be whole microseconds; .*name its column `t_s`"):
+        read_text(tmp_path, late)
+    assert len(read_text(tmp_path, late, on_error="truncate")) == n
+    early = whole.replace(b"\n5.0,", b"\n5.25,")
+    assert read_text(tmp_path, early).t[[1, 5, 6]].tolist() == [1_000_000, 5_250_000, 6_000_000]
 
 
 def test_the_sensor_size_is_read_from_a_comment(tmp_path):

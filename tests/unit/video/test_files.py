@@ -128,6 +128,19 @@ def test_recordings_are_streamed_and_give_the_same_video(tmp_path, moving_edge):
     assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
 
 
+def test_a_gif_plays_as_fast_as_it_says_or_is_refused(tmp_path, moving_edge):
+    config = VideoConfig(panes=("raw",), fps=50.0)
+    video = render(moving_edge(), tmp_path / "a.gif", config=config)
+    content = (tmp_path / "a.gif").read_bytes()
+    marks = [m.end() for m in re.finditer(rb"!\xf9\x04.", content, re.DOTALL)]
+    durations = [int.from_bytes(content[end : end + 2], "little") for end in marks]
+    assert sum(durations) / 100 == pytest.approx(video.duration_s)
+    with pytest.raises(ConfigError, match=r"at most 50, .*; got 50.5. Write .webp or .mp4"):
+        render(moving_edge(), tmp_path / "b.gif", config=VideoConfig(panes=("raw",), fps=50.5))
+    assert not (tmp_path / "b.gif").exists()
+    render(moving_edge(), tmp_path / "b.webp", config=VideoConfig(panes=("raw",), fps=50.5))
+
+
 def test_odd_sensors_give_even_videos(tmp_path):
     events = Events(x=[0, 4], y=[0, 2], t=[0, 1], p=[1, 1], resolution=(5, 3))
     config = VideoConfig(panes=("raw",), titles=False)

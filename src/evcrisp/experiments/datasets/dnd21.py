@@ -10,6 +10,12 @@ from evcrisp.registry import lookup
 
 NOISE_FOLDER = "measured-noise"
 
+#: Words of the names of the sequences, in the name of the folder or of the file.
+SEQUENCES = ("hotel", "driving")
+
+#: Name of the noise that is not measured, but even in space and time.
+UNIFORM = "uniform"
+
 #: Name of a measured noise -> words that its file's name holds.
 NOISES = {
     "light": "light background activity",
@@ -23,7 +29,11 @@ _SUFFIXES = ("*.aedat", "*.aedat2", "*.aedat4")
 
 @dataclass(frozen=True, slots=True)
 class Dnd21:
-    """A folder per sequence with its AEDAT file, and ``measured-noise`` with the noise files."""
+    """A folder per sequence with its AEDAT file, and ``measured-noise`` with the noise files.
+
+    Without ``measured-noise``, only recordings that are named like the sequences are taken: any
+    folder may hold AEDAT files.
+    """
 
     name: ClassVar[str] = "dnd21"
     title: ClassVar[str] = "DND21"
@@ -41,10 +51,9 @@ class Dnd21:
                 group=(path.parent.name if path.parent != root else path.stem,),
                 files=(path,),
             )
-            for path in _recordings(root)
-            if NOISE_FOLDER not in path.relative_to(root).parts
+            for path in _sequences(root)
         )
-        problems = [] if clips else ["there is no folder with an *.aedat file of a sequence"]
+        problems = [] if clips else [_NOTHING]
         present = noise_files(root)
         problems += [
             f"{NOISE_FOLDER} has no file '...{words}.aedat' (needed for --noise {name} only)"
@@ -52,6 +61,29 @@ class Dnd21:
             if name not in present
         ]
         return Layout(clips=clips, problems=tuple(problems))
+
+
+_NOTHING = (
+    f"there is no *.aedat file of a sequence ({' or '.join(SEQUENCES)} in its name or that of its "
+    f"folder, or any beside the folder {NOISE_FOLDER})"
+)
+
+
+def _sequences(root: Path) -> list[Path]:
+    """Return the recordings that are no noise, as far as something says that they are of DND21."""
+    is_dnd21 = (root / NOISE_FOLDER).is_dir()
+    found = []
+    for path in _recordings(root):
+        inside = path.relative_to(root)
+        is_named = any(word in inside.as_posix().lower() for word in SEQUENCES)
+        if NOISE_FOLDER not in inside.parts and (is_dnd21 or is_named):
+            found.append(path)
+    return found
+
+
+def check_noise(name: str) -> None:
+    """Raise if there is no such noise: neither the uniform one nor a measured one."""
+    lookup(dict.fromkeys((UNIFORM, *NOISES)), name, "noise")
 
 
 def noise_files(root: Path) -> dict[str, Path]:

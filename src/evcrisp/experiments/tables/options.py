@@ -1,12 +1,14 @@
 """What a user may choose about the tables."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from evcrisp.errors import ConfigError
+from evcrisp.experiments.datasets.dnd21 import check_noise
 from evcrisp.experiments.methods import Method, chosen
+from evcrisp.experiments.tables.tuned import check_tuned
 from evcrisp.experiments.twins import Twin
 from evcrisp.registry import lookup
 
@@ -29,8 +31,9 @@ class Options:
         Windows of the motion.
     noise : str
         For table 2: "uniform", or the name of a measured noise.
-    tuned : mapping
-        For table 2: hyper-parameters as ``evcrisp tune`` writes them.
+    tuned : mapping, optional
+        For table 2: hyper-parameters as ``evcrisp tune`` writes them. Default: those of this package,
+        found on the twin.
     imu_offset_us : int, us
         For table 3: the gyroscope is read at the middle of a window plus this.
     seed : int
@@ -45,7 +48,7 @@ class Options:
     slice_events: int = 30_000
     window_events: int = 30_000
     noise: str = "uniform"
-    tuned: Mapping[str, Any] = field(default_factory=dict)
+    tuned: Mapping[str, Any] | None = None
     imu_offset_us: int = 0
     seed: int = 0
     skip_slow: bool = False
@@ -55,6 +58,9 @@ class Options:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ConfigError(f"`{name}` must be 1 or more; got {value}.")
+        check_noise(self.noise)
+        if self.tuned is not None:
+            check_tuned(self.tuned)
 
     def rows(self, methods: tuple[Method, ...]) -> tuple[tuple[Method, ...], tuple[str, ...]]:
         """Return the methods that were chosen and can run, and a note for each that cannot."""

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from evcrisp.errors import ConfigError
 from evcrisp.experiments import paper
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.dnd21 import noise_file
@@ -47,15 +46,7 @@ class Table2:
 
     def methods(self, options: Options) -> tuple[Method, ...]:
         """Return a row per method and rate that it was tuned for, and ours, without tuning."""
-        tuned = options.tuned or {"methods": {}}
-        found = tuned.get("methods") if isinstance(tuned, Mapping) else None
-        if not isinstance(found, Mapping) or not all(
-            isinstance(v, Mapping) for v in found.values()
-        ):
-            raise ConfigError(
-                "Tuned hyper-parameters must be as evcrisp tune writes them: "
-                '{"methods": {METHOD: {RATE: {...}}}}.'
-            )
+        found = {} if options.tuned is None else options.tuned["methods"]
         known = {method.key: method for method in TABLE1}
         rows = [
             method.tuned(f"{method.label} tuned for {rate}%", f"{key}-{rate}", params)
@@ -81,7 +72,7 @@ class Table2:
                     "noise": options.noise,
                     "seed": options.seed,
                     "max_events": options.max_events,
-                    "skip_share": options.tuned.get("train_share", 0.0),
+                    "skip_share": 0.0 if options.tuned is None else options.tuned["train_share"],
                     **LABELING,
                 },
             )
@@ -107,18 +98,37 @@ class Table2:
             )
             for method in methods
         )
-        tuning = "tuned for each rate on the twin of DND21"
-        if options.tuned:
-            share = options.tuned.get("train_share", 0.0)
-            tuning = f"tuned on the first {share:.0%} of each recording, which is left out here"
         notes = (
-            f"{counted(len(clips), 'recording')}; {options.noise} noise, in percent of the signal events; "
-            f"hyper-parameters {tuning}.",
+            f"{counted(len(clips), 'recording')}; {options.noise} noise, in percent of the signal events.",
+            *_tuning_notes(methods, options.tuned),
             *left_out,
             *failure_notes(done),
         )
         title = "Sensitivity and specificity (higher is better)"
         return [Table(name="table2", title=title, columns=columns, rows=rows, notes=notes)]
+
+
+def _tuning_notes(methods: Sequence[Method], tuned: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Say where the hyper-parameters of each method come from, and what is left out for it."""
+    keys = dict.fromkeys(method.key.rpartition("-")[0] for method in methods)
+    labels = {method.key: method.label for method in TABLE1 if method.key in keys}
+    given = {} if tuned is None else tuned["methods"]
+    ours = [label for key, label in labels.items() if key not in given]
+    theirs = [label for key, label in labels.items() if key in given]
+    notes = []
+    if ours:
+        notes.append(
+            f"Hyper-parameters of {' and '.join(ours)}: those of this package, tuned for each rate "
+            "on the twin of DND21."
+        )
+    if tuned is not None:
+        start = f"the first {100 * tuned['train_share']:.3g}% of each recording"
+        if theirs:
+            notes.append(
+                f"Hyper-parameters of {' and '.join(theirs)}: from the given file, tuned on {start}."
+            )
+        notes.append(f"What was tuned on, {start}, is left out here for all methods.")
+    return tuple(notes)
 
 
 def _cells(done: Sequence[Done], method: Method) -> dict[str, Cell]:

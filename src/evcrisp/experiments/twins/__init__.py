@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from evcrisp.errors import OutputError
+from evcrisp.errors import ConfigError, OutputError
+from evcrisp.experiments.datasets import DATASETS
 from evcrisp.experiments.twins._writing import Twin, read_mark, write_mark
 from evcrisp.experiments.twins.dnd21 import write_dnd21
 from evcrisp.experiments.twins.ecd import write_ecd
 from evcrisp.experiments.twins.emlb import write_emlb
 from evcrisp.registry import lookup
 
-__all__ = ["TWINS", "Twin", "make_twin", "read_mark"]
+__all__ = ["TWINS", "Twin", "make_twin", "read_mark", "twin_of"]
 
 logger = logging.getLogger(__name__)
 
@@ -79,6 +80,24 @@ def make_twin(
             on_file(path)
     write_mark(folder, twin)
     (folder / _BEGUN).unlink(missing_ok=True)  # somebody else may have completed it, too
+    return twin
+
+
+def twin_of(dataset: str, folder: Path) -> Twin | None:
+    """Return the twin of a data set that a folder is; None if it is none.
+
+    Raises
+    ------
+    ConfigError
+        If it is the twin of another data set.
+    """
+    twin = read_mark(folder)
+    if twin is not None and twin.dataset != dataset:
+        wanted, given = (lookup(DATASETS, name, "data set") for name in (dataset, twin.dataset))
+        raise ConfigError(
+            f"{folder} is the simulated twin of {given.title}; expected {wanted.title}. Make its "
+            f"twin with `evcrisp datasets make-twin {dataset} FOLDER`."
+        )
     return twin
 
 
