@@ -200,7 +200,7 @@ def run_to_folder(
             "method": method,
             "motion": motion,
             "config": _plain(estimator),
-            "windows": _plain(windows),
+            "windows": windows.facts(),
             "camera": _plain(camera),
             **_counts(recording, journal),
             "elapsed_s": round(time.perf_counter() - start, 3),

@@ -72,6 +72,25 @@ class Windows:
         if self.displacement_px is not None and self.overlap:
             raise ConfigError("`overlap` goes with `window_us` or `window_events`.")
 
+    def facts(self) -> dict[str, Any]:
+        """Return what decides how a recording is cut.
+
+        Examples
+        --------
+        >>> Windows().facts()
+        {'window_us': 30000, 'overlap': 0.0}
+        >>> Windows(displacement_px=6.0).facts()
+        {'displacement_px': 6.0}
+        """
+        if self.displacement_px is not None:
+            return {"displacement_px": float(self.displacement_px)}
+        if self.window_events is not None:
+            return {"window_events": int(self.window_events), "overlap": float(self.overlap)}
+        return {
+            "window_us": int(self.window_us or DEFAULT_WINDOW_US),
+            "overlap": float(self.overlap),
+        }
+
     def cut(self, chunks: Iterable[Events]) -> Iterator[Window]:
         """Cut a stream by time or by count."""
         if self.window_events is not None:

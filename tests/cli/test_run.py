@@ -53,9 +53,7 @@ def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, 
     assert sum(int(row["n_events"]) for row in rows) == len(scene.events)
     assert summary["statuses"]["converged"] >= 3
     assert summary["resolution"] == [160, 120]
-    assert summary["windows"] == {
-        "window_us": None, "window_events": None, "displacement_px": None, "overlap": 0.0,
-    }  # fmt: skip
+    assert summary["windows"] == {"window_us": 30_000, "overlap": 0.0}
     assert summary["camera"] is None
 
 
