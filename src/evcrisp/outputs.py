@@ -193,7 +193,7 @@ def run_to_folder(
         _write_text(motion_path, lines.getvalue())
         summary = {
             "evcrisp": evcrisp.__version__,
-            "input": recording.path.name,
+            "input": _name(recording),
             "format": recording.format,
             "output": clean.name,
             "resolution": recording.resolution,
@@ -216,9 +216,13 @@ def _write_text(path: Path, text: str) -> None:
         path.write_text(text)
 
 
+def _name(recording: Recording) -> str:
+    return recording.path.name or recording.path.absolute().name  # of the folder "."
+
+
 def _stem(recording: Recording) -> str:
     """Return the name of a recording without the ending of its format; other dots stay."""
-    name = recording.path.name or recording.path.absolute().name  # of the folder "."
+    name = _name(recording)
     endings = READERS[recording.format].suffixes if recording.format in READERS else ()
     for ending in sorted(endings, key=len, reverse=True):
         if name.lower().endswith(ending) and len(name) > len(ending):
@@ -241,9 +245,9 @@ def _refuse_others(summary_path: Path, recording: Recording) -> None:
         name = json.loads(summary_path.read_text())["input"]
     except (OSError, ValueError, KeyError, TypeError):
         return  # none, or none that could be told
-    if name != recording.path.name:
+    if name != _name(recording):
         raise ConfigError(
-            f"{summary_path.parent} holds the results of {name}, not of {recording.path.name}. "
+            f"{summary_path.parent} holds the results of {name}, not of {_name(recording)}. "
             "Choose another folder, or remove this one."
         )
 

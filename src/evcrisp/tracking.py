@@ -3,7 +3,7 @@
 import numbers
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,9 @@ DEFAULT_WINDOW_US = 30_000
 
 #: A motion that ended like this is where the next window starts.
 _GOOD = (Status.CONVERGED, Status.MAX_ITER)
+
+#: Share of its length that a window needs, when the recording ends within it, for a motion like that of others.
+_ENOUGH = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +151,8 @@ def track(
     start = checked_theta(theta0, model)
     if windows.displacement_px is not None:
         return _follow(chunks, estimator, model, start, windows.displacement_px)
-    return _run(windows.cut(chunks), estimator, model, start)
+    full_us = windows.facts().get("window_us", 0)
+    return _run(windows.cut(chunks), full_us, estimator, model, start)
 
 
 def _opened(
@@ -176,14 +180,30 @@ def _opened(
 
 
 def _run(
-    windows: Iterator[Window], estimator: Estimator, model: MotionModel, theta: Floats | None
+    windows: Iterator[Window],
+    full_us: int,
+    estimator: Estimator,
+    model: MotionModel,
+    theta: Floats | None,
 ) -> Iterator[Estimate]:
     history: HotHistory | None = None
     for window in windows:
         history = history or HotHistory(window.events.resolution)
         result = _estimated(estimator, window, model, theta, history)
         theta = _next_start(result, theta)
-        yield result
+        yield _doubted(result, full_us)
+
+
+def _doubted(result: Estimate, full_us: int) -> Estimate:
+    """Return an estimate with a warning if the recording has ended early in its window."""
+    length_us = result.window.t_end - result.window.t_start
+    if length_us >= _ENOUGH * full_us or result.status not in _GOOD:
+        return result
+    warning = (
+        f"The recording ends {length_us / 1000:.1f} ms after the start of this window of "
+        f"{full_us / 1000:.1f} ms: its motion is far less certain than that of others."
+    )
+    return replace(result, warnings=(*result.warnings, warning))
 
 
 def _estimated(
@@ -236,7 +256,7 @@ def _follow(
         if ended:
             window = ending(window, int(rest.t[-1]))
         history = history or HotHistory(inside.resolution)
-        result = _estimated(estimator, window, model, theta, history)
+        result = _doubted(_estimated(estimator, window, model, theta, history), length)
         theta = _next_start(result, theta)
         t_start += length
         index += len(inside)

@@ -79,8 +79,8 @@ def by_time(
     Yields
     ------
     Window
-        Windows without events are yielded too, as long as later events exist. Windows that reach
-        beyond the last event end with it.
+        Windows without events are yielded too, as long as later events exist. The last window is
+        the first one that holds the last event, and ends with it.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def by_time(
     >>> [(w.t_start, len(w.events)) for w in by_time(events, 5)]
     [(0, 2), (5, 2), (10, 1)]
     >>> [(w.t_start, len(w.events)) for w in by_time(events, 8, step_us=4)]
-    [(0, 3), (4, 3), (8, 2), (12, 1)]
+    [(0, 3), (4, 3), (8, 2)]
     """
     step_us = _checked_step("step_us", step_us, "duration_us", duration_us)
     return _by_time(_chunks(source), int(duration_us), step_us)
@@ -109,12 +109,10 @@ def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterat
             n_past = int(np.searchsorted(rest.t, t_start))
             rest, index = rest[n_past:], index + n_past
         parts = [rest]
-    rest = Events.concatenate(parts) if parts else None
-    while rest is not None and len(rest):
+    if parts:
+        # It holds the last event: windows after it would only repeat what it holds.
+        rest = Events.concatenate(parts)
         yield ending(_timed(rest, t_start, duration_us, step_us, index), int(rest.t[-1]))
-        t_start += step_us
-        n_past = int(np.searchsorted(rest.t, t_start))
-        rest, index = rest[n_past:], index + n_past
 
 
 def check_gap(rest: Events, t_start: int, duration_us: int, step_us: int) -> None:

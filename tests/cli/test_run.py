@@ -220,3 +220,15 @@ def test_results_of_the_folder_here_have_its_name(run, scene, tmp_path, monkeypa
     monkeypatch.chdir(folder)
     summary = json.loads(run("run", ".", "-o", tmp_path / "out", "-m", "cmax").stdout)
     assert summary["output"] == "take.clean.columns"
+
+
+def test_the_folder_here_is_a_recording_with_a_name(run, scene, tmp_path, monkeypatch):
+    for name in ("one", "other"):
+        evcrisp.write(tmp_path / name, scene.events.with_signal(None), format="columns")
+    monkeypatch.chdir(tmp_path / "one")
+    out = tmp_path / "out"
+    assert json.loads(run("run", ".", "-o", out, "-m", "cmax").stdout)["input"] == "one"
+    run("run", tmp_path / "one", "-o", out, "-m", "cmax", "--force")
+    monkeypatch.chdir(tmp_path / "other")
+    told = run("run", ".", "-o", out, "-m", "cmax", "--force", code=2).stderr
+    assert "holds the results of one, not of other" in " ".join(told.split())

@@ -180,3 +180,15 @@ def test_turns_without_a_camera_are_said_to_be_guesses_once(scene, caplog):
     for _ in range(2):
         evcrisp.estimate(scene.events[:3000], "cmax", "rotation")
     assert caplog.text.count("a lens that sees 60 degrees") == 1
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.9])
+def test_a_last_window_that_is_cut_short_says_so(scene, overlap):
+    events = scene.events.between(0, 43_000)
+    results = list(track(events, "cmax", windows=Windows(window_us=30_000, overlap=overlap)))
+    warned = [r for r in results if r.warnings]
+    assert [r.window.t_end for r in warned] == ([] if overlap else [int(events.t[-1]) + 1])
+    for result in warned:
+        assert "The recording ends 13.0 ms after the start of this window" in result.warnings[0]
+    # No window comes after the one that holds the last event.
+    assert [r.window.t_end for r in results].count(int(events.t[-1]) + 1) == 1

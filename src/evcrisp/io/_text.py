@@ -40,6 +40,7 @@ class Layout:
     seconds: bool = True  # whether time is in seconds, else in microseconds
     start: int = 0  # byte at which the lines of events begin
     line: int = 1  # number of the line that begins there
+    is_guessed: bool = False  # whether nothing but the first numbers says the unit of time
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,7 @@ class _Parser:
             kernel.OUT_OF_RANGE: f"{unit} within 64 bits" if name == "t" else "in 0..65535",
             kernel.NOT_A_FLAG: "0/1 or -1/+1",
         }[status]
-        may_be_seconds = status == kernel.FRACTION and name == "t"
+        may_be_seconds = status == kernel.FRACTION and name == "t" and self._layout.is_guessed
         hint = ". If time is in seconds, name its column `t_s`" if may_be_seconds else ""
         return self.complaint(f"is wrong: {name} must be {wanted}; got {shown}{hint}")
 

@@ -101,12 +101,13 @@ def find_layout(lines: list[Line]) -> Layout | None:
     first = _fields(data[0], delimiter)
     if all(is_number(item) for item in first):
         columns = _unnamed([_fields(line, delimiter) for line in data], data[0].offset)
-        return Layout(columns, delimiter, False, data[0].offset, data[0].number)
+        return Layout(columns, delimiter, False, data[0].offset, data[0].number, is_guessed=True)
     columns, seconds = _named(first, data[0].offset)
     t = columns.index("t")
     times = [row[t] for line in data[1:] if len(row := _fields(line, delimiter)) > t]
     if seconds is None:
-        seconds = any(is_number(time) and not float(time).is_integer() for time in times)
+        seconds = any(is_number(time) and float(time) % 1.0 > 0.0 for time in times)
+        return Layout(columns, delimiter, seconds, data[0].end, data[0].number, is_guessed=True)
     return Layout(columns, delimiter, seconds, data[0].end, data[0].number)
 
 

@@ -236,3 +236,18 @@ def test_the_bytes_do_not_depend_on_how_the_events_are_cut(
     whole = (tmp_path / f"whole{suffix}").read_bytes()
     assert (tmp_path / f"parts{suffix}").read_bytes() == whole
     assert evcrisp.read(tmp_path / f"whole{suffix}", resolution=(240, 180)).equals(events)
+
+
+def test_a_column_that_says_microseconds_is_not_advised_to_say_seconds(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"t_us,x,y,p\n1000.5,1,1,1\n")
+    with pytest.raises(FormatError, match="t must be whole microseconds") as caught:
+        evcrisp.read(path, resolution=(8, 8))
+    assert "name its column" not in str(caught.value)
+
+
+def test_a_number_that_no_float_holds_does_not_make_seconds_of_the_others(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"t,x,y,p\n1000,1,1,1\n" + b"9" * 400 + b",1,1,1\n")
+    events = evcrisp.read(path, resolution=(8, 8), on_error="truncate")
+    assert events.t.tolist() == [1000]
