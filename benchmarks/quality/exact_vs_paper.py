@@ -93,10 +93,11 @@ def unit_of(problem, value):
     return max(abs(value - problem.terms.baseline_ea), problem.terms.baseline_ed)
 
 
-def compared(problem, start, search_s, setting, n_steps):
+def compared(problem, found, search_s, setting, n_steps):
     """Return how both modes do from one motion."""
     exact, paper = ExactRegret(**setting), PaperRegret(**setting, n_steps=n_steps)
-    end, exact_s = timed(lambda: exact.descend(problem, start))
+    start, curvature = found.theta, found.inverse_hessian
+    end, exact_s = timed(lambda: exact.descend(problem, start, curvature))
     best = problem.solve(end.theta)
     other, paper_s = timed(lambda: paper.descend(problem, start), repeats=1)
     unit = unit_of(problem, other.regret.value)
@@ -140,7 +141,7 @@ def measured(name, window, model, n_steps, settings):
     result = {"window": name, "events": len(data)}
     for label in settings:
         problem = JointProblem.of(data, ExactRegret(**SETTINGS[label]))
-        result[label] = compared(problem, start, search_s, SETTINGS[label], n_steps)
+        result[label] = compared(problem, found, search_s, SETTINGS[label], n_steps)
     problem = JointProblem.of(data, ExactRegret())
     theta = ExactRegret().descend(problem, start).theta
     for label, share in REGIMES.items():

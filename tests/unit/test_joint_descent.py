@@ -96,3 +96,15 @@ def test_steps_are_counted():
     end = lowest(problem, find_motion(problem.data).theta, max_iter=1)
     assert end.status is Status.MAX_ITER
     assert np.isfinite(end.value)
+
+
+def test_the_curvature_of_the_search_saves_steps_and_changes_nothing():
+    n_plain = n_helped = 0
+    for motion in ("translation", "similarity", "affine"):
+        problem = problem_of(motion)
+        found = find_motion(problem.data)
+        plain = lowest(problem, found.theta)
+        helped = lowest(problem, found.theta, found.inverse_hessian)
+        assert helped.value == pytest.approx(plain.value, abs=1e-8 * problem.terms.baseline_ed)
+        n_plain, n_helped = n_plain + plain.n_eval, n_helped + helped.n_eval
+    assert n_helped < n_plain

@@ -73,12 +73,14 @@ class ExactRegret(RegretConfig):
         start = find_motion(joint.problem.data, theta0, self.search)
         if start.status in HOPELESS:
             return joint.conclude(self, start)
-        end = self.descend(joint.problem, start.theta)
+        end = self.descend(joint.problem, start.theta, start.inverse_hessian)
         return joint.conclude(self, replace(end, n_eval=start.n_eval + end.n_eval))
 
-    def descend(self, problem: JointProblem, theta: Floats) -> SolverResult:
+    def descend(
+        self, problem: JointProblem, theta: Floats, curvature: Floats | None = None
+    ) -> SolverResult:
         """Return the lowest point of the objective; see :func:`lowest`."""
-        end = lowest(problem, theta, tol=self.tol, max_iter=self.max_iter)
+        end = lowest(problem, theta, curvature, tol=self.tol, max_iter=self.max_iter)
         if has_collapsed(problem.data, end.theta, self.search.max_log_area):
             end = replace(end, status=Status.COLLAPSED)
         return end

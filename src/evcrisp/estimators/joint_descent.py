@@ -96,7 +96,12 @@ class Height:
 
 
 def lowest(
-    problem: JointProblem, theta: Floats, *, tol: float = 1e-9, max_iter: int = 100
+    problem: JointProblem,
+    theta: Floats,
+    curvature: Floats | None = None,
+    *,
+    tol: float = 1e-9,
+    max_iter: int = 100,
 ) -> SolverResult:
     """Return where V is lowest, as seen from an aligned motion; the result's value is V there.
 
@@ -106,6 +111,9 @@ def lowest(
         What to minimize.
     theta : ndarray, shape (m,)
         The motion at which events are sharpest, or nearly so.
+    curvature : ndarray, shape (m, m), optional
+        Inverse curvature of the log of contrast there, in scaled parameters, as the search for that
+        motion has learned it.
     tol : float
         A descent ends when its next step promises less than this, in units of b_ED. That step is
         done without another look.
@@ -116,6 +124,11 @@ def lowest(
     solver = Bfgs(max_iter=max_iter, tol=tol, tol_step=TOL_STEP_PX, max_step=MAX_STEP_PX)
     center = height.scaling.scaled(theta)
     first = _Descent(height, solver, center)
+    if curvature is not None:
+        # Where alignment decides, V is nearly minus the contrast: a mean square less a constant.
+        square = height.best.f_ea + height.best.mean**2
+        matrix = curvature * (problem.terms.baseline_ed / square)
+        first.at = replace(first.at, inverse_hessian=matrix)
     starts = _around(height, center, first.at) if height.best.lam > 0.0 else []
     if starts:
         return _finished(_race([_Descent(height, solver, start) for start in starts]))
