@@ -20,10 +20,10 @@ DURATION_US = 20_000
 FAR = {"b_hat": 0.0, "beta_hat": 2.0}
 
 
-def problem_of(motion="translation", seed=3, **params):
+def problem_of(motion="translation", seed=3, resolution=(80, 60), **params):
     scene = evcrisp.simulate(
         motion=motion,
-        resolution=(80, 60),
+        resolution=resolution,
         duration_us=DURATION_US,
         window_us=DURATION_US,
         noise_hz=5.0,
@@ -101,10 +101,10 @@ def test_steps_are_counted():
 def test_the_curvature_of_the_search_saves_steps_and_changes_nothing():
     n_plain = n_helped = 0
     for motion in ("translation", "similarity", "affine"):
-        problem = problem_of(motion)
+        problem = problem_of(motion, resolution=(240, 180))
         found = find_motion(problem.data)
         plain = lowest(problem, found.theta)
         helped = lowest(problem, found.theta, found.inverse_hessian)
         assert helped.value == pytest.approx(plain.value, abs=1e-8 * problem.terms.baseline_ed)
         n_plain, n_helped = n_plain + plain.n_eval, n_helped + helped.n_eval
-    assert n_helped < n_plain
+    assert n_helped < 0.8 * n_plain
