@@ -69,25 +69,28 @@ def as_coordinate(name: str, values: ArrayLike, size: int) -> NDArray[np.uint16]
     return column.astype(np.uint16, copy=False)
 
 
-def as_time(values: ArrayLike) -> NDArray[np.int64]:
-    """Return microseconds that do not decrease."""
-    column = as_column("t", values)
+def as_time(
+    values: ArrayLike,
+    name: str = "t",
+    remedy: str = "Sort the events with `Events.sorted_from(...)`.",
+) -> NDArray[np.int64]:
+    """Return microseconds that do not decrease; ``remedy`` says what to do if they do."""
+    column = as_column(name, values)
     if column.size == 0:
         return np.empty(0, np.int64)
     if column.dtype.kind not in "iu":
         raise EventDataError(
-            f"`t` must be whole microseconds; got {column.dtype}. "
-            "For seconds use np.rint(t * 1e6).astype(np.int64)."
+            f"`{name}` must be whole microseconds; got {column.dtype}. "
+            f"For seconds use np.rint({name} * 1e6).astype(np.int64)."
         )
     if column.dtype == np.uint64 and column.max() > np.iinfo(np.int64).max:
-        raise EventDataError(f"`t` must fit into int64; got {column.max()}.")
+        raise EventDataError(f"`{name}` must fit into int64; got {column.max()}.")
     column = column.astype(np.int64, copy=False)
     falls = column[1:] < column[:-1]
     if falls.any():
         i = int(np.argmax(falls)) + 1
         raise EventDataError(
-            f"`t` must not decrease; t[{i}]={column[i]} follows {column[i - 1]}. "
-            "Sort the events with `Events.sorted_from(...)`."
+            f"`{name}` must not decrease; {name}[{i}]={column[i]} follows {column[i - 1]}. {remedy}"
         )
     return column
 

@@ -88,9 +88,9 @@ class AutoRegret:
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate motion and labels of one window."""
         events = window.events.contiguous()
-        data = WindowData.of(window, model)
         if not len(events):
             return self._silence(window, model, theta0)
+        data = WindowData.of(window, model)
         counts = events_per_pixel(events)
         hot = of_hot_pixels(events.x, events.y, counts)
         cool = ~hot

@@ -3,8 +3,12 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.contract import as_column
+from evcrisp.contract import as_time
 from evcrisp.errors import EventDataError
+
+_REMEDY = (
+    'Sort both: order = np.argsort(truth_t, kind="stable"), then truth_t[order] and truth[order].'
+)
 
 
 def interpolate_truth(
@@ -34,7 +38,7 @@ def interpolate_truth(
     >>> interpolate_truth([5, 10, 25], [0, 10, 20], [[0.0], [2.0], [2.0]]).ravel().tolist()
     [1.0, 2.0, nan]
     """
-    stamps, known = _stamps(truth_t), np.asarray(truth, np.float64)
+    stamps, known = as_time(truth_t, "truth_t", _REMEDY), np.asarray(truth, np.float64)
     wanted = np.asarray(t)
     if known.ndim != 2 or known.shape[0] != stamps.size:
         raise EventDataError(
@@ -51,25 +55,3 @@ def interpolate_truth(
     at, places = (wanted.astype(np.int64) - start), (stamps - stamps[0])
     columns = [np.interp(at, places, column, left=np.nan, right=np.nan) for column in known.T]
     return np.stack(columns, axis=1)
-
-
-def _stamps(truth_t: ArrayLike) -> NDArray[np.int64]:
-    """Return the times of measurements, or say what is wrong with them."""
-    column = as_column("truth_t", truth_t)
-    if column.size == 0:
-        return np.empty(0, np.int64)
-    if column.dtype.kind not in "iu":
-        raise EventDataError(
-            f"`truth_t` must be whole microseconds; got {column.dtype}. "
-            "For seconds use np.rint(truth_t * 1e6).astype(np.int64)."
-        )
-    if int(column.max()) > np.iinfo(np.int64).max:
-        raise EventDataError(f"`truth_t` must fit into int64; got {column.max()}.")
-    falls = column[1:] < column[:-1]
-    if falls.any():
-        i = int(np.argmax(falls)) + 1
-        raise EventDataError(
-            f"`truth_t` must not decrease; truth_t[{i}]={column[i]} follows {column[i - 1]}. Sort both: "
-            'order = np.argsort(truth_t, kind="stable"), then truth_t[order] and truth[order].'
-        )
-    return column.astype(np.int64, copy=False)

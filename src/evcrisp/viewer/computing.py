@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from evcrisp.camera import Camera
+from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.estimate import estimate, model_for
 from evcrisp.estimators.pareto import ParetoFront, pareto_front
 from evcrisp.filters import denoise
-from evcrisp.motion import prepare
 from evcrisp.solvers import Status
 from evcrisp.tracking import Windows, track
 from evcrisp.viewer.packing import write_bundle
 from evcrisp.viewer.requests import Request
 from evcrisp.viewer.results import labels_bundle, motion_facts, result_bundle
 from evcrisp.viewer.spool import Spool
-from evcrisp.windows import Window, seconds_since
+from evcrisp.windows import Window
 
 #: Called with how far a computation got, 0 to 1.
 Progress = Callable[[float], None]
@@ -84,9 +84,7 @@ class Computer:
         point = front.points[index]
         events = window.events
         model = front.problem.data.warp.model
-        dt = seconds_since(events.t, window.t_ref)
-        raw = events.x.astype(np.float64), events.y.astype(np.float64)
-        aligned = prepare(model, *raw, dt, events.resolution).warp(point.theta)
+        aligned = WindowData.of(window, model).warp.warp(point.theta)
         w_map = front.w_map(index)
         confidence = np.clip(front.problem.contrast.sample(w_map, *aligned), 0.0, 1.0)
         facts = {
