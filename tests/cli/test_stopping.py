@@ -134,6 +134,37 @@ def test_a_reproduction_goes_on_where_it_was(tmp_path):
     assert f"{n_done} taken from" in again.stdout
 
 
+#: A program that is hit by a signal while it builds something, as a compiler may be.
+HALF_BUILT = """
+import signal, sys
+from evcrisp.cli import main
+from evcrisp.filters import Baf
+
+class Half:
+    def __init__(self, number):
+        signal.raise_signal(number)
+        self.whole = True
+
+    def __del__(self):
+        assert self.whole
+
+Baf.start = lambda *args: Half(signal.Signals[sys.argv[1]])
+main(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("words", ["run {} -m baf+cmax -o {}", "filter {} {}.npz"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_what_a_signal_left_half_built_goes_silently(recording, tmp_path, words, name):
+    words = words.format(recording, tmp_path / "out").split()
+    command = [sys.executable, "-c", HALF_BUILT, name, *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONG_S, check=False)
+    assert done.returncode == 128 + signal.Signals[name]
+    said = "Stopped. Nothing new is in" if words[0] == "run" else "Stopped. Files that were not"
+    assert [line[: len(said)] for line in done.stderr.splitlines()] == [said] * (name == "SIGINT")
+    assert not list(tmp_path.glob("**/*.*"))
+
+
 def test_what_nohup_hides_is_not_heard(tmp_path):
     # A job that shall outlive the terminal is started with SIGHUP ignored.
     def ignore():

@@ -3,15 +3,13 @@
 import difflib
 import importlib
 import logging
-import signal
 import sys
-import threading
 from typing import Any
 
 import click
 
 from evcrisp import __version__
-from evcrisp.cli._stopping import Stopped
+from evcrisp.cli._stopping import Stopped, end_cleanly_when_told_to
 from evcrisp.cli._wording import for_the_shell, of_the_system
 from evcrisp.errors import ConfigError, EvError, UnknownNameError
 
@@ -123,16 +121,6 @@ def _messages_to_stderr() -> None:
     package_logger.propagate = False
 
 
-def _end_cleanly_when_told_to() -> None:
-    """Turn the signals that end a job into an exit, so that temporary files are removed."""
-    if threading.current_thread() is not threading.main_thread():
-        return
-    for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):
-        # What nohup told us not to hear stays unheard.
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda number, frame: sys.exit(128 + number))
-
-
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="evcrisp")
 def main() -> None:
@@ -142,4 +130,4 @@ def main() -> None:
     1 failure, 2 wrong usage, 130 stopped with Ctrl+C.
     """
     _messages_to_stderr()
-    _end_cleanly_when_told_to()
+    end_cleanly_when_told_to()

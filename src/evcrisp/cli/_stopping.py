@@ -1,9 +1,11 @@
 """Ctrl+C: the exit code that shells expect, and what is finished is kept."""
 
 import signal
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -22,6 +24,37 @@ class Stopped(click.ClickException):
         click.echo(f"Stopped. {self.message}".rstrip(), file=file, err=file is None)
 
 
+def hush_finalizers() -> None:
+    """Let finalizers be silent from now on, for the handler of a signal that ends the program.
+
+    A signal may come while any object is being built, those of the compiler among them, and what
+    is half built cannot always be taken down.
+    """
+    sys.unraisablehook = lambda unraisable: None
+
+
+def end_cleanly_when_told_to() -> None:
+    """Turn the signals that end a job into an exit, so that temporary files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    handlers = {"SIGINT": _interrupt, "SIGTERM": _exit, "SIGHUP": _exit}
+    for name, handler in handlers.items():
+        number = getattr(signal, name, None)
+        # What nohup told us not to hear stays unheard.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    hush_finalizers()
+    raise KeyboardInterrupt
+
+
+def _exit(number: int, frame: FrameType | None) -> None:
+    hush_finalizers()
+    sys.exit(128 + number)
+
+
 @contextmanager
 def saying(message: str) -> Generator[None, None, None]:
     """Say what there is when Ctrl+C ends the block."""
@@ -37,12 +70,17 @@ def asked_by_ctrl_c(message: str) -> "Generator[Stop, None, None]":
     from evcrisp.outputs import Stop
 
     stop = Stop()
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        hush_finalizers()
+        stop.ask()
+
     before = signal.getsignal(signal.SIGINT)
     is_heard = before is not signal.SIG_IGN
     is_heard = is_heard and threading.current_thread() is threading.main_thread()
     with saying(message):
         if is_heard:
-            signal.signal(signal.SIGINT, lambda number, frame: stop.ask())
+            signal.signal(signal.SIGINT, ask)
         try:
             yield stop
         finally:
