@@ -1,6 +1,7 @@
 """Fixtures for all tests: real recordings where they are present, random events, hard cases."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,16 @@ from evcrisp import Events, MissingExtraError
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+# Programs that tests start must hear what ends them, even if nohup or a job in the background runs us.
+for _name, _usual in (
+    ("SIGINT", signal.default_int_handler),
+    ("SIGTERM", signal.SIG_DFL),
+    ("SIGHUP", signal.SIG_DFL),
+):
+    _number = getattr(signal, _name, None)
+    if _number is not None and signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 #: Real recordings are never part of the project; tests that use them skip without them.
 _DATA = Path(os.environ.get("EVCRISP_DATA", Path(__file__).parents[2] / "shared" / "data"))
