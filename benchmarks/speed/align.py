@@ -131,13 +131,10 @@ def stages(n_events, repeats):
     bound = bound_px(problem, config)
     lattice, (starts, _) = milliseconds(lambda: promising(coarse, bound), repeats)
     climb, end = milliseconds(
-        lambda: search._climb(coarse, coarse.scale, starts[0], 0.1 * coarse.scale, None), repeats
+        lambda: search._climb(coarse, coarse, starts[0], 0.1 * coarse.scale), repeats
     )
     plan = search._plan(coarse.scale // 2, 2 * config.coarse_events, len(data), config)
-    curvature = end.inverse_hessian * search._SHARPER
-    refine, _ = milliseconds(
-        lambda: search._refined(problem, config, plan, end.theta, curvature, 0), repeats
-    )
+    refine, _ = milliseconds(lambda: search._refined(problem, config, plan, end.theta, 0), repeats)
     fine = Level.around(problem, end.theta, scale=2, n_events=len(data), margin_px=6.0)
     one, _ = milliseconds(lambda: fine(end.theta), repeats)
     whole, result = milliseconds(lambda: search.find_motion(data), repeats)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evcrisp.kernels import hot, splat, spline, thin
+from evcrisp.kernels import bends, columns, hot, splat, spline, thin
 
 
 def located(x, y, scale, shift, shape):
@@ -128,3 +128,33 @@ def test_hot_pixels_are_those_far_above_their_neighbors(shape):
     expected = slow_hot(x, y, shape, 12, 6.0)
     np.testing.assert_array_equal(out, expected)
     assert found == expected.any()
+
+
+@pytest.mark.parametrize("n_params", [1, 2, 6])
+@pytest.mark.parametrize(("shape", "tile"), [((2, 2), 4), ((24, 33), 8), ((17, 16), 1)])
+def test_bends_are_products_of_slopes_along_displacements(n_params, shape, tile):
+    rng = np.random.default_rng(n_params)
+    image = rng.normal(size=shape)
+    tiles = tuple(-(-side // tile) for side in shape)
+    along = rng.normal(size=(2, *tiles, n_params))
+    out = np.full((n_params, n_params), 7.0)
+    steep, square = bends.add_bends(image, tile, along[0], along[1], out)
+    expected, steep_expected = np.zeros((n_params, n_params)), 0.0
+    for r in range(shape[0] - 1):
+        for c in range(shape[1] - 1):
+            (a, b), (d, e) = image[r : r + 2, c : c + 2]
+            cross = 0.25 * ((b - a) + (e - d)) * ((d - a) + (e - b))
+            tensor = np.array([[(b - a) ** 2, cross], [cross, (d - a) ** 2]])
+            moved = along[:, r // tile, c // tile]
+            expected += moved.T @ tensor @ moved
+            steep_expected += np.trace(tensor)
+    np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-12)
+    assert steep == pytest.approx(steep_expected)
+    assert square == pytest.approx((image[:-1, :-1] ** 2).sum())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_at_the_ends_are_counted(dtype):
+    values = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, np.nan, np.inf, -np.inf], dtype)
+    assert columns.count_at_ends(values, dtype(0.0), dtype(1.0)) == (2, 3)
+    assert columns.count_at_ends(values[:0], dtype(0.0), dtype(1.0)) == (0, 0)

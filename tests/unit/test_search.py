@@ -99,6 +99,31 @@ def test_the_sharpness_of_a_level_has_the_gradient_it_says(motion):
         np.testing.assert_allclose(gradient, numeric, atol=1e-7 + 1e-5 * np.abs(gradient).max())
 
 
+@models
+@pytest.mark.parametrize("noise_hz", [0.0, 10.0])
+def test_the_map_tells_how_sharp_the_top_is(motion, noise_hz):
+    _, data = data_of(motion, resolution=(240, 180), noise_hz=noise_hz)
+    problem = _problem(data, SearchConfig())
+    scaled = problem.scaling.scaled(find_motion(data).theta)
+    level = Level.around(problem, scaled, scale=2, n_events=10**9, margin_px=8.0)
+    steps = 0.15 * np.eye(scaled.size)
+    second = -np.array([level(scaled + s)[1] - level(scaled - s)[1] for s in steps]) / 0.3
+    level(scaled)
+    # A step by the curvature that is told goes this share of the way to the top.
+    shares = np.linalg.eigvals(level.inverse_curvature() @ (0.5 * (second + second.T))).real
+    assert 0.4 < shares.min() <= shares.max() < 1.4
+    assert shares.mean() == pytest.approx(1.0, abs=0.25)
+
+
+def test_a_map_without_anything_has_hardly_a_curvature():
+    _, data = data_of()
+    level = Level.around(
+        _problem(data, SearchConfig()), np.zeros(2), scale=2, n_events=100, margin_px=8.0
+    )
+    level.image[:] = 0.0
+    np.testing.assert_allclose(level.inverse_curvature(), 12.0 * 4.0 / 0.02 * np.eye(2))
+
+
 @pytest.mark.parametrize("far_s", [1e4, 1e12, -1e6])
 def test_a_motion_that_takes_all_events_far_away_does_not_decide_how_large_a_map_is(far_s):
     scene, data = data_of()

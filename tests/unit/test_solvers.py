@@ -218,6 +218,23 @@ def test_bfgs_with_the_true_curvature_needs_one_step():
     np.testing.assert_allclose(end.theta, [1.0, 2.0])
 
 
+def test_bfgs_may_be_told_the_curvature_after_its_first_look():
+    matrix, looks = np.array([[2.0, 0.5], [0.5, 1.0]]), []
+    slope = hill([1.0, 2.0], matrix)
+
+    def fun(theta):
+        looks.append(theta)
+        return slope(theta)
+
+    def inverse():
+        assert len(looks) == 1
+        return np.linalg.inv(matrix)
+
+    end = Bfgs().climb(fun, np.zeros(2), inverse)
+    assert end.n_eval == len(looks) == 2
+    np.testing.assert_allclose(end.theta, [1.0, 2.0])
+
+
 def test_bfgs_learns_the_curvature():
     fun, _ = random_hill(3, seed=5)
     matrix = -np.array([fun(axis)[1] - fun(np.zeros(3))[1] for axis in np.eye(3)])

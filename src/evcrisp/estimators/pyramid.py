@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.estimators.border import Limits, border_limits
+from evcrisp.estimators.curvature import inverse_curvature
 from evcrisp.estimators.frame import Frame
 from evcrisp.estimators.guard import Guard
 from evcrisp.estimators.scaling import Scaling
+from evcrisp.estimators.scratch import scratch
 from evcrisp.motion import PreparedWarp
 
 Floats = NDArray[np.float64]
@@ -36,18 +38,19 @@ class Problem:
 class Level:
     """Log of the sum of squares of the contrast map, per event; a function for solvers.
 
-    The guard's wall is subtracted. The arrays are scratch: calls overwrite them.
+    The guard's wall is subtracted. The arrays are scratch of the thread: every call, of this level or
+    another one, fills them anew.
     """
 
     problem: Problem
     warp: PreparedWarp
     scale: int  # pixels of the sensor per pixel of the map
     shift: tuple[float, float]  # px of the map
-    image: Floats
-    places: tuple[Floats, Floats]
-    cell: NDArray[np.int32]
-    inside: tuple[Floats, Floats]
-    slope: tuple[Floats, Floats]
+    image: Floats  # (h, w)
+    places: Floats  # (2, n)
+    cell: NDArray[np.int32]  # (n,)
+    inside: Floats  # (2, n)
+    slope: Floats  # (2, n)
 
     @classmethod
     def around(
@@ -69,11 +72,11 @@ class Level:
             warp,
             scale,
             (1.5 - left / scale, 1.5 - top / scale),
-            np.empty((height, width)),
-            (np.empty(n), np.empty(n)),
-            np.empty(n, np.int32),
-            (np.empty(n), np.empty(n)),
-            (np.empty(n), np.empty(n)),
+            scratch("level", height, width),
+            scratch("level places", 2, n),
+            scratch("level cell", n, dtype=np.int32),
+            scratch("level inside", 2, n),
+            scratch("level slope", 2, n),
         )
 
     def value(self, scaled: Floats) -> float:
@@ -93,6 +96,15 @@ class Level:
         pulled = self.problem.scaling.gradient(self.warp.pull(theta, *self.slope))
         wall, push = self.problem.guard.penalty(scaled)
         return self._value(total) - wall, pulled * (2.0 / (total * self.scale)) - push
+
+    def inverse_curvature(self) -> Floats:
+        """Return the inverse of minus the second derivatives where the level was last looked at."""
+        shift_x, shift_y = self.shift
+        origin_px = -shift_x * self.scale, -shift_y * self.scale
+        model, resolution = self.warp.model, self.problem.resolution
+        return inverse_curvature(
+            self.image, origin_px, self.scale, len(self.warp), model, resolution
+        )
 
     def _built(self, theta: Floats) -> float:
         """Fill the map; return its sum of squares."""

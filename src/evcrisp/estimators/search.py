@@ -4,7 +4,7 @@
 
     cold   coarse map, few events: a lattice of shifts, then turns and growths   (values only)
            coarse map, few events: climb from the best one or two
-           finer maps, more events: climb, with the curvature of the level before
+           finer maps, more events: climb
     warm   start here, if no other motion is sharper on the coarse map
            finest map, more and more events: climb, given back what the frame takes
 
@@ -21,7 +21,7 @@ from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.coarse import bound_px, coarse_level, promising, rivals_of
 from evcrisp.estimators.frame import Frame, border_density
 from evcrisp.estimators.guard import Guard, log_area_change
-from evcrisp.estimators.pyramid import Level, Problem, thinned
+from evcrisp.estimators.pyramid import Level, Problem
 from evcrisp.estimators.scaling import Scaling
 from evcrisp.estimators.search_config import SearchConfig
 from evcrisp.solvers import Function, SolverResult, Status
@@ -32,15 +32,8 @@ Floats = NDArray[np.float64]
 #: With fewer events no motion is told from chance.
 MIN_EVENTS = 10
 
-#: Inverse curvature of the log of contrast, in units of scale squared: 1 px of displacement within a
-#: window loses 1 / 24 of the contrast at a sigma of 1 px where all events lie on lines.
-_CURVATURE = 12.0
-_FLAT = 2.0 * _CURVATURE
-_SHARPER = 0.3  # what is left of the inverse curvature on a map twice as fine
 _FINEST_GROWTH = 4  # times as many events on each further pass over the finest map
-_FRAME_EVENTS = 4096  # enough to tell how full the borders are
 _NEAR = 2.0  # pixels of the finest map that a good guess is away, at most
-_TOL_PX = 0.1  # over the number of parameters: `SearchConfig.tol_px`
 _LAST_STEP_PX = 0.5  # longest step that is not checked by another look at the events
 
 
@@ -84,9 +77,8 @@ def refine_motion(
 ) -> SolverResult:
     """Return the motion under which the events are sharpest, next to one that is nearly right.
 
-    The finest map with all events is all that is looked at; see :func:`find_motion`. The curvature
-    of ``near`` saves an evaluation; if it is flatter than what is usual, because it was found with
-    much noise, it would cost some.
+    The finest map with all events is all that is looked at, with the curvature that was found for
+    ``near``; see :func:`find_motion`.
     """
     config = SearchConfig() if config is None else config
     hopeless = no_evidence(data, near.theta)
@@ -95,10 +87,7 @@ def refine_motion(
     problem = _problem(data, config)
     plan = [(config.finest_scale, len(data), True)]
     start = problem.scaling.scaled(near.theta)
-    curvature = near.inverse_hessian
-    if curvature is not None and np.trace(curvature) > _FLAT * start.size * config.finest_scale**2:
-        curvature = None
-    return _refined(problem, config, plan, start, curvature, 0)
+    return _refined(problem, config, plan, start, 0, near.inverse_hessian)
 
 
 def no_evidence(data: WindowData, theta0: ArrayLike | None = None) -> SolverResult | None:
@@ -140,11 +129,11 @@ def _problem(data: WindowData, config: SearchConfig) -> Problem:
 def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
     level = coarse_level(problem, config)
     starts, n_eval = promising(level, bound_px(problem, config))
-    ends = [_climb(level, level.scale, start, 0.1 * level.scale, None) for start in starts]
+    ends = [_climb(level, level, start, 0.1 * level.scale) for start in starts]
     n_eval += sum(end.n_eval for end in ends)
     best = max(ends, key=lambda end: end.value)
     plan = _plan(level.scale // 2, 2 * len(level.warp), len(problem.warp), config)
-    return _refined(problem, config, plan, best.theta, best.inverse_hessian * _SHARPER, n_eval)
+    return _refined(problem, config, plan, best.theta, n_eval)
 
 
 def _warm(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult:
@@ -154,7 +143,7 @@ def _warm(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult
     n_eval = 1 + len(rivals)
     if all(level.value(other) <= here for other in rivals):
         plan = _plan(config.finest_scale, config.coarse_events, len(problem.warp), config)
-        result = _refined(problem, config, plan, start, None, n_eval)
+        result = _refined(problem, config, plan, start, n_eval)
         way = problem.scaling.scaled(result.theta) - start
         is_near = float(np.linalg.norm(way)) < _NEAR * config.finest_scale
         if result.status is Status.CONVERGED and is_near:
@@ -184,21 +173,24 @@ def _refined(
     config: SearchConfig,
     plan: list[tuple[int, int, bool]],
     start: Floats,
-    curvature: Floats | None,
     n_eval: int,
+    curvature: Floats | None = None,
 ) -> SolverResult:
-    """Climb on finer and finer levels; on the last one, give back what the frame takes."""
+    """Climb on finer and finer levels; on the last one, give back what the frame takes.
+
+    The curvature is that of the finest map, if it is known.
+    """
     scaled, status, value = start, Status.CONVERGED, 0.0
-    tol_px = _TOL_PX / max(start.size, 2) if config.tol_px is None else config.tol_px
     for scale, n_events, last in plan:
         level = Level.around(problem, scaled, scale=scale, n_events=n_events, margin_px=3.0 * scale)
-        taken = _frame_slope(problem, scaled, 0.5 * scale) if last else np.zeros(scaled.size)
-        hill = _Tilted(level, scaled, taken)
-        end = _climb(hill, scale, scaled, tol_px if last else 0.05 * scale, curvature)
+        hill = _Framed(level, scaled) if last else level
+        end = _climb(hill, level, scaled, config.tol_px if last else 0.05 * scale, curvature)
         n_eval += end.n_eval
-        status, value = end.status, end.value - float(taken @ (end.theta - scaled))
+        status, value = end.status, end.value
+        if isinstance(hill, _Framed):
+            value -= hill.given_back(end.theta)
         scaled = end.theta + _limited(end.inverse_hessian @ end.gradient, _LAST_STEP_PX)
-        curvature = end.inverse_hessian * (1.0 if scale == config.finest_scale else _SHARPER)
+        curvature = end.inverse_hessian if scale == config.finest_scale else None
     theta = problem.scaling.theta(scaled)
     if status is Status.NOT_FINITE or not np.isfinite(theta).all():
         return SolverResult(np.zeros_like(theta), 0.0, n_eval, Status.NOT_FINITE)
@@ -215,32 +207,34 @@ def _has_collapsed(problem: Problem, scaled: Floats, config: SearchConfig) -> bo
     return change > 1.1 * config.max_log_area
 
 
-def _frame_slope(problem: Problem, scaled: Floats, softness_px: float) -> Floats:
-    x, y = thinned(problem.warp, _FRAME_EVENTS).warp(problem.scaling.theta(scaled))
-    density = border_density(x, y, problem.resolution)
-    return problem.frame.loss(scaled, softness_px, density)[1]
-
-
 def _limited(step: Floats, longest: float) -> Floats:
     return step * min(1.0, longest / max(float(np.sqrt(step @ step)), 1e-30))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tilted:
-    """A level plus what the frame takes from it, which is even over the last few pixels."""
+@dataclass(slots=True, eq=False)
+class _Framed:
+    """A level, given back what the frame takes from it, which is even over the last few pixels."""
 
     level: Level
     around: Floats
-    slope: Floats
+    slope: Floats | None = None  # known once the events have been moved to their places
 
     def __call__(self, scaled: Floats) -> tuple[float, Floats]:
         value, gradient = self.level(scaled)
-        return value + float(self.slope @ (scaled - self.around)), gradient + self.slope
+        if self.slope is None:
+            problem = self.level.problem
+            density = border_density(*self.level.places, problem.resolution)
+            softness_px = 0.5 * self.level.scale
+            self.slope = problem.frame.loss(self.around, softness_px, density)[1]
+        return value + self.given_back(scaled), gradient + self.slope
+
+    def given_back(self, scaled: Floats) -> float:
+        """Return what the value was raised by."""
+        return 0.0 if self.slope is None else float(self.slope @ (scaled - self.around))
 
 
 def _climb(
-    hill: Function, scale: int, start: Floats, tol_px: float, curvature: Floats | None
+    hill: Function, level: Level, start: Floats, tol_px: float, curvature: Floats | None = None
 ) -> Climb:
-    matrix = _CURVATURE * scale * scale * np.eye(start.size) if curvature is None else curvature
-    solver = Bfgs(max_iter=20, tol=1e-9, tol_step=tol_px, max_step=2.0 * scale)
-    return solver.climb(hill, start, matrix)
+    solver = Bfgs(max_iter=20, tol=1e-9, tol_step=tol_px, max_step=2.0 * level.scale)
+    return solver.climb(hill, start, level.inverse_curvature if curvature is None else curvature)

@@ -21,10 +21,9 @@ class SearchConfig:
         Largest displacement within a window that a cold search expects; 18 % of the larger side of
         the sensor, but at most 100 px, where not given. Coarse scenes are found beyond it too. May
         be up to 1000.
-    tol_px : float, optional, px
+    tol_px : float, px
         Do the last step without another look at the events when it moves the image by less (root
-        mean square over the sensor). Where not given, 0.1 px over the number of parameters, but at
-        most 0.05: the fewer there are, the sooner the curvature is known that tells the last step.
+        mean square over the sensor).
     finest_scale : int
         Pixels of the sensor per pixel of the finest map, 1 to 32. 2 makes a kernel with sigma 1 px.
     coarse_events : int
@@ -35,7 +34,7 @@ class SearchConfig:
     """
 
     bound_px: float | None = None
-    tol_px: float | None = None
+    tol_px: float = 0.08
     finest_scale: int = 2
     coarse_events: int = 4096
     max_log_area: float = MAX_LOG_AREA
@@ -53,7 +52,7 @@ class SearchConfig:
                     f"`{name}` must be a whole number, {least} to {most}; got {value!r}."
                 )
             object.__setattr__(self, name, int(value))
-        if self.tol_px is not None and not 0.0 < self.tol_px < math.inf:
+        if not 0.0 < self.tol_px < math.inf:
             raise ConfigError(f"`tol_px` must be a positive number; got {self.tol_px}.")
         if not self.max_log_area > 0.0:
             raise ConfigError(f"`max_log_area` must be positive; got {self.max_log_area}.")

@@ -39,3 +39,16 @@ def limits_of(values):
         low, high = min(low, values[k]), max(high, values[k])
         total += values[k]
     return (low, high) if math.isfinite(total) else (math.nan, math.nan)
+
+
+@fused
+def count_at_ends(values, low, high):
+    """Return how many numbers lie below low, and how many are high or more; NaN is neither.
+
+    values : (n,) floats      low, high : floats of the same precision, so that many are compared at a time
+    """
+    first = last = 0
+    for k in range(values.size):
+        first += values[k] < low
+        last += values[k] >= high
+    return first, last

@@ -1,6 +1,7 @@
 """Quasi-Newton steps with a dense matrix, for a handful of parameters."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -69,7 +70,12 @@ class Bfgs:
         end = self.climb(fun, theta0)
         return SolverResult(end.theta, end.value, end.n_eval, end.status)
 
-    def climb(self, fun: Function, theta0: Floats, inverse_hessian: Floats | None = None) -> Climb:
+    def climb(
+        self,
+        fun: Function,
+        theta0: Floats,
+        inverse_hessian: Floats | Callable[[], Floats] | None = None,
+    ) -> Climb:
         """Do the same from a known curvature, and return the new one.
 
         Parameters
@@ -78,17 +84,17 @@ class Bfgs:
             What to maximize.
         theta0 : ndarray, shape (m,)
             Where to start.
-        inverse_hessian : ndarray, shape (m, m), optional
-            Inverse of minus the matrix of second derivatives, positive definite. That of a climb
-            on a similar function saves most of the steps.
+        inverse_hessian : ndarray, shape (m, m), or callable, optional
+            Inverse of minus the matrix of second derivatives, positive definite, or what returns
+            it after the function was called with ``theta0``. A good guess saves most of the steps.
         """
         counted = Counted(fun)
         theta = as_start(theta0)
         value, gradient = counted.both(theta)
         known = inverse_hessian is not None
-        matrix = np.eye(theta.size) if inverse_hessian is None else inverse_hessian
         if value == -math.inf:
-            return Climb(theta, value, gradient, matrix, 1, Status.NOT_FINITE)
+            return Climb(theta, value, gradient, np.eye(theta.size), 1, Status.NOT_FINITE)
+        matrix = _known_at(theta, inverse_hessian)
         if not gradient.any() and counted.is_flat(theta, value):
             return Climb(theta, value, gradient, matrix, counted.n_eval, Status.FLAT)
         status = Status.MAX_ITER
@@ -115,6 +121,13 @@ class Bfgs:
         if length > longest:
             step, length = step * (longest / length), longest
         return step, float(gradient @ step), length
+
+
+def _known_at(theta: Floats, inverse_hessian: Floats | Callable[[], Floats] | None) -> Floats:
+    """Return the matrix that a climb starts with."""
+    if inverse_hessian is None:
+        return np.eye(theta.size)
+    return inverse_hessian if isinstance(inverse_hessian, np.ndarray) else inverse_hessian()
 
 
 def _updated(matrix: Floats, step: Floats, bend: Floats, known: bool) -> Floats:
