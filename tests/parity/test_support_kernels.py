@@ -11,7 +11,6 @@ from evcrisp.kernels import own as sharing
 from evcrisp.kernels import reference_support as reference
 from evcrisp.kernels import spline
 from evcrisp.kernels import support as fast
-from evcrisp.kernels.threshold import most_telling
 
 WIDTH, HEIGHT = 23, 17
 PADDING = 9
@@ -284,20 +283,6 @@ def test_quiet_marks_are_counted_by_polarity():
     p = np.array([0, 0, 1, 1], np.uint8)
     weighing.count_quiet(np.array([0.0, 2.0, 1.0, 3.0]), p, np.array([2.0, 2.0]), counts)
     assert counts.tolist() == [2, 1]
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("digits", [0, 1, 6])
-@pytest.mark.parametrize("n", [1, 30, 500])
-def test_the_threshold_tells_events_from_noise_best(dtype, digits, n):
-    rng = np.random.default_rng(n)
-    for stride, n_top in ((1, 1), (2, 7), (3, 60)):
-        # With few digits many numbers are equal.
-        values = rng.normal(0.5, 1.0, n).round(digits).astype(dtype)
-        top = np.sort(rng.normal(0.3, 0.5, n_top).round(digits)).astype(dtype)
-        rule = (top, dtype(0.02), 10 * n_top, 1.0)
-        expected = reference.threshold(values[::stride], *rule)
-        assert most_telling(values, stride, *rule) == expected
 
 
 def test_conclusions():

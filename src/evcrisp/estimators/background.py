@@ -122,10 +122,16 @@ def evidence_threshold(evidence: Reals, probe_evidence: Reals, false_alarm: floa
     """
     if not evidence.size:
         return LEAST_EVIDENCE
-    from evcrisp.kernels.threshold import most_telling
-
     n_probes = probe_evidence.size
-    stride = -(-evidence.size // (2 * n_probes))
-    top = np.sort(probe_evidence)[int((1.0 - false_alarm) * n_probes) :]
-    least = top.dtype.type(LEAST_EVIDENCE)
-    return float(most_telling(evidence, stride, top, least, n_probes, _CERTAINTY))
+    some = np.sort(evidence[:: -(-evidence.size // (2 * n_probes))])
+    first = int((1.0 - false_alarm) * n_probes)
+    top = np.sort(probe_evidence)[first:]
+    steps = np.maximum(top, LEAST_EVIDENCE)
+    kept_probes = (top.size - np.searchsorted(top, steps, side="right")) / n_probes
+    kept = 1.0 - np.searchsorted(some, steps, side="right") / some.size
+    variance = np.maximum(kept_probes, 1.0 / n_probes) * (1.0 / some.size + 1.0 / n_probes)
+    doubt = np.sqrt(variance)
+    gain = kept - kept_probes - _CERTAINTY * doubt
+    best = int(np.argmax(gain))
+    alike = np.flatnonzero(gain >= gain[best] - doubt[best])
+    return float(steps[alike[alike.size // 2]])

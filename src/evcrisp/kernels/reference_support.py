@@ -87,16 +87,3 @@ def masked(maps, background, threshold):
     kept = (w * maps).sum(axis=0)
     total = maps.sum(axis=0)
     return np.divide(kept, total, out=np.zeros_like(kept), where=total > 0), kept
-
-
-def threshold(values, top, least, n_probes, certainty):
-    """Return the threshold at which the kept shares of values and probes differ most."""
-    steps = np.maximum(top, least)
-    kept_probes = np.array([(top > step).sum() for step in steps]) / n_probes
-    kept = np.array([(values > step).mean() for step in steps])
-    variance = np.maximum(kept_probes, 1.0 / n_probes) * (1.0 / values.size + 1.0 / n_probes)
-    doubt = np.sqrt(variance)
-    gain = kept - kept_probes - certainty * doubt
-    best = int(np.argmax(gain))
-    alike = np.flatnonzero(gain >= gain[best] - doubt[best])
-    return steps[alike[alike.size // 2]]
