@@ -32,13 +32,14 @@ Floats = NDArray[np.float64]
 #: With fewer events no motion is told from chance.
 MIN_EVENTS = 10
 
+_USUAL = SearchConfig()
 _FINEST_GROWTH = 4  # times as many events on each further pass over the finest map
 _NEAR = 2.0  # pixels of the finest map that a good guess is away, at most
 _LAST_STEP_PX = 0.5  # longest step that is not checked by another look at the events
 
 
 def find_motion(
-    data: WindowData, theta0: ArrayLike | None = None, config: SearchConfig | None = None
+    data: WindowData, theta0: ArrayLike | None = None, config: SearchConfig = _USUAL
 ) -> SolverResult:
     """Return the motion under which the events of a window are sharpest.
 
@@ -58,7 +59,6 @@ def find_motion(
         ``theta`` in the units of the model; ``value`` is the log of the mean contrast that an event
         sees on the finest map. Status `TOO_FEW_EVENTS` or `FLAT` comes with ``theta0``, or zeros.
     """
-    config = SearchConfig() if config is None else config
     hopeless = no_evidence(data, theta0)
     if hopeless is not None:
         return hopeless
@@ -73,14 +73,13 @@ def find_motion(
 
 
 def refine_motion(
-    data: WindowData, near: SolverResult, config: SearchConfig | None = None
+    data: WindowData, near: SolverResult, config: SearchConfig = _USUAL
 ) -> SolverResult:
     """Return the motion under which the events are sharpest, next to one that is nearly right.
 
     The finest map with all events is all that is looked at, with the curvature that was found for
     ``near``; see :func:`find_motion`.
     """
-    config = SearchConfig() if config is None else config
     hopeless = no_evidence(data, near.theta)
     if hopeless is not None:
         return hopeless

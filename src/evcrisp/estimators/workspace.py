@@ -28,15 +28,23 @@ class Workspace:
 
     def array(self, name: str, dtype: type, *shape: int) -> NDArray[Any]:
         """Return the array of that name and kind in any shape; what is in it is arbitrary."""
-        size = math.prod(shape)
         try:
-            rows: dict[tuple[str, type], NDArray[Any]] = self._local.rows
+            views: dict[tuple[str, type], NDArray[Any]] = self._local.views
         except AttributeError:
-            rows = self._local.rows = {}
+            views = self._local.views = {}
+            self._local.rows = {}
+        view = views.get((name, dtype))
+        # Windows of as many events as the one before are common.
+        if view is None or view.shape != shape:
+            view = views[name, dtype] = self._row(name, dtype, math.prod(shape)).reshape(shape)
+        return view
+
+    def _row(self, name: str, dtype: type, size: int) -> NDArray[Any]:
+        rows: dict[tuple[str, type], NDArray[Any]] = self._local.rows
         row = rows.get((name, dtype))
         if row is None or row.size < size:
             row = rows[name, dtype] = np.empty(size, dtype)
-        return row[:size] if len(shape) == 1 else row[:size].reshape(shape)
+        return row[:size]
 
     def floats(self, name: str, *shape: int) -> Floats:
         """Return one of float64."""
