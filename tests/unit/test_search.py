@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from evcrisp import Events, Window, simulate
+from evcrisp import Camera, Events, Window, simulate
 from evcrisp.contrast import ContrastMap
 from evcrisp.errors import ConfigError, UnknownNameError
 from evcrisp.estimators.alignment import Alignment, WindowData
 from evcrisp.estimators.cmax import Cmax
+from evcrisp.estimators.curvature import _ALONE, inverse_curvature
 from evcrisp.estimators.eja import Eja, largest
 from evcrisp.estimators.entropy import Entropy, PointCloud
 from evcrisp.estimators.frame import Frame, border_density
@@ -19,6 +20,8 @@ from evcrisp.estimators.pyramid import Level, thinned
 from evcrisp.estimators.scaling import Scaling, main_directions, sensor_points
 from evcrisp.estimators.search import SearchConfig, _plan, _problem, find_motion
 from evcrisp.estimators.sequential import Sequential
+from evcrisp.kernels import splat
+from evcrisp.kernels.bends import add_bends
 from evcrisp.motion import MOTION_MODELS, motion_model
 from evcrisp.objectives import MeanSquare
 from evcrisp.simulation import DEFAULT_THETA
@@ -115,13 +118,34 @@ def test_the_map_tells_how_sharp_the_top_is(motion, noise_hz):
     assert shares.mean() == pytest.approx(1.0, abs=0.25)
 
 
+def test_a_lone_event_adds_what_is_left_out():
+    """Noise whose events are all alone has the curvature of what counts of them, and not more."""
+    rng = np.random.default_rng(8)
+    x, y = np.meshgrid(np.arange(0.0, 400.0, 10.0), np.arange(0.0, 300.0, 10.0))
+    x, y = (side.ravel() + rng.uniform(-2.0, 2.0, side.size) for side in (x, y))
+    image = np.zeros((170, 220))
+    splat.accumulate_spline(0.5 * x + 8.0, 0.5 * y + 8.0, np.ones(x.size), image)
+    steep, _ = add_bends(image, 500, *np.zeros((2, 1, 1, 1)), np.empty((1, 1)))
+    assert steep == pytest.approx(2.0 * _ALONE * x.size, rel=0.03)
+
+
+@models
+def test_the_curvature_of_a_map_far_off_the_sensor_is_finite(motion):
+    """A lens with distortion has no rays far outside."""
+    camera = Camera(100.0, 100.0, 59.5, 44.5, distortion=(-0.2, 0.0, 0.0, 0.0, 0.0))
+    model = motion_model(motion, RESOLUTION, camera if motion == "rotation" else None)
+    image = np.random.default_rng(9).random((400, 500))
+    matrix = inverse_curvature(image, (-450.0, -350.0), 2, 1000, model, RESOLUTION)
+    assert np.linalg.eigvalsh(matrix).min() > 0.0
+
+
 def test_a_map_without_anything_has_hardly_a_curvature():
     _, data = data_of()
     level = Level.around(
         _problem(data, SearchConfig()), np.zeros(2), scale=2, n_events=100, margin_px=8.0
     )
     level.image[:] = 0.0
-    np.testing.assert_allclose(level.inverse_curvature(), 12.0 * 4.0 / 0.02 * np.eye(2))
+    np.testing.assert_allclose(level.inverse_curvature(), 12.0 * 4.0 / 0.05 * np.eye(2))
 
 
 @pytest.mark.parametrize("far_s", [1e4, 1e12, -1e6])

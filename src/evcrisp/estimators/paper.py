@@ -64,7 +64,7 @@ class PaperRegret(RegretConfig):
     name: ClassVar[str] = "paper"
 
     n_steps: int = 1000
-    rate_px: float = 0.2
+    rate_px: float = 0.3
     rate_w: float = 0.05
     decay: str = "cosine"
     search: SearchConfig = field(default_factory=SearchConfig)
