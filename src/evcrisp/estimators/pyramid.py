@@ -16,7 +16,6 @@ from evcrisp.estimators.curvature import inverse_curvature
 from evcrisp.estimators.frame import Frame
 from evcrisp.estimators.guard import Guard
 from evcrisp.estimators.scaling import Scaling
-from evcrisp.estimators.scratch import scratch
 from evcrisp.motion import PreparedWarp
 
 Floats = NDArray[np.float64]
@@ -38,8 +37,7 @@ class Problem:
 class Level:
     """Log of the sum of squares of the contrast map, per event; a function for solvers.
 
-    The guard's wall is subtracted. The arrays are scratch of the thread: every call, of this level or
-    another one, fills them anew.
+    The guard's wall is subtracted. The arrays are scratch: every call fills them anew.
     """
 
     problem: Problem
@@ -72,11 +70,11 @@ class Level:
             warp,
             scale,
             (1.5 - left / scale, 1.5 - top / scale),
-            scratch("level", height, width),
-            scratch("level places", 2, n),
-            scratch("level cell", n, dtype=np.int32),
-            scratch("level inside", 2, n),
-            scratch("level slope", 2, n),
+            np.empty((height, width)),
+            np.empty((2, n)),
+            np.empty(n, np.int32),
+            np.empty((2, n)),
+            np.empty((2, n)),
         )
 
     def value(self, scaled: Floats) -> float:
