@@ -153,8 +153,7 @@ def test_bends_are_products_of_slopes_along_displacements(n_params, shape, tile)
     assert square == pytest.approx((image[:-1, :-1] ** 2).sum())
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_numbers_at_the_ends_are_counted(dtype):
-    values = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, np.nan, np.inf, -np.inf], dtype)
-    assert columns.count_at_ends(values, dtype(0.0), dtype(1.0)) == (2, 3)
-    assert columns.count_at_ends(values[:0], dtype(0.0), dtype(1.0)) == (0, 0)
+def test_numbers_at_the_ends_are_counted():
+    values = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, np.nan, np.inf, -np.inf])
+    assert columns.count_at_ends(values, 0.0, 1.0) == (2, 3)
+    assert columns.count_at_ends(values[:0], 0.0, 1.0) == (0, 0)

@@ -15,7 +15,6 @@ from evcrisp.estimators.scaling import displacement_fields, displacement_rates
 from evcrisp.motion import MotionModel
 
 Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 _PER_SIDE = 8
 _BAND = 0.1  # of the width or height: what counts as near a border
@@ -60,7 +59,7 @@ class Frame:
         return float(share @ (size - soft)), (share * moved / size) @ self.rows
 
 
-def border_density(x: Floats | Singles, y: Floats | Singles, resolution: tuple[int, int]) -> Floats:
+def border_density(x: Floats, y: Floats, resolution: tuple[int, int]) -> Floats:
     """Return the density of events near each border relative to the mean, at most 1, shape (4,).
 
     The order is upper, lower, left, right. A scene that does not reach a border loses nothing there.
@@ -69,8 +68,7 @@ def border_density(x: Floats | Singles, y: Floats | Singles, resolution: tuple[i
 
     counts = []
     for places, size in zip((y, x), reversed(resolution), strict=True):
-        low, high = (places.dtype.type(share * size) for share in (_BAND, 1.0 - _BAND))
-        counts += count_at_ends(places, low, high)
+        counts += count_at_ends(places, _BAND * size, (1.0 - _BAND) * size)
     return np.minimum(np.array(counts) / (_BAND * max(x.size, 1)), 1.0)
 
 

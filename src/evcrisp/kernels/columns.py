@@ -45,7 +45,7 @@ def limits_of(values):
 def count_at_ends(values, low, high):
     """Return how many numbers lie below low, and how many are high or more; NaN is neither.
 
-    values : (n,) floats      low, high : floats of the same precision, so that many are compared at a time
+    values : (n,) float64      low, high : float64
     """
     first = last = 0
     for k in range(values.size):
