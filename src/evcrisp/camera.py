@@ -184,6 +184,8 @@ class Camera:
         """Return the ideal pixel of every pixel, shape (h, w, 2), px."""
         width, height = resolution
         y, x = np.mgrid[0:height, 0:width].astype(np.float64)
+        # A lens without an inverse lacks it in a corner first, where that is found at once.
+        self.undistort(*np.meshgrid((0.0, width - 1.0), (0.0, height - 1.0)))
         return np.stack(self.undistort(x, y), axis=-1)
 
     def rays(self, resolution: Sequence[int]) -> Floats:

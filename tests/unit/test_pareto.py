@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp import ConfigError, Events, Window
+from evcrisp import Camera, ConfigError, Events, Window
 from evcrisp.estimators.exact import ExactRegret
 from evcrisp.estimators.pareto import non_dominated, pareto_front
 from evcrisp.estimators.search import find_motion
@@ -116,6 +116,8 @@ def test_settings_that_cannot_be_are_refused(window):
         pareto_front(window, Translation(), theta0=[300.0])
     with pytest.raises(ConfigError, match="`events` must be Events or a Window; got str"):
         pareto_front("take.aedat4", "translation")
+    with pytest.raises(ConfigError, match="`camera` goes with the name of a model"):
+        pareto_front(window, Translation(), camera=Camera(100.0, 100.0, 60.0, 40.0))
     with pytest.raises(ConfigError, match="`max_drift_px` must be positive; got 0.0."):
         pareto_front(window, Translation(), max_drift_px=0.0)
 

@@ -188,6 +188,11 @@ def pareto_front(
     window = as_window(window)
     if isinstance(model, str):
         model = model_for(model, window.events.resolution, camera)
+    elif camera is not None:
+        raise ConfigError(
+            f"`camera` goes with the name of a model; got {model!r}, which has what it needs. Give "
+            "its name instead, or leave the camera out."
+        )
     joint = JointWindow.of(window, model, config)
     problem = joint.problem
     start = find_motion(problem.data, checked_theta(theta0, model), config.search)
