@@ -131,7 +131,7 @@ def stages(n_events, repeats):
     bound = bound_px(problem, config)
     lattice, (starts, _) = milliseconds(lambda: promising(coarse, bound), repeats)
     climb, end = milliseconds(
-        lambda: search._climb(coarse, coarse, starts[0], 0.1 * coarse.scale), repeats
+        lambda: search._towards(coarse, starts[0], 0.1 * coarse.scale), repeats
     )
     plan = search._plan(coarse.scale // 2, 2 * config.coarse_events, len(data), config)
     refine, _ = milliseconds(lambda: search._refined(problem, config, plan, end.theta, 0), repeats)

@@ -165,6 +165,16 @@ def test_what_a_signal_left_half_built_goes_silently(recording, tmp_path, words,
     assert not list(tmp_path.glob("**/*.*"))
 
 
+def test_who_calls_the_program_has_the_signals_back(run):
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    mine = signal.getsignal(signal.SIGINT)
+    try:
+        run("filters")
+        assert signal.getsignal(signal.SIGINT) is mine
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_what_nohup_hides_is_not_heard(tmp_path):
     # A job that shall outlive the terminal is started with SIGHUP ignored.
     def ignore():

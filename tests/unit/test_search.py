@@ -8,9 +8,10 @@ import pytest
 from evcrisp import Camera, Events, Window, simulate
 from evcrisp.contrast import ContrastMap
 from evcrisp.errors import ConfigError, UnknownNameError
+from evcrisp.estimators import curvature
 from evcrisp.estimators.alignment import Alignment, WindowData
 from evcrisp.estimators.cmax import Cmax
-from evcrisp.estimators.curvature import _ALONE, inverse_curvature
+from evcrisp.estimators.curvature import _ALONE, USUAL, inverse_curvature
 from evcrisp.estimators.eja import Eja, largest
 from evcrisp.estimators.entropy import Entropy, PointCloud
 from evcrisp.estimators.frame import Frame, border_density
@@ -104,7 +105,8 @@ def test_the_sharpness_of_a_level_has_the_gradient_it_says(motion):
 
 @models
 @pytest.mark.parametrize("noise_hz", [0.0, 10.0])
-def test_the_map_tells_how_sharp_the_top_is(motion, noise_hz):
+def test_the_map_tells_how_sharp_the_top_is(monkeypatch, motion, noise_hz):
+    monkeypatch.setattr(curvature, "_LEAST", 0.0)
     _, data = data_of(motion, resolution=(240, 180), noise_hz=noise_hz)
     problem = _problem(data, SearchConfig())
     scaled = problem.scaling.scaled(find_motion(data).theta)
@@ -116,6 +118,17 @@ def test_the_map_tells_how_sharp_the_top_is(motion, noise_hz):
     shares = np.linalg.eigvals(level.inverse_curvature() @ (0.5 * (second + second.T))).real
     assert 0.4 < shares.min() <= shares.max() < 1.4
     assert shares.mean() == pytest.approx(1.0, abs=0.25)
+
+
+def test_no_direction_is_much_flatter_than_others():
+    _, data = data_of(texture="stripes")
+    problem = _problem(data, SearchConfig())
+    level = Level.around(problem, np.zeros(2), scale=2, n_events=10**9, margin_px=8.0)
+    level(problem.scaling.scaled(find_motion(data).theta))
+    steep, flat = 1.0 / np.linalg.eigvalsh(level.inverse_curvature())
+    assert flat == pytest.approx(0.2 * steep)
+    # Where it only leads towards the top, steps are no longer than usual.
+    assert np.linalg.eigvalsh(level.inverse_curvature(1.0)).max() <= 4.0 / USUAL * (1.0 + 1e-9)
 
 
 def test_a_lone_event_adds_what_is_left_out():
@@ -145,7 +158,7 @@ def test_a_map_without_anything_has_hardly_a_curvature():
         _problem(data, SearchConfig()), np.zeros(2), scale=2, n_events=100, margin_px=8.0
     )
     level.image[:] = 0.0
-    np.testing.assert_allclose(level.inverse_curvature(), 12.0 * 4.0 / 0.05 * np.eye(2))
+    np.testing.assert_allclose(level.inverse_curvature(), 4.0 / (0.05 * USUAL) * np.eye(2))
 
 
 @pytest.mark.parametrize("far_s", [1e4, 1e12, -1e6])

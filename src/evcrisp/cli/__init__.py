@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from evcrisp import __version__
-from evcrisp.cli._stopping import Stopped, end_cleanly_when_told_to
+from evcrisp.cli._stopping import Stopped, ending_cleanly
 from evcrisp.cli._wording import for_the_shell, of_the_system
 from evcrisp.errors import ConfigError, EvError, UnknownNameError
 
@@ -130,4 +130,4 @@ def main() -> None:
     1 failure, 2 wrong usage, 130 stopped with Ctrl+C.
     """
     _messages_to_stderr()
-    end_cleanly_when_told_to()
+    click.get_current_context().with_resource(ending_cleanly())

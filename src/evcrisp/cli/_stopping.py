@@ -33,15 +33,21 @@ def hush_finalizers() -> None:
     sys.unraisablehook = lambda unraisable: None
 
 
-def end_cleanly_when_told_to() -> None:
+@contextmanager
+def ending_cleanly() -> Generator[None, None, None]:
     """Turn the signals that end a job into an exit, so that temporary files are removed."""
-    if threading.current_thread() is not threading.main_thread():
-        return
-    handlers = {"SIGINT": _interrupt, "SIGTERM": _exit, "SIGHUP": _exit}
-    for name, handler in handlers.items():
-        number = getattr(signal, name, None)
-        # What nohup told us not to hear stays unheard.
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {"SIGINT": _interrupt, "SIGTERM": _exit, "SIGHUP": _exit}
+        for name, handler in handlers.items():
+            number = getattr(signal, name, None)
+            # What nohup told us not to hear stays unheard.
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
             signal.signal(number, handler)
 
 

@@ -1,8 +1,8 @@
 r"""How fast contrast falls around the sharpest motion, told by the aligned map alone.
 
 A wrong displacement of u px within the window smears the map M along u: its events come at all times
-of the window alike, whose variance is 1/12 of its square. So the log of the sum of squares has the
-second derivatives
+of the window alike, so that their places spread with a variance of u^2 / 12. The log of the sum of
+squares then has the second derivatives
 
 .. math:: -\frac{1}{6} \frac{\sum (\nabla M) (\nabla M)^T}{\sum M^2}
 
@@ -10,31 +10,37 @@ for a translation, and for other models the same with the displacement that each
 a pixel. A search that knows them finds the top in a step or two.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.estimators.scaling import displacement_fields, displacement_rates
-from evcrisp.motion import MotionModel
+from evcrisp.motion import MotionModel, Rotation
 
 Floats = NDArray[np.float64]
 
 #: Side of the tiles over which a displacement is taken as even, px of the sensor.
 _TILE_PX = 32
 
-#: Differences between pixels are smaller than slopes. Measured with scenes of all models with and without
-#: noise: with it, a step goes 0.8 to 1.1 of the way on average, and 0.5 to 1.3 along any direction.
+#: Differences between pixels are smaller than slopes. Measured with scenes of all models on the finest map:
+#: with it, a step goes 0.8 to 1.1 of the way on average, less the more noise there is.
 _STEEPER = 1.15
 
 #: What a lone event adds to the squared differences along an axis, on average over its places.
 _ALONE = 0.3665
 
 #: Share of that which does not count: no motion smears a lone event, but few are quite alone.
-_UNMOVED = 0.75
+_UNMOVED = 0.3
 
-#: Least curvature over that of sharp lines. Along stripes nothing tells the motion, and no step shall be long.
-_LEAST = 0.05
+#: Curvature along sharp lines, times the square of the scale: 1 px of displacement within a window loses
+#: 1 / 24 of the contrast at a sigma of 1 px.
+USUAL = 1.0 / 12.0
+
+#: Least curvature along any direction, as a share of the largest one: along stripes nothing tells the
+#: motion, and a search shall not run there. And over the usual one, for maps that show nothing at all.
+_LEAST, _LEAST_AT_ALL = 0.2, 0.05
 
 
 def inverse_curvature(
@@ -44,6 +50,8 @@ def inverse_curvature(
     n_events: int,
     model: MotionModel,
     resolution: tuple[int, int],
+    *,
+    least: float = 0.0,
 ) -> Floats:
     """Return the inverse of minus the second derivatives by scaled parameters, shape (m, m).
 
@@ -56,11 +64,14 @@ def inverse_curvature(
     scale : int
         Pixels of the sensor per pixel of the map.
     n_events : int
-        Events on the map.
+        Events that were moved.
     model : MotionModel
         How they were moved.
     resolution : (int, int)
         Size of the sensor.
+    least : float
+        Least curvature along any direction, over the usual one: 1 keeps steps from being long
+        where noise makes the hill flat.
     """
     from evcrisp.kernels.bends import add_bends
 
@@ -75,7 +86,8 @@ def inverse_curvature(
     alone = min(2.0 * _ALONE * n_events / max(steep, 1e-30), 1.0)
     bends *= _STEEPER * (1.0 - _UNMOVED * alone) / (6.0 * scale * scale * max(square, 1e-30))
     values, axes = np.linalg.eigh(bends)
-    values = np.maximum(values, _LEAST / (12.0 * scale * scale))
+    floor = max(least, _LEAST_AT_ALL) * USUAL / (scale * scale)
+    values = np.maximum(values, max(floor, _LEAST * float(values[-1])))
     return (axes / values) @ axes.T
 
 
@@ -92,15 +104,18 @@ def _displacements(
 
     Two arrays of shape (n_down, n_across, m), along x and along y.
     """
-    sides = (
-        # Off the sensor a lens may have no rays.
-        np.clip(first + tile_px * (np.arange(n) + 0.5), 0.0, size - 1.0)
-        for first, n, size in zip(origin_px, (n_across, n_down), resolution, strict=True)
+    x, y = np.meshgrid(
+        origin_px[0] + tile_px * (np.arange(n_across) + 0.5),
+        origin_px[1] + tile_px * (np.arange(n_down) + 0.5),
     )
-    x, y = np.meshgrid(*sides)
     unit = np.linalg.inv(displacement_rates(model, resolution))
+    if isinstance(model, Rotation):
+        # What has been warped is where a lens without distortion would put it.
+        model = Rotation(replace(model.camera, distortion=(0.0,) * 5))
     along_x, along_y = (
         (field @ unit).reshape(n_down, n_across, -1)
         for field in displacement_fields(model, x.ravel(), y.ravel())
     )
+    for along in (along_x, along_y):
+        along.flags.writeable = False
     return along_x, along_y

@@ -95,13 +95,13 @@ class Level:
         wall, push = self.problem.guard.penalty(scaled)
         return self._value(total) - wall, pulled * (2.0 / (total * self.scale)) - push
 
-    def inverse_curvature(self) -> Floats:
+    def inverse_curvature(self, least: float = 0.0) -> Floats:
         """Return the inverse of minus the second derivatives where the level was last looked at."""
         shift_x, shift_y = self.shift
         origin_px = -shift_x * self.scale, -shift_y * self.scale
         model, resolution = self.warp.model, self.problem.resolution
         return inverse_curvature(
-            self.image, origin_px, self.scale, len(self.warp), model, resolution
+            self.image, origin_px, self.scale, len(self.warp), model, resolution, least=least
         )
 
     def _built(self, theta: Floats) -> float:

@@ -12,13 +12,16 @@ Contrast on a coarse map of a few thousand events is a smooth hill as wide as th
 displacement, so that a sparse lattice finds it; each finer level starts within reach of its top.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.coarse import bound_px, coarse_level, promising, rivals_of
+from evcrisp.estimators.curvature import USUAL
 from evcrisp.estimators.frame import Frame, border_density
 from evcrisp.estimators.guard import Guard, log_area_change
 from evcrisp.estimators.pyramid import Level, Problem
@@ -32,14 +35,17 @@ Floats = NDArray[np.float64]
 #: With fewer events no motion is told from chance.
 MIN_EVENTS = 10
 
-_USUAL = SearchConfig()
+_DEFAULT = SearchConfig()
 _FINEST_GROWTH = 4  # times as many events on each further pass over the finest map
 _NEAR = 2.0  # pixels of the finest map that a good guess is away, at most
+_FLAT = (
+    2.0 / USUAL
+)  # mean of the inverse curvature, over the square of the scale, above which noise decides
 _LAST_STEP_PX = 0.5  # longest step that is not checked by another look at the events
 
 
 def find_motion(
-    data: WindowData, theta0: ArrayLike | None = None, config: SearchConfig = _USUAL
+    data: WindowData, theta0: ArrayLike | None = None, config: SearchConfig | None = None
 ) -> SolverResult:
     """Return the motion under which the events of a window are sharpest.
 
@@ -59,6 +65,7 @@ def find_motion(
         ``theta`` in the units of the model; ``value`` is the log of the mean contrast that an event
         sees on the finest map. Status `TOO_FEW_EVENTS` or `FLAT` comes with ``theta0``, or zeros.
     """
+    config = config or _DEFAULT
     hopeless = no_evidence(data, theta0)
     if hopeless is not None:
         return hopeless
@@ -73,20 +80,24 @@ def find_motion(
 
 
 def refine_motion(
-    data: WindowData, near: SolverResult, config: SearchConfig = _USUAL
+    data: WindowData, near: SolverResult, config: SearchConfig | None = None
 ) -> SolverResult:
     """Return the motion under which the events are sharpest, next to one that is nearly right.
 
-    The finest map with all events is all that is looked at, with the curvature that was found for
-    ``near``; see :func:`find_motion`.
+    The finest map with all events is all that is looked at; see :func:`find_motion`. The curvature of
+    ``near`` saves asking the map for it, unless much noise has made it flat.
     """
+    config = config or _DEFAULT
     hopeless = no_evidence(data, near.theta)
     if hopeless is not None:
         return hopeless
     problem = _problem(data, config)
     plan = [(config.finest_scale, len(data), True)]
     start = problem.scaling.scaled(near.theta)
-    return _refined(problem, config, plan, start, 0, near.inverse_hessian)
+    curvature = near.inverse_hessian
+    if curvature is not None and np.trace(curvature) > _FLAT * start.size * config.finest_scale**2:
+        curvature = None
+    return _refined(problem, config, plan, start, 0, curvature)
 
 
 def no_evidence(data: WindowData, theta0: ArrayLike | None = None) -> SolverResult | None:
@@ -128,7 +139,7 @@ def _problem(data: WindowData, config: SearchConfig) -> Problem:
 def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
     level = coarse_level(problem, config)
     starts, n_eval = promising(level, bound_px(problem, config))
-    ends = [_climb(level, level, start, 0.1 * level.scale) for start in starts]
+    ends = [_towards(level, start, 0.1 * level.scale) for start in starts]
     n_eval += sum(end.n_eval for end in ends)
     best = max(ends, key=lambda end: end.value)
     plan = _plan(level.scale // 2, 2 * len(level.warp), len(problem.warp), config)
@@ -177,25 +188,27 @@ def _refined(
 ) -> SolverResult:
     """Climb on finer and finer levels; on the last one, give back what the frame takes.
 
-    The curvature is that of the finest map, if it is known.
+    The curvature is that of the last level, if it is known.
     """
-    scaled, status, value = start, Status.CONVERGED, 0.0
+    scaled, status, value, inverse = start, Status.CONVERGED, 0.0, None
     for scale, n_events, last in plan:
         level = Level.around(problem, scaled, scale=scale, n_events=n_events, margin_px=3.0 * scale)
-        hill = _Framed(level, scaled) if last else level
-        end = _climb(hill, level, scaled, config.tol_px if last else 0.05 * scale, curvature)
+        if last:
+            hill = _Framed(level, scaled)
+            known = level.inverse_curvature if curvature is None else curvature
+            end = _climb(hill, scale, scaled, config.tol_px, known)
+            value = end.value - hill.given_back(end.theta)
+        else:
+            end = _towards(level, scaled, 0.05 * scale)
         n_eval += end.n_eval
-        status, value = end.status, end.value
-        if isinstance(hill, _Framed):
-            value -= hill.given_back(end.theta)
-        scaled = end.theta + _limited(end.inverse_hessian @ end.gradient, _LAST_STEP_PX)
-        curvature = end.inverse_hessian if scale == config.finest_scale else None
+        status, inverse = end.status, end.inverse_hessian
+        scaled = end.theta + _limited(inverse @ end.gradient, _LAST_STEP_PX)
     theta = problem.scaling.theta(scaled)
     if status is Status.NOT_FINITE or not np.isfinite(theta).all():
         return SolverResult(np.zeros_like(theta), 0.0, n_eval, Status.NOT_FINITE)
     if _has_collapsed(problem, scaled, config):
         status = Status.COLLAPSED
-    return SolverResult(theta, value, n_eval, status, curvature)
+    return SolverResult(theta, value, n_eval, status, inverse)
 
 
 def _has_collapsed(problem: Problem, scaled: Floats, config: SearchConfig) -> bool:
@@ -228,12 +241,21 @@ class _Framed:
         return value + self.given_back(scaled), gradient + self.slope
 
     def given_back(self, scaled: Floats) -> float:
-        """Return what the value was raised by."""
+        """Return what the value was raised by; nothing before the first look."""
         return 0.0 if self.slope is None else float(self.slope @ (scaled - self.around))
 
 
+def _towards(level: Level, start: Floats, tol_px: float) -> Climb:
+    """Climb on a level that only leads towards the top; not by long steps, where noise makes it flat."""
+    return _climb(level, level.scale, start, tol_px, partial(level.inverse_curvature, 1.0))
+
+
 def _climb(
-    hill: Function, level: Level, start: Floats, tol_px: float, curvature: Floats | None = None
+    hill: Function,
+    scale: int,
+    start: Floats,
+    tol_px: float,
+    inverse_curvature: Floats | Callable[[], Floats],
 ) -> Climb:
-    solver = Bfgs(max_iter=20, tol=1e-9, tol_step=tol_px, max_step=2.0 * level.scale)
-    return solver.climb(hill, start, level.inverse_curvature if curvature is None else curvature)
+    solver = Bfgs(max_iter=20, tol=1e-9, tol_step=tol_px, max_step=2.0 * scale)
+    return solver.climb(hill, start, inverse_curvature)

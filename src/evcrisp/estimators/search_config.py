@@ -52,7 +52,7 @@ class SearchConfig:
                     f"`{name}` must be a whole number, {least} to {most}; got {value!r}."
                 )
             object.__setattr__(self, name, int(value))
-        if not 0.0 < self.tol_px < math.inf:
-            raise ConfigError(f"`tol_px` must be a positive number; got {self.tol_px}.")
+        if not isinstance(self.tol_px, numbers.Real) or not 0.0 < self.tol_px < math.inf:
+            raise ConfigError(f"`tol_px` must be a positive number; got {self.tol_px!r}.")
         if not self.max_log_area > 0.0:
             raise ConfigError(f"`max_log_area` must be positive; got {self.max_log_area}.")

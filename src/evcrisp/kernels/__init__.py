@@ -35,3 +35,6 @@ comparing = compiled(fastmath={"nnan", "nsz"})
 
 #: A product and a sum may become one operation, rounded once; a division by zero is infinity.
 fused = compiled(error_model="numpy", fastmath={"contract"})
+
+#: The same for sums, which may be added in any order.
+accumulating = compiled(error_model="numpy", fastmath={"contract", "reassoc"})

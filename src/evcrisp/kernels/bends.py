@@ -2,13 +2,10 @@
 
 import numpy as np
 
-from evcrisp.kernels import compiled
-
-#: Sums may be added in any order, so that several numbers are taken at a time.
-summing = compiled(error_model="numpy", fastmath={"contract", "reassoc"})
+from evcrisp.kernels import accumulating
 
 
-@summing
+@accumulating
 def add_bends(image, tile, along_x, along_y, bends):
     """Add up (slope along displacement i) times (slope along displacement j) over all pixels.
 
@@ -47,7 +44,7 @@ def add_bends(image, tile, along_x, along_y, bends):
     return steep, square
 
 
-@summing
+@accumulating
 def _add_row(above, below, across, both, down, square):
     """Add the products at every place between two rows; a loop for many pixels at a time."""
     for c in range(across.size):

@@ -5,10 +5,7 @@ Marks and links are those of `support` and `links`; arrays may have single or do
 
 import numpy as np
 
-from evcrisp.kernels import compiled, fused, njit
-
-#: Sums may be added in any order too, so that several numbers are taken at a time.
-summing = compiled(error_model="numpy", fastmath={"contract", "reassoc"})
+from evcrisp.kernels import accumulating, fused, njit
 
 #: Single precision, so that products with arrays are as precise as these.
 _ZERO, _HALF, _ONE, _MIDDLE, _SIDE = (np.float32(c) for c in (0.0, 0.5, 1.0, 0.75, 0.125))
@@ -142,7 +139,7 @@ def mask_maps(images, rates, threshold, w_map, sums):
             sums[i] += row[i]
 
 
-@summing
+@accumulating
 def _masked_row(off, on, rate_off, rate_on, limit, w):
     """Weigh a row, without a branch, so that the compiler takes several pixels at a time."""
     m1 = m2 = k1 = k2 = w1 = loss = _ZERO
@@ -186,7 +183,7 @@ def add_up_still(counts, sums):
     sums[1] = square
 
 
-@summing
+@accumulating
 def _blur_down(above, here, beneath, line):
     """Blur three rows to one by (1, 6, 1) / 8; return the sum of the middle one."""
     total = _ZERO
@@ -196,7 +193,7 @@ def _blur_down(above, here, beneath, line):
     return total
 
 
-@summing
+@accumulating
 def _square_of_blurred(line):
     """Sum of squares of a row blurred by (1, 6, 1) / 8; both of its ends are two zeros."""
     total = _ZERO
