@@ -3,7 +3,8 @@
 With the best W for every motion, the objective is a smooth function V of the motion alone, also where both
 regrets are equal. Where alignment has the larger regret, the minimum of V is next to the aligned
 motion. Otherwise that motion may be a hilltop, with many minima around it at about the distance at
-which contrast has fallen far enough, and a single descent ends in any of them.
+which contrast has fallen far enough, and a single descent ends in any of them. So several race: from
+the hilltop itself, and from places around it.
 """
 
 from dataclasses import replace
@@ -124,14 +125,15 @@ def lowest(
     solver = Bfgs(max_iter=max_iter, tol=tol, tol_step=TOL_STEP_PX, max_step=MAX_STEP_PX)
     center = height.scaling.scaled(theta)
     first = _Descent(height, solver, center)
+    square, lam = height.best.f_ea + height.best.mean**2, height.best.lam
+    starts = _around(height, center, first.at) if lam > 0.0 else []
+    if starts:
+        others = [_Descent(height, solver, start) for start in starts]
+        return _finished(_race([*others, first]))
     if curvature is not None:
         # Where alignment decides, V is nearly minus the contrast: a mean square less a constant.
-        square = height.best.f_ea + height.best.mean**2
         matrix = curvature * (problem.terms.baseline_ed / square)
         first.at = replace(first.at, inverse_hessian=matrix)
-    starts = _around(height, center, first.at) if height.best.lam > 0.0 else []
-    if starts:
-        return _finished(_race([_Descent(height, solver, start) for start in starts]))
     while not first.is_over and _apart(first.at.theta, center) < NEAR_PX:
         first.go(1)
     if first.is_over:
