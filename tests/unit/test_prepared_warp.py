@@ -170,6 +170,21 @@ def test_a_point_that_goes_to_infinity_is_no_exception(model, theta):
     assert x.shape == y.shape == (1,)
 
 
+@pytest.mark.parametrize(
+    ("name", "theta"),
+    [("rotation", (0.0, 100.0, 0.0)), ("homography", (0, 0, 0, 0, 0, 0, 60.0, 0))],
+)
+def test_what_comes_to_lie_behind_the_camera_has_no_place(name, theta):
+    model = motion_model(name, (240, 180))
+    x, y, dt = np.array([119.5, 230.0, 119.5]), np.full(3, 89.5), np.array([0.0, 0.03, 0.001])
+    places = np.array(prepare(model, x, y, dt).warp(theta))
+    assert np.isfinite(places[:, [0, 2]]).all()
+    assert not np.isfinite(places[:, 1]).any()
+    np.testing.assert_allclose(places, model.warp(theta, x, y, dt))
+    slopes = np.array([1.0, 0.0, 1.0])  # off the map there is no slope
+    assert np.isfinite(prepare(model, x, y, dt).pull(theta, slopes, slopes)).all()
+
+
 def test_columns_of_different_lengths_are_refused(model, points):
     x, y, dt = points
     with pytest.raises(EventDataError, match="one axis and one length"):

@@ -12,6 +12,11 @@ def stacked(rows: tuple[tuple[ArrayLike, ...], ...]) -> Floats:
     return np.stack(entries, axis=-1).reshape(*entries[0].shape, 3, 3)
 
 
+def in_front(depth: Floats) -> Floats:
+    """Return depths to divide by: NaN behind the camera, where no point has an image."""
+    return np.where(depth > 0.0, depth, np.nan)
+
+
 def apply(matrix: Floats, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     """Move points by homographies; one matrix for all points, or one for each.
 
@@ -23,7 +28,7 @@ def apply(matrix: Floats, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     """
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     m = matrix
-    depth = m[..., 2, 0] * x + m[..., 2, 1] * y + m[..., 2, 2]
+    depth = in_front(m[..., 2, 0] * x + m[..., 2, 1] * y + m[..., 2, 2])
     return (
         (m[..., 0, 0] * x + m[..., 0, 1] * y + m[..., 0, 2]) / depth,
         (m[..., 1, 0] * x + m[..., 1, 1] * y + m[..., 1, 2]) / depth,

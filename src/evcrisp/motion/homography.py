@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from evcrisp.camera import Camera
 from evcrisp.errors import ConfigError
-from evcrisp.motion._matrix import about, apply_inverse, stacked
+from evcrisp.motion._matrix import about, apply_inverse, in_front, stacked
 from evcrisp.motion._protocol import Floats, center_of
 
 
@@ -53,7 +53,7 @@ class Homography:
         dt = np.asarray(dt, np.float64)
         (cx, cy), scale = self.center, self.scale
         a, b = (np.asarray(x) - cx) / scale, (np.asarray(y) - cy) / scale
-        depth = 1.0 - dt * (g7 * a + g8 * b)
+        depth = in_front(1.0 - dt * (g7 * a + g8 * b))
         return (
             cx + scale * (a - dt * (g1 * a + g2 * b + g3)) / depth,
             cy + scale * (b - dt * (g4 * a + g5 * b + g6)) / depth,

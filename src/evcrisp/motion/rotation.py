@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.camera import Camera
-from evcrisp.motion._matrix import stacked
+from evcrisp.motion._matrix import in_front, stacked
 from evcrisp.motion._protocol import Floats
 
 
@@ -67,7 +67,7 @@ class Rotation:
         first, second = _rodrigues((wx, wy, wz), dt)
         # omega x B and omega x (omega x B) for the ray B = (bx, by, 1)
         ux, uy, uz = wy - wz * by, wz * bx - wx, wx * by - wy * bx
-        depth = 1.0 + first * uz + second * (wx * uy - wy * ux)
+        depth = in_front(1.0 + first * uz + second * (wx * uy - wy * ux))
         return (
             cam.cx + cam.fx * (bx + first * ux + second * (wy * uz - wz * uy)) / depth,
             cam.cy + cam.fy * (by + first * uy + second * (wz * ux - wx * uz)) / depth,
