@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from evcrisp import Events, Window, simulate
+from evcrisp import Camera, Events, Window, simulate
+from evcrisp.contrast import POLARITIES
 from evcrisp.estimators import ESTIMATORS
 from evcrisp.estimators.cmax import Cmax
 from evcrisp.estimators.eja import Eja
 from evcrisp.estimators.entropy import Entropy
+from evcrisp.estimators.search import SearchConfig
 from evcrisp.estimators.sequential import Sequential
 from evcrisp.motion import MOTION_MODELS
 from evcrisp.objectives import OBJECTIVES
@@ -168,3 +170,58 @@ def test_a_collapse_is_refused():
     result = Cmax().run(Window(events, 0, 30_000), model)
     span = float(np.ptp(result.aligned_x))
     assert 60.0 < span < 240.0
+
+
+LENS = Camera(199.1, 198.8, 132.2, 110.7, (-0.368, 0.151, -3e-4, -8e-4, 0.0))
+
+
+@pytest.mark.parametrize("theta", [(0.0, 8.0, 0.0), (5.0, 6.0, 0.0), (-3.0, -10.0, 3.0)])
+@pytest.mark.parametrize("method", ["auto", "cmax", "exact", "eja", "entropy"])
+def test_no_wall_stops_a_fast_rotation(method, theta):
+    # Near the border of a wide lens areas change by more than a growing object's may.
+    simulation = scene(
+        motion="rotation", theta=theta, resolution=(240, 180), camera=LENS, noise_hz=2.0
+    )
+    result = ESTIMATORS[method]().run(window_of(simulation), simulation.motion)
+    assert result.status is Status.CONVERGED
+    assert error_px(simulation, result.theta) < 0.2
+
+
+@pytest.mark.parametrize("growth", [15.0, -20.0])
+@pytest.mark.parametrize("method", ["auto", "cmax", "exact", "eja", "entropy"])
+def test_a_growth_that_the_wall_stops_is_no_result(method, growth):
+    simulation = scene(motion="zoom", theta=(growth,), resolution=(120, 90))
+    result = ESTIMATORS[method]().run(window_of(simulation), simulation.motion)
+    assert result.status is Status.COLLAPSED
+    assert "max_log_area" in result.status.value
+
+
+@pytest.mark.parametrize("method", ["cmax", "exact", "eja", "entropy"])
+def test_a_wider_wall_lets_a_fast_growth_through(method):
+    simulation = scene(motion="zoom", theta=(15.0,), resolution=(120, 90))
+    estimator = ESTIMATORS[method](search=SearchConfig(max_log_area=2.0))
+    result = estimator.run(window_of(simulation), simulation.motion)
+    assert result.status is Status.CONVERGED
+    assert error_px(simulation, result.theta) < 0.3
+
+
+@pytest.mark.parametrize("polarity", POLARITIES)
+@pytest.mark.parametrize("multi_reference", [False, True])
+def test_other_polarities_and_several_references_find_the_same_motion(polarity, multi_reference):
+    simulation = scene(motion="similarity", noise_hz=2.0)
+    method = Cmax(polarity=polarity, multi_reference=multi_reference)
+    result = method.run(window_of(simulation), simulation.motion)
+    plain = Cmax().run(window_of(simulation), simulation.motion)
+    assert result.status is Status.CONVERGED
+    assert error_px(simulation, result.theta) < 0.2
+    if (polarity, multi_reference) != ("unsigned", False):
+        assert (result.theta != plain.theta).any()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_start_that_throws_all_events_out_is_said(solver):
+    simulation = scene(resolution=(60, 45))
+    method = Cmax(start="zero", solver=solver)
+    result = method.run(window_of(simulation), simulation.motion, np.array([1e7, 1e7]))
+    assert result.status is Status.OUTSIDE
+    assert (result.score == 0.0).mean() > 0.99

@@ -13,7 +13,7 @@ from evcrisp.estimators.alignment import Alignment, WindowData
 from evcrisp.estimators.multi_reference import MultiReference
 from evcrisp.estimators.workspace import Workspace
 from evcrisp.motion import MOTION_MODELS, Rotation, motion_model
-from evcrisp.objectives import OBJECTIVES, Entropy, GradientMagnitude, Variance
+from evcrisp.objectives import OBJECTIVES, Entropy, GradientMagnitude, Poisson, Variance
 from evcrisp.simulation import DEFAULT_THETA
 
 RESOLUTION = (40, 30)
@@ -179,6 +179,20 @@ def test_several_reference_times_are_start_middle_and_end():
         for weight, offset in ((1, -0.025), (2, 0.0), (1, 0.025))
     )
     assert multi.value(theta) == pytest.approx(4.0 / loss)
+
+
+def test_a_likelihood_of_two_maps_is_taken_per_event():
+    window = moving_edges()
+    kept = np.flatnonzero(window.events.p | (np.arange(400) % 3 == 0))  # fewer OFF than ON
+    data = WindowData.of(window, MODELS["translation"]).subset(kept)
+    both = Alignment(data, SMOOTH, Poisson(), polarity="separate")
+    theta, n_pixels = np.array([120.0, 8.0]), 52 * 42
+    on, off = (n_pixels * Poisson().value(iwe) for iwe in both.maps(theta))
+    n_on = int(data.p.sum())
+    per_event = on / n_on + off / (len(data) - n_on)
+    # Up to a factor that does not depend on the motion.
+    assert both.value(theta) == pytest.approx(per_event * 0.5 * len(data) / n_pixels)
+    assert_gradient_is_right(both, theta, 1e-4, rtol=1e-4)
 
 
 def test_a_collapse_does_not_pay_over_several_reference_times():

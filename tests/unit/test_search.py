@@ -374,6 +374,8 @@ def test_a_bound_keeps_the_search_from_looking_further():
         (lambda: Eja(tol_px=math.nan), "`tol_px` must be a number of px, 0 or more; got nan"),
         (lambda: Eja(tol_px=-0.1), "`tol_px`.*got -0.1"),
         (lambda: Eja(rate=math.inf), "`rate` must be a positive number of px; got inf"),
+        (lambda: Cmax(polarity="signed", objective="poisson"), "'poisson' needs counts"),
+        (lambda: Cmax(multi_reference=True, objective="entropy"), "'entropy' is below"),
         (lambda: Cmax(start="random"), "`start` must be one of search, zero"),
         (lambda: Eja(tau=0.0), "`tau`"),
         (lambda: Eja(inner="lbfgs"), "`inner` must be one of adam-1, bfgs"),
@@ -402,6 +404,7 @@ def test_whole_numbers_of_any_kind_make_the_same_search():
     [
         (lambda: Cmax(objective="varience"), "Did you mean 'variance'"),
         (lambda: Cmax(solver="newto"), "Did you mean 'newton'"),
+        (lambda: Cmax(polarity="unsiged"), "Did you mean 'unsigned'"),
         (lambda: Eja(objective="sharp"), "Unknown objective"),
         (lambda: Sequential(filter="bat"), "Did you mean"),
     ],

@@ -62,7 +62,8 @@ class Alignment:
     contrast : ContrastMap
         How the map is made.
     objective : Objective
-        How sharp it is; the sum over both maps if there are two.
+        How sharp it is; the sum over both maps if there are two, each per event of its own where the
+        objective is a likelihood.
     weight : ndarray, shape (n,), optional
         What each event adds to the map; one each without it.
     polarity : {"unsigned", "separate", "signed"}
@@ -78,16 +79,14 @@ class Alignment:
     polarity: str = "unsigned"
     workspace: Workspace = field(default_factory=Workspace, repr=False)
     _channels: tuple[tuple[PreparedWarp, Floats], ...] = field(init=False, repr=False)
+    _shares: tuple[float, ...] = field(init=False, repr=False)  # what each channel counts
 
     def __post_init__(self) -> None:
-        if self.polarity == "signed" and not self.objective.accepts_signed:
-            raise ConfigError(
-                f"Objective {self.objective.name!r} needs counts, and a signed map has values below "
-                "0. Use polarity 'unsigned' or 'separate', or the objective 'variance'."
-            )
+        check_signed(self.objective, self.polarity)
         weights = channel_weights(self.data.p, self.polarity, self.weight)
         channels = tuple(_without_zeros(self.data.warp, weight) for weight in weights)
         object.__setattr__(self, "_channels", channels)
+        object.__setattr__(self, "_shares", self._shares_of([float(w.sum()) for w in weights]))
 
     def iwe(self, theta: Floats) -> Floats:
         """Return the contrast map at ``theta``; the sum of both where polarities are separate."""
@@ -101,12 +100,15 @@ class Alignment:
 
     def value(self, theta: Floats) -> float:
         """Return the objective at ``theta``."""
-        return sum(self.objective.value(self._voted(theta, *c)[0]) for c in self._channels)
+        value = 0.0
+        for (warp, weight), share in zip(self._channels, self._shares, strict=True):
+            value += share * self.objective.value(self._voted(theta, warp, weight)[0])
+        return value
 
     def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient at ``theta``, shape (m,)."""
         value, gradient = 0.0, np.zeros(len(self.data.warp.model.param_names))
-        for warp, weight in self._channels:
+        for (warp, weight), share in zip(self._channels, self._shares, strict=True):
             iwe, u, v = self._voted(theta, warp, weight)
             # From here on the map holds the gradient with respect to itself, then to the votes.
             part, _ = self.objective.value_and_gradient(iwe, out=iwe)
@@ -116,14 +118,21 @@ class Alignment:
             self.contrast.slopes(iwe, u, v, slope_u, slope_v)
             slope_u *= weight
             slope_v *= weight
-            value += part
-            gradient += warp.pull(theta, slope_u, slope_v)
+            value += share * part
+            gradient += share * warp.pull(theta, slope_u, slope_v)
         return value, gradient / self.contrast.scale
 
     def normalized(self) -> "Alignment":
         """Return the same with the objective as a multiple of what it is without motion."""
         still = self.value(np.zeros(len(self.data.warp.model.param_names)))
         return replace(self, objective=Normalized.by(self.objective, still))
+
+    def _shares_of(self, counts: list[float]) -> tuple[float, ...]:
+        """Return what each channel counts; 1 where all have as many events."""
+        if not self.objective.per_event or min(counts) <= 0.0:
+            return (1.0,) * len(counts)
+        mean = sum(counts) / len(counts)
+        return tuple(mean / count for count in counts)
 
     def _voted(
         self, theta: Floats, warp: PreparedWarp, weight: Floats
@@ -137,6 +146,15 @@ class Alignment:
         iwe.fill(0.0)
         self.contrast.vote(u, v, weight, iwe)
         return self.contrast.blur(iwe, out=iwe), u, v
+
+
+def check_signed(objective: Objective, polarity: str) -> None:
+    """Raise a `ConfigError` for an objective that makes no sense on a map of ON minus OFF."""
+    if polarity == "signed" and not objective.accepts_signed:
+        raise ConfigError(
+            f"Objective {objective.name!r} needs counts, and a signed map has values below 0. "
+            "Use polarity 'unsigned' or 'separate', or the objective 'variance'."
+        )
 
 
 def _without_zeros(warp: PreparedWarp, weight: Floats) -> tuple[PreparedWarp, Floats]:

@@ -12,7 +12,7 @@ from evcrisp.estimators.hot_pixels import Counts, events_per_pixel, of_hot_pixel
 from evcrisp.estimators.pyramid import thinned
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
-from evcrisp.estimators.search import find_motion, refine_motion
+from evcrisp.estimators.search import HOPELESS, find_motion, refine_motion
 from evcrisp.estimators.support import Evidence, weigh_evidence
 from evcrisp.motion import MotionModel, PreparedWarp
 from evcrisp.solvers import SolverResult, Status
@@ -24,9 +24,6 @@ Bools = NDArray[np.bool_]
 #: A quarter of the events, but so many, tell the motion that gives the labels. The motion that is
 #: reported is then looked for with all that may be signal.
 FIRST_SHARE, FEWEST_FIRST, MOST_FIRST = 0.25, 8_192, 50_000
-
-#: Ends of the search after which labels cannot improve the motion.
-HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAPSED)
 
 #: Events with this share of the evidence that signal needs have a say in the motion. Labels are taken
 #: at a motion that is nearly right, and with all of it their motion would stay too near to that one.

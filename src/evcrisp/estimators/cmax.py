@@ -6,10 +6,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.contrast import ContrastMap
+from evcrisp.contrast import POLARITIES, ContrastMap
 from evcrisp.errors import ConfigError
-from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.alignment import Alignment, WindowData, check_signed
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
+from evcrisp.estimators.multi_reference import MultiReference, check_positive
 from evcrisp.estimators.polish import polish
 from evcrisp.estimators.readings import concluded, support
 from evcrisp.estimators.result import Estimate
@@ -44,6 +45,13 @@ class Cmax:
     contrast : ContrastMap
         The map that the solver climbs on, and on which events are scored. The spline does not
         catch solvers at whole pixels, as "bilinear" does.
+    polarity : {"unsigned", "separate", "signed"}
+        Which events make which map: all one, ON and OFF one each, or one of ON minus OFF. The
+        search looks at all events together; another choice goes on with the solver.
+    multi_reference : bool
+        Look at the start, the middle and the end of the window instead of the middle alone, each
+        relative to the events where they are: a motion that piles events up at one time scatters
+        them at another. Only for objectives of 0 or more.
     blurs_px : sequence of float, px
         Blurs before that of ``contrast``, for the start "zero".
     search : SearchConfig
@@ -74,6 +82,8 @@ class Cmax:
     solver: str | None = None
     start: str = "search"
     contrast: ContrastMap = field(default_factory=lambda: ContrastMap(footprint="spline"))
+    polarity: str = "unsigned"
+    multi_reference: bool = False
     blurs_px: tuple[float, ...] = (4.0, 2.0)
     search: SearchConfig = field(default_factory=SearchConfig)
 
@@ -81,6 +91,10 @@ class Cmax:
         lookup(OBJECTIVES, self.objective, "objective")
         if self.solver is not None:
             lookup(SOLVERS, self.solver, "solver")
+        lookup(POLARITIES, self.polarity, "polarity")
+        check_signed(OBJECTIVES[self.objective](), self.polarity)
+        if self.multi_reference:
+            check_positive(OBJECTIVES[self.objective]())
         if self.start not in STARTS:
             raise ConfigError(f"`start` must be one of {', '.join(STARTS)}; got {self.start!r}.")
 
@@ -101,13 +115,21 @@ class Cmax:
             maps = [replace(self.contrast, sigma_px=blur) for blur in self.blurs_px]
             return self._climbed(data, start, [*maps, self.contrast])
         found = find_motion(data, theta0, self.search)
-        if self.solver is None and self.objective == "variance":
+        if self.solver is None and self._is_what_the_search_climbs:
             return found
         end = self._climbed(data, found.theta, [self.contrast])
         return replace(end, n_eval=end.n_eval + found.n_eval)
+
+    @property
+    def _is_what_the_search_climbs(self) -> bool:
+        is_plain = self.polarity == "unsigned" and not self.multi_reference
+        return is_plain and self.objective == "variance"
 
     def _climbed(
         self, data: WindowData, theta: Floats, contrasts: list[ContrastMap]
     ) -> SolverResult:
         objective = OBJECTIVES[self.objective]()
-        return polish(data, theta, contrasts, objective, SOLVERS[self.solver or "bfgs"]())
+        maps = [Alignment(data, one, objective, polarity=self.polarity) for one in contrasts]
+        sharpnesses = [MultiReference.of(one) for one in maps] if self.multi_reference else maps
+        solver = SOLVERS[self.solver or "bfgs"]()
+        return polish(data, theta, sharpnesses, solver, self.search.max_log_area)

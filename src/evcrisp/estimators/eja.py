@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from evcrisp.contrast import ContrastMap
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import Alignment, WindowData
-from evcrisp.estimators.guard import MAX_LOG_AREA, log_area_change
+from evcrisp.estimators.guard import has_collapsed
 from evcrisp.estimators.hot_pixels import hot_events
-from evcrisp.estimators.polish import polish, scaled_function, window_scaling
+from evcrisp.estimators.polish import polish, scaled_function, span_s, window_scaling
 from evcrisp.estimators.readings import concluded
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.search import SearchConfig, find_motion, no_evidence
@@ -175,9 +175,8 @@ class _Rounds:
                 status = Status.CONVERGED
                 break
         data = self.data
-        if log_area_change(data.warp.model, self.theta, data.resolution, data.duration_s) > (
-            1.1 * MAX_LOG_AREA
-        ):
+        bound = config.search.max_log_area
+        if has_collapsed(data.warp.model, self.theta, data.resolution, span_s(data), bound):
             status = Status.COLLAPSED
         value = Alignment(data, config.contrast, self.objective).value(self.theta)
         return SolverResult(self.theta, value, self.n_eval, status)
@@ -186,8 +185,9 @@ class _Rounds:
         kept = self.data.subset(self.signal & self.cool)
         scaling = window_scaling(self.data)
         fun = scaled_function(
-            Alignment(kept, self.config.contrast, self.objective), scaling, needs_gradient=True
-        )
+            Alignment(kept, self.config.contrast, self.objective), kept, scaling,
+            needs_gradient=True, max_log_area=self.config.search.max_log_area,
+        )  # fmt: skip
         scaled = scaling.scaled(self.theta)
         _, gradient = fun(scaled)
         self.n_eval += 1
@@ -198,7 +198,8 @@ class _Rounds:
     def _whole_climb(self) -> Floats:
         kept = self.data.subset(self.signal & self.cool)
         solver = Bfgs(tol=1e-8, tol_step=0.1 * self.config.tol_px, max_step=2.0)
-        end = polish(kept, self.theta, [self.config.contrast], self.objective, solver)
+        alignment = Alignment(kept, self.config.contrast, self.objective)
+        end = polish(kept, self.theta, [alignment], solver, self.config.search.max_log_area)
         self.n_eval += end.n_eval
         return end.theta
 

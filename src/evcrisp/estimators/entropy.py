@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from evcrisp.contrast import ContrastMap
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.guard import Guard, log_area_change
+from evcrisp.estimators.guard import Guard, has_collapsed
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
-from evcrisp.estimators.polish import window_scaling
+from evcrisp.estimators.polish import span_s, window_scaling
 from evcrisp.estimators.readings import concluded
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.search import SearchConfig, find_motion, no_evidence
@@ -116,15 +116,16 @@ class Entropy:
         curvature = 24.0 * self.sigma_px**2 * np.eye(found.theta.size)
         end = solver.climb(self._order(cloud), scaling.scaled(found.theta), curvature)
         theta, status = scaling.theta(end.theta), end.status
-        change = log_area_change(data.warp.model, theta, data.resolution, data.duration_s)
-        if change > 1.1 * self.search.max_log_area:
+        bound = self.search.max_log_area
+        if has_collapsed(data.warp.model, theta, data.resolution, span_s(data), bound):
             status = Status.COLLAPSED
         return SolverResult(theta, end.value, end.n_eval + found.n_eval, status)
 
     def _order(self, cloud: "PointCloud") -> Function:
         """Return minus the dispersion as a function of scaled parameters."""
         scaling = window_scaling(cloud.data)
-        guard = Guard.of(cloud.data.warp.model, cloud.data.resolution)
+        data = cloud.data
+        guard = Guard.of(data.warp.model, data.resolution, self.search.max_log_area)
 
         def fun(scaled: Floats) -> tuple[float, Floats]:
             value, gradient = cloud.order(scaling.theta(scaled), self.dispersion)

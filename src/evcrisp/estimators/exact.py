@@ -7,21 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
-from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.guard import log_area_change
+from evcrisp.estimators.guard import has_collapsed
 from evcrisp.estimators.joint import JointProblem, RegretConfig
 from evcrisp.estimators.joint_descent import lowest
 from evcrisp.estimators.joint_labels import JointWindow
+from evcrisp.estimators.polish import span_s
 from evcrisp.estimators.result import Estimate
-from evcrisp.estimators.search import SearchConfig, find_motion
+from evcrisp.estimators.search import HOPELESS, SearchConfig, find_motion
 from evcrisp.motion import MotionModel
 from evcrisp.solvers import SolverResult, Status
 from evcrisp.windows import Window
 
 Floats = NDArray[np.float64]
-
-#: Ends of the search for a motion after which there is nothing to improve.
-HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +77,11 @@ class ExactRegret(RegretConfig):
         self, problem: JointProblem, theta: Floats, curvature: Floats | None = None
     ) -> SolverResult:
         """Return the lowest point of the objective; see :func:`lowest`."""
-        end = lowest(problem, theta, curvature, tol=self.tol, max_iter=self.max_iter)
-        if has_collapsed(problem.data, end.theta, self.search.max_log_area):
+        data, bound = problem.data, self.search.max_log_area
+        end = lowest(
+            problem, theta, curvature,
+            tol=self.tol, max_iter=self.max_iter, max_log_area=bound,
+        )  # fmt: skip
+        if has_collapsed(data.warp.model, end.theta, data.resolution, span_s(data), bound):
             end = replace(end, status=Status.COLLAPSED)
         return end
-
-
-def has_collapsed(data: WindowData, theta: Floats, max_log_area: float) -> bool:
-    """Return whether a motion shrinks or grows the image beyond a bound."""
-    span_s = float(data.warp.dt.max() - data.warp.dt.min())
-    return log_area_change(data.warp.model, theta, data.resolution, span_s) > 1.1 * max_log_area

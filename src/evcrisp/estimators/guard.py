@@ -1,17 +1,19 @@
 """Keep a motion from shrinking the image to a few pixels, which contrast alone would reward.
 
 Zoom, similarity, affine and homography can pile all events onto few pixels (event collapse). The
-guard bounds how much the area changes within a window, anywhere on the sensor.
+guard bounds how much the area changes within a window, anywhere on the sensor. Translations do not
+change it, and rotations keep the angles between rays: nothing bounds them.
 """
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.estimators.scaling import displacement_fields, displacement_rates
-from evcrisp.motion import MotionModel
+from evcrisp.estimators.scaling import Scaling, displacement_fields, displacement_rates
+from evcrisp.motion import MotionModel, Rotation, Translation
 
 Floats = NDArray[np.float64]
 
@@ -19,6 +21,14 @@ Floats = NDArray[np.float64]
 MAX_LOG_AREA = 0.6
 
 _STIFFNESS = 100.0  # of the wall behind the bound
+
+#: What comes so near to the bound was stopped by it.
+_AT_WALL = 0.99
+
+#: The bound holds to first order; a motion whose area changes by so many times as much has collapsed.
+_EXCESS = 1.1
+
+_CANNOT_COLLAPSE = (Translation, Rotation)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +47,8 @@ class Guard:
         cls, model: MotionModel, resolution: tuple[int, int], bound: float = MAX_LOG_AREA
     ) -> "Guard":
         """Return the guard of a model on a sensor, for parameters as `Scaling` makes them."""
+        if isinstance(model, _CANNOT_COLLAPSE):
+            return cls(np.zeros((0, len(model.param_names))), math.inf, math.inf)
         rows, steepest = _growth_rows(model, resolution)
         return cls(rows, bound, bound / max(steepest, 1e-12))
 
@@ -48,6 +60,29 @@ class Guard:
         excess = np.maximum(np.abs(change) - self.bound, 0.0)
         pull = 2.0 * _STIFFNESS * excess * np.sign(change)
         return _STIFFNESS * float(excess @ excess), pull @ self.rows
+
+
+def has_collapsed(
+    model: MotionModel,
+    theta: Floats,
+    resolution: tuple[int, int],
+    span_s: float,
+    bound: float = MAX_LOG_AREA,
+) -> bool:
+    """Return whether a motion lies at or behind the wall, for events that span some time.
+
+    What ends at the wall would have gone on without it.
+    """
+    if isinstance(model, _CANNOT_COLLAPSE):
+        return False
+    guard = Guard.of(model, resolution, bound)
+    scaled = Scaling.of(model, resolution, span_s).scaled(theta)
+    if float(scaled @ scaled) < (0.5 * guard.reach) ** 2:
+        return False  # too small a motion to change areas by that much
+    change = float(np.abs(guard.rows @ scaled).max())
+    if change > _AT_WALL * bound:
+        return True
+    return log_area_change(model, theta, resolution, span_s) > _EXCESS * bound
 
 
 def log_area_change(

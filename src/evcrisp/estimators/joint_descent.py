@@ -17,7 +17,6 @@ from evcrisp.estimators.guard import MAX_LOG_AREA, Guard
 from evcrisp.estimators.joint import JointProblem
 from evcrisp.estimators.polish import window_scaling
 from evcrisp.estimators.scaling import Scaling
-from evcrisp.motion import Rotation
 from evcrisp.solvers import SolverResult, Status
 from evcrisp.solvers.bfgs import Bfgs, Climb
 
@@ -67,12 +66,17 @@ class Height:
 
     best: Confidence
 
-    def __init__(self, problem: JointProblem, scaling: Scaling, lam: float | None = None) -> None:
+    def __init__(
+        self,
+        problem: JointProblem,
+        scaling: Scaling,
+        lam: float | None = None,
+        *,
+        max_log_area: float = MAX_LOG_AREA,
+    ) -> None:
         self.problem, self.scaling, self.lam = problem, scaling, lam
-        model = problem.data.warp.model
-        # Rotations keep the angles between rays, and so cannot pile events up.
-        bound = np.inf if isinstance(model, Rotation) else MAX_LOG_AREA
-        self.guard = Guard.of(model, problem.data.resolution, bound)
+        data = problem.data
+        self.guard = Guard.of(data.warp.model, data.resolution, max_log_area)
         self.n_eval = 0
 
     def __call__(self, scaled: Floats) -> tuple[float, Floats]:
@@ -103,6 +107,7 @@ def lowest(
     *,
     tol: float = 1e-9,
     max_iter: int = 100,
+    max_log_area: float = MAX_LOG_AREA,
 ) -> SolverResult:
     """Return where V is lowest, as seen from an aligned motion; the result's value is V there.
 
@@ -120,8 +125,10 @@ def lowest(
         done without another look.
     max_iter : int
         Most steps of a descent.
+    max_log_area : float
+        Bound on the change of log area; see `Guard`.
     """
-    height = Height(problem, window_scaling(problem.data))
+    height = Height(problem, window_scaling(problem.data), max_log_area=max_log_area)
     solver = Bfgs(max_iter=max_iter, tol=tol, tol_step=TOL_STEP_PX, max_step=MAX_STEP_PX)
     center = height.scaling.scaled(theta)
     first = _Descent(height, solver, center)

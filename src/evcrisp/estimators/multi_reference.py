@@ -7,8 +7,18 @@ from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import Alignment
+from evcrisp.objectives import Objective
 
 Floats = NDArray[np.float64]
+
+
+def check_positive(objective: Objective) -> None:
+    """Raise a `ConfigError` for an objective of which a harmonic mean makes no sense."""
+    if not objective.is_positive:
+        raise ConfigError(
+            f"Several reference times need an objective of 0 or more; {objective.name!r} is below. "
+            "Use 'variance' or 'gradient_magnitude'."
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,12 +51,7 @@ class MultiReference:
     @classmethod
     def of(cls, alignment: Alignment) -> "MultiReference":
         """Take start, middle and end of the window, the middle twice as much."""
-        still = alignment.value(np.zeros(len(alignment.data.warp.model.param_names)))
-        if still < 0.0:
-            raise ConfigError(
-                f"Several reference times need an objective of 0 or more; {alignment.objective.name!r} "
-                "is below. Use 'variance' or 'gradient_magnitude'."
-            )
+        check_positive(alignment.objective)
         normal, half_s = alignment.normalized(), 0.5 * alignment.data.duration_s
         parts = tuple(replace(normal, data=normal.data.at(s)) for s in (-half_s, 0.0, half_s))
         return cls(parts, (0.25, 0.5, 0.25))

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
-from evcrisp.estimators.exact import HOPELESS, has_collapsed
+from evcrisp.estimators.guard import has_collapsed
 from evcrisp.estimators.joint import JointProblem, RegretConfig
 from evcrisp.estimators.joint_labels import JointWindow
-from evcrisp.estimators.polish import window_scaling
+from evcrisp.estimators.polish import span_s, window_scaling
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
-from evcrisp.estimators.search import SearchConfig, find_motion
+from evcrisp.estimators.search import HOPELESS, SearchConfig, find_motion
 from evcrisp.motion import MotionModel
 from evcrisp.registry import lookup
 from evcrisp.solvers import SolverResult, Status
@@ -87,7 +87,8 @@ class PaperRegret(RegretConfig):
             return joint.conclude(self, start)
         end = self.descend(joint.problem, start.theta)
         status = Status.CONVERGED if _has_settled(joint.problem, end) else Status.MAX_ITER
-        if has_collapsed(data, end.theta, self.search.max_log_area):
+        bound = self.search.max_log_area
+        if has_collapsed(data.warp.model, end.theta, data.resolution, span_s(data), bound):
             status = Status.COLLAPSED
         result = SolverResult(end.theta, end.regret.value, start.n_eval + self.n_steps, status)
         return joint.conclude(self, result, w_map=end.w_map, regret=end.regret)

@@ -21,12 +21,12 @@ from evcrisp.camera import Camera
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.confidence import Confidence
 from evcrisp.estimators.estimate import as_window, checked_theta, model_for
-from evcrisp.estimators.exact import HOPELESS, ExactRegret
+from evcrisp.estimators.exact import ExactRegret
 from evcrisp.estimators.joint import JointProblem
 from evcrisp.estimators.joint_descent import USUAL_CURVATURE, Height
 from evcrisp.estimators.joint_labels import KEEP_ABOVE, JointWindow
 from evcrisp.estimators.polish import window_scaling
-from evcrisp.estimators.search import find_motion
+from evcrisp.estimators.search import HOPELESS, find_motion
 from evcrisp.events import Events
 from evcrisp.motion import MotionModel
 from evcrisp.solvers import Function, Status
@@ -280,7 +280,8 @@ class _Tracer:
     def _solved(self, which: Scalarization, theta: Floats) -> Floats:
         problem, lam = which
         start = self._free(self.scaling.scaled(theta))
-        fun = self._inside(Height(problem, self.scaling, lam))
+        bound = self.config.search.max_log_area
+        fun = self._inside(Height(problem, self.scaling, lam, max_log_area=bound))
         end = self.solver.climb(fun, start, USUAL_CURVATURE * np.eye(start.size))
         self.n_solved += 1
         self.on_share(self.n_solved / self.n_to_solve)

@@ -1,15 +1,15 @@
 """Climb the contrast of a window with any objective and any solver."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.contrast import ContrastMap
-from evcrisp.estimators.alignment import Alignment, WindowData
-from evcrisp.estimators.guard import MAX_LOG_AREA, Guard, log_area_change
+from evcrisp.estimators.alignment import WindowData
+from evcrisp.estimators.guard import MAX_LOG_AREA, Guard, has_collapsed
 from evcrisp.estimators.scaling import Scaling
-from evcrisp.objectives import Objective
+from evcrisp.estimators.search import MIN_EVENTS
 from evcrisp.solvers import Function, Solver, SolverResult, Status
 
 Floats = NDArray[np.float64]
@@ -17,26 +17,52 @@ Floats = NDArray[np.float64]
 
 def window_scaling(data: WindowData) -> Scaling:
     """Return parameters in which 1 is 1 px of displacement from the first to the last event."""
+    return Scaling.of(data.warp.model, data.resolution, span_s(data))
+
+
+def span_s(data: WindowData) -> float:
+    """Return the time from the first to the last event; 0 without events."""
     dt = data.warp.dt
-    span_s = float(dt.max() - dt.min()) if dt.size else 0.0
-    return Scaling.of(data.warp.model, data.resolution, span_s)
+    return float(dt.max() - dt.min()) if dt.size else 0.0
 
 
-def scaled_function(alignment: Alignment, scaling: Scaling, needs_gradient: bool) -> Function:
+class Sharpness(Protocol):
+    """How sharp the events of a window are at a motion: an alignment, or several at once."""
+
+    def iwe(self, theta: Floats) -> Floats:
+        """Return the contrast map at ``theta``."""
+        ...
+
+    def value(self, theta: Floats) -> float:
+        """Return the objective at ``theta``; larger is sharper."""
+        ...
+
+    def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
+        """Return the objective and its gradient at ``theta``, shape (m,)."""
+        ...
+
+
+def scaled_function(
+    sharpness: Sharpness,
+    data: WindowData,
+    scaling: Scaling,
+    *,
+    needs_gradient: bool,
+    max_log_area: float = MAX_LOG_AREA,
+) -> Function:
     """Return the objective as a function of scaled parameters, in units of its value at rest.
 
     The wall of the guard is subtracted.
     """
-    model, resolution = alignment.data.warp.model, alignment.data.resolution
-    guard = Guard.of(model, resolution)
-    unit = abs(alignment.value(np.zeros(len(model.param_names)))) or 1.0
+    guard = Guard.of(data.warp.model, data.resolution, max_log_area)
+    unit = abs(sharpness.value(np.zeros(len(data.warp.model.param_names)))) or 1.0
 
     def fun(scaled: Floats) -> tuple[float, Floats | None]:
         wall, push = guard.penalty(scaled)
         theta = scaling.theta(scaled)
         if not needs_gradient:
-            return alignment.value(theta) / unit - wall, None
-        value, gradient = alignment.value_and_gradient(theta)
+            return sharpness.value(theta) / unit - wall, None
+        value, gradient = sharpness.value_and_gradient(theta)
         return value / unit - wall, scaling.gradient(gradient) / unit - push
 
     return fun
@@ -45,11 +71,24 @@ def scaled_function(alignment: Alignment, scaling: Scaling, needs_gradient: bool
 def polish(
     data: WindowData,
     theta: Floats,
-    contrasts: Sequence[ContrastMap],
-    objective: Objective,
+    sharpnesses: Sequence[Sharpness],
     solver: Solver,
+    max_log_area: float = MAX_LOG_AREA,
 ) -> SolverResult:
     """Climb from ``theta`` on one contrast map after the other.
+
+    Parameters
+    ----------
+    data : WindowData
+        The events.
+    theta : ndarray, shape (m,)
+        Where to start.
+    sharpnesses : sequence of Sharpness
+        What to climb, one after the other: the same events on maps with less and less blur.
+    solver : Solver
+        How to climb.
+    max_log_area : float
+        Bound on the change of log area; see `Guard`.
 
     Returns
     -------
@@ -58,16 +97,17 @@ def polish(
     """
     scaling = window_scaling(data)
     scaled, n_eval, status = scaling.scaled(theta), 0, Status.CONVERGED
-    for contrast in contrasts:
-        alignment = Alignment(data, contrast, objective)
-        end = solver.maximize(scaled_function(alignment, scaling, solver.needs_gradient), scaled)
+    for sharpness in sharpnesses:
+        fun = scaled_function(
+            sharpness, data, scaling,
+            needs_gradient=solver.needs_gradient, max_log_area=max_log_area,
+        )  # fmt: skip
+        end = solver.maximize(fun, scaled)
         scaled, status = end.theta, end.status
         n_eval += end.n_eval
-    found = scaling.theta(scaled)
-    if log_area_change(data.warp.model, found, data.resolution, data.duration_s) > (
-        1.1 * MAX_LOG_AREA
-    ):
+    found, last = scaling.theta(scaled), sharpnesses[-1]
+    if has_collapsed(data.warp.model, found, data.resolution, span_s(data), max_log_area):
         status = Status.COLLAPSED
-    return SolverResult(
-        found, Alignment(data, contrasts[-1], objective).value(found), n_eval, status
-    )
+    elif float(np.abs(last.iwe(found)).sum()) < MIN_EVENTS:
+        status = Status.OUTSIDE
+    return SolverResult(found, last.value(found), n_eval, status)

@@ -23,7 +23,7 @@ from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.coarse import bound_px, coarse_level, promising, rivals_of
 from evcrisp.estimators.curvature import USUAL
 from evcrisp.estimators.frame import Frame, border_density
-from evcrisp.estimators.guard import Guard, log_area_change
+from evcrisp.estimators.guard import Guard, has_collapsed
 from evcrisp.estimators.pyramid import Level, Problem
 from evcrisp.estimators.scaling import Scaling
 from evcrisp.estimators.search_config import SearchConfig
@@ -34,6 +34,9 @@ Floats = NDArray[np.float64]
 
 #: With fewer events no motion is told from chance.
 MIN_EVENTS = 10
+
+#: Ends of a search after which there is nothing to improve.
+HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE)
 
 _DEFAULT = SearchConfig()
 _FINEST_GROWTH = 4  # times as many events on each further pass over the finest map
@@ -206,17 +209,10 @@ def _refined(
     theta = problem.scaling.theta(scaled)
     if status is Status.NOT_FINITE or not np.isfinite(theta).all():
         return SolverResult(np.zeros_like(theta), 0.0, n_eval, Status.NOT_FINITE)
-    if _has_collapsed(problem, scaled, config):
+    model, resolution = problem.warp.model, problem.resolution
+    if has_collapsed(model, theta, resolution, problem.span_s, config.max_log_area):
         status = Status.COLLAPSED
     return SolverResult(theta, value, n_eval, status, inverse)
-
-
-def _has_collapsed(problem: Problem, scaled: Floats, config: SearchConfig) -> bool:
-    if float(scaled @ scaled) < (0.5 * problem.guard.reach) ** 2:
-        return False  # too small a motion to change areas by that much
-    theta, model = problem.scaling.theta(scaled), problem.warp.model
-    change = log_area_change(model, theta, problem.resolution, problem.span_s)
-    return change > 1.1 * config.max_log_area
 
 
 def _limited(step: Floats, longest: float) -> Floats:

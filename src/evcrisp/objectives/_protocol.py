@@ -15,6 +15,8 @@ class Objective(Protocol):
 
     name: ClassVar[str]
     accepts_signed: ClassVar[bool]  # whether maps with values below 0 make sense
+    per_event: ClassVar[bool]  # whether maps of different events are compared per event
+    is_positive: ClassVar[bool]  # whether it is 0 or more for every map of counts
 
     def value(self, iwe: Floats) -> float:
         """Return the statistic of a map, shape (h, w); larger is sharper."""

@@ -31,6 +31,8 @@ class Entropy:
 
     name: ClassVar[str] = "entropy"
     accepts_signed: ClassVar[bool] = False
+    per_event: ClassVar[bool] = False
+    is_positive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.floor < 1.0:

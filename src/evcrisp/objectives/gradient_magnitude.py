@@ -26,6 +26,8 @@ class GradientMagnitude:
 
     name: ClassVar[str] = "gradient_magnitude"
     accepts_signed: ClassVar[bool] = True
+    per_event: ClassVar[bool] = False
+    is_positive: ClassVar[bool] = True
 
     def value(self, iwe: Floats) -> float:
         """Return the mean squared slope."""

@@ -22,6 +22,8 @@ class MeanSquare:
 
     name: ClassVar[str] = "mean_square"
     accepts_signed: ClassVar[bool] = True
+    per_event: ClassVar[bool] = False
+    is_positive: ClassVar[bool] = True
 
     def value(self, iwe: Floats) -> float:
         """Return the mean square."""

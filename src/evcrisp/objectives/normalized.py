@@ -60,6 +60,16 @@ class Normalized:
         """Whether maps with values below 0 make sense."""
         return self.objective.accepts_signed
 
+    @property
+    def per_event(self) -> bool:
+        """Whether maps of different events are compared per event."""
+        return self.objective.per_event
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether it is 0 or more for every map of counts."""
+        return self.objective.is_positive
+
     def value(self, iwe: Floats) -> float:
         """Return the divided value."""
         return self.objective.value(iwe) / self.reference

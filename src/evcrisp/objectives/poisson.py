@@ -41,6 +41,8 @@ class Poisson:
 
     name: ClassVar[str] = "poisson"
     accepts_signed: ClassVar[bool] = False
+    per_event: ClassVar[bool] = True
+    is_positive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name in ("r", "beta"):

@@ -30,6 +30,8 @@ class SumOfExponentials:
 
     name: ClassVar[str] = "sum_of_exponentials"
     accepts_signed: ClassVar[bool] = True
+    per_event: ClassVar[bool] = False
+    is_positive: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 1.0 <= self.limit <= 100.0:

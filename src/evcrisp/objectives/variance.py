@@ -22,6 +22,8 @@ class Variance:
 
     name: ClassVar[str] = "variance"
     accepts_signed: ClassVar[bool] = True
+    per_event: ClassVar[bool] = False
+    is_positive: ClassVar[bool] = True
 
     def value(self, iwe: Floats) -> float:
         """Return the variance; divides by the number of pixels."""

@@ -21,7 +21,11 @@ class Status(Enum):
     MAX_ITER = "stopped after the most steps; allow more, or loosen the tolerance"
     TOO_FEW_EVENTS = "too few events to tell a motion"
     FLAT = "the objective does not depend on the motion"
-    COLLAPSED = "the contrast map collapsed to a few pixels; use fewer parameters or a bound"
+    COLLAPSED = (
+        "the image would grow or shrink by more than is allowed within a window (event collapse); "
+        "take shorter windows, a motion with fewer parameters, or a larger `max_log_area`"
+    )
+    OUTSIDE = "hardly any event is left on the contrast map; start from a smaller motion"
     NOT_FINITE = "the objective is not a finite number"
 
 
