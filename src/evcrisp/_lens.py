@@ -33,6 +33,15 @@ def bend(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats]:
     )
 
 
+def bend_seen(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return the same, but NaN beyond the edge at which the image folds: no pixel sees these rays."""
+    radius = np.hypot(x, y)
+    limit = _limit(distortion, float(radius.max(initial=0.0, where=np.isfinite(radius))))
+    with np.errstate(over="ignore", invalid="ignore"):
+        seen = np.where(radius <= limit, 1.0, np.nan)
+        return bend(distortion, x * seen, y * seen)
+
+
 def unbend(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the rays that the lens puts to x, y, and what is missing to get there.
 
@@ -93,8 +102,13 @@ def _radial_start(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats,
     table = np.linspace(0.0, min(end, _BEFORE_FOLD * fold), _TABLE)
     found = np.interp(radius, table * _radial(distortion, table * table), table)
     scale = np.divide(found, radius, out=np.ones(radius.shape), where=radius > 0.0)
+    return x * scale, y * scale, _limit(distortion, end)
+
+
+def _limit(distortion: Distortion, end: float) -> float:
+    """Return how far out rays may lie; infinity if the image does not fold before ``end``."""
     _, _, p1, p2, _ = distortion
-    return x * scale, y * scale, fold * (_BEYOND_FOLD if p1 or p2 else 1.0)
+    return _fold(distortion, end) * (_BEYOND_FOLD if p1 or p2 else 1.0)
 
 
 def _fold(distortion: Distortion, end: float) -> float:

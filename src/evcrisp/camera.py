@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp._lens import TOLERANCE, bend, unbend
+from evcrisp._lens import TOLERANCE, bend_seen, unbend
 from evcrisp.errors import ConfigError, EventDataError
 
 Floats = NDArray[np.float64]
@@ -148,11 +148,14 @@ class Camera:
         )
 
     def distort(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the pixel that sees the ray of an ideal pixel, as new arrays of one shape."""
+        """Return the pixel that sees the ray of an ideal pixel, as new arrays of one shape.
+
+        NaN for a ray so far out that the distortion would fold it back into the image.
+        """
         x, y = _pair(x, y)
         if not self.is_distorted:
             return x, y
-        xn, yn = bend(self.distortion, (x - self.cx) / self.fx, (y - self.cy) / self.fy)
+        xn, yn = bend_seen(self.distortion, (x - self.cx) / self.fx, (y - self.cy) / self.fy)
         return self.fx * xn + self.cx, self.fy * yn + self.cy
 
     def undistort(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import interpn
 
 from evcrisp.kernels import columns as converting
 from evcrisp.kernels import evidence as weighing
@@ -67,6 +68,24 @@ def with_place_for_none(t):
     return np.append(t, 99.0)
 
 
+def random_paths(seed, width=WIDTH, height=HEIGHT):
+    """Return smooth paths over the map of a sensor: a shift, a growth and a turn."""
+    rng = np.random.default_rng(seed)
+    rows, columns = height + 2 * PADDING, width + 2 * PADDING
+    y, x = np.mgrid[0 : rows + 8 : 8, 0 : columns + 8 : 8] - PADDING - 10.0
+    moved = np.empty((4, *x.shape))
+    for first in (0, 2):
+        vx, vy, turn, growth = rng.uniform(-1.0, 1.0, 4) * (6.0, 6.0, 0.1, 0.1)
+        moved[first] = vx + growth * x - turn * y
+        moved[first + 1] = vy + growth * y + turn * x
+    sides = np.array([-0.5, -0.5, width - 0.5, height - 0.5]) + PADDING
+    paths = exposing.Paths(moved, 0.125, 2.0, sides, np.empty(4))
+    share = np.empty(x.shape)
+    exposing.share_at_nodes(paths, 8, share)
+    exposing.whole_part(share, 8, paths.whole)
+    return paths
+
+
 class Case:
     """Events and probes, their links, places and maps, in one precision."""
 
@@ -84,11 +103,7 @@ class Case:
             self.after,
         )  # fmt: skip
         self.images = self.voted(np.ones(1500, bool))
-        tiles = np.random.default_rng(3).uniform(0.0, 1.5, (SHAPE[0] // 4 + 2, SHAPE[1] // 4 + 2))
-        tiles[3:8, 2:9] = 1.0
-        whole = np.empty(4)
-        exposing.whole_part(tiles, 4, whole)
-        self.tiles = exposing.Tiles(tiles, 0.25, whole)
+        self.paths = random_paths(3)
 
     def voted(self, keep):
         cell = np.empty(keep.size, np.int32)
@@ -151,17 +166,24 @@ def test_events_that_do_not_vote_are_not_on_the_map(case):
         np.testing.assert_allclose(images[q], down @ across.T, **PRECISIONS[case.dtype])
 
 
-def exposure_at(tiles, x, y):
-    """Interpolate bilinearly, one coordinate after the other."""
-    u, v = ((c + PADDING + 0.5) * tiles.tiles_per_px - 0.5 for c in (x, y))
-    rows = np.array([np.interp(u, np.arange(row.size), row) for row in tiles.share])
-    return np.array([np.interp(v[k], np.arange(len(rows)), rows[:, k]) for k in range(u.size)])
+def exposures(paths, x, y):
+    """Return the share of many moments in which places, px of the map, are on the sensor."""
+    t = (np.arange(2000)[:, None] + 0.5) / 2000 - 0.5
+    axes = tuple(8.0 * np.arange(n) for n in paths.moved.shape[1:])
+    along_x, along_y, to_x, to_y = (interpn(axes, field, (y, x)) for field in paths.moved)
+    seen = np.ones((t.size, x.size), bool)
+    for place, along, to, side in ((x, along_x, to_x, WIDTH), (y, along_y, to_y, HEIGHT)):
+        at = place - PADDING + to + np.where(np.abs(along) > paths.soft_px, along, 2.0) * t
+        seen &= (at >= -0.5) & (at <= side - 0.5)
+    return seen.mean(axis=0)
 
 
 def expected_support(case, marks):
     places = moved(marks)
     support = reference.support(marks, places, case.events, moved(case.events))
-    return reference.exposed(support, exposure_at(case.tiles, *places))
+    x, y = places[0] + PADDING, places[1] + PADDING
+    at = [exposing.exposure_at(case.paths, *place) for place in zip(x, y, strict=True)]
+    return reference.exposed(support, np.array(at))
 
 
 def test_support_of_events_comes_from_other_pixels(case):
@@ -169,7 +191,7 @@ def test_support_of_events_comes_from_other_pixels(case):
     fast.read_maps(case.images, case.marks, support)
     sharing.own_of_events(case.marks, case.links, own)
     fast.without_own(support, own, case.marks)
-    exposing.divide_by_tiles(support, case.marks, case.tiles)
+    exposing.divide_by_paths(support, case.marks, case.paths)
     tolerance = {"rtol": 2e-4, "atol": 2e-4} if case.dtype is np.float32 else DOUBLE
     np.testing.assert_allclose(support, expected_support(case, case.events), **tolerance)
 
@@ -179,7 +201,7 @@ def test_support_of_probes_comes_from_other_pixels(case):
     fast.read_maps(case.images, case.probe_marks, support)
     sharing.own_of_probes(case.probe_marks, case.before, case.after, case.marks, case.links, own)
     fast.without_own(support, own, case.probe_marks)
-    exposing.divide_by_tiles(support, case.probe_marks, case.tiles)
+    exposing.divide_by_paths(support, case.probe_marks, case.paths)
     tolerance = {"rtol": 2e-4, "atol": 2e-4} if case.dtype is np.float32 else DOUBLE
     np.testing.assert_allclose(support, expected_support(case, case.probes), **tolerance)
 
@@ -226,7 +248,7 @@ def test_places_off_the_map_are_marked(case):
     support = np.empty(5, case.dtype)
     fast.read_maps(case.images, marks, support)
     fast.without_own(support, np.zeros(5, case.dtype), marks)
-    exposing.divide_by_tiles(support, marks, case.tiles)
+    exposing.divide_by_paths(support, marks, case.paths)
     exposing.divide_by_sweep(support, marks, sweep_of(9.3, -4.1))
     assert (support[:4] == -1.0).all()
     assert support[4] >= 0.0
@@ -342,40 +364,29 @@ def test_a_sweeping_view_sees_a_place_from_when_it_enters_until_it_leaves(case, 
     np.testing.assert_allclose(value, np.where(expected > 0.0, expected / share, -1.0), rtol=2e-3)
 
 
+def test_a_place_is_seen_on_the_path_between_those_of_the_nodes_around_it(case):
+    rng = np.random.default_rng(6)
+    x, y = rng.uniform(0.0, SHAPE[1] - 1.0, 60), rng.uniform(0.0, SHAPE[0] - 1.0, 60)
+    expected = exposures(case.paths, x, y)
+    found = [exposing.exposure_at(case.paths, *place) for place in zip(x, y, strict=True)]
+    np.testing.assert_allclose(found, np.maximum(expected, 0.1), atol=2e-3)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_whole_part_was_in_view_all_the_time(seed):
-    rng = np.random.default_rng(seed)
-    tiles = np.where(rng.random((9, 13)) < 0.1, rng.uniform(0.0, 1.3, (9, 13)), 1.0)
-    tiles[:, 0] = 0.5
-    whole = np.empty(4)
-    exposing.whole_part(tiles, 4, whole)
-    left, top, right, bottom = whole
-    exposure = exposing.Tiles(tiles, 0.25, whole)
-    for y in range(36):
-        for x in range(52):
-            if left <= x <= right and top <= y <= bottom:
-                assert abs(exposing.exposure_at(exposure, float(x), float(y)) - 1.0) <= 0.02
-    assert left > 1.5
+    paths = random_paths(seed, 90, 70)
+    left, top, right, bottom = paths.whole
+    assert right > left
+    assert bottom > top
+    for y in np.arange(top, bottom + 0.1, 2.0):
+        for x in np.arange(left, right + 0.1, 2.0):
+            assert exposing.exposure_at(paths, x, y) > 0.99
 
 
 def test_nothing_is_always_in_view_if_all_is_in_view_for_half_the_time():
     whole = np.empty(4)
     exposing.whole_part(np.full((6, 5), 0.5), 4, whole)
     assert whole[2] < whole[0] or whole[3] < whole[1]
-
-
-def test_tiles_are_exposed_by_bilinear_votes():
-    rng = np.random.default_rng(5)
-    x, y = rng.uniform(-12.0, 40.0, 300), rng.uniform(-12.0, 30.0, 300)
-    tiles = np.full((11, 13), np.nan)
-    exposing.expose(x, y, PADDING, 4, 0.25, tiles)
-    expected = np.zeros((11, 13))
-    for u, v in zip((x + PADDING + 0.5) / 4 - 0.5, (y + PADDING + 0.5) / 4 - 0.5, strict=True):
-        if 0.0 <= u < 12 and 0.0 <= v < 10:
-            across = np.maximum(1.0 - np.abs(np.arange(13) - u), 0.0)
-            down = np.maximum(1.0 - np.abs(np.arange(11) - v), 0.0)
-            expected += 0.25 * np.outer(down, across)
-    np.testing.assert_allclose(tiles, expected, atol=1e-12)
 
 
 def test_columns_become_numbers():

@@ -200,3 +200,12 @@ def test_what_is_wrong_with_a_calibration_is_said_with_its_file(tmp_path, conten
     path.write_bytes(content)
     with pytest.raises(ConfigError, match=f"^{path}: .*{message}"):
         Camera.from_file(path)
+
+
+def test_no_pixel_sees_a_ray_beyond_the_edge_at_which_the_image_folds():
+    camera = Camera(100.0, 100.0, 50.0, 40.0, (-0.3, 0.0, 0.0, 0.0, 0.0))
+    edge = 1.0 / np.sqrt(0.9)  # where 1 - 3 * 0.3 r^2 is 0
+    x, y = camera.distort(50.0 + 100.0 * edge * np.array([0.99, 1.01, 30.0]), np.full(3, 40.0))
+    assert np.isfinite(x[0])
+    assert np.isnan(x[1:]).all()
+    assert np.isnan(y[1:]).all()

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from evcrisp import Events, Window
+from evcrisp import Camera, Events, Window
 from evcrisp.estimators import scratch
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.background import (
@@ -20,7 +20,8 @@ from evcrisp.estimators.exposure import exposure_of
 from evcrisp.estimators.support import weigh_evidence
 from evcrisp.estimators.view import LinkedWindow
 from evcrisp.kernels.support import Marks
-from evcrisp.motion import MOTION_MODELS, Translation, motion_model
+from evcrisp.motion import MOTION_MODELS, Rotation, Translation, motion_model
+from evcrisp.simulation import DEFAULT_THETA
 
 RESOLUTION = (64, 48)
 DURATION_US = 20_000
@@ -175,18 +176,57 @@ def test_events_that_do_not_vote_support_nobody():
     assert evidence.signal[which == 1].mean() < 0.1
 
 
+def exposure_at(model, theta, x, y, padding):
+    """Return the share of the window in which places, px of the sensor, count as in view."""
+    x, y = (np.asarray(c, np.float32) + padding for c in (x, y))
+    marks = Marks(x, y, x, y, np.zeros(x.size, np.int32), x, np.zeros(x.size, np.uint8))
+    value = np.ones(x.size, np.float32)
+    exposure_of(model, np.asarray(theta), DURATION_US / 1e6, RESOLUTION, padding)(value, marks)
+    return 1.0 / value
+
+
+def seen_share(model, theta, x, y):
+    """Return the share of many moments in which a pixel sees each place."""
+    seen = np.zeros(x.size)
+    width, height = RESOLUTION
+    for dt in (np.arange(400) + 0.5) / 400 - 0.5:
+        u, v = model.inverse(theta, x, y, dt * DURATION_US / 1e6)
+        seen += (u >= -0.5) & (u <= width - 0.5) & (v >= -0.5) & (v <= height - 0.5)
+    return seen / 400
+
+
+@pytest.mark.parametrize("name", [*MOTION_MODELS, "bent rotation"])
+def test_every_place_has_the_exposure_with_which_it_was_seen(name):
+    bent = Camera(60.0, 60.0, 30.0, 25.0, (-0.3, 0.1, 1e-3, -1e-3, 0.0))
+    model = Rotation(bent) if name == "bent rotation" else motion_model(name, RESOLUTION)
+    theta = np.array(DEFAULT_THETA[model.name]) * 2.0
+    padding = 20
+    x, y = (c.ravel() for c in np.meshgrid(np.arange(-16.0, 80.0), np.arange(-16.0, 64.0)))
+    found = exposure_at(model, theta, x, y, padding)
+    expected = np.maximum(seen_share(model, theta, x, y), 0.1)
+    # Where a border moves by less than 2 px, it is taken to be as soft as if it did.
+    assert np.abs(found - expected).mean() < 0.02
+    assert np.quantile(np.abs(found - expected), 0.98) < 0.3
+    inside = (np.abs(x - 31.5) < 20.0) & (np.abs(y - 23.5) < 14.0)
+    np.testing.assert_allclose(found[inside], expected[inside], atol=0.02)
+
+
+def test_a_similarity_that_only_moves_exposes_like_a_translation():
+    x, y = (c.ravel() for c in np.meshgrid(np.arange(-20.0, 84.0), np.arange(-20.0, 68.0)))
+    still = exposure_at(Translation(), (700.0, -400.0), x, y, 24)
+    theta = (700.0, -400.0, 0.0, 0.0)
+    other = exposure_at(motion_model("similarity", RESOLUTION), theta, x, y, 24)
+    np.testing.assert_allclose(other, still, atol=1e-4)
+
+
 @pytest.mark.parametrize("name", ["translation", "affine"])
 def test_places_in_view_for_half_the_window_have_half_the_exposure(name):
     model = motion_model(name, RESOLUTION)
     theta = np.zeros(len(model.param_names))
     theta[0] = 1000.0  # 20 px within the window
     padding = 24
-    x = np.array([32.0, -0.5, 63.5, -5.5, 3.5], np.float32) + padding
-    y = np.full(5, 24.0 + padding, np.float32)
-    marks = Marks(x, y, x, y, np.zeros(5, np.int32), x, np.zeros(5, np.uint8))
-    value = np.ones(5, np.float32)
-    exposure_of(model, theta, DURATION_US / 1e6, RESOLUTION, padding)(value, marks)
-    np.testing.assert_allclose(1.0 / value, [1.0, 0.5, 0.5, 0.25, 0.7], atol=0.08)
+    found = exposure_at(model, theta, [32.0, -0.5, 63.5, -5.5, 3.5], np.full(5, 24.0), padding)
+    np.testing.assert_allclose(found, [1.0, 0.5, 0.5, 0.25, 0.7], atol=1e-3)
 
 
 def exposed_by(theta):

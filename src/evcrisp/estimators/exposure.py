@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.contrast import ContrastMap
-from evcrisp.estimators.scratch import places_in_window, scratch
-from evcrisp.motion import MotionModel, PreparedWarp, Translation, prepare
+from evcrisp.estimators.scratch import scratch
+from evcrisp.motion import MotionModel, Translation
 
 if TYPE_CHECKING:
-    from evcrisp.kernels.exposure import Sweep, Tiles
+    from evcrisp.kernels.exposure import Paths, Sweep
     from evcrisp.kernels.support import Marks
 
 Floats = NDArray[np.float64]
@@ -22,9 +21,10 @@ Singles = NDArray[np.float32]
 #: Divides counts at marks by the share of the window during which their places were in view.
 Exposure = Callable[[Singles, "Marks"], None]
 
-#: Where there is no closed form, exposure is told from this grid of pixels, at so many times, on a
-#: map with tiles of that size.
-_GRID_PX, _GRID_TIMES, _TILE_PX = 4, 3, 4
+#: Where places do not all move alike, their paths are known on a grid of nodes with this distance.
+_NODE_PX = 8
+
+_FAR_PX = 1e6
 
 #: The footprints of events are so wide that a border is as soft as if it moved by at least this much.
 _SOFT_PX = 2.0
@@ -38,13 +38,13 @@ def exposure_of(
     padding_px: int,
 ) -> Exposure:
     """Return how long places were in view in a window, on a map with a border."""
-    from evcrisp.kernels.exposure import divide_by_sweep, divide_by_tiles
+    from evcrisp.kernels.exposure import divide_by_paths, divide_by_sweep
 
     if isinstance(model, Translation):
         sweep = sweep_of(theta, duration_s, resolution, padding_px)
         return lambda value, marks: divide_by_sweep(value, marks, sweep)
-    tiles = tiles_of(model, theta, duration_s, resolution, padding_px)
-    return lambda value, marks: divide_by_tiles(value, marks, tiles)
+    paths = paths_of(model, theta, duration_s, resolution, padding_px)
+    return lambda value, marks: divide_by_paths(value, marks, paths)
 
 
 def sweep_of(
@@ -61,33 +61,33 @@ def sweep_of(
     return Sweep(*sides, 1.0 / moved_px[0], 1.0 / moved_px[1])
 
 
-def tiles_of(
+def paths_of(
     model: MotionModel,
     theta: Floats,
     duration_s: float,
     resolution: tuple[int, int],
     padding_px: int,
-) -> "Tiles":
-    """Return how long every tile of the map was in view; scratch."""
-    from evcrisp.kernels.exposure import Tiles, expose, whole_part
+) -> "Paths":
+    """Return on what paths the places of the map cross the sensor; scratch."""
+    from evcrisp.kernels.exposure import Paths, share_at_nodes, whole_part
 
-    places = places_in_window(_grid_warp(model, resolution), duration_s, theta, "grid")
-    coarse = ContrastMap(padding_px=padding_px, scale=_TILE_PX)
-    share = scratch("tiles", *coarse.shape(resolution))
-    # Each pixel of the grid stands for many, and for a part of the time.
-    worth = (_GRID_PX / _TILE_PX) ** 2 / _GRID_TIMES
-    expose(*places, padding_px, _TILE_PX, worth, share)
-    whole = np.empty(4)
-    whole_part(share, _TILE_PX, whole)
-    return Tiles(share, 1.0 / _TILE_PX, whole)
+    x, y = _nodes(resolution, padding_px)
+    with np.errstate(all="ignore"):
+        begin, end = (model.inverse(theta, x, y, s * duration_s) for s in (-0.5, 0.5))
+        moved = np.stack((*np.subtract(end, begin), *(0.5 * np.add(begin, end) - (x, y))))
+    # What is not a number is nowhere near the view.
+    np.nan_to_num(moved, copy=False, nan=_FAR_PX, posinf=_FAR_PX, neginf=-_FAR_PX)
+    sides = np.array([-0.5, -0.5, resolution[0] - 0.5, resolution[1] - 0.5]) + padding_px
+    paths = Paths(moved, 1.0 / _NODE_PX, _SOFT_PX, sides, np.empty(4))
+    share = scratch("nodes", *x.shape)
+    share_at_nodes(paths, _NODE_PX, share)
+    whole_part(share, _NODE_PX, paths.whole)
+    return paths
 
 
 @lru_cache(maxsize=8)
-def _grid_warp(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
-    """Return the warp of a grid of pixels at several times in a window of one second."""
-    start = 0.5 * (_GRID_PX - 1)
-    x, y = np.meshgrid(*(np.arange(start, max(side, _GRID_PX), _GRID_PX) for side in resolution))
-    t = (np.arange(_GRID_TIMES) + 0.5) / _GRID_TIMES - 0.5
-    still = prepare(model, x.ravel(), y.ravel(), np.zeros(x.size))
-    columns = np.tile(still.x, _GRID_TIMES), np.tile(still.y, _GRID_TIMES), np.repeat(t, x.size)
-    return still.of(*columns)
+def _nodes(resolution: tuple[int, int], padding_px: int) -> tuple[Floats, Floats]:
+    """Return places on a grid over the map, px of the sensor."""
+    ticks = (_NODE_PX * np.arange(2 + (side + 2 * padding_px) // _NODE_PX) for side in resolution)
+    x, y = np.meshgrid(*(along - float(padding_px) for along in ticks))
+    return x, y

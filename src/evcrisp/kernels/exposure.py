@@ -1,4 +1,8 @@
-"""How long the places of a map were in view: in closed form for a translation, else from tiles."""
+"""How long the places of a map were in view: from when they enter it until they leave it.
+
+All places of a translation move alike; else their paths are interpolated. They are straight lines, on
+which a place is as fast all the time.
+"""
 
 from typing import NamedTuple
 
@@ -17,9 +21,6 @@ _HALF = np.float32(0.5)
 #: Marks that are looked at together, so that they stay in the cache.
 _BLOCK = 1024
 
-#: A share of the window that differs less from 1 is all of it: tiles are not told more exactly.
-_NEARLY = 0.02
-
 
 class Sweep(NamedTuple):
     """A view that moves evenly over the map."""
@@ -32,50 +33,57 @@ class Sweep(NamedTuple):
     per_y: float
 
 
-class Tiles(NamedTuple):
-    """How long places were in view, as a share of the window."""
+class Paths(NamedTuple):
+    """The ways on which places cross the sensor during a window, known at the nodes of a grid."""
 
-    share: np.ndarray  # (rows, columns) float64
-    tiles_per_px: float
-    whole: (
-        np.ndarray
-    )  # (4,) float64, px: left, top, right, bottom of a part that was always in view
+    moved: np.ndarray  # (4, rows, columns) float64, px: along x and y; from the place to its middle
+    nodes_per_px: float
+    soft_px: float  # what a way is at least, along each axis
+    sides: np.ndarray  # (4,) float64, px of the map: left, top, right, bottom of the sensor
+    whole: np.ndarray  # (4,) float64, likewise, of a part that was always in view
 
 
-@fused
-def expose(x, y, padding, tile_px, worth, tiles):
-    """Fill tiles with the time in view: a grid of pixels at several times votes bilinearly for them.
+@finite
+def _seen(along, middle, low, high, soft):
+    """Return from when until when a place lies between two sides, in windows from the middle."""
+    along = along if abs(along) > soft else soft
+    first, second = (low - middle) / along, (high - middle) / along
+    return min(first, second), max(first, second)
 
-    x, y : (n,) floats, aligned, px of the sensor      padding, tile_px : int64, px
-    worth : float64, what each vote adds      tiles : (rows, columns) float64, overwritten
-    """
-    rows, columns = tiles.shape
-    flat = tiles.reshape(-1)
-    flat[:] = 0.0
-    scale, shift = 1.0 / tile_px, (padding + 0.5) / tile_px - 0.5
-    below, one = np.uint64(columns), np.uint64(1)
-    for k in range(x.size):
-        u, v = x[k] * scale + shift, y[k] * scale + shift
-        if (u >= 0.0) & (u < columns - 1) & (v >= 0.0) & (v < rows - 1):
-            i, j = np.uint64(u), np.uint64(v)
-            a, b = u - i, v - j
-            corner = j * below + i
-            flat[corner] += (1.0 - a) * (1.0 - b) * worth
-            flat[corner + one] += a * (1.0 - b) * worth
-            flat[corner + below] += (1.0 - a) * b * worth
-            flat[corner + below + one] += a * b * worth
+
+@finite
+def _share(x, y, along_x, along_y, to_x, to_y, sides, soft):
+    """Return the share of the window in which the place x, y is in view."""
+    enters, leaves = _seen(along_x, x + to_x, sides[0], sides[2], soft)
+    begins, ends = _seen(along_y, y + to_y, sides[1], sides[3], soft)
+    return min(min(leaves, ends), 0.5) - max(max(enters, begins), -0.5)
 
 
 @njit
-def whole_part(tiles, tile_px, whole):
+def share_at_nodes(paths, node_px, share):
+    """Find how long the nodes were in view; below 0 for those that never were.
+
+    paths : Paths      node_px : int64      share : (rows, columns) float64, filled
+    """
+    moved = paths.moved
+    for j in range(share.shape[0]):
+        for i in range(share.shape[1]):
+            share[j, i] = _share(
+                i * node_px, j * node_px, moved[0, j, i], moved[1, j, i], moved[2, j, i],
+                moved[3, j, i], paths.sides, paths.soft_px,
+            )  # fmt: skip
+
+
+@njit
+def whole_part(share, node_px, whole):
     """Find a large rectangle of places that were in view all the time.
 
-    Sides with most tiles that were not are taken away, one after the other.
-    tiles : (rows, columns) float64      tile_px : int64
+    Sides with most nodes that were not are taken away, one after the other.
+    share : (rows, columns) float64, of the window, at nodes      node_px : int64
     whole : (4,) float64, filled: left, top, right, bottom, px; no place lies in it if it is empty
     """
-    partly = np.abs(tiles - 1.0) > _NEARLY
-    top, left, bottom, right = 0, 0, tiles.shape[0], tiles.shape[1]
+    partly = share < 1.0
+    top, left, bottom, right = 0, 0, share.shape[0], share.shape[1]
     n_left = partly.sum()
     while n_left > 0:
         sides = (
@@ -94,32 +102,43 @@ def whole_part(tiles, tile_px, whole):
             left += 1
         else:
             right -= 1
-    # Between the middles of the outermost tiles, so that no other one has a say.
-    whole[0], whole[1] = (left + 0.5) * tile_px - 0.5, (top + 0.5) * tile_px - 0.5
-    whole[2], whole[3] = (right - 0.5) * tile_px - 0.5, (bottom - 0.5) * tile_px - 0.5
+    # What four nodes see all the time, places between them do: the view is convex.
+    whole[0], whole[1] = left * node_px, top * node_px
+    whole[2], whole[3] = (right - 1) * node_px, (bottom - 1) * node_px
 
 
 @fused
-def exposure_at(tiles, x, y):
-    """Interpolate between the four tiles around a place, px of the map; outside, the nearest decide."""
-    share, scale = tiles.share, tiles.tiles_per_px
-    rows, columns = share.shape
-    u = min(max((x + 0.5) * scale - 0.5, 0.0), columns - 1.001)
-    v = min(max((y + 0.5) * scale - 0.5, 0.0), rows - 1.001)
+def _between(field, i, j, a, b):
+    upper = field[j, i] * (1.0 - a) + field[j, i + 1] * a
+    lower = field[j + 1, i] * (1.0 - a) + field[j + 1, i + 1] * a
+    return upper * (1.0 - b) + lower * b
+
+
+@fused
+def exposure_at(paths, x, y):
+    """Return the share of the window in which a place, px of the map, was in view.
+
+    Its path is interpolated between those of the four nodes around it.
+    """
+    moved, scale = paths.moved, paths.nodes_per_px
+    rows, columns = moved.shape[1:]
+    u = min(max(x * scale, 0.0), columns - 1.001)
+    v = min(max(y * scale, 0.0), rows - 1.001)
     i, j = int(u), int(v)
     a, b = u - i, v - j
-    upper = share[j, i] * (1.0 - a) + share[j, i + 1] * a
-    lower = share[j + 1, i] * (1.0 - a) + share[j + 1, i + 1] * a
-    return max(upper * (1.0 - b) + lower * b, LEAST_EXPOSURE)
+    along_x, along_y = _between(moved[0], i, j, a, b), _between(moved[1], i, j, a, b)
+    to_x, to_y = _between(moved[2], i, j, a, b), _between(moved[3], i, j, a, b)
+    share = _share(x, y, along_x, along_y, to_x, to_y, paths.sides, paths.soft_px)
+    return max(share, LEAST_EXPOSURE)
 
 
 @fused
-def divide_by_tiles(value, marks, tiles):
+def divide_by_paths(value, marks, paths):
     """Turn counts into counts per time in view.
 
-    value : (n,) floats, changed where above 0      marks : support.Marks      tiles : Tiles
+    value : (n,) floats, changed where above 0      marks : support.Marks      paths : Paths
     """
-    left, top, right, bottom = tiles.whole
+    left, top, right, bottom = paths.whole
     others = np.empty(_BLOCK, np.int32)
     for first in range(0, value.size, _BLOCK):
         n_others = 0
@@ -131,7 +150,7 @@ def divide_by_tiles(value, marks, tiles):
         for q in range(n_others):
             k = others[q]
             if value[k] > 0:
-                value[k] /= exposure_at(tiles, marks.x[k], marks.y[k])
+                value[k] /= exposure_at(paths, marks.x[k], marks.y[k])
 
 
 @finite
