@@ -1,5 +1,6 @@
 """Estimate window after window over a recording of any length, in bounded memory."""
 
+import math
 import numbers
 import os
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,7 @@ from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel
 from evcrisp.registry import configured
 from evcrisp.solvers import Status
-from evcrisp.windows import Window, by_count, by_time, check_gap, ending
+from evcrisp.windows import Window, by_count, by_time, ending, in_order, past_pause
 
 Floats = NDArray[np.float64]
 
@@ -68,8 +69,12 @@ class Windows:
             )
         for name in given:
             value = getattr(self, name)
-            if not isinstance(value, numbers.Real) or not value > 0:
+            if not isinstance(value, numbers.Real) or not 0.0 < value < math.inf:
                 raise ConfigError(f"`{name}` must be a positive number; got {value!r}.")
+            if name != "displacement_px":
+                if value != int(value):
+                    raise ConfigError(f"`{name}` must be a whole number; got {value!r}.")
+                object.__setattr__(self, name, int(value))
         if not 0.0 <= self.overlap <= 0.9:
             raise ConfigError(f"`overlap` must lie in 0..0.9; got {self.overlap}.")
         if self.displacement_px is not None and self.overlap:
@@ -107,8 +112,8 @@ def track(
     source: Recording | Events | Iterable[Events],
     method: str = "auto",
     motion: str = "translation",
-    *,
     camera: Camera | None = None,
+    *,
     windows: Windows | None = None,
     theta0: Floats | None = None,
     **params: Any,
@@ -143,6 +148,10 @@ def track(
     (3, True)
     """
     windows = Windows() if windows is None else windows
+    if not isinstance(windows, Windows):
+        raise ConfigError(
+            f"`windows` must be Windows, such as `Windows(window_us=30_000)`; got {windows!r}."
+        )
     estimator = configured(ESTIMATORS, method, "method", params)
     chunks, resolution = _opened(source)
     if resolution is None:
@@ -167,7 +176,12 @@ def _opened(
         return source.chunks(), source.resolution
     if isinstance(source, Events):
         return iter((source,)), source.resolution
-    chunks = iter(source)
+    if not isinstance(source, Iterable):
+        raise ConfigError(
+            "`source` must be a recording, events or an iterable of events; got "
+            f"{type(source).__name__}. Open a file with `evcrisp.open`."
+        )
+    chunks = in_order(source)
     first = next(chunks, None)
     if first is None:
         return iter(()), None
@@ -197,7 +211,8 @@ def _run(
 def _doubted(result: Estimate, full_us: int) -> Estimate:
     """Return an estimate with a warning if the recording has ended early in its window."""
     length_us = result.window.t_end - result.window.t_start
-    if length_us >= _ENOUGH * full_us or result.status not in _GOOD:
+    is_only_one = result.window.index == 0
+    if is_only_one or length_us >= _ENOUGH * full_us or result.status not in _GOOD:
         return result
     warning = (
         f"The recording ends {length_us / 1000:.1f} ms after the start of this window of "
@@ -236,32 +251,34 @@ def _follow(
     displacement_px: float,
 ) -> Iterator[Estimate]:
     """Cut each window so long that the image moves by ``displacement_px`` at the last motion."""
-    rest: Events | None = None
-    history: HotHistory | None = None
-    length = DEFAULT_WINDOW_US
-    t_start = index = 0
+    chunks = in_order(chunks)
+    rest = next(chunks, None)
+    if rest is None:
+        return
+    history = HotHistory(rest.resolution)
+    length, t_start, index = DEFAULT_WINDOW_US, int(rest.t[0]), 0
     ended = False
-    while not ended or (rest is not None and len(rest)):
-        while not ended and (rest is None or not len(rest) or rest.t[-1] < t_start + length):
+    while not ended or len(rest):
+        while not ended and (not len(rest) or rest.t[-1] < t_start + length):
             chunk = next(chunks, None)
             ended = chunk is None
-            if chunk is not None and len(chunk):
-                t_start = int(chunk.t[0]) if rest is None else t_start
-                rest = chunk if rest is None else Events.concatenate((rest, chunk))
-        if rest is None or not len(rest):
+            if chunk is not None:
+                rest = Events.concatenate((rest, chunk))
+                t_start = past_pause(rest, t_start, length, length)
+        if not len(rest):
             return
-        check_gap(rest, t_start, length, length)
         inside = rest.between(t_start, t_start + length)
         window = Window(inside, t_start, t_start + length, index)
         if ended:
             window = ending(window, int(rest.t[-1]))
-        history = history or HotHistory(inside.resolution)
         result = _doubted(_estimated(estimator, window, model, theta, history), length)
         theta = _next_start(result, theta)
         t_start += length
         index += len(inside)
         rest = rest[len(inside) :]
-        length = _length_us(model, theta, displacement_px, result.window.events.resolution)
+        length = _length_us(model, theta, displacement_px, inside.resolution)
+        if len(rest):
+            t_start = past_pause(rest, t_start, length, length)
         yield result
 
 

@@ -12,8 +12,8 @@ from evcrisp.events import Events
 
 US_PER_S = 1_000_000
 
-#: A gap of more empty windows than this is a damaged time stamp, not a pause.
-MAX_EMPTY_WINDOWS = 10_000_000
+#: Of a longer pause than this many windows none is shown: nothing would end with a damaged time stamp.
+MAX_EMPTY_WINDOWS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,8 +79,9 @@ def by_time(
     Yields
     ------
     Window
-        Windows without events are yielded too, as long as later events exist. The last window is
-        the first one that holds the last event, and ends with it.
+        Windows without events are yielded too, as long as later events exist, unless there are more
+        than 1000 of them in a row: of such a pause there are none. The last window is the first one
+        that holds the last event, and ends with it.
 
     Examples
     --------
@@ -91,7 +92,7 @@ def by_time(
     [(0, 3), (4, 3), (8, 2)]
     """
     step_us = _checked_step("step_us", step_us, "duration_us", duration_us)
-    return _by_time(_chunks(source), int(duration_us), step_us)
+    return _by_time(in_order(source), int(duration_us), step_us)
 
 
 def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterator[Window]:
@@ -103,25 +104,23 @@ def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterat
         if int(chunk.t[-1]) < t_start + duration_us:
             continue
         rest = Events.concatenate(parts)
+        t_start = past_pause(rest, t_start, duration_us, step_us)
         while int(rest.t[-1]) >= t_start + duration_us:
-            yield _timed(rest, t_start, duration_us, step_us, index)
-            t_start += step_us
-            n_past = int(np.searchsorted(rest.t, t_start))
+            yield _timed(rest, t_start, duration_us, index)
+            n_past = int(np.searchsorted(rest.t, t_start + step_us))
             rest, index = rest[n_past:], index + n_past
+            t_start = past_pause(rest, t_start + step_us, duration_us, step_us)
         parts = [rest]
     if parts:
         # It holds the last event: windows after it would only repeat what it holds.
         rest = Events.concatenate(parts)
-        yield ending(_timed(rest, t_start, duration_us, step_us, index), int(rest.t[-1]))
+        yield ending(_timed(rest, t_start, duration_us, index), int(rest.t[-1]))
 
 
-def check_gap(rest: Events, t_start: int, duration_us: int, step_us: int) -> None:
-    """Raise if so many windows would be empty that time must be wrong."""
-    if int(rest.t[0]) - t_start > MAX_EMPTY_WINDOWS * step_us + duration_us:
-        raise EventDataError(
-            f"Time jumps from before {t_start} to {rest.t[0]} us, which is more than "
-            f"{MAX_EMPTY_WINDOWS} empty windows. Check the recording's time stamps."
-        )
+def past_pause(rest: Events, t_start: int, duration_us: int, step_us: int) -> int:
+    """Return where the next window starts: behind a long pause, the first one that holds an event."""
+    n_empty = (int(rest.t[0]) - t_start - duration_us) // step_us + 1
+    return t_start + n_empty * step_us if n_empty > MAX_EMPTY_WINDOWS else t_start
 
 
 def ending(window: Window, t_last: int) -> Window:
@@ -133,8 +132,7 @@ def ending(window: Window, t_last: int) -> Window:
     return replace(window, t_end=t_end)
 
 
-def _timed(rest: Events, t_start: int, duration_us: int, step_us: int, index: int) -> Window:
-    check_gap(rest, t_start, duration_us, step_us)
+def _timed(rest: Events, t_start: int, duration_us: int, index: int) -> Window:
     t_end = t_start + duration_us
     last = int(np.searchsorted(rest.t, t_end))
     return Window(rest[:last], t_start, t_end, index)
@@ -163,7 +161,7 @@ def by_count(
     [[0, 4, 5, 9], [5, 9, 12]]
     """
     step = _checked_step("step", step, "n_events", n_events)
-    return _by_count(_chunks(source), int(n_events), step)
+    return _by_count(in_order(source), int(n_events), step)
 
 
 def _by_count(chunks: Iterator[Events], n_events: int, step: int) -> Iterator[Window]:
@@ -202,7 +200,7 @@ def window_at(source: Events | Iterable[Events], start_us: int, duration_us: int
     start_us = int(start_us)
     parts: list[Events] = []
     t_start = t_end = t_last = index = 0
-    for chunk in _chunks(source):
+    for chunk in in_order(source):
         if not parts:
             t_start = int(chunk.t[0]) + start_us
             t_end = t_start + duration_us
@@ -220,9 +218,21 @@ def _counted(events: Events, index: int) -> Window:
     return Window(events, int(events.t[0]), int(events.t[-1]) + 1, index)
 
 
-def _chunks(source: Events | Iterable[Events]) -> Iterator[Events]:
-    parts = (source,) if isinstance(source, Events) else source
-    return (part for part in parts if len(part))
+def in_order(source: Events | Iterable[Events]) -> Iterator[Events]:
+    """Yield the chunks that hold events; raise where they are none, or go back in time."""
+    t_last: int | None = None
+    for part in (source,) if isinstance(source, Events) else source:
+        if not isinstance(part, Events):
+            raise ConfigError(f"A stream must yield Events; got {type(part).__name__}.")
+        if not len(part):
+            continue
+        if t_last is not None and int(part.t[0]) < t_last:
+            raise EventDataError(
+                f"Chunks must come in the order of time; got one from {part.t[0]} us after one that "
+                f"ends at {t_last} us. Sort them, or track each by itself."
+            )
+        t_last = int(part.t[-1])
+        yield part
 
 
 def _checked_step(name: str, step: int | None, size_name: str, size: int) -> int:

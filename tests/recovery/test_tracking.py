@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp import ConfigError, EventDataError, Events, UnknownNameError
+from evcrisp import ConfigError, Events, UnknownNameError
 from evcrisp.estimators.estimate import _tell_ideal_lens
 from evcrisp.solvers import Status
 from evcrisp.tracking import Windows, track
@@ -82,6 +82,13 @@ def test_a_quiet_stretch_is_a_status_and_tracking_goes_on(scene):
     assert len(results[statuses.index(Status.TOO_FEW_EVENTS)]) < 10
 
 
+def test_whole_numbers_of_any_kind_cut_alike():
+    assert (
+        Windows(window_us=30e3) == Windows(window_us=30_000) == Windows(window_us=np.int32(30_000))
+    )
+    assert type(Windows(window_events=1e4).window_events) is int
+
+
 def test_nothing_gives_no_windows():
     assert list(track([], "cmax")) == []
     assert list(track(Events.empty((8, 8)), "cmax")) == []
@@ -103,6 +110,16 @@ def test_nothing_gives_no_windows():
         (lambda e: Windows(window_us=1, window_events=2), ConfigError, "not both"),
         (lambda e: Windows(window_us=0), ConfigError, "`window_us` must be a positive number"),
         (lambda e: Windows(window_us="a"), ConfigError, "must be a positive number; got 'a'"),
+        (lambda e: Windows(window_us=30.5), ConfigError, "`window_us` must be a whole number"),
+        (
+            lambda e: Windows(window_events=np.inf),
+            ConfigError,
+            "`window_events` must be a positive",
+        ),
+        (lambda e: track(e, windows=30_000), ConfigError, "`windows` must be Windows, such as"),
+        (lambda e: track(None), ConfigError, "`source` must be a recording.*got NoneType"),
+        (lambda e: track(np.zeros((5, 4))), ConfigError, "must yield Events; got ndarray"),
+        (lambda e: list(track(iter([e, 3]))), ConfigError, "must yield Events; got int"),
         (lambda e: track("take.aedat4"), ConfigError, "Use `evcrisp.open`"),
         (lambda e: evcrisp.estimate("take.aedat4"), ConfigError, "Read a file with `evcrisp.read`"),
         (lambda e: evcrisp.estimate(e, theta0="ab"), ConfigError, "must be 2 finite numbers"),
@@ -155,14 +172,20 @@ def test_what_is_done_with_a_result_does_not_steer_the_next_window(scene, window
         result.theta[:] *= 1e-3
 
 
-def test_an_absurd_jump_in_time_does_not_give_empty_windows_forever(scene):
+@pytest.mark.parametrize("windows", [Windows(), Windows(displacement_px=5.0)])
+def test_after_a_long_pause_tracking_goes_on(scene, windows):
+    middle = len(scene.events) // 2
     t = scene.events.t.copy()
-    t[len(t) // 2 :] += 10**13
+    t[middle:] += 10**13
     jumped = Events.trusted(
         scene.events.x, scene.events.y, t, scene.events.p, scene.events.resolution
     )
-    with pytest.raises(EventDataError, match="Time jumps"):
-        list(track(jumped, "cmax", windows=Windows(displacement_px=5.0)))
+    results = list(track(jumped, "cmax", windows=windows))
+    assert len(results) < 100
+    assert sum(len(result) for result in results) == len(t)
+    late = [result for result in results if result.window.t_start > 10**12]
+    assert len(late) > 1
+    assert all(result.status is Status.CONVERGED for result in late[:-1])
 
 
 @pytest.mark.parametrize("windows", [Windows(window_us=300_000), Windows(displacement_px=500.0)])

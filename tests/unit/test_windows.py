@@ -98,18 +98,39 @@ def test_impossible_windows_are_refused(call, message):
         call()
 
 
-def test_an_absurd_jump_in_time_does_not_loop_forever():
-    windows = by_time(at([0, 2**60]), 10)
-    assert len(next(windows).events) == 1
-    with pytest.raises(EventDataError, match="Time jumps"):
-        next(windows)
+def test_of_a_long_pause_no_window_is_shown():
+    windows = by_time(at([0, 2**60 + 4, 2**60 + 14]), 10)
+    shown = [(w.t_start, w.events.t.tolist(), w.index) for w in windows]
+    assert [t for _, t, _ in shown] == [[0], [2**60 + 4], [2**60 + 14]]
+    assert [index for *_, index in shown] == [0, 1, 2]
+    # They start where they would have without the pause.
+    assert all(t_start % 10 == 0 for t_start, *_ in shown)
 
 
-def test_the_limit_of_empty_windows_counts_steps():
-    windows = by_time(at([0, 10**9]), 1_000_000, step_us=1)
-    assert len(next(windows).events) == 1
-    with pytest.raises(EventDataError, match="Time jumps"):
-        next(windows)
+@pytest.mark.parametrize("cut", [1, 2, 3])
+@pytest.mark.parametrize("step_us", [1000, 500, 333])
+def test_windows_around_a_pause_are_those_of_every_grid(step_us, cut):
+    t = np.array([0, 900, 2_000_600, 2_000_900, 2_001_700, 2_003_000])
+    chunks = [at(t[:cut]), at(t[cut:4]), at(t[4:])]
+    shown = [w for w in by_time(chunks, 1000, step_us=step_us) if len(w.events)]
+    for window in shown:
+        assert window.t_start % step_us == 0
+        held = t[(t >= window.t_start) & (t < window.t_end)]
+        np.testing.assert_array_equal(window.events.t, held)
+    assert {int(value) for window in shown for value in window.events.t} == set(t.tolist())
+
+
+def test_a_pause_of_some_windows_is_shown_as_it_is():
+    windows = list(by_time(at([0, 9_995]), 10))
+    assert len(windows) == 1000
+    assert [len(w.events) for w in windows] == [1, *[0] * 998, 1]
+
+
+def test_chunks_that_go_back_in_time_are_refused():
+    chunks = [at([5, 6]), at([3, 4])]
+    for windows in (by_time(chunks, 10), by_count(chunks, 3)):
+        with pytest.raises(EventDataError, match="from 3 us after one that ends at 6 us"):
+            list(windows)
 
 
 def test_windows_must_be_whole_numbers():

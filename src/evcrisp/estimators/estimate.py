@@ -24,8 +24,8 @@ def estimate(
     events: Events | Window,
     method: str = "auto",
     motion: str = "translation",
-    *,
     camera: Camera | None = None,
+    *,
     theta0: ArrayLike | None = None,
     **params: Any,
 ) -> Estimate:

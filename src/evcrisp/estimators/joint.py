@@ -1,6 +1,7 @@
 """The joint problem of alignment and denoising: its parameters, its objective and its gradient."""
 
 import math
+import numbers
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -80,8 +81,8 @@ class RegretConfig:
 
     @staticmethod
     def _check(name: str, value: float) -> None:
-        if not math.isfinite(value):
-            raise ConfigError(f"`{name}` must be a finite number; got {value}.")
+        if not isinstance(value, numbers.Real) or not math.isfinite(value):
+            raise ConfigError(f"`{name}` must be a finite number; got {value!r}.")
         if name in ("beta", "beta_hat"):
             # The paper's problem has the answer W = 0 without the fidelity term, for any events.
             if not value > 0.0:
