@@ -1,12 +1,11 @@
 """Run a method over a recording and put the results into a folder."""
 
 import csv
-import io
 import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 import evcrisp
 from evcrisp.camera import Camera
 from evcrisp.errors import ConfigError
+from evcrisp.estimators.joint import RegretConfig
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
 from evcrisp.events import Events
@@ -70,6 +70,23 @@ class Stop:
             yield estimate
 
 
+class _NamedFile:
+    """A text file that complains with its name: several are open at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with naming(path):
+            self.file = path.open("w", encoding="utf-8", newline="")
+
+    def write(self, text: str) -> None:
+        with naming(self.path):
+            self.file.write(text)
+
+    def close(self) -> None:
+        with naming(self.path):
+            self.file.close()
+
+
 @dataclass(slots=True)
 class _Journal:
     """What is noted on the way: a line of motion per window, labels per event, counts."""
@@ -85,7 +102,8 @@ class _Journal:
     def note_model(self, model: type[MotionModel]) -> None:
         names = zip(model.param_names, model.param_units, strict=True)
         columns = ("t_start_us", "t_end_us", "n_events", "n_signal", "status")
-        self.motion.writerow([*columns, *(f"{name} [{unit}]" for name, unit in names)])
+        parameters = (f"{name} [{unit}]" for name, unit in names)
+        self.motion.writerow([*columns, *parameters, "warnings"])
 
     def note_window(self, result: Estimate) -> Estimate:
         self.n_windows += 1
@@ -101,7 +119,8 @@ class _Journal:
         ]
         # What was not found is no motion of zero.
         theta = np.full_like(result.theta, np.nan) if result.status in _UNKNOWN else result.theta
-        self.motion.writerow([*row, *(repr(float(value)) for value in theta)])
+        numbers = (repr(float(value)) for value in theta)
+        self.motion.writerow([*row, *numbers, " | ".join(result.warnings)])
         return result
 
     def note_labels(self, chunk: LabeledChunk) -> Events:
@@ -142,7 +161,8 @@ def run_to_folder(
     folder : Path
         Made if it does not exist. Gets the cleaned recording, ``labels.npz``, ``motion.csv`` and
         ``summary.json``, each complete or not at all. Windows in which no motion could be told have
-        NaN in ``motion.csv``. Events that came with labels keep them.
+        NaN in ``motion.csv``; its last column holds what was doubted. Events that came with labels
+        keep them.
     method, motion, camera, windows, **params
         As for :func:`evcrisp.track`.
     overwrite : bool
@@ -182,7 +202,7 @@ def run_to_folder(
         )
         packer = NpzPacker(labels_path)
         stack.callback(packer.remove)
-        lines = io.StringIO()
+        lines = stack.enter_context(closing(_NamedFile(motion_path)))
         journal = _Journal(packer, csv.writer(lines, lineterminator="\n"))
         journal.note_model(MOTION_MODELS[motion])
         cleaned = _cleaned(stop.until(estimates), journal, recording.resolution)
@@ -190,7 +210,7 @@ def run_to_folder(
         packer.pack({})
         if stop.has_cut and (has_results or not journal.n_windows):
             raise KeyboardInterrupt
-        _write_text(motion_path, lines.getvalue())
+        lines.close()
         summary = {
             "evcrisp": evcrisp.__version__,
             "input": _name(recording),
@@ -203,11 +223,11 @@ def run_to_folder(
             "windows": windows.facts(),
             "camera": _plain(camera),
             **_counts(recording, journal),
-            "elapsed_s": round(time.perf_counter() - start, 3),
             "stopped": stop.has_cut,
         }
         _write_text(summary_path, json.dumps(summary, indent=2) + "\n")
-    return summary
+    # Not in the file: the same input gives the same bytes.
+    return {**summary, "elapsed_s": round(time.perf_counter() - start, 3)}
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -253,8 +273,11 @@ def _refuse_others(summary_path: Path, recording: Recording) -> None:
 
 
 def _plain(config: Any) -> Any:
-    """Return a configuration as JSON can hold it."""
-    return json.loads(json.dumps(asdict(config), default=str)) if is_dataclass(config) else None
+    """Return a configuration as JSON can hold it, with defaults that depend on what was given."""
+    if not is_dataclass(config):
+        return None
+    facts = config.forms() if isinstance(config, RegretConfig) else {}
+    return json.loads(json.dumps({**asdict(config), **facts}, default=str))
 
 
 def _counts(recording: Recording, journal: _Journal) -> dict[str, Any]:

@@ -37,6 +37,7 @@ def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, 
         "motion.csv",
         "summary.json",
     }
+    assert summary.pop("elapsed_s") > 0.0
     assert json.loads((out / "summary.json").read_text()) == summary
     labels = load(out / "labels.npz")
     assert len(labels["signal"]) == len(scene.events) == summary["n_events"]
@@ -81,6 +82,31 @@ def test_windows_without_a_motion_have_none(run, scene, tmp_path):
     assert all(np.isfinite(float(row["vx [px/s]"])) for row in rows if row not in silent)
 
 
+def test_doubts_stand_beside_the_motion_they_are_about(run, tmp_path):
+    noise = evcrisp.simulate(
+        texture="dots", theta=(0.0, 0.0), resolution=(40, 30), duration_us=200_000, noise_hz=2.0, seed=2
+    )  # fmt: skip
+    evcrisp.write(tmp_path / "noise.npz", noise.events)
+    out = tmp_path / "out"
+    summary = json.loads(run("run", tmp_path / "noise.npz", "-o", out).stdout)
+    with (out / "motion.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    doubts = [row["warnings"] for row in rows if row["warnings"]]
+    assert any("Fewer than 100 events stand out" in doubt for doubt in doubts)
+    assert sum(summary["warnings"].values()) == sum(len(doubt.split(" | ")) for doubt in doubts)
+
+
+def test_the_summary_tells_the_parameters_that_held(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    words = ("run", recording, "-o", tmp_path / "out", "-m", "exact", "--set", "b_hat=0.001")
+    summary = json.loads(run(*words).stdout)
+    config = summary["config"]
+    assert (config["b_hat"], config["beta_hat"], config["min_support"]) == (0.001, 0.5, 6.0)
+    # Equal doubts of several windows are one entry.
+    (warning,) = (text for text in summary["warnings"] if "Raise `b_ea`" in text)
+    assert summary["warnings"][warning] > 1
+
+
 def test_events_that_came_with_the_truth_keep_it(run, scene, tmp_path):
     evcrisp.write(tmp_path / "scene.npz", scene.events)
     run("run", tmp_path / "scene.npz", "-o", tmp_path / "out", "-m", "baf+cmax")
@@ -98,7 +124,7 @@ def test_run_keeps_old_results_unless_forced(run, scene, tmp_path):
     )
     assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == before
     run("run", recording, "-o", tmp_path / "out", "-m", "cmax", "--force")
-    for name in ("labels.npz", "motion.csv", "scene.clean.npz"):
+    for name in ("labels.npz", "motion.csv", "scene.clean.npz", "summary.json"):
         assert (tmp_path / "out" / name).read_bytes() == before[name]
 
 
@@ -123,7 +149,7 @@ def test_an_empty_recording_gives_empty_results(run, tmp_path):
     assert (summary["n_events"], summary["n_windows"]) == (0, 0)
     assert summary["config"]["objective"] is not None
     header = (tmp_path / "out" / "motion.csv").read_text()
-    assert header == "t_start_us,t_end_us,n_events,n_signal,status,vx [px/s],vy [px/s]\n"
+    assert header == "t_start_us,t_end_us,n_events,n_signal,status,vx [px/s],vy [px/s],warnings\n"
     assert len(load(tmp_path / "out" / "labels.npz")["signal"]) == 0
 
 

@@ -55,13 +55,15 @@ def size_of(folder, ending):
     return sum(p.stat().st_size for p in folder.glob(f".part-*{ending}")) if folder.is_dir() else 0
 
 
-def test_run_keeps_the_windows_that_are_finished(recording, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_run_keeps_the_windows_that_are_finished(recording, tmp_path, number):
     out = tmp_path / "out"
     # Labels of the second window come when the third begins.
     words = ("run", recording, "-o", out, "-m", "paper")
-    code, said, told = stopped(words, lambda: size_of(out, ".npz.signal") > 0)
-    assert code == 130
+    code, said, told = stopped(words, lambda: size_of(out, ".npz.signal") > 0, number)
+    assert code == 128 + number
     summary = json.loads(said)
+    summary.pop("elapsed_s")
     assert summary == json.loads((out / "summary.json").read_text())
     assert summary["stopped"]
     assert told.startswith(f"Stopped. Kept {summary['n_windows']} window")
@@ -161,7 +163,8 @@ def test_what_a_signal_left_half_built_goes_silently(recording, tmp_path, words,
     done = subprocess.run(command, capture_output=True, text=True, timeout=LONG_S, check=False)
     assert done.returncode == 128 + signal.Signals[name]
     said = "Stopped. Nothing new is in" if words[0] == "run" else "Stopped. Files that were not"
-    assert [line[: len(said)] for line in done.stderr.splitlines()] == [said] * (name == "SIGINT")
+    is_said = name == "SIGINT" or (words[0], name) == ("run", "SIGTERM")
+    assert [line[: len(said)] for line in done.stderr.splitlines()] == [said] * is_said
     assert not list(tmp_path.glob("**/*.*"))
 
 

@@ -1,10 +1,11 @@
-"""Ctrl+C: the exit code that shells expect, and what is finished is kept."""
+"""Ctrl+C and its like: the exit code that shells expect, and what is finished is kept."""
 
 import signal
 import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,6 +23,12 @@ class Stopped(click.ClickException):
     def show(self, file: IO[Any] | None = None) -> None:
         """Say so on standard error."""
         click.echo(f"Stopped. {self.message}".rstrip(), file=file, err=file is None)
+
+
+class Ended(Stopped):
+    """The end that whoever runs the job asked for."""
+
+    exit_code = 128 + signal.SIGTERM
 
 
 def hush_finalizers() -> None:
@@ -70,25 +77,42 @@ def saying(message: str) -> Generator[None, None, None]:
         raise Stopped(message) from error
 
 
+@dataclass(slots=True)
+class Asked:
+    """A wish to stop, and the signal that made it."""
+
+    stop: "Stop"
+    number: int = signal.SIGINT
+
+    def stopped(self, message: str) -> Stopped:
+        """Return the error that ends the program."""
+        return (Ended if self.number == signal.SIGTERM else Stopped)(message)
+
+
 @contextmanager
-def asked_by_ctrl_c(message: str) -> "Generator[Stop, None, None]":
-    """Yield a wish to stop that Ctrl+C makes; a second one ends at once, with the message."""
+def asked_by_signal(message: str) -> Generator[Asked, None, None]:
+    """Yield a wish to stop that Ctrl+C makes, or the end of a job; a second one ends at once.
+
+    The message is what is said when nothing was kept.
+    """
     from evcrisp.outputs import Stop
 
-    stop = Stop()
+    asked = Asked(Stop())
 
     def ask(number: int, frame: FrameType | None) -> None:
         hush_finalizers()
-        stop.ask()
+        asked.number = number
+        asked.stop.ask()
 
-    before = signal.getsignal(signal.SIGINT)
-    is_heard = before is not signal.SIG_IGN
-    is_heard = is_heard and threading.current_thread() is threading.main_thread()
-    with saying(message):
-        if is_heard:
-            signal.signal(signal.SIGINT, ask)
-        try:
-            yield stop
-        finally:
-            if is_heard:
-                signal.signal(signal.SIGINT, before)
+    before = {}
+    try:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    before[number] = signal.signal(number, ask)
+        yield asked
+    except KeyboardInterrupt as error:
+        raise asked.stopped(message) from error
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

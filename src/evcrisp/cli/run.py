@@ -17,7 +17,7 @@ from evcrisp.cli._options import (
     window_option,
 )
 from evcrisp.cli._progress import reading_progress
-from evcrisp.cli._stopping import Stopped, asked_by_ctrl_c
+from evcrisp.cli._stopping import asked_by_signal
 from evcrisp.cli._types import Number
 
 
@@ -59,7 +59,8 @@ def run_command(
 
     The folder gets the cleaned recording (in the format of the input where evcrisp writes it),
     labels.npz (signal, score and confidence of every event of the input), motion.csv (the motion of
-    every window) and summary.json. Ctrl+C ends after the windows that are finished, and keeps them.
+    every window) and summary.json. Ctrl+C, or the end of a job (SIGTERM), ends after the windows that
+    are finished, and keeps them.
     """
     from evcrisp.io._words import counted
     from evcrisp.io.reading import open_recording
@@ -74,7 +75,7 @@ def run_command(
     )
     with (
         open_recording(recording, **opening) as opened,
-        asked_by_ctrl_c(f"Nothing new is in {output}.") as stop,
+        asked_by_signal(f"Nothing new is in {output}.") as asked,
         reading_progress("Running", opened) as advance,
     ):
         summary = run_to_folder(
@@ -86,12 +87,12 @@ def run_command(
             windows=windows,
             overwrite=force,
             on_chunk=advance,
-            stop=stop,
+            stop=asked.stop,
             **parse_settings(settings),
         )
     click.echo(json.dumps(summary, indent=2))
     if summary["stopped"]:
-        raise Stopped(
+        raise asked.stopped(
             f"Kept {counted(summary['n_windows'], 'window')} "
             f"({counted(summary['n_events'], 'event')}) in {output}. To run the whole recording, use the same command with --force."
         )

@@ -90,6 +90,25 @@ class RegretConfig:
         elif value < 0.0:
             raise ConfigError(f"`{name}` must be 0 or more; got {value}.")
 
+    def forms(self) -> dict[str, float]:
+        """Return the form of each parameter that holds, by its name: what was given, or the default.
+
+        Examples
+        --------
+        >>> RegretConfig(b_hat=2.0).forms()
+        {'min_support': 6.0, 'beta_hat': 0.5, 'b_hat': 2.0}
+        """
+        defaults = {
+            "min_support": DEFAULT_MIN_SUPPORT,
+            "beta_hat": DEFAULT_BETA_HAT,
+            "b_hat": DEFAULT_B_HAT,
+        }
+        found = {}
+        for forms in _FORMS:
+            given = {name: getattr(self, name) for name in forms if getattr(self, name) is not None}
+            found |= given or {name: defaults[name] for name in forms if name in defaults}
+        return found
+
     def terms(self, n_pixels: int, baseline_ed: float) -> JointTerms:
         """Return the raw constants for a map of P pixels with the variance b_ED when unaligned."""
         beta = self.beta

@@ -81,9 +81,10 @@ class JointWindow:
         regret = best.regret() if regret is None else regret
         readings = self.read(end.theta, w_map, best)
         aligned_x, aligned_y = self.data.warp.warp(end.theta)
+        signal = readings.confidence > KEEP_ABOVE
         return Estimate(
             theta=end.theta,
-            signal=readings.confidence > KEEP_ABOVE,
+            signal=signal,
             score=readings.score,
             confidence=readings.confidence,
             aligned_x=aligned_x,
@@ -95,16 +96,20 @@ class JointWindow:
             n_eval=end.n_eval,
             w_map=w_map,
             regret=regret,
-            warnings=_warnings(regret),
+            warnings=_warnings(regret, signal),
         )
 
 
-def _warnings(regret: Regret) -> tuple[str, ...]:
-    if regret.lam < 1.0:
+def _warnings(regret: Regret, signal: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Say so if denoising decides about the motion, or has a part and leaves nothing."""
+    if regret.lam >= 1.0:
+        what = "Denoising has the larger regret (lam = 1)"
+    elif regret.lam > 0.0 and not signal.any():
+        what = "Denoising has as large a regret as alignment (lam above 0) and keeps no event"
+    else:
         return ()
+    # Without numbers: a summary counts equal warnings of a long recording.
     return (
-        "Denoising has the larger regret (lam = 1), which pushes the motion away from alignment. "
-        f"Raise `b_ea` above the contrast of aligned events; it was {regret.baseline_ea:.4g} "
-        f"(`b_hat` {regret.baseline_ea / (regret.baseline_ed or 1.0):.4g}), and "
-        f"{max(regret.f_ea, regret.baseline_ed):.4g} is reached without trying.",
+        f"{what}, which pushes the motion away from alignment. Raise `b_ea` or `b_hat` until b_EA is "
+        "above the contrast of aligned events (`regret.f_ea` at lam = 0), or leave both out.",
     )
