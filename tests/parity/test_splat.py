@@ -184,3 +184,28 @@ def test_a_map_may_be_a_part_of_a_larger_array(footprint):
         contrast.vote(*contrast.to_map(x, y), weight, votes)
     np.testing.assert_array_equal(part, whole)
     np.testing.assert_array_equal(contrast.sample(part, x, y), contrast.sample(whole, x, y))
+
+
+def test_the_last_row_and_column_are_on_a_bilinear_map_like_the_first():
+    rng = np.random.default_rng(8)
+    x, y = rng.integers(0, 9, 300).astype(float), rng.integers(0, 7, 300).astype(float)
+    tent = ContrastMap(footprint="bilinear", sigma_px=0.0, padding_px=0)
+    plain = tent.build(x, y, np.ones(300), (9, 7))
+    mirrored = tent.build(8.0 - x, 6.0 - y, np.ones(300), (9, 7))[::-1, ::-1]
+    assert plain.sum() == 300.0
+    np.testing.assert_array_equal(plain, mirrored)
+
+
+@pytest.mark.parametrize("scale", range(1, 10))
+def test_the_middle_of_the_first_pixels_is_on_a_coarse_map(scale):
+    middle = np.array([0.5 * (scale - 1)])
+    tent = ContrastMap(footprint="bilinear", sigma_px=0.0, padding_px=0, scale=scale)
+    iwe = tent.build(middle, middle, np.ones(1), (64, 48))
+    assert iwe[0, 0] == 1.0
+
+
+@pytest.mark.parametrize("sigma_px", [0.0, 1.0])
+def test_a_map_of_whole_numbers_is_blurred_like_any_other(sigma_px):
+    counts = np.random.default_rng(3).integers(0, 9, (12, 15))
+    contrast = ContrastMap(sigma_px=sigma_px)
+    np.testing.assert_array_equal(contrast.blur(counts), contrast.blur(counts.astype(float)))

@@ -83,8 +83,10 @@ def test_points_carry_labels_and_their_map(front, window):
         assert np.var(iwe) == pytest.approx(point.f_ea, rel=1e-9)
 
 
-def test_motions_stay_within_the_bound(scene, window):
-    near = pareto_front(window, scene.motion, n_points=6, max_drift_px=3.0)
+@pytest.mark.parametrize("b_hat", [1000.0, 1.0, 0.0])
+def test_motions_stay_within_the_bound(scene, window, b_hat):
+    config = ExactRegret(b_hat=b_hat, beta_hat=2.0)
+    near = pareto_front(window, scene.motion, config, n_points=6, max_drift_px=3.0)
     span_s = float(window.events.t[-1] - window.events.t[0]) / 1e6
     aligned = find_motion(near.problem.data, None, near.config.search).theta
     drift = np.array([point.theta - aligned for point in near.points]) * span_s

@@ -285,6 +285,24 @@ def test_the_first_step_of_adam_has_the_length_of_its_rate():
     np.testing.assert_allclose(step, [0.1, -0.1, 0.0], rtol=1e-4)
 
 
+@pytest.mark.parametrize("max_iter", [1, 5, 10, 50])
+def test_adam_that_is_still_on_its_way_has_not_converged(max_iter):
+    end = Adam(max_iter=max_iter).maximize(
+        lambda theta: (-float((theta[0] - 100.0) ** 2), -2.0 * (theta - 100.0)), np.zeros(1)
+    )
+    assert end.status is Status.MAX_ITER
+    assert end.theta[0] > 0.0
+
+
+def test_two_equal_slopes_of_a_hill_are_not_flat():
+    # One step leads to the same height on the other side.
+    end = SOLVERS["nelder-mead"]().maximize(
+        lambda theta: (-float((theta[0] - 0.5) ** 2), None), np.zeros(1)
+    )
+    assert end.status is Status.CONVERGED
+    assert end.theta[0] == pytest.approx(0.5, abs=1e-3)
+
+
 def test_adam_without_decay_comes_near_the_top_too():
     fun, top = random_hill(4, seed=4)
     result = Adam(decay=False, rate=0.05, max_iter=2000).maximize(fun, np.zeros(4))

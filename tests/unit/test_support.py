@@ -176,6 +176,13 @@ def test_events_that_do_not_vote_support_nobody():
     assert evidence.signal[which == 1].mean() < 0.1
 
 
+def test_a_false_alarm_rate_of_nearly_none_has_a_threshold():
+    rng = np.random.default_rng(1)
+    probes = rng.exponential(1.0, 500)
+    for false_alarm in (1e-17, 1e-6):
+        assert evidence_threshold(rng.exponential(3.0, 900), probes, false_alarm) == probes.max()
+
+
 def exposure_at(model, theta, x, y, padding):
     """Return the share of the window in which places, px of the sensor, count as in view."""
     x, y = (np.asarray(c, np.float32) + padding for c in (x, y))

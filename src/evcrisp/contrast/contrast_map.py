@@ -180,6 +180,8 @@ class ContrastMap:
         """Return the image after the Gaussian blur; in ``out`` if given, which may be ``image``."""
         from evcrisp.kernels import blur
 
+        if image.dtype.kind != "f":
+            image = image.astype(np.float64)
         if self.footprint == "gaussian" or self.sigma_px < _SMALLEST_BLUR_PX:
             if out is image:
                 return image
@@ -201,10 +203,15 @@ class ContrastMap:
         A pixel of a coarse map covers ``scale`` pixels of the sensor, and its center is theirs.
         """
         out_x, out_y = out or (None, None)
-        shift = (self.padding_px + 0.5) / self.scale - 0.5
-        if self.scale != 1:
-            x, y = np.divide(x, self.scale, out=out_x), np.divide(y, self.scale, out=out_y)
-        return np.add(x, shift, out=out_x), np.add(y, shift, out=out_y)
+        if self.scale == 1:
+            return np.add(x, self.padding_px, out=out_x), np.add(y, self.padding_px, out=out_y)
+        moved = []
+        for position, into in ((x, out_x), (y, out_y)):
+            # In this order the middle of the first pixels is exactly 0.
+            position = np.add(position, self.padding_px + 0.5, out=into)
+            position = np.divide(position, self.scale, out=position)
+            moved.append(np.subtract(position, 0.5, out=position))
+        return moved[0], moved[1]
 
     def vote(self, u: Floats, v: Floats, weight: Floats, votes: Floats) -> None:
         """Add events at positions on the map to ``votes``; no blur. A part of :meth:`build`."""

@@ -124,7 +124,7 @@ def evidence_threshold(evidence: Reals, probe_evidence: Reals, false_alarm: floa
         return LEAST_EVIDENCE
     n_probes = probe_evidence.size
     some = np.sort(evidence[:: -(-evidence.size // (2 * n_probes))])
-    first = int((1.0 - false_alarm) * n_probes)
+    first = min(int((1.0 - false_alarm) * n_probes), n_probes - 1)
     top = np.sort(probe_evidence)[first:]
     steps = np.maximum(top, LEAST_EVIDENCE)
     kept_probes = (top.size - np.searchsorted(top, steps, side="right")) / n_probes

@@ -236,7 +236,10 @@ class _Tracer:
         starts = sorted(self.thetas, key=lambda theta: self.problem.solve(theta).value)[:2]
         plain = (self.problem, None)
         ends = [self._solved(plain, start) for start in starts]
-        self.keep(plain, [self.config.descend(self.problem, theta).theta, *ends])
+        free = self.config.descend(self.problem, theta).theta
+        if float(np.linalg.norm(self.scaling.scaled(free) - self.center)) <= self.radius:
+            ends = [free, *ends]
+        self.keep(plain, ends)
         self.on_share(1.0)
 
     def keep(self, which: Scalarization, thetas: Sequence[Floats]) -> None:

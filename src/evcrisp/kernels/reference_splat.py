@@ -17,7 +17,8 @@ def reach(footprint, position, size):
         "spline": (0.5, size - 1.5),
         "gaussian": (-0.5, size - 0.5),
     }[footprint]
-    return low <= position < high
+    # The last pixel is on the map as the first one is, with nothing beyond it.
+    return low <= position < high or (footprint == "bilinear" and position == high)
 
 
 def profile(footprint, position, size, sigma=1.0, radius=4):
@@ -29,8 +30,11 @@ def profile(footprint, position, size, sigma=1.0, radius=4):
         return np.where(pixels == math.floor(position + 0.5), 1.0, 0.0), np.zeros(size)
     if footprint == "bilinear":
         # At a whole pixel the derivative is that of the pixel's right side, d in (-1, 0].
-        inner = (d > -1.0) & (d <= 1.0)
-        return np.maximum(1.0 - far, 0.0), np.where(inner, np.where(d > 0.0, 1.0, -1.0), 0.0)
+        inner, after = (d > -1.0) & (d <= 1.0), d > 0.0
+        if position == size - 1:  # but for the last one, which has none
+            inner, after = d >= -1.0, d >= 0.0
+        slope = np.where(inner, np.where(after, 1.0, -1.0), 0.0) if size > 1 else np.zeros(1)
+        return np.maximum(1.0 - far, 0.0), slope
     if footprint == "spline":
         middle = 0.75 - d * d
         side = 0.5 * (1.5 - far) ** 2

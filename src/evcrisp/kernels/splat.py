@@ -34,6 +34,12 @@ def accumulate_nearest(x, y, weight, out):
 
 
 @njit
+def _corner(position, size):
+    """Return the first of two neighbors along an axis; the last pixel is the second of its pair."""
+    return min(int(position), size - 2)
+
+
+@njit
 def accumulate_bilinear(x, y, weight, out):
     """Share weight[k] among the four pixels around (x[k], y[k]).
 
@@ -41,9 +47,9 @@ def accumulate_bilinear(x, y, weight, out):
     """
     height, width = out.shape
     for k in range(x.size):
-        if not (0.0 <= x[k] < width - 1 and 0.0 <= y[k] < height - 1):
+        if not (0.0 <= x[k] <= width - 1 and 0.0 <= y[k] <= height - 1):
             continue
-        i, j = int(x[k]), int(y[k])
+        i, j = _corner(x[k], width), _corner(y[k], height)
         a, b = x[k] - i, y[k] - j
         upper, lower = weight[k] * (1.0 - b), weight[k] * b
         out[j, i] += upper * (1.0 - a)
@@ -96,9 +102,9 @@ def sample_bilinear(image, x, y, out):
     height, width = image.shape
     for k in range(x.size):
         out[k] = 0.0
-        if not (0.0 <= x[k] < width - 1 and 0.0 <= y[k] < height - 1):
+        if not (0.0 <= x[k] <= width - 1 and 0.0 <= y[k] <= height - 1):
             continue
-        i, j = int(x[k]), int(y[k])
+        i, j = _corner(x[k], width), _corner(y[k], height)
         a, b = x[k] - i, y[k] - j
         upper = image[j, i] * (1.0 - a) + image[j, i + 1] * a
         lower = image[j + 1, i] * (1.0 - a) + image[j + 1, i + 1] * a
@@ -130,9 +136,9 @@ def slope_bilinear(image, x, y, slope_x, slope_y):
     for k in range(x.size):
         slope_x[k] = 0.0
         slope_y[k] = 0.0
-        if not (0.0 <= x[k] < width - 1 and 0.0 <= y[k] < height - 1):
+        if not (0.0 <= x[k] <= width - 1 and 0.0 <= y[k] <= height - 1):
             continue
-        i, j = int(x[k]), int(y[k])
+        i, j = _corner(x[k], width), _corner(y[k], height)
         a, b = x[k] - i, y[k] - j
         p, q = image[j, i], image[j, i + 1]
         r, s = image[j + 1, i], image[j + 1, i + 1]
@@ -176,7 +182,7 @@ def own_bilinear(x, y, height, width, taps, value):
     """
     for k in range(x.size):
         value[k] = 0.0
-        if not (0.0 <= x[k] < width - 1 and 0.0 <= y[k] < height - 1):
+        if not (0.0 <= x[k] <= width - 1 and 0.0 <= y[k] <= height - 1):
             continue
         a, b = x[k] - int(x[k]), y[k] - int(y[k])
         # (1 - a)^2 + a^2 = 1 - 2 a (1 - a)

@@ -87,6 +87,8 @@ class Adam:
             return counted.ended(theta, value, Status.FLAT)
         state, top, early_top = AdamState.fresh(theta.size), value, value
         for i in range(self.max_iter):
+            if i == (9 * self.max_iter) // 10:
+                early_top = top
             share = 0.5 * (1.0 + math.cos(math.pi * i / self.max_iter)) if self.decay else 1.0
             theta = theta + state.step(gradient, self.rate * share)
             value, gradient = counted.both(theta)
@@ -94,7 +96,5 @@ class Adam:
                 best, top = theta, value
             elif value == -math.inf:
                 theta = best  # the next step goes on by its momentum from solid ground
-            if i == (9 * self.max_iter) // 10:
-                early_top = top
         settled = top - early_top <= self.tol * max(1.0, abs(top))
         return counted.ended(best, top, Status.CONVERGED if settled else Status.MAX_ITER)
