@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evcrisp.camera import Camera
 from evcrisp.errors import ConfigError
+from evcrisp.estimators.doubts import doubted
 from evcrisp.estimators.estimate import checked_theta, model_for
 from evcrisp.estimators.hot_history import HotHistory, run_without
 from evcrisp.estimators.registry import ESTIMATORS
@@ -205,10 +206,10 @@ def _run(
         history = history or HotHistory(window.events.resolution)
         result = _estimated(estimator, window, model, theta, history)
         theta = _next_start(result, theta)
-        yield _doubted(result, full_us)
+        yield _cut_short(result, full_us)
 
 
-def _doubted(result: Estimate, full_us: int) -> Estimate:
+def _cut_short(result: Estimate, full_us: int) -> Estimate:
     """Return an estimate with a warning if the recording has ended early in its window."""
     length_us = result.window.t_end - result.window.t_start
     is_only_one = result.window.index == 0
@@ -231,7 +232,7 @@ def _estimated(
     """Return the estimate of a window without its hot pixels; silence has none."""
     if not len(window.events):
         return estimator.run(window, model, theta)
-    return run_without(estimator, window, model, theta, history.mark(window))
+    return doubted(run_without(estimator, window, model, theta, history.mark(window)))
 
 
 def _next_start(result: Estimate, theta: Floats | None) -> Floats | None:
@@ -271,7 +272,7 @@ def _follow(
         window = Window(inside, t_start, t_start + length, index)
         if ended:
             window = ending(window, int(rest.t[-1]))
-        result = _doubted(_estimated(estimator, window, model, theta, history), length)
+        result = _cut_short(_estimated(estimator, window, model, theta, history), length)
         theta = _next_start(result, theta)
         t_start += length
         index += len(inside)

@@ -5,7 +5,9 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, Events, UnknownNameError
+from evcrisp.estimators.doubts import STILL
 from evcrisp.estimators.estimate import _tell_ideal_lens
+from evcrisp.simulation import DEFAULT_THETA
 from evcrisp.solvers import Status
 from evcrisp.tracking import Windows, track
 from evcrisp.voting import vote
@@ -215,3 +217,31 @@ def test_a_last_window_that_is_cut_short_says_so(scene, overlap):
         assert "The recording ends 13.0 ms after the start of this window" in result.warnings[0]
     # No window comes after the one that holds the last event.
     assert [r.window.t_end for r in results].count(int(events.t[-1]) + 1) == 1
+
+
+@pytest.mark.parametrize(("method", "motion"), [("auto", "translation"), ("cmax", "affine")])
+def test_a_motion_that_could_as_well_be_none_is_doubted(method, motion):
+    theta = DEFAULT_THETA[motion]
+    scene = evcrisp.simulate(motion=motion, theta=theta, duration_us=60_000, noise_hz=5.0, seed=3)
+    short = list(track(scene.events, method, motion, windows=Windows(window_us=1_000)))
+    long = list(track(scene.events, method, motion, windows=Windows(window_us=15_000)))
+    doubted = [STILL in result.warnings for result in short]
+    assert np.mean(doubted) > 0.9
+    assert not any(STILL in result.warnings for result in long)
+    first = evcrisp.estimate(short[3].window, method, motion)
+    assert first.warnings == (STILL,)
+
+
+def test_a_hot_pixel_does_not_make_a_motion_doubtful():
+    scene = evcrisp.simulate(theta=(150.0, 0.0), duration_us=20_000, noise_hz=2.0, seed=5)
+    events, n_hot = scene.events, 2000
+    t = np.concatenate((events.t, np.arange(n_hot) * 10))
+    order = np.argsort(t, kind="stable")
+    both = Events(
+        x=np.append(events.x, np.full(n_hot, 40))[order],
+        y=np.append(events.y, np.full(n_hot, 50))[order],
+        t=t[order],
+        p=np.append(events.p, np.arange(n_hot) % 2 == 0)[order],
+        resolution=events.resolution,
+    )
+    assert evcrisp.estimate(both, "cmax").warnings == ()

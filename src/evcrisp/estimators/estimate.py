@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.camera import Camera, tell_doubt
 from evcrisp.errors import ConfigError
+from evcrisp.estimators.doubts import doubted
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate, Estimator
 from evcrisp.events import Events
@@ -71,7 +72,7 @@ def estimate(
     window = as_window(events)
     estimator = configured(ESTIMATORS, method, "method", params)
     model = model_for(motion, window.events.resolution, camera)
-    return estimator.run(window, model, checked_theta(theta0, model))
+    return doubted(estimator.run(window, model, checked_theta(theta0, model)))
 
 
 def as_window(events: Events | Window) -> Window:
