@@ -87,6 +87,7 @@ def test_an_impossible_camera_is_refused(values, message):
     [
         ("1 2 3", "must be 4 or 9 numbers.*got 3"),
         ("1 2 3 4 5 6", "got 6"),
+        ("1 2 3 4 5 6 7 8 9 10 11 12", "got 12"),
         ("fx fy", "numbers, fx fy cx cy.*could not convert string to float: 'fx'"),
         ("\x00\xff", "this is no text"),
         ("-1 2 3 4", "`fx` must be a positive number"),
@@ -102,6 +103,12 @@ def test_a_file_that_is_no_calibration_is_refused(tmp_path, text, message):
 def test_a_calibration_may_lack_distortion(tmp_path):
     path = tmp_path / "calib.txt"
     path.write_text("10 11 12 13\n")
+    assert Camera.from_file(path) == Camera(10, 11, 12, 13)
+
+
+def test_remarks_and_what_follows_a_calibration_are_not_read(tmp_path):
+    path = tmp_path / "calib.txt"
+    path.write_text("# fx fy cx cy k1 k2 p1 p2 k3\n10 11 12 13\n0 0 0 0 0\n346 260\n")
     assert Camera.from_file(path) == Camera(10, 11, 12, 13)
 
 

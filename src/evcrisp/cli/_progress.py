@@ -35,10 +35,10 @@ def _bar(*names: str, text: str | None = None) -> "Generator[Progress | None, No
 
 @contextmanager
 def _progress(
-    title: str, share_of: Callable[[Events], float | None]
+    title: str, share_of: Callable[[Events], float | None], unit: str = "events"
 ) -> Generator[Advance, None, None]:
     """Yield a function to call with every chunk; ``share_of`` says how far it got, 0 to 1."""
-    text = "{task.fields[n_events]:,} events"
+    text = "{task.fields[n_events]:,} " + unit
     with _bar("TimeRemainingColumn", text=text) as progress:
         if progress is None:
             yield lambda chunk: None
@@ -56,9 +56,11 @@ def _progress(
         yield advance
 
 
-def reading_progress(title: str, recording: Recording) -> AbstractContextManager[Advance]:
-    """Return progress through a recording's bytes."""
-    return _progress(title, lambda chunk: recording.fraction_read)
+def reading_progress(
+    title: str, recording: Recording, unit: str = "events"
+) -> AbstractContextManager[Advance]:
+    """Return progress through a recording; the unit is what chunks hold."""
+    return _progress(title, lambda chunk: recording.fraction_read, unit)
 
 
 def time_progress(title: str, t_start: int, duration_us: int) -> AbstractContextManager[Advance]:

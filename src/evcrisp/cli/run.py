@@ -76,7 +76,7 @@ def run_command(
     with (
         open_recording(recording, **opening) as opened,
         asked_by_signal(f"Nothing new is in {output}.") as asked,
-        reading_progress("Running", opened) as advance,
+        reading_progress("Running", opened, "events kept") as advance,
     ):
         summary = run_to_folder(
             opened,

@@ -223,7 +223,7 @@ class EcdWriter:
         if resolution != _ECD_SIZE and not self.size_line:
             logger.warning(
                 "ECD text does not keep the sensor size of %dx%d px, and readers take %dx%d or "
-                "guess. The option size_line=true writes it as the first line.",
+                "guess. `evcrisp convert` with --set size_line=true writes it as the first line.",
                 *resolution,
                 *_ECD_SIZE,
             )

@@ -58,6 +58,7 @@ class Recording:
         self._guessed: tuple[int, int] | None = None
         self._n_bytes = path.stat().st_size if path.is_file() else 0
         self._position = 0  # byte of the packet that was read last
+        self._n_read = 0  # events up to its end
         self._live: list[Generator[Packet, None, None]] = []
         self._is_closed = False
         try:
@@ -123,6 +124,8 @@ class Recording:
     @property
     def fraction_read(self) -> float | None:
         """How much of the file the last chunk reached, 0 to 1; None where that is not known."""
+        if self._source.n_events:
+            return min(self._n_read / self._source.n_events, 1.0) if self._n_read else None
         return self._position / self._n_bytes if self._position and self._n_bytes else None
 
     def chunks(self, max_events: int = 1 << 20) -> Iterator[Events]:
@@ -216,7 +219,7 @@ class Recording:
             n_good, complaint = _check(packet, size, t_last)
             t_last = int(packet.t[n_good - 1]) if n_good else t_last
             n_before += n_good
-            self._position = min(packet.offset, self._n_bytes)
+            self._position, self._n_read = min(packet.offset, self._n_bytes), n_before
             yield packet if complaint is None else _head(packet, n_good)
             if complaint is not None:
                 complaint += f", in the piece of the file that starts at byte {packet.offset}"

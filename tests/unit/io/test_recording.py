@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import evcrisp
 from evcrisp import ConfigError, Events, FormatError, MissingExtraError
 from evcrisp.io._protocol import Packet, Source
 from evcrisp.io.recording import Recording
@@ -199,6 +200,16 @@ def test_progress_follows_the_bytes(tmp_path):
     opened = Recording(path, ListReader([packet([1], offset=50), packet([2], offset=80)]))
     shares = [opened.fraction_read for _ in opened.chunks()]
     assert shares == [0.5, 0.8]
+
+
+def test_progress_follows_the_events_where_their_number_is_known(tmp_path, make_events):
+    path = tmp_path / "a.npz"
+    evcrisp.write(path, make_events(10_000))
+    with evcrisp.open(path) as opened:
+        assert opened.fraction_read is None
+        shares = [opened.fraction_read for _ in opened.chunks()]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
 
 
 def test_errors_travel_between_processes():
