@@ -58,6 +58,34 @@ def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, 
     assert summary["camera"] is None
 
 
+def test_labels_are_those_that_tracking_gives(run, scene, tmp_path):
+    """The default method, whose scores and confidences are different numbers."""
+    recording = saved(scene, tmp_path / "scene.npz")
+    run("run", recording, "-o", tmp_path / "out")
+    labels = load(tmp_path / "out" / "labels.npz")
+    results = list(evcrisp.track(scene.events.with_signal(None)))
+    for name in ("signal", "score", "confidence"):
+        expected = np.concatenate([getattr(result, name) for result in results])
+        np.testing.assert_allclose(labels[name], expected, rtol=1e-6)
+    with (tmp_path / "out" / "motion.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    theta = [[float(row["vx [px/s]"]), float(row["vy [px/s]"])] for row in rows]
+    np.testing.assert_array_equal(theta, [result.theta for result in results])
+    assert [int(row["n_signal"]) for row in rows] == [int(r.signal.sum()) for r in results]
+
+
+def test_what_is_suspicious_about_windows_is_in_the_summary(run, make_events, tmp_path):
+    noise = make_events(3000, resolution=(160, 120), t_start=0, duration_us=100_000)
+    evcrisp.write(tmp_path / "noise.npz", noise)
+    out = tmp_path / "out"
+    summary = json.loads(run("run", tmp_path / "noise.npz", "-o", out).stdout)
+    told = json.dumps(summary["warnings"])
+    for result in evcrisp.track(noise):
+        assert result.warnings
+        assert all(warning in told for warning in result.warnings)
+    assert json.loads((out / "summary.json").read_text())["warnings"] == summary["warnings"]
+
+
 def test_results_of_another_recording_are_not_mixed_with_new_ones(run, scene, tmp_path):
     one, other = saved(scene, tmp_path / "one.npz"), saved(scene, tmp_path / "other.npz")
     out = tmp_path / "out"

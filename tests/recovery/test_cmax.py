@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 
 from evcrisp import Camera, Events, Window, simulate
-from evcrisp.contrast import POLARITIES
+from evcrisp.contrast import POLARITIES, ContrastMap
 from evcrisp.estimators import ESTIMATORS
+from evcrisp.estimators.auto import AutoRegret
 from evcrisp.estimators.cmax import Cmax
-from evcrisp.estimators.eja import Eja
+from evcrisp.estimators.eja import INNER, SCORES_FROM, Eja
 from evcrisp.estimators.entropy import Entropy
+from evcrisp.estimators.exact import ExactRegret
+from evcrisp.estimators.guard import MAX_LOG_AREA, log_area_change
+from evcrisp.estimators.paper import PaperRegret
 from evcrisp.estimators.search import SearchConfig
 from evcrisp.estimators.sequential import Sequential
 from evcrisp.motion import MOTION_MODELS
@@ -66,22 +70,29 @@ def test_a_velocity_of_whole_pixels_is_no_trap():
     assert error_px(simulation, result.theta, 10_000) < 0.1
 
 
-def test_a_stuck_pixel_does_not_pin_the_motion_to_zero():
-    simulation = scene(theta=(200.0, 90.0))
-    events = simulation.events
-    t = np.arange(0, DURATION_US, 10)  # one pixel at 100 kHz
+def with_a_stuck_pixel(events):
+    """Return events of 30 ms together with those of a pixel at 100 kHz."""
+    t = np.arange(0, DURATION_US, 10)
     stuck = Events(
-        x=np.full(t.size, 100), y=np.full(t.size, 80), t=t, p=t >= 0, resolution=(346, 260)
+        x=np.full(t.size, 100), y=np.full(t.size, 80), t=t, p=t >= 0, resolution=events.resolution
     )
     order = np.argsort(np.concatenate((events.t, stuck.t)), kind="stable")
-    both = Events(
-        **{
-            name: np.concatenate((getattr(events, name), getattr(stuck, name)))[order]
-            for name in ("x", "y", "t", "p")
-        },
-        resolution=(346, 260),
-    )
-    result = Cmax().run(Window(both, 0, DURATION_US), simulation.motion)
+    columns = {
+        name: np.concatenate((getattr(events, name), getattr(stuck, name)))[order]
+        for name in ("x", "y", "t", "p")
+    }
+    return Events(**columns, resolution=events.resolution)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [Cmax(), Sequential(filter="raw"), Eja(tau=0.9), Eja(tau=0.9, inner="bfgs"), Entropy()],
+    ids=repr,
+)
+def test_a_stuck_pixel_does_not_pin_the_motion_to_zero(method):
+    simulation = scene(theta=(200.0, 90.0), resolution=(240, 180))
+    both = with_a_stuck_pixel(simulation.events)
+    result = method.run(Window(both, 0, DURATION_US), simulation.motion)
     assert error_px(simulation, result.theta) < 0.1
     assert np.isfinite(result.score).all()
 
@@ -137,6 +148,58 @@ def test_every_solver_finds_a_near_motion_by_itself(solver):
     assert error_px(simulation, result.theta) < 0.2
 
 
+@pytest.mark.parametrize("inner", INNER)
+def test_eja_says_whether_it_has_arrived(inner):
+    simulation = scene(noise_share=0.25, seed=4, resolution=(120, 90))
+    window = window_of(simulation)
+    whole = Eja(tau=0.8, inner=inner).run(window, simulation.motion)
+    assert whole.status is Status.CONVERGED
+    # More rounds change nothing, and fewer are said to be too few.
+    more = Eja(tau=0.8, inner=inner, max_rounds=500).run(window, simulation.motion)
+    np.testing.assert_array_equal(more.theta, whole.theta)
+    short = Eja(tau=0.8, inner=inner, max_rounds=1, tol_px=0.0).run(window, simulation.motion)
+    assert short.status is Status.MAX_ITER
+
+
+@pytest.mark.parametrize("score_from", SCORES_FROM)
+@pytest.mark.parametrize("leave_one_out", [False, True])
+def test_the_score_of_eja_is_the_map_of_some_events_read_at_each(score_from, leave_one_out):
+    simulation = scene(noise_share=0.5, seed=7, resolution=(120, 90))
+    method = Eja(
+        tau=0.6, random_start=True, seed=3, max_rounds=1,
+        score_from=score_from, leave_one_out=leave_one_out,
+    )  # fmt: skip
+    result = method.run(window_of(simulation), simulation.motion)
+    n, x, y = len(result), result.aligned_x, result.aligned_y
+    # In the first round, signal is what the random start has chosen.
+    weight = np.ones(n) if score_from == "all" else method.first_labels(n).astype(float)
+    for k in range(0, n, n // 25):
+        others = weight.copy()
+        if leave_one_out:
+            others[k] = 0.0
+        iwe = method.contrast.build(x, y, others, (120, 90))
+        read = method.contrast.sample(iwe, x[k : k + 1], y[k : k + 1])[0]
+        assert result.score[k] == pytest.approx(read, abs=1e-9)
+
+
+def test_events_that_leave_the_map_keep_the_label_they_had():
+    simulation = scene(theta=(600.0, 0.0), noise_share=0.25, resolution=(120, 90), seed=7)
+    plain = ContrastMap(padding_px=0)
+    results = [
+        Eja(tau=0.8, contrast=plain, random_start=is_random, max_rounds=3).run(
+            window_of(simulation), simulation.motion
+        )
+        for is_random in (False, True)
+    ]
+    for result in results:
+        n = len(result)
+        outside = (result.aligned_x < -1.0) | (result.aligned_x > 120.0)
+        assert np.count_nonzero(outside) > 100
+        labels = result.config.first_labels(n)
+        np.testing.assert_array_equal(result.signal[outside], labels[outside])
+        assert result.signal.sum() == np.ceil(0.8 * n)
+
+
 def test_eja_keeps_the_share_it_is_told_to_and_ranks_signal_first():
     simulation = scene(noise_share=0.5, seed=7)
     result = Eja(tau=2 / 3).run(window_of(simulation), simulation.motion)
@@ -144,6 +207,48 @@ def test_eja_keeps_the_share_it_is_told_to_and_ranks_signal_first():
     truth = simulation.events.signal
     assert result.signal[truth].mean() > 0.9
     assert result.signal[~truth].mean() < 0.2
+
+
+def lamps(jump_px, spacing_px=40):
+    """Return lamps that flash after 1 ms and, some way further to the right, after 19 ms."""
+    x, y = (
+        side.ravel()
+        for side in np.meshgrid(np.arange(20, 300, spacing_px), np.arange(20, 240, spacing_px))
+    )
+    x = np.concatenate((np.tile(x, 6), np.tile(x + jump_px, 6)))
+    t = np.repeat([1000, 19_000], x.size // 2)
+    events = Events(x=x, y=np.tile(y, 12), t=t, p=t > 0, resolution=(346, 260))
+    return Window(events, 0, 20_000), MOTION_MODELS["translation"].for_sensor((346, 260))
+
+
+def test_blurs_lead_over_a_gap_that_a_sharp_map_does_not_see():
+    window, model = lamps(10)
+    speed = 10.0 / 0.018
+    for blurs_px, found in (((), 0.0), ((4.0, 2.0), speed), ((8.0, 4.0, 2.0), speed)):
+        result = Cmax(start="zero", blurs_px=blurs_px).run(window, model)
+        np.testing.assert_allclose(result.theta, [found, 0.0], atol=5.0)
+
+
+@pytest.mark.parametrize("steps", [-1, 0, 1])
+def test_a_climb_without_a_search_begins_where_it_is_told(steps):
+    """Every step of the grid is a motion that brings lamps together."""
+    window, model = lamps(0)
+    speed = steps * 40.0 / 0.018
+    result = Cmax(start="zero").run(window, model, np.array([speed + 100.0, -50.0]))
+    np.testing.assert_allclose(result.theta, [speed, 0.0], atol=5.0)
+
+
+def test_the_score_of_cmax_is_what_the_others_make_at_the_place_of_an_event():
+    simulation = scene(noise_share=0.25, seed=7, resolution=(120, 90))
+    method = Cmax()
+    result = method.run(window_of(simulation), simulation.motion)
+    n, x, y = len(result), result.aligned_x, result.aligned_y
+    for k in range(0, n, n // 25):
+        others = np.ones(n)
+        others[k] = 0.0
+        iwe = method.contrast.build(x, y, others, (120, 90))
+        read = method.contrast.sample(iwe, x[k : k + 1], y[k : k + 1])[0]
+        assert result.score[k] == pytest.approx(read, abs=1e-9)
 
 
 def test_a_mirrored_scene_moves_the_other_way():
@@ -187,13 +292,30 @@ def test_no_wall_stops_a_fast_rotation(method, theta):
     assert error_px(simulation, result.theta) < 0.2
 
 
+#: Every place that tells a collapse: the search, the climb after it, and each method's own end.
+GROWING = {
+    "auto": AutoRegret(),
+    "cmax": Cmax(),
+    "cmax with a solver": Cmax(solver="bfgs"),
+    "cmax from rest": Cmax(start="zero"),
+    "exact": ExactRegret(),
+    "paper": PaperRegret(n_steps=200),
+    "eja": Eja(),
+    "entropy": Entropy(),
+}
+
+
 @pytest.mark.parametrize("growth", [15.0, -20.0])
-@pytest.mark.parametrize("method", ["auto", "cmax", "exact", "eja", "entropy"])
-def test_a_growth_that_the_wall_stops_is_no_result(method, growth):
+@pytest.mark.parametrize("name", GROWING)
+def test_a_growth_that_the_wall_stops_is_no_result(name, growth):
     simulation = scene(motion="zoom", theta=(growth,), resolution=(120, 90))
-    result = ESTIMATORS[method]().run(window_of(simulation), simulation.motion)
+    result = GROWING[name].run(window_of(simulation), simulation.motion)
     assert result.status is Status.COLLAPSED
     assert "max_log_area" in result.status.value
+    # It is a wall, not a slope: areas change by what is allowed, and hardly more. Adam has none.
+    change = log_area_change(simulation.motion, result.theta, (120, 90), DURATION_US / 1e6)
+    if name != "paper":
+        assert change == pytest.approx(MAX_LOG_AREA, rel=0.03)
 
 
 @pytest.mark.parametrize("method", ["cmax", "exact", "eja", "entropy"])

@@ -5,8 +5,12 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, Events, Window
+from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.auto import AutoRegret
 from evcrisp.estimators.cmax import Cmax
+from evcrisp.estimators.hot_pixels import hot_events
+from evcrisp.estimators.search import find_motion
+from evcrisp.estimators.support import weigh_evidence
 from evcrisp.motion import MOTION_MODELS, motion_model
 from evcrisp.solvers import Status
 
@@ -50,6 +54,57 @@ def test_alignment_decides_the_joint_problem(result):
     assert regret.regret_ea >= regret.regret_ed - 1e-12
     assert regret.f_ea > regret.baseline_ed
     assert np.isfinite(regret.value)
+
+
+def spline_map(x, y, padding_px, shape):
+    """Return the map of votes by quadratic B-splines, event by event."""
+    out = np.zeros(shape)
+    for u, v in zip(x + padding_px, y + padding_px, strict=True):
+        i, j = round(float(u)), round(float(v))
+        across, down = (
+            [0.5 * (0.5 - d) ** 2, 0.75 - d**2, 0.5 * (0.5 + d) ** 2] for d in (u - i, v - j)
+        )
+        out[j - 1 : j + 2, i - 1 : i + 2] += np.outer(down, across)
+    return out
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_the_joint_problem_has_the_numbers_that_its_definition_gives(seed):
+    scene = evcrisp.simulate(
+        resolution=(80, 60), theta=(300.0, -150.0), duration_us=30_000, noise_hz=5.0,
+        hot_pixels=8, hot_hz=1000.0, seed=seed,
+    )  # fmt: skip
+    window = Window(scene.events, 0, 30_000)
+    result = AutoRegret().run(window, scene.motion)
+    data, cool = WindowData.of(window, scene.motion), ~hot_events(scene.events)
+    assert 100 < np.count_nonzero(~cool) < 1000
+    theta = find_motion(data.subset(cool)).theta
+    told = weigh_evidence(data, scene.events, theta, voting=cool, false_alarm=0.1)
+    t0, rates = told.threshold, told.background
+
+    shape = result.w_map.shape
+    padding_px = (shape[0] - 60) // 2
+    events = scene.events[cool]
+    x, y = scene.motion.warp(theta, events.x, events.y, (events.t - 15_000) / 1e6)
+    maps = [spline_map(x[events.p == p], y[events.p == p], padding_px, shape) for p in (0, 1)]
+    still = spline_map(events.x.astype(float), events.y.astype(float), padding_px, shape)
+    total, kept = maps[0] + maps[1], np.zeros(shape)
+    for image, rate in zip(maps, rates, strict=True):
+        above = np.maximum(image - rate, 1e-9)
+        kept += image * np.maximum(1.0 - 0.5 * t0**2 / above**2, 0.0)
+    w_map = np.divide(kept, total, out=np.zeros(shape), where=total > 0.0)
+
+    np.testing.assert_allclose(result.w_map, w_map, atol=1e-4)
+    regret = result.regret
+    assert regret.f_ea == pytest.approx(np.var(total), rel=1e-4)
+    assert regret.f_ed == pytest.approx(np.var(w_map * total), rel=1e-4)
+    assert regret.baseline_ed == pytest.approx(np.var(still), rel=1e-4)
+    # J = larger regret + alpha |W| + beta |W M - M|^2 with beta = 1 / P, and alpha so that W is
+    # 1/2 at the threshold: alpha / (2 beta) = t0^2 / 2.
+    worst = max(regret.baseline_ea - np.var(total), np.var(kept) - np.var(still))
+    price = t0**2 * np.mean(w_map) + np.mean((kept - total) ** 2)
+    assert regret.value == pytest.approx(worst + price, rel=1e-4)
+    assert regret.baseline_ea == pytest.approx(np.var(total) + max(regret.regret_ed, 0.0), rel=1e-4)
 
 
 def test_the_map_w_is_a_confidence(result):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 import evcrisp
 from evcrisp import Window
@@ -42,7 +43,8 @@ def test_the_end_is_a_minimum(params):
     assert end.value == pytest.approx(problem.solve(end.theta).value, rel=1e-12)
     scaling, unit = window_scaling(problem.data), problem.terms.baseline_ed
     _, gradient = problem.value_and_gradient(end.theta)
-    assert np.abs(scaling.gradient(gradient)).max() < 1e-6 * unit
+    # Also the last step, after which nobody looks, leads nearer: without it, 1e-7 to 1e-6.
+    assert np.abs(scaling.gradient(gradient)).max() < 5e-8 * unit
     for step in 0.05 * np.vstack((np.eye(2), -np.eye(2))):
         assert problem.solve(end.theta + scaling.theta(step)).value > end.value
 
@@ -63,6 +65,27 @@ def test_a_race_ends_in_one_place_where_a_single_descent_ends_in_any(monkeypatch
     monkeypatch.setattr(joint_descent, "_around", lambda *_: [])
     alone = [lowest(problem, start).value for start in starts]
     assert max(alone) > ends[0].value + 1e-3 * unit
+
+
+@pytest.mark.parametrize("seed", range(3, 9))
+def test_no_descent_from_nearby_or_from_rest_ends_lower(seed):
+    """Descents from one side of the hilltop end 1e-4 to 1e-3 higher here than those from others."""
+    problem = problem_of(seed=seed, b_hat=0.5)
+    unit, scaling = problem.terms.baseline_ed, window_scaling(problem.data)
+    theta = find_motion(problem.data).theta
+    assert problem.solve(theta).lam > 0.0
+
+    def fun(scaled):
+        value, gradient = problem.value_and_gradient(scaling.theta(scaled))
+        return value / unit, scaling.gradient(gradient) / unit
+
+    center = scaling.scaled(theta)
+    starts = [
+        np.zeros(2),
+        *(center + 3.0 * np.array(c) for c in ((1, 0), (0, 1), (-1, 0), (0, -1))),
+    ]
+    ends = [optimize.minimize(fun, start, jac=True, method="BFGS").fun for start in starts]
+    assert lowest(problem, theta).value / unit <= min(ends) + 1e-6
 
 
 def test_the_height_alone_is_that_of_the_gradient():

@@ -99,6 +99,22 @@ def test_a_rotation_by_any_angle_has_its_exact_jacobian(angle, axis):
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * np.abs(rows).max())
 
 
+@pytest.mark.parametrize("turn", [0.9, 1.1, -1.4, 3.0])
+@pytest.mark.parametrize("growth", [0.0, 0.95, -1.2])
+def test_a_similarity_by_any_angle_and_growth_has_its_exact_jacobian(turn, growth):
+    rng = np.random.default_rng(8)
+    x, y = rng.uniform(0.0, 345.0, 40), rng.uniform(0.0, 259.0, 40)
+    dt = np.where(rng.uniform(size=40) < 0.5, -1.0, 1.0) * rng.uniform(0.5, 1.0, 40)
+    model = MODELS["similarity"]
+    prepared, theta = prepare(model, x, y, dt), np.array([30.0, -20.0, turn, growth])
+    np.testing.assert_allclose(prepared.warp(theta), model.warp(theta, x, y, dt), rtol=1e-10)
+    slope_x, slope_y = rng.normal(size=40), rng.normal(size=40)
+    rows = jacobian(prepared, theta, 1e-6)
+    expected = rows[:, 0] @ slope_x + rows[:, 1] @ slope_y
+    found = prepared.pull(theta, slope_x, slope_y)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * np.abs(rows).max())
+
+
 def test_a_full_turn_about_the_axis_of_sight_returns():
     x, y = np.array([10.0, 200.0]), np.array([20.0, 30.0])
     prepared = prepare(Rotation(CAMERA), x, y, np.ones(2))

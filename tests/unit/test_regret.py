@@ -9,7 +9,7 @@ from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.exact import ExactRegret
 from evcrisp.estimators.hot_pixels import hot_events
-from evcrisp.estimators.joint import JointProblem
+from evcrisp.estimators.joint import JointProblem, RegretConfig
 from evcrisp.estimators.joint_labels import JointWindow
 from evcrisp.estimators.paper import PaperRegret
 from evcrisp.estimators.polish import window_scaling
@@ -167,6 +167,36 @@ def test_adam_on_w_alone_ends_at_the_closed_form(scene, window, b_hat):
     assert np.abs(end.w_map - best.w_map()).max() < 1e-3
     assert best.value <= end.regret.value + 1e-12
     assert end.values[0] > end.values[-1]
+
+
+@pytest.mark.parametrize("rate_px", [0.02, 0.3])
+def test_the_first_step_of_adam_is_as_long_as_its_rates(scene, window, rate_px):
+    """Adam divides the slope by its size, from the first step on."""
+    config = PaperRegret(n_steps=1, rate_px=rate_px, rate_w=0.04)
+    problem = JointProblem.of(WindowData.of(window, scene.motion), config)
+    theta, scaling = scene.theta(0, DURATION_US) + 20.0, window_scaling(problem.data)
+    end = config.descend(problem, theta)
+    np.testing.assert_allclose(np.abs(scaling.scaled(end.theta - theta)), rate_px, rtol=1e-6)
+    # From W = 1 there is no way up, and every pixel is better off below: it costs.
+    np.testing.assert_allclose(end.w_map, 1.0 - 0.04, rtol=1e-6)
+
+
+def test_adam_finds_a_motion_some_pixels_away(scene, window):
+    config = PaperRegret(n_steps=200)
+    problem = JointProblem.of(WindowData.of(window, scene.motion), config)
+    scaling, theta = window_scaling(problem.data), scene.theta(0, DURATION_US)
+    end = config.descend(problem, theta + scaling.theta(np.array([4.0, -3.0])))
+    assert scene.warp_error_px(end.theta, 0, DURATION_US) < 0.2
+
+
+def test_parameters_that_are_not_given_are_those_that_are_written_down():
+    plain, told = (
+        RegretConfig(**params).terms(5000, 0.7)
+        for params in ({}, {"beta_hat": 0.5, "min_support": 6.0, "b_hat": 1000.0})
+    )
+    assert plain == told
+    assert plain.beta == 0.5 / 5000
+    assert plain.baseline_ea == 1000.0 * 0.7
 
 
 def test_a_low_baseline_drives_away_from_alignment_and_is_warned_of(scene, window):

@@ -258,6 +258,49 @@ def test_no_step_is_longer_than_allowed():
     assert steps.max() <= 0.5 + 1e-9
 
 
+def test_the_first_step_of_bfgs_is_short_unless_the_curvature_is_known():
+    seen = []
+
+    def fun(theta):
+        seen.append(theta.copy())
+        return hill([100.0, 0.0], 50.0 * np.eye(2))(theta)
+
+    Bfgs(max_iter=1).maximize(fun, np.zeros(2))
+    assert np.linalg.norm(seen[1] - seen[0]) <= 1.0
+    seen.clear()
+    Bfgs(max_iter=1, max_step=500.0).climb(fun, np.zeros(2), np.eye(2) / 50.0)
+    np.testing.assert_allclose(seen[1], [100.0, 0.0])
+
+
+@pytest.mark.parametrize("start", [[6.0, -1.0], [2.0, 5.0], [8.0, 4.0], [-4.0, 0.0]])
+def test_newton_climbs_a_bell_from_where_it_bends_upward(start):
+    result = Newton().maximize(bump, np.array(start))
+    np.testing.assert_allclose(result.theta, [2.0, -1.0], atol=1e-4)
+
+
+def test_a_fresh_simplex_goes_on_where_a_worn_one_has_stopped():
+    """McKinnon's function, on which the simplex shrinks to (0, 0), where the slope is not zero.
+
+    K. McKinnon, "Convergence of the Nelder-Mead simplex method to a nonstationary point", SIAM Journal
+    on Optimization 9, 1998, with tau = 2, theta = 6, phi = 60; the minimum is -1/4 at (0, -1/2).
+    """
+    root = math.sqrt(33.0)
+    first = np.array([(1.0 + root) / 8.0, (1.0 - root) / 8.0])
+    # The simplex that the solver starts with becomes the one of that paper.
+    matrix = (np.array([[0.0, 0.0], [1.0, 1.0]]) - first).T
+
+    def fun(theta):
+        x, y = first + matrix @ theta
+        return -(6.0 * (60.0 if x < 0.0 else 1.0) * x * x + y + y * y), None
+
+    worn, fresh = (
+        SOLVERS["nelder-mead"](restarts=restarts).maximize(fun, np.zeros(2)) for restarts in (0, 1)
+    )
+    assert worn.value == pytest.approx(0.0, abs=1e-6)
+    assert fresh.value == pytest.approx(0.25, abs=1e-6)
+    assert SOLVERS["nelder-mead"]().maximize(fun, np.zeros(2)).value == fresh.value
+
+
 def test_a_line_search_uphill_gains_enough_and_flattens():
     fun = Counted(lambda theta: (-((theta[0] - 5.0) ** 2), np.array([-2.0 * (theta[0] - 5.0)])))
     found = line_search(fun, np.zeros(1), -25.0, 1.0, np.array([0.1]), 1000.0)

@@ -106,6 +106,18 @@ def test_the_threshold_of_noise_alone_keeps_next_to_nothing():
     assert (events > evidence_threshold(events, probes, 0.1)).mean() < 0.01
 
 
+def test_the_threshold_changes_little_from_window_to_window():
+    """By 6 % of itself here. The very best one of each window would change by 8 %, and so would others."""
+    rng = np.random.default_rng(2)
+    thresholds = []
+    for _ in range(300):
+        signal, false, probes = rng.gamma(4.0, 2.0, 1000), *rng.exponential(1.0, (2, 1000))
+        evidence = np.concatenate((signal, false))
+        probes = np.concatenate((probes, rng.exponential(1.0, 1048)))
+        thresholds.append(evidence_threshold(evidence, probes, 0.1))
+    assert np.std(thresholds) < 0.071 * np.mean(thresholds)
+
+
 def test_the_threshold_is_never_below_the_least_evidence():
     assert evidence_threshold(np.empty(0), np.zeros(10), 0.1) == LEAST_EVIDENCE
     assert evidence_threshold(np.full(5, -1.0), np.full(10, -1.0), 0.1) == LEAST_EVIDENCE
@@ -156,6 +168,37 @@ def test_a_pixel_does_not_speak_for_itself():
         evidence = weighed(alone, theta)
         assert (evidence.score <= 0.0).all()
         assert not evidence.signal.any()
+
+
+def support_of(events, theta=(0.0, 0.0)):
+    """Return what other pixels put at the place of each event, in events per px and window."""
+    data = WindowData.of(Window(events, 0, DURATION_US), Translation())
+    view = LinkedWindow.of(data, events).at(data.warp, np.array(theta), np.ones(len(events), bool))
+    return view.support()[0]
+
+
+@pytest.mark.parametrize("n", [2, 8, 40])
+@pytest.mark.parametrize("spacing_px", [0.3, 0.9, 1.2, 1.6, 2.1])
+def test_a_pixel_does_not_support_itself_at_any_distance(n, spacing_px):
+    t = (np.arange(n) * 400).astype(np.int64)
+    alone = Events(x=[30] * n, y=[20] * n, t=t, p=[True] * n, resolution=RESOLUTION)
+    np.testing.assert_array_equal(support_of(alone, (spacing_px / 400e-6, 0.0)), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("away", "support"),
+    [
+        # A vote is (1, 6, 1) / 8 along each axis, and so is a look: (1, 12, 38, 12, 1) / 64 together.
+        ((0, 1), 38 * 12 / 64**2),
+        ((1, 1), 12 * 12 / 64**2),
+        ((2, 0), 1 * 38 / 64**2),
+        ((0, 3), 0.0),
+    ],
+)
+def test_two_neighbors_support_each_other_by_what_their_footprints_share(away, support):
+    x, y = np.array([30, 30 + away[0]]), np.array([20, 20 + away[1]])
+    pair = Events(x=x, y=y, t=[5000, 15_000], p=[True, True], resolution=RESOLUTION)
+    np.testing.assert_allclose(support_of(pair), support, rtol=1e-5)
 
 
 def test_an_event_too_soon_after_the_last_one_of_its_pixel_is_doubted():
@@ -234,6 +277,34 @@ def test_places_in_view_for_half_the_window_have_half_the_exposure(name):
     padding = 24
     found = exposure_at(model, theta, [32.0, -0.5, 63.5, -5.5, 3.5], np.full(5, 24.0), padding)
     np.testing.assert_allclose(found, [1.0, 0.5, 0.5, 0.25, 0.7], atol=1e-3)
+
+
+def exposures_at(x, theta):
+    """Return the share of the window in which places of a row in the middle of the view are seen."""
+    padding = 60
+    x = np.array(x, np.float32) + padding
+    y = np.full(x.size, 24.0 + padding, np.float32)
+    value, marks = np.ones(x.size, np.float32), Marks(x, y, x, y, np.zeros(x.size, np.int32), x, y)
+    exposure_of(Translation(), np.array(theta), DURATION_US / 1e6, RESOLUTION, padding)(
+        value, marks
+    )
+    return 1.0 / value
+
+
+def test_places_that_are_hardly_ever_seen_count_as_if_it_were_a_tenth_of_the_window():
+    # 40 px within the window: the left side of the view is at 19.5 at first, at -20.5 in the end.
+    seen = exposures_at([19.5, -0.5, -12.5, -14.5, -17.5, -20.0, -30.0], (2000.0, 0.0))
+    np.testing.assert_allclose(seen, [1.0, 0.5, 0.2, 0.15, 0.1, 0.1, 0.1], rtol=1e-4)
+
+
+def test_the_border_of_a_view_at_rest_is_as_soft_as_what_events_show_there():
+    """Of events that fill the view, places near its border read less."""
+    fine = np.linspace(-0.5, 20.0, 20_501)
+    places = np.array([-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.5, 9.0])
+    d = np.abs(fine[:, None] - places)
+    # Voting and reading by quadratic splines is about a Gaussian of variance 1/4 each.
+    expected = np.exp(-(d**2)).sum(axis=0) / np.exp(-(np.linspace(-20, 20, 40_001) ** 2)).sum()
+    np.testing.assert_allclose(exposures_at(places, (0.0, 0.0)), expected, atol=0.1)
 
 
 def exposed_by(theta):

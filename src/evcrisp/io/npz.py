@@ -92,12 +92,24 @@ class NpzReader:
             if "resolution" in members:
                 with archive.open(members["resolution"]) as file:
                     resolution = _read_size(NpyColumn("resolution", file))
+            n_events = _promised(archive, members[names["t"]]) if "t" in names else None
         return NpzSource(
             resolution=resolution,
+            n_events=n_events,
             metadata={"columns": sorted(members)},
             path=path,
             names={column: members[member] for column, member in names.items()},
         )
+
+
+def _promised(archive: zipfile.ZipFile, member: str) -> int | None:
+    """Return the length of a column as its header says; None where it cannot be told."""
+    try:
+        with archive.open(member) as file:
+            column = NpyColumn("t", file)
+            return len(column) if len(column.shape) == 1 else None
+    except (FormatError, *ZIP_ERRORS):
+        return None  # whoever reads the events will say what is wrong
 
 
 def _read_size(column: NpyColumn) -> tuple[int, int]:

@@ -1,0 +1,133 @@
+"""From window to window: where the next one starts, how long it is, and what is masked."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import Events
+from evcrisp.estimators.registry import ESTIMATORS
+from evcrisp.estimators.result import Estimate
+from evcrisp.motion import motion_model
+from evcrisp.solvers import Status
+from evcrisp.tracking import Windows, track
+from evcrisp.voting import vote
+
+
+@dataclass(frozen=True)
+class Told:
+    """A method that finds what it was told to, one window after the other."""
+
+    name: ClassVar[str] = "told"
+
+    ends: tuple  # pairs of theta and status
+    starts: list  # of each window, filled
+
+    def run(self, window, model, theta0=None):
+        theta, status = self.ends[min(len(self.starts), len(self.ends) - 1)]
+        self.starts.append(None if theta0 is None else theta0.tolist())
+        n, zeros = len(window.events), np.zeros(len(window.events))
+        return Estimate(
+            theta=np.array(theta), signal=np.ones(n, bool), score=zeros, confidence=zeros,
+            aligned_x=zeros, aligned_y=zeros, status=status, motion=model, window=window,
+            config=self,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def told(monkeypatch, make_events):
+    """Return a function that tracks two seconds of noise with that method."""
+    monkeypatch.setitem(ESTIMATORS, "told", Told)
+    events = make_events(20_000, resolution=(96, 72), t_start=0, duration_us=2_000_000)
+
+    def tracked(ends, motion="translation", **windows):
+        starts = []
+        results = list(
+            track(events, "told", motion, windows=Windows(**windows), ends=ends, starts=starts)
+        )
+        return results, starts
+
+    return tracked
+
+
+def test_only_a_good_motion_is_where_the_next_window_starts(told):
+    bad = [s for s in Status if s not in (Status.CONVERGED, Status.MAX_ITER)]
+    good = ((9.0, 1.0), Status.CONVERGED), ((8.0, 2.0), Status.MAX_ITER)
+    ends = (good[0], *(((-5.0, 700.0), status) for status in bad), good[1], good[0])
+    _, starts = told(ends, window_us=30_000)
+    n = 1 + len(bad)
+    assert starts[: n + 3] == [None, *[[9.0, 1.0]] * n, [8.0, 2.0], [9.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("speed", "length_us"), [(1e6, 2_000), (100.0, 50_000), (1.0, 100_000), (0.0, 100_000)]
+)
+def test_windows_that_follow_the_motion_have_2_to_100_ms(told, speed, length_us):
+    results, _ = told((((0.0, -speed), Status.CONVERGED),), displacement_px=5.0)
+    lengths = [r.window.t_end - r.window.t_start for r in results[1:-1]]
+    np.testing.assert_allclose(lengths, length_us, rtol=1e-4)
+
+
+def test_after_a_bad_window_the_length_follows_the_last_good_motion(told):
+    ends = (((100.0, 0.0), Status.CONVERGED), ((1e5, 0.0), Status.COLLAPSED))
+    results, _ = told(ends, displacement_px=5.0)
+    lengths = [r.window.t_end - r.window.t_start for r in results[1:-1]]
+    np.testing.assert_allclose(lengths, 50_000, rtol=1e-4)
+
+
+def test_the_displacement_is_that_of_a_usual_pixel_and_not_of_the_fastest(told):
+    """In a zoom the corners move by twice as much as most others."""
+    results, _ = told((((2.0,), Status.CONVERGED),), "zoom", displacement_px=3.0)
+    length_s = (results[1].window.t_end - results[1].window.t_start) / 1e6
+    x, y = (side.ravel().astype(float) for side in np.meshgrid(np.arange(96), np.arange(72)))
+    moved = motion_model("zoom", (96, 72)).warp(np.array([2.0]), x, y, 1e-4)
+    way_px = np.hypot(moved[0] - x, moved[1] - y) * length_s / 1e-4
+    assert 0.4 < (way_px < 3.0).mean() < 0.85
+
+
+def with_busy_pixels(events, n_pixels, n_each, seed=0):
+    """Return events together with some of pixels that fire evenly, and which are theirs."""
+    rng = np.random.default_rng(seed)
+    pixels = rng.choice(events.width * events.height, n_pixels, replace=False)
+    t = np.sort(rng.integers(0, 200_000, (n_pixels, n_each)), axis=1).ravel()
+    where = np.repeat(pixels, n_each)
+    order = np.argsort(np.concatenate((events.t, t)), kind="stable")
+    columns = {
+        "x": np.concatenate((events.x, where % events.width))[order],
+        "y": np.concatenate((events.y, where // events.width))[order],
+        "t": np.concatenate((events.t, t))[order],
+        "p": np.concatenate((events.p, np.ones(t.size, bool)))[order],
+    }
+    return Events(**columns, resolution=events.resolution), order >= len(events)
+
+
+def test_what_is_masked_is_noise_at_its_place():
+    scene = evcrisp.simulate(
+        resolution=(160, 120), theta=(250.0, -100.0), duration_us=200_000, noise_hz=2.0, seed=4
+    )
+    mixed, is_hot = with_busy_pixels(scene.events, 20, 150)
+    results = list(track(mixed, "cmax", windows=Windows(window_us=50_000)))
+    for result in results[1:]:
+        first = result.window.index
+        masked = ~result.signal  # `cmax` keeps everything that it sees
+        assert masked[is_hot[first : first + len(result)]].mean() > 0.9
+        assert result.score[masked].max() <= result.score[~masked].min()
+        assert not result.confidence[masked].any()
+        events = result.window.events
+        dt = (events.t - result.window.t_ref) / 1e6
+        x, y = result.motion.warp(result.theta, events.x, events.y, dt)
+        np.testing.assert_allclose(result.aligned_x, x)
+        np.testing.assert_allclose(result.aligned_y, y)
+
+
+def test_events_that_several_windows_hold_are_counted_once(make_events):
+    """Ten events are no hot pixel, in however many windows they are."""
+    events = make_events(4000, resolution=(160, 120), t_start=0, duration_us=200_000)
+    mixed, is_busy = with_busy_pixels(events, 5, 10)
+    for overlap in (0.0, 0.5, 0.9):
+        windows = Windows(window_us=40_000, overlap=overlap)
+        chunks = vote(track(mixed, "cmax", windows=windows))
+        signal = np.concatenate([chunk.events.signal for chunk in chunks])
+        assert signal[is_busy].all()
