@@ -61,6 +61,7 @@ class Cmax:
     -----
     Hot pixels have no part in finding the motion. The score of an event is the contrast that it
     finds in all others at its place.
+    :func:`evcrisp.track` masks hot pixels, so that in a recording their events are not kept.
 
     References
     ----------

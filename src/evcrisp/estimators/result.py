@@ -52,13 +52,15 @@ class Estimate:
     score : ndarray of float64, shape (n,)
         Finite; larger = more likely signal.
     confidence : ndarray of float64, shape (n,)
-        Confidence in each event, 0 to 1; the map W read at the event where there is one.
+        Confidence in each event, 0 to 1. Of "exact" and "paper" it is the map W read at the event, of
+        "auto" the same formula for what speaks for the event itself; 0 or 1 of others.
     aligned_x, aligned_y : ndarray of float64, shape (n,)
         Positions at the reference time, px.
     w_map : ndarray, shape of the contrast map, or None
-        The confidence map W.
+        The confidence map W; that of "auto" belongs to the motion that gave the labels, of which
+        ``theta`` is a refinement.
     regret : Regret or None
-        The joint problem's numbers, for the methods that solve it.
+        The joint problem's numbers, for the methods that solve it, at the same motion.
     status : Status
         How the search for theta ended.
     warnings : tuple of str
