@@ -17,6 +17,7 @@ from evcrisp.estimators.estimate import checked_theta, model_for
 from evcrisp.estimators.hot_history import HotHistory, run_without
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate, Estimator
+from evcrisp.estimators.sequential import OngoingFilter, Sequential
 from evcrisp.events import Events
 from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel
@@ -159,6 +160,8 @@ def track(
         return iter(())
     model = model_for(motion, resolution, camera)
     start = checked_theta(theta0, model)
+    if isinstance(estimator, Sequential):
+        estimator = estimator.ongoing(resolution) or estimator
     if windows.displacement_px is not None:
         return _follow(chunks, estimator, model, start, windows.displacement_px)
     full_us = windows.facts().get("window_us", 0)
@@ -197,7 +200,7 @@ def _opened(
 def _run(
     windows: Iterator[Window],
     full_us: int,
-    estimator: Estimator,
+    estimator: Estimator | OngoingFilter,
     model: MotionModel,
     theta: Floats | None,
 ) -> Iterator[Estimate]:
@@ -223,16 +226,17 @@ def _cut_short(result: Estimate, full_us: int) -> Estimate:
 
 
 def _estimated(
-    estimator: Estimator,
+    estimator: Estimator | OngoingFilter,
     window: Window,
     model: MotionModel,
     theta: Floats | None,
     history: HotHistory,
 ) -> Estimate:
     """Return the estimate of a window without its hot pixels; silence has none."""
-    if not len(window.events):
-        return estimator.run(window, model, theta)
-    return doubted(run_without(estimator, window, model, theta, history.mark(window)))
+    hot = history.mark(window) if len(window.events) else np.zeros(0, np.bool_)
+    if isinstance(estimator, OngoingFilter):
+        return doubted(estimator.run(window, model, theta, hot))
+    return doubted(run_without(estimator, window, model, theta, hot))
 
 
 def _next_start(result: Estimate, theta: Floats | None) -> Floats | None:
@@ -246,7 +250,7 @@ _MIN_WINDOW_US, _MAX_WINDOW_US = 2_000, 100_000
 
 def _follow(
     chunks: Iterator[Events],
-    estimator: Estimator,
+    estimator: Estimator | OngoingFilter,
     model: MotionModel,
     theta: Floats | None,
     displacement_px: float,

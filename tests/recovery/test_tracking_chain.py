@@ -10,6 +10,7 @@ import evcrisp
 from evcrisp import Events
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
+from evcrisp.filters import denoise
 from evcrisp.motion import motion_model
 from evcrisp.solvers import Status
 from evcrisp.tracking import Windows, track
@@ -131,3 +132,50 @@ def test_events_that_several_windows_hold_are_counted_once(make_events):
         chunks = vote(track(mixed, "cmax", windows=windows))
         signal = np.concatenate([chunk.events.signal for chunk in chunks])
         assert signal[is_busy].all()
+
+
+@pytest.mark.parametrize(
+    "windows",
+    [
+        Windows(window_us=7_000),
+        Windows(window_us=20_000, overlap=0.6),
+        Windows(window_events=700),
+        Windows(window_events=1500, overlap=0.3),
+        Windows(displacement_px=4.0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["baf", "stcf", "ynoise", "pugm"])
+def test_a_filter_before_alignment_goes_on_from_window_to_window(windows, name):
+    scene = evcrisp.simulate(
+        resolution=(96, 72), theta=(250.0, -100.0), duration_us=90_000, noise_hz=5.0, seed=4
+    )
+    events = scene.events.with_signal(None)
+    # A pause, and chunks that have nothing to do with windows.
+    t = events.t + 50_000 * (events.t > 45_000)
+    events = Events(x=events.x, y=events.y, t=t, p=events.p, resolution=events.resolution)
+    chunks = [events[first : first + 900] for first in range(0, len(events), 900)]
+    results = list(track(chunks, "sequential", windows=windows, filter=name))
+    whole = denoise(events, name)
+    starts = name == "pugm"  # looks ahead, and so starts anew with every window
+    alike = []
+    for result in results:
+        n = slice(result.window.index, result.window.index + len(result))
+        alike.append(np.array_equal(result.signal, whole.signal[n]))
+    assert all(alike) is not starts
+    joined = np.concatenate([chunk.events.signal for chunk in vote(results)])
+    assert joined.size == len(events)
+    assert starts or np.array_equal(joined, whole.signal)
+
+
+def test_hot_pixels_are_noise_whatever_a_filter_says():
+    scene = evcrisp.simulate(
+        resolution=(160, 120), theta=(250.0, -100.0), duration_us=200_000, noise_hz=2.0, seed=4
+    )
+    mixed, is_hot = with_busy_pixels(scene.events, 20, 150)
+    for result in list(track(mixed, "baf+cmax", windows=Windows(window_us=50_000)))[1:]:
+        first = result.window.index
+        hot = is_hot[first : first + len(result)]
+        assert result.signal[hot].mean() < 0.1
+        assert result.signal[~hot].mean() > 0.5
+        assert np.isfinite(result.score).all()

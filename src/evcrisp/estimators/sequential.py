@@ -13,6 +13,7 @@ from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.readings import concluded
 from evcrisp.estimators.result import Estimate
 from evcrisp.filters import Denoiser, Labels, denoiser
+from evcrisp.filters._protocol import Causal, Stream
 from evcrisp.motion import MotionModel
 from evcrisp.windows import Window
 
@@ -34,8 +35,9 @@ class Sequential:
 
     Notes
     -----
-    Labels and scores are the filter's. It starts anew with every window, so that the first events
-    of a window find no earlier ones to support them.
+    Labels and scores are the filter's. In a window by itself it starts anew, so that the first
+    events find no earlier ones to support them; :func:`evcrisp.track` lets it go on from window
+    to window, unless it looks ahead.
     """
 
     name: ClassVar[str] = "sequential"
@@ -49,12 +51,22 @@ class Sequential:
 
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate labels and motion of one window."""
-        events = window.events
-        stream = self._denoiser().start(events.resolution)
-        labels = Labels.joined([stream.label(events), stream.finish()])
+        stream = self._denoiser().start(window.events.resolution)
+        labels = Labels.joined([stream.label(window.events), stream.finish()])
+        return self.aligned(window, model, theta0, labels)
+
+    def aligned(
+        self, window: Window, model: MotionModel, theta0: Floats | None, labels: Labels
+    ) -> Estimate:
+        """Return the result of a window with labels that are known."""
         data = WindowData.of(window, model)
-        end = self.align.align(data.subset(labels.signal & ~hot_events(events)), theta0)
+        end = self.align.align(data.subset(labels.signal & ~hot_events(window.events)), theta0)
         return concluded(self, window, data, end, labels.score, labels.signal)
+
+    def ongoing(self, resolution: tuple[int, int]) -> "OngoingFilter | None":
+        """Begin a recording; None for a filter that looks ahead."""
+        stream = self._denoiser().start(resolution)
+        return OngoingFilter(self, stream) if isinstance(stream, Causal) else None
 
     def _denoiser(self) -> Denoiser:
         return denoiser(self.filter, params=self.filter_options)
@@ -65,3 +77,33 @@ class BafCmax(Sequential):
     """The paper's sequential baseline: background activity filter, then contrast maximization."""
 
     name: ClassVar[str] = "baf+cmax"
+
+
+class OngoingFilter:
+    """A filter that goes on from window to window; windows come in order and may overlap."""
+
+    def __init__(self, config: Sequential, stream: Stream) -> None:
+        self.config, self.stream = config, stream
+        self.labels = Labels.room(0)  # of the events that a window may hold again
+        self.first = 0  # number of events of the recording before these
+
+    def run(
+        self,
+        window: Window,
+        model: MotionModel,
+        theta0: Floats | None,
+        hot: NDArray[np.bool_],
+    ) -> Estimate:
+        """Estimate labels and motion of the next window; hot events, shape (n,), are noise."""
+        events = window.events
+        n_known = self.first + len(self.labels) - window.index
+        new = self.stream.label(events[max(n_known, 0) :])
+        both = Labels.joined([self.labels, new])
+        past = slice(max(window.index - self.first, 0), None)
+        self.labels = Labels(both.signal[past], both.score[past])
+        self.first = window.index
+        score = np.where(
+            hot, min(float(self.labels.score.min(initial=0.0)), 0.0), self.labels.score
+        )
+        labels = Labels(self.labels.signal & ~hot, score)
+        return self.config.aligned(window, model, theta0, labels)
