@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import statistics
+import sys
 import time
 from importlib import metadata
 
@@ -65,6 +66,26 @@ def report(name, results, **settings):
             {"benchmark": name, "settings": settings, "results": results, **facts()}, indent=2
         )
     )
+
+
+def print_table(title, header, rows):
+    """Print a table for people to stderr, where it does not mix with the JSON.
+
+    Parameters
+    ----------
+    title : str
+        What the table shows.
+    header : sequence of str
+        Names of the columns.
+    rows : sequence of sequences of str
+        Cells.
+    """
+    lines = [list(header), *(list(row) for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    print(f"\n{title}", file=sys.stderr)
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        print("  ".join(cells).rstrip(), file=sys.stderr)
 
 
 def edge_events(n, resolution=(346, 260), rate_hz=1_000_000, noise_share=0.25, seed=0):

@@ -8,6 +8,8 @@ exact   `exact` with its defaults: a threshold on the unsigned contrast map
 eja     `eja`, which is told the true share of signal
 baf     background activity filter, 5 ms
 stcf    two of the eight neighbors fired within 10 ms in the same polarity; filters start anew with every window
+
+Errors of the motion are those of `benchmarks.quality.motion`, which can be run by itself.
 """
 
 import argparse
@@ -19,11 +21,11 @@ from pathlib import Path
 import numpy as np
 from benchmarks.measure import interleaved, report
 from benchmarks.quality import scenes
+from benchmarks.quality.motion import motion_errors, show
 
 import evcrisp
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.auto import AutoRegret
-from evcrisp.estimators.cmax import Cmax
 from evcrisp.estimators.eja import Eja
 from evcrisp.estimators.exact import ExactRegret
 from evcrisp.estimators.search import find_motion
@@ -35,9 +37,6 @@ from evcrisp.windows import Window
 
 METHODS = ("auto", "exact", "eja", "baf", "stcf")
 TAU_US = 5_000
-
-#: Stripes look the same wherever they are moved along themselves: their motion cannot be told.
-NO_MOTION = "stripes"
 
 
 def labels_of(method, case):
@@ -151,41 +150,6 @@ def extremes(n_scenes, levels):
     }
 
 
-def motion_errors(n_scenes, n_seeds):
-    """Return the error of the motion without noise, and with as much noise as signal, px."""
-    chosen = [i for i in range(n_scenes) if scenes.scene_settings(i)["texture"] != NO_MOTION]
-    methods = {"auto": AutoRegret(), "cmax": Cmax(), "eja": Eja(tau=0.5)}
-    clean, noisy = [], {name: [] for name in methods}
-    for i in chosen:
-        case = scenes.simulated(i, 0.0)
-        clean.append(case.warp_error_px(AutoRegret().run(case.window, case.model).theta))
-        for seed in range(n_seeds):
-            settings = {**scenes.scene_settings(i), "seed": 1000 * (seed + 1) + i}
-            scene = evcrisp.simulate(**settings, noise_share=1.0)
-            window = Window(scene.events, 0, scenes.DURATION_US)
-            for name, method in methods.items():
-                theta = method.run(window, scene.motion).theta
-                noisy[name].append(scene.warp_error_px(theta, 0, scenes.DURATION_US))
-    return {
-        "without_noise": {"mean": float(np.mean(clean)), "most": float(np.max(clean))},
-        "with_100_percent_noise": {
-            name: {"mean": float(np.mean(v)), "interval_95": 1.96 * _deviation(v), "n": len(v)}
-            for name, v in noisy.items()
-        },
-        "auto_minus": {
-            name: _paired(np.subtract(noisy["auto"], noisy[name])) for name in ("cmax", "eja")
-        },
-    }
-
-
-def _deviation(values):
-    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
-
-
-def _paired(differences):
-    return {"mean": float(differences.mean()), "interval_95": 1.96 * _deviation(differences)}
-
-
 def timing(repeats):
     """Return the time of the parts of one window of about 40 000 events, ms."""
     case = scenes.simulated(11, 0.5)
@@ -224,6 +188,7 @@ def main():
         "motion": motion_errors(options.scenes, options.seeds),
         "timing": timing(options.repeats),
     }
+    show(results["motion"])
     if options.data:
         results["real"] = real_windows(options.data)
     settings = {key: value for key, value in vars(options).items() if key != "data"}

@@ -66,6 +66,12 @@ def scene_settings(i):
     }
 
 
+def name_of(i):
+    """Return number, model and texture of a scene in words."""
+    settings = scene_settings(i)
+    return f"{i:02d} {settings['motion']}, {settings['texture']}"
+
+
 def shift_px(model, theta):
     """Return how far the view moves in a window, root mean square over the view."""
     x, y = (v.ravel() for v in np.meshgrid(np.linspace(0, 345, 9), np.linspace(0, 259, 7)))
@@ -82,7 +88,7 @@ def simulated(i, noise_hz):
     scene = evcrisp.simulate(**settings, noise_hz=noise_hz)
     window = Window(scene.events, 0, DURATION_US)
     return Case(
-        name=f"{i:02d} {settings['motion']}, {settings['texture']}",
+        name=name_of(i),
         window=window,
         model=scene.motion,
         signal=np.asarray(scene.events.signal),

@@ -1,10 +1,16 @@
 """Speed and accuracy of the whole methods and of the search alone, against eventcv. Prints JSON.
 
-Run with ``python -m benchmarks.speed.align``. All calls see the same events, in turns, in one process. Times
-are medians; the motion error is the root mean square, over view and window, of the distance by which
-warping misses the truth. ``auto`` and ``cmax`` are the whole methods, with hot pixels, conversion and scores, and for ``auto`` labels, W and the numbers of
-the joint problem; ``search`` is what finds the motion. ``streaming`` is one window after the other of a recording, by itself. One evaluation with all events is the floor of any method that looks
-at each event at least once.
+Run with ``python -m benchmarks.speed.align [--parts growth] [--sizes 10000 100000 1000000 10000000]``. All
+calls see the same events, in turns, in one process. Times are medians; the motion error is the root mean square,
+over view and window, of the distance by which warping misses the truth.
+
+windows     cold and warm, against eventcv. ``auto`` and ``cmax`` are the whole methods, with hot pixels, conversion
+            and scores, and for ``auto`` labels, W and the numbers of the joint problem; ``search`` is what finds
+            the motion.
+streaming   one window after the other of a recording, by itself
+stages      where the time of a cold search goes. One evaluation with all events is the floor of any method that
+            looks at each event at least once.
+growth      a window of 20 ms with more and more events, none of them twice; see `dense_window`
 """
 
 import argparse
@@ -35,6 +41,8 @@ SCENES = {
     "rocks": ("rocks", (-350.0, -520.0)),
 }
 NOISE_HZ = (0.0, 2.0, 10.0)
+
+PARTS = ("windows", "streaming", "stages", "growth")
 
 
 def window_of(texture, theta, noise_hz, n_events, seed=0):
@@ -150,35 +158,47 @@ def stages(n_events, repeats):
     }
 
 
+def dense_window(n_events, duration_us=20_000):
+    """Return a simulation and a window of a fixed length with a number of events, none of them twice.
+
+    The more events, the lower is the contrast at which the sensor fires, 0.2 up to 300 000 events, and
+    the more noise there is. More events result than are wanted, of which a random choice is taken. Drawing
+    some events again and again would be too easy: copies fall on places that the cache holds already.
+    """
+    finer = max(1.0, n_events / 300_000)
+    scene = simulate(
+        texture="rocks", theta=(350.0, -520.0), noise_hz=2.0 * finer, resolution=RESOLUTION,
+        duration_us=duration_us, seed=0, c_on=0.2 / finer, c_off=0.2 / finer, refractory_us=0.0,
+    )  # fmt: skip
+    chosen = np.random.default_rng(0).permutation(len(scene.events))[:n_events]
+    return scene, Window(scene.events[np.sort(chosen)], 0, duration_us)
+
+
 def growth(sizes, repeats):
-    """Return times for more and more events of one window, drawn from it again and again."""
-    scene, base = window_of("rocks", (350.0, -520.0), 2.0, 100_000)
+    """Return times for more and more events in a window of one length; see `dense_window`."""
     rows = {}
     for n_events in sizes:
-        drawn = np.random.default_rng(0).integers(0, len(base.events), n_events)
-        window = Window(base.events[np.sort(drawn)], base.t_start, base.t_end)
+        scene, window = dense_window(n_events)
         _, data = data_without_hot_pixels(window, scene.motion)
         n = max(1, min(repeats, 20_000_000 // n_events))
         cold, found = milliseconds(lambda d=data: search.find_motion(d), n)
         warm, _ = milliseconds(lambda d=data, f=found: search.find_motion(d, 1.02 * f.theta), n)
-        run, _ = milliseconds(lambda w=window: Cmax().run(w, scene.motion), n)
-        auto, _ = milliseconds(lambda w=window: AutoRegret().run(w, scene.motion), n)
+        cmax, _ = milliseconds(lambda w=window, s=scene: Cmax().run(w, s.motion), n)
+        auto, result = milliseconds(lambda w=window, s=scene: AutoRegret().run(w, s.motion), n)
+        times = {"cold": cold, "warm": warm, "cmax": cmax, "auto": auto}
         rows[n_events] = {
-            "cold_ms": cold, "warm_ms": warm, "cmax_ms": run, "auto_ms": auto,
-            "cold_ns_per_event": 1e6 * cold / n_events, "auto_ns_per_event": 1e6 * auto / n_events,
+            **{f"{name}_ms": ms for name, ms in times.items()},
+            **{f"{name}_ns_per_event": 1e6 * ms / n_events for name, ms in times.items()},
             "error_px": scene.warp_error_px(found.theta, 0, window.t_end),
-        }  # fmt: skip
+            "auto_error_px": scene.warp_error_px(result.theta, 0, window.t_end),
+        }
     return rows
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--events", type=int, default=35_000)
-    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
-    options = parser.parse_args()
+def comparison(n_events, repeats):
+    """Return all windows, and medians and means over them."""
     windows = {
-        f"{name}, {noise_hz:g} Hz/px": compare(*scene, noise_hz, options.events, options.repeats)
+        f"{name}, {noise_hz:g} Hz/px": compare(*scene, noise_hz, n_events, repeats)
         for name, scene in SCENES.items()
         for noise_hz in NOISE_HZ
     }
@@ -195,13 +215,28 @@ def main():
         "lowest_ratio": {name: min(values) for name, values in ratios.items()},
         "mean_error_px": {name: statistics.fmean(values) for name, values in errors.items()},
     }
-    results = {
-        "summary": summary,
-        "windows": windows,
-        "streaming": streaming(options.events, 5),
-        "stages_ms": stages(options.events, 30),
-        "growth": growth(options.sizes, options.repeats),
-    }
+    return {"summary": summary, "windows": windows}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--events", type=int, default=35_000)
+    parser.add_argument(
+        "--sizes", type=int, nargs="*", default=[10_000, 100_000, 1_000_000],
+        help="numbers of events of `growth`; 10000000 takes half a minute and 2 GB more",
+    )  # fmt: skip
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    options = parser.parse_args()
+    results = {}
+    if "windows" in options.parts:
+        results |= comparison(options.events, options.repeats)
+    if "streaming" in options.parts:
+        results["streaming"] = streaming(options.events, 5)
+    if "stages" in options.parts:
+        results["stages_ms"] = stages(options.events, 30)
+    if "growth" in options.parts:
+        results["growth"] = growth(options.sizes, options.repeats)
     report("align", results, **vars(options))
 
 
