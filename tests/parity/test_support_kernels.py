@@ -408,3 +408,11 @@ def test_limits_are_those_of_numbers_only(wrong):
         values[5] = wrong
         expected = np.nan, np.nan
     np.testing.assert_array_equal(converting.limits_of(values), expected)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5000])
+def test_events_are_ordered_by_row_and_then_by_time(n):
+    y = np.random.default_rng(2).integers(0, 60, n).astype(np.uint16)
+    order = np.empty(n, np.int32)
+    linking.order_by_row(y, 60, order)
+    np.testing.assert_array_equal(order, np.argsort(y, kind="stable"))

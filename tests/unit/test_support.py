@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from evcrisp import Camera, Events, Window
+from evcrisp import Camera, Events, Window, simulate
 from evcrisp.estimators import scratch
+from evcrisp.estimators import support as supporting
 from evcrisp.estimators.alignment import WindowData
 from evcrisp.estimators.background import (
     LEAST_EVIDENCE,
@@ -18,7 +19,7 @@ from evcrisp.estimators.background import (
 )
 from evcrisp.estimators.exposure import exposure_of
 from evcrisp.estimators.support import weigh_evidence
-from evcrisp.estimators.view import LinkedWindow
+from evcrisp.estimators.view import LinkedWindow, Pixels
 from evcrisp.kernels.support import Marks
 from evcrisp.motion import MOTION_MODELS, Rotation, Translation, motion_model
 from evcrisp.simulation import DEFAULT_THETA
@@ -173,7 +174,9 @@ def test_a_pixel_does_not_speak_for_itself():
 def support_of(events, theta=(0.0, 0.0)):
     """Return what other pixels put at the place of each event, in events per px and window."""
     data = WindowData.of(Window(events, 0, DURATION_US), Translation())
-    view = LinkedWindow.of(data, events).at(data.warp, np.array(theta), np.ones(len(events), bool))
+    view = LinkedWindow.of(data, Pixels(events.x, events.y, events.p)).at(
+        data.warp, np.array(theta), np.ones(len(events), bool)
+    )
     return view.support()[0]
 
 
@@ -217,6 +220,25 @@ def test_events_that_do_not_vote_support_nobody():
     events, which = merged(noise(300), line(800.0))
     evidence = weighed(events, (800.0, 0.0), voting=which == 0)
     assert evidence.signal[which == 1].mean() < 0.1
+
+
+@pytest.mark.parametrize("motion", ["translation", "rotation"])
+def test_many_events_are_weighed_row_by_row_with_the_same_end(motion, monkeypatch):
+    scene = simulate(
+        resolution=(160, 120), motion=motion, duration_us=DURATION_US, noise_hz=20.0, seed=3
+    )
+    data = WindowData.of(Window(scene.events, 0, DURATION_US), scene.motion)
+    voting = np.random.default_rng(1).random(len(data)) < 0.95
+    settings = {"voting": voting, "false_alarm": 0.1}
+    theta = scene.theta(0, DURATION_US)
+    plain = weigh_evidence(data, scene.events, theta, **settings)
+    monkeypatch.setattr(supporting, "_MANY_EVENTS", 100)
+    rows = weigh_evidence(data, scene.events, theta, **settings)
+    # Maps add up in another order, in single precision.
+    assert rows.threshold == pytest.approx(plain.threshold, rel=1e-4)
+    np.testing.assert_allclose(rows.score, plain.score, rtol=1e-4, atol=1e-4)
+    assert (rows.signal == plain.signal).mean() > 0.9999
+    assert rows.background == pytest.approx(plain.background, rel=1e-6)
 
 
 def test_a_false_alarm_rate_of_nearly_none_has_a_threshold():
@@ -328,7 +350,7 @@ def test_an_absurd_motion_has_an_exposure_that_is_a_number(theta):
 def test_the_map_holds_all_events_and_probes_of_a_sane_motion():
     events, _ = merged(noise(50), line(2000.0))
     data = WindowData.of(Window(events, 0, DURATION_US), Translation())
-    window = LinkedWindow.of(data, events)
+    window = LinkedWindow.of(data, Pixels(events.x, events.y, events.p))
     support, probe_support = window.at(
         data.warp, np.array([2000.0, -900.0]), np.ones(len(events), bool)
     ).support()

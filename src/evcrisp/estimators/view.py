@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from evcrisp.estimators.background import Probes, n_probes_for, uniform_probes
 from evcrisp.estimators.border import border_limits
 from evcrisp.estimators.exposure import Exposure, exposure_of
 from evcrisp.estimators.scratch import places_in_window, scratch, scratch_singles
-from evcrisp.events import Events
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
 
 if TYPE_CHECKING:
@@ -30,6 +29,14 @@ Integers = NDArray[np.int32]
 _REACH_PX = 3
 
 
+class Pixels(NamedTuple):
+    """Where events happened; all arrays have shape (n,), without gaps."""
+
+    x: NDArray[np.uint16]
+    y: NDArray[np.uint16]
+    p: Bools
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkedWindow:
     """The events of a window, with those of one pixel linked, and probes among them. All is scratch."""
@@ -43,16 +50,16 @@ class LinkedWindow:
     probe_after: Integers  # (n_probes,) and after it
 
     @classmethod
-    def of(cls, data: WindowData, events: Events) -> "LinkedWindow":
-        """Link the events of a window."""
+    def of(cls, data: WindowData, pixels: Pixels) -> "LinkedWindow":
+        """Link the events of a window; those of one pixel come in the order of time."""
         from evcrisp.kernels.columns import in_windows
         from evcrisp.kernels.links import Links, link, link_probes
 
-        n, (width, height) = len(events), data.resolution
+        n, (width, height) = len(data), data.resolution
         rows = scratch("links", 3, n + 1, dtype=np.int32)
         links = Links(*rows, scratch("last", 2 * height * width, dtype=np.int32))
-        p = events.p.view(np.uint8)
-        link(events.x, events.y, p, height, width, links)
+        p = pixels.p.view(np.uint8)
+        link(pixels.x, pixels.y, p, height, width, links)
         t = scratch_singles("t", n + 1)
         in_windows(data.warp.dt, data.duration_s, t[:n])
         probes = uniform_probes(data.resolution, n_probes_for(n))
