@@ -1,5 +1,7 @@
 """How a lens bends rays, and which ray was bent to where; rays are slopes ``(X/Z, Y/Z)``."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,8 +37,7 @@ def bend(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 def bend_seen(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Return the same, but NaN beyond the edge at which the image folds: no pixel sees these rays."""
-    radius = np.hypot(x, y)
-    limit = _limit(distortion, float(radius.max(initial=0.0, where=np.isfinite(radius))))
+    radius, limit = np.hypot(x, y), _limit(distortion)
     with np.errstate(over="ignore", invalid="ignore"):
         seen = np.where(radius <= limit, 1.0, np.nan)
         return bend(distortion, x * seen, y * seen)
@@ -75,13 +76,6 @@ def _radial(distortion: Distortion, r2: Floats) -> Floats:
     return 1.0 + r2 * (k1 + r2 * (k2 + r2 * k3))
 
 
-def _growth(distortion: Distortion, r: Floats) -> Floats:
-    """Return the derivative of the bent radius by the radius."""
-    k1, k2, _, _, k3 = distortion
-    r2 = r * r
-    return 1.0 + r2 * (3.0 * k1 + r2 * (5.0 * k2 + r2 * 7.0 * k3))
-
-
 def _derivatives(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
     """Return d xb / dx, d xb / dy (which is d yb / dx) and d yb / dy of what is bent."""
     k1, k2, p1, p2, k3 = distortion
@@ -98,27 +92,25 @@ def _radial_start(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats,
     """Return the rays that the radial part puts to x, y, from a table, and how far out rays may lie."""
     radius = np.hypot(x, y)
     end = _REACH * float(radius.max(initial=0.0, where=np.isfinite(radius)))
-    fold = _fold(distortion, end)
+    fold = _fold(distortion)
     table = np.linspace(0.0, min(end, _BEFORE_FOLD * fold), _TABLE)
     found = np.interp(radius, table * _radial(distortion, table * table), table)
     scale = np.divide(found, radius, out=np.ones(radius.shape), where=radius > 0.0)
-    return x * scale, y * scale, _limit(distortion, end)
+    return x * scale, y * scale, _limit(distortion)
 
 
-def _limit(distortion: Distortion, end: float) -> float:
-    """Return how far out rays may lie; infinity if the image does not fold before ``end``."""
+def _limit(distortion: Distortion) -> float:
+    """Return how far out rays may lie; infinity if the image does not fold."""
     _, _, p1, p2, _ = distortion
-    return _fold(distortion, end) * (_BEYOND_FOLD if p1 or p2 else 1.0)
+    return _fold(distortion) * (_BEYOND_FOLD if p1 or p2 else 1.0)
 
 
-def _fold(distortion: Distortion, end: float) -> float:
-    """Return the radius at which the bent radius ceases to grow; infinity if not before ``end``."""
-    start = 0.0
-    for _ in range(5):
-        table = np.linspace(start, end, _TABLE)
-        falls = ~(_growth(distortion, table) > 0.0)
-        if not falls.any():
-            return np.inf
-        first = int(np.argmax(falls))
-        start, end = float(table[first - 1]), float(table[first])
-    return start
+@lru_cache(maxsize=64)
+def _fold(distortion: Distortion) -> float:
+    """Return the radius at which the bent radius ceases to grow: the first root of its derivative."""
+    k1, k2, _, _, k3 = distortion
+    # A polynomial of the square of the radius; roots of no size that matters spoil the others.
+    terms = [c if abs(c) > 1e-12 else 0.0 for c in (7.0 * k3, 5.0 * k2, 3.0 * k1, 1.0)]
+    roots = np.roots(terms)
+    squares = roots.real[(np.abs(roots.imag) < 1e-9 * np.abs(roots)) & (roots.real > 0.0)]
+    return float(np.sqrt(squares.min())) if squares.size else np.inf

@@ -80,8 +80,8 @@ class Camera:
     def from_file(cls, path: str | Path) -> "Camera":
         """Read ``fx fy cx cy`` and, where given, ``k1 k2 p1 p2 k3`` from a text file.
 
-        This is the ``calib.txt`` of the Event Camera Dataset; lines that begin with ``#``, or that
-        follow the first nine numbers, are not read.
+        This is the ``calib.txt`` of the Event Camera Dataset; what stands behind a ``#``, and lines
+        that follow the first nine numbers, are not read.
         """
         path = Path(path)
         wanted = f"{path}: a calibration must be 4 or 9 numbers, fx fy cx cy k1 k2 p1 p2 k3"
@@ -90,8 +90,8 @@ class Camera:
             with path.open(encoding="utf-8") as file:
                 lines = file.read(_MAX_FILE_CHARACTERS).splitlines()
             for line in lines:
-                if len(values) < 9 and not line.lstrip().startswith("#"):
-                    values += [float(word) for word in line.split()]
+                if len(values) < 9:
+                    values += [float(word) for word in line.partition("#")[0].split()]
         except UnicodeDecodeError as error:
             raise ConfigError(f"{wanted}; this is no text.") from error
         except ValueError as error:

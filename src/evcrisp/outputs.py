@@ -31,7 +31,7 @@ from evcrisp.tracking import Windows, track
 from evcrisp.voting import LabeledChunk, vote
 
 #: Ends of a search that tell no motion.
-_UNKNOWN = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE)
+_UNKNOWN = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.OUTSIDE)
 
 
 @dataclass(slots=True)
@@ -120,7 +120,9 @@ class _Journal:
         # What was not found is no motion of zero.
         theta = np.full_like(result.theta, np.nan) if result.status in _UNKNOWN else result.theta
         numbers = (repr(float(value)) for value in theta)
-        self.motion.writerow([*row, *numbers, " | ".join(result.warnings)])
+        # Not every reader of such files knows that a comma may stand in quotes.
+        doubts = " | ".join(result.warnings).replace(",", ";")
+        self.motion.writerow([*row, *numbers, doubts])
         return result
 
     def note_labels(self, chunk: LabeledChunk) -> Events:

@@ -73,16 +73,16 @@ def random_paths(seed, width=WIDTH, height=HEIGHT):
     rng = np.random.default_rng(seed)
     rows, columns = height + 2 * PADDING, width + 2 * PADDING
     y, x = np.mgrid[0 : rows + 8 : 8, 0 : columns + 8 : 8] - PADDING - 10.0
-    moved = np.empty((4, *x.shape))
-    for first in (0, 2):
-        vx, vy, turn, growth = rng.uniform(-1.0, 1.0, 4) * (6.0, 6.0, 0.1, 0.1)
+    moved = np.empty((5, *x.shape))
+    for first, most in ((0, 0.1), (2, 0.008)):
+        vx, vy, turn, growth = rng.uniform(-1.0, 1.0, 4) * (6.0, 6.0, most, most)
         moved[first] = vx + growth * x - turn * y
         moved[first + 1] = vy + growth * y + turn * x
     sides = np.array([-0.5, -0.5, width - 0.5, height - 0.5]) + PADDING
     paths = exposing.Paths(moved, 0.125, 2.0, sides, np.empty(4))
-    share = np.empty(x.shape)
-    exposing.share_at_nodes(paths, 8, share)
-    exposing.whole_part(share, 8, paths.whole)
+    partly = np.empty(x.shape, bool)
+    exposing.look_at_nodes(paths, 8, partly)
+    exposing.whole_part(partly, 8, paths.whole)
     return paths
 
 
@@ -170,12 +170,12 @@ def exposures(paths, x, y):
     """Return the share of many moments in which places, px of the map, are on the sensor."""
     t = (np.arange(2000)[:, None] + 0.5) / 2000 - 0.5
     axes = tuple(8.0 * np.arange(n) for n in paths.moved.shape[1:])
-    along_x, along_y, to_x, to_y = (interpn(axes, field, (y, x)) for field in paths.moved)
+    along_x, along_y, to_x, to_y, area = (interpn(axes, field, (y, x)) for field in paths.moved)
     seen = np.ones((t.size, x.size), bool)
     for place, along, to, side in ((x, along_x, to_x, WIDTH), (y, along_y, to_y, HEIGHT)):
         at = place - PADDING + to + np.where(np.abs(along) > paths.soft_px, along, 2.0) * t
         seen &= (at >= -0.5) & (at <= side - 0.5)
-    return seen.mean(axis=0)
+    return seen.mean(axis=0) * area
 
 
 def expected_support(case, marks):
@@ -372,6 +372,14 @@ def test_a_place_is_seen_on_the_path_between_those_of_the_nodes_around_it(case):
     np.testing.assert_allclose(found, np.maximum(expected, 0.1), atol=2e-3)
 
 
+def test_the_area_of_a_node_is_that_of_its_growth():
+    paths = random_paths(4)
+    x, y = paths.moved[2], paths.moved[3]
+    growth = (x[1, 2] - x[1, 1]) / 8.0
+    turn = (y[1, 2] - y[1, 1]) / 8.0
+    np.testing.assert_allclose(paths.moved[4], (1.0 + growth) ** 2 + turn**2)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_whole_part_was_in_view_all_the_time(seed):
     paths = random_paths(seed, 90, 70)
@@ -380,12 +388,12 @@ def test_the_whole_part_was_in_view_all_the_time(seed):
     assert bottom > top
     for y in np.arange(top, bottom + 0.1, 2.0):
         for x in np.arange(left, right + 0.1, 2.0):
-            assert exposing.exposure_at(paths, x, y) > 0.99
+            assert abs(exposing.exposure_at(paths, x, y) - 1.0) <= 0.02
 
 
 def test_nothing_is_always_in_view_if_all_is_in_view_for_half_the_time():
     whole = np.empty(4)
-    exposing.whole_part(np.full((6, 5), 0.5), 4, whole)
+    exposing.whole_part(np.ones((6, 5), bool), 4, whole)
     assert whole[2] < whole[0] or whole[3] < whole[1]
 
 

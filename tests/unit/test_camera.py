@@ -108,7 +108,7 @@ def test_a_calibration_may_lack_distortion(tmp_path):
 
 def test_remarks_and_what_follows_a_calibration_are_not_read(tmp_path):
     path = tmp_path / "calib.txt"
-    path.write_text("# fx fy cx cy k1 k2 p1 p2 k3\n10 11 12 13\n0 0 0 0 0\n346 260\n")
+    path.write_text("# fx fy cx cy k1 k2 p1 p2 k3\n10 11 12 13 # px\n0 0 0 0 0\n346 260\n")
     assert Camera.from_file(path) == Camera(10, 11, 12, 13)
 
 

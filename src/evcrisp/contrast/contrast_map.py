@@ -205,13 +205,10 @@ class ContrastMap:
         out_x, out_y = out or (None, None)
         if self.scale == 1:
             return np.add(x, self.padding_px, out=out_x), np.add(y, self.padding_px, out=out_y)
-        moved = []
-        for position, into in ((x, out_x), (y, out_y)):
-            # In this order the middle of the first pixels is exactly 0.
-            position = np.add(position, self.padding_px + 0.5, out=into)
-            position = np.divide(position, self.scale, out=position)
-            moved.append(np.subtract(position, 0.5, out=position))
-        return moved[0], moved[1]
+        # In this order the middle of the first pixels is exactly 0.
+        x, y = (np.add(c, self.padding_px + 0.5, out=o) for c, o in ((x, out_x), (y, out_y)))
+        x, y = np.divide(x, self.scale, out=out_x), np.divide(y, self.scale, out=out_y)
+        return np.subtract(x, 0.5, out=out_x), np.subtract(y, 0.5, out=out_y)
 
     def vote(self, u: Floats, v: Floats, weight: Floats, votes: Floats) -> None:
         """Add events at positions on the map to ``votes``; no blur. A part of :meth:`build`."""

@@ -1,4 +1,4 @@
-"""How long the places of a map were in view during a window."""
+"""How long the places of a map were in view during a window, and by how many pixels."""
 
 import math
 from collections.abc import Callable
@@ -37,7 +37,10 @@ def exposure_of(
     resolution: tuple[int, int],
     padding_px: int,
 ) -> Exposure:
-    """Return how long places were in view in a window, on a map with a border."""
+    """Return how long places were in view in a window, on a map with a border.
+
+    A lens that is undone makes places of several pixels, or of a part of one: these count as well.
+    """
     from evcrisp.kernels.exposure import divide_by_paths, divide_by_sweep
 
     if isinstance(model, Translation):
@@ -69,19 +72,22 @@ def paths_of(
     padding_px: int,
 ) -> "Paths":
     """Return on what paths the places of the map cross the sensor; scratch."""
-    from evcrisp.kernels.exposure import Paths, share_at_nodes, whole_part
+    from evcrisp.kernels.exposure import Paths, look_at_nodes, whole_part
 
     x, y = _nodes(resolution, padding_px)
+    ends = duration_s * np.array([[[-0.5]], [[0.5]]])
+    moved = scratch("nodes", 5, *x.shape)
     with np.errstate(all="ignore"):
-        begin, end = (model.inverse(theta, x, y, s * duration_s) for s in (-0.5, 0.5))
-        moved = np.stack((*np.subtract(end, begin), *(0.5 * np.add(begin, end) - (x, y))))
+        for k, (at, place) in enumerate(zip(model.inverse(theta, x, y, ends), (x, y), strict=True)):
+            moved[k] = at[1] - at[0]
+            moved[k + 2] = 0.5 * (at[0] + at[1]) - place
     # What is not a number is nowhere near the view.
-    np.nan_to_num(moved, copy=False, nan=_FAR_PX, posinf=_FAR_PX, neginf=-_FAR_PX)
+    np.nan_to_num(moved[:4], copy=False, nan=_FAR_PX, posinf=_FAR_PX, neginf=-_FAR_PX)
     sides = np.array([-0.5, -0.5, resolution[0] - 0.5, resolution[1] - 0.5]) + padding_px
     paths = Paths(moved, 1.0 / _NODE_PX, _SOFT_PX, sides, np.empty(4))
-    share = scratch("nodes", *x.shape)
-    share_at_nodes(paths, _NODE_PX, share)
-    whole_part(share, _NODE_PX, paths.whole)
+    partly = scratch("partly", *x.shape, dtype=np.bool_)
+    look_at_nodes(paths, _NODE_PX, partly)
+    whole_part(partly, _NODE_PX, paths.whole)
     return paths
 
 

@@ -23,7 +23,7 @@ MAX_LOG_AREA = 0.6
 _STIFFNESS = 100.0  # of the wall behind the bound
 
 #: What comes so near to the bound was stopped by it.
-_AT_WALL = 0.99
+_AT_WALL = 0.98
 
 #: The bound holds to first order; a motion whose area changes by so many times as much has collapsed.
 _EXCESS = 1.1

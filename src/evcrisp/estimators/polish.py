@@ -29,10 +29,6 @@ def span_s(data: WindowData) -> float:
 class Sharpness(Protocol):
     """How sharp the events of a window are at a motion: an alignment, or several at once."""
 
-    def iwe(self, theta: Floats) -> Floats:
-        """Return the contrast map at ``theta``."""
-        ...
-
     def value(self, theta: Floats) -> float:
         """Return the objective at ``theta``; larger is sharper."""
         ...
@@ -108,6 +104,13 @@ def polish(
     found, last = scaling.theta(scaled), sharpnesses[-1]
     if has_collapsed(data.warp.model, found, data.resolution, span_s(data), max_log_area):
         status = Status.COLLAPSED
-    elif float(np.abs(last.iwe(found)).sum()) < MIN_EVENTS:
+    elif _n_in_view(data, found) < MIN_EVENTS:
         status = Status.OUTSIDE
     return SolverResult(found, last.value(found), n_eval, status)
+
+
+def _n_in_view(data: WindowData, theta: Floats) -> int:
+    """Return how many events a motion leaves where the sensor is."""
+    x, y = data.warp.warp(theta)
+    width, height = data.resolution
+    return int(np.count_nonzero((x >= 0.0) & (x < width) & (y >= 0.0) & (y < height)))

@@ -12,6 +12,7 @@ from evcrisp.estimators.cmax import Cmax
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.readings import concluded
 from evcrisp.estimators.result import Estimate
+from evcrisp.events import Events
 from evcrisp.filters import Denoiser, Labels, denoiser
 from evcrisp.filters._protocol import Causal, Stream
 from evcrisp.motion import MotionModel
@@ -95,15 +96,19 @@ class OngoingFilter:
         hot: NDArray[np.bool_],
     ) -> Estimate:
         """Estimate labels and motion of the next window; hot events, shape (n,), are noise."""
-        events = window.events
-        n_known = self.first + len(self.labels) - window.index
-        new = self.stream.label(events[max(n_known, 0) :])
+        n_known = max(self.first + len(self.labels) - window.index, 0)
+        new = self._labeled(window.events[n_known:], hot[n_known:])
         both = Labels.joined([self.labels, new])
         past = slice(max(window.index - self.first, 0), None)
-        self.labels = Labels(both.signal[past], both.score[past])
-        self.first = window.index
-        score = np.where(
-            hot, min(float(self.labels.score.min(initial=0.0)), 0.0), self.labels.score
-        )
+        self.labels, self.first = Labels(both.signal[past], both.score[past]), window.index
+        lowest = min(float(self.labels.score.min(initial=0.0)), 0.0)
+        score = np.where(hot, lowest, self.labels.score)
         labels = Labels(self.labels.signal & ~hot, score)
         return self.config.aligned(window, model, theta0, labels)
+
+    def _labeled(self, events: Events, hot: NDArray[np.bool_]) -> Labels:
+        """Return labels of new events; those of hot pixels support nobody."""
+        labels = Labels(np.zeros(hot.size, np.bool_), np.zeros(hot.size))
+        cool = self.stream.label(events[~hot])
+        labels.signal[~hot], labels.score[~hot] = cool.signal, cool.score
+        return labels

@@ -18,6 +18,9 @@ LEAST_EXPOSURE = np.float32(0.1)
 
 _HALF = np.float32(0.5)
 
+#: Areas that differ less from 1 are 1. Beyond the others, a lens folds.
+_NEARLY, _LEAST_AREA, _MOST_AREA = 0.02, 0.25, 4.0
+
 #: Marks that are looked at together, so that they stay in the cache.
 _BLOCK = 1024
 
@@ -36,7 +39,9 @@ class Sweep(NamedTuple):
 class Paths(NamedTuple):
     """The ways on which places cross the sensor during a window, known at the nodes of a grid."""
 
-    moved: np.ndarray  # (4, rows, columns) float64, px: along x and y; from the place to its middle
+    #: (5, rows, columns) float64: px along x and y, px from the place to the middle of its way, and the
+    #: area of the sensor that sees an area of places
+    moved: np.ndarray
     nodes_per_px: float
     soft_px: float  # what a way is at least, along each axis
     sides: np.ndarray  # (4,) float64, px of the map: left, top, right, bottom of the sensor
@@ -60,30 +65,40 @@ def _share(x, y, along_x, along_y, to_x, to_y, sides, soft):
 
 
 @njit
-def share_at_nodes(paths, node_px, share):
-    """Find how long the nodes were in view; below 0 for those that never were.
+def look_at_nodes(paths, node_px, partly):
+    """Find which nodes were not in view all the time by one pixel each; fill in their areas.
 
-    paths : Paths      node_px : int64      share : (rows, columns) float64, filled
+    paths : Paths      node_px : int64      partly : (rows, columns) bool, filled
     """
     moved = paths.moved
-    for j in range(share.shape[0]):
-        for i in range(share.shape[1]):
-            share[j, i] = _share(
+    rows, columns = partly.shape
+    for j in range(rows):
+        for i in range(columns):
+            share = _share(
                 i * node_px, j * node_px, moved[0, j, i], moved[1, j, i], moved[2, j, i],
                 moved[3, j, i], paths.sides, paths.soft_px,
             )  # fmt: skip
+            left, right = max(i - 1, 0), min(i + 1, columns - 1)
+            above, below = max(j - 1, 0), min(j + 1, rows - 1)
+            across, down = (right - left) * node_px, (below - above) * node_px
+            xx = 1.0 + (moved[2, j, right] - moved[2, j, left]) / across
+            yx = (moved[3, j, right] - moved[3, j, left]) / across
+            xy = (moved[2, below, i] - moved[2, above, i]) / down
+            yy = 1.0 + (moved[3, below, i] - moved[3, above, i]) / down
+            area = min(max(abs(xx * yy - xy * yx), _LEAST_AREA), _MOST_AREA)
+            moved[4, j, i] = area
+            partly[j, i] = share < 1.0 or abs(area - 1.0) > _NEARLY
 
 
 @njit
-def whole_part(share, node_px, whole):
+def whole_part(partly, node_px, whole):
     """Find a large rectangle of places that were in view all the time.
 
     Sides with most nodes that were not are taken away, one after the other.
-    share : (rows, columns) float64, of the window, at nodes      node_px : int64
+    partly : (rows, columns) bool, of nodes      node_px : int64
     whole : (4,) float64, filled: left, top, right, bottom, px; no place lies in it if it is empty
     """
-    partly = share < 1.0
-    top, left, bottom, right = 0, 0, share.shape[0], share.shape[1]
+    top, left, bottom, right = 0, 0, partly.shape[0], partly.shape[1]
     n_left = partly.sum()
     while n_left > 0:
         sides = (
@@ -116,7 +131,7 @@ def _between(field, i, j, a, b):
 
 @fused
 def exposure_at(paths, x, y):
-    """Return the share of the window in which a place, px of the map, was in view.
+    """Return the share of the window in which a place, px of the map, was in view, times its pixels.
 
     Its path is interpolated between those of the four nodes around it.
     """
@@ -129,7 +144,7 @@ def exposure_at(paths, x, y):
     along_x, along_y = _between(moved[0], i, j, a, b), _between(moved[1], i, j, a, b)
     to_x, to_y = _between(moved[2], i, j, a, b), _between(moved[3], i, j, a, b)
     share = _share(x, y, along_x, along_y, to_x, to_y, paths.sides, paths.soft_px)
-    return max(share, LEAST_EXPOSURE)
+    return max(share * _between(moved[4], i, j, a, b), LEAST_EXPOSURE)
 
 
 @fused

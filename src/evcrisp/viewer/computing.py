@@ -25,7 +25,9 @@ Progress = Callable[[float], None]
 #: Filters see this much before the window, so that their state is not that of a start.
 LEAD_US = 200_000
 
-_FLAWED = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAPSED)
+_FLAWED = (
+    Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAPSED, Status.OUTSIDE,
+)  # fmt: skip
 
 
 @dataclass(slots=True)
