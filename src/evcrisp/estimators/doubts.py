@@ -22,7 +22,7 @@ _SHORT_PX, _FEW_EVENTS = 6.0, 5_000
 _CERTAIN = 11.0
 
 #: A few events are mostly enough to be certain; at most so many decide.
-_SOME, _MOST = 4_096, 50_000
+_SOME, _MOST = 8_192, 50_000
 
 #: The kernel of the search.
 _CONTRAST = ContrastMap(footprint="spline", sigma_px=0.0, scale=2)
