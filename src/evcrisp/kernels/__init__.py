@@ -38,3 +38,6 @@ fused = compiled(error_model="numpy", fastmath={"contract"})
 
 #: The same for sums, which may be added in any order.
 accumulating = compiled(error_model="numpy", fastmath={"contract", "reassoc"})
+
+#: The same for kernels that no NaN can reach, so that the larger of two numbers is one instruction.
+finite = compiled(error_model="numpy", fastmath={"contract", "nnan", "nsz"})

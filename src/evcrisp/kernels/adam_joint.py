@@ -2,8 +2,7 @@
 
 import math
 
-from evcrisp.kernels import njit
-from evcrisp.kernels.confidence import summing
+from evcrisp.kernels import njit, summing
 
 
 @summing

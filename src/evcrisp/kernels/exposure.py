@@ -8,10 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evcrisp.kernels import compiled, fused, njit
-
-#: No position is NaN, so that the larger of two numbers is one instruction.
-finite = compiled(error_model="numpy", fastmath={"contract", "nnan", "nsz"})
+from evcrisp.kernels import finite, fused, njit
 
 #: Places that were in view for a shorter share of the window are treated as if it were this.
 LEAST_EXPOSURE = np.float32(0.1)

@@ -5,11 +5,8 @@ Links are those of `links`. Positions may have single or double precision.
 
 import numpy as np
 
-from evcrisp.kernels import compiled
+from evcrisp.kernels import finite
 from evcrisp.kernels.spline import taps
-
-#: No position is NaN, so that the larger of two numbers is one instruction.
-finite = compiled(error_model="numpy", fastmath={"contract", "nnan", "nsz"})
 
 #: More events of a source than this are put on a small map of their own instead of being compared
 #: one by one. Where that does not fit, so many on each side in time are kept from supporting an event.

@@ -4,8 +4,7 @@ A pixel on the outermost frame has no slope. Both filters are divided by 8, so t
 pixel has slope 1; the mean is over all pixels, the frame included.
 """
 
-from evcrisp.kernels import njit
-from evcrisp.kernels.statistics import summing
+from evcrisp.kernels import njit, summing
 
 
 @summing
