@@ -183,16 +183,11 @@ def run_to_folder(
         If the run was ended early and nothing was written.
     """
     start = time.perf_counter()
-    format_name = recording.format if recording.format in WRITERS else "npz"
-    writer = WRITERS[format_name]()
+    writer = WRITERS[recording.format if recording.format in WRITERS else "npz"]()
     clean = folder / f"{_stem(recording)}.clean{writer.suffixes[0]}"
     # The summary appears last: where it is, the other files belong to it.
     names = ("summary.json", "motion.csv", "labels.npz", clean.name)
-    for name in names:
-        refuse_inputs(folder / name, recording.path)
-    has_results = any((folder / name).exists() for name in names)
-    if overwrite:
-        _refuse_others(folder / names[0], recording)
+    has_results = _has_results(folder, names, recording, overwrite=overwrite)
     stop = Stop() if stop is None else stop
     windows = Windows() if windows is None else windows
     estimator = configured(ESTIMATORS, method, "method", params)
@@ -214,11 +209,7 @@ def run_to_folder(
             raise KeyboardInterrupt
         lines.close()
         summary = {
-            "evcrisp": evcrisp.__version__,
-            "input": _name(recording),
-            "format": recording.format,
-            "output": clean.name,
-            "resolution": recording.resolution,
+            **_input_facts(recording, clean),
             "method": method,
             "motion": motion,
             "config": _plain(estimator),
@@ -230,6 +221,16 @@ def run_to_folder(
         _write_text(summary_path, json.dumps(summary, indent=2) + "\n")
     # Not in the file: the same input gives the same bytes.
     return {**summary, "elapsed_s": round(time.perf_counter() - start, 3)}
+
+
+def _input_facts(recording: Recording, clean: Path) -> dict[str, Any]:
+    return {
+        "evcrisp": evcrisp.__version__,
+        "input": _name(recording),
+        "format": recording.format,
+        "output": clean.name,
+        "resolution": recording.resolution,
+    }
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -259,6 +260,17 @@ def _cleaned(
         yield journal.note_labels(chunk)
     if not journal.labels.names:
         yield journal.note_labels(LabeledChunk(Events.empty(resolution), np.zeros(0), np.zeros(0)))
+
+
+def _has_results(
+    folder: Path, names: tuple[str, ...], recording: Recording, *, overwrite: bool
+) -> bool:
+    """Tell whether files are there already; raise if they must not be replaced, the summary first."""
+    for name in names:
+        refuse_inputs(folder / name, recording.path)
+    if overwrite:
+        _refuse_others(folder / names[0], recording)
+    return any((folder / name).exists() for name in names)
 
 
 def _refuse_others(summary_path: Path, recording: Recording) -> None:
