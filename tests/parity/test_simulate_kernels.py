@@ -5,6 +5,7 @@ import pytest
 
 from evcrisp.kernels import reference_simulate as reference
 from evcrisp.kernels import simulate as fast
+from evcrisp.kernels.columns import stable_order
 from evcrisp.simulation import generate
 from evcrisp.simulation import slabs as sim
 from evcrisp.simulation.overrides import build_config
@@ -66,7 +67,7 @@ def test_the_kernel_gives_the_events_of_the_reference(name):
         refractory = float(config.sensor.refractory_us)
         buffer, n = sim._emit(view, slab, times, mine, refractory, sim._empty_buffer(100))
         order = np.empty(n, np.int64)
-        fast.order_by_time(buffer.t[:n], slab.t_end - slab.t_start, order)
+        stable_order(buffer.t[:n], slab.t_end - slab.t_start, order)
         t, pixel, kind = reference.emit_signal(
             view.base, slab.matrices, times, view.scene, theirs, refractory
         )
@@ -84,7 +85,7 @@ def test_a_counting_sort_is_a_stable_sort():
     rng = np.random.default_rng(1)
     t = rng.integers(0, 50, 2000).astype(np.int32)
     order = np.empty(t.size, np.int64)
-    fast.order_by_time(t, 50, order)
+    stable_order(t, 50, order)
     np.testing.assert_array_equal(order, np.argsort(t, kind="stable"))
 
 

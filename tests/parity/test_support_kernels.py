@@ -12,6 +12,7 @@ from evcrisp.kernels import own as sharing
 from evcrisp.kernels import reference_support as reference
 from evcrisp.kernels import spline
 from evcrisp.kernels import support as fast
+from evcrisp.kernels.columns import stable_order
 
 WIDTH, HEIGHT = 23, 17
 PADDING = 9
@@ -422,5 +423,5 @@ def test_limits_are_those_of_numbers_only(wrong):
 def test_events_are_ordered_by_row_and_then_by_time(n):
     y = np.random.default_rng(2).integers(0, 60, n).astype(np.uint16)
     order = np.empty(n, np.int32)
-    linking.order_by_row(y, 60, order)
+    stable_order(y, 60, order)
     np.testing.assert_array_equal(order, np.argsort(y, kind="stable"))

@@ -3,7 +3,7 @@
 import signal
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -13,6 +13,9 @@ import click
 
 if TYPE_CHECKING:
     from evcrisp.outputs import Stop
+
+
+Handler = Callable[[int, FrameType | None], None]
 
 
 class Stopped(click.ClickException):
@@ -41,11 +44,10 @@ def hush_finalizers() -> None:
 
 
 @contextmanager
-def ending_cleanly() -> Generator[None, None, None]:
-    """Turn the signals that end a job into an exit, so that temporary files are removed."""
+def _hearing(handlers: dict[str, Handler]) -> Generator[None, None, None]:
+    """Let handlers hear signals by name, as far as there are such, until the block ends."""
     before = {}
     if threading.current_thread() is threading.main_thread():
-        handlers = {"SIGINT": _interrupt, "SIGTERM": _exit, "SIGHUP": _exit}
         for name, handler in handlers.items():
             number = getattr(signal, name, None)
             # What nohup told us not to hear stays unheard.
@@ -56,6 +58,13 @@ def ending_cleanly() -> Generator[None, None, None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def ending_cleanly() -> Generator[None, None, None]:
+    """Turn the signals that end a job into an exit, so that temporary files are removed."""
+    with _hearing({"SIGINT": _interrupt, "SIGTERM": _exit, "SIGHUP": _exit}):
+        yield
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -104,15 +113,8 @@ def asked_by_signal(message: str) -> Generator[Asked, None, None]:
         asked.number = number
         asked.stop.ask()
 
-    before = {}
     try:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                if signal.getsignal(number) is not signal.SIG_IGN:
-                    before[number] = signal.signal(number, ask)
-        yield asked
+        with _hearing({"SIGINT": ask, "SIGTERM": ask}):
+            yield asked
     except KeyboardInterrupt as error:
         raise asked.stopped(message) from error
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from evcrisp.contrast import ContrastMap
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import Alignment, WindowData
-from evcrisp.estimators.guard import has_collapsed
 from evcrisp.estimators.hot_pixels import hot_events
-from evcrisp.estimators.polish import polish, scaled_function, span_s, window_scaling
+from evcrisp.estimators.polish import is_at_wall, polish, scaled_function, window_scaling
 from evcrisp.estimators.readings import concluded
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.search import SearchConfig, find_motion, no_evidence
@@ -175,8 +174,7 @@ class _Rounds:
                 status = Status.CONVERGED
                 break
         data = self.data
-        bound = config.search.max_log_area
-        if has_collapsed(data.warp.model, self.theta, data.resolution, span_s(data), bound):
+        if is_at_wall(data, self.theta, config.search.max_log_area):
             status = Status.COLLAPSED
         value = Alignment(data, config.contrast, self.objective).value(self.theta)
         return SolverResult(self.theta, value, self.n_eval, status)

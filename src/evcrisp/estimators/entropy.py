@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from evcrisp.contrast import ContrastMap
 from evcrisp.errors import ConfigError
 from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.guard import Guard, has_collapsed
+from evcrisp.estimators.guard import Guard
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
-from evcrisp.estimators.polish import span_s, window_scaling
+from evcrisp.estimators.polish import is_at_wall, window_scaling
 from evcrisp.estimators.readings import concluded
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.search import SearchConfig, find_motion, no_evidence
@@ -116,8 +116,7 @@ class Entropy:
         curvature = 24.0 * self.sigma_px**2 * np.eye(found.theta.size)
         end = solver.climb(self._order(cloud), scaling.scaled(found.theta), curvature)
         theta, status = scaling.theta(end.theta), end.status
-        bound = self.search.max_log_area
-        if has_collapsed(data.warp.model, theta, data.resolution, span_s(data), bound):
+        if is_at_wall(data, theta, self.search.max_log_area):
             status = Status.COLLAPSED
         return SolverResult(theta, end.value, end.n_eval + found.n_eval, status)
 

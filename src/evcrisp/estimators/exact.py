@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
-from evcrisp.estimators.guard import has_collapsed
 from evcrisp.estimators.joint import JointProblem, RegretConfig
 from evcrisp.estimators.joint_descent import lowest
 from evcrisp.estimators.joint_labels import JointWindow
-from evcrisp.estimators.polish import span_s
+from evcrisp.estimators.polish import is_at_wall
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.search import HOPELESS, SearchConfig, find_motion
 from evcrisp.motion import MotionModel
@@ -82,6 +81,6 @@ class ExactRegret(RegretConfig):
             problem, theta, curvature,
             tol=self.tol, max_iter=self.max_iter, max_log_area=bound,
         )  # fmt: skip
-        if has_collapsed(data.warp.model, end.theta, data.resolution, span_s(data), bound):
+        if is_at_wall(data, end.theta, bound):
             end = replace(end, status=Status.COLLAPSED)
         return end

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.errors import ConfigError
-from evcrisp.estimators.guard import has_collapsed
 from evcrisp.estimators.joint import JointProblem, RegretConfig
 from evcrisp.estimators.joint_labels import JointWindow
-from evcrisp.estimators.polish import span_s, window_scaling
+from evcrisp.estimators.polish import is_at_wall, window_scaling
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.estimators.scaling import Scaling
 from evcrisp.estimators.search import HOPELESS, SearchConfig, find_motion
@@ -87,8 +86,7 @@ class PaperRegret(RegretConfig):
             return joint.conclude(self, start)
         end = self.descend(joint.problem, start.theta)
         status = Status.CONVERGED if _has_settled(joint.problem, end) else Status.MAX_ITER
-        bound = self.search.max_log_area
-        if has_collapsed(data.warp.model, end.theta, data.resolution, span_s(data), bound):
+        if is_at_wall(data, end.theta, self.search.max_log_area):
             status = Status.COLLAPSED
         result = SolverResult(end.theta, end.regret.value, start.n_eval + self.n_steps, status)
         return joint.conclude(self, result, w_map=end.w_map, regret=end.regret)

@@ -26,6 +26,11 @@ def span_s(data: WindowData) -> float:
     return float(dt.max() - dt.min()) if dt.size else 0.0
 
 
+def is_at_wall(data: WindowData, theta: Floats, max_log_area: float) -> bool:
+    """Return whether a motion of these events lies at or behind the wall; see `has_collapsed`."""
+    return has_collapsed(data.warp.model, theta, data.resolution, span_s(data), max_log_area)
+
+
 class Sharpness(Protocol):
     """How sharp the events of a window are at a motion: an alignment, or several at once."""
 
@@ -102,7 +107,7 @@ def polish(
         scaled, status = end.theta, end.status
         n_eval += end.n_eval
     found, last = scaling.theta(scaled), sharpnesses[-1]
-    if has_collapsed(data.warp.model, found, data.resolution, span_s(data), max_log_area):
+    if is_at_wall(data, found, max_log_area):
         status = Status.COLLAPSED
     elif _n_in_view(data, found) < MIN_EVENTS:
         status = Status.OUTSIDE

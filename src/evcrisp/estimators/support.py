@@ -104,10 +104,10 @@ def _by_rows(data: WindowData, pixels: Pixels) -> tuple[WindowData, Pixels, Inte
 
     The events of a pixel, which are looked at together, are then near to each other in memory.
     """
-    from evcrisp.kernels.links import order_by_row
+    from evcrisp.kernels.columns import stable_order
 
     order = np.empty(len(data), np.int32)
-    order_by_row(pixels.y, data.resolution[1], order)
+    stable_order(pixels.y, data.resolution[1], order)
     pixels = Pixels(pixels.x[order], pixels.y[order], pixels.p[order])
     columns = (column[order] for column in (data.warp.x, data.warp.y, data.warp.dt))
     return replace(data, warp=data.warp.of(*columns), p=pixels.p), pixels, order

@@ -2,7 +2,9 @@
 
 import math
 
-from evcrisp.kernels import fused
+import numpy as np
+
+from evcrisp.kernels import fused, njit
 
 
 @fused
@@ -52,3 +54,20 @@ def count_at_ends(values, low, high):
         first += values[k] < low
         last += values[k] >= high
     return first, last
+
+
+@njit
+def stable_order(keys, n_keys, order):
+    """Find the order of events by small numbers, equal ones as they come: a counting sort.
+
+    keys : (n,) whole numbers, 0 to n_keys - 1      n_keys : int64
+    order : (n,) whole numbers, filled: which event comes next
+    """
+    place = np.zeros(n_keys + 1, np.int64)
+    for k in range(keys.size):
+        place[keys[k] + 1] += 1
+    for key in range(n_keys):
+        place[key + 1] += place[key]
+    for k in range(keys.size):
+        order[place[keys[k]]] = k
+        place[keys[k]] += 1

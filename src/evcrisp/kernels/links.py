@@ -24,23 +24,6 @@ class Links(NamedTuple):
 
 
 @njit
-def order_by_row(y, height, order):
-    """Find the order of events by rows of the sensor, and by time within a row.
-
-    y : (n,) uint16      height : int64      order : (n,) int32, filled: which event comes next
-    """
-    place = np.zeros(height + 1, np.int64)
-    for k in range(y.size):
-        place[y[k] + 1] += 1
-    for row in range(height):
-        place[row + 1] += place[row]
-    for k in range(y.size):
-        row = np.uint64(y[k])
-        order[place[row]] = k
-        place[row] += 1
-
-
-@njit
 def link(x, y, p, height, width, links):
     """Link every event to those of its source before and after it.
 

@@ -197,16 +197,3 @@ def look_at(index, step, base, matrices, scene, out):
     for i in range(index.size):
         x, y = base[index[i], 0], base[index[i], 1]
         out[i] = look(matrices, step[i], x, y, scene, still)[0]
-
-
-@_compiled
-def order_by_time(t, n_bins, order):
-    """Fill ``order`` with the stable order of ``t`` (n,) int32 in 0..n_bins - 1; a counting sort."""
-    start = np.zeros(n_bins + 1, np.int64)
-    for k in range(t.size):
-        start[t[k] + 1] += 1
-    for i in range(n_bins):
-        start[i + 1] += start[i]
-    for k in range(t.size):
-        order[start[t[k]]] = k
-        start[t[k]] += 1

@@ -170,14 +170,15 @@ def _empty_buffer(capacity: int) -> "Buffer":
 
 def _merged(config: SimulationConfig, slab: Slab, signal: "Buffer", batches: list[Batch]) -> Part:
     """Sort signal and noise by time; at one time signal comes first, then noise by origin."""
-    from evcrisp.kernels.simulate import LAYER_SHIFT, ORIGIN_SHIFT, order_by_time
+    from evcrisp.kernels.columns import stable_order
+    from evcrisp.kernels.simulate import LAYER_SHIFT, ORIGIN_SHIFT
 
     no_layer = (NO_OBJECT & 0xF) << LAYER_SHIFT
     since = np.concatenate(
         [signal.t, *((batch.t - slab.t_start).astype(np.int32) for batch in batches)]
     )
     order = np.empty(since.size, np.int64)
-    order_by_time(since, slab.t_end - slab.t_start, order)
+    stable_order(since, slab.t_end - slab.t_start, order)
     pixel = np.concatenate([signal.pixel, *(batch.pixel.astype(np.int32) for batch in batches)])
     kinds = (batch.p | (no_layer | batch.origin << ORIGIN_SHIFT) for batch in batches)
     kind = np.concatenate([signal.kind, *(values.astype(np.uint8) for values in kinds)])
