@@ -54,6 +54,7 @@ def test_alignment_decides_the_joint_problem(result):
     assert regret.regret_ea >= regret.regret_ed - 1e-12
     assert regret.f_ea > regret.baseline_ed
     assert np.isfinite(regret.value)
+    assert type(regret.value) is type(regret.f_ea) is type(regret.baseline_ed) is float
 
 
 def spline_map(x, y, padding_px, shape):

@@ -189,9 +189,9 @@ def _joint(evidence: Evidence, counts: Counts) -> tuple[Floats, Regret]:
     rates = evidence.background.astype(np.float32)
     mask_maps(images, rates, np.float32(evidence.threshold), w_map, sums)
     add_up_still(counts, unaligned)
-    mean, square, mean_kept, square_kept, mean_w, loss = sums / w_map.size
+    mean, square, mean_kept, square_kept, mean_w, loss = (sums / w_map.size).tolist()
     f_ea, f_ed = max(square - mean**2, 0.0), max(square_kept - mean_kept**2, 0.0)
-    mean, square = unaligned / w_map.size
+    mean, square = (unaligned / w_map.size).tolist()
     baseline_ed = max(square - mean**2, 0.0)
     regret_ea = max(f_ed - baseline_ed, 0.0)
     # With beta = 1 / P the closed form asks for alpha = t0^2 / P.
