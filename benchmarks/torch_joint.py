@@ -42,7 +42,7 @@ def joint_objective(iwe, w, terms):
 def descend(problem, theta, n_steps, rate_px=0.1, rate_w=0.05):
     """Return theta, J and seconds after steps of Adam from ``theta`` and W = 1.
 
-    ``problem`` is an `evcrisp.estimators.joint.JointProblem` with a translation, of which only numbers
+    ``problem`` is an `evcrisp.estimators.joint.problem.JointProblem` with a translation, of which only numbers
     are taken: events, constants, shape of the map.
     """
     warp, contrast = problem.data.warp, problem.contrast

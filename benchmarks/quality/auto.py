@@ -24,16 +24,16 @@ from benchmarks.quality import scenes
 from benchmarks.quality.motion import motion_errors, show
 
 import evcrisp
-from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.auto import AutoRegret
-from evcrisp.estimators.eja import Eja
-from evcrisp.estimators.exact import ExactRegret
-from evcrisp.estimators.search import find_motion
-from evcrisp.estimators.support import weigh_evidence
+from evcrisp.core.windows import Window
+from evcrisp.estimators.auto.auto import AutoRegret
+from evcrisp.estimators.auto.event_evidence import weigh_evidence
+from evcrisp.estimators.baselines.eja import Eja
+from evcrisp.estimators.joint.exact import ExactRegret
 from evcrisp.filters import denoise
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 from evcrisp.motion import motion_model
-from evcrisp.windows import Window
+from evcrisp.search.alignment import WindowData
+from evcrisp.search.search import find_motion
 
 METHODS = ("auto", "exact", "eja", "baf", "stcf")
 TAU_US = 5_000

@@ -38,14 +38,14 @@ from benchmarks.measure import report
 from benchmarks.quality.scenes import ECD_ROTATIONS, real, simulated
 
 import evcrisp
-from evcrisp.estimators.exact import ExactRegret
-from evcrisp.estimators.joint import JointProblem
-from evcrisp.estimators.joint_labels import JointWindow
-from evcrisp.estimators.paper import PaperRegret
-from evcrisp.estimators.polish import window_scaling
-from evcrisp.estimators.search import find_motion
+from evcrisp.core.windows import by_count
+from evcrisp.estimators.joint.exact import ExactRegret
+from evcrisp.estimators.joint.labels import JointWindow
+from evcrisp.estimators.joint.paper import PaperRegret
+from evcrisp.estimators.joint.problem import JointProblem
 from evcrisp.motion import Rotation, Translation
-from evcrisp.windows import by_count
+from evcrisp.search.local_refinement import window_scaling
+from evcrisp.search.search import find_motion
 
 #: Simulated scenes with fewer than 150 000 events, with noise of 5 Hz per pixel.
 SCENES = (0, 3, 4, 8, 9, 10, 11, 13, 14, 15, 16)

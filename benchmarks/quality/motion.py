@@ -27,10 +27,10 @@ from scipy import stats
 
 import evcrisp
 from evcrisp.contrast import ContrastMap
-from evcrisp.estimators.auto import AutoRegret
-from evcrisp.estimators.cmax import Cmax
-from evcrisp.estimators.eja import Eja
-from evcrisp.windows import Window
+from evcrisp.core.windows import Window
+from evcrisp.estimators.auto.auto import AutoRegret
+from evcrisp.estimators.baselines.cmax import Cmax
+from evcrisp.estimators.baselines.eja import Eja
 
 #: Stripes look the same wherever they are moved along themselves: their motion cannot be told.
 NO_MOTION = "stripes"

@@ -30,9 +30,9 @@ from benchmarks.quality.motion import SMOOTH
 from benchmarks.quality.scenes import ECD_ROTATIONS, real
 
 import evcrisp
-from evcrisp.solvers import Status
-from evcrisp.streams import Imu
-from evcrisp.tracking import Windows, track
+from evcrisp.core.sensor_data import Imu
+from evcrisp.optimize import Status
+from evcrisp.pipeline.tracking import Windows, track
 
 #: Rows of the tables: method and what differs from its defaults.
 METHODS = {

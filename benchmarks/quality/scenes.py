@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import evcrisp
+from evcrisp.core.windows import Window, seconds_since
 from evcrisp.motion import Rotation, motion_model
-from evcrisp.windows import Window, seconds_since
 
 RESOLUTION = (346, 260)
 DURATION_US = 30_000

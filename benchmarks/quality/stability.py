@@ -17,10 +17,10 @@ from benchmarks.measure import report
 from benchmarks.quality.scenes import DURATION_US, ECD_ROTATIONS, real, scene_settings, with_noise
 
 import evcrisp
-from evcrisp.estimators.eja import Eja
-from evcrisp.estimators.exact import ExactRegret
+from evcrisp.core.windows import Window
+from evcrisp.estimators.baselines.eja import Eja
+from evcrisp.estimators.joint.exact import ExactRegret
 from evcrisp.metrics.labels import sensitivity, specificity
-from evcrisp.windows import Window
 
 LEVELS = (0.01, 0.05, 0.10)
 

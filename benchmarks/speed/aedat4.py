@@ -69,7 +69,7 @@ def write_dv(path, events):
 
 def like_dv(path, events):
     """Write a file in packets of 10 000 events, as dv-processing does."""
-    from evcrisp.io import aedat4_writer
+    from evcrisp.io.aedat import aedat4_writer
 
     usual = aedat4_writer._EVENTS_PER_PACKET
     aedat4_writer._EVENTS_PER_PACKET = 10_000

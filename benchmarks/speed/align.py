@@ -21,15 +21,15 @@ import numpy as np
 from benchmarks.measure import interleaved, report
 
 from evcrisp import Window, simulate
-from evcrisp.bridges import to_eventcv
-from evcrisp.estimators import search
-from evcrisp.estimators.auto import AutoRegret
-from evcrisp.estimators.cmax import Cmax
-from evcrisp.estimators.coarse import bound_px, coarse_level, promising
+from evcrisp.core.interop import to_eventcv
+from evcrisp.core.windows import by_count
+from evcrisp.estimators.auto.auto import AutoRegret
+from evcrisp.estimators.baselines.cmax import Cmax
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
-from evcrisp.estimators.pyramid import Level
-from evcrisp.tracking import Windows, track
-from evcrisp.windows import by_count
+from evcrisp.pipeline.tracking import Windows, track
+from evcrisp.search import search
+from evcrisp.search.coarse_search import bound_px, coarse_level, promising
+from evcrisp.search.multiscale_objective import Level
 
 RESOLUTION = (346, 260)
 

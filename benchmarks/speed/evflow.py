@@ -9,11 +9,12 @@ import argparse
 
 import numpy as np
 from benchmarks.measure import edge_events, interleaved, rates, report
+from tests.oracles import evflow as reference_evflow
 
 from evcrisp import read
 from evcrisp.filters import Labels
-from evcrisp.filters.evflow import EvFlow
-from evcrisp.kernels import njit, reference_evflow
+from evcrisp.filters.neighborhood.evflow import EvFlow
+from evcrisp.kernels.compile import njit
 
 _scan = njit(reference_evflow.flow_labels)
 

@@ -15,13 +15,13 @@ from benchmarks.measure import interleaved, report
 
 import evcrisp
 from evcrisp.contrast import ContrastMap
-from evcrisp.estimators.alignment import WindowData
-from evcrisp.estimators.confidence import solve_confidence
-from evcrisp.estimators.exact import ExactRegret
-from evcrisp.estimators.joint import JointProblem
-from evcrisp.estimators.paper import PaperRegret
-from evcrisp.estimators.search import find_motion
-from evcrisp.windows import Window
+from evcrisp.core.windows import Window
+from evcrisp.estimators.joint.confidence_map import solve_confidence
+from evcrisp.estimators.joint.exact import ExactRegret
+from evcrisp.estimators.joint.paper import PaperRegret
+from evcrisp.estimators.joint.problem import JointProblem
+from evcrisp.search.alignment import WindowData
+from evcrisp.search.search import find_motion
 
 
 def window_of(n_events):

@@ -9,9 +9,9 @@ import argparse
 import statistics
 
 from benchmarks.measure import interleaved, rates, report
+from tests.oracles import sensor as reference_simulate
 
-from evcrisp.kernels import reference_simulate
-from evcrisp.kernels.simulate import Pixels
+from evcrisp.kernels.simulation.sensor import Pixels
 from evcrisp.simulation import simulate, slabs
 from evcrisp.simulation.generate import build_paths
 from evcrisp.simulation.overrides import build_config

@@ -6,7 +6,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from evcrisp.errors import (
+from evcrisp.core.errors import (
     ConfigError,
     EventDataError,
     EvError,
@@ -15,22 +15,22 @@ from evcrisp.errors import (
     OutputError,
     UnknownNameError,
 )
-from evcrisp.events import Events
-from evcrisp.windows import Window, by_count, by_time
+from evcrisp.core.events import Events
+from evcrisp.core.windows import Window, by_count, by_time
 
 if TYPE_CHECKING:
-    from evcrisp.camera import Camera
+    from evcrisp.core.camera import Camera
     from evcrisp.estimators.estimate import estimate
-    from evcrisp.estimators.pareto import pareto_front
+    from evcrisp.estimators.joint.pareto import pareto_front
     from evcrisp.estimators.result import Estimate
     from evcrisp.filters import denoise
     from evcrisp.io.reading import open_recording, read
     from evcrisp.io.recording import Recording
     from evcrisp.io.writing import write
+    from evcrisp.pipeline.tracking import Windows, track
     from evcrisp.simulation.config import SimulationConfig
     from evcrisp.simulation.generate import simulate, simulate_chunks
     from evcrisp.simulation.result import Simulation
-    from evcrisp.tracking import Windows, track
 
     open = open_recording  # as in every imaging library
 
@@ -67,20 +67,20 @@ __all__ = [
 ]
 
 _LAZY = {
-    "Camera": ("evcrisp.camera", "Camera"),
+    "Camera": ("evcrisp.core.camera", "Camera"),
     "Estimate": ("evcrisp.estimators.result", "Estimate"),
     "Recording": ("evcrisp.io.recording", "Recording"),
     "SimulationConfig": ("evcrisp.simulation.config", "SimulationConfig"),
     "Simulation": ("evcrisp.simulation.result", "Simulation"),
-    "Windows": ("evcrisp.tracking", "Windows"),
+    "Windows": ("evcrisp.pipeline.tracking", "Windows"),
     "denoise": ("evcrisp.filters", "denoise"),
     "estimate": ("evcrisp.estimators.estimate", "estimate"),
     "open": ("evcrisp.io.reading", "open_recording"),
-    "pareto_front": ("evcrisp.estimators.pareto", "pareto_front"),
+    "pareto_front": ("evcrisp.estimators.joint.pareto", "pareto_front"),
     "read": ("evcrisp.io.reading", "read"),
     "simulate": ("evcrisp.simulation.generate", "simulate"),
     "simulate_chunks": ("evcrisp.simulation.generate", "simulate_chunks"),
-    "track": ("evcrisp.tracking", "track"),
+    "track": ("evcrisp.pipeline.tracking", "track"),
     "write": ("evcrisp.io.writing", "write"),
 }
 

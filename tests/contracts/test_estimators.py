@@ -8,7 +8,7 @@ import pytest
 from evcrisp import Events, Window, simulate
 from evcrisp.estimators import ESTIMATORS
 from evcrisp.motion import MOTION_MODELS
-from evcrisp.solvers import Status
+from evcrisp.optimize import Status
 
 RESOLUTION = (64, 48)
 

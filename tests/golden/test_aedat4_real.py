@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp.streams import TriggerKind
+from evcrisp.core.sensor_data import TriggerKind
 
 #: path: ((events, first and last time in us, resolution, ON events), digests of x y t p)
 RECORDINGS = {

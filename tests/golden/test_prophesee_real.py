@@ -4,10 +4,10 @@ import hashlib
 
 import numpy as np
 import pytest
+from tests.oracles import evt as reference
 
 import evcrisp
-from evcrisp.io._evt_header import header_of
-from evcrisp.kernels import reference_evt as reference
+from evcrisp.io.prophesee.evt_header import header_of
 
 # Digests were taken from this reader and are those of eventcv 1.0.8 too (see the oracle below).
 FILES = {

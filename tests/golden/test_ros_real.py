@@ -111,7 +111,7 @@ def test_triggers_are_found_without_reading_the_events_first(data_dir):
 
 def test_rosbags_sees_the_same_messages(data_dir):
     rosbag1 = pytest.importorskip("rosbags.rosbag1", reason="rosbags is the independent reader")
-    from evcrisp.io._rosbag1 import RosBag1
+    from evcrisp.io.ros.rosbag1 import RosBag1
 
     path = data_dir / "ros" / "ros1_evt3_640x480_test_events_1.bag"
     with rosbag1.Reader(path) as reader:

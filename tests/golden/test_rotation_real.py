@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp.solvers import Status
-from evcrisp.tracking import Windows
+from evcrisp.optimize import Status
+from evcrisp.pipeline.tracking import Windows
 
 #: Windows of the Event Camera Dataset and what a plain fit gave, rad/s; good for sign, axis and the 15 % level.
 PLAIN_FITS = {

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evcrisp.estimators.confidence import JointTerms, solve_confidence
+from evcrisp.estimators.joint.confidence_map import JointTerms, solve_confidence
 
 seeds = st.integers(0, 2**32 - 1)
 hats = st.tuples(

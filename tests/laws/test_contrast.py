@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evcrisp.contrast import FOOTPRINTS, POLARITIES, ContrastMap, channel_weights
-from evcrisp.errors import ConfigError, EventDataError, UnknownNameError
+from evcrisp.core.errors import ConfigError, EventDataError, UnknownNameError
 
 RESOLUTION = (20, 14)
 #: Padding that no blur of an event on the sensor gets across.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evcrisp.errors import ConfigError
+from evcrisp.core.errors import ConfigError
 from evcrisp.objectives import (
     OBJECTIVES,
     Entropy,

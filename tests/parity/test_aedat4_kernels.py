@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from evcrisp.kernels.aedat4 import join_records, place_records, split_records
+from evcrisp.kernels.io.aedat4 import join_records, place_records, split_records
 
 RECORD = struct.Struct("<qHHB3x")
 

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.oracles import adam as reference_adam_joint
+from tests.oracles import confidence_map as reference_confidence
 
-from evcrisp.estimators.confidence import JointTerms, solve_confidence
-from evcrisp.kernels import adam_joint, reference_adam_joint, reference_confidence
-from evcrisp.kernels import confidence as kernels
+from evcrisp.estimators.joint.confidence_map import JointTerms, solve_confidence
+from evcrisp.kernels.joint import adam as adam_joint
+from evcrisp.kernels.joint import confidence_map as kernels
 
 
 def some_map(seed, shape=(23, 31), empty=0.2):

@@ -3,11 +3,12 @@
 import numba
 import numpy as np
 import pytest
+from tests.oracles import evflow as reference_evflow
 
 from evcrisp import Events
 from evcrisp.filters import Labels, denoise
-from evcrisp.filters.evflow import EvFlow
-from evcrisp.kernels import plane_fit, reference_evflow
+from evcrisp.filters.neighborhood.evflow import EvFlow
+from evcrisp.kernels.filters import plane_fit
 
 
 def scan(events, config):
@@ -32,7 +33,7 @@ def test_lists_of_pixels_give_what_the_scan_gives(make_events, emlb, radius, tau
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a scan of all pairs takes minutes as Python")
 @pytest.mark.parametrize("emlb", [False, True])
 def test_more_recent_events_than_the_ring_first_holds_are_remembered(make_events, emlb):
-    from evcrisp.kernels import njit
+    from evcrisp.kernels.compile import njit
 
     events = make_events(12_000, resolution=(90, 70), duration_us=4_000)
     config = EvFlow(emlb=emlb, tau_us=4_000)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.oracles import evt as reference
 
-from evcrisp.io.evt_decoder import Evt2Decoder, Evt3Decoder, Evt21Decoder
-from evcrisp.kernels import dat, evt3, evt_encode
-from evcrisp.kernels import reference_evt as reference
-from evcrisp.streams import TriggerKind
+from evcrisp.core.sensor_data import TriggerKind
+from evcrisp.io.prophesee.evt_decoder import Evt2Decoder, Evt3Decoder, Evt21Decoder
+from evcrisp.kernels.io import dat, evt3
+from evcrisp.kernels.io import evt_writers as evt_encode
 
 
 def random_evt3_words(n, seed):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles import filters as reference
 
 from evcrisp import Events
 from evcrisp.filters import (
@@ -18,7 +19,6 @@ from evcrisp.filters import (
     Ts,
     YNoise,
 )
-from evcrisp.kernels import reference_filters as reference
 
 RESOLUTION = (5, 4)
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.oracles import frames as reference
 
-from evcrisp.kernels import frames
-from evcrisp.kernels import reference_frames as reference
+from evcrisp.kernels.video import frames
 
 SHAPE = (14, 18)
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.oracles import libcaer as reference_libcaer
 
-from evcrisp.kernels import libcaer, reference_libcaer
+from evcrisp.kernels.io import libcaer
 
 
 def random_words(n, seed):

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.oracles import metrics as reference_metrics
 
-from evcrisp.kernels import metrics_contrast as contrast
-from evcrisp.kernels import metrics_random, reference_metrics
+from evcrisp.kernels.metrics import aocc as contrast
+from evcrisp.kernels.metrics import control as metrics_random
 from evcrisp.metrics import AoccMeter, EsrMeter
 from evcrisp.metrics.aocc import DURATIONS_US
 

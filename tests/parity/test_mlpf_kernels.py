@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.oracles import edncnn as reference_patches
+from tests.oracles import mlpf as reference_mlpf
 
-from evcrisp.filters._encoding import NEVER_US
-from evcrisp.kernels import mlpf, patches, reference_mlpf, reference_patches
+from evcrisp.filters.learned.encoding import NEVER_US
+from evcrisp.kernels.filters import edncnn as patches
+from evcrisp.kernels.filters import mlpf
 
 RESOLUTION = (11, 9)
 TAU = 20_000

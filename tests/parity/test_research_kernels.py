@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.oracles import research_filters as reference_research
 
 from evcrisp.filters import denoise
-from evcrisp.filters._red_factors import blur_factors, periods_remembered, time_factors
-from evcrisp.kernels import red, reference_research
+from evcrisp.filters.density.red_factors import blur_factors, periods_remembered, time_factors
+from evcrisp.kernels.filters import red
 
 
 @pytest.fixture

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from evcrisp.kernels import bends, columns, hot, splat, spline, thin
+from evcrisp.kernels.auto import hot_pixels as hot
+from evcrisp.kernels.contrast import splat, spline
+from evcrisp.kernels.search import array_ops as columns
+from evcrisp.kernels.search import structure_tensor as bends
+from evcrisp.kernels.search import subsample as thin
 
 
 def located(x, y, scale, shift, shape):

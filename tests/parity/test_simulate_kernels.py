@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.oracles import sensor as reference
 
-from evcrisp.kernels import reference_simulate as reference
-from evcrisp.kernels import simulate as fast
-from evcrisp.kernels.columns import stable_order
+from evcrisp.kernels.search.array_ops import stable_order
+from evcrisp.kernels.simulation import sensor as fast
 from evcrisp.simulation import generate
 from evcrisp.simulation import slabs as sim
 from evcrisp.simulation.overrides import build_config

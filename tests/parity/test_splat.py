@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.oracles import splat as reference
 
 from evcrisp.contrast import FOOTPRINTS, ContrastMap
-from evcrisp.contrast.taps import gaussian_taps
-from evcrisp.kernels import blur, gaussian_splat, negative_binomial, sobel, splat
-from evcrisp.kernels import reference_splat as reference
+from evcrisp.contrast.gaussian_taps import gaussian_taps
+from evcrisp.kernels.contrast import blur, gaussian_splat, negative_binomial, sobel, splat
 
 SHAPE = (12, 17)
 SIGMA, RADIUS = 1.3, 6

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 from scipy.interpolate import interpn
+from tests.oracles import support as reference
 
-from evcrisp.kernels import columns as converting
-from evcrisp.kernels import evidence as weighing
-from evcrisp.kernels import exposure as exposing
-from evcrisp.kernels import links as linking
-from evcrisp.kernels import own as sharing
-from evcrisp.kernels import reference_support as reference
-from evcrisp.kernels import spline
-from evcrisp.kernels import support as fast
-from evcrisp.kernels.columns import stable_order
+from evcrisp.kernels.auto import event_evidence as weighing
+from evcrisp.kernels.auto import exposure as exposing
+from evcrisp.kernels.auto import same_pixel_links as linking
+from evcrisp.kernels.auto import self_support as sharing
+from evcrisp.kernels.auto import support as fast
+from evcrisp.kernels.contrast import spline
+from evcrisp.kernels.search import array_ops as converting
+from evcrisp.kernels.search.array_ops import stable_order
 
 WIDTH, HEIGHT = 23, 17
 PADDING = 9

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.oracles import text as reference
 
-from evcrisp.kernels import reference_text as reference
-from evcrisp.kernels import text as kernel
+from evcrisp.kernels.io import text as kernel
 
 T, X, Y, P, SIGNAL, IGNORED = (
     kernel.TIME,

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.oracles import vendor_filters as reference_vendor
 
 from evcrisp.filters import denoise
-from evcrisp.filters.hashheat import HashHeat
-from evcrisp.kernels import reference_vendor
+from evcrisp.filters.density.hashheat import HashHeat
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp.estimators.auto import AutoRegret
+from evcrisp.core.windows import Window
+from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 from evcrisp.motion import Rotation
-from evcrisp.windows import Window
 
 #: About 10 px within 30 ms each.
 SCENES = {

@@ -6,18 +6,18 @@ import pytest
 from evcrisp import Camera, Events, Window, simulate
 from evcrisp.contrast import POLARITIES, ContrastMap
 from evcrisp.estimators import ESTIMATORS
-from evcrisp.estimators.auto import AutoRegret
-from evcrisp.estimators.cmax import Cmax
-from evcrisp.estimators.eja import INNER, SCORES_FROM, Eja
-from evcrisp.estimators.entropy import Entropy
-from evcrisp.estimators.exact import ExactRegret
-from evcrisp.estimators.guard import MAX_LOG_AREA, log_area_change
-from evcrisp.estimators.paper import PaperRegret
-from evcrisp.estimators.search import SearchConfig
-from evcrisp.estimators.sequential import Sequential
+from evcrisp.estimators.auto.auto import AutoRegret
+from evcrisp.estimators.baselines.cmax import Cmax
+from evcrisp.estimators.baselines.eja import INNER, SCORES_FROM, Eja
+from evcrisp.estimators.baselines.entropy import Entropy
+from evcrisp.estimators.baselines.sequential import Sequential
+from evcrisp.estimators.joint.exact import ExactRegret
+from evcrisp.estimators.joint.paper import PaperRegret
 from evcrisp.motion import MOTION_MODELS
 from evcrisp.objectives import OBJECTIVES
-from evcrisp.solvers import SOLVERS, Status
+from evcrisp.optimize import SOLVERS, Status
+from evcrisp.search.collapse_penalty import MAX_LOG_AREA, log_area_change
+from evcrisp.search.search import SearchConfig
 
 DURATION_US = 30_000
 

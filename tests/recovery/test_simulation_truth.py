@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from evcrisp import by_time
-from evcrisp.camera import Camera
+from evcrisp.core.camera import Camera
+from evcrisp.core.windows import seconds_since
 from evcrisp.motion import MOTION_MODELS
-from evcrisp.motion._matrix import apply
+from evcrisp.motion.matrix import apply
 from evcrisp.simulation import simulate
 from evcrisp.simulation.scene import build_view
-from evcrisp.windows import seconds_since
 
 RESOLUTION = (160, 120)
 

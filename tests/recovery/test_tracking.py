@@ -5,12 +5,12 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, Events, UnknownNameError
-from evcrisp.estimators.doubts import STILL
 from evcrisp.estimators.estimate import _tell_ideal_lens
+from evcrisp.estimators.significance import STILL
+from evcrisp.optimize import Status
+from evcrisp.pipeline.label_merging import vote
+from evcrisp.pipeline.tracking import Windows, track
 from evcrisp.simulation import DEFAULT_THETA
-from evcrisp.solvers import Status
-from evcrisp.tracking import Windows, track
-from evcrisp.voting import vote
 
 
 @pytest.fixture(scope="module")

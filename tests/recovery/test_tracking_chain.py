@@ -12,9 +12,9 @@ from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
 from evcrisp.filters import denoise
 from evcrisp.motion import motion_model
-from evcrisp.solvers import Status
-from evcrisp.tracking import Windows, track
-from evcrisp.voting import vote
+from evcrisp.optimize import Status
+from evcrisp.pipeline.label_merging import vote
+from evcrisp.pipeline.tracking import Windows, track
 
 
 @dataclass(frozen=True)

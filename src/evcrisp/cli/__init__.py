@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from evcrisp import __version__
-from evcrisp.cli._stopping import Stopped, ending_cleanly
-from evcrisp.cli._wording import for_the_shell, of_the_system
-from evcrisp.errors import ConfigError, EvError, UnknownNameError
+from evcrisp.cli.error_messages import for_the_shell, of_the_system
+from evcrisp.cli.signals import Stopped, ending_cleanly
+from evcrisp.core.errors import ConfigError, EvError, UnknownNameError
 
 #: Verb -> line of help. It stands here so that listing the verbs loads none of them.
 VERBS = {
@@ -46,7 +46,7 @@ class VerbGroup(click.Group):
         """Load one verb."""
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"evcrisp.cli.{cmd_name}")
+        module = importlib.import_module(f"evcrisp.cli.commands.{cmd_name}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.contract import check_lengths
-from evcrisp.contrast.taps import gaussian_radius, gaussian_taps
-from evcrisp.errors import ConfigError
-from evcrisp.registry import lookup
+from evcrisp.contrast.gaussian_taps import gaussian_radius, gaussian_taps
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import lookup
+from evcrisp.core.validation import check_lengths
 
 Floats = NDArray[np.float64]
 
@@ -178,7 +178,7 @@ class ContrastMap:
 
     def blur(self, image: Floats, out: Floats | None = None) -> Floats:
         """Return the image after the Gaussian blur; in ``out`` if given, which may be ``image``."""
-        from evcrisp.kernels import blur
+        from evcrisp.kernels.contrast import blur
 
         if image.dtype.kind != "f":
             image = image.astype(np.float64)
@@ -232,7 +232,7 @@ class ContrastMap:
 
     def _kernel(self, action: str) -> tuple[Callable[..., None], tuple[Any, ...]]:
         """Return the compiled function, and its arguments between input and output."""
-        from evcrisp.kernels import gaussian_splat, splat
+        from evcrisp.kernels.contrast import gaussian_splat, splat
 
         if self.footprint != "gaussian":
             return getattr(splat, f"{action}_{self.footprint}"), ()

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.registry import lookup
+from evcrisp.core.registry import lookup
 
 Floats = NDArray[np.float64]
 

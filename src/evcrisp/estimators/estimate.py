@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.camera import Camera, tell_doubt
-from evcrisp.errors import ConfigError
-from evcrisp.estimators.doubts import doubted
+from evcrisp.core.camera import Camera, tell_doubt
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.core.registry import configured
+from evcrisp.core.windows import Window
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate, Estimator
-from evcrisp.events import Events
+from evcrisp.estimators.significance import doubted
 from evcrisp.motion import MotionModel, motion_model
-from evcrisp.registry import configured
-from evcrisp.windows import Window
 
 _LOG = logging.getLogger(__name__)
 

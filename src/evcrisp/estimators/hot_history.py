@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.estimators.alignment import WindowData
+from evcrisp.core.windows import Window
 from evcrisp.estimators.hot_pixels import of_hot_pixels
 from evcrisp.estimators.result import Estimate, Estimator
 from evcrisp.motion import MotionModel
-from evcrisp.windows import Window
+from evcrisp.search.alignment import WindowData
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class HotHistory:
 
     def mark(self, window: Window) -> NDArray[np.bool_]:
         """Count the new events of a window; return which of all its events are hot, shape (n,)."""
-        from evcrisp.kernels.hot import count_pixels
+        from evcrisp.kernels.auto.hot_pixels import count_pixels
 
         events = window.events.contiguous()
         if self.n_seen:

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.estimators.alignment import WindowData
-from evcrisp.events import Events
+from evcrisp.core.events import Events
+from evcrisp.core.windows import Window
 from evcrisp.motion import MotionModel
-from evcrisp.windows import Window
+from evcrisp.search.alignment import WindowData
 
 Pixels = NDArray[np.uint16]
 Counts = NDArray[np.float32]
@@ -34,7 +34,7 @@ def hot_events(events: Events) -> NDArray[np.bool_]:
 
 def events_per_pixel(events: Events) -> Counts:
     """Return how many events every pixel has, shape (h, w)."""
-    from evcrisp.kernels.hot import count_pixels
+    from evcrisp.kernels.auto.hot_pixels import count_pixels
 
     counts = np.empty((events.resolution[1], events.resolution[0]), np.float32)
     counts.fill(0.0)  # unlike `np.zeros`, in memory that is there already
@@ -44,7 +44,7 @@ def events_per_pixel(events: Events) -> Counts:
 
 def of_hot_pixels(x: Pixels, y: Pixels, counts: Counts) -> NDArray[np.bool_]:
     """Return which events, shape (n,), come from pixels whose counts, shape (h, w), are absurd."""
-    from evcrisp.kernels.hot import find_hot, mark
+    from evcrisp.kernels.auto.hot_pixels import find_hot, mark
 
     out, hot = np.zeros(x.size, np.bool_), np.empty(counts.shape, np.bool_)
     if counts.max() > LEAST and find_hot(counts, LEAST, FACTOR, hot):

@@ -1,13 +1,13 @@
 """The methods by name."""
 
-from evcrisp.estimators.auto import AutoRegret
-from evcrisp.estimators.cmax import Cmax
-from evcrisp.estimators.eja import Eja
-from evcrisp.estimators.entropy import Entropy
-from evcrisp.estimators.exact import ExactRegret
-from evcrisp.estimators.paper import PaperRegret
+from evcrisp.estimators.auto.auto import AutoRegret
+from evcrisp.estimators.baselines.cmax import Cmax
+from evcrisp.estimators.baselines.eja import Eja
+from evcrisp.estimators.baselines.entropy import Entropy
+from evcrisp.estimators.baselines.sequential import BafCmax, Sequential
+from evcrisp.estimators.joint.exact import ExactRegret
+from evcrisp.estimators.joint.paper import PaperRegret
 from evcrisp.estimators.result import Estimator
-from evcrisp.estimators.sequential import BafCmax, Sequential
 
 #: Methods by name, the default first.
 ESTIMATORS: dict[str, type[Estimator]] = {

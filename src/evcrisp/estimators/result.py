@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.windows import Window
 from evcrisp.motion import MotionModel
-from evcrisp.solvers import Status
-from evcrisp.windows import Window
+from evcrisp.optimize import Status
 
 Floats = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         """Return what notebooks show: the facts, and the events before and after."""
-        from evcrisp._html import html_card, thumbnail
+        from evcrisp.core.notebook_html import html_card, thumbnail
 
         events, kept = self.window.events, self.signal
         named = zip(self.motion.param_names, self.theta, self.motion.param_units, strict=True)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evcrisp.camera import Camera
-from evcrisp.errors import MissingExtraError
+from evcrisp.core.camera import Camera
+from evcrisp.core.errors import MissingExtraError
+from evcrisp.core.events import Events
 from evcrisp.estimators.estimate import estimate
-from evcrisp.estimators.pareto import pareto_front
-from evcrisp.events import Events
+from evcrisp.estimators.joint.pareto import pareto_front
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.ecd import calibration_file
 from evcrisp.experiments.datasets.emlb import LEVELS
@@ -23,7 +23,7 @@ from evcrisp.experiments.labeling import labeled
 from evcrisp.experiments.methods import Method
 from evcrisp.experiments.protocols import limited
 from evcrisp.experiments.reproduction import Reproduced
-from evcrisp.io._writing import replacing
+from evcrisp.io.atomic_output import replacing
 from evcrisp.io.reading import open_recording
 from evcrisp.plots import figure, save_figure
 

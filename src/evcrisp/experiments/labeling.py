@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.events import Events
+from evcrisp.core.events import Events
 from evcrisp.experiments.methods import Method
 from evcrisp.filters import Denoiser
-from evcrisp.tracking import Windows, track
-from evcrisp.voting import vote
+from evcrisp.pipeline.label_merging import vote
+from evcrisp.pipeline.tracking import Windows, track
 
 Bools = NDArray[np.bool_]
 

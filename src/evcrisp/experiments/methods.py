@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, cast
 
 from evcrisp.contrast import ContrastMap
-from evcrisp.errors import EvError
+from evcrisp.core.errors import EvError
+from evcrisp.core.registry import configured, lookup
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimator
 from evcrisp.filters import DENOISERS, Denoiser, denoiser
-from evcrisp.registry import configured, lookup
 
 Kind = Literal["filter", "estimator", "zero"]
 

@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from evcrisp.experiments.datasets import Clip
+from evcrisp.experiments.executors import Pool
 from evcrisp.experiments.methods import ZERO, Method
-from evcrisp.experiments.pools import Pool
-from evcrisp.experiments.running import run_tasks
 from evcrisp.experiments.store import ResultStore
+from evcrisp.experiments.task_runner import run_tasks
 from evcrisp.experiments.tasks import Task
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from evcrisp.camera import Camera
-from evcrisp.errors import ConfigError
-from evcrisp.events import Events
+from evcrisp.core.camera import Camera
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.core.windows import by_count
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.ecd import calibration_file
 from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
@@ -18,8 +19,7 @@ from evcrisp.experiments.methods import Method
 from evcrisp.io.reading import open_recording, read
 from evcrisp.io.recording import Recording
 from evcrisp.metrics import Confusion, EsrMeter, confusion, random_chunks
-from evcrisp.tracking import Windows, track
-from evcrisp.windows import by_count
+from evcrisp.pipeline.tracking import Windows, track
 
 Numbers = dict[str, Any]
 

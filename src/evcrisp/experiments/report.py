@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 import evcrisp
+from evcrisp.core.messages import counted
 from evcrisp.experiments.figures import Figure
 from evcrisp.experiments.interactive import framed
 from evcrisp.experiments.reproduction import Reproduced
 from evcrisp.experiments.tables import Options
 from evcrisp.experiments.tables.formats import as_html
-from evcrisp.io._words import counted
-from evcrisp.io._writing import replacing
+from evcrisp.io.atomic_output import replacing
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em; }

@@ -4,17 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evcrisp.core.registry import lookup
 from evcrisp.experiments.datasets import Clip, find_clips
-from evcrisp.experiments.pools import Pool
-from evcrisp.experiments.running import Outcome, run_tasks
+from evcrisp.experiments.executors import Pool
+from evcrisp.experiments.simulated_datasets import Twin, make_twin, twin_of
 from evcrisp.experiments.store import ResultStore
 from evcrisp.experiments.tables import TABLES, Options, Table
 from evcrisp.experiments.tables.formats import FORMATS
 from evcrisp.experiments.tables.options import data_note
+from evcrisp.experiments.task_runner import Outcome, run_tasks
 from evcrisp.experiments.tasks import Task
-from evcrisp.experiments.twins import Twin, make_twin, twin_of
-from evcrisp.io._writing import replacing
-from evcrisp.registry import lookup
+from evcrisp.io.atomic_output import replacing
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from evcrisp.core.messages import counted
 from evcrisp.experiments.labeling import labeled
 from evcrisp.experiments.methods import Method
-from evcrisp.io._words import counted
 from evcrisp.io.reading import open_recording
 from evcrisp.io.writing import write
 from evcrisp.simulation import simulate

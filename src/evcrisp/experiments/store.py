@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from evcrisp.io._writing import naming, replacing
+from evcrisp.io.atomic_output import naming, replacing
 
 logger = logging.getLogger(__name__)
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from evcrisp.errors import ConfigError, EventDataError
-from evcrisp.events import Events
+from evcrisp.core.errors import ConfigError, EventDataError
+from evcrisp.core.events import Events
+from evcrisp.core.messages import counted
+from evcrisp.core.registry import lookup, require
 from evcrisp.experiments.datasets import find_clips
 from evcrisp.experiments.datasets.dnd21 import check_noise, noise_file
 from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
 from evcrisp.experiments.labeling import labeled
 from evcrisp.experiments.methods import AUTO, EJA, PROPOSED, TABLE1, Method
-from evcrisp.experiments.twins import twin_of
-from evcrisp.io._words import counted
+from evcrisp.experiments.simulated_datasets import twin_of
 from evcrisp.io.reading import read
 from evcrisp.metrics import confusion
-from evcrisp.registry import lookup, require
 
 
 @dataclass(frozen=True, slots=True)

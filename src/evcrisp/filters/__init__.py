@@ -1,31 +1,31 @@
 """Event-by-event denoisers: one file each, state carried across chunks."""
 
-from evcrisp.filters._protocol import About, Denoiser, Labels, Stream
-from evcrisp.filters.activity import Activity
-from evcrisp.filters.baf import Baf
-from evcrisp.filters.dbscan import Dbscan
+from evcrisp.filters.bursts.hot_pixel import HotPixel
+from evcrisp.filters.bursts.iets import Iets
+from evcrisp.filters.bursts.refractory import Refractory
+from evcrisp.filters.bursts.stc import Stc
+from evcrisp.filters.bursts.trail import Trail
 from evcrisp.filters.denoising import denoise, denoise_chunks, denoiser
-from evcrisp.filters.density import Density
-from evcrisp.filters.dwf import Dwf
-from evcrisp.filters.edncnn import Edncnn
-from evcrisp.filters.evflow import EvFlow
-from evcrisp.filters.fastdecay import FastDecay
-from evcrisp.filters.hashheat import HashHeat
-from evcrisp.filters.hot_pixel import HotPixel
-from evcrisp.filters.iets import Iets
-from evcrisp.filters.knoise import KNoise
-from evcrisp.filters.mlpf import Mlpf
-from evcrisp.filters.padala import Padala
-from evcrisp.filters.pugm import Pugm
+from evcrisp.filters.density.dbscan import Dbscan
+from evcrisp.filters.density.density import Density
+from evcrisp.filters.density.fastdecay import FastDecay
+from evcrisp.filters.density.hashheat import HashHeat
+from evcrisp.filters.density.pugm import Pugm
+from evcrisp.filters.density.red import Red
+from evcrisp.filters.learned.edncnn import Edncnn
+from evcrisp.filters.learned.mlpf import Mlpf
+from evcrisp.filters.neighborhood.activity import Activity
+from evcrisp.filters.neighborhood.baf import Baf
+from evcrisp.filters.neighborhood.dwf import Dwf
+from evcrisp.filters.neighborhood.evflow import EvFlow
+from evcrisp.filters.neighborhood.knoise import KNoise
+from evcrisp.filters.neighborhood.padala import Padala
+from evcrisp.filters.neighborhood.stcf import Stcf
+from evcrisp.filters.neighborhood.ts import Ts
+from evcrisp.filters.neighborhood.ynoise import YNoise
+from evcrisp.filters.protocol import About, Denoiser, Labels, Stream
 from evcrisp.filters.raw import Raw
-from evcrisp.filters.red import Red
-from evcrisp.filters.refractory import Refractory
-from evcrisp.filters.stc import Stc
-from evcrisp.filters.stcf import Stcf
-from evcrisp.filters.table import DENOISERS
-from evcrisp.filters.trail import Trail
-from evcrisp.filters.ts import Ts
-from evcrisp.filters.ynoise import YNoise
+from evcrisp.filters.registry import DENOISERS
 
 __all__ = [
     "DENOISERS",

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from evcrisp.errors import ConfigError
-from evcrisp.events import Events
-from evcrisp.filters._protocol import Denoiser, Labels
-from evcrisp.filters.table import DENOISERS
-from evcrisp.registry import configured, lookup
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.core.registry import configured, lookup
+from evcrisp.filters.protocol import Denoiser, Labels
+from evcrisp.filters.registry import DENOISERS
 
 
 def denoiser(

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from evcrisp.events import Events
-from evcrisp.filters._protocol import About, Causal, Labels
+from evcrisp.core.events import Events
+from evcrisp.filters.protocol import About, Causal, Labels
 
 
 @dataclass(frozen=True, slots=True)

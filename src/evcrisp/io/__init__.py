@@ -1,10 +1,10 @@
 """Read and write recordings: one file per format family, shared rules in ``recording.py``."""
 
-from evcrisp.io._protocol import Packet, Reader, Sink, Source, Writer
 from evcrisp.io.detect import detect
-from evcrisp.io.formats import READERS, WRITERS
+from evcrisp.io.protocol import Packet, Reader, Sink, Source, Writer
 from evcrisp.io.reading import open_recording, read
 from evcrisp.io.recording import Recording
+from evcrisp.io.registry import READERS, WRITERS
 from evcrisp.io.writing import write, writer_for
 
 __all__ = [

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from evcrisp.errors import FormatError
-from evcrisp.io._bytes import GZIP_MAGIC
-from evcrisp.io._protocol import Reader
-from evcrisp.io._writing import naming
-from evcrisp.io.formats import READERS
+from evcrisp.core.errors import FormatError
+from evcrisp.io.atomic_output import naming
+from evcrisp.io.byte_blocks import GZIP_MAGIC
+from evcrisp.io.protocol import Reader
+from evcrisp.io.registry import READERS
 
 HEAD_BYTES = 4096
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-from evcrisp.contract import as_resolution
-from evcrisp.errors import FormatError
-from evcrisp.events import Events
+from evcrisp.core.errors import FormatError
+from evcrisp.core.events import Events
+from evcrisp.core.registry import lookup
+from evcrisp.core.validation import as_resolution
 from evcrisp.io.detect import detect
-from evcrisp.io.formats import READERS
 from evcrisp.io.recording import OnError, Recording
-from evcrisp.registry import lookup
+from evcrisp.io.registry import READERS
 
 
 def open_recording(

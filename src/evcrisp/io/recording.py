@@ -8,13 +8,13 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from evcrisp.contract import as_resolution
-from evcrisp.errors import ConfigError, EvError, FormatError
-from evcrisp.events import Events
-from evcrisp.io._joining import join
-from evcrisp.io._protocol import Packet, Reader, Source
-from evcrisp.io._writing import naming
-from evcrisp.streams import Frame, Imu, Triggers
+from evcrisp.core.errors import ConfigError, EvError, FormatError
+from evcrisp.core.events import Events
+from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.core.validation import as_resolution
+from evcrisp.io.atomic_output import naming
+from evcrisp.io.joining import join
+from evcrisp.io.protocol import Packet, Reader, Source
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from evcrisp.events import Events
+from evcrisp.core.events import Events
 from evcrisp.io.recording import Recording
 
 

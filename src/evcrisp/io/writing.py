@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 
-from evcrisp.errors import ConfigError, EventDataError
-from evcrisp.events import Events
-from evcrisp.io._protocol import Closing, Extras, ExtrasSink, Sink, Writer
-from evcrisp.io._words import counted
-from evcrisp.io._writing import replacing
-from evcrisp.io.formats import WRITERS
+from evcrisp.core.errors import ConfigError, EventDataError
+from evcrisp.core.events import Events
+from evcrisp.core.messages import counted
+from evcrisp.core.registry import configured
+from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.io.atomic_output import replacing
+from evcrisp.io.protocol import Closing, Extras, ExtrasSink, Sink, Writer
 from evcrisp.io.recording import Recording
-from evcrisp.registry import configured
-from evcrisp.streams import Frame, Imu, Triggers
+from evcrisp.io.registry import WRITERS
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.contract import as_resolution
-from evcrisp.errors import EventDataError
+from evcrisp.core.errors import EventDataError
+from evcrisp.core.validation import as_resolution
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ def flow_warp_loss(
 
 
 def _variance(x: Floats, y: Floats, resolution: tuple[int, int]) -> float:
-    from evcrisp.kernels.splat import accumulate_bilinear
+    from evcrisp.kernels.contrast.splat import accumulate_bilinear
 
     width, height = resolution
     # A frame of one pixel takes what falls beyond the outermost ones; it is no part of the image.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.contract import as_resolution
-from evcrisp.events import Events
-from evcrisp.metrics._chunks import checked, chunks_of
+from evcrisp.core.events import Events
+from evcrisp.core.validation import as_resolution
+from evcrisp.metrics.chunks import checked, chunks_of
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ class AoccMeter:
     """Takes a recording chunk by chunk, in bounded memory; see :func:`aocc`."""
 
     def __init__(self, resolution: tuple[int, int]) -> None:
-        from evcrisp.kernels.metrics_contrast import NEVER
+        from evcrisp.kernels.metrics.aocc import NEVER
 
         self.resolution = as_resolution(resolution)
         width, height = self.resolution
@@ -78,7 +78,7 @@ class AoccMeter:
 
     def add(self, events: Events) -> None:
         """Take the next chunk in."""
-        from evcrisp.kernels.metrics_contrast import add_events
+        from evcrisp.kernels.metrics.aocc import add_events
 
         events = checked(events, self.resolution)
         if len(events) == 0:
@@ -99,7 +99,7 @@ class AoccMeter:
 
     def curve(self) -> AoccCurve:
         """Return the curve of the events so far."""
-        from evcrisp.kernels.metrics_contrast import end_windows
+        from evcrisp.kernels.metrics.aocc import end_windows
 
         durations = self._windows[:, 0].copy()
         if self._t_first is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evcrisp.errors import EventDataError
+from evcrisp.core.errors import EventDataError
 from evcrisp.metrics.labels import as_labels
 
 #: The rates of a `Confusion`, in the order of reports.

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from evcrisp.errors import ConfigError
-from evcrisp.events import Events
-from evcrisp.metrics._chunks import chunks_of
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.metrics.chunks import chunks_of
 
 
 def random_subset(events: Events, n_kept: int, *, seed: int = 0) -> Events:
@@ -60,7 +60,7 @@ def random_chunks(
 
 
 def _drawn(chunks: Iterable[Events], n_wanted: int, n_total: int, seed: int) -> Iterator[Events]:
-    from evcrisp.kernels.metrics_random import draw
+    from evcrisp.kernels.metrics.control import draw
 
     rng, n_left = np.random.default_rng(seed), n_total
     for chunk in chunks:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError
-from evcrisp.events import Events
-from evcrisp.metrics._chunks import checked, chunks_of
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.metrics.chunks import checked, chunks_of
 
 #: Side of a block, px.
 BLOCK_PX = 16
@@ -34,7 +34,7 @@ def block_entropy(events: Events | Iterable[Events], *, block_px: int = BLOCK_PX
     >>> block_entropy(events)
     1.0
     """
-    from evcrisp.kernels.hot import count_pixels
+    from evcrisp.kernels.auto.hot_pixels import count_pixels
 
     counts: NDArray[np.int64] | None = None
     for chunk in chunks_of(events):

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from evcrisp.errors import EventDataError
-from evcrisp.events import Events
-from evcrisp.metrics._chunks import chunks_of
+from evcrisp.core.errors import EventDataError
+from evcrisp.core.events import Events
+from evcrisp.metrics.chunks import chunks_of
 from evcrisp.metrics.control import random_chunks
 from evcrisp.metrics.esr_meter import SLICE_EVENTS, EsrMeter
 from evcrisp.metrics.esr_report import EsrReport

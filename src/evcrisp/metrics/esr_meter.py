@@ -7,10 +7,10 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.contract import as_resolution
-from evcrisp.errors import ConfigError
-from evcrisp.events import Events
-from evcrisp.metrics._chunks import checked
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.core.validation import as_resolution
+from evcrisp.metrics.chunks import checked
 from evcrisp.metrics.esr_report import EsrReport, EsrSlices
 
 #: Slices of E-MLB, events.
@@ -103,13 +103,13 @@ class EsrMeter:
         self._t_start = t_start
 
     def _count(self, events: Events, first: int, last: int) -> None:
-        from evcrisp.kernels.metrics_structure import count_framed
+        from evcrisp.kernels.metrics.esr import count_framed
 
         count_framed(events.x[first:last], events.y[first:last], self._counts)
         self._n_in_slice += last - first
 
     def _end_slice(self) -> None:
-        from evcrisp.kernels.metrics_structure import sum_counts, sum_medians
+        from evcrisp.kernels.metrics.esr import sum_counts, sum_medians
 
         n = self._n_in_slice
         pairs, l_n, occupied = sum_counts(self._counts, _reached(1.0 - (2 * n // 3) / n))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import EventDataError
+from evcrisp.core.errors import EventDataError
 
 Floats = NDArray[np.float64]
 

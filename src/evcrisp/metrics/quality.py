@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from evcrisp.events import Events
-from evcrisp.metrics._chunks import checked
+from evcrisp.core.events import Events
 from evcrisp.metrics.aocc import AoccCurve, AoccMeter
+from evcrisp.metrics.chunks import checked
 from evcrisp.metrics.entropy import entropy_of_counts
 from evcrisp.metrics.esr_meter import SLICE_EVENTS, EsrMeter
 from evcrisp.metrics.esr_report import EsrReport
@@ -83,7 +83,7 @@ class QualityMeter:
 
     def add(self, events: Events) -> None:
         """Take the next chunk in."""
-        from evcrisp.kernels.hot import count_pixels
+        from evcrisp.kernels.auto.hot_pixels import count_pixels
 
         events = checked(events, self._esr.resolution)
         if len(events) == 0:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.contract import as_column
-from evcrisp.errors import EventDataError
+from evcrisp.core.errors import EventDataError
+from evcrisp.core.validation import as_column
 from evcrisp.metrics.labels import as_scores
 
 Floats = NDArray[np.float64]

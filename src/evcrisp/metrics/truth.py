@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.contract import as_time
-from evcrisp.errors import EventDataError
+from evcrisp.core.errors import EventDataError
+from evcrisp.core.validation import as_time
 
 _REMEDY = (
     'Sort both: order = np.argsort(truth_t, kind="stable"), then truth_t[order] and truth[order].'

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from evcrisp.camera import Camera
-from evcrisp.motion._protocol import MotionModel
+from evcrisp.core.camera import Camera
+from evcrisp.core.registry import lookup
 from evcrisp.motion.affine import Affine
 from evcrisp.motion.homography import Homography
-from evcrisp.motion.prepared import PreparedWarp, prepare
+from evcrisp.motion.prepared_warp import PreparedWarp, prepare
+from evcrisp.motion.protocol import MotionModel
 from evcrisp.motion.rotation import Rotation
 from evcrisp.motion.similarity import Similarity, Zoom
 from evcrisp.motion.translation import Translation
-from evcrisp.registry import lookup
 
 __all__ = [
     "MOTION_MODELS",

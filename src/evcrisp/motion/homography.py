@@ -7,10 +7,10 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evcrisp.camera import Camera
-from evcrisp.errors import ConfigError
-from evcrisp.motion._matrix import about, apply_inverse, in_front, stacked
-from evcrisp.motion._protocol import Floats, center_of
+from evcrisp.core.camera import Camera
+from evcrisp.core.errors import ConfigError
+from evcrisp.motion.matrix import about, apply_inverse, in_front, stacked
+from evcrisp.motion.protocol import Floats, center_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Objectives: how sharp a contrast map is. Larger is sharper, everywhere."""
 
-from evcrisp.objectives._protocol import Objective
 from evcrisp.objectives.entropy import Entropy
 from evcrisp.objectives.gradient_magnitude import GradientMagnitude
 from evcrisp.objectives.mean_square import MeanSquare
 from evcrisp.objectives.normalized import Normalized
 from evcrisp.objectives.poisson import Poisson
+from evcrisp.objectives.protocol import Objective
 from evcrisp.objectives.sum_of_exponentials import SumOfExponentials
 from evcrisp.objectives.variance import Variance
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.errors import ConfigError
-from evcrisp.objectives._protocol import Floats, copied, pixels
+from evcrisp.core.errors import ConfigError
+from evcrisp.objectives.protocol import Floats, copied, pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Entropy:
 
     def value(self, iwe: Floats) -> float:
         """Return the negative entropy, nats."""
-        from evcrisp.kernels import statistics
+        from evcrisp.kernels.contrast import statistics
 
         return statistics.negative_entropy(pixels(iwe), self.floor)
 
@@ -50,7 +50,7 @@ class Entropy:
 
     def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
-        from evcrisp.kernels import statistics
+        from evcrisp.kernels.contrast import statistics
 
         out = copied(iwe, out)
         return statistics.differentiate_negative_entropy(out.reshape(-1), self.floor), out

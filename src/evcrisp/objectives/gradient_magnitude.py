@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from evcrisp.objectives._protocol import Floats, copied
+from evcrisp.objectives.protocol import Floats, copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class GradientMagnitude:
 
     def value(self, iwe: Floats) -> float:
         """Return the mean squared slope."""
-        from evcrisp.kernels import sobel
+        from evcrisp.kernels.contrast import sobel
 
         return sobel.mean_square_slope(np.ascontiguousarray(iwe, np.float64))
 
@@ -41,7 +41,7 @@ class GradientMagnitude:
 
     def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
-        from evcrisp.kernels import sobel
+        from evcrisp.kernels.contrast import sobel
 
         out = copied(iwe, out)
         lines = np.zeros((6, iwe.shape[1] + 2))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.objectives._protocol import Floats, copied, pixels
+from evcrisp.objectives.protocol import Floats, copied, pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class MeanSquare:
 
     def value(self, iwe: Floats) -> float:
         """Return the mean square."""
-        from evcrisp.kernels import statistics
+        from evcrisp.kernels.contrast import statistics
 
         return statistics.mean_square(pixels(iwe), 0.0)
 
@@ -37,7 +37,7 @@ class MeanSquare:
 
     def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
-        from evcrisp.kernels import statistics
+        from evcrisp.kernels.contrast import statistics
 
         out = copied(iwe, out)
         return statistics.differentiate_mean_square(out.reshape(-1), 0.0), out

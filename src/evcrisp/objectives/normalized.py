@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.errors import ConfigError
-from evcrisp.objectives._protocol import Floats, Objective
+from evcrisp.core.errors import ConfigError
+from evcrisp.objectives.protocol import Floats, Objective
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.errors import ConfigError
-from evcrisp.objectives._protocol import Floats, copied, pixels
+from evcrisp.core.errors import ConfigError
+from evcrisp.objectives.protocol import Floats, copied, pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Poisson:
 
     def value(self, iwe: Floats) -> float:
         """Return the mean log-likelihood per pixel."""
-        from evcrisp.kernels import negative_binomial
+        from evcrisp.kernels.contrast import negative_binomial
 
         return negative_binomial.log_likelihood(pixels(iwe), *self._constants())
 
@@ -61,7 +61,7 @@ class Poisson:
 
     def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
-        from evcrisp.kernels import negative_binomial
+        from evcrisp.kernels.contrast import negative_binomial
 
         out = copied(iwe, out)
         differentiate = negative_binomial.differentiate_log_likelihood

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.errors import ConfigError
-from evcrisp.objectives._protocol import Floats, copied, pixels
+from evcrisp.core.errors import ConfigError
+from evcrisp.objectives.protocol import Floats, copied, pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class SumOfExponentials:
 
     def value(self, iwe: Floats) -> float:
         """Return the mean exponential."""
-        from evcrisp.kernels import statistics
+        from evcrisp.kernels.contrast import statistics
 
         return statistics.mean_exponential(pixels(iwe), self.limit)
 
@@ -49,7 +49,7 @@ class SumOfExponentials:
 
     def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
-        from evcrisp.kernels import statistics
+        from evcrisp.kernels.contrast import statistics
 
         out = copied(iwe, out)
         return statistics.differentiate_mean_exponential(out.reshape(-1), self.limit), out

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.objectives._protocol import Floats, copied, pixels
+from evcrisp.objectives.protocol import Floats, copied, pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Variance:
 
     def value(self, iwe: Floats) -> float:
         """Return the variance; divides by the number of pixels."""
-        from evcrisp.kernels import statistics
+        from evcrisp.kernels.contrast import statistics
 
         row = pixels(iwe)
         return statistics.mean_square(row, statistics.mean(row))
@@ -38,7 +38,7 @@ class Variance:
 
     def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
-        from evcrisp.kernels import statistics
+        from evcrisp.kernels.contrast import statistics
 
         out = copied(iwe, out)
         row = out.reshape(-1)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evcrisp.events import Events
+from evcrisp.core.events import Events
 from evcrisp.plots.scatter import as_mask
 from evcrisp.plots.style import PALE, palette_of
 

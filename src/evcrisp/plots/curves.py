@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evcrisp.errors import EventDataError
+from evcrisp.core.errors import EventDataError
 from evcrisp.metrics import RocCurve, SweepCurve
 from evcrisp.plots.style import INK, LINE_COLORS, LINE_STYLES, MARKERS, PALE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from evcrisp.core.sensor_data import Imu
     from evcrisp.estimators.result import Estimate
-    from evcrisp.streams import Imu
 
 
 def draw_roc(

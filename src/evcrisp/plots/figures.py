@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from evcrisp.errors import ConfigError
-from evcrisp.events import Events
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.core.registry import lookup
 from evcrisp.metrics import RocCurve, SweepCurve
 from evcrisp.plots.cloud import draw_xyt
 from evcrisp.plots.curves import draw_levels, draw_motion, draw_roc
@@ -16,14 +17,13 @@ from evcrisp.plots.maps import draw_before_after, draw_confidence
 from evcrisp.plots.scatter import draw_kept, draw_outcomes, draw_positions
 from evcrisp.plots.style import new_figure, styled
 from evcrisp.plots.tradeoff import draw_pareto, draw_tradeoff
-from evcrisp.registry import lookup
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from evcrisp.estimators.pareto import ParetoFront
+    from evcrisp.core.sensor_data import Imu
+    from evcrisp.estimators.joint.pareto import ParetoFront
     from evcrisp.estimators.result import Estimate
-    from evcrisp.streams import Imu
 
 #: Width of a panel, inches.
 _PANEL = 3.7

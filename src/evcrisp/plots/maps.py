@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evcrisp.errors import ConfigError
+from evcrisp.core.errors import ConfigError
 from evcrisp.plots.scene import count_map, draw_contrast_map
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp._palettes import rgb
-from evcrisp.errors import EventDataError
-from evcrisp.events import Events
+from evcrisp.core.errors import EventDataError
+from evcrisp.core.events import Events
+from evcrisp.core.palettes import rgb
 from evcrisp.metrics import confusion
 from evcrisp.plots.scene import _show, draw_events
 from evcrisp.plots.style import label_pixels, palette_of

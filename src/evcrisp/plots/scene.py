@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp._palettes import PALETTES, rgb
-from evcrisp.events import Events
+from evcrisp.core.events import Events
+from evcrisp.core.palettes import PALETTES, rgb
 from evcrisp.plots.style import label_pixels, new_figure, palette_of, save_figure, styled
 
 if TYPE_CHECKING:

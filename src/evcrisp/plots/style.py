@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evcrisp._palettes import PALETTES, Palette
-from evcrisp.errors import ConfigError
-from evcrisp.registry import lookup, require
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.palettes import PALETTES, Palette
+from evcrisp.core.registry import lookup, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

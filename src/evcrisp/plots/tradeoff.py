@@ -10,7 +10,7 @@ from evcrisp.plots.style import INK, LINE_COLORS, PALE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from evcrisp.estimators.pareto import ParetoFront
+    from evcrisp.estimators.joint.pareto import ParetoFront
 
 
 def draw_pareto(axes: "Axes", front: "ParetoFront") -> "Axes":

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.camera import Camera
-from evcrisp.contract import as_resolution
-from evcrisp.errors import ConfigError
-from evcrisp.io._words import counted
+from evcrisp.core.camera import Camera
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.messages import counted
+from evcrisp.core.registry import lookup
+from evcrisp.core.validation import as_resolution
 from evcrisp.motion import MOTION_MODELS
-from evcrisp.registry import lookup
-from evcrisp.simulation._checks import as_numbers, check_range, check_whole
+from evcrisp.simulation.checks import as_numbers, check_range, check_whole
 from evcrisp.simulation.images import load_image
 from evcrisp.simulation.textures import OUTLINES, TEXTURES
 from evcrisp.simulation.trajectories import TRAJECTORIES

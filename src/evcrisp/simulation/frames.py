@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from evcrisp.errors import ConfigError
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.sensor_data import Frame
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.generate import build_paths
 from evcrisp.simulation.overrides import build_config
 from evcrisp.simulation.scene import build_view
 from evcrisp.simulation.slabs import texture_matrices
-from evcrisp.streams import Frame
 
 
 def simulate_frames(
@@ -26,7 +26,7 @@ def simulate_frames(
     period_us : int, us
         Time from one frame to the next; the first one is taken at the start.
     """
-    from evcrisp.kernels.simulate import look_at
+    from evcrisp.kernels.simulation.sensor import look_at
 
     if period_us < 1:
         raise ConfigError(f"`period_us` must be 1 or more; got {period_us}.")

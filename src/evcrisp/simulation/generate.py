@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError
-from evcrisp.events import Events
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
 from evcrisp.motion import MotionModel, Rotation, motion_model
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.imu import build_imu

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.errors import ConfigError
-from evcrisp.registry import require
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import require
 
 #: Suffixes that are read without any further package.
 _NATIVE = (".npy", ".pgm")

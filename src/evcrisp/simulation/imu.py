@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Imu
 from evcrisp.motion import Rotation, Similarity
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.path import Path
 from evcrisp.simulation.seeds import Stream, generator
-from evcrisp.streams import STANDARD_GRAVITY_M_S2, Imu
 
 PERIOD_US = 1000
 

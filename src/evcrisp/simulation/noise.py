@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.windows import US_PER_S
 from evcrisp.simulation.config import NoiseConfig
 from evcrisp.simulation.result import Origin
 from evcrisp.simulation.scene import View
 from evcrisp.simulation.seeds import Stream, generator
-from evcrisp.windows import US_PER_S
 
 Floats = NDArray[np.float64]
 
@@ -102,7 +102,7 @@ class Shot:
         return Batch(Origin.SHOT, t, pixel, p)
 
     def _factor_at(self, t: NDArray[np.int64], pixel: NDArray[np.int64], slab: Slab) -> Floats:
-        from evcrisp.kernels.simulate import look_at
+        from evcrisp.kernels.simulation.sensor import look_at
 
         n_steps = len(slab.matrices) - 1
         step = (t - slab.t_start) * n_steps // (slab.t_end - slab.t_start)

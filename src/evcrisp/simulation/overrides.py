@@ -5,8 +5,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from evcrisp.errors import ConfigError
-from evcrisp.registry import lookup
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import lookup
 from evcrisp.simulation.config import (
     NOISE_PRESETS,
     NoiseConfig,

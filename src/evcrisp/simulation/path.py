@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.windows import US_PER_S
 from evcrisp.motion import MotionModel
-from evcrisp.motion._matrix import apply
+from evcrisp.motion.matrix import apply
 from evcrisp.simulation.trajectories import Constant, Trajectory
-from evcrisp.windows import US_PER_S
 
 Floats = NDArray[np.float64]
 

@@ -7,14 +7,14 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.errors import ConfigError
-from evcrisp.events import Events
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.core.sensor_data import Imu
+from evcrisp.core.windows import US_PER_S
 from evcrisp.motion import MotionModel
-from evcrisp.motion._matrix import apply
+from evcrisp.motion.matrix import apply
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.path import Path, view_grid
-from evcrisp.streams import Imu
-from evcrisp.windows import US_PER_S
 
 #: Object index of events that no object caused, that is, of noise.
 NO_OBJECT = 255

@@ -14,7 +14,7 @@ from evcrisp.simulation.seeds import Stream, generator
 from evcrisp.simulation.textures import OUTLINES, TEXTURES
 
 if TYPE_CHECKING:
-    from evcrisp.kernels.simulate import Scene
+    from evcrisp.kernels.simulation.sensor import Scene
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ def build_view(
     config: SceneConfig, resolution: Sequence[int], model: MotionModel, seed: int
 ) -> View:
     """Render all layers of a scene for a sensor."""
-    from evcrisp.kernels.simulate import Scene
+    from evcrisp.kernels.simulation.sensor import Scene
 
     width, height = resolution
     tile, offset = _background(config, resolution, seed)

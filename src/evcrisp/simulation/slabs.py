@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError
-from evcrisp.events import Events
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
 from evcrisp.motion import MotionModel, Rotation
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.noise import Batch, Slab, build_noise
@@ -18,7 +18,7 @@ from evcrisp.simulation.scene import View, build_view
 from evcrisp.simulation.seeds import Stream, generator
 
 if TYPE_CHECKING:
-    from evcrisp.kernels.simulate import Buffer, Pixels
+    from evcrisp.kernels.simulation.sensor import Buffer, Pixels
 
 Floats = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ def simulated_parts(
     config: SimulationConfig, model: MotionModel, paths: Sequence[Path]
 ) -> Iterator[Part]:
     """Yield the recording slab by slab; the slabs depend on the motion only."""
-    from evcrisp.kernels.simulate import Buffer
+    from evcrisp.kernels.simulation.sensor import Buffer
 
     view = build_view(config.scene, config.resolution, model, config.seed)
     noise = build_noise(config.noise, view, config.seed)
@@ -102,7 +102,7 @@ def texture_matrices(paths: Sequence[Path], times: Floats) -> Floats:
 
 def _fresh_pixels(config: SimulationConfig, view: View, matrices: Floats) -> "Pixels":
     """Draw the thresholds, and let every pixel start somewhere between them."""
-    from evcrisp.kernels.simulate import Pixels, look_at
+    from evcrisp.kernels.simulation.sensor import Pixels, look_at
 
     n = len(view.base)
     rng = generator(config.seed, Stream.THRESHOLD)
@@ -119,7 +119,7 @@ def _emit(
     view: View, slab: Slab, times: Floats, pixels: "Pixels", refractory_us: float, buffer: "Buffer"
 ) -> "tuple[Buffer, int]":
     """Run the kernel until every pixel is done, with more room whenever it asks for it."""
-    from evcrisp.kernels.simulate import emit_signal
+    from evcrisp.kernels.simulation.sensor import emit_signal
 
     speed = _texel_speed(view, slab.matrices)
     inverse_speed = np.minimum(1.0 / np.maximum(speed, 1e-9), 1e9)
@@ -161,7 +161,7 @@ def _texel_speed(view: View, matrices: Floats) -> Floats:
 
 
 def _empty_buffer(capacity: int) -> "Buffer":
-    from evcrisp.kernels.simulate import Buffer
+    from evcrisp.kernels.simulation.sensor import Buffer
 
     return Buffer(
         np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, np.uint8)
@@ -170,8 +170,8 @@ def _empty_buffer(capacity: int) -> "Buffer":
 
 def _merged(config: SimulationConfig, slab: Slab, signal: "Buffer", batches: list[Batch]) -> Part:
     """Sort signal and noise by time; at one time signal comes first, then noise by origin."""
-    from evcrisp.kernels.columns import stable_order
-    from evcrisp.kernels.simulate import LAYER_SHIFT, ORIGIN_SHIFT
+    from evcrisp.kernels.search.array_ops import stable_order
+    from evcrisp.kernels.simulation.sensor import LAYER_SHIFT, ORIGIN_SHIFT
 
     no_layer = (NO_OBJECT & 0xF) << LAYER_SHIFT
     since = np.concatenate(

@@ -3,13 +3,13 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from evcrisp.core.sensor_data import Imu
 from evcrisp.motion import MotionModel
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.generate import build_paths, motion_truth
 from evcrisp.simulation.imu import build_imu
 from evcrisp.simulation.overrides import build_config
 from evcrisp.simulation.result import MotionTruth
-from evcrisp.streams import Imu
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

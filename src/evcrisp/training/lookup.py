@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evcrisp.events import Events
-from evcrisp.filters._encoding import (
+from evcrisp.core.events import Events
+from evcrisp.filters.learned.encoding import (
     LOG_FLOOR,
     MISSING_US,
     MLPF_RADIUS,
     PATCH_RADIUS,
 )
-from evcrisp.training._torch import import_torch
+from evcrisp.training.torch_import import import_torch
 
 if TYPE_CHECKING:
     import torch

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError, FormatError
-from evcrisp.events import Events
-from evcrisp.filters._weights import read_archive
+from evcrisp.core.errors import ConfigError, FormatError
+from evcrisp.core.events import Events
+from evcrisp.filters.learned.weights import read_archive
 
 #: Longer recordings are cut off: a few busy scenes must not outweigh all others.
 MAX_EVENTS = 120_000

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from evcrisp.errors import ConfigError
+from evcrisp.core.errors import ConfigError
 from evcrisp.motion import MOTION_MODELS, MotionModel, motion_model
 from evcrisp.simulation import TEXTURES, ObjectConfig, SimulationConfig, simulate_truth
 from evcrisp.simulation.overrides import build_config

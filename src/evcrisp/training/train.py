@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evcrisp.errors import ConfigError
-from evcrisp.filters._edncnn_network import checked_device
-from evcrisp.registry import lookup
-from evcrisp.training._torch import import_torch
-from evcrisp.training.draws import BalancedDraws
-from evcrisp.training.judging import judged
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import lookup
+from evcrisp.filters.learned.edncnn_network import checked_device
 from evcrisp.training.lookup import EventTable
 from evcrisp.training.networks import NETWORKS, Arrays, Network
 from evcrisp.training.recordings import LabeledRecordings
+from evcrisp.training.sampler import BalancedDraws
+from evcrisp.training.torch_import import import_torch
+from evcrisp.training.validation import judged
 
 if TYPE_CHECKING:
     import torch

@@ -1,6 +1,6 @@
 """Videos of recordings: panes side by side, drawn by compiled code. Needs the extra ``video``."""
 
-from evcrisp._palettes import PALETTES
+from evcrisp.core.palettes import PALETTES
 from evcrisp.video.config import VideoConfig
 from evcrisp.video.panes import PANES
 from evcrisp.video.rendering import VIDEO_FORMATS, Video, render

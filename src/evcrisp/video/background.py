@@ -3,9 +3,9 @@
 import threading
 from queue import SimpleQueue
 
-from evcrisp.video._protocol import VideoSink
-from evcrisp.video.painting import Painter
 from evcrisp.video.panes import Shown
+from evcrisp.video.protocol import VideoSink
+from evcrisp.video.rasterize import Painter
 
 #: Frames that may wait; more would only cost memory.
 MAX_WAITING = 4

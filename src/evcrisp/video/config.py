@@ -4,9 +4,9 @@ import math
 import numbers
 from dataclasses import dataclass
 
-from evcrisp._palettes import PALETTES
-from evcrisp.errors import ConfigError
-from evcrisp.registry import lookup
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.palettes import PALETTES
+from evcrisp.core.registry import lookup
 from evcrisp.video.panes import PANES
 
 #: Time that a frame shows unless told otherwise: that of a frame at 30 frames per second, us.

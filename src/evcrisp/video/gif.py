@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from evcrisp.errors import ConfigError
-from evcrisp.registry import require
-from evcrisp.video._protocol import Bytes, VideoSink
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import require
+from evcrisp.video.protocol import Bytes, VideoSink
 from evcrisp.video.timing import Durations
 
 #: Browsers show frames that are shorter than this much longer.

@@ -11,9 +11,9 @@ from typing import IO, ClassVar
 
 import numpy as np
 
-from evcrisp.errors import OutputError
-from evcrisp.registry import require
-from evcrisp.video._protocol import Bytes, VideoSink
+from evcrisp.core.errors import OutputError
+from evcrisp.core.registry import require
+from evcrisp.video.protocol import Bytes, VideoSink
 
 #: Red, green, blue -> y, u, v in the narrow range of BT.601, which players take for granted.
 _TO_YUV = np.array(
@@ -91,7 +91,7 @@ class _Mp4Sink:
         )
 
     def write(self, picture: Bytes) -> None:
-        from evcrisp.kernels.frames import fill_yuv
+        from evcrisp.kernels.video.frames import fill_yuv
 
         fill_yuv(picture, self._table, self._luma, self._chroma[0], self._chroma[1])
         try:

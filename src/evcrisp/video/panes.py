@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.events import Events
+from evcrisp.core.events import Events
 
 Floats = NDArray[np.float64]
 

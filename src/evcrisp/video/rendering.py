@@ -6,21 +6,21 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from evcrisp.camera import Camera
-from evcrisp.errors import ConfigError, EventDataError
+from evcrisp.core.camera import Camera
+from evcrisp.core.errors import ConfigError, EventDataError
+from evcrisp.core.events import Events
+from evcrisp.core.registry import configured
 from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.events import Events
-from evcrisp.io._writing import replacing
+from evcrisp.io.atomic_output import replacing
 from evcrisp.io.recording import Recording
-from evcrisp.registry import configured
-from evcrisp.video._protocol import VideoFormat
 from evcrisp.video.background import BackgroundSink
 from evcrisp.video.config import VideoConfig
+from evcrisp.video.frames import shown_frames
 from evcrisp.video.gif import Gif
 from evcrisp.video.mp4 import Mp4
-from evcrisp.video.painting import Painter
-from evcrisp.video.showing import shown_frames
+from evcrisp.video.protocol import VideoFormat
+from evcrisp.video.rasterize import Painter
 from evcrisp.video.webp import Webp
 
 #: By suffix.

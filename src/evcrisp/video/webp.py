@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from evcrisp.errors import OutputError
-from evcrisp.registry import require
-from evcrisp.video._protocol import Bytes, VideoSink
+from evcrisp.core.errors import OutputError
+from evcrisp.core.registry import require
+from evcrisp.video.protocol import Bytes, VideoSink
 from evcrisp.video.timing import Durations
 
 _ANIMATED = 0x02

@@ -5,13 +5,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from evcrisp.errors import EvError
-from evcrisp.viewer.guard import App, Guard
+from evcrisp.core.errors import EvError
+from evcrisp.viewer.access import App, Guard
 from evcrisp.viewer.jobs import FINAL, Job
-from evcrisp.viewer.lanes import BusyError
 from evcrisp.viewer.page import TYPES, live_page, live_policy, static_files
 from evcrisp.viewer.requests import Request, check_window, whole_number
 from evcrisp.viewer.session import Session, choices
+from evcrisp.viewer.worker_queue import BusyError
 
 if TYPE_CHECKING:
     from starlette.requests import Request as HttpRequest

@@ -7,18 +7,18 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from evcrisp.camera import Camera
-from evcrisp.errors import ConfigError
-from evcrisp.events import Events
-from evcrisp.io._writing import replacing
+from evcrisp.core.camera import Camera
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.io.atomic_output import replacing
 from evcrisp.io.recording import Recording
-from evcrisp.viewer.computing import Computer
-from evcrisp.viewer.packing import compacted, read_bundle
+from evcrisp.viewer.bundle_format import compacted, read_bundle
+from evcrisp.viewer.compute import Computer
+from evcrisp.viewer.event_store import Spool, SpoolWriter, spooled
 from evcrisp.viewer.page import static_page
 from evcrisp.viewer.requests import Request
-from evcrisp.viewer.scratch import scratch_folder
 from evcrisp.viewer.session import recording_facts
-from evcrisp.viewer.spool import Spool, SpoolWriter, spooled
+from evcrisp.viewer.temp_dir import scratch_folder
 
 MAX_WINDOWS = 500
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from evcrisp.errors import ConfigError
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import lookup
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.filters import DENOISERS
 from evcrisp.motion import MOTION_MODELS
-from evcrisp.registry import lookup
 
 MIN_LENGTH_US, MAX_LENGTH_US = 10, 10_000_000
 MAX_START_US = 1 << 52

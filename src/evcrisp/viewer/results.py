@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
-from evcrisp.events import Events
+from evcrisp.core.events import Events
 from evcrisp.motion import MotionModel
-from evcrisp.viewer.packing import write_bundle
-from evcrisp.viewer.spool import stride
+from evcrisp.viewer.bundle_format import write_bundle
+from evcrisp.viewer.event_store import stride
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evcrisp.camera import Camera
-from evcrisp.errors import ConfigError
+from evcrisp.core.camera import Camera
+from evcrisp.core.errors import ConfigError
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.filters import DENOISERS
 from evcrisp.io.recording import OnError
 from evcrisp.motion import MOTION_MODELS
+from evcrisp.viewer.event_store import Rate, Spool
 from evcrisp.viewer.jobs import Job, JobTable
-from evcrisp.viewer.lanes import Lane
 from evcrisp.viewer.requests import Request
-from evcrisp.viewer.scratch import scratch_folder
-from evcrisp.viewer.spool import Rate, Spool
+from evcrisp.viewer.temp_dir import scratch_folder
 from evcrisp.viewer.worker import ComputeTask, ReadTask
+from evcrisp.viewer.worker_queue import Lane
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

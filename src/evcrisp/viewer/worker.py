@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from evcrisp.errors import EvError
+from evcrisp.core.errors import EvError
 
 if TYPE_CHECKING:
-    from evcrisp.camera import Camera
+    from evcrisp.core.camera import Camera
     from evcrisp.io.recording import OnError
-    from evcrisp.viewer.computing import Computer
+    from evcrisp.viewer.compute import Computer
+    from evcrisp.viewer.event_store import Spool
     from evcrisp.viewer.requests import Request
-    from evcrisp.viewer.spool import Spool
 
 Send = Callable[[str, Any], None]
 
@@ -76,7 +76,7 @@ class Worker:
             elif isinstance(task, ComputeTask):
                 content = self._compute(task)
             else:
-                import evcrisp.viewer.computing  # noqa: F401
+                import evcrisp.viewer.compute  # noqa: F401
 
                 content = None
         except (EvError, OSError) as error:
@@ -90,7 +90,7 @@ class Worker:
             self._send("done", content)
 
     def _compute(self, task: ComputeTask) -> bytes:
-        from evcrisp.viewer.computing import Computer
+        from evcrisp.viewer.compute import Computer
 
         # It remembers the last front, whose points will be asked for.
         if self._computer is None or self._computer.spool != task.spool:
@@ -101,7 +101,7 @@ class Worker:
 def read(task: ReadTask, send: Send) -> dict[str, Any]:
     """Read a recording into a spool and tell the facts on the way."""
     from evcrisp.io.reading import open_recording
-    from evcrisp.viewer.spool import SpoolWriter
+    from evcrisp.viewer.event_store import SpoolWriter
 
     notes = _Notes()
     logging.getLogger("evcrisp").addHandler(notes)

@@ -162,7 +162,7 @@ def test_floating_point_time_without_fractions_is_in_microseconds(tmp_path, make
 def test_a_fraction_that_contradicts_the_first_rows_is_damage(
     tmp_path, make_events, name, monkeypatch
 ):
-    for module in ("npz", "npy", "mat", "_hdf5"):
+    for module in ("arrays.npz", "arrays.npy", "arrays.mat", "hdf5.datasets"):
         monkeypatch.setattr(f"evcrisp.io.{module}.PACKET_EVENTS", 100)
     events = make_events(400)
     columns = {n: c.astype(np.float64) for n, c in columns_of(events).items()}
@@ -255,7 +255,7 @@ def test_wide_records_are_read_in_smaller_pieces(tmp_path, make_events, monkeypa
     for name in "xytp":
         rows[name] = getattr(events, name)
     np.save(tmp_path / "a.npy", rows)
-    monkeypatch.setattr("evcrisp.io._npy.READ_BYTES", 100_000)
+    monkeypatch.setattr("evcrisp.io.arrays.npy_stream.READ_BYTES", 100_000)
     source = READERS["npy"].open(tmp_path / "a.npy")
     assert [packet.t.size for packet in source.packets()] == [12, 12, 12, 12, 2]
     assert evcrisp.read(tmp_path / "a.npy", resolution=SIZE).equals(events)

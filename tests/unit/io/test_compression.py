@@ -6,7 +6,7 @@ import pytest
 import zstandard
 
 from evcrisp import FormatError
-from evcrisp.io._compression import Lz4Frame, Stored, Zstd
+from evcrisp.io.compression import Lz4Frame, Stored, Zstd
 
 CODECS = {
     "none": Stored(),

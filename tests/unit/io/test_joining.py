@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evcrisp.io._joining import join
-from evcrisp.io._protocol import Packet
+from evcrisp.io.joining import join
+from evcrisp.io.protocol import Packet
 
 
 def packets_of(sizes, *, labeled=(), step=100):

@@ -10,9 +10,9 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, Events, FormatError, MissingExtraError
-from evcrisp.io._protocol import Packet, Source
+from evcrisp.core.sensor_data import Imu
+from evcrisp.io.protocol import Packet, Source
 from evcrisp.io.recording import Recording
-from evcrisp.streams import Imu
 
 
 def packet(t, x=None, y=None, offset=0):

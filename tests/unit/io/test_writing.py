@@ -8,10 +8,10 @@ import pytest
 
 import evcrisp
 from evcrisp import OutputError
-from evcrisp.io._npz_packer import NpzPacker
-from evcrisp.io._protocol import Closing
-from evcrisp.io._words import counted
-from evcrisp.io._writing import refuse_inputs, replacing
+from evcrisp.core.messages import counted
+from evcrisp.io.arrays.npz_packer import NpzPacker
+from evcrisp.io.atomic_output import refuse_inputs, replacing
+from evcrisp.io.protocol import Closing
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -8,7 +8,7 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, EventDataError, Events, MissingExtraError, UnknownNameError
-from evcrisp._palettes import PALETTES, rgb
+from evcrisp.core.palettes import PALETTES, rgb
 from evcrisp.metrics import roc_curve
 from evcrisp.plots import FIGURES, draw_outcomes, draw_xyt, figure, save_figure
 from evcrisp.plots.intro import STRIP_PX

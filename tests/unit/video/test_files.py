@@ -12,8 +12,8 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, EventDataError, Events, MissingExtraError, UnknownNameError
-from evcrisp._palettes import PALETTES, rgb
-from evcrisp.errors import OutputError
+from evcrisp.core.errors import OutputError
+from evcrisp.core.palettes import PALETTES, rgb
 from evcrisp.video import VIDEO_FORMATS, VideoConfig, render
 from evcrisp.video import rendering as rendering_module
 

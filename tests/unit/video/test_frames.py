@@ -9,17 +9,17 @@ import pytest
 
 import evcrisp
 from evcrisp import Events
-from evcrisp._palettes import PALETTES, rgb
-from evcrisp.estimators.auto import AutoRegret
+from evcrisp.core.palettes import PALETTES, rgb
+from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.motion import motion_model
-from evcrisp.solvers import Status
+from evcrisp.optimize import Status
 from evcrisp.video import PANES, VideoConfig
 from evcrisp.video.background import MAX_WAITING, BackgroundSink
-from evcrisp.video.lanes import N_LANES, estimated
-from evcrisp.video.lettering import LETTERS
-from evcrisp.video.painting import Painter, color_table
+from evcrisp.video.bitmap_font import LETTERS
+from evcrisp.video.frames import shown_frames
 from evcrisp.video.panes import Shown
-from evcrisp.video.showing import shown_frames
+from evcrisp.video.parallel_windows import N_LANES, estimated
+from evcrisp.video.rasterize import Painter, color_table
 
 BAR_PX = 14
 

@@ -3,12 +3,12 @@
 import logging
 from pathlib import Path
 
-from evcrisp.errors import ConfigError
-from evcrisp.experiments.datasets._protocol import Clip, Dataset, Layout
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import lookup
 from evcrisp.experiments.datasets.dnd21 import Dnd21
 from evcrisp.experiments.datasets.ecd import Ecd
 from evcrisp.experiments.datasets.emlb import Emlb
-from evcrisp.registry import lookup
+from evcrisp.experiments.datasets.protocol import Clip, Dataset, Layout
 
 __all__ = ["DATASETS", "Clip", "Dataset", "Layout", "find_clips"]
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from evcrisp.errors import ConfigError
-from evcrisp.experiments.datasets._protocol import Clip, Layout
-from evcrisp.registry import lookup
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import lookup
+from evcrisp.experiments.datasets.protocol import Clip, Layout
 
 NOISE_FOLDER = "measured-noise"
 

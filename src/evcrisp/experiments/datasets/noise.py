@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import ConfigError, EventDataError
-from evcrisp.events import Events
-from evcrisp.io._words import counted
+from evcrisp.core.errors import ConfigError, EventDataError
+from evcrisp.core.events import Events
+from evcrisp.core.messages import counted
 
 
 def with_uniform_noise(events: Events, share: float, *, seed: int = 0) -> Events:

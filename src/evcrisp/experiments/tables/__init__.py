@@ -1,7 +1,7 @@
 """The tables of the paper."""
 
-from evcrisp.experiments.tables._protocol import TableKind
 from evcrisp.experiments.tables.options import Options
+from evcrisp.experiments.tables.protocol import TableKind
 from evcrisp.experiments.tables.table import Table
 from evcrisp.experiments.tables.table1 import Table1
 from evcrisp.experiments.tables.table2 import Table2

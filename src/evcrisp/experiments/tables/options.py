@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evcrisp.errors import ConfigError
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import lookup
 from evcrisp.experiments.datasets.dnd21 import check_noise
 from evcrisp.experiments.methods import Method, chosen
+from evcrisp.experiments.simulated_datasets import Twin
 from evcrisp.experiments.tables.tuned import check_tuned
-from evcrisp.experiments.twins import Twin
-from evcrisp.registry import lookup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

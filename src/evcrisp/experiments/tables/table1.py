@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from evcrisp.core.messages import counted
 from evcrisp.experiments import paper
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.emlb import HALVES, LEVELS
 from evcrisp.experiments.methods import TABLE1, Method
 from evcrisp.experiments.protocols import LABELING, measure_structure
-from evcrisp.experiments.tables._protocol import Done, failure_notes
 from evcrisp.experiments.tables.options import Options
+from evcrisp.experiments.tables.protocol import Done, failure_notes
 from evcrisp.experiments.tables.table import Better, Cell, Column, Row, Table, mean
 from evcrisp.experiments.tasks import Task
-from evcrisp.io._words import counted
 
 #: Where in the table recordings may stand, in the order of its columns.
 PLACES = tuple((half, level) for half in HALVES.values() for level in LEVELS.values())

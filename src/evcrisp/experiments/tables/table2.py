@@ -5,17 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from evcrisp.core.messages import counted
+from evcrisp.core.registry import lookup
 from evcrisp.experiments import paper
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.dnd21 import noise_file
 from evcrisp.experiments.methods import AUTO, TABLE1, Method
 from evcrisp.experiments.protocols import LABELING, measure_labels
-from evcrisp.experiments.tables._protocol import Done, failure_notes
 from evcrisp.experiments.tables.options import Options
+from evcrisp.experiments.tables.protocol import Done, failure_notes
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table, mean
 from evcrisp.experiments.tasks import Task
-from evcrisp.io._words import counted
-from evcrisp.registry import lookup
 
 #: Noise events per 100 signal events.
 RATES = (1, 5, 10)

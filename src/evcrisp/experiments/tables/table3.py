@@ -7,19 +7,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.errors import EventDataError
+from evcrisp.core.errors import EventDataError
+from evcrisp.core.messages import counted
+from evcrisp.core.sensor_data import Imu
 from evcrisp.experiments import paper
 from evcrisp.experiments.bootstrap import Interval, rms_intervals
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.methods import TABLE3, ZERO, Method
 from evcrisp.experiments.protocols import measure_motion
-from evcrisp.experiments.tables._protocol import Done, failure_notes
 from evcrisp.experiments.tables.options import Options
+from evcrisp.experiments.tables.protocol import Done, failure_notes
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table
 from evcrisp.experiments.tasks import Task
-from evcrisp.io._words import counted
 from evcrisp.io.reading import open_recording
-from evcrisp.streams import Imu
 
 Floats = NDArray[np.float64]
 

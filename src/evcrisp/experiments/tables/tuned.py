@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evcrisp.errors import ConfigError
+from evcrisp.core.errors import ConfigError
 
 _EXPECTED = (
     "Tuned hyper-parameters must be as evcrisp tune writes them: "

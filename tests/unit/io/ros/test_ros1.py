@@ -9,8 +9,8 @@ import pytest
 
 import evcrisp
 from evcrisp import Events, FormatError
-from evcrisp.io._protocol import PACKET_EVENTS
-from evcrisp.io._rosbag1 import RosBag1
+from evcrisp.io.protocol import PACKET_EVENTS
+from evcrisp.io.ros.rosbag1 import RosBag1
 
 
 def arrays(bags, events, n_messages=5, topic="/dvs/events", **options):

@@ -1,0 +1,51 @@
+"""``evcrisp filters``: what filters there are."""
+
+import inspect
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evcrisp.cli.listing import entry, parameters_line
+from evcrisp.cli.options import json_option
+
+if TYPE_CHECKING:
+    from evcrisp.filters import Denoiser
+
+
+@click.command("filters")
+@json_option
+def filters_command(as_json: bool) -> None:
+    """List the filters: cost and memory, source, presets, and parameters with their defaults."""
+    from evcrisp.filters import DENOISERS
+
+    rows = [_facts(kind) for kind in DENOISERS.values()]
+    click.echo(json.dumps(rows, indent=2, default=str) if as_json else _page(rows))
+
+
+def _facts(kind: "type[Denoiser]") -> dict[str, Any]:
+    return {
+        "name": kind.name,
+        "parameters": {
+            name: None if parameter.default is parameter.empty else parameter.default
+            for name, parameter in inspect.signature(kind).parameters.items()
+        },
+        "cost": kind.about.cost,
+        "memory": kind.about.memory,
+        "source": kind.about.source,
+        "reconstruction": kind.about.reconstruction,
+        "presets": {name: dict(params) for name, params in kind.presets.items()},
+    }
+
+
+def _page(rows: list[dict[str, Any]]) -> str:
+    """Return some lines per filter."""
+    return "\n".join(entry(f"{row['name']}: {row['source']}", _lines(row)) for row in rows)
+
+
+def _lines(row: dict[str, Any]) -> list[str]:
+    lines = [
+        f"cost per event: {row['cost']}; memory: {row['memory']}",
+        parameters_line(row["parameters"]),
+    ]
+    return [*lines, f"presets: {' '.join(row['presets'])}"] if row["presets"] else lines

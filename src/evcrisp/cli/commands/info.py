@@ -1,0 +1,82 @@
+"""``evcrisp info``: what a recording holds."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evcrisp.cli.options import input_options, json_option, recording_argument
+from evcrisp.cli.progress import reading_progress
+
+
+@click.command("info")
+@recording_argument
+@json_option
+@input_options
+def info_command(
+    recording: Path,
+    as_json: bool,
+    **opening: Any,
+) -> None:
+    """Show what RECORDING holds: format, size, events, time, and what comes beside them.
+
+    The whole file is read once, in bounded memory, so the counts are facts and not promises of a
+    header.
+    """
+    from evcrisp.io.reading import open_recording
+    from evcrisp.io.summary import summarize
+
+    with (
+        open_recording(recording, **opening) as opened,
+        reading_progress("Reading", opened) as advance,
+    ):
+        facts = summarize(opened, advance).as_dict()
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+        return
+    click.echo(_page(facts))
+
+
+def _page(facts: dict[str, Any]) -> str:
+    guessed = " (not stated by the file)" if facts["resolution_source"] == "guessed" else ""
+    rows = [
+        ("file", facts["path"]),
+        ("format", facts["format"]),
+        ("sensor", f"{facts['width']} x {facts['height']} px{guessed}"),
+        ("events", f"{facts['n_events']:,}"),
+    ]
+    if facts["n_events"]:
+        share = facts["n_on"] / facts["n_events"]
+        rows += [
+            ("ON / OFF", f"{facts['n_on']:,} / {facts['n_off']:,} ({share:.1%} ON)"),
+            *_labels(facts),
+            ("time", f"{facts['t_first_us']} to {facts['t_last_us']} us"),
+            ("duration", f"{facts['duration_s']:.6f} s"),
+            ("rate", _rate(facts["rate_hz"]) if facts["duration_s"] else "-"),
+        ]
+    for key, name in (
+        ("imu_samples", "IMU samples"),
+        ("triggers", "triggers"),
+        ("frames", "frames"),
+    ):
+        if facts[key]:
+            rows.append((name, f"{facts[key]:,}"))
+    if facts["damage"]:
+        rows.append(("damage", facts["damage"]))
+    return "\n".join(f"{name:<16}{value}" for name, value in rows)
+
+
+def _labels(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return a row for a recording that has labels."""
+    n_signal, n = facts["n_signal"], facts["n_events"]
+    if n_signal is None:
+        return []
+    return [("signal / noise", f"{n_signal:,} / {n - n_signal:,} ({n_signal / n:.1%} signal)")]
+
+
+def _rate(rate_hz: float) -> str:
+    for unit, word in ((1e6, "million "), (1e3, "thousand ")):
+        if rate_hz >= unit:
+            return f"{rate_hz / unit:,.1f} {word}events/s"
+    return f"{rate_hz:.0f} events/s" if rate_hz >= 100 else f"{rate_hz:.3g} events/s"

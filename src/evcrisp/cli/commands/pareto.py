@@ -1,0 +1,112 @@
+"""``evcrisp pareto``: the whole trade-off between alignment and denoising of one window."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evcrisp.cli.camera import camera_for
+from evcrisp.cli.options import (
+    camera_option,
+    force_option,
+    input_options,
+    motion_option,
+    output_option,
+    parse_settings,
+    points_option,
+    recording_argument,
+    set_option,
+    start_option,
+    window_option,
+)
+from evcrisp.cli.progress import work_progress
+
+if TYPE_CHECKING:
+    from evcrisp.estimators.joint.pareto import ParetoFront
+
+
+@click.command("pareto")
+@recording_argument
+@motion_option
+@camera_option
+@start_option
+@window_option("Length of the window, ms.")
+@points_option("Points of the sweep.")
+@set_option("a parameter of the method")
+@output_option("File for the JSON. Default: standard output.")
+@force_option
+@input_options
+def pareto_command(
+    recording: Path,
+    motion: str,
+    camera: Path | None,
+    start_us: int,
+    window_us: int,
+    n_points: int,
+    settings: tuple[str, ...],
+    output: Path | None,
+    force: bool,
+    **opening: Any,
+) -> None:
+    """Print the Pareto front of one window of RECORDING as JSON.
+
+    Every point has its motion, both objectives and how many events it keeps; the point that the
+    regret selects is marked, with the ideal and the nadir point.
+    """
+    from evcrisp.cli.figure_data import refuse_nothing
+    from evcrisp.core.messages import counted
+    from evcrisp.core.registry import configured
+    from evcrisp.core.windows import window_at
+    from evcrisp.estimators.estimate import model_for
+    from evcrisp.estimators.joint.exact import ExactRegret
+    from evcrisp.estimators.joint.pareto import pareto_front
+    from evcrisp.io.atomic_output import refuse_inputs, replacing
+    from evcrisp.io.reading import open_recording
+
+    config = configured({"exact": ExactRegret}, "exact", "method", parse_settings(settings))
+    if output is not None:
+        refuse_inputs(output, recording, camera)
+    # The name of the output is checked before the work, not after it.
+    with nullcontext() if output is None else replacing(output, overwrite=force) as temporary:
+        with open_recording(recording, **opening) as opened:
+            window = window_at(opened.chunks(), start_us, window_us)
+            refuse_nothing(window, start_us, window_us)
+            size, lens = opened.resolution, camera_for(camera, opened)
+        model = model_for(motion, size, lens)
+        with work_progress(f"Tracing {counted(n_points, 'point')}") as on_share:
+            front = pareto_front(window, model, config, n_points=n_points, on_share=on_share)
+        text = json.dumps(_as_dict(front), indent=2)
+        if temporary is not None:
+            temporary.write_text(text + "\n")
+    if output is None:
+        click.echo(text)
+    else:
+        click.echo(f"Wrote {counted(len(front.points), 'point')} to {output}.")
+
+
+def _as_dict(front: "ParetoFront") -> dict[str, Any]:
+    """Return the front as JSON types."""
+    motion = front.problem.data.warp.model
+    return {
+        "param_names": list(motion.param_names),
+        "param_units": list(motion.param_units),
+        "status": front.status.name.lower(),
+        "regret_index": front.regret_index,
+        "ideal": {"cost_ea": front.ideal[0], "cost_ed": front.ideal[1]},
+        "nadir": {"cost_ea": front.nadir[0], "cost_ed": front.nadir[1]},
+        "points": [
+            {
+                "theta": point.theta.tolist(),
+                "lam": point.lam,
+                "f_ea": point.f_ea,
+                "f_ed": point.f_ed,
+                "cost_ea": point.cost_ea,
+                "cost_ed": point.cost_ed,
+                "n_signal": int(point.signal.sum()),
+                "n_events": point.signal.size,
+            }
+            for point in front.points
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Types and rules that every other part shares."""

@@ -1,0 +1,364 @@
+"""The one data type: events of one sensor as a struct of arrays."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evcrisp.core.errors import EventDataError
+from evcrisp.core.validation import (
+    as_column,
+    as_coordinate,
+    as_flag,
+    as_resolution,
+    as_selection,
+    as_time,
+    read_only,
+)
+
+if TYPE_CHECKING:
+    import pyarrow
+    import torch
+
+#: Aligned 16-byte record; the layout that AEDAT4 and dv-processing use too.
+RECORD_DTYPE = np.dtype(
+    {
+        "names": ["t", "x", "y", "p"],
+        "formats": ["<i8", "<u2", "<u2", "?"],
+        "offsets": [0, 8, 10, 12],
+        "itemsize": 16,
+    }
+)
+
+#: The names under which files and packages keep each column; ours first.
+COLUMN_ALIASES: dict[str, tuple[str, ...]] = {
+    "x": ("x", "xs"),
+    "y": ("y", "ys"),
+    "t": ("t", "ts", "timestamp", "timestamps", "time"),
+    "p": ("p", "ps", "pol", "polarity", "polarities", "on"),
+    "signal": ("signal",),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True, init=False)
+class Events:
+    """Events of one sensor, sorted by time; four read-only arrays of one length.
+
+    Parameters
+    ----------
+    x, y : array_like of int, shape (n,), px
+        Column (0 = left) and row (0 = top).
+    t : array_like of int, shape (n,), us
+        Time stamps in microseconds, not decreasing.
+    p : array_like of bool, or of 0/1, or of -1/+1, shape (n,)
+        Polarity; True = brightness went up (ON).
+    resolution : (int, int), px
+        ``(width, height)`` of the sensor.
+    signal : array_like of bool, shape (n,), optional
+        Label of each event where it is known: True = signal, False = noise.
+
+    Raises
+    ------
+    EventDataError
+        If lengths differ, a coordinate lies outside the sensor, time decreases,
+        or a value does not fit its type.
+
+    Notes
+    -----
+    Arrays that already have the right type (``x``, ``y`` uint16, ``t`` int64, ``p`` bool
+    or uint8) are viewed, not copied: they must not be changed afterwards, because what was checked
+    once is relied upon. A buffer that is filled again and again has to be copied. Comparing events
+    goes by :meth:`equals`.
+
+    Examples
+    --------
+    >>> events = Events(x=[3, 4, 5], y=[1, 1, 2], t=[0, 10, 25], p=[1, 0, 1], resolution=(8, 4))
+    >>> events
+    Events(n=3, resolution=8x4, t=0..25 us, on=2)
+    >>> events[1:].x
+    array([4, 5], dtype=uint16)
+    >>> len(events.between(0, 11))
+    2
+    """
+
+    x: NDArray[np.uint16]  # (n,) px
+    y: NDArray[np.uint16]  # (n,) px
+    t: NDArray[np.int64]  # (n,) us
+    p: NDArray[np.bool_]  # (n,)
+    resolution: tuple[int, int]  # (width, height) px
+    signal: NDArray[np.bool_] | None  # (n,)
+
+    def __init__(
+        self,
+        *,
+        x: ArrayLike,
+        y: ArrayLike,
+        t: ArrayLike,
+        p: ArrayLike,
+        resolution: Sequence[int],
+        signal: ArrayLike | None = None,
+    ) -> None:
+        size = as_resolution(resolution)
+        columns: dict[str, NDArray[Any]] = {
+            "x": as_coordinate("x", x, size[0]),
+            "y": as_coordinate("y", y, size[1]),
+            "t": as_time(t),
+            "p": as_flag("p", p),
+        }
+        if signal is not None:
+            columns["signal"] = as_flag("signal", signal)
+        lengths = {name: column.size for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise EventDataError(f"All columns must have one length; got {lengths}.")
+        self._set(size, **columns)
+
+    def _set(
+        self,
+        resolution: tuple[int, int],
+        x: NDArray[np.uint16],
+        y: NDArray[np.uint16],
+        t: NDArray[np.int64],
+        p: NDArray[np.bool_],
+        signal: NDArray[np.bool_] | None = None,
+    ) -> None:
+        for name, column in (("x", x), ("y", y), ("t", t), ("p", p), ("signal", signal)):
+            object.__setattr__(self, name, column if column is None else read_only(column))
+        object.__setattr__(self, "resolution", resolution)
+
+    @classmethod
+    def trusted(
+        cls,
+        x: NDArray[np.uint16],
+        y: NDArray[np.uint16],
+        t: NDArray[np.int64],
+        p: NDArray[np.bool_],
+        resolution: tuple[int, int],
+        signal: NDArray[np.bool_] | None = None,
+    ) -> "Events":
+        """Wrap arrays that are known to be right; nothing is checked or converted."""
+        events = cls.__new__(cls)
+        events._set(resolution, x, y, t, p, signal)
+        return events
+
+    @classmethod
+    def empty(cls, resolution: Sequence[int]) -> "Events":
+        """Return zero events of a sensor."""
+        return cls(x=[], y=[], t=[], p=[], resolution=resolution)
+
+    @classmethod
+    def sorted_from(
+        cls,
+        *,
+        x: ArrayLike,
+        y: ArrayLike,
+        t: ArrayLike,
+        p: ArrayLike,
+        resolution: Sequence[int],
+        signal: ArrayLike | None = None,
+    ) -> "Events":
+        """Build events from columns in any order; events of one time keep their order."""
+        columns = {"x": x, "y": y, "t": t, "p": p}
+        if signal is not None:
+            columns["signal"] = signal
+        arrays = {name: as_column(name, column) for name, column in columns.items()}
+        lengths = {name: array.size for name, array in arrays.items()}
+        if len(set(lengths.values())) > 1:
+            raise EventDataError(f"All columns must have one length; got {lengths}.")
+        order = np.argsort(arrays["t"], kind="stable")
+        return cls(**{name: array[order] for name, array in arrays.items()}, resolution=resolution)
+
+    @classmethod
+    def concatenate(cls, parts: Iterable["Events"]) -> "Events":
+        """Join events of one sensor that follow each other in time.
+
+        Labels are kept if every part has them.
+        """
+        parts = list(parts)
+        if not parts:
+            raise EventDataError("`parts` must hold at least one `Events`; got none.")
+        sizes = {part.resolution for part in parts}
+        if len(sizes) > 1:
+            raise EventDataError(f"All parts must have one resolution; got {sorted(sizes)}.")
+        if len(parts) == 1:
+            return parts[0]
+        filled = [part for part in parts if len(part)]
+        for before, after in itertools.pairwise(filled):
+            if after.t[0] < before.t[-1]:
+                raise EventDataError(
+                    f"Parts must follow each other in time; a part that starts at {after.t[0]} us "
+                    f"comes after one that ends at {before.t[-1]} us."
+                )
+        # Empty parts have no labels to lose.
+        labeled = [part for part in parts if len(part) or part.signal is not None]
+        signals = [part.signal for part in labeled if part.signal is not None]
+        return cls.trusted(
+            np.concatenate([part.x for part in parts]),
+            np.concatenate([part.y for part in parts]),
+            np.concatenate([part.t for part in parts]),
+            np.concatenate([part.p for part in parts]),
+            parts[0].resolution,
+            np.concatenate(signals) if signals and len(signals) == len(labeled) else None,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild copies and pickles as read-only events."""
+        columns = (self.x, self.y, self.t, self.p, self.resolution, self.signal)
+        return Events.trusted, columns
+
+    def __len__(self) -> int:
+        return self.t.size
+
+    def __repr__(self) -> str:
+        width, height = self.resolution
+        span = f", t={self.t[0]}..{self.t[-1]} us, on={self.n_on}" if len(self) else ""
+        label = "" if self.signal is None else f", signal={int(self.signal.sum())}"
+        return f"Events(n={len(self)}, resolution={width}x{height}{span}{label})"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the facts and a picture."""
+        from evcrisp.core.notebook_html import html_card, thumbnail
+
+        width, height = self.resolution
+        facts: list[tuple[str, str]] = [
+            ("events", f"{len(self):,}"),
+            ("sensor", f"{width} x {height} px"),
+        ]
+        if len(self):
+            facts += [
+                ("time", f"{self.t[0]} to {self.t[-1]} us"),
+                ("duration", f"{self.duration_us / 1e3:,.3f} ms"),
+                ("ON", f"{self.n_on / len(self):.1%}"),
+            ]
+            if self.signal is not None:
+                facts.append(("signal", f"{self.signal.mean():.1%}"))
+        picture = thumbnail(self.x, self.y, self.p, self.resolution)
+        return html_card("Events", facts, [("ON red, OFF blue", picture)])
+
+    def __getitem__(self, key: slice | ArrayLike) -> "Events":
+        """Select by slice, by boolean mask, or by increasing indices."""
+        if not isinstance(key, slice):
+            key = as_selection(key, len(self))
+        elif key.step is not None and key.step < 0:
+            raise EventDataError(f"Events are sorted by time; got slice step {key.step}.")
+        signal = None if self.signal is None else self.signal[key]
+        return Events.trusted(
+            self.x[key], self.y[key], self.t[key], self.p[key], self.resolution, signal
+        )
+
+    @property
+    def width(self) -> int:
+        """Number of columns of the sensor."""
+        return self.resolution[0]
+
+    @property
+    def height(self) -> int:
+        """Number of rows of the sensor."""
+        return self.resolution[1]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(height, width)`` of an image of this sensor."""
+        return self.resolution[1], self.resolution[0]
+
+    @property
+    def n_on(self) -> int:
+        """Number of ON events."""
+        return int(np.count_nonzero(self.p))
+
+    @property
+    def duration_us(self) -> int:
+        """Time from the first to the last event, us; 0 when there are none."""
+        return int(self.t[-1]) - int(self.t[0]) if len(self) else 0
+
+    def between(self, t_start: int, t_end: int) -> "Events":
+        """Return the events with ``t_start <= t < t_end``, us. Nothing is copied."""
+        # Numbers beyond int64 would make floats of all, which do not tell microseconds apart.
+        limits = np.iinfo(np.int64)
+        bounds = [min(max(t, limits.min), limits.max) for t in (t_start, t_end)]
+        first, last = (int(np.searchsorted(self.t, t, side="left")) for t in bounds)
+        return self[first : max(first, last)]
+
+    def with_signal(self, signal: ArrayLike | None) -> "Events":
+        """Return the same events with other labels, or with none."""
+        return Events(
+            x=self.x, y=self.y, t=self.t, p=self.p, resolution=self.resolution, signal=signal
+        )
+
+    def equals(self, other: "Events") -> bool:
+        """Say whether both hold the same events of the same sensor, and the same labels."""
+        if not isinstance(other, Events):
+            return False
+        pairs = ((self.x, other.x), (self.y, other.y), (self.t, other.t), (self.p, other.p))
+        if self.resolution != other.resolution or (self.signal is None) != (other.signal is None):
+            return False
+        if self.signal is not None and other.signal is not None:
+            pairs += ((self.signal, other.signal),)
+        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+
+    def contiguous(self) -> "Events":
+        """Return events whose columns are C-contiguous; these very ones if they already are."""
+        columns = (self.x, self.y, self.t, self.p, self.signal)
+        if all(column is None or column.flags.c_contiguous for column in columns):
+            return self
+        return Events.trusted(
+            np.ascontiguousarray(self.x),
+            np.ascontiguousarray(self.y),
+            np.ascontiguousarray(self.t),
+            np.ascontiguousarray(self.p),
+            self.resolution,
+            None if self.signal is None else np.ascontiguousarray(self.signal),
+        )
+
+    def to_structured(self) -> NDArray[Any]:
+        """Return a structured array with the fields t, x, y, p; see :mod:`evcrisp.core.interop`."""
+        from evcrisp.core import interop as bridges
+
+        return bridges.to_structured(self)
+
+    @classmethod
+    def from_structured(cls, records: NDArray[Any], resolution: Sequence[int]) -> "Events":
+        """View a structured array with the fields t, x, y, p; see :mod:`evcrisp.core.interop`."""
+        from evcrisp.core import interop as bridges
+
+        return bridges.from_structured(records, resolution)
+
+    def to_torch(self) -> "dict[str, torch.Tensor]":
+        """Return the columns as torch tensors that share memory."""
+        from evcrisp.core import interop as bridges
+
+        return bridges.to_torch(self)
+
+    def to_arrow(self) -> "pyarrow.Table":
+        """Return the columns as an Arrow table that shares memory."""
+        from evcrisp.core import interop as bridges
+
+        return bridges.to_arrow(self)
+
+    def to_eventcv(self) -> Any:
+        """Return an ``eventcv.EventStream``."""
+        from evcrisp.core import interop as bridges
+
+        return bridges.to_eventcv(self)
+
+    @classmethod
+    def from_eventcv(cls, other: Any, resolution: Sequence[int] | None = None) -> "Events":
+        """Build events from those of the package eventcv."""
+        from evcrisp.core import interop as bridges
+
+        return bridges.from_eventcv(other, resolution)
+
+    def to_dv(self) -> Any:
+        """Return a ``dv_processing.EventStore``."""
+        from evcrisp.core import interop as bridges
+
+        return bridges.to_dv(self)
+
+    @classmethod
+    def from_dv(cls, store: Any, resolution: Sequence[int]) -> "Events":
+        """Build events from a ``dv_processing.EventStore``."""
+        from evcrisp.core import interop as bridges
+
+        return bridges.from_dv(store, resolution)

@@ -1,0 +1,114 @@
+"""What notebooks show: small tables and thumbnails as HTML that needs nothing else."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evcrisp.core.palettes import PALETTES, Palette, rgb
+from evcrisp.core.png import png_uri
+
+#: Thumbnails are at most this wide and high, px; larger sensors are thinned.
+MAX_SIDE_PX = 240
+
+#: Events that a thumbnail shows at most; of more, every second, third, ... is taken.
+MAX_SHOWN = 200_000
+
+_CELL = 'style="text-align:left;padding:1px 10px 1px 0"'
+
+
+def thumbnail(
+    x: ArrayLike,
+    y: ArrayLike,
+    p: ArrayLike,
+    resolution: tuple[int, int],
+    palette: Palette = PALETTES["red-blue"],
+) -> NDArray[np.uint8]:
+    """Return a small picture of events, shape (h, w, 3): a dot where at least one is.
+
+    Examples
+    --------
+    >>> thumbnail([1], [0], [True], (3, 2))[0, 1].tolist()
+    [214, 26, 41]
+    """
+    columns = np.asarray(x), np.asarray(y), np.asarray(p, np.bool_)
+    every = max(1, -(-columns[0].size // MAX_SHOWN))
+    column, row, is_on = (values[::every] for values in columns)
+    width, height = resolution
+    shrink = max(1, -(-max(width, height) // MAX_SIDE_PX))
+    small = np.empty((-(-height // shrink), -(-width // shrink), 3), np.uint8)
+    small[:] = rgb(palette.ground)
+    column, row = np.rint(column), np.rint(row)
+    inside = (column >= 0) & (column < width) & (row >= 0) & (row < height)
+    column = np.where(inside, column, 0).astype(np.int64)
+    row = np.where(inside, row, 0).astype(np.int64)
+    for chosen, color in ((inside & ~is_on, palette.off), (inside & is_on, palette.on)):
+        small[row[chosen] // shrink, column[chosen] // shrink] = rgb(color)
+    return small
+
+
+def dots(x: ArrayLike, y: ArrayLike, is_marked: ArrayLike, side: int = 160) -> NDArray[np.uint8]:
+    """Return a small scatter plot, shape (side, side, 3), y up; marked dots are red and on top.
+
+    Examples
+    --------
+    >>> dots([0, 1], [0, 1], [True, False]).shape
+    (160, 160, 3)
+    """
+    place = np.stack((np.asarray(x, np.float64), -np.asarray(y, np.float64)))
+    place -= place.min(axis=1, keepdims=True)
+    extent = place.max(axis=1, keepdims=True)
+    column, row = np.rint(8 + place * (side - 17) / np.where(extent > 0, extent, 1.0))[..., None]
+    down, right = (offsets.ravel() for offsets in np.mgrid[-2:3, -2:3])
+    marks = np.repeat(np.asarray(is_marked, np.bool_), right.size)
+    return thumbnail((column + right).ravel(), (row + down).ravel(), marks, (side, side))
+
+
+def shades(values: NDArray[np.floating]) -> NDArray[np.uint8]:
+    """Return a map of 0 (black) to 1 (white) as a small gray picture."""
+    shrink = max(1, -(-max(values.shape) // MAX_SIDE_PX))
+    return np.rint(255.0 * np.clip(values[::shrink, ::shrink], 0.0, 1.0)).astype(np.uint8)
+
+
+def html_table(
+    rows: Iterable[Sequence[object]], *, header: Sequence[object] = (), caption: str = ""
+) -> str:
+    """Return rows as an HTML table; every cell is text.
+
+    Examples
+    --------
+    >>> html_table([("a", 1)]).count("<td")
+    2
+    """
+    parts = ["<table>"]
+    if caption:
+        parts.append(f'<caption style="text-align:left">{escape(caption)}</caption>')
+    if header:
+        cells = "".join(f"<th {_CELL}>{escape(str(cell))}</th>" for cell in header)
+        parts.append(f"<thead><tr>{cells}</tr></thead>")
+    parts.append("<tbody>")
+    for row in rows:
+        cells = "".join(f"<td {_CELL}>{escape(str(cell))}</td>" for cell in row)
+        parts.append(f"<tr>{cells}</tr>")
+    return "".join((*parts, "</tbody></table>"))
+
+
+def html_card(
+    title: str,
+    facts: Iterable[Sequence[object]],
+    pictures: Iterable[tuple[str, NDArray[np.uint8]]],
+) -> str:
+    """Return facts beside pictures with their captions."""
+    figures = "".join(
+        '<figure style="margin:0">'
+        f'<img src="{png_uri(image)}" alt="{escape(caption)}" '
+        'style="image-rendering:pixelated;border:1px solid #8888">'
+        f'<figcaption style="font-size:smaller">{escape(caption)}</figcaption></figure>'
+        for caption, image in pictures
+    )
+    return (
+        f"<div><b>{escape(title)}</b>"
+        '<div style="display:flex;flex-wrap:wrap;gap:12px;align-items:flex-start">'
+        f"<div>{html_table(facts)}</div>{figures}</div></div>"
+    )

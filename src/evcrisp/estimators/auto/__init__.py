@@ -1,0 +1,1 @@
+"""The method `auto`: labels by evidence, nothing to tune."""

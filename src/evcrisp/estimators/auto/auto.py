@@ -1,0 +1,206 @@
+"""The default method: alignment and denoising with nothing to tune."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.windows import Window
+from evcrisp.estimators.auto.event_evidence import Evidence, weigh_evidence
+from evcrisp.estimators.hot_pixels import Counts, events_per_pixel, of_hot_pixels
+from evcrisp.estimators.result import Estimate, Regret
+from evcrisp.motion import MotionModel, PreparedWarp
+from evcrisp.optimize import SolverResult, Status
+from evcrisp.search.alignment import WindowData
+from evcrisp.search.multiscale_objective import thinned
+from evcrisp.search.scaling import Scaling
+from evcrisp.search.search import HOPELESS, find_motion, refine_motion
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+#: A quarter of the events, but so many, tell the motion that gives the labels. The motion that is
+#: reported is then looked for with all that may be signal.
+FIRST_SHARE, FEWEST_FIRST, MOST_FIRST = 0.25, 8_192, 50_000
+
+#: Events with this share of the evidence that signal needs have a say in the motion. Labels are taken
+#: at a motion that is nearly right, and with all of it their motion would stay too near to that one.
+SAY_AT = 0.25
+
+#: With fewer of them all events have a say.
+MIN_SIGNAL = 100
+
+#: A longer way from the first motion to that of the signal is none of a small correction.
+MAX_CORRECTION_PX = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoRegret:
+    r"""Align by contrast, and keep the events that the aligned ones speak for.
+
+    It keeps the form of the paper's joint problem with every constant told by the window: the
+    confidence is the closed form :math:`w = 1 - A / e^2` for a regret that alignment decides
+    (lam = 0), with :math:`A = t_0^2 / 2`, so that w = 1/2 at the threshold :math:`t_0`. In place of
+    the contrast, e is what other pixels of the same polarity have put at the event's aligned
+    place, above the background, as far as its own pixel was ready; see
+    :mod:`evcrisp.estimators.auto.event_evidence`. The threshold comes from what uniform noise would find in
+    this window; see :mod:`evcrisp.estimators.auto.noise_model`.
+
+    Parameters
+    ----------
+    false_alarm : float
+        Largest share of uniform noise that may be kept. Mostly less is kept: the threshold goes
+        up as long as more noise is lost than signal.
+
+    Notes
+    -----
+    The motion of a quarter of the events gives the labels; that of all events with at least a
+    quarter of the evidence that signal needs is then the result. Hot pixels support nobody and have no part in finding the motion. The score is
+    e / t0. Events that the motion takes far off the sensor are judged by the pixels around them.
+
+    The baseline of alignment, ``regret.baseline_ea``, is the contrast that was reached plus what
+    the regret of denoising exceeds it by: the ideal point, raised until alignment decides.
+
+    Examples
+    --------
+    >>> import evcrisp
+    >>> scene = evcrisp.simulate(theta=(300.0, -120.0), duration_us=30_000, noise_hz=5.0, seed=1)
+    >>> result = AutoRegret().run(evcrisp.Window(scene.events, 0, 30_000), scene.motion)
+    >>> bool(scene.warp_error_px(result.theta, 0, 30_000) < 0.1)
+    True
+    >>> bool((result.signal == scene.events.signal).mean() > 0.95)
+    True
+    """
+
+    name: ClassVar[str] = "auto"
+
+    false_alarm: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.false_alarm < 1.0:
+            raise ConfigError(f"`false_alarm` must lie between 0 and 1; got {self.false_alarm}.")
+
+    def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
+        """Estimate motion and labels of one window."""
+        events = window.events.contiguous()
+        if not len(events):
+            return self._silence(window, model, theta0)
+        data = WindowData.of(window, model)
+        counts = events_per_pixel(events)
+        hot = of_hot_pixels(events.x, events.y, counts)
+        cool = ~hot
+        voters = data if cool.all() else data.subset(cool)
+        start = find_motion(_some(voters), theta0)
+        evidence = weigh_evidence(
+            data, events, start.theta, voting=cool, false_alarm=self.false_alarm
+        )
+        if hot.any():
+            counts[events.y[hot], events.x[hot]] = 0.0
+        w_map, regret = _joint(evidence, counts)
+        end = _refined(data, voters, start, evidence.score > SAY_AT)
+        aligned_x, aligned_y = data.warp.warp(end.theta)
+        return Estimate(
+            theta=end.theta,
+            signal=evidence.signal,
+            score=evidence.score,
+            confidence=evidence.confidence,
+            aligned_x=aligned_x,
+            aligned_y=aligned_y,
+            status=end.status,
+            motion=model,
+            window=window,
+            config=self,
+            n_eval=end.n_eval,
+            w_map=w_map,
+            regret=regret,
+            warnings=_warnings(end.status, evidence),
+        )
+
+    def _silence(self, window: Window, model: MotionModel, theta0: Floats | None) -> Estimate:
+        """Return what a window without events has: pauses of hours must cost next to nothing."""
+        nothing = np.empty(0)
+        theta = np.zeros(len(model.param_names)) if theta0 is None else np.nan_to_num(theta0)
+        return Estimate(
+            theta=theta,
+            signal=np.empty(0, np.bool_),
+            score=nothing,
+            confidence=nothing,
+            aligned_x=nothing,
+            aligned_y=nothing,
+            status=Status.TOO_FEW_EVENTS,
+            motion=model,
+            window=window,
+            config=self,
+        )
+
+
+def _warnings(status: Status, evidence: Evidence) -> tuple[str, ...]:
+    """Say so if a motion was found where hardly anything stands out from noise."""
+    n_signal = np.count_nonzero(evidence.signal)
+    if status in HOPELESS or n_signal >= MIN_SIGNAL:
+        return ()
+    return (
+        f"Fewer than {MIN_SIGNAL} events stand out from noise, so that the motion may be chance. "
+        "Take longer windows.",
+    )
+
+
+def _some(data: WindowData) -> WindowData:
+    """Return an even selection of the events."""
+    n_first = min(max(round(FIRST_SHARE * len(data)), FEWEST_FIRST), MOST_FIRST)
+    return _with(data, thinned(data.warp, n_first))
+
+
+def _with(data: WindowData, warp: PreparedWarp) -> WindowData:
+    """Return a window with some of its events; polarities have no part in the search."""
+    return WindowData(warp, data.p[: len(warp)], data.resolution, data.duration_s)
+
+
+def _refined(
+    data: WindowData, voters: WindowData, start: SolverResult, chosen: Bools
+) -> SolverResult:
+    """Return the motion of the chosen events, or of all voters if that leads elsewhere."""
+    if start.status in HOPELESS:
+        return start
+    n_eval = start.n_eval
+    if np.count_nonzero(chosen) >= MIN_SIGNAL:
+        end = refine_motion(_with(data, data.warp.subset(chosen)), start)
+        n_eval += end.n_eval
+        scaling = Scaling.of(data.warp.model, data.resolution, data.duration_s)
+        moved_px = float(np.linalg.norm(scaling.scaled(end.theta - start.theta)))
+        if end.status is Status.CONVERGED and moved_px < MAX_CORRECTION_PX:
+            return replace(end, n_eval=n_eval)
+    end = refine_motion(voters, start)
+    return replace(end, n_eval=n_eval + end.n_eval)
+
+
+def _joint(evidence: Evidence, counts: Counts) -> tuple[Floats, Regret]:
+    """Return the map W of both polarities together, and the numbers of the joint problem.
+
+    W o M is the sum of both maps, each times its own confidence. Without motion M comes from the
+    counts of the pixels that vote, shape (h, w).
+    """
+    from evcrisp.kernels.auto.event_evidence import add_up_still, mask_maps
+
+    images = evidence.view.images
+    w_map, sums, unaligned = np.empty(images.shape[1:]), np.empty(6), np.empty(2)
+    rates = evidence.background.astype(np.float32)
+    mask_maps(images, rates, np.float32(evidence.threshold), w_map, sums)
+    add_up_still(counts, unaligned)
+    mean, square, mean_kept, square_kept, mean_w, loss = (sums / w_map.size).tolist()
+    f_ea, f_ed = max(square - mean**2, 0.0), max(square_kept - mean_kept**2, 0.0)
+    mean, square = (unaligned / w_map.size).tolist()
+    baseline_ed = max(square - mean**2, 0.0)
+    regret_ea = max(f_ed - baseline_ed, 0.0)
+    # With beta = 1 / P the closed form asks for alpha = t0^2 / P.
+    value = regret_ea + evidence.threshold**2 * mean_w + loss
+    return w_map, Regret(
+        f_ea=f_ea,
+        f_ed=f_ed,
+        baseline_ea=f_ea + regret_ea,
+        baseline_ed=baseline_ed,
+        lam=0.0,
+        value=value,
+    )

@@ -1,0 +1,1 @@
+"""Methods that the joint estimators are compared with."""

@@ -1,0 +1,114 @@
+"""First denoise, then align what is left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.events import Events
+from evcrisp.core.windows import Window
+from evcrisp.estimators.baselines.cmax import Cmax
+from evcrisp.estimators.build_estimate import concluded
+from evcrisp.estimators.hot_pixels import hot_events
+from evcrisp.estimators.result import Estimate
+from evcrisp.filters import Denoiser, Labels, denoiser
+from evcrisp.filters.protocol import Causal, Stream
+from evcrisp.motion import MotionModel
+from evcrisp.search.alignment import WindowData
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sequential:
+    """Label the events with a filter, then align those that it keeps.
+
+    Parameters
+    ----------
+    filter : str
+        One of the keys of ``evcrisp.filters.DENOISERS``.
+    filter_options : mapping
+        Its parameters, such as ``{"tau_us": 2000}``.
+    align : Cmax
+        How to align.
+
+    Notes
+    -----
+    Labels and scores are the filter's. In a window by itself it starts anew, so that the first
+    events find no earlier ones to support them; :func:`evcrisp.track` lets it go on from window
+    to window, unless it looks ahead.
+    """
+
+    name: ClassVar[str] = "sequential"
+
+    filter: str = "baf"
+    filter_options: Mapping[str, object] = field(default_factory=dict)
+    align: Cmax = field(default_factory=Cmax)
+
+    def __post_init__(self) -> None:
+        self._denoiser()
+
+    def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
+        """Estimate labels and motion of one window."""
+        stream = self._denoiser().start(window.events.resolution)
+        labels = Labels.joined([stream.label(window.events), stream.finish()])
+        return self.aligned(window, model, theta0, labels)
+
+    def aligned(
+        self, window: Window, model: MotionModel, theta0: Floats | None, labels: Labels
+    ) -> Estimate:
+        """Return the result of a window with labels that are known."""
+        data = WindowData.of(window, model)
+        end = self.align.align(data.subset(labels.signal & ~hot_events(window.events)), theta0)
+        return concluded(self, window, data, end, labels.score, labels.signal)
+
+    def ongoing(self, resolution: tuple[int, int]) -> "OngoingFilter | None":
+        """Begin a recording; None for a filter that looks ahead."""
+        stream = self._denoiser().start(resolution)
+        return OngoingFilter(self, stream) if isinstance(stream, Causal) else None
+
+    def _denoiser(self) -> Denoiser:
+        return denoiser(self.filter, params=self.filter_options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BafCmax(Sequential):
+    """The paper's sequential baseline: background activity filter, then contrast maximization."""
+
+    name: ClassVar[str] = "baf+cmax"
+
+
+class OngoingFilter:
+    """A filter that goes on from window to window; windows come in order and may overlap."""
+
+    def __init__(self, config: Sequential, stream: Stream) -> None:
+        self.config, self.stream = config, stream
+        self.labels = Labels.room(0)  # of the events that a window may hold again
+        self.first = 0  # number of events of the recording before these
+
+    def run(
+        self,
+        window: Window,
+        model: MotionModel,
+        theta0: Floats | None,
+        hot: NDArray[np.bool_],
+    ) -> Estimate:
+        """Estimate labels and motion of the next window; hot events, shape (n,), are noise."""
+        n_known = max(self.first + len(self.labels) - window.index, 0)
+        new = self._labeled(window.events[n_known:], hot[n_known:])
+        both = Labels.joined([self.labels, new])
+        past = slice(max(window.index - self.first, 0), None)
+        self.labels, self.first = Labels(both.signal[past], both.score[past]), window.index
+        lowest = min(float(self.labels.score.min(initial=0.0)), 0.0)
+        score = np.where(hot, lowest, self.labels.score)
+        labels = Labels(self.labels.signal & ~hot, score)
+        return self.config.aligned(window, model, theta0, labels)
+
+    def _labeled(self, events: Events, hot: NDArray[np.bool_]) -> Labels:
+        """Return labels of new events; those of hot pixels support nobody."""
+        labels = Labels(np.zeros(hot.size, np.bool_), np.zeros(hot.size))
+        cool = self.stream.label(events[~hot])
+        labels.signal[~hot], labels.score[~hot] = cool.signal, cool.score
+        return labels

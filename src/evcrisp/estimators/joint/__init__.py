@@ -1,0 +1,1 @@
+"""The paper's joint problem: exact, as published, and its Pareto front."""

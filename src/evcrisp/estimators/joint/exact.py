@@ -1,0 +1,86 @@
+"""The paper's joint objective, solved exactly: W in closed form, theta by quasi-Newton steps."""
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.windows import Window
+from evcrisp.estimators.joint.labels import JointWindow
+from evcrisp.estimators.joint.minimize import lowest
+from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
+from evcrisp.estimators.result import Estimate
+from evcrisp.motion import MotionModel
+from evcrisp.optimize import SolverResult, Status
+from evcrisp.search.local_refinement import is_at_wall
+from evcrisp.search.search import HOPELESS, SearchConfig, find_motion
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactRegret(RegretConfig):
+    """Minimize J over theta alone, with the best W for every theta; see :class:`RegretConfig`.
+
+    Parameters
+    ----------
+    tol : float
+        A descent ends when its next step promises less than this, in units of b_ED.
+    max_iter : int
+        Most steps of a descent.
+    search : SearchConfig
+        How the motion is found from which descents start.
+
+    Notes
+    -----
+    The score of an event is the contrast map read at it, and it is kept if W read at it exceeds
+    1/2. Events that the warp takes off the padded map are judged on the unaligned map. Hot pixels
+    have no part in it: their events add nothing to the map, and are noise.
+
+    Examples
+    --------
+    >>> import evcrisp
+    >>> scene = evcrisp.simulate(duration_us=30_000, noise_hz=2.0, seed=1)
+    >>> result = ExactRegret().run(evcrisp.Window(scene.events, 0, 30_000), scene.motion)
+    >>> bool(scene.warp_error_px(result.theta, 0, 30_000) < 0.1)
+    True
+    >>> result.regret.lam
+    0.0
+    """
+
+    name: ClassVar[str] = "exact"
+
+    tol: float = 1e-9
+    max_iter: int = 100
+    search: SearchConfig = field(default_factory=SearchConfig)
+
+    def __post_init__(self) -> None:
+        RegretConfig.__post_init__(self)
+        if not 0.0 < self.tol < 1.0:
+            raise ConfigError(f"`tol` must lie between 0 and 1; got {self.tol}.")
+        if self.max_iter < 1:
+            raise ConfigError(f"`max_iter` must be 1 or more; got {self.max_iter}.")
+
+    def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
+        """Estimate motion and labels of one window."""
+        joint = JointWindow.of(window, model, self)
+        start = find_motion(joint.problem.data, theta0, self.search)
+        if start.status in HOPELESS:
+            return joint.conclude(self, start)
+        end = self.descend(joint.problem, start.theta, start.inverse_hessian)
+        return joint.conclude(self, replace(end, n_eval=start.n_eval + end.n_eval))
+
+    def descend(
+        self, problem: JointProblem, theta: Floats, curvature: Floats | None = None
+    ) -> SolverResult:
+        """Return the lowest point of the objective; see :func:`lowest`."""
+        data, bound = problem.data, self.search.max_log_area
+        end = lowest(
+            problem, theta, curvature,
+            tol=self.tol, max_iter=self.max_iter, max_log_area=bound,
+        )  # fmt: skip
+        if is_at_wall(data, end.theta, bound):
+            end = replace(end, status=Status.COLLAPSED)
+        return end

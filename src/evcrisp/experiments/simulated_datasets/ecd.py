@@ -1,0 +1,109 @@
+"""The twin of ECD: sequences with calibration, gyroscope and poses, as text."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.camera import Camera
+from evcrisp.core.sensor_data import Imu
+from evcrisp.experiments.datasets.ecd import DAVIS240
+from evcrisp.experiments.simulated_datasets.writing import Twin, unlabeled, write_truth
+from evcrisp.io.atomic_output import replacing
+from evcrisp.io.writing import write
+from evcrisp.motion import Rotation
+from evcrisp.simulation import Simulation, simulate
+
+Floats = NDArray[np.float64]
+
+#: A lens like that of the real sequences.
+CAMERA = Camera(199.1, 198.8, 132.2, 110.7, (-0.368, 0.151, -0.0003, -0.0017, 0.0))
+#: Translation of a plane is simulated behind an ideal lens.
+IDEAL = Camera(199.1, 198.8, 132.2, 110.7)
+
+#: Distance of the plane in the sequences with translation, m.
+DISTANCE_M = 1.0
+
+_POSE_PERIOD_US = 5_000
+
+#: Sequence -> what it shows. Turning is in rad/s, translation in px/s.
+SEQUENCES: dict[str, dict[str, Any]] = {
+    "dynamic_rotation": {"motion": "rotation", "theta": (0.8, -2.0, 0.6), "texture": "shapes"},
+    "boxes_rotation": {"motion": "rotation", "theta": (1.6, 3.0, -1.2), "texture": "dots"},
+    "dynamic_translation": {"theta": (160.0, -60.0), "texture": "shapes"},
+    "boxes_translation": {"theta": (-260.0, 90.0), "texture": "dots"},
+}
+
+
+def write_ecd(folder: Path, twin: Twin) -> Iterator[Path]:
+    """Write the sequences one by one, and yield their folders."""
+    duration_us = 100_000 if twin.small else 1_000_000
+    for number, (name, shows) in enumerate(SEQUENCES.items()):
+        camera = CAMERA if "motion" in shows else IDEAL
+        scene = simulate(
+            **shows,
+            camera=camera,
+            resolution=DAVIS240,
+            duration_us=duration_us,
+            trajectory="sine",
+            period_us=800_000,
+            noise_hz=1.0,
+            gyro_noise_rad_s=0.005,
+            seed=twin.seed + number,
+        )
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        write(folder / name / "events.txt", unlabeled(scene), format="ecd", overwrite=True)
+        write_truth(folder / name / "events.txt", scene.events)
+        _write_text(folder / name / "calib.txt", [_calibration(camera)])
+        _write_text(folder / name / "imu.txt", _imu_lines(scene.imu))
+        _write_text(folder / name / "groundtruth.txt", _pose_lines(scene, camera))
+        yield folder / name
+
+
+def _write_text(path: Path, lines: list[str]) -> None:
+    with replacing(path, overwrite=True) as temporary:
+        temporary.write_text("\n".join(lines) + "\n")
+
+
+def _calibration(camera: Camera) -> str:
+    return " ".join(
+        f"{value:.9g}" for value in (camera.fx, camera.fy, camera.cx, camera.cy, *camera.distortion)
+    )
+
+
+def _imu_lines(imu: Imu) -> list[str]:
+    """Return ``t ax ay az gx gy gz``: s, m/s^2, rad/s."""
+    rows = np.column_stack((imu.t / 1e6, imu.accel_m_s2, imu.gyro_rad_s))
+    return [f"{row[0]:.6f} " + " ".join(f"{value:.9g}" for value in row[1:]) for row in rows]
+
+
+def _pose_lines(scene: Simulation, camera: Camera) -> list[str]:
+    """Return ``t px py pz qx qy qz qw`` at 200 Hz: s, m, and the rotation from camera to world."""
+    t_us = np.arange(0, scene.config.duration_us, _POSE_PERIOD_US, dtype=np.float64)
+    homographies = scene.paths[0].matrices(t_us)
+    if isinstance(scene.motion, Rotation):
+        k = camera.matrix
+        places, turns = np.zeros((t_us.size, 3)), _quaternions(np.linalg.inv(k) @ homographies @ k)
+    else:
+        focal = np.array([camera.fx, camera.fy])
+        shift = homographies[:, :2, 2] / focal * DISTANCE_M
+        places = np.column_stack((shift, np.zeros(t_us.size)))
+        turns = np.tile((0.0, 0.0, 0.0, 1.0), (t_us.size, 1))
+    rows = np.column_stack((places, turns))
+    return [
+        f"{(scene.config.t_start_us + t) / 1e6:.6f} " + " ".join(f"{value:.9g}" for value in row)
+        for t, row in zip(t_us, rows, strict=True)
+    ]
+
+
+def _quaternions(matrices: Floats) -> Floats:
+    """Return ``(x, y, z, w)`` of rotations by less than half a turn, shape (n, 4)."""
+    scale = np.cbrt(np.linalg.det(matrices))[:, None, None]
+    m = matrices / scale
+    w = 0.5 * np.sqrt(np.maximum(1.0 + np.trace(m, axis1=1, axis2=2), 1e-12))
+    vector = np.stack(
+        (m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1]), axis=1
+    )
+    return np.column_stack((vector / (4.0 * w[:, None]), w))

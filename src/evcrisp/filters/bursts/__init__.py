@@ -1,0 +1,1 @@
+"""Filters on the sequence of events at one pixel."""

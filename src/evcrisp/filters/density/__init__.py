@@ -1,0 +1,1 @@
+"""Filters on the density of events in space and time."""

@@ -1,0 +1,1 @@
+"""Filters that are neural networks."""

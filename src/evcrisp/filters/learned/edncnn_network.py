@@ -1,0 +1,126 @@
+"""The layers of EDnCNN: as they are trained, and the same function with fewer operations."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import require
+from evcrisp.filters.learned.encoding import PATCH_RADIUS
+
+if TYPE_CHECKING:
+    import torch
+
+#: Shapes of the arrays of a weights file.
+SHAPES: dict[str, tuple[int, ...]] = {
+    "mean": (4, 25, 25),
+    "scale": (4, 25, 25),
+    "conv1_weight": (16, 4, 3, 3),
+    "conv1_bias": (16,),
+    "conv2_weight": (32, 16, 3, 3),
+    "conv2_bias": (32,),
+    "conv3_weight": (64, 32, 3, 3),
+    "conv3_bias": (64,),
+    "dense_weight": (1, 2304),
+    "dense_bias": (1,),
+}
+
+
+def layers(dropout: float = 0.5) -> "torch.nn.Sequential":
+    """Return the network to be trained: normalized inputs to the scores of noise and of signal."""
+    nn = import_torch().nn
+    side = 2 * PATCH_RADIUS + 1
+    blocks: list[Any] = []
+    for n_in, n_out in ((4, 16), (16, 32), (32, 64)):
+        blocks += [nn.Conv2d(n_in, n_out, 3, padding=1), nn.BatchNorm2d(n_out), nn.ReLU()]
+        if n_out < 64:
+            blocks.append(nn.MaxPool2d(2))
+    features = 64 * (side // 4) ** 2
+    blocks += [nn.Dropout(dropout), nn.Flatten(), nn.Linear(features, 256), nn.Linear(256, 2)]
+    return nn.Sequential(*blocks)
+
+
+def folded(
+    network: "torch.nn.Sequential", mean: "torch.Tensor", scale: "torch.Tensor"
+) -> dict[str, NDArray[np.float32]]:
+    """Return the arrays of the same function with fewer operations.
+
+    Batch normalization goes into the convolutions. No activation stands between the two dense
+    layers, and only the difference of the two outputs matters, so that they become one vector:
+    26 thousand numbers instead of 614 thousand.
+    """
+    nn, double = import_torch().nn, import_torch().float64
+    convolutions = [layer for layer in network if isinstance(layer, nn.Conv2d)]
+    norms = [layer for layer in network if isinstance(layer, nn.BatchNorm2d)]
+    first, second = (layer for layer in network if isinstance(layer, nn.Linear))
+    arrays = {"mean": mean, "scale": scale}
+    for i, (convolution, norm) in enumerate(zip(convolutions, norms, strict=True), 1):
+        factor = norm.weight.to(double) / (norm.running_var.to(double) + norm.eps).sqrt()
+        arrays[f"conv{i}_weight"] = convolution.weight.to(double) * factor[:, None, None, None]
+        shifted = convolution.bias.to(double) - norm.running_mean.to(double)
+        arrays[f"conv{i}_bias"] = shifted * factor + norm.bias.to(double)
+    signal_minus_noise = (second.weight[1] - second.weight[0]).to(double)
+    arrays["dense_weight"] = (signal_minus_noise @ first.weight.to(double))[None]
+    arrays["dense_bias"] = (
+        signal_minus_noise @ first.bias.to(double) + second.bias[1] - second.bias[0]
+    )[None]
+    return {name: a.detach().cpu().numpy().astype(np.float32) for name, a in arrays.items()}
+
+
+def score(arrays: "dict[str, torch.Tensor]", patches: "torch.Tensor") -> "torch.Tensor":
+    """Return the probability of signal, (b,), of patches (b, 4, 25, 25)."""
+    torch = import_torch()
+    f = torch.nn.functional
+    with torch.inference_mode(), _repeatable(patches.is_cpu):
+        x = (patches - arrays["mean"]) / arrays["scale"]
+        if x.is_cpu:
+            # Channels last: three times faster on the processor, a fifth slower on a GPU.
+            x = x.contiguous(memory_format=torch.channels_last)
+        for i in (1, 2, 3):
+            x = f.conv2d(x, arrays[f"conv{i}_weight"], arrays[f"conv{i}_bias"], padding=1)
+            # Pooling first: the largest of four is the same before and after the activation.
+            x = (f.max_pool2d(x, 2) if i < 3 else x).relu_()
+        x = f.linear(x.flatten(1), arrays["dense_weight"], arrays["dense_bias"])
+        return torch.sigmoid(x[:, 0])
+
+
+@contextmanager
+def _repeatable(on_processor: bool) -> Generator[None]:
+    """Give the same numbers every time, all digits of them, and leave torch as it was."""
+    torch = import_torch()
+    if not on_processor:
+        with torch.backends.cudnn.flags(
+            enabled=True, benchmark=False, deterministic=True, allow_tf32=False
+        ):
+            yield
+        return
+    threads = torch.get_num_threads()
+    # Batches are small: on a busy machine, threads wait for each other longer than they work.
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def checked_device(device: str) -> str:
+    """Return the device that a name stands for, or say what is wrong with it."""
+    torch = import_torch()
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ConfigError(
+            f"`device` must be auto, cpu or a device that torch finds; got {device!r} "
+            f"({str(error).splitlines()[0]})"
+        ) from error
+    return device
+
+
+def import_torch() -> Any:
+    """Return the package torch, or say how to install it."""
+    return require("torch", extra="torch", purpose="The layers of 'edncnn'")

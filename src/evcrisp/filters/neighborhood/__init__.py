@@ -1,0 +1,1 @@
+"""Filters that look for support in the pixels around an event."""

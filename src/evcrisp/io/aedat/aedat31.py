@@ -1,0 +1,295 @@
+"""AEDAT 3.1 of cAER: packets of one kind of event each, little-endian, after a text header."""
+
+import logging
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.errors import FormatError
+from evcrisp.core.messages import counted
+from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, TriggerKind, Triggers
+from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
+from evcrisp.io.standard_sizes import DVS_SIZES
+
+logger = logging.getLogger(__name__)
+
+_MAGIC = b"#!AER-DAT3.1"
+_END = b"#!END-HEADER"
+_MAX_HEADER_BYTES = 1 << 20
+_PACKET_HEADER = struct.Struct("<hhiiiiii")
+_SPECIAL, _POLARITY, _FRAME, _IMU6, _IMU9 = 0, 1, 2, 3, 4
+#: Bytes of one event, by kind; a frame has its pixels in addition.
+_EVENT_BYTES = {_SPECIAL: 8, _POLARITY: 8, _IMU6: 36, _IMU9: 48}
+_FRAME_BYTES = 36
+
+#: Beginnings of device names, with (width, height).
+_DEVICES = {
+    "dvs128": (128, 128),
+    "edvs": (128, 128),
+    "davis128": (128, 128),
+    "davis208": (208, 192),
+    "davis240": (240, 180),
+    "davis346": (346, 260),
+    "davis640": (640, 480),
+    "davisrgb": (640, 480),
+    "davishet640": (640, 480),
+}
+
+#: Special events that mark something outside, as (kind, channel).
+_TRIGGERS = {
+    1: (TriggerKind.TIMESTAMP_RESET, 0),
+    2: (TriggerKind.RISING_EDGE, 0),
+    3: (TriggerKind.FALLING_EDGE, 0),
+    4: (TriggerKind.PULSE, 0),
+    6: (TriggerKind.RISING_EDGE, 1),
+    7: (TriggerKind.FALLING_EDGE, 1),
+    8: (TriggerKind.PULSE, 1),
+    9: (TriggerKind.RISING_EDGE, 2),
+    10: (TriggerKind.FALLING_EDGE, 2),
+    11: (TriggerKind.PULSE, 2),
+    12: (TriggerKind.GENERATOR_RISING_EDGE, 0),
+    13: (TriggerKind.GENERATOR_FALLING_EDGE, 0),
+    14: (TriggerKind.FRAME_START, 0),
+    15: (TriggerKind.FRAME_END, 0),
+    16: (TriggerKind.EXPOSURE_START, 0),
+    17: (TriggerKind.EXPOSURE_END, 0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Events of one packet, or a part of it."""
+
+    offset: int
+    source: int
+    t_base: int  # us
+    words: NDArray[np.uint8]  # (n, bytes of an event)
+
+    def field(self, first: int, dtype: str) -> NDArray[Any]:
+        """Return four bytes of every event as numbers."""
+        return np.ascontiguousarray(self.words[:, first : first + 4]).view(dtype)[:, 0]
+
+    def time(self, first: int = 4) -> NDArray[np.int64]:
+        """Return the times that begin at a byte, us."""
+        return self.field(first, "<i4").astype(np.int64) + self.t_base
+
+    def valid(self) -> "_Piece":
+        """Return the events that are marked as valid."""
+        good = np.flatnonzero(self.words[:, 0] & 1)
+        return _Piece(self.offset, self.source, self.t_base, self.words[good])
+
+
+@dataclass(slots=True)
+class Aedat31Source(Source):
+    """An open AEDAT 3.1 file."""
+
+    path: Path = field(kw_only=True)
+    start: int = field(kw_only=True)  # byte of the first packet
+
+    def _pieces(self, *kinds: int) -> Iterator[_Piece]:
+        """Yield the valid events of some kinds, packet by packet."""
+        n_bytes = self.path.stat().st_size
+        offset = self.start
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            while head := file.read(_PACKET_HEADER.size):
+                kind, source, size, t_base, n = _checked(head, offset, n_bytes)
+                end = offset + _PACKET_HEADER.size + size * n
+                if kind in kinds:
+                    for piece in _split(file, offset, source, t_base, size, n):
+                        yield piece.valid()
+                file.seek(end)
+                offset = end
+        # A cut packet was read as far as it goes.
+        if offset > n_bytes:
+            raise FormatError("the file ends within a packet", offset=n_bytes)
+
+    def packets(self) -> Iterator[Packet]:
+        """Yield the polarity events of the first source, in file order."""
+        chosen: int | None = None
+        warned = False
+        for piece in self._pieces(_POLARITY):
+            chosen = piece.source if chosen is None else chosen
+            if piece.source != chosen:
+                if not warned:
+                    logger.warning("%s: only source %d is read; it has more.", self.path, chosen)
+                warned = True
+                continue
+            data = piece.field(0, "<u4")
+            yield Packet(
+                x=(data >> 17 & 0x7FFF).astype(np.uint16),
+                y=(data >> 2 & 0x7FFF).astype(np.uint16),
+                t=piece.time(),
+                p=data & 2 != 0,
+                offset=piece.offset,
+            )
+
+    def imu(self) -> Imu | None:
+        """Return the IMU samples."""
+        parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+        try:
+            for piece in self._pieces(_IMU6, _IMU9):
+                columns = [piece.field(first, "<f4") for first in range(8, 36, 4)]
+                parts.append((piece.time(), np.stack(columns, axis=1).astype(np.float64)))
+        except FormatError as error:
+            error.partial = _imu(parts)
+            raise
+        return _imu(parts)
+
+    def triggers(self) -> Triggers | None:
+        """Return the special events that mark something."""
+        parts: list[tuple[NDArray[np.int64], NDArray[np.uint8]]] = []
+        try:
+            for piece in self._pieces(_SPECIAL):
+                parts.append((piece.time(), (piece.words[:, 0] >> 1).astype(np.uint8)))
+        except FormatError as error:
+            error.partial = _triggers(parts)
+            raise
+        return _triggers(parts)
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield the frames; their time is the middle of the exposure."""
+        for piece in self._pieces(_FRAME):
+            for row in range(len(piece.words)):
+                yield _frame(piece.words[row].tobytes(), piece.t_base, piece.offset)
+
+
+def _checked(head: bytes, offset: int, n_bytes: int) -> tuple[int, int, int, int, int]:
+    """Return (kind, source, bytes per event, base time, number of events) of a packet header."""
+    if len(head) < _PACKET_HEADER.size:
+        raise FormatError("the file ends within the header of a packet", offset=offset)
+    kind, source, size, t_offset, overflow, capacity, n, n_valid = _PACKET_HEADER.unpack(head)
+    if not (0 <= n_valid <= n <= capacity and size > 0 and overflow >= 0 and kind >= 0):
+        raise FormatError(
+            f"the header of a packet cannot be: kind {kind}, {counted(n, 'event')} of {counted(size, 'byte')}, "
+            f"{n_valid} valid, capacity {capacity}, overflow {overflow}",
+            offset=offset,
+        )
+    fitting = size == _EVENT_BYTES.get(kind, size) and (kind != _FRAME or size > _FRAME_BYTES)
+    # The limit by the file's size keeps a damaged number from taking all memory.
+    if not fitting or size > n_bytes or not 0 <= t_offset <= size - 4:
+        raise FormatError(
+            f"events of kind {kind} cannot have {counted(size, 'byte')}", offset=offset
+        )
+    return kind, source, size, overflow << 31, n
+
+
+def _split(
+    file: IO[bytes], offset: int, source: int, t_base: int, size: int, n: int
+) -> Iterator[_Piece]:
+    """Yield the events that are there, in parts of bounded size."""
+    n_at_once = max(1, min(PACKET_EVENTS, (1 << 24) // size))
+    while n > 0:
+        block = file.read(size * min(n, n_at_once))
+        n_read = len(block) // size
+        words = np.frombuffer(block, np.uint8, n_read * size).reshape(n_read, size)
+        yield _Piece(offset, source, t_base, words)
+        n -= n_read
+        if len(block) < size * min(n + n_read, n_at_once):
+            return
+
+
+def _imu(parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]]) -> Imu | None:
+    if not parts:
+        return None
+    values = np.concatenate([columns for _, columns in parts])
+    return Imu(
+        t=np.concatenate([t for t, _ in parts]),
+        accel_m_s2=values[:, :3] * STANDARD_GRAVITY_M_S2,
+        gyro_rad_s=np.deg2rad(values[:, 3:6]),
+        temperature_c=values[:, 6],
+    )
+
+
+def _triggers(parts: list[tuple[NDArray[np.int64], NDArray[np.uint8]]]) -> Triggers | None:
+    if not parts:
+        return None
+    code = np.concatenate([codes for _, codes in parts])
+    t = np.concatenate([times for times, _ in parts])
+    table = np.zeros((128, 3), np.uint8)
+    for special, (kind, channel) in _TRIGGERS.items():
+        table[special] = (1, kind, channel)
+    known = np.flatnonzero(table[code, 0])
+    code, t = code[known], t[known]
+    return Triggers(t=t, kind=table[code, 1], channel=table[code, 2])
+
+
+def _frame(data: bytes, t_base: int, offset: int) -> Frame:
+    info, *numbers = struct.unpack_from("<I8i", data)
+    _, _, begin, end, width, height, x, y = numbers
+    channels = info >> 1 & 7
+    n_values = width * height * channels
+    if (
+        channels not in (1, 3, 4)
+        or width < 1
+        or height < 1
+        or _FRAME_BYTES + 2 * n_values > len(data)
+    ):
+        raise FormatError(
+            f"a frame of {width}x{height} px with {channels} channels does not fit its packet",
+            offset=offset,
+        )
+    image = np.frombuffer(data, "<u2", n_values, _FRAME_BYTES).reshape(height, width, channels)
+    # Red-green-blue in the file; our frames are blue-green-red.
+    image = image[:, :, 0] if channels == 1 else image[:, :, 2::-1]
+    return Frame(
+        t=t_base + (begin + end) // 2,
+        image=np.ascontiguousarray(image, np.uint16),
+        exposure_start=t_base + begin,
+        exposure_end=t_base + end,
+        position=(x, y),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Aedat31Reader:
+    """Read AEDAT 3.1 files in the format RAW."""
+
+    name: ClassVar[str] = "aedat31"
+    title: ClassVar[str] = "AEDAT 3.1 (cAER)"
+    suffixes: ClassVar[tuple[str, ...]] = (".aedat31", ".aedat3")
+    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = DVS_SIZES
+    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
+
+    def recognizes(self, head: bytes, path: Path) -> bool:
+        """Look for the first line."""
+        return head.startswith(_MAGIC)
+
+    def open(self, path: Path) -> Aedat31Source:
+        """Read the header."""
+        with path.open("rb") as file:
+            header = _read_header(file)
+        coding = re.search(rb"^#Format:\s*([\w-]+)", header, re.MULTILINE)
+        if coding is not None and coding[1] != b"RAW":
+            raise FormatError(f"the format {coding[1].decode()!r} is not read; expected RAW")
+        # A minus marks a source that the file was copied from.
+        found = re.search(rb"^#\s*Source\s+-?\d+:\s*([\w-]+)", header, re.MULTILINE)
+        device = None if found is None else found[1].decode()
+        sizes = [size for name, size in _DEVICES.items() if (device or "").lower().startswith(name)]
+        return Aedat31Source(
+            resolution=sizes[0] if sizes else None,
+            metadata={} if device is None else {"device": device},
+            path=path,
+            start=len(header),
+        )
+
+
+def _read_header(file: IO[bytes]) -> bytes:
+    """Return the text before the packets."""
+    lines = [file.readline(256)]
+    if not lines[0].startswith(_MAGIC):
+        shown = ascii(lines[0][:20].decode("latin-1"))
+        raise FormatError(f"the file must begin with {_MAGIC.decode()!r}; got {shown}")
+    while file.tell() < _MAX_HEADER_BYTES:
+        lines.append(file.readline(_MAX_HEADER_BYTES))
+        if lines[-1].startswith(_END):
+            return b"".join(lines)
+        if not lines[-1].startswith(b"#"):
+            break
+    raise FormatError(f"the header has no line {_END.decode()!r}", offset=file.tell())

@@ -1,0 +1,165 @@
+"""AEDAT4 (iniVation DV): events, IMU samples, triggers and frames in compressed packets."""
+
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, ClassVar
+
+from evcrisp.core.errors import FormatError
+from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.io.aedat.aedat4_events import Columns, event_records
+from evcrisp.io.aedat.aedat4_extras import read_frames, read_imu, read_triggers
+from evcrisp.io.aedat.aedat4_header import EVENTS, FRAMES, IMU, MAGIC, TRIGGERS, Header, read_header
+from evcrisp.io.aedat.aedat4_packets import BUFFER_BYTES, PacketList, located, read_table, walk
+from evcrisp.io.aedat.aedat4_whole import read_whole
+from evcrisp.io.protocol import Packet, Source
+from evcrisp.io.standard_sizes import DVS_SIZES
+
+logger = logging.getLogger(__name__)
+
+#: A batch of 64 k events and the packet it comes from stay in the cache of one core.
+_BATCH_EVENTS = 1 << 16
+
+
+@dataclass(slots=True)
+class Aedat4Source(Source):
+    """An open AEDAT4 file."""
+
+    path: Path = field(kw_only=True)
+    file: IO[bytes] = field(kw_only=True)
+    file_size: int = field(kw_only=True)
+    header: Header = field(kw_only=True)
+    table: PacketList | None = field(kw_only=True)
+
+    def packets(self) -> Iterator[Packet]:
+        """Yield the events of the first event stream, several packets of the file at a time."""
+        from evcrisp.kernels.io.aedat4 import split_records
+
+        batch: Columns | None = None
+        n_filled = offset = 0
+        damage = None
+        try:
+            for at, data in self._walk(EVENTS):
+                with located(at):
+                    words, n = event_records(data)
+                first = 0
+                while first < n:
+                    if batch is None:
+                        batch, n_filled, offset = Columns.empty(_BATCH_EVENTS), 0, at
+                    n_fitting = min(n - first, _BATCH_EVENTS - n_filled)
+                    n_good = split_records(
+                        words, first, n_fitting, batch.x, batch.y, batch.t, batch.p, n_filled
+                    )
+                    n_filled += n_good
+                    if n_good < n_fitting:
+                        raise FormatError("an event has a polarity other than 0 and 1", offset=at)
+                    first += n_fitting
+                    if n_filled == _BATCH_EVENTS:
+                        yield batch.packet(n_filled, offset)
+                        batch = None
+        except FormatError as error:
+            damage = error
+        if batch is not None and n_filled:
+            yield batch.packet(n_filled, offset)
+        if damage is not None:
+            raise damage
+
+    def whole(self, resolution: tuple[int, int] | None) -> Packet | None:
+        """Return all events at once where the data table allows it."""
+        events = self.header.chosen(EVENTS)
+        if self.table is None or events is None:
+            return None
+        return read_whole(self.path, self.header, self.table, events.id, resolution)
+
+    def imu(self) -> Imu | None:
+        """Return the samples of the IMU of the same camera."""
+        return read_imu(self._walk(IMU)) if self.header.chosen(IMU) else None
+
+    def triggers(self) -> Triggers | None:
+        """Return the triggers of the same camera."""
+        return read_triggers(self._walk(TRIGGERS)) if self.header.chosen(TRIGGERS) else None
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield the frames of the same camera."""
+        yield from read_frames(self._walk(FRAMES))
+
+    def close(self) -> None:
+        """Release the file."""
+        self.file.close()
+
+    def _walk(self, kind: str) -> Iterator[tuple[int, bytes]]:
+        stream = self.header.chosen(kind)
+        if stream is None:
+            return iter(())
+        return walk(self.file, self.header, self.file_size, stream.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Aedat4Reader:
+    """Read AEDAT4 files of DV and dv-processing, with or without the data table at their end."""
+
+    name: ClassVar[str] = "aedat4"
+    title: ClassVar[str] = "AEDAT 4 (iniVation DV)"
+    suffixes: ClassVar[tuple[str, ...]] = (".aedat4",)
+    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = DVS_SIZES
+    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
+
+    def recognizes(self, head: bytes, path: Path) -> bool:
+        """Look for the magic line."""
+        return head.startswith(MAGIC.rstrip())
+
+    def open(self, path: Path) -> Aedat4Source:
+        """Open a file; reads the header and, where it is small, the data table."""
+        file = path.open("rb", buffering=BUFFER_BYTES)
+        try:
+            file_size = os.fstat(file.fileno()).st_size
+            header = read_header(file, file_size)
+            events = header.chosen(EVENTS)
+            table = read_table(file, header, file_size)
+        except BaseException:
+            file.close()
+            raise
+        n_events = None
+        if table is not None:
+            n_events = 0 if events is None else int(table.counts(events.id).sum())
+        sized = events or header.chosen(FRAMES)
+        return Aedat4Source(
+            resolution=None if sized is None else sized.resolution,
+            metadata=_metadata(path, header, table is not None),
+            n_events=n_events,
+            path=path.absolute(),
+            file=file,
+            file_size=file_size,
+            header=header,
+            table=table,
+        )
+
+
+def _metadata(path: Path, header: Header, is_table_good: bool) -> dict[str, object]:
+    event_streams = header.of_kind(EVENTS)
+    if len(event_streams) > 1:
+        logger.warning(
+            "%s: the file has %d streams of events (%s); reading the first.",
+            path,
+            len(event_streams),
+            ", ".join(stream.source or str(stream.id) for stream in event_streams),
+        )
+    return {
+        "source": event_streams[0].source if event_streams else "",
+        "compression": header.compression,
+        "event_streams": [stream.id for stream in event_streams],
+        "event_stream_read": event_streams[0].id if event_streams else None,
+        "data_table": is_table_good,
+        "streams": [
+            {
+                "id": stream.id,
+                "type": stream.kind,
+                "name": stream.name,
+                "source": stream.source,
+                "resolution": None if stream.resolution is None else list(stream.resolution),
+            }
+            for stream in header.streams
+        ],
+    }

@@ -1,0 +1,163 @@
+"""Decode what an AEDAT4 file carries beside its events: IMU samples, triggers, frames."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.errors import FormatError
+from evcrisp.core.messages import counted
+from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
+from evcrisp.io.aedat import flatbuffers as _flatbuffers
+from evcrisp.io.aedat.aedat4_header import FRAMES, IMU, TRIGGERS
+from evcrisp.io.aedat.aedat4_packets import located
+
+#: Small packets are joined to buffers of about this many bytes, then read column by column.
+_JOINED_BYTES = 1 << 22
+
+#: Fields of an IMU table, which holds g, degrees per second, degrees Celsius and microtesla.
+_IMU_FIELDS = {"t": (0, "<i8"), "temperature": (1, "<f4")} | {
+    name: (2 + i, "<f4")
+    for i, name in enumerate(("ax", "ay", "az", "gx", "gy", "gz", "mx", "my", "mz"))
+}
+_TRIGGER_FIELDS = {"t": (0, "<i8"), "kind": (1, "|u1")}
+
+#: Depth of an OpenCV image type, its three low bits; the others hold the number of channels - 1.
+OPENCV_DEPTHS = ("|u1", "|i1", "<u2", "<i2", "<i4", "<f4", "<f8")
+
+Packets = Iterator[tuple[int, bytes]]
+Columns = dict[str, NDArray[Any]]
+
+
+def read_imu(packets: Packets) -> Imu:
+    """Return all IMU samples of a stream, in SI units."""
+    columns, present, damage = _read_columns(packets, IMU, _IMU_FIELDS)
+
+    def vector(*names: str) -> NDArray[np.float64]:
+        return np.stack([columns[name] for name in names], axis=1).astype(np.float64)
+
+    has_temperature = "temperature" in present
+    imu = Imu(
+        t=columns["t"].astype(np.int64),
+        gyro_rad_s=np.deg2rad(vector("gx", "gy", "gz")),
+        accel_m_s2=vector("ax", "ay", "az") * STANDARD_GRAVITY_M_S2,
+        temperature_c=columns["temperature"].astype(np.float64) if has_temperature else None,
+        magnetic_ut=vector("mx", "my", "mz") if present & {"mx", "my", "mz"} else None,
+    )
+    if damage is not None:
+        raise FormatError(damage.reason, offset=damage.offset, partial=imu) from damage
+    return imu
+
+
+def read_triggers(packets: Packets) -> Triggers:
+    """Return all triggers of a stream. The format has no channels; all are 0."""
+    columns, _, damage = _read_columns(packets, TRIGGERS, _TRIGGER_FIELDS)
+    t = columns["t"].astype(np.int64)
+    triggers = Triggers(t=t, kind=columns["kind"], channel=np.zeros(t.size, np.uint8))
+    if damage is not None:
+        raise FormatError(damage.reason, offset=damage.offset, partial=triggers) from damage
+    return triggers
+
+
+def read_frames(packets: Packets) -> Iterator[Frame]:
+    """Yield the frames of a stream."""
+    for offset, data in packets:
+        with located(offset):
+            frame = _parse_frame(data)
+        yield frame
+
+
+def _read_columns(
+    packets: Packets, kind: str, fields: dict[str, tuple[int, str]]
+) -> tuple[Columns, set[str], FormatError | None]:
+    """Return the fields of all tables of a stream, which of them occur at all, and what ended it."""
+    parts = {name: [np.empty(0, dtype)] for name, (_, dtype) in fields.items()}
+    present: set[str] = set()
+
+    def add(group: list[_TablePacket]) -> None:
+        tables = _join(group)
+        columns = {name: tables.column(*place) for name, place in fields.items()}
+        for name, (values, is_present) in columns.items():
+            parts[name].append(values)
+            if is_present:
+                present.add(name)
+
+    damage = None
+    try:
+        for group in _groups(packets, kind):
+            try:
+                add(group)
+            except FormatError:
+                for packet in group:  # one by one, up to the damaged one
+                    with located(packet.offset):
+                        add([packet])
+    except FormatError as error:
+        damage = error
+    return {name: np.concatenate(part) for name, part in parts.items()}, present, damage
+
+
+class _TablePacket(NamedTuple):
+    offset: int  # byte of the file
+    data: bytes
+    tables: NDArray[np.int64]  # bytes of the data
+
+
+def _groups(packets: Packets, kind: str) -> Iterator[list[_TablePacket]]:
+    """Yield packets together, up to a common size."""
+    group: list[_TablePacket] = []
+    size = 0
+    damage = None
+    try:
+        for offset, data in packets:
+            with located(offset):
+                tables = _flatbuffers.prefixed_root(data, kind.encode()).tables(0)
+            group.append(_TablePacket(offset, data, tables))
+            size += len(data)
+            if size >= _JOINED_BYTES:
+                yield group
+                group, size = [], 0
+    except FormatError as error:
+        damage = error
+    if group:
+        yield group
+    if damage is not None:
+        raise damage
+
+
+def _join(group: list[_TablePacket]) -> _flatbuffers.Tables:
+    starts = np.cumsum([0] + [len(packet.data) for packet in group])
+    at = [packet.tables + start for packet, start in zip(group, starts, strict=False)]
+    return _flatbuffers.Tables(b"".join(packet.data for packet in group), np.concatenate(at))
+
+
+def _parse_frame(data: bytes) -> Frame:
+    table = _flatbuffers.prefixed_root(data, FRAMES.encode())
+    t = table.scalar(0, "q", 0)
+    depth, n_channels = _image_type(table.scalar(5, "b", 0))
+    width, height = table.scalar(6, "h", 0), table.scalar(7, "h", 0)
+    first, n_bytes = table.vector(10, 1)
+    if width < 0 or height < 0 or n_bytes != width * height * n_channels * depth.itemsize:
+        raise FormatError(
+            f"a frame of {width}x{height} px, {n_channels} x {depth}, has {counted(n_bytes, 'byte')} of pixels"
+        )
+    image = np.frombuffer(data, depth, width * height * n_channels, first)
+    shape = (height, width) if n_channels == 1 else (height, width, n_channels)
+    start, end = table.scalar(3, "q", 0), table.scalar(4, "q", 0)
+    duration = table.scalar(11, "q", 0)
+    if not start and not end and duration:
+        start, end = t, t + duration
+    return Frame(
+        t=t,
+        image=np.require(image, requirements="A").reshape(shape),
+        exposure_start=start or None,
+        exposure_end=end or None,
+        position=(table.scalar(8, "h", 0), table.scalar(9, "h", 0)),
+    )
+
+
+def _image_type(code: int) -> tuple[np.dtype[Any], int]:
+    depth, channels = code & 7, (code >> 3) + 1
+    if depth >= len(OPENCV_DEPTHS) or not 1 <= channels <= 4:
+        raise FormatError(f"a frame has the unknown image type {code}")
+    return np.dtype(OPENCV_DEPTHS[depth]), channels

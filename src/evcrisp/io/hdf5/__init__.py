@@ -1,0 +1,1 @@
+"""HDF5 layouts: DSEC, M3ED, MVSEC, Prophesee."""

@@ -1,0 +1,302 @@
+"""What all HDF5 layouts share: datasets that may lie about their size, and events as their rows.
+
+HDF5 returns fill values for rows that were never written, decompresses a chunk as a whole, and
+follows links into other files. `Rows` allows none of that to surprise the caller.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.errors import EvError, FormatError
+from evcrisp.core.messages import counted
+from evcrisp.core.registry import require
+from evcrisp.io.event_columns import ColumnConverter
+from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
+from evcrisp.io.standard_sizes import ALL_SIZES
+
+#: HDF5 filter of Prophesee's event codec ("ECF"); no Python package brings it.
+ECF_FILTER = 0x8ECF
+
+#: Chunks up to this size are always read; larger ones only if the file is large too.
+_CHUNK_BYTES = 1 << 26
+
+#: No codec packs real columns tighter than this; deflate cannot, by construction.
+_MAX_RATIO = 1100
+
+#: What h5py raises for damaged files.
+_FOREIGN_ERRORS = (
+    OSError,
+    RuntimeError,
+    KeyError,
+    ValueError,
+    TypeError,  # a damaged type description
+    OverflowError,
+    SystemError,
+)
+
+_MAGIC = b"\x89HDF\r\n\x1a\n"
+
+#: HDF5 allows a block of user data of these sizes before the magic number.
+_MAGIC_OFFSETS = (0, 512, 1024, 2048)
+
+#: Keep decompressed chunks of each column, so that packets need not be as large as chunks.
+_CACHE_BYTES = 1 << 23
+
+
+def has_magic(head: bytes) -> bool:
+    """Say whether a file that starts with ``head`` is HDF5."""
+    return any(head.startswith(_MAGIC, offset) for offset in _MAGIC_OFFSETS)
+
+
+def library() -> Any:
+    """Return h5py, with the filters of hdf5plugin (Blosc, zstd, ...) registered."""
+    purpose = "HDF5 recordings"
+    h5py = require("h5py", extra="hdf5", purpose=purpose)
+    require("hdf5plugin", extra="hdf5", purpose=purpose)
+    return h5py
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """A dataset, of which only the rows that the file really holds are read."""
+
+    name: str
+    dataset: Any  # h5py.Dataset
+    n_claimed: int
+    n_stored: int
+
+    def read(self, first: int, last: int) -> NDArray[Any]:
+        """Return rows ``first`` to ``last - 1``."""
+        return cast(NDArray[Any], self.dataset[first : min(last, self.n_stored)])
+
+    def read_all(self) -> NDArray[Any]:
+        """Return every row; for streams that are small beside the events."""
+        if self.n_stored < self.n_claimed:
+            raise FormatError(self.shortfall(), offset=self.offset(self.n_stored))
+        return self.read(0, self.n_stored)
+
+    def shortfall(self) -> str:
+        """Say that rows are missing."""
+        return f"{self.name!r} claims {counted(self.n_claimed, 'row')}, but holds {self.n_stored:,}"
+
+    def offset(self, row: int) -> int:
+        """Return the byte of the file that holds a row, or begins its chunk."""
+        dataset = self.dataset
+        row = max(0, min(row, self.n_stored - 1))
+        if dataset.chunks is None:
+            start = dataset.id.get_offset()
+            row_bytes = dataset.dtype.itemsize * math.prod(dataset.shape[1:])
+            return 0 if start is None else int(start) + row * row_bytes
+        if self.n_stored == 0:
+            return 0
+        corner = tuple(
+            row // dataset.chunks[0] * dataset.chunks[0] if axis == 0 else 0
+            for axis in range(dataset.ndim)
+        )
+        return int(dataset.id.get_chunk_info_by_coord(corner).byte_offset or 0)
+
+
+def find_node(file: Any, path: str) -> Any:
+    """Return the group or dataset at ``path``, or None; links into other files raise."""
+    h5py = library()
+    node = file
+    for part in path.split("/"):
+        if not isinstance(node, h5py.Group) or part not in node:
+            return None
+        link = node.get(part, getlink=True)
+        if not isinstance(link, h5py.HardLink):
+            raise FormatError(f"{path!r} is a link ({type(link).__name__}), which is not followed")
+        node = node[part]
+    return node
+
+
+def find_rows(file: Any, path: str, *, n_axes: int = 1, compound: bool = False) -> Rows | None:
+    """Return the dataset at ``path`` after checking it, or None if there is none."""
+    h5py = library()
+    dataset = find_node(file, path)
+    if not isinstance(dataset, h5py.Dataset):
+        return None
+    is_number = dataset.dtype.kind in "biuf"
+    fits = dataset.dtype.names is not None if compound else is_number
+    if not fits or dataset.ndim != n_axes:
+        raise FormatError(
+            f"{path!r} must be {'a table' if compound else 'numbers'} with {n_axes} axes; "
+            f"got {dataset.dtype} of shape {dataset.shape}"
+        )
+    if dataset.is_virtual or dataset.external:
+        raise FormatError(f"{path!r} keeps its data in other files, which are not read")
+    _check_filters(h5py, dataset, path)
+    return Rows(path, dataset, dataset.shape[0], _n_stored(dataset, path))
+
+
+def _check_filters(h5py: Any, dataset: Any, path: str) -> None:
+    settings = dataset.id.get_create_plist()
+    for index in range(settings.get_nfilters()):
+        code = settings.get_filter(index)[0]
+        if h5py.h5z.filter_avail(code):
+            continue
+        if code == ECF_FILTER:
+            raise FormatError(
+                f"{path!r} is compressed with Prophesee's ECF codec (HDF5 filter {code}), which no "
+                "Python package brings; convert the recording with the vendor's "
+                "`metavision_file_to_dat`, or use the RAW file that it was made from"
+            )
+        raise FormatError(f"{path!r} is compressed with the unknown HDF5 filter {code}")
+
+
+def _n_stored(dataset: Any, path: str) -> int:
+    """Return how many rows the file holds, as far as its index of chunks tells."""
+    n_claimed: int = dataset.shape[0]
+    row_bytes = dataset.dtype.itemsize * math.prod(dataset.shape[1:])
+    stored_bytes = dataset.id.get_storage_size()
+    if dataset.chunks is None:
+        return min(n_claimed, stored_bytes // row_bytes) if row_bytes else 0
+    chunk_bytes = dataset.dtype.itemsize * math.prod(dataset.chunks)
+    if chunk_bytes > max(_CHUNK_BYTES, _MAX_RATIO * dataset.file.id.get_filesize()):
+        raise FormatError(
+            f"{path!r} has chunks of {counted(chunk_bytes, 'byte')}, more than its file allows"
+        )
+    chunks_per_row = math.prod(
+        -(-size // chunk) for size, chunk in zip(dataset.shape[1:], dataset.chunks[1:], strict=True)
+    )
+    n_chunks = dataset.id.get_num_chunks() // max(chunks_per_row, 1)
+    return int(min(n_claimed, n_chunks * dataset.chunks[0]))
+
+
+@dataclass(slots=True)
+class TableSource(Source):
+    """Events as rows of datasets. Layouts override `columns` where the datasets are not columns."""
+
+    file: Any = field(kw_only=True)  # h5py.File
+    rows: dict[str, Rows] = field(kw_only=True)
+    t_offset: int = field(default=0, kw_only=True)  # us, to be added to all times
+    seconds: bool | None = field(default=None, kw_only=True)  # unit of time, where the layout says
+
+    def __post_init__(self) -> None:
+        self.n_events = min(rows.n_stored for rows in self.rows.values())
+
+    def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+        """Return x, y, t, p (and signal) of the rows read from each dataset."""
+        return parts
+
+    def packets(self) -> Iterator[Packet]:
+        """Yield the events in file order."""
+        first_of_all = next(iter(self.rows.values()))
+        n_common = min(rows.n_stored for rows in self.rows.values())
+        converter = ColumnConverter(seconds=self.seconds, t_offset=self.t_offset)
+        for first in range(0, max(n_common, 1), PACKET_EVENTS):  # no events may have labels too
+            for start, parts in self._pieces(first, min(first + PACKET_EVENTS, n_common)):
+                yield from converter.packets(self.columns(parts), first_of_all.offset(start))
+        for rows in self.rows.values():
+            if rows.n_stored < rows.n_claimed:
+                raise FormatError(rows.shortfall(), offset=rows.offset(n_common))
+        lengths = {name: rows.n_claimed for name, rows in self.rows.items()}
+        if len(set(lengths.values())) > 1:
+            offset = first_of_all.offset(n_common)
+            raise FormatError(f"columns differ in length: {lengths}", offset=offset)
+
+    def _pieces(self, first: int, last: int) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+        """Yield rows with the number of the first; in halves where a damaged chunk is among them."""
+        try:
+            parts = {name: rows.read(first, last) for name, rows in self.rows.items()}
+        except _FOREIGN_ERRORS:
+            if last - first <= 1:
+                raise
+            middle = (first + last) // 2
+            yield from self._pieces(first, middle)
+            yield from self._pieces(middle, last)
+        else:
+            yield first, parts
+
+    def close(self) -> None:
+        """Release the file."""
+        self.file.close()
+
+
+class Hdf5Layout(ABC):
+    """What the readers of HDF5 layouts share; they say what they look for, and where events are."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    #: None but for the reader that takes every layout, since suffixes tell no layout.
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
+    foreign_errors: ClassVar[tuple[type[Exception], ...]] = _FOREIGN_ERRORS
+
+    def matches(self, file: Any) -> bool:
+        """Say whether an open file has this layout."""
+        return True
+
+    @abstractmethod
+    def open_source(self, file: Any) -> TableSource:
+        """Find the events of an open file."""
+
+    def recognizes(self, head: bytes, path: Path) -> bool:
+        """Look into the file; one that cannot be opened is left to the reader of all layouts."""
+        if not has_magic(head):
+            return False
+        try:
+            with _open_file(path) as file:
+                return self.matches(file)
+        except (EvError, *_FOREIGN_ERRORS):
+            return False
+
+    def open(self, path: Path) -> TableSource:
+        """Open a file and find its events."""
+        file = _open_file(path)
+        try:
+            return self.open_source(file)
+        except BaseException:
+            file.close()
+            raise
+
+
+def _open_file(path: Path) -> Any:
+    return library().File(path, "r", rdcc_nbytes=_CACHE_BYTES, locking="best-effort")
+
+
+def size_from_attributes(file: Any) -> tuple[int, int] | None:
+    """Return (width, height) from the attributes in which the common writers keep it."""
+    attributes = file.attrs
+    if "resolution" in attributes:
+        return _as_pair(attributes["resolution"])
+    if "width" in attributes and "height" in attributes:
+        return int(attributes["width"]), int(attributes["height"])
+    if "geometry" in attributes:  # Prophesee: "1280x720"
+        return _as_pair(as_text(attributes["geometry"]).split("x"))
+    if "sensor_resolution" in attributes:  # event_utils: (height, width)
+        height_width = _as_pair(attributes["sensor_resolution"])
+        return None if height_width is None else height_width[::-1]
+    return None
+
+
+def _as_pair(values: Any) -> tuple[int, int] | None:
+    numbers = [int(value) for value in values] if np.ndim(values) == 1 else []
+    return (numbers[0], numbers[1]) if len(numbers) == 2 else None
+
+
+def as_text(value: Any) -> str:
+    """Return an attribute as text, whether HDF5 keeps it as bytes or as a string."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def find_number(file: Any, path: str) -> int | None:
+    """Return the one whole number of a dataset of shape () or (1,), or None if there is none."""
+    dataset = find_node(file, path)
+    if not isinstance(dataset, library().Dataset):
+        return None
+    if dataset.size != 1 or dataset.dtype.kind not in "iuf":
+        raise FormatError(f"{path!r} must be one number; got shape {dataset.shape}")
+    value = np.ravel(dataset[()])[0]
+    if not np.isfinite(value) or not -(2**63) <= int(value) < 2**63:
+        raise FormatError(f"{path!r} is not a time; got {value}")
+    return int(value)

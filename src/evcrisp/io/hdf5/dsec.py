@@ -1,0 +1,205 @@
+"""The HDF5 layout of DSEC and TUM-VIE: ``events/{x,y,t,p}``, ``ms_to_idx``, ``t_offset``.
+
+Time in the file is relative; ``t_offset`` is to be added. ``ms_to_idx[ms]`` is the first event at
+or after millisecond ``ms`` of that relative time.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.errors import ConfigError, FormatError, OutputError
+from evcrisp.core.events import Events
+from evcrisp.io.hdf5.datasets import (
+    Hdf5Layout,
+    TableSource,
+    find_node,
+    find_number,
+    find_rows,
+    library,
+    size_from_attributes,
+)
+from evcrisp.io.hdf5.output import OutputFile
+
+_COLUMNS = {"t": np.int64, "x": np.uint16, "y": np.uint16, "p": np.uint8}
+_CHUNK_ROWS = 1 << 16
+_BLOCK_ROWS = 4 * _CHUNK_ROWS
+
+#: The index has one entry per millisecond; beyond this (11 days) it would outgrow the events.
+_MAX_INDEX = 1_000_000_000
+_INDEX_BLOCK = 1 << 20
+
+_COMPRESSIONS = ("blosc", "gzip", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class DsecReader(Hdf5Layout):
+    """Read HDF5 files in the layout of DSEC and TUM-VIE."""
+
+    name: ClassVar[str] = "dsec"
+    title: ClassVar[str] = "HDF5 in the layout of DSEC and TUM-VIE"
+
+    def matches(self, file: Any) -> bool:
+        """Look for the four columns."""
+        return all(find_node(file, f"events/{column}") is not None for column in "xytp")
+
+    def open_source(self, file: Any) -> TableSource:
+        """Find the columns."""
+        found = {name: find_rows(file, f"events/{name}") for name in (*"xytp", "signal")}
+        rows = {name: column for name, column in found.items() if column is not None}
+        if not set("xytp") <= set(rows):
+            raise FormatError("expected the datasets x, y, t and p in the group 'events'")
+        t_offset = find_number(file, "t_offset") or 0
+        return TableSource(
+            resolution=size_from_attributes(file),
+            metadata={"layout": "dsec", "t_offset_us": t_offset},
+            file=file,
+            rows=rows,
+            t_offset=t_offset,
+        )
+
+
+@dataclass(slots=True)
+class DsecSink:
+    """Datasets that grow by whole blocks, so that the file is the same however events are cut."""
+
+    file: Any  # h5py.File
+    output: OutputFile
+    options: dict[str, Any]
+    t_offset: int = 0
+    has_signal: bool | None = None  # None: no event was written yet
+    empty_has_signal: bool = False
+    n_events: int = 0
+    n_index: int = 0
+    datasets: dict[str, Any] = field(default_factory=dict)
+    waiting: dict[str, NDArray[Any]] = field(default_factory=dict)  # less than a block
+
+    def write(self, events: Events) -> None:
+        """Append events."""
+        if len(events) == 0:
+            self.empty_has_signal |= events.signal is not None
+            return
+        if self.has_signal is None:
+            self._start(int(events.t[0]), events.signal is not None)
+        if (events.signal is not None) != self.has_signal:
+            raise ConfigError("Either all events or none must have labels (`signal`).")
+        self._check_span(int(events.t[-1]))
+        new = {"t": events.t - self.t_offset, "x": events.x, "y": events.y, "p": events.p}
+        if events.signal is not None:
+            new["signal"] = events.signal
+        columns = {
+            name: np.concatenate([self.waiting[name], column]) for name, column in new.items()
+        }
+        self._write_blocks(columns, columns["t"].size // _BLOCK_ROWS * _BLOCK_ROWS)
+
+    def finish(self) -> None:
+        """Complete and close the file."""
+        if self.has_signal is None:
+            self._start(0, self.empty_has_signal)
+        self._write_blocks(self.waiting, self.waiting["t"].size)
+        self.file.create_dataset("t_offset", data=np.int64(self.t_offset))
+        self.abort()
+        self.output.check()
+
+    def abort(self) -> None:
+        """Close the file."""
+        self.file.close()
+        self.output.close()
+
+    def _start(self, t_offset: int, has_signal: bool) -> None:
+        self.t_offset, self.has_signal = t_offset, has_signal
+        dtypes = {f"events/{name}": dtype for name, dtype in _COLUMNS.items()}
+        if self.has_signal:
+            dtypes["events/signal"] = np.uint8
+        self.waiting = {
+            path.removeprefix("events/"): np.empty(0, dtype) for path, dtype in dtypes.items()
+        }
+        for path, dtype in {**dtypes, "ms_to_idx": np.uint64}.items():
+            self.datasets[path.removeprefix("events/")] = self.file.create_dataset(
+                path,
+                shape=(0,),
+                maxshape=(None,),
+                chunks=(_CHUNK_ROWS,),
+                dtype=dtype,
+                track_times=False,
+                **self.options,
+            )
+
+    def _check_span(self, t_last: int) -> None:
+        n_index = (t_last - self.t_offset) // 1000 + 1
+        if n_index > _MAX_INDEX:
+            raise OutputError(
+                "The DSEC layout keeps one index entry per millisecond; these events span "
+                f"{n_index / 86_400_000:.0f} days, more than 11. Use npz, or write parts."
+            )
+
+    def _write_blocks(self, columns: dict[str, NDArray[Any]], n_ready: int) -> None:
+        """Write the first rows in blocks of one size; the others wait."""
+        for first in range(0, n_ready, _BLOCK_ROWS):
+            last = min(first + _BLOCK_ROWS, n_ready)
+            for name, column in columns.items():
+                _append(self.datasets[name], column[first:last])
+            self._append_index(columns["t"][first:last])
+            self.n_events += last - first
+        self.waiting = {name: column[n_ready:].copy() for name, column in columns.items()}
+        self.output.check()
+
+    def _append_index(self, t: NDArray[np.int64]) -> None:
+        n_index = int(t[-1]) // 1000 + 1
+        for first in range(self.n_index, n_index, _INDEX_BLOCK):
+            ms = np.arange(first, min(first + _INDEX_BLOCK, n_index), dtype=np.int64)
+            index = self.n_events + np.searchsorted(t, ms * 1000, side="left")
+            _append(self.datasets["ms_to_idx"], index)
+        self.n_index = n_index
+
+
+def _append(dataset: Any, values: NDArray[Any]) -> None:
+    n = dataset.shape[0]
+    dataset.resize(n + values.size, axis=0)
+    dataset[n:] = values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DsecWriter:
+    """Write HDF5 in the DSEC layout, with the labels (`signal`) beside the events.
+
+    Parameters
+    ----------
+    compression : {"blosc", "gzip", "none"}
+        ``"blosc"`` (with zstd, as DSEC has it) needs hdf5plugin wherever the file is read.
+    """
+
+    name: ClassVar[str] = "dsec"
+    title: ClassVar[str] = "HDF5 in the DSEC layout"
+    suffixes: ClassVar[tuple[str, ...]] = (".h5", ".hdf5")
+    keeps_signal: ClassVar[bool] = True
+    keeps_extras: ClassVar[bool] = False
+
+    compression: str = "blosc"
+
+    def __post_init__(self) -> None:
+        if self.compression not in _COMPRESSIONS:
+            raise ConfigError(
+                f"`compression` must be one of {', '.join(_COMPRESSIONS)}; got {self.compression!r}."
+            )
+
+    def open(self, path: Path, resolution: tuple[int, int]) -> DsecSink:
+        """Start a file."""
+        h5py = library()
+        output = OutputFile(path)
+        file = h5py.File(output, "w")
+        file.attrs["creator"] = "evcrisp"
+        file.attrs["resolution"] = np.array(resolution, np.int64)
+        return DsecSink(file, output, self._options())
+
+    def _options(self) -> dict[str, Any]:
+        if self.compression == "none":
+            return {}
+        if self.compression == "gzip":
+            return {"compression": "gzip", "compression_opts": 4, "shuffle": True}
+        import hdf5plugin
+
+        return dict(hdf5plugin.Blosc(cname="zstd", clevel=1, shuffle=hdf5plugin.Blosc.SHUFFLE))

@@ -1,0 +1,87 @@
+"""The HDF5 layout of Prophesee: tables ``CD/events`` (x, y, p, t) and ``EXT_TRIGGER/events`` (p, t, id).
+
+The vendor's own files are compressed with its ECF codec, which only its SDK can undo; those are
+recognized and refused with advice.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.errors import FormatError
+from evcrisp.core.sensor_data import TriggerKind, Triggers
+from evcrisp.io.event_columns import find_columns
+from evcrisp.io.hdf5.datasets import (
+    Hdf5Layout,
+    TableSource,
+    as_text,
+    find_node,
+    find_rows,
+    size_from_attributes,
+)
+from evcrisp.io.standard_sizes import PROPHESEE_SIZES
+
+#: Attributes of the vendor's files that a user may want to see.
+_FACTS = ("camera_integrator_name", "generation", "serial_number", "time_shift", "version")
+
+
+@dataclass(slots=True)
+class CompoundSource(TableSource):
+    """Events as the records of one table; field names as in `find_columns`."""
+
+    def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+        """Split the records."""
+        records = parts["events"]
+        names = find_columns(records.dtype.names or ())
+        return {column: records[name] for column, name in names.items()}
+
+    def triggers(self) -> Triggers | None:
+        """Return all external triggers."""
+        table = find_rows(self.file, "EXT_TRIGGER/events", compound=True)
+        if table is None:
+            return None
+        fields = table.dataset.dtype.names
+        if not {"p", "t", "id"} <= set(fields):
+            raise FormatError(f"triggers must have the fields p, t, id; got {', '.join(fields)}")
+        records = table.read_all()
+        rising, falling = TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE
+        return Triggers(
+            t=records["t"].astype(np.int64),
+            kind=np.where(records["p"] > 0, rising, falling).astype(np.uint8),
+            channel=records["id"].astype(np.uint8),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PropheseeHdf5Reader(Hdf5Layout):
+    """Read HDF5 files in the layout of Prophesee, unless they are compressed with its codec."""
+
+    name: ClassVar[str] = "prophesee-hdf5"
+    title: ClassVar[str] = "HDF5 in the layout of Prophesee"
+    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = PROPHESEE_SIZES
+
+    def matches(self, file: Any) -> bool:
+        """Look for the table of events."""
+        return find_node(file, "CD/events") is not None
+
+    def open_source(self, file: Any) -> CompoundSource:
+        """Find the table."""
+        return open_records(file, "CD/events", "prophesee")
+
+
+def open_records(file: Any, path: str, layout: str) -> CompoundSource:
+    """Find events that are records of one table."""
+    table = find_rows(file, path, compound=True)
+    if table is None:
+        raise FormatError(f"expected a table of records at {path!r}")
+    find_columns(table.dataset.dtype.names)
+    facts = {name: as_text(file.attrs[name]) for name in _FACTS if name in file.attrs}
+    return CompoundSource(
+        resolution=size_from_attributes(file),
+        metadata={"layout": layout, **facts},
+        file=file,
+        rows={"events": table},
+    )

@@ -1,0 +1,101 @@
+"""HDF5: any layout, and the plain columns and tables that many scripts and simulators write.
+
+- columns ``x, y, t, p`` or ``xs, ys, ts, ps`` at the root or in ``events`` (event_utils, EDS, e2calib);
+- a table ``events`` of four columns t [us], x, y, p (v2e);
+- a table ``events`` of records.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from evcrisp.core.errors import FormatError
+from evcrisp.io.event_columns import find_columns
+from evcrisp.io.hdf5.datasets import (
+    Hdf5Layout,
+    TableSource,
+    find_node,
+    find_rows,
+    has_magic,
+    library,
+    size_from_attributes,
+)
+from evcrisp.io.hdf5.dsec import DsecReader
+from evcrisp.io.hdf5.m3ed import M3edReader
+from evcrisp.io.hdf5.mvsec import MvsecReader
+from evcrisp.io.hdf5.prophesee import PropheseeHdf5Reader, open_records
+
+#: Readers of the layouts that have a name, in the order in which a file is asked for them.
+LAYOUTS: tuple[Hdf5Layout, ...] = (
+    DsecReader(),
+    MvsecReader(),
+    M3edReader(),
+    PropheseeHdf5Reader(),
+)
+
+
+@dataclass(slots=True)
+class V2eSource(TableSource):
+    """Events as a table of t, x, y, p."""
+
+    def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+        """Split the table."""
+        t, x, y, p = parts["events"].T
+        return {"x": x, "y": y, "t": t, "p": p}
+
+
+@dataclass(frozen=True, slots=True)
+class Hdf5Reader(Hdf5Layout):
+    """Read HDF5 files of every layout; the last one that is asked, by the magic number alone."""
+
+    name: ClassVar[str] = "hdf5"
+    title: ClassVar[str] = "HDF5"
+    suffixes: ClassVar[tuple[str, ...]] = (".h5", ".hdf5", ".hdf")
+
+    def recognizes(self, head: bytes, path: Path) -> bool:
+        """Look for the magic number; no package is needed for that."""
+        return has_magic(head)
+
+    def open_source(self, file: Any) -> TableSource:
+        """Find the events of an open file, in whichever layout."""
+        for layout in LAYOUTS:
+            if layout.matches(file):
+                return layout.open_source(file)
+        h5py = library()
+        node = find_node(file, "events")
+        if not isinstance(node, h5py.Dataset):
+            return _open_columns(file, "events" if isinstance(node, h5py.Group) else "")
+        if node.dtype.names is not None:
+            return open_records(file, "events", "records")
+        return _open_table(file)
+
+
+def _open_columns(file: Any, group: str) -> TableSource:
+    members = file[group] if group else file
+    names = find_columns(members.keys())
+    prefix = f"{group}/" if group else ""
+    found = {column: find_rows(file, prefix + name) for column, name in names.items()}
+    missing = [names[column] for column, rows in found.items() if rows is None]
+    if missing:
+        raise FormatError(f"{prefix + missing[0]!r} is not a dataset")
+    return TableSource(
+        resolution=size_from_attributes(file),
+        metadata={"layout": "columns"},
+        file=file,
+        rows={column: rows for column, rows in found.items() if rows is not None},
+    )
+
+
+def _open_table(file: Any) -> V2eSource:
+    table = find_rows(file, "events", n_axes=2)
+    if table is None or table.dataset.shape[1] != 4 or table.dataset.dtype.kind not in "iu":
+        raise FormatError("'events' must be a table of four columns of whole numbers: t, x, y, p")
+    return V2eSource(
+        resolution=size_from_attributes(file),
+        metadata={"layout": "v2e"},
+        file=file,
+        rows={"events": table},
+    )

@@ -1,0 +1,1 @@
+"""Event Stream and N-MNIST."""

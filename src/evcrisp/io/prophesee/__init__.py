@@ -1,0 +1,1 @@
+"""Prophesee RAW (EVT2, EVT2.1, EVT3) and DAT."""

@@ -1,0 +1,229 @@
+"""DAT files of Prophesee and ATIS: a text header, two bytes, then 8 bytes per event."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.errors import FormatError, OutputError
+from evcrisp.core.messages import counted
+from evcrisp.core.sensor_data import TriggerKind, Triggers
+from evcrisp.io.prophesee.evt_decoder import Columns
+from evcrisp.io.prophesee.evt_header import PropheseeHeader, header_of, parse_header
+from evcrisp.io.prophesee.evt_sink import HeadedSink, check_size
+from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
+from evcrisp.io.standard_sizes import ATIS_SIZES
+
+logger = logging.getLogger(__name__)
+
+TITLE = "DAT (Prophesee, ATIS)"
+#: Coordinates of version 2 have 14 bits.
+MAX_SIZE = 1 << 14
+EVENT_BYTES = 8
+#: Type byte: 2-d events, contrast events (the same layout), triggers.
+EVENT_2D, EVENT_CD, EVENT_TRIGGER = 0x00, 0x0C, 0x0E
+#: Version -> bits of x and y in the address; the polarity follows.
+_LAYOUTS = {1: (9, 8), 2: (14, 14)}
+
+
+@dataclass(slots=True)
+class DatSource(Source):
+    """An open DAT file."""
+
+    path: Path = field(kw_only=True)
+    data_start: int = field(kw_only=True)  # bytes
+    kind: int = field(kw_only=True)
+    layout: tuple[int, int] = field(kw_only=True)
+    t_base: int = field(kw_only=True)  # us
+
+    def packets(self) -> Iterator[Packet]:
+        """Yield the events in file order."""
+        from evcrisp.kernels.io.dat import decode_dat
+
+        if self.kind == EVENT_TRIGGER:
+            return
+        state = np.zeros(2, np.int64)
+        for offset, words in self._pieces():
+            n = len(words)
+            x, y = np.empty(n, np.uint16), np.empty(n, np.uint16)
+            t, p = np.empty(n, np.int64), np.empty(n, np.bool_)
+            decode_dat(words, *self.layout, state, x, y, t, p)
+            if self.t_base:
+                t += self.t_base
+            yield Packet(x, y, t, p, offset)
+
+    def triggers(self) -> Triggers | None:
+        """Return the triggers, which are in a file of their own."""
+        if self.kind != EVENT_TRIGGER:
+            return None
+        parts = [np.empty((0, 2), np.uint32)]
+        try:
+            parts += (words for _, words in self._pieces())
+        except FormatError as error:
+            error.partial = self._as_triggers(np.concatenate(parts))
+            raise
+        return self._as_triggers(np.concatenate(parts))
+
+    def _as_triggers(self, words: NDArray[np.uint32]) -> Triggers:
+        raw = words[:, 0].astype(np.int64)
+        loops = np.cumsum(np.diff(raw, prepend=raw[:1]) < -(1 << 31))
+        rising, falling = TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE
+        return Triggers(
+            t=raw + (loops << 32) + self.t_base,
+            kind=np.where(words[:, 1] & 1, rising, falling).astype(np.uint8),
+            channel=(words[:, 1] >> 26).astype(np.uint8),
+        )
+
+    def _pieces(self) -> Iterator[tuple[int, NDArray[np.uint32]]]:
+        with self.path.open("rb") as file:
+            offset = file.seek(self.data_start)
+            while data := file.read(PACKET_EVENTS * EVENT_BYTES):
+                n = len(data) // EVENT_BYTES
+                yield offset, np.frombuffer(data, "<u4", 2 * n).reshape(n, 2)
+                offset += len(data)
+                if len(data) % EVENT_BYTES:
+                    raise FormatError(
+                        f"the file ends inside an event of {EVENT_BYTES} bytes",
+                        offset=offset - len(data) % EVENT_BYTES,
+                    )
+
+
+@dataclass(frozen=True, slots=True)
+class DatReader:
+    """Read DAT of version 1 (9 and 8 bits for x and y) and 2 (14 and 14 bits)."""
+
+    name: ClassVar[str] = "dat"
+    title: ClassVar[str] = TITLE
+    suffixes: ClassVar[tuple[str, ...]] = (".dat",)
+    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ATIS_SIZES
+    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
+
+    def recognizes(self, head: bytes, path: Path) -> bool:
+        """Look for the type and the size of events after the header."""
+        header = parse_header(head)
+        kind_and_size = head[header.size : header.size + 2]
+        kinds = (EVENT_2D, EVENT_CD, EVENT_TRIGGER)
+        return (
+            header.size > 0
+            and header.format_name is None
+            and len(kind_and_size) == 2
+            and kind_and_size[0] in kinds
+            and kind_and_size[1] == EVENT_BYTES
+        )
+
+    def open(self, path: Path) -> DatSource:
+        """Read the header and the two bytes after it."""
+        header = header_of(path)
+        if header.size == 0:
+            raise FormatError("no header of lines that start with '%', as DAT files have")
+        with path.open("rb") as file:
+            file.seek(header.size)
+            kind_and_size = file.read(2)
+        kind = _checked_kind(kind_and_size, header.size)
+        start = header.size + 2
+        n_bytes = path.stat().st_size - start
+        return DatSource(
+            resolution=header.resolution,
+            metadata=dict(header.fields),
+            n_events=0 if kind == EVENT_TRIGGER else n_bytes // EVENT_BYTES,
+            path=path,
+            data_start=start,
+            kind=kind,
+            layout=_LAYOUTS[_version(header)],
+            t_base=header.time_base,
+        )
+
+
+def _checked_kind(kind_and_size: bytes, offset: int) -> int:
+    if len(kind_and_size) < 2:
+        raise FormatError("the file ends after its header", offset=offset)
+    kind, size = kind_and_size
+    if size != EVENT_BYTES:
+        raise FormatError(
+            f"events of {counted(size, 'byte')}; expected {EVENT_BYTES}", offset=offset + 1
+        )
+    if kind not in (EVENT_2D, EVENT_CD, EVENT_TRIGGER):
+        raise FormatError(
+            f"events of type {kind}; only {EVENT_2D} (2-d), {EVENT_CD} (contrast) and "
+            f"{EVENT_TRIGGER} (triggers) are read",
+            offset=offset,
+        )
+    return kind
+
+
+def _version(header: PropheseeHeader) -> int:
+    """Return the version; files that do not say are read as version 2, as the vendor's tools do."""
+    text = header.fields.get("version") or "2"
+    if text not in ("1", "2"):
+        raise FormatError(f"DAT of version {text}; only 1 and 2 are read")
+    return int(text)
+
+
+@dataclass(slots=True, kw_only=True)
+class DatSink(HeadedSink):
+    """An open DAT file."""
+
+    resolution: tuple[int, int]
+    t_last: int = field(default=0, init=False)
+
+    def header(self, t_origin: int) -> bytes:
+        """Return the header, and the type and size of the events."""
+        width, height = self.resolution
+        origin = f"% T0 {t_origin}\n" if t_origin else ""
+        text = (
+            "% Data file containing CD events.\n"
+            f"% Version 2\n% Height {height}\n% Width {width}\n{origin}% end\n"
+        )
+        return text.encode("ascii") + bytes((EVENT_CD, EVENT_BYTES))
+
+    def write_columns(self, columns: Columns) -> None:
+        """Append events."""
+        from evcrisp.kernels.io.dat import encode_dat
+
+        self._check_loops(columns.t)
+        out = np.empty((columns.t.size, 2), np.uint32)
+        encode_dat(*columns, out)
+        self.file.write(out.astype("<u4", copy=False).data)
+
+    def flush(self) -> None:
+        """Do nothing: no event waits."""
+
+    def _check_loops(self, t: NDArray[np.int64]) -> None:
+        """Make sure that a reader can count how often the 32-bit clock starts over."""
+        if int(t[-1]) >> 32 == self.t_last >> 32:
+            self.t_last = int(t[-1])
+            return
+        steps = np.diff(t, prepend=self.t_last)
+        starts_over = (t >> 32) != ((t - steps) >> 32)
+        if (steps[starts_over] >= 1 << 31).any():
+            raise OutputError(
+                f"{TITLE} cannot keep a pause of {steps[starts_over].max()} us. "
+                "Split the recording there, or use another format, such as npz."
+            )
+        if self.t_last >> 32 == 0:
+            logger.warning(
+                "%s keeps 32 bits of time, which start over at 71.6 minutes. evcrisp and faery "
+                "count that; other programs may not.",
+                TITLE,
+            )
+        self.t_last = int(t[-1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatWriter:
+    """Write DAT of version 2."""
+
+    name: ClassVar[str] = "dat"
+    title: ClassVar[str] = TITLE
+    suffixes: ClassVar[tuple[str, ...]] = (".dat",)
+    keeps_signal: ClassVar[bool] = False
+    keeps_extras: ClassVar[bool] = False
+
+    def open(self, path: Path, resolution: tuple[int, int]) -> DatSink:
+        """Start a file."""
+        check_size(TITLE, resolution, MAX_SIZE)
+        return DatSink(file=path.open("wb"), title=TITLE, max_start=1 << 32, resolution=resolution)

@@ -1,0 +1,192 @@
+"""Decode Prophesee words from any source of bytes: files, ROS messages, a socket.
+
+A decoder keeps the state of one stream, so that its words may come in pieces of any size.
+"""
+
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.sensor_data import TriggerKind, Triggers
+
+
+class Columns(NamedTuple):
+    """Events as contiguous arrays of one length, in the order of the stream."""
+
+    x: NDArray[np.uint16]
+    y: NDArray[np.uint16]
+    t: NDArray[np.int64]  # us
+    p: NDArray[np.bool_]
+
+
+class EvtDecoder:
+    """What the three decoders share; use :class:`Evt3Decoder` and its siblings.
+
+    Parameters
+    ----------
+    t_base : int
+        Time that is added to that of all events and triggers, us.
+    keep_triggers : bool
+        Remember the external triggers, for :meth:`triggers`.
+
+    Notes
+    -----
+    Events before the first TIME_HIGH word have no time: they are left out and counted in
+    :attr:`n_lost`, as the vendor's software does. Time may decrease where the stream is damaged,
+    and coordinates may lie outside the sensor; both are for the caller to check.
+    """
+
+    #: Type of one word.
+    word_dtype: ClassVar[np.dtype[Any]]
+    #: Bits of the channel in the word of a trigger, from bit 8 on.
+    _channel_mask: ClassVar[int] = 0x1F
+
+    def __init__(self, *, t_base: int = 0, keep_triggers: bool = True) -> None:
+        self._t_base = int(t_base)
+        self._keep_triggers = keep_triggers
+        self._trigger_parts: list[tuple[NDArray[np.int64], NDArray[np.uint32]]] = []
+        self._kernels, self._count, self._decode = self._load()
+        self._state = np.array(self._kernels.START, np.int64)
+
+    def _load(self) -> tuple[ModuleType, Callable[..., Any], Callable[..., Any]]:
+        """Return the module of the kernels, the one that counts and the one that decodes."""
+        raise NotImplementedError
+
+    def _prepared(self, words: NDArray[Any]) -> NDArray[Any]:
+        return np.ascontiguousarray(words, self.word_dtype)
+
+    @property
+    def n_lost(self) -> int:
+        """Number of events and triggers that came before the first time or position."""
+        return int(self._state[self._kernels.N_LOST])
+
+    @property
+    def n_reserved(self) -> int:
+        """Number of words of a type that the format does not document; they are passed over."""
+        return int(self._state[self._kernels.N_RESERVED])
+
+    def decode(self, words: NDArray[Any]) -> Columns:
+        """Return the events of the next words of the stream.
+
+        Parameters
+        ----------
+        words : ndarray, shape (n,), of :attr:`word_dtype`
+            As ``np.frombuffer(data, decoder.word_dtype)`` gives them.
+
+        Returns
+        -------
+        Columns
+            New arrays ``x``, ``y`` (uint16), ``t`` (int64, us) and ``p`` (bool).
+        """
+        words = self._prepared(words)
+        return self._filled(words, *self._count(words))
+
+    def has_triggers(self, words: NDArray[Any]) -> bool:
+        """Say whether words hold external triggers, without decoding them."""
+        return bool(self._count(self._prepared(words))[1])
+
+    def pieces(self, words: NDArray[Any], max_events: int) -> Iterator[Columns]:
+        """Yield the same as :meth:`decode`, split so that memory stays bounded.
+
+        No piece has more than ``max_events``, which must be 32 or more, the most one word holds.
+        """
+        waiting = [self._prepared(words)]
+        while waiting:
+            part = waiting.pop()
+            n_events, n_triggers = self._count(part)
+            if n_events > max_events:
+                half = len(part) // 2
+                waiting += [part[half:], part[:half]]
+            else:
+                yield self._filled(part, n_events, n_triggers)
+
+    def _filled(self, words: NDArray[Any], n_events: int, n_triggers: int) -> Columns:
+        size = n_events + self._kernels.SLACK
+        x, y = np.empty(size, np.uint16), np.empty(size, np.uint16)
+        t, p = np.empty(size, np.int64), np.empty(size, np.bool_)
+        trigger_t = np.empty(n_triggers, np.int64)
+        trigger_word = np.empty(n_triggers, np.uint32)
+        n, n_triggers = self._decode(words, self._state, x, y, t, p, trigger_t, trigger_word)
+        if self._t_base:
+            t[:n] += self._t_base
+            trigger_t += self._t_base
+        if self._keep_triggers and n_triggers:
+            self._trigger_parts.append((trigger_t[:n_triggers], trigger_word[:n_triggers]))
+        return Columns(x[:n], y[:n], t[:n], p[:n])
+
+    def triggers(self) -> Triggers:
+        """Return the external triggers that were met so far."""
+        t = np.concatenate([np.empty(0, np.int64), *(part[0] for part in self._trigger_parts)])
+        word = np.concatenate([np.empty(0, np.uint32), *(part[1] for part in self._trigger_parts)])
+        rising, falling = TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE
+        return Triggers(
+            t=t,
+            kind=np.where(word & 1, rising, falling).astype(np.uint8),
+            channel=((word >> 8) & self._channel_mask).astype(np.uint8),
+        )
+
+
+class Evt3Decoder(EvtDecoder):
+    """Decode a stream of EVT 3.0 words (uint16); parameters as for :class:`EvtDecoder`.
+
+    Examples
+    --------
+    The words TIME_HIGH, TIME_LOW, ADDR_Y and twice ADDR_X:
+
+    >>> import numpy as np
+    >>> decoder = Evt3Decoder()
+    >>> x, y, t, p = decoder.decode(np.array([0x8001, 0x6005, 0x0007, 0x2803, 0x2004], np.uint16))
+    >>> x.tolist(), y.tolist(), t.tolist(), p.tolist()
+    ([3, 4], [7, 7], [4101, 4101], [True, False])
+    """
+
+    word_dtype = np.dtype("<u2")
+    _channel_mask = 0xF
+
+    def _load(self) -> tuple[ModuleType, Callable[..., Any], Callable[..., Any]]:
+        from evcrisp.kernels.io import evt3
+
+        return evt3, evt3.count_evt3, evt3.decode_evt3
+
+
+class Evt2Decoder(EvtDecoder):
+    """Decode a stream of EVT 2.0 words (uint32); parameters as for :class:`EvtDecoder`."""
+
+    word_dtype = np.dtype("<u4")
+
+    def _load(self) -> tuple[ModuleType, Callable[..., Any], Callable[..., Any]]:
+        from evcrisp.kernels.io import evt2
+
+        return evt2, evt2.count_evt2, evt2.decode_evt2
+
+
+class Evt21Decoder(EvtDecoder):
+    """Decode a stream of EVT 2.1 words (uint64).
+
+    Parameters
+    ----------
+    legacy : bool
+        The two 32-bit halves are swapped, as Gen4.1 and IMX636 sensors send them.
+    t_base, keep_triggers
+        As for :class:`EvtDecoder`.
+    """
+
+    word_dtype = np.dtype("<u8")
+
+    def __init__(
+        self, *, legacy: bool = False, t_base: int = 0, keep_triggers: bool = True
+    ) -> None:
+        super().__init__(t_base=t_base, keep_triggers=keep_triggers)
+        self._legacy = legacy
+
+    def _load(self) -> tuple[ModuleType, Callable[..., Any], Callable[..., Any]]:
+        from evcrisp.kernels.io import evt2
+
+        return evt2, evt2.count_evt21, evt2.decode_evt21
+
+    def _prepared(self, words: NDArray[Any]) -> NDArray[Any]:
+        halves = super()._prepared(words).view("<u4").reshape(-1, 2)
+        return halves if self._legacy else np.ascontiguousarray(halves[:, ::-1])

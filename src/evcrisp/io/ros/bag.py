@@ -1,0 +1,270 @@
+"""What ROS 1 and ROS 2 bags share: which topics to read, and how their messages become events.
+
+A bag is a container of serialized messages by topic; see ``_rosbag1.py``, ``_mcap.py`` and
+``_rosdb.py``. Events keep the clock of their encoding: dvs_msgs, ``libcaer`` and ``libcaer_cmp``
+carry ROS time, ``evt3`` and ``mono`` that of the sensor. IMU samples and frames are in ROS time.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from evcrisp.core.errors import FormatError
+from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
+from evcrisp.io.ros import messages
+from evcrisp.io.ros.event_packets import PacketDecoder
+from evcrisp.io.ros.images import as_frame
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_ARRAY_TYPES = ("dvs_msgs/EventArray", "prophesee_event_msgs/EventArray")
+_PACKET_TYPES = ("event_camera_msgs/EventPacket", "event_array_msgs/EventArray")
+_IMU_TYPES = ("sensor_msgs/Imu",)
+_IMAGE_TYPES = ("sensor_msgs/Image",)
+
+#: A packet of so many events is large enough; joining more would only cost copies.
+_ENOUGH = PACKET_EVENTS // 16
+
+#: These encodings count time from the start of the sensor.
+_SENSOR_CLOCK = ("evt3", "mono")
+
+
+class Topic(NamedTuple):
+    """A named stream of messages of one type."""
+
+    name: str
+    type: str  # "dvs_msgs/EventArray", in the short form of ROS 1
+    wire: str  # "ros1" or "cdr"; another one cannot be read
+
+
+class Message(NamedTuple):
+    """One serialized message."""
+
+    data: memoryview
+    offset: int  # byte of the file, or of the start of the chunk that holds it
+
+
+class Bag(Protocol):
+    """A container of messages. ``messages`` may be called again and while it is running."""
+
+    path: Path
+    topics: list[Topic]
+
+    def messages(self, topic: str) -> Iterator[Message]:
+        """Yield the messages of a topic in file order, and raise where the file is damaged."""
+        ...
+
+
+def short_type(name: str) -> str:
+    """Return the type without the part that only ROS 2 has: a/msg/B becomes a/B."""
+    return name.replace("/msg/", "/")
+
+
+@dataclass(slots=True)
+class RosSource(Source):
+    """An open bag: one topic of events, and the IMU and the frames beside it."""
+
+    bag: Bag = field(kw_only=True)
+    events: Topic = field(kw_only=True)
+    inertial: Topic | None = field(default=None, kw_only=True)
+    images: Topic | None = field(default=None, kw_only=True)
+    _triggers: Triggers | None = field(default=None, kw_only=True)
+
+    def packets(self) -> Iterator[Packet]:
+        """Yield the events in file order."""
+        yield from _gathered(self._pieces())
+
+    def imu(self) -> Imu | None:
+        """Return all IMU samples of the topic beside the events."""
+        if self.inertial is None:
+            return None
+        samples: list[messages.ImuSample] = []
+        try:
+            for sample, _ in self._parsed(self.inertial, messages.imu_sample):
+                samples.append(sample)
+        except FormatError as error:
+            error.partial = _as_imu(samples)
+            raise
+        return _as_imu(samples)
+
+    def triggers(self) -> Triggers | None:
+        """Return the triggers among the events; decodes them unless `packets` has just done so."""
+        if self._triggers is None:
+            try:
+                for _ in self._pieces():
+                    pass
+            except FormatError as error:
+                error.partial = self._triggers
+                raise
+        return self._triggers
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield the frames of the topic beside the events."""
+        if self.images is None:
+            return
+        for image, message in self._parsed(self.images, messages.image):
+            frame = as_frame(image, message.offset)
+            if frame is None:
+                logger.warning(
+                    "%s: images of %s are encoded as %r, which is not read; they are left out.",
+                    self.bag.path,
+                    self.images.name,
+                    image.encoding,
+                )
+                return
+            yield frame
+
+    def _pieces(self) -> Iterator[Packet]:
+        if self.events.type in _ARRAY_TYPES:
+            yield from self._array_pieces()
+            return
+        decoder = PacketDecoder()
+        try:
+            for packet, message in self._parsed(self.events, messages.event_packet):
+                for columns in decoder.decode(packet, message.offset):
+                    yield Packet(*columns, offset=message.offset)
+        except FormatError:
+            self._triggers = decoder.triggers()  # those before the damage
+            raise
+        self._triggers = decoder.triggers()
+
+    def _array_pieces(self) -> Iterator[Packet]:
+        for array, message in self._parsed(self.events, messages.event_array):
+            for first in range(0, array.t.size, PACKET_EVENTS):
+                part = slice(first, first + PACKET_EVENTS)
+                x, y, t = array.x[part], array.y[part], array.t[part]
+                p = array.p[part] != 0
+                yield Packet(x.astype(np.uint16), y.astype(np.uint16), t, p, message.offset)
+
+    def _parsed(
+        self, topic: Topic, parse: Callable[[messages.Cursor], T]
+    ) -> Iterator[tuple[T, Message]]:
+        """Yield the parsed messages of a topic; complaints say which message it is."""
+        for number, message in enumerate(self.bag.messages(topic.name)):
+            try:
+                parsed = parse(messages.Cursor(message.data, cdr=topic.wire == "cdr"))
+            except FormatError as error:
+                where = f" (message {number} of {topic.name})"
+                raise FormatError(error.reason + where, offset=message.offset) from error
+            yield parsed, message
+
+
+def _as_imu(samples: list[messages.ImuSample]) -> Imu:
+    return Imu(
+        t=np.array([sample.stamp for sample in samples], np.int64),
+        gyro_rad_s=np.array([sample.gyro for sample in samples], np.float64).reshape(-1, 3),
+        accel_m_s2=np.array([sample.accel for sample in samples], np.float64).reshape(-1, 3),
+    )
+
+
+def _gathered(pieces: Iterator[Packet]) -> Iterator[Packet]:
+    """Join the small pieces of messages to packets; what came before a failure is not lost."""
+    pending: list[Packet] = []
+    n_pending = 0
+    failure: Exception | None = None
+    piece: Packet | None
+    while True:
+        try:
+            piece = next(pieces, None)
+        except Exception as error:  # raised again below, after what came before it
+            piece, failure = None, error
+        if piece is not None and piece.t.size:
+            pending.append(piece)
+            n_pending += piece.t.size
+        if pending and (piece is None or n_pending >= _ENOUGH):
+            yield pending[0] if len(pending) == 1 else _joined(pending)
+            pending, n_pending = [], 0
+        if failure is not None:
+            raise failure
+        if piece is None:
+            return
+
+
+def _joined(pieces: list[Packet]) -> Packet:
+    return Packet(
+        np.concatenate([piece.x for piece in pieces]),
+        np.concatenate([piece.y for piece in pieces]),
+        np.concatenate([piece.t for piece in pieces]),
+        np.concatenate([piece.p for piece in pieces]),
+        pieces[0].offset,
+    )
+
+
+def open_bag(bag: Bag) -> RosSource:
+    """Choose the topics of a bag, and read the first message of events for the sensor's size."""
+    by_name = sorted(bag.topics)
+    event_topics = [topic for topic in by_name if topic.type in _ARRAY_TYPES + _PACKET_TYPES]
+    if not event_topics:
+        found = ", ".join(f"{topic.name} ({topic.type})" for topic in by_name) or "none"
+        raise FormatError(f"no topic of events; the topics are: {found}")
+    events = event_topics[0]
+    if events.wire not in ("ros1", "cdr"):
+        raise FormatError(f"topic {events.name} is serialized as {events.wire!r}; expected cdr")
+    if len(event_topics) > 1:
+        logger.warning(
+            "%s: %d topics have events (%s); reading %s.",
+            bag.path,
+            len(event_topics),
+            ", ".join(topic.name for topic in event_topics),
+            events.name,
+        )
+    inertial = _nearest(events, [topic for topic in by_name if topic.type in _IMU_TYPES])
+    images = [topic for topic in by_name if topic.type in _IMAGE_TYPES]
+    siblings = [topic for topic in images if _parent(topic) == _parent(events)]
+    source = RosSource(bag=bag, events=events, inertial=inertial, images=_nearest(events, siblings))
+    facts = _first_facts(source)
+    source.resolution = facts.pop("resolution", None)
+    source.metadata = {
+        "topic": events.name,
+        "event_topics": [topic.name for topic in event_topics],
+        "topics": {topic.name: topic.type for topic in by_name},
+        "imu_topic": None if source.inertial is None else source.inertial.name,
+        "frame_topic": None if source.images is None else source.images.name,
+        **facts,
+    }
+    return source
+
+
+def _first_facts(source: RosSource) -> dict[str, Any]:
+    """Return what the first message of events says; damage is left for the reading to meet."""
+    message: messages.EventArray | messages.EventPacket | None
+    try:
+        if source.events.type in _ARRAY_TYPES:
+            message, _ = next(source._parsed(source.events, messages.event_array), (None, None))
+        else:
+            message, _ = next(source._parsed(source.events, messages.event_packet), (None, None))
+    except FormatError:
+        return {}
+    if message is None:
+        return {}
+    facts: dict[str, Any] = {"first_stamp_us": message.stamp, "clock": "ros"}
+    if all(0 < side <= 65_536 for side in message.resolution):
+        facts["resolution"] = message.resolution
+    if isinstance(message, messages.EventPacket):
+        facts["encoding"] = message.encoding
+        facts["clock"] = "sensor" if message.encoding in _SENSOR_CLOCK else "ros"
+    return facts
+
+
+def _parent(topic: Topic) -> str:
+    return topic.name.rpartition("/")[0]
+
+
+def _nearest(events: Topic, topics: list[Topic]) -> Topic | None:
+    """Return the topic that shares most of its path with that of the events; the first of equals."""
+    readable = [topic for topic in topics if topic.wire in ("ros1", "cdr")]
+    shared = [_n_shared(events.name.split("/"), topic.name.split("/")) for topic in readable]
+    return readable[shared.index(max(shared))] if readable else None
+
+
+def _n_shared(path: list[str], other: list[str]) -> int:
+    pairs = zip(path, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

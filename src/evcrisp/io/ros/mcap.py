@@ -1,0 +1,213 @@
+"""MCAP, the usual container of ROS 2: records one after the other, messages within chunks.
+
+A file is read front to back, so that one that was cut off still gives what it holds; checksums of
+chunks and the statistics at the end are compared where the file has them.
+"""
+
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from evcrisp.core.errors import FormatError
+from evcrisp.core.messages import counted
+from evcrisp.io.ros.bag import Message, Topic, short_type
+from evcrisp.io.ros.unpack import MAX_UNPACKED, UNPACKERS
+
+MAGIC = b"\x89MCAP0\r\n"
+_FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0B
+_READ = (_FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS)
+_FOOTER_SIZE = 9 + 20 + len(MAGIC)
+_MESSAGE_HEADER = 22  # channel, sequence, two times
+
+_CUT = "the file ends within a chunk"
+
+
+class _Record(NamedTuple):
+    op: int
+    data: memoryview
+    offset: int  # byte of the file, or of the chunk that holds it
+    is_cut: bool = False  # a chunk whose end the file has not
+
+
+class Mcap:
+    """An MCAP file; every pass over its messages opens it anew."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._size = path.stat().st_size
+        with path.open("rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise FormatError("the file does not start as MCAP does")
+            channels = self._summarized_channels(file) or self._scanned_channels(file)
+        self.topics = sorted(set(channels.values()))
+
+    def messages(self, topic: str) -> Iterator[Message]:
+        """Yield the messages of a topic in file order."""
+        directory = _Directory()
+        n_found = 0
+        n_promised: int | None = None
+        with self.path.open("rb") as file:
+            for record in self._all_records(file, len(MAGIC)):
+                directory.add(record)
+                if record.op == _MESSAGE:
+                    if directory.topic_of(record).name == topic:
+                        n_found += 1
+                        yield Message(record.data[_MESSAGE_HEADER:], record.offset)
+                elif record.op == _STATISTICS:
+                    n_promised = directory.n_promised(record, topic)
+        if n_promised is not None and n_found != n_promised:
+            raise FormatError(
+                f"found {counted(n_found, 'message')}, but the statistics promise {n_promised}",
+                offset=self._size,
+            )
+
+    def _summarized_channels(self, file: IO[bytes]) -> dict[int, Topic] | None:
+        """Return the channels that the summary lists, or None if there is no whole one."""
+        if self._size < len(MAGIC) + _FOOTER_SIZE:
+            return None
+        file.seek(self._size - _FOOTER_SIZE)
+        footer = file.read(_FOOTER_SIZE)
+        start = int.from_bytes(footer[9:17], "little")
+        if not footer.endswith(MAGIC) or not len(MAGIC) <= start < self._size:
+            return None
+        return self._collected(file, start)
+
+    def _scanned_channels(self, file: IO[bytes]) -> dict[int, Topic]:
+        return self._collected(file, len(MAGIC))
+
+    def _collected(self, file: IO[bytes], start: int) -> dict[int, Topic]:
+        """Return the channels found on the way to the end or to the first damage."""
+        directory = _Directory()
+        try:
+            for record in self._all_records(file, start):
+                directory.add(record)
+        except FormatError:
+            pass  # the reading of messages meets it again, and says so
+        return directory.channels
+
+    def _all_records(self, file: IO[bytes], start: int) -> Iterator[_Record]:
+        """Yield all records of the file, and those within chunks in place of the chunks."""
+        offset = start
+        op = 0
+        while op != _FOOTER:
+            record, size = self._read_record(file, offset)
+            op = record.op
+            if op == _CHUNK:
+                yield from _chunk_records(record)
+            elif op in _READ:
+                yield record
+            if record.is_cut:
+                raise FormatError(_CUT, offset=offset)
+            offset += 9 + size
+        file.seek(offset)
+        if file.read(len(MAGIC)) != MAGIC:
+            raise FormatError("the file does not end as MCAP does", offset=offset)
+
+    def _read_record(self, file: IO[bytes], offset: int) -> tuple[_Record, int]:
+        """Return a record and its size; those of no interest are empty."""
+        file.seek(offset)
+        prefix = file.read(9)
+        n_there = self._size - offset - 9
+        if len(prefix) < 9:
+            raise FormatError("the file ends before its end mark", offset=offset)
+        op, size = prefix[0], int.from_bytes(prefix[1:], "little")
+        is_cut = size > n_there
+        if op == 0 or (is_cut and op != _CHUNK):
+            raise FormatError(f"the file ends within a record (kind {op})", offset=offset)
+        if op not in _READ:
+            return _Record(op, memoryview(b""), offset), size
+        if size > MAX_UNPACKED:
+            raise FormatError(f"a record claims to have {counted(size, 'byte')}", offset=offset)
+        return _Record(op, memoryview(file.read(min(size, n_there))), offset, is_cut), size
+
+
+class _Directory:
+    """The schemas and channels met so far."""
+
+    def __init__(self) -> None:
+        self._schemas: dict[int, str] = {}
+        self.channels: dict[int, Topic] = {}
+
+    def add(self, record: _Record) -> None:
+        if record.op == _SCHEMA:
+            (number,) = _unpack("<H", record)
+            self._schemas[number] = _text(record, 2)[0]
+        elif record.op == _CHANNEL:
+            number, schema = _unpack("<HH", record)
+            name, position = _text(record, 4)
+            kind = short_type(self._schemas.get(schema, ""))
+            self.channels[number] = Topic(name, kind, _text(record, position)[0])
+
+    def topic_of(self, message: _Record) -> Topic:
+        number = _unpack("<HIQQ", message)[0]
+        if number not in self.channels:
+            raise FormatError(
+                f"a message is of channel {number}, which is not declared", offset=message.offset
+            )
+        return self.channels[number]
+
+    def n_promised(self, statistics: _Record, topic: str) -> int | None:
+        """Return how many messages of a topic the statistics count, or None if they do not."""
+        size = _unpack("<QHIIIIQQI", statistics)[-1]
+        counts = statistics.data[46 : 46 + size]
+        if len(counts) != size or size % 10:
+            raise FormatError("the statistics are damaged", offset=statistics.offset)
+        if size == 0:
+            return None
+        return sum(
+            int(count)
+            for number, count in struct.iter_unpack("<HQ", counts)
+            if number in self.channels and self.channels[number].name == topic
+        )
+
+
+def _chunk_records(chunk: _Record) -> Iterator[_Record]:
+    data = _unpacked(chunk)
+    position = 0
+    while position < len(data):
+        start = position + 9
+        end = start + int.from_bytes(data[position + 1 : start], "little")
+        if start > len(data) or end > len(data):
+            complaint = _CUT if chunk.is_cut else "a record reaches beyond its chunk"
+            raise FormatError(complaint, offset=chunk.offset)
+        yield _Record(data[position], data[start:end], chunk.offset)
+        position = end
+
+
+def _unpacked(chunk: _Record) -> memoryview:
+    _, _, size, checksum = _unpack("<QQQI", chunk)
+    kind, position = _text(chunk, 28)
+    (packed_size,) = _unpack("<Q", chunk, position)
+    packed = chunk.data[position + 8 : position + 8 + packed_size]
+    if chunk.is_cut and kind == "":
+        return packed
+    if kind not in ("", "lz4", "zstd") or len(packed) != packed_size:
+        raise FormatError(
+            f"a chunk of {counted(packed_size, 'byte')}, packed as {kind!r}, is damaged",
+            offset=chunk.offset,
+        )
+    try:
+        data = UNPACKERS[kind](packed, size)
+    except FormatError as error:
+        raise FormatError(error.reason, offset=chunk.offset) from error
+    if checksum and zlib.crc32(data) != checksum:
+        raise FormatError("the checksum of a chunk is wrong", offset=chunk.offset)
+    return data
+
+
+def _unpack(code: str, record: _Record, position: int = 0) -> tuple[int, ...]:
+    try:
+        return struct.unpack_from(code, record.data, position)
+    except struct.error as error:
+        raise FormatError("a record is too short", offset=record.offset) from error
+
+
+def _text(record: _Record, position: int) -> tuple[str, int]:
+    """Return a string and where it ends."""
+    (size,) = _unpack("<I", record, position)
+    start, end = position + 4, position + 4 + size
+    if end > len(record.data):
+        raise FormatError("a record is too short", offset=record.offset)
+    return bytes(record.data[start:end]).decode("utf-8", "replace"), end

@@ -1,0 +1,253 @@
+"""The container of ROS 1, bag format 2.0: records one after the other, messages within chunks.
+
+A bag is read front to back and not through its index, so that one that was cut off, or never
+closed, still gives what it holds; the index at its end then tells whether all was there.
+"""
+
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from evcrisp.core.errors import FormatError
+from evcrisp.core.messages import counted
+from evcrisp.io.ros.bag import Message, Topic
+from evcrisp.io.ros.unpack import MAX_UNPACKED, UNPACKERS
+
+MAGIC = b"#ROSBAG V"
+_OPS = range(2, 8)
+_MESSAGE, _BAG_HEADER, _INDEX, _CHUNK, _CHUNK_INFO, _CONNECTION = _OPS
+
+_CUT = "the file ends within a chunk"
+
+
+class _Record(NamedTuple):
+    op: int
+    fields: dict[str, bytes]
+    data: memoryview
+    offset: int  # byte of the file, or of the chunk that holds it
+    is_cut: bool = False  # a chunk whose end the file has not
+
+
+class _Totals(NamedTuple):
+    """What the bag's header promises."""
+
+    index_offset: int  # 0: the bag was never closed
+    n_chunks: int
+
+
+class RosBag1:
+    """A bag file; every pass over its messages opens it anew."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._size = path.stat().st_size
+        with path.open("rb") as file:
+            self._first, self._totals = self._read_header(file)
+            connections = self._indexed_connections(file)
+        if connections is None:
+            connections = self._scanned_connections()
+        self.topics = sorted(set(connections.values()))
+
+    def messages(self, topic: str) -> Iterator[Message]:
+        """Yield the messages of a topic in file order."""
+        connections: dict[int, Topic] = {}
+        n_found = n_promised = n_chunks = 0
+        with self.path.open("rb") as file:
+            for record in self._all_records(file):
+                if record.op == _CONNECTION:
+                    number, connection = _parse_connection(record)
+                    connections[number] = connection
+                elif record.op == _MESSAGE:
+                    if connections[_known(record, connections)].name == topic:
+                        n_found += 1
+                        yield Message(record.data, record.offset)
+                elif record.op == _CHUNK_INFO:
+                    n_chunks += 1
+                    n_promised += sum(
+                        count
+                        for number, count in struct.iter_unpack("<II", _pairs(record))
+                        if number in connections and connections[number].name == topic
+                    )
+        self._check_end(n_chunks, n_found, n_promised)
+
+    def _check_end(self, n_chunks: int, n_found: int, n_promised: int) -> None:
+        if self._totals.index_offset == 0:
+            raise FormatError(
+                "the bag was never closed, so that its end may be missing", offset=self._size
+            )
+        if n_chunks != self._totals.n_chunks:
+            raise FormatError(
+                f"the bag ends early: its index has {n_chunks} of {self._totals.n_chunks} chunks",
+                offset=self._size,
+            )
+        if n_found != n_promised:
+            raise FormatError(
+                f"found {counted(n_found, 'message')}, but the index promises {n_promised}",
+                offset=self._size,
+            )
+
+    def _read_header(self, file: IO[bytes]) -> tuple[int, _Totals]:
+        line = file.read(16).partition(b"\n")[0]
+        version = re.fullmatch(rb"#ROSBAG V(\d+\.\d+)", line)
+        if version is None or version[1] != b"2.0":
+            raise FormatError(f"expected a bag of format 2.0; it starts with {line!r}")
+        record = self._read_record(file, len(line) + 1)
+        if record.op != _BAG_HEADER:
+            raise FormatError(f"expected the bag's header; got record {record.op}", offset=13)
+        index_offset = _number(record, "index_pos", "<Q")
+        totals = _Totals(index_offset, _number(record, "chunk_count", "<I"))
+        return file.tell(), totals
+
+    def _indexed_connections(self, file: IO[bytes]) -> dict[int, Topic] | None:
+        """Return the connections that the index lists, or None if it is not whole."""
+        offset = self._totals.index_offset
+        if not self._first <= offset <= self._size:
+            return None
+        connections = {}
+        try:
+            while offset < self._size:
+                record = self._read_record(file, offset)
+                if record.op != _CONNECTION:
+                    break
+                number, connection = _parse_connection(record)
+                connections[number] = connection
+                offset = file.tell()
+        except FormatError:
+            return None
+        return connections or None
+
+    def _scanned_connections(self) -> dict[int, Topic]:
+        """Return the connections found on the way to the first damage."""
+        connections = {}
+        with self.path.open("rb") as file:
+            try:
+                for record in self._all_records(file):
+                    if record.op == _CONNECTION:
+                        number, connection = _parse_connection(record)
+                        connections[number] = connection
+            except FormatError:
+                pass  # the reading of messages meets it again, and says so
+        return connections
+
+    def _all_records(self, file: IO[bytes]) -> Iterator[_Record]:
+        """Yield all records of the file, and those within chunks in place of the chunks."""
+        offset = self._first
+        while offset < self._size:
+            record = self._read_record(file, offset)
+            offset = file.tell()
+            if record.op == _CHUNK:
+                yield from _chunk_records(record)
+            elif record.op != _INDEX:
+                yield record
+            if record.is_cut:
+                raise FormatError(_CUT, offset=record.offset)
+
+    def _read_record(self, file: IO[bytes], offset: int) -> _Record:
+        file.seek(offset)
+        size, n_there = self._block_size(file)
+        if size > n_there:
+            raise FormatError("the file ends within the header of a record", offset=offset)
+        fields = _parse_fields(memoryview(file.read(size)), offset)
+        op = _op(fields, offset)
+        size, n_there = self._block_size(file)
+        is_cut = size > n_there
+        if is_cut and (op != _CHUNK or fields.get("compression") != b"none"):
+            raise FormatError("the file ends within a record", offset=offset)
+        return _Record(op, fields, memoryview(file.read(min(size, n_there))), offset, is_cut)
+
+    def _block_size(self, file: IO[bytes]) -> tuple[int, int]:
+        """Return the length that precedes a block, and how many bytes of it there are at most."""
+        offset = file.tell()
+        prefix = file.read(4)
+        size = int.from_bytes(prefix, "little")
+        if len(prefix) < 4:
+            raise FormatError("the file ends within a record", offset=offset)
+        if size > MAX_UNPACKED:
+            raise FormatError(f"a record claims to have {counted(size, 'byte')}", offset=offset)
+        return size, self._size - offset - 4
+
+
+def _chunk_records(chunk: _Record) -> Iterator[_Record]:
+    data = memoryview(_unpacked(chunk))
+    complaint = _CUT if chunk.is_cut else "a record reaches beyond its chunk"
+    position = 0
+    while position < len(data):
+        header, position = _take_block(data, position, chunk.offset, complaint)
+        fields = _parse_fields(header, chunk.offset)
+        content, position = _take_block(data, position, chunk.offset, complaint)
+        yield _Record(_op(fields, chunk.offset), fields, content, chunk.offset)
+
+
+def _take_block(
+    data: memoryview, position: int, offset: int, complaint: str
+) -> tuple[memoryview, int]:
+    start = position + 4
+    end = start + int.from_bytes(data[position:start], "little")
+    if start > len(data) or end > len(data):
+        raise FormatError(complaint, offset=offset)
+    return data[start:end], end
+
+
+def _unpacked(chunk: _Record) -> bytes | memoryview:
+    if chunk.is_cut:
+        return chunk.data
+    kind = chunk.fields.get("compression", b"").decode("latin-1")
+    if kind not in ("none", "bz2", "lz4"):
+        raise FormatError(
+            f"a chunk is packed as {kind!r}; expected none, bz2 or lz4", offset=chunk.offset
+        )
+    size = _number(chunk, "size", "<I")
+    try:
+        return UNPACKERS[kind](chunk.data, size)
+    except FormatError as error:
+        raise FormatError(error.reason, offset=chunk.offset) from error
+
+
+def _parse_fields(header: memoryview, offset: int) -> dict[str, bytes]:
+    fields = {}
+    position = 0
+    while position < len(header):
+        field, position = _take_block(header, position, offset, "a record's header is damaged")
+        name, separator, value = bytes(field).partition(b"=")
+        if not separator:
+            raise FormatError("a record's header has a field without a value", offset=offset)
+        fields[name.decode("latin-1")] = value
+    return fields
+
+
+def _op(fields: dict[str, bytes], offset: int) -> int:
+    op = fields.get("op", b"")
+    if len(op) != 1 or op[0] not in _OPS:
+        raise FormatError(f"a record is of unknown kind {op!r}", offset=offset)
+    return op[0]
+
+
+def _number(record: _Record, name: str, code: str) -> int:
+    value = record.fields.get(name, b"")
+    if len(value) != struct.calcsize(code):
+        raise FormatError(f"a record has no number {name!r}", offset=record.offset)
+    return int(struct.unpack(code, value)[0])
+
+
+def _known(record: _Record, connections: dict[int, Topic]) -> int:
+    number = _number(record, "conn", "<I")
+    if number not in connections:
+        raise FormatError(
+            f"a message is of connection {number}, which is not declared", offset=record.offset
+        )
+    return number
+
+
+def _pairs(record: _Record) -> memoryview:
+    if len(record.data) % 8:
+        raise FormatError("the index of a chunk is damaged", offset=record.offset)
+    return record.data
+
+
+def _parse_connection(record: _Record) -> tuple[int, Topic]:
+    about = _parse_fields(record.data, record.offset)
+    topic = record.fields.get("topic", b"").decode("utf-8", "replace")
+    kind = about.get("type", b"").decode("utf-8", "replace")
+    return _number(record, "conn", "<I"), Topic(topic, kind, "ros1")

@@ -1,0 +1,78 @@
+"""Unpack the chunks of bags. Sizes are checked before anything is allocated."""
+
+import bz2
+from collections.abc import Callable
+
+from evcrisp.core.errors import FormatError
+from evcrisp.core.messages import counted
+from evcrisp.core.registry import require
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+#: Nothing is larger when unpacked; recorders make chunks of about 1 MB.
+MAX_UNPACKED = 1 << 30
+_LZ4_MAX_RATIO = 255
+_BLOCK = 1 << 20
+
+
+def _plain(data: memoryview, size: int) -> memoryview:
+    return _checked(data, size)
+
+
+def _unpack_bz2(data: memoryview, size: int) -> memoryview:
+    _check_claim(size)
+    try:
+        unpacked = bz2.BZ2Decompressor().decompress(data, size + 1)
+    except (OSError, EOFError, ValueError) as error:
+        raise FormatError(f"a chunk is damaged: {error}") from error
+    return _checked(memoryview(unpacked), size)
+
+
+def _unpack_lz4(data: memoryview, size: int) -> memoryview:
+    import lz4.frame
+
+    _check_claim(size, _LZ4_MAX_RATIO * len(data))
+    try:
+        unpacked = lz4.frame.LZ4FrameDecompressor().decompress(data, size + 1)
+    except (RuntimeError, EOFError, ValueError) as error:
+        raise FormatError(f"a chunk is damaged: {error}") from error
+    return _checked(memoryview(unpacked), size)
+
+
+def _unpack_zstd(data: memoryview, size: int) -> memoryview:
+    _check_claim(size)
+    return _checked(unpack_zstd(data, size), size)
+
+
+def unpack_zstd(data: memoryview, limit: int = MAX_UNPACKED) -> memoryview:
+    """Unpack at most ``limit`` bytes and one, piece by piece."""
+    zstandard = require("zstandard", extra="zstd", purpose="zstd-compressed ROS 2 bags")
+    unpacked = bytearray()
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(data) as reader:
+            while len(unpacked) <= limit and (block := reader.read(_BLOCK)):
+                unpacked += block
+    except zstandard.ZstdError as error:
+        raise FormatError(f"a chunk is damaged: {error}") from error
+    return memoryview(unpacked)
+
+
+def _check_claim(size: int, limit: int = MAX_UNPACKED) -> None:
+    if size > min(limit, MAX_UNPACKED):
+        raise FormatError(f"a chunk claims to hold {counted(size, 'byte')}, which it cannot")
+
+
+def _checked(data: memoryview, size: int) -> memoryview:
+    if len(data) != size:
+        raise FormatError(f"a chunk does not hold the {counted(size, 'byte')} that it claims")
+    return data
+
+
+#: Unpackers by the names that bags use: (packed data, size that is claimed) -> data.
+UNPACKERS: dict[str, Callable[[memoryview, int], memoryview]] = {
+    "none": _plain,
+    "": _plain,
+    "bz2": _unpack_bz2,
+    "lz4": _unpack_lz4,
+    "zstd": _unpack_zstd,
+}

@@ -1,0 +1,1 @@
+"""Text: CSV, and the ECD layout plain or zipped."""

@@ -1,0 +1,203 @@
+"""From support to evidence: the background, how ready a pixel was, and the numbers of a window.
+
+Marks and links are those of `support` and `links`; arrays may have single or double precision.
+"""
+
+import numpy as np
+
+from evcrisp.kernels.compile import accumulating, fused, njit
+
+#: Single precision, so that products with arrays are as precise as these.
+_ZERO, _HALF, _ONE, _MIDDLE, _SIDE = (np.float32(c) for c in (0.0, 0.5, 1.0, 0.75, 0.125))
+_PER_HALF, _LOST = np.float32(0.5 / 0.6), np.float32(0.95)
+
+#: Events expected since the last one of a pixel, after which it is ready for another one: 0.6. With an
+#: even contrast threshold it would be 1; the map, blurred, shows less than there is on an edge.
+READY_AT = 0.5 / float(_PER_HALF)
+
+#: How ready a pixel is at once after an event, compared with one that is ready: 0.05.
+LEAST_READY = 1.0 - float(_LOST)
+
+
+@njit
+def count_quiet(support, p, quiet, counts):
+    """Count the marks of each polarity, OFF and ON, with no more support than `quiet`.
+
+    support : (n,) floats      p : (n,) uint8      quiet : (2,) floats
+    counts : (2,) int64, filled
+    """
+    off, on = quiet[0], quiet[1]
+    n_off = n_on = 0
+    for k in range(support.size):
+        n_off += (p[k] == 0) & (support[k] <= off)
+        n_on += (p[k] != 0) & (support[k] <= on)
+    counts[0], counts[1] = n_off, n_on
+
+
+@fused
+def _readiness(interval, both, chance):
+    """How ready a source is, given another event that is signal with some chance.
+
+    interval : time between them, in windows      both : sum of the rates at which the source fires
+    at the two places, per window
+    """
+    share = min(interval * both * _PER_HALF, _ONE)
+    return _ONE - chance * _LOST * (_ONE - share * share)
+
+
+@fused
+def follow_pixels(t, p, links, support, rates, excess, chance, ready):
+    """Go through the events of every source, forward and backward in time at once.
+
+    t : (n + 1,) floats, in windows      p : (n,) uint8      links : Links      support : (n,) floats
+    rates : (2,) floats, above 0, of noise, OFF and ON
+    excess : (n + 1,) floats, filled: support above that rate
+    chance : (2, n + 1) floats, filled: that an event is signal, given those before it; after it
+    ready : (n,) floats, filled: how ready its source was, before and after, multiplied
+    """
+    forward, backward, before, after = chance[0], chance[1], links.before, links.after
+    off, on = rates[0], rates[1]
+    none = support.size
+    for k in range(none):
+        excess[k] = max(support[k] - (on if p[k] != 0 else off), _ZERO)
+        ready[k] = _ONE
+    # What stands for none has no chance to be signal, and so no influence.
+    t[none] = excess[none] = forward[none] = backward[none] = _ZERO
+    # Both ways in one loop: where one waits for memory, the other goes on.
+    for i in range(none):
+        m = np.uint64(before[i])
+        factor = _readiness(t[i] - t[m], excess[i] + excess[m], forward[m])
+        rate = excess[i] * factor
+        ready[i] *= factor
+        forward[i] = rate / (rate + (on if p[i] != 0 else off))
+
+        k = none - 1 - i
+        m = np.uint64(after[k])
+        factor = _readiness(t[m] - t[k], excess[k] + excess[m], backward[m])
+        rate = excess[k] * factor
+        ready[k] *= factor
+        backward[k] = rate / (rate + (on if p[k] != 0 else off))
+
+
+@fused
+def look_at_pixels(probes, before, after, support, t, rates, excess, chance, ready):
+    """Find how ready the sources of probes are, given what `follow_pixels` says about the events.
+
+    probes : Marks      before, after : (m,) int32, from `link_probes`      support : (m,) floats
+    t, rates, excess, chance : as there      ready : (m,) floats, of the probes, filled
+    """
+    for k in range(ready.size):
+        here = max(support[k] - rates[1 if probes.p[k] != 0 else 0], _ZERO)
+        m, n = before[k], after[k]
+        ready[k] = _readiness(probes.t[k] - t[m], here + excess[m], chance[0, m])
+        ready[k] *= _readiness(t[n] - probes.t[k], here + excess[n], chance[1, n])
+
+
+@fused
+def weigh(support, p, rates, ready):
+    """Turn support into evidence: what is above the background, times the readiness.
+
+    support : (n,) floats, overwritten      p : (n,) uint8      rates : (2,) floats
+    ready : (n,) floats
+    """
+    off, on = rates[0], rates[1]
+    for k in range(support.size):
+        excess = support[k] - (on if p[k] != 0 else off)
+        support[k] = excess * ready[k] if excess > _ZERO else excess
+
+
+@fused
+def conclude(evidence, threshold, score, confidence, signal):
+    """Turn evidence into score, confidence and label.
+
+    evidence : (n,) floats      threshold : float64, above 0
+    score, confidence : (n,) float64, filled      signal : (n,) bool, filled
+    """
+    for k in range(score.size):
+        relative = evidence[k] / threshold
+        score[k] = relative
+        signal[k] = relative > 1.0
+        square = relative * relative
+        confidence[k] = 1.0 - 0.5 / square if relative > 0.0 and square > 0.5 else 0.0
+
+
+@fused
+def mask_maps(images, rates, threshold, w_map, sums):
+    """Weigh the maps of both polarities by their confidence, and add them up.
+
+    images : (2, h, w) floats      rates : (2,) floats, of noise, OFF and ON
+    threshold : float of the same precision, above 0
+    w_map : (h, w) floats, filled: the confidence W of both maps together
+    sums : (6,) float64, filled, over pixels: M, M^2, W M, (W M)^2, W, (W M - M)^2
+    """
+    limit = _HALF * threshold * threshold
+    sums[:] = 0.0
+    for y in range(w_map.shape[0]):
+        # Only the sums of a row may have single precision.
+        row = _masked_row(images[0, y], images[1, y], rates[0], rates[1], limit, w_map[y])
+        for i in range(6):
+            sums[i] += row[i]
+
+
+@accumulating
+def _masked_row(off, on, rate_off, rate_on, limit, w):
+    """Weigh a row, without a branch, so that the compiler takes several pixels at a time."""
+    m1 = m2 = k1 = k2 = w1 = loss = _ZERO
+    for c in range(w.size):
+        total = off[c] + on[c]
+        above_off, above_on = max(off[c] - rate_off, _ZERO), max(on[c] - rate_on, _ZERO)
+        square_off, square_on = above_off * above_off, above_on * above_on
+        kept_off = off[c] * (_ONE - limit / square_off) if square_off > limit else _ZERO
+        kept_on = on[c] * (_ONE - limit / square_on) if square_on > limit else _ZERO
+        kept = kept_off + kept_on
+        share = kept / total if kept > _ZERO else _ZERO
+        w[c] = share
+        m1 += total
+        m2 += total * total
+        k1 += kept
+        k2 += kept * kept
+        w1 += share
+        loss += (kept - total) * (kept - total)
+    return m1, m2, k1, k2, w1, loss
+
+
+@fused
+def add_up_still(counts, sums):
+    """Sum up the map of events where they are, and its square, over the pixels of the map.
+
+    On whole pixels the footprint is (1, 6, 1) / 8 along each axis, so the map is a blur of counts.
+
+    counts : (h, w) floats, events of every pixel      sums : (2,) float64, filled: M, M^2
+    """
+    height, width = counts.shape
+    # The map is one pixel larger on each side, and there is nothing another pixel further out.
+    line, empty = np.zeros(width + 4, counts.dtype), np.zeros(width, counts.dtype)
+    total = square = 0.0
+    for r in range(-1, height + 1):
+        above = counts[r - 1] if r > 0 else empty
+        here = counts[r] if 0 <= r < height else empty
+        beneath = counts[r + 1] if r < height - 1 else empty
+        total += _blur_down(above, here, beneath, line[2 : width + 2])
+        square += _square_of_blurred(line)
+    sums[0] = total
+    sums[1] = square
+
+
+@accumulating
+def _blur_down(above, here, beneath, line):
+    """Blur three rows to one by (1, 6, 1) / 8; return the sum of the middle one."""
+    total = _ZERO
+    for c in range(line.size):
+        line[c] = _MIDDLE * here[c] + _SIDE * (above[c] + beneath[c])
+        total += here[c]
+    return total
+
+
+@accumulating
+def _square_of_blurred(line):
+    """Sum of squares of a row blurred by (1, 6, 1) / 8; both of its ends are two zeros."""
+    total = _ZERO
+    for c in range(1, line.size - 1):
+        value = _MIDDLE * line[c] + _SIDE * (line[c - 1] + line[c + 1])
+        total += value * value
+    return total

@@ -1,0 +1,78 @@
+"""Find pixels that fire absurdly often."""
+
+import numpy as np
+
+from evcrisp.kernels.compile import njit, summing
+
+
+@njit
+def count_pixels(x, y, counts):
+    """Count the events of every pixel.
+
+    x, y : (n,) uint16      counts : (h, w) integers or floats, added to
+    """
+    for k in range(x.size):
+        counts[y[k], x[k]] += 1
+
+
+@summing
+def find_hot(counts, least, factor, hot):
+    """Find the pixels with more than least + factor * (mean of the pixels around) events.
+
+    Around are the others within two pixels.
+    counts : (h, w) float32      hot : (h, w) bool, filled: whether a pixel is hot
+    Returns whether there is any.
+    """
+    height, width = counts.shape
+    # Two more columns on either side, of zeros.
+    column_sums, empty = np.zeros(width + 4, np.float32), np.zeros(width, np.float32)
+    n_around = np.empty(width, np.float32)
+    n_hot = n_rows = 0
+    for row in range(height):
+        first, stop = max(row - 2, 0), min(row + 3, height)
+        if stop - first != n_rows:
+            n_rows = stop - first
+            for column in range(width):
+                n_columns = min(column + 3, width) - max(column - 2, 0)
+                n_around[column] = max(n_columns * n_rows - 1, 1)
+        _add_rows(
+            counts[row - 2] if row > 1 else empty,
+            counts[row - 1] if row > 0 else empty,
+            counts[row],
+            counts[row + 1] if row < height - 1 else empty,
+            counts[row + 2] if row < height - 2 else empty,
+            column_sums[2 : width + 2],
+        )
+        n_hot += _find_in_row(counts[row], column_sums, n_around, least, factor, hot[row])
+    return n_hot > 0
+
+
+@summing
+def _add_rows(a, b, c, d, e, out):
+    """Add up five rows; a loop for many pixels at a time."""
+    for column in range(out.size):
+        out[column] = (a[column] + b[column]) + (c[column] + d[column]) + e[column]
+
+
+@summing
+def _find_in_row(counts, column_sums, n_around, least, factor, hot):
+    """Find the hot pixels of a row, and count them; a loop for many pixels at a time."""
+    n_hot = 0
+    for column in range(counts.size):
+        total = column_sums[column] + column_sums[column + 1] + column_sums[column + 2]
+        total += column_sums[column + 3] + column_sums[column + 4]
+        own = counts[column]
+        is_hot = (own - np.float32(least)) * n_around[column] > np.float32(factor) * (total - own)
+        hot[column] = is_hot
+        n_hot += is_hot
+    return n_hot
+
+
+@njit
+def mark(x, y, hot, out):
+    """Mark the events of hot pixels.
+
+    x, y : (n,) uint16      hot : (h, w) bool      out : (n,) bool, filled
+    """
+    for k in range(x.size):
+        out[k] = hot[y[k], x[k]]

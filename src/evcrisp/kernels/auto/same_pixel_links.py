@@ -1,0 +1,64 @@
+"""Which events of a source come before and after one another.
+
+A source is a pixel and a polarity, as the number (p * height + y) * width + x. Events stay in the order of
+time: two of one source are linked, not brought together. Steps from link to link then have many events
+between them, so that none waits for the one before, and nothing has to be sorted.
+
+Of n events, n stands for none; every array that is looked up by a link has one more place for it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evcrisp.kernels.compile import njit
+
+
+class Links(NamedTuple):
+    """Links between events of a source."""
+
+    before: np.ndarray  # (n + 1,) int32, the event before; n if there is none
+    after: np.ndarray  # (n + 1,) int32, the event after
+    rank: np.ndarray  # (n + 1,) int32, 1 for the first event of a source, 2 for its second; 0 at n
+    last: np.ndarray  # (2 * height * width,) int32, the last event of every source
+
+
+@njit
+def link(x, y, p, height, width, links):
+    """Link every event to those of its source before and after it.
+
+    x, y : (n,) uint16      p : (n,) uint8      height, width : int64, of the sensor
+    links : Links, filled
+    """
+    before, after, rank, last = links
+    none = x.size
+    last[:] = none
+    before[none] = none
+    rank[none] = 0
+    rows, columns = np.uint64(height), np.uint64(width)
+    for k in range(x.size):
+        # Unsigned indices spare the check for negative ones.
+        source = (np.uint64(p[k]) * rows + np.uint64(y[k])) * columns + np.uint64(x[k])
+        m = np.uint64(last[source])
+        last[source] = k
+        before[k] = m
+        after[k] = none
+        after[m] = k
+        rank[k] = rank[m] + 1
+    after[none] = none
+
+
+@njit
+def link_probes(source, t, event_t, links, before, after):
+    """Find the events of their source before and after probes.
+
+    source : (m,) int32      t : (m,) floats      event_t : (n + 1,) floats
+    before, after : (m,) int32, filled
+    """
+    none = event_t.size - 1
+    for k in range(t.size):
+        later, m = none, links.last[source[k]]
+        while m != none and event_t[m] > t[k]:
+            later, m = m, links.before[m]
+        before[k] = m
+        after[k] = later

@@ -1,0 +1,199 @@
+"""What the events of a source put at each other's places: no event shall support itself.
+
+Links are those of `links`. Positions may have single or double precision.
+"""
+
+import numpy as np
+
+from evcrisp.kernels.compile import finite
+from evcrisp.kernels.contrast.spline import taps
+
+#: More events of a source than this are put on a small map of their own instead of being compared
+#: one by one. Where that does not fit, so many on each side in time are kept from supporting an event.
+LONG_BURST = 16
+
+#: As many for a probe, which has no map.
+MOST_OWN = 64
+_PATCH_PIXELS = 4096
+
+#: Events that are looked at together, so that all of their pairs stay in the cache.
+_BLOCK = 1024
+
+#: What an event adds further away than this is nothing.
+LEAST_SHARE = np.float32(1e-3)
+
+#: Single precision, so that products with positions are as precise as these.
+_ZERO, _HALF, _ONE, _REACH = (np.float32(c) for c in (0.0, 0.5, 1.0, 1.5))
+
+
+@finite
+def _spline(distance):
+    """Quadratic B-spline, without branches."""
+    d = abs(distance)
+    wide, narrow = max(_REACH - d, _ZERO), max(_HALF - d, _ZERO)
+    return _HALF * wide * wide - _REACH * narrow * narrow
+
+
+@finite
+def _shared(a, distance):
+    """Sum over pixels of the product of two splines, along one axis.
+
+    a : offset of the first within its pixel      distance : from the second to that pixel
+    """
+    a0, a1, a2 = taps(a)
+    return a0 * _spline(distance - _ONE) + a1 * _spline(distance) + a2 * _spline(distance + _ONE)
+
+
+@finite
+def _shares(a, b, across, down, n, share):
+    """Fill in what pairs of events put at each other's places; a loop for many numbers at a time."""
+    for q in range(n):
+        both = _shared(a[q], across[q]) * _shared(b[q], down[q])
+        share[q] = both if both >= LEAST_SHARE else _ZERO
+
+
+@finite
+def own_of_events(marks, links, own):
+    """Sum up what the events of a source put at each other's places and at their own.
+
+    marks : Marks      links : Links      own : (n,) floats, filled
+    """
+    a, b = marks.a, marks.b
+    for k in range(own.size):
+        a0, a1, a2 = taps(a[k])
+        b0, b1, b2 = taps(b[k])
+        own[k] = (a0 * a0 + a1 * a1 + a2 * a2) * (b0 * b0 + b1 * b1 + b2 * b2)
+    is_known = np.zeros(own.size, np.bool_)
+    _own_of_bursts(marks, links, own, is_known)
+    _own_of_pairs(marks, links, is_known, own)
+
+
+@finite
+def _own_of_pairs(marks, links, is_known, own):
+    """Add up what events put at the places of those before them, and the other way round.
+
+    First all with the one before them, then those that still have much in common with the one before
+    that. A list of pairs, not a loop per event: how long that one goes on is a toss.
+    """
+    x, y, a, b, before = marks.x, marks.y, marks.a, marks.b, links.before
+    none = own.size
+    later, earlier = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.int32)
+    inside_x, inside_y = np.empty(_BLOCK, a.dtype), np.empty(_BLOCK, a.dtype)
+    across, down = np.empty(_BLOCK, a.dtype), np.empty(_BLOCK, a.dtype)
+    share = np.empty(_BLOCK, a.dtype)
+    for first in range(0, none, _BLOCK):
+        n_pairs = 0
+        for k in range(first, min(first + _BLOCK, none)):
+            later[n_pairs], earlier[n_pairs] = k, before[k]
+            n_pairs += (before[k] < none) & (not is_known[k])
+        lag = 0
+        while n_pairs > 0 and lag < LONG_BURST:
+            for q in range(n_pairs):
+                k, m = np.uint32(later[q]), np.uint32(earlier[q])
+                inside_x[q], inside_y[q] = a[k], b[k]
+                across[q], down[q] = x[k] - a[k] - x[m], y[k] - b[k] - y[m]
+            _shares(inside_x, inside_y, across, down, n_pairs, share)
+            n_left = 0
+            for q in range(n_pairs):
+                k, m = np.uint32(later[q]), np.uint32(earlier[q])
+                own[k] += share[q]
+                own[m] += share[q]
+                later[n_left], earlier[n_left] = k, before[m]
+                n_left += (share[q] > _ZERO) & (before[m] < none)
+            n_pairs = n_left
+            lag += 1
+
+
+@finite
+def _own_of_bursts(marks, links, own, is_known):
+    """Find the sources with many events, and make a small map of each: linear in their number.
+
+    is_known : (n,) bool, False; set for the events of the sources that fit on a map
+    """
+    none = own.size
+    patch = np.empty(_PATCH_PIXELS, own.dtype)
+    for k in range(none):
+        if links.rank[k] > LONG_BURST and links.after[k] == none:
+            width, height, left, top = _extent(marks, links.before, k, none)
+            if width * height <= patch.size:
+                patch[: width * height] = _ZERO
+                _vote(marks, links.before, k, none, patch, width, left, top)
+                _read(marks, links.before, k, none, patch, width, left, top, own, is_known)
+
+
+@finite
+def _extent(marks, before, last, none):
+    """Return width, height, left and top of the map that holds the events of a source.
+
+    Too large a map stands for events that are far apart.
+    """
+    x, y, a, b = marks.x, marks.y, marks.a, marks.b
+    left = right = x[last] - a[last]
+    top = bottom = y[last] - b[last]
+    k = last
+    while k != none:
+        i, j = x[k] - a[k], y[k] - b[k]
+        if max(abs(i - left), abs(j - top)) >= _PATCH_PIXELS:
+            return _PATCH_PIXELS, 2, left, top
+        left, right, top, bottom = min(left, i), max(right, i), min(top, j), max(bottom, j)
+        k = before[k]
+    return int(right - left + _HALF) + 3, int(bottom - top + _HALF) + 3, left, top
+
+
+@finite
+def _corner(marks, k, width, left, top):
+    """Return the upper left pixel of an event on a small map; its middle pixel is a whole number."""
+    i, j = marks.x[k] - marks.a[k] - left, marks.y[k] - marks.b[k] - top
+    return int(j + _HALF) * width + int(i + _HALF)
+
+
+@finite
+def _vote(marks, before, last, none, patch, width, left, top):
+    k = last
+    while k != none:
+        corner = _corner(marks, k, width, left, top)
+        across, down = taps(marks.a[k]), taps(marks.b[k])
+        for r in range(3):
+            for c in range(3):
+                patch[corner + r * width + c] += down[r] * across[c]
+        k = before[k]
+
+
+@finite
+def _read(marks, before, last, none, patch, width, left, top, own, is_known):
+    k = last
+    while k != none:
+        corner = _corner(marks, k, width, left, top)
+        across, down = taps(marks.a[k]), taps(marks.b[k])
+        total = _ZERO
+        for r in range(3):
+            for c in range(3):
+                total += down[r] * across[c] * patch[corner + r * width + c]
+        own[k] = total
+        is_known[k] = True
+        k = before[k]
+
+
+@finite
+def own_of_probes(probes, before, after, marks, links, own):
+    """Sum up what the events of its source put at the place of a probe.
+
+    probes, marks : Marks, of probes and of events      links : Links
+    before, after : from `link_probes`      own : (m,) floats, filled
+    """
+    none = marks.a.size
+    for k in range(own.size):
+        total = _ZERO
+        for way in range(2):
+            m = before[k] if way == 0 else after[k]
+            for _ in range(MOST_OWN):
+                if m == none:
+                    break
+                across = probes.x[k] - probes.a[k] - marks.x[m]
+                down = probes.y[k] - probes.b[k] - marks.y[m]
+                share = _shared(probes.a[k], across) * _shared(probes.b[k], down)
+                if not share >= LEAST_SHARE:
+                    break
+                total += share
+                m = links.before[m] if way == 0 else links.after[m]
+        own[k] = total

@@ -1,0 +1,33 @@
+"""One sweep of iterated conditional modes over the cells of space and time that hold events."""
+
+import numpy as np
+
+from evcrisp.kernels.compile import njit
+
+#: Weights of neighbors by the number of axes along which they are displaced: one over distance.
+WEIGHTS = (0.0, 1.0, 0.5**0.5, 3.0**-0.5)
+
+#: Their sum over the 26 neighbors.
+ALL_AROUND = 6 * WEIGHTS[1] + 12 * WEIGHTS[2] + 8 * WEIGHTS[3]
+
+
+@njit
+def sweep(x, y, earlier, same, later, data, coupling, kept, gain):
+    """Let each event of a slice of time stay if that lowers the energy.
+
+    x, y : (n,) uint16
+    earlier, same, later : (h + 2, w + 2) uint8, 1 in cells whose events stay, of three slices
+    kept : (h + 2, w + 2) uint8, of this slice, filled where events are
+    gain : (n,) float64, half of what dropping the cell would add to the energy
+    """
+    for k in range(x.size):
+        c, r = np.int64(x[k]), np.int64(y[k])
+        around = 0.0
+        for i in range(3):
+            for j in range(3):
+                axes = (i != 1) + (j != 1)
+                around += WEIGHTS[axes] * same[r + i, c + j]
+                around += WEIGHTS[axes + 1] * earlier[r + i, c + j]
+                around += WEIGHTS[axes + 1] * later[r + i, c + j]
+        gain[k] = data + coupling * (2.0 * around - ALL_AROUND)
+        kept[r + 1, c + 1] = gain[k] >= 0.0

@@ -1,0 +1,20 @@
+"""What all measures of streams share."""
+
+from collections.abc import Iterable
+
+from evcrisp.core.errors import EventDataError
+from evcrisp.core.events import Events
+
+
+def chunks_of(source: Events | Iterable[Events]) -> Iterable[Events]:
+    """Return the chunks of a stream; events are a stream of one."""
+    return (source,) if isinstance(source, Events) else source
+
+
+def checked(events: Events, resolution: tuple[int, int]) -> Events:
+    """Return a chunk ready for kernels, or say that it is of another sensor."""
+    if events.resolution != resolution:
+        raise EventDataError(
+            f"All chunks must have one resolution; got {events.resolution} after {resolution}."
+        )
+    return events.contiguous()

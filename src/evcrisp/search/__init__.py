@@ -1,0 +1,1 @@
+"""Search for the motion of a window: coarse to fine, then local refinement."""

@@ -1,0 +1,81 @@
+"""Alignment judged at several reference times at once."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.errors import ConfigError
+from evcrisp.objectives import Objective
+from evcrisp.search.alignment import Alignment
+
+Floats = NDArray[np.float64]
+
+
+def check_positive(objective: Objective) -> None:
+    """Raise a `ConfigError` for an objective of which a harmonic mean makes no sense."""
+    if not objective.is_positive:
+        raise ConfigError(
+            f"Several reference times need an objective of 0 or more; {objective.name!r} is below. "
+            "Use 'variance' or 'gradient_magnitude'."
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MultiReference:
+    r"""Weighted harmonic mean of an objective over several reference times.
+
+    .. math:: F(\theta) = \Bigl(\sum_i s_i \frac{f_0}{f_i(\theta)}\Bigr)^{-1}, \qquad \sum_i s_i = 1
+
+    with the objective :math:`f_i` at reference time i and without motion, :math:`f_0`; eq. (23) of
+    ``docs/math.md``. A motion that gathers the events on a few pixels at one time scatters them
+    at another, and the harmonic mean goes by the worst. (The plain mean goes by the best, and
+    rewards a collapse.) Its largest value is where the usual loss, the sum of
+    :math:`f_0 / f_i`, is smallest.
+
+    Attributes
+    ----------
+    parts : tuple of Alignment
+        One for each reference time, normalized.
+    shares : tuple of float
+        What each of them counts, :math:`s_i`.
+
+    References
+    ----------
+    S. Shiba, Y. Aoki, G. Gallego, "Secrets of event-based optical flow", ECCV 2022.
+    """
+
+    parts: tuple[Alignment, ...]
+    shares: tuple[float, ...]
+
+    @classmethod
+    def of(cls, alignment: Alignment) -> "MultiReference":
+        """Take start, middle and end of the window, the middle twice as much."""
+        check_positive(alignment.objective)
+        normal, half_s = alignment.normalized(), 0.5 * alignment.data.duration_s
+        parts = tuple(replace(normal, data=normal.data.at(s)) for s in (-half_s, 0.0, half_s))
+        return cls(parts, (0.25, 0.5, 0.25))
+
+    def iwe(self, theta: Floats) -> Floats:
+        """Return the contrast map at the middle one of the reference times."""
+        return self.parts[len(self.parts) // 2].iwe(theta)
+
+    def value(self, theta: Floats) -> float:
+        """Return the mean at ``theta``; 1 without motion, 0 if nothing is left at one of the times."""
+        return self._mean([part.value(theta) for part in self.parts])
+
+    def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
+        """Return the mean and its gradient at ``theta``, shape (m,)."""
+        found = [part.value_and_gradient(theta) for part in self.parts]
+        mean = self._mean([value for value, _ in found])
+        if mean == 0.0:
+            return 0.0, np.zeros(np.shape(theta))
+        total = np.zeros(np.shape(theta))
+        for share, (value, gradient) in zip(self.shares, found, strict=True):
+            total += share * (mean / value) ** 2 * gradient
+        return mean, total
+
+    def _mean(self, values: list[float]) -> float:
+        if min(values) <= 0.0:
+            return 0.0
+        return 1.0 / sum(share / value for share, value in zip(self.shares, values, strict=True))

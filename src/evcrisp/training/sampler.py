@@ -1,0 +1,55 @@
+"""Which events a network is shown: all recordings alike, signal and noise alike."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evcrisp.core.errors import ConfigError
+from evcrisp.training.recordings import LabeledRecordings
+from evcrisp.training.torch_import import import_torch
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BalancedDraws:
+    """Draws recordings in equal parts, and signal and noise in equal parts from each."""
+
+    members: "torch.Tensor"  # (n,) events, grouped by recording and label
+    start: "torch.Tensor"  # (n_recordings, 2), noise and signal
+    count: "torch.Tensor"  # (n_recordings, 2)
+
+    @classmethod
+    def build(cls, recordings: LabeledRecordings, device: str) -> "BalancedDraws":
+        """Group the events; recordings that lack signal or noise are left out."""
+        torch = import_torch()
+        members, starts, counts, offset, start = [], [], [], 0, 0
+        for events in recordings.events:
+            groups = [np.flatnonzero(np.asarray(events.signal) == label) for label in (0, 1)]
+            if all(group.size for group in groups):
+                members += [offset + group for group in groups]
+                starts.append((start, start + groups[0].size))
+                counts.append([group.size for group in groups])
+                start += len(events)
+            offset += len(events)
+        if not members:
+            raise ConfigError("`recordings` must hold signal and noise; got only one of them.")
+        return cls(
+            torch.from_numpy(np.concatenate(members)).to(device),
+            torch.tensor(starts, device=device),
+            torch.tensor(counts, device=device),
+        )
+
+    def __call__(self, n: int) -> "tuple[torch.Tensor, torch.Tensor]":
+        """Return n events, and which are signal (float32)."""
+        torch = import_torch()
+        device = self.members.device
+        # Numbers come from the processor's generator, so that all devices draw the same.
+        recording = torch.randint(len(self.start), (n,)).to(device)
+        signal = torch.randint(2, (n,)).to(device)
+        place = torch.rand(n, dtype=torch.float64).to(device)
+        count = self.count[recording, signal]
+        which = self.start[recording, signal] + (place * count).long()
+        return self.members[which], signal.float()

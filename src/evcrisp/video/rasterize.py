@@ -1,0 +1,108 @@
+"""Frames as pictures of palette indices: panes side by side under a line of titles."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.palettes import PALETTES, Palette, rgb
+from evcrisp.video.bitmap_font import HEIGHT as TEXT_HEIGHT
+from evcrisp.video.bitmap_font import text_mask
+from evcrisp.video.config import VideoConfig
+from evcrisp.video.panes import PANES, Shown
+
+Bytes = NDArray[np.uint8]
+
+#: Shades of each kind of event. Two tables of all pairs leave a few of the 256 colors for the rest.
+N_LEVELS = 11
+_LABELS_BASE = N_LEVELS * N_LEVELS
+BAR, TEXT, GAP = 2 * _LABELS_BASE, 2 * _LABELS_BASE + 1, 2 * _LABELS_BASE + 2
+
+_GAP_PX = 4
+_MARGIN_PX = 3
+_BAR_PX = TEXT_HEIGHT + 2 * _MARGIN_PX
+
+
+def color_table(palette: Palette) -> Bytes:
+    """Return the colors of all indices, shape (256, 3): red, green, blue."""
+    table = np.zeros((256, 3))
+    pairs = ((0, palette.on, palette.off), (_LABELS_BASE, palette.signal, palette.noise))
+    for base, first, second in pairs:
+        table[base : base + N_LEVELS**2] = _mixtures(palette.ground, first, second)
+    table[BAR], table[TEXT], table[GAP] = rgb("#20242b"), rgb("#ffffff"), rgb("#20242b")
+    return np.rint(table).astype(np.uint8)
+
+
+def _mixtures(ground: str, first: str, second: str) -> NDArray[np.float64]:
+    """Return the colors of every pair of levels, shape (N_LEVELS ** 2, 3)."""
+    share = np.linspace(0.0, 1.0, N_LEVELS)
+    a, b = (part.ravel()[:, None] for part in np.meshgrid(share, share, indexing="ij"))
+    hue = (a * np.array(rgb(first)) + b * np.array(rgb(second))) / np.maximum(a + b, 1e-9)
+    cover = 1.0 - (1.0 - a) * (1.0 - b)
+    return (1.0 - cover) * np.array(rgb(ground)) + cover * hue
+
+
+class Painter:
+    """Draws frames of one size; the picture it returns is used again for the next."""
+
+    def __init__(self, config: VideoConfig, resolution: tuple[int, int]) -> None:
+        width, height = resolution
+        self.config = config
+        self._panes = [PANES[name] for name in config.panes]
+        self._top = _BAR_PX if config.titles else 0
+        self._lefts = [k * (width + _GAP_PX) for k in range(len(self._panes))]
+        total = self._lefts[-1] + width, self._top + height
+        self.size = self._even(total[0]), self._even(total[1])
+        config.check_size(*self.size)
+        self._canvas = np.full((self._top + height, self._lefts[-1] + width), GAP, np.uint8)
+        self._counts = np.zeros((2, height, width), np.uint8)
+        shares = 1.0 - np.exp(-config.exposure * np.arange(256.0))
+        # One event is never invisible.
+        levels = np.maximum(np.rint((N_LEVELS - 1) * shares), np.arange(256) > 0)
+        self._levels = levels.astype(np.uint8)
+        self._picture = np.full((self.size[1], self.size[0]), GAP, np.uint8)
+        self.table = color_table(PALETTES[config.colors])
+        self._t_first: int | None = None
+
+    def paint(self, shown: Shown) -> Bytes:
+        """Return the frame as indices into the table, shape (size[1], size[0])."""
+        from evcrisp.kernels.video.frames import count_dots, count_rounded, paint_counts
+
+        first, second = self._counts
+        for pane, left in zip(self._panes, self._lefts, strict=True):
+            x, y, kind, keep = (np.ascontiguousarray(column) for column in pane.dots(shown))
+            count = count_dots if x.dtype == np.uint16 else count_rounded
+            count(x, y, kind, keep, first, second)
+            base = _LABELS_BASE if pane.by_label else 0
+            paint_counts(first, second, self._levels, N_LEVELS, base, self._canvas, self._top, left)
+        if self.config.titles:
+            self._write_titles(shown.t_start)
+        return self._scaled()
+
+    def _even(self, side: int) -> int:
+        """Return the side of the scaled picture; videos have whole squares of four pixels."""
+        scaled = side * self.config.scale
+        return scaled + scaled % 2
+
+    def _scaled(self) -> Bytes:
+        scale, (height, width) = self.config.scale, self._canvas.shape
+        for k in range(scale * scale):
+            row, column = divmod(k, scale)
+            self._picture[row : height * scale : scale, column : width * scale : scale] = (
+                self._canvas
+            )
+        return self._picture
+
+    def _write_titles(self, t_start: int) -> None:
+        self._t_first = t_start if self._t_first is None else self._t_first
+        self._canvas[: self._top] = BAR
+        for pane, left in zip(self._panes, self._lefts, strict=True):
+            self._write(pane.title, left + _MARGIN_PX)
+        time = text_mask(f"{(t_start - self._t_first) / 1e6:.3f} s")
+        self._write_mask(time, self._canvas.shape[1] - time.shape[1] - _MARGIN_PX)
+
+    def _write(self, text: str, left: int) -> None:
+        self._write_mask(text_mask(text), left)
+
+    def _write_mask(self, mask: NDArray[np.bool_], left: int) -> None:
+        left = max(left, 0)
+        line = self._canvas[_MARGIN_PX : _MARGIN_PX + TEXT_HEIGHT, left : left + mask.shape[1]]
+        line[:] = np.where(mask[:, : line.shape[1]], TEXT, BAR)

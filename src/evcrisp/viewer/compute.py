@@ -1,0 +1,143 @@
+"""What the page asks for, computed: a request in, a bundle out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evcrisp.core.camera import Camera
+from evcrisp.core.windows import Window
+from evcrisp.estimators.estimate import estimate, model_for
+from evcrisp.estimators.joint.pareto import ParetoFront, pareto_front
+from evcrisp.filters import denoise
+from evcrisp.optimize import Status
+from evcrisp.pipeline.tracking import Windows, track
+from evcrisp.search.alignment import WindowData
+from evcrisp.viewer.bundle_format import write_bundle
+from evcrisp.viewer.event_store import Spool
+from evcrisp.viewer.requests import Request
+from evcrisp.viewer.results import labels_bundle, motion_facts, result_bundle
+
+#: Called with how far a computation got, 0 to 1.
+Progress = Callable[[float], None]
+
+#: Filters see this much before the window, so that their state is not that of a start.
+LEAD_US = 200_000
+
+_FLAWED = (
+    Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAPSED, Status.OUTSIDE,
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Computer:
+    """Computes for one recording, and remembers the last front, whose points are asked for later."""
+
+    spool: Spool
+    camera: Camera | None = None
+    _front_of: tuple[Any, ...] = ()
+    _front: ParetoFront | None = field(default=None)
+
+    def compute(self, request: Request, on_progress: Progress) -> bytes:
+        """Return the bundle of a request."""
+        if request.kind == "track":
+            return self._track(request, on_progress)
+        if request.kind == "filter":
+            return self._filter(request)
+        window = self.spool.window(request.start_us, request.length_us)
+        if request.kind == "estimate":
+            return self._estimate(request, window)
+        front = self._front_at(request, window)
+        if request.kind == "front":
+            return _front_bundle(request, front)
+        return self._point(request, window, front)
+
+    def _estimate(self, request: Request, window: Window) -> bytes:
+        result = estimate(window, request.method, request.motion, camera=self.camera)
+        facts = {
+            **_asked(request),
+            **motion_facts(result.motion, result.theta),
+            "status": result.status.value,
+            "is_good": result.status not in _FLAWED,
+            "warnings": list(result.warnings),
+        }
+        aligned = result.aligned_x, result.aligned_y
+        return result_bundle(
+            window.events, result.signal, result.confidence, aligned, result.w_map, facts
+        )
+
+    def _filter(self, request: Request) -> bytes:
+        window = self.spool.window(request.start_us - LEAD_US, request.length_us + LEAD_US)
+        labels = denoise(window.events, request.filter)
+        n_lead = int(np.searchsorted(window.events.t, window.t_start + LEAD_US))
+        return labels_bundle(window.events[n_lead:], labels.signal[n_lead:], _asked(request))
+
+    def _front_at(self, request: Request, window: Window) -> ParetoFront:
+        wanted = (request.start_us, request.length_us, request.motion, request.points)
+        if self._front is None or self._front_of != wanted:
+            model = model_for(request.motion, self.spool.resolution, self.camera)
+            self._front = pareto_front(window, model, n_points=request.points)
+            self._front_of = wanted
+        return self._front
+
+    def _point(self, request: Request, window: Window, front: ParetoFront) -> bytes:
+        index = min(request.index, len(front) - 1)
+        point = front.points[index]
+        events = window.events
+        model = front.problem.data.warp.model
+        aligned = WindowData.of(window, model).warp.warp(point.theta)
+        w_map = front.w_map(index)
+        confidence = np.clip(front.problem.contrast.sample(w_map, *aligned), 0.0, 1.0)
+        facts = {
+            **_asked(request),
+            **motion_facts(model, point.theta),
+            "index": index,
+            "status": front.status.value,
+            "is_good": front.status not in _FLAWED,
+            "warnings": [],
+        }
+        return result_bundle(events, point.signal, confidence, aligned, w_map, facts)
+
+    def _track(self, request: Request, on_progress: Progress) -> bytes:
+        windows = Windows(window_us=request.length_us)
+        model = model_for(request.motion, self.spool.resolution, self.camera)
+        rows: list[list[float]] = []
+        for result in track(
+            self.spool.chunks(), request.method, request.motion, camera=self.camera, windows=windows
+        ):
+            middle = result.window.t_ref - self.spool.t_first
+            good = float(result.status not in _FLAWED)
+            kept = float(result.signal.mean()) if len(result) else 0.0
+            rows.append([middle, good, kept, *result.theta])
+            on_progress(min(middle / max(self.spool.duration_us, 1), 1.0))
+        table = np.array(rows, np.float32).reshape(len(rows), 3 + len(model.param_names))
+        facts = {**_asked(request), **motion_facts(model, np.zeros(0)), "n_windows": len(rows)}
+        return write_bundle(facts, {"rows": table.ravel()})
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    """Return what of the request the page needs to know again."""
+    return {
+        "kind": request.kind,
+        "start_us": request.start_us,
+        "length_us": request.length_us,
+        "method": request.method,
+        "filter": request.filter,
+    }
+
+
+def _front_bundle(request: Request, front: ParetoFront) -> bytes:
+    model = front.problem.data.warp.model
+    columns = ("cost_ea", "cost_ed", "f_ea", "f_ed", "lam")
+    facts = {
+        **_asked(request),
+        **motion_facts(model, np.zeros(0)),
+        "status": front.status.value,
+        "regret_index": front.regret_index,
+        "thetas": [point.theta.tolist() for point in front.points],
+        "n_signal": [int(point.signal.sum()) for point in front.points],
+        "n_events": int(front.points[0].signal.size),
+        **{name: front.column(name).tolist() for name in columns},
+    }
+    return write_bundle(facts, {})

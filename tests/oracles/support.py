@@ -1,0 +1,89 @@
+"""The slow and obvious version of ``own.py``, ``support.py`` and ``evidence.py``, for tests.
+
+Marks are tuples of arrays (x, y, t, p): pixel, time and polarity.
+"""
+
+import numpy as np
+
+from evcrisp.kernels.auto.event_evidence import LEAST_READY, READY_AT
+from evcrisp.kernels.auto.exposure import LEAST_EXPOSURE
+from evcrisp.kernels.auto.self_support import LEAST_SHARE
+from evcrisp.kernels.auto.support import LEAST_SUPPORT
+
+
+def same_source(marks, k, events):
+    """Return which events have the pixel and the polarity of mark k."""
+    x, y, _, p = events
+    return (x == marks[0][k]) & (y == marks[1][k]) & (p == marks[3][k])
+
+
+def spline(distance):
+    """Quadratic B-spline."""
+    d = np.abs(distance)
+    return np.where(d < 0.5, 0.75 - d * d, np.where(d < 1.5, 0.5 * (1.5 - d) ** 2, 0.0))
+
+
+def shares(x, y, other_x, other_y, reach=4):
+    """Return what others put at (x, y): the sum over pixels of the product of both footprints."""
+    total = []
+    for a, others in ((x, other_x), (y, other_y)):
+        pixels = np.arange(np.floor(a) - reach, np.floor(a) + reach + 2)
+        total.append(spline(pixels - a) @ spline(pixels[:, None] - others[None, :]))
+    return total[0] * total[1]
+
+
+def support(marks, places, events, event_places):
+    """Add up what events of the same polarity and of other pixels put at every mark.
+
+    What events of the own pixel add from far away, below LEAST_SHARE, is not told apart.
+    """
+    out = []
+    for k in range(len(marks[2])):
+        given = shares(places[0][k], places[1][k], *event_places)
+        own = same_source(marks, k, events)
+        total = given[(events[3] == marks[3][k]) & (~own | (given < LEAST_SHARE))].sum()
+        out.append(total if total > LEAST_SUPPORT else 0.0)
+    return np.array(out)
+
+
+def exposed(value, exposure):
+    """Divide by the time in view."""
+    return value / np.maximum(exposure, LEAST_EXPOSURE)
+
+
+def readiness(marks, k, excess, events, event_excess, chance, direction):
+    """Return how ready the source of mark k is, given the nearest of its events in time.
+
+    direction : -1 for those before the mark, 1 for those after it
+    """
+    others = same_source(marks, k, events)
+    if marks is events:
+        others &= np.sign(np.arange(others.size) - k) == direction
+    else:
+        others &= (events[2] > marks[2][k]) == (direction > 0)
+    if not others.any():
+        return 1.0
+    j = np.flatnonzero(others)[0 if direction > 0 else -1]
+    expected = abs(marks[2][k] - events[2][j]) * (excess[k] + event_excess[j]) / 2
+    ready = LEAST_READY + (1 - LEAST_READY) * min(expected / READY_AT, 1.0) ** 2
+    return chance[j] * ready + (1 - chance[j])
+
+
+def chances(events, excess, background, direction):
+    """Return readiness and chance of all events, one after the other; events sorted by time."""
+    n = excess.size
+    ready, chance = np.empty(n), np.full(n, np.nan)
+    for k in range(n) if direction < 0 else range(n - 1, -1, -1):
+        ready[k] = readiness(events, k, excess, events, excess, chance, direction)
+        rate = excess[k] * ready[k]
+        chance[k] = rate / (rate + background[events[3][k]])
+    return ready, chance
+
+
+def masked(maps, background, threshold):
+    """Return W and W o M of both polarities together."""
+    excess = np.maximum(maps - background[:, None, None], 1e-12)
+    w = np.clip(1.0 - 0.5 * threshold**2 / excess**2, 0.0, 1.0)
+    kept = (w * maps).sum(axis=0)
+    total = maps.sum(axis=0)
+    return np.divide(kept, total, out=np.zeros_like(kept), where=total > 0), kept

@@ -1,0 +1,260 @@
+"""``evcrisp evaluate`` as a user calls it."""
+
+import functools
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp.metrics import aocc, block_entropy, confusion, esr, random_subset, rank_auc
+from evcrisp.pipeline.subset import Subset
+
+
+@pytest.fixture
+def run(run):
+    return functools.partial(run, "evaluate")
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return evcrisp.simulate(
+        resolution=(120, 90), theta=(250.0, -100.0), duration_us=60_000, noise_hz=20.0, seed=4
+    ).events
+
+
+@pytest.fixture(scope="module")
+def labels(scene):
+    return evcrisp.denoise(scene, "baf", tau_us=2000)
+
+
+@pytest.fixture
+def files(scene, labels, tmp_path):
+    evcrisp.write(tmp_path / "raw.npz", scene)
+    evcrisp.write(tmp_path / "clean.npz", scene[labels.signal])
+    evcrisp.write(tmp_path / "raw.aedat4", scene.with_signal(None))
+    np.savez(tmp_path / "labels.npz", signal=labels.signal, score=labels.score)
+    np.save(tmp_path / "labels.npy", labels.signal)
+    np.save(tmp_path / "truth.npy", scene.signal)
+    return tmp_path
+
+
+def test_a_recording_alone_is_measured(run, files, scene):
+    facts = json.loads(run(files / "raw.npz", "--slice-events", 2000, "--json").stdout)
+    assert list(facts["quality"]) == ["recording"]
+    found = facts["quality"]["recording"]
+    expected = esr(scene, slice_events=2000)
+    assert found["n_events"] == len(scene)
+    assert (found["esr"], found["esr_v2"]) == (expected.esr, expected.esr_v2)
+    assert found["n_slices"] == expected.n_slices == len(scene) // 2000
+    assert found["aocc"] == pytest.approx(aocc(scene).aocc)
+    assert found["entropy_bits"] == block_entropy(scene)
+    assert found["rate_hz"] == pytest.approx(len(scene) / (scene.duration_us / 1e6))
+    assert facts["against_truth"] is None
+    assert facts["slicing"] == "2000 events"
+
+
+def test_labels_are_judged_by_the_truth_in_the_recording(run, files, scene, labels):
+    words = ("--labels", files / "labels.npz", "--slice-ms", 10, "--seed", 5, "--json")
+    facts = json.loads(run(files / "raw.npz", *words).stdout)
+    clean = scene[labels.signal]
+    expected = esr(clean, raw=scene, slice_us=10_000, seed=5)
+    found = facts["quality"]
+    assert found["cleaned"]["esr"] == expected.esr
+    assert found["raw"]["esr"] == expected.raw_esr
+    assert found["random"]["esr"] == expected.random_esr
+    assert found["random"]["n_events"] == found["cleaned"]["n_events"] == len(clean)
+    assert facts["retention"] == expected.retention
+    assert facts["entropy_reduction_bits"] == pytest.approx(
+        block_entropy(scene) - block_entropy(clean)
+    )
+    rates = confusion(labels.signal, scene.signal).as_dict()
+    assert facts["against_truth"] == pytest.approx(
+        {**rates, "auc": rank_auc(labels.score, scene.signal)}
+    )
+
+
+def test_a_cleaned_recording_is_judged_beside_the_raw_one(run, files, scene, labels):
+    words = ("--raw", files / "raw.npz", "--slice-events", 1000, "--json")
+    facts = json.loads(run(files / "clean.npz", *words).stdout)
+    clean = scene[labels.signal]
+    control = random_subset(scene, len(clean))
+    assert facts["quality"]["random"]["aocc"] == pytest.approx(aocc(control).aocc)
+    assert facts["against_truth"] == pytest.approx(confusion(labels.signal, scene.signal).as_dict())
+    # Files of different formats, without truth.
+    facts = json.loads(run(files / "clean.npz", "--raw", files / "raw.aedat4", "--json").stdout)
+    assert facts["against_truth"] is None
+    assert facts["retention"] == len(clean) / len(scene)
+
+
+def test_truth_may_come_from_a_file(run, files, scene, labels):
+    words = ("--labels", files / "labels.npy", "--truth", files / "truth.npy", "--json")
+    facts = json.loads(run(files / "raw.aedat4", *words).stdout)
+    assert facts["against_truth"] == pytest.approx(confusion(labels.signal, scene.signal).as_dict())
+    facts = json.loads(run(files / "raw.aedat4", "--labels", files / "labels.npy", "--json").stdout)
+    assert facts["against_truth"] is None
+
+
+def test_the_table_has_a_column_per_stream_and_the_rates(run, files):
+    page = run(files / "raw.npz", "--labels", files / "labels.npz", "--slice-events", "2000").stdout
+    lines = page.splitlines()
+    assert lines[0].split() == ["cleaned", "raw", "random"]
+    rows = {line[:20].strip(): line[20:].split() for line in lines[1:]}
+    for name in ("events", "ESR", "ESR V2", "AOCC", "entropy bits", "L_N"):
+        assert len(rows[name]) == 3
+    assert float(rows["ESR"][0]) > float(rows["ESR"][2])
+    assert 0.5 < float(rows["auc"][0]) <= 1.0
+    assert "ESR over slices of 2000 events. Kept " in page
+    page = run(files / "raw.npz", "--slice-ms", "0.5", "--no-aocc").stdout
+    assert "ESR over slices of 0.5 ms." in page
+
+
+def test_a_short_recording_says_what_to_do_and_json_has_no_nan(run, files, scene, tmp_path):
+    evcrisp.write(tmp_path / "short.npz", scene[:50])
+    page = run(tmp_path / "short.npz").stdout
+    assert "None is complete; choose shorter ones with --slice-events" in page
+    text = run(tmp_path / "short.npz", "--json").stdout
+    assert "NaN" not in text
+    assert json.loads(text)["quality"]["recording"]["esr"] is None
+
+
+def test_an_empty_recording_is_measured_too(run, tmp_path):
+    evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
+    np.save(tmp_path / "none.npy", np.zeros(0, bool))
+    facts = json.loads(
+        run(tmp_path / "none.npz", "--labels", tmp_path / "none.npy", "--json").stdout
+    )
+    assert facts["quality"]["cleaned"]["n_events"] == 0
+    assert facts["retention"] is None
+    assert "events" in run(tmp_path / "none.npz").stdout
+
+
+def test_the_contrast_curve_can_be_left_out(run, files):
+    words = (files / "raw.npz", "--slice-events", 2000, "--json")
+    whole, part = (
+        json.loads(run(*words, *more).stdout)["quality"]["recording"]
+        for more in ((), ("--no-aocc",))
+    )
+    assert part == {**whole, "aocc": None}
+
+
+def test_the_json_goes_to_a_file_that_is_not_overwritten(run, files):
+    output = files / "out.json"
+    page = run(files / "raw.npz", "-o", output).stdout
+    assert "AOCC" in page
+    facts = json.loads(output.read_text())
+    assert facts == json.loads(run(files / "raw.npz", "--json").stdout)
+    assert "Use --force" in run(files / "raw.npz", "-o", output, code=1).stderr
+    run(files / "raw.npz", "-o", output, "--force")
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_labels_of_another_recording_are_refused(run, files, labels, change):
+    wrong = np.append(labels.signal, True) if change > 0 else labels.signal[:-1]
+    np.save(files / "wrong.npy", wrong)
+    message = run(files / "raw.npz", "--labels", files / "wrong.npy", code=1).stderr
+    assert f"holds {wrong.size:,} labels, but the recording has" in message
+    assert f"{labels.signal.size:,} events" in message
+
+
+def test_files_that_are_no_labels_are_explained(run, files):
+    (files / "text.npy").write_text("hello")
+    message = run(files / "raw.npz", "--labels", files / "text.npy", code=1).stderr
+    assert "must be an .npy file of flags" in message
+    np.savez(files / "other.npz", a=np.zeros(3))
+    message = run(files / "raw.npz", "--labels", files / "other.npz", code=1).stderr
+    assert "has no labels ('signal')" in message
+    np.save(files / "floats.npy", np.zeros(100_000))
+    message = run(files / "raw.npz", "--labels", files / "floats.npy", code=1).stderr
+    assert "must be bool" in message
+    np.save(files / "table.npy", np.zeros((3, 2), bool))
+    message = run(files / "raw.npz", "--labels", files / "table.npy", code=1).stderr
+    assert "must have one axis" in message
+    whole = (files / "labels.npz").read_bytes()
+    (files / "flipped.npz").write_bytes(whole[:2000] + b"\x55\x55\x55" + whole[2003:])
+    message = run(files / "raw.npz", "--labels", files / "flipped.npz", code=1).stderr
+    assert message.startswith("Error: ")
+
+
+def test_a_raw_recording_that_cannot_be_is_refused(run, files, scene, tmp_path):
+    message = run(files / "raw.npz", "--raw", files / "clean.npz", code=1).stderr
+    assert "Give the recording that it was made from" in message
+    words = ("--raw", files / "raw.npz")
+    evcrisp.write(tmp_path / "noise.npz", scene[: scene.signal.sum() + 1].with_signal(None))
+    wrong = evcrisp.read(tmp_path / "noise.npz")
+    evcrisp.write(tmp_path / "wrong.npz", wrong.with_signal(np.ones(len(wrong), bool)))
+    assert (
+        "must be the truth of the same events" in run(tmp_path / "wrong.npz", *words, code=1).stderr
+    )
+    other = evcrisp.Events(x=[0], y=[0], t=[0], p=[1], resolution=(8, 4))
+    evcrisp.write(tmp_path / "other.npz", other)
+    assert "must be of one sensor" in run(tmp_path / "other.npz", *words, code=1).stderr
+
+
+def test_an_unrelated_raw_recording_is_refused(run, files, scene, labels, tmp_path):
+    """Of the same sensor, with more events: nothing but the events themselves tells."""
+    clean = scene[labels.signal]
+    other = evcrisp.simulate(
+        resolution=(120, 90), theta=(250.0, -100.0), duration_us=60_000, noise_hz=20.0, seed=5
+    ).events
+    evcrisp.write(tmp_path / "other.npz", other)
+    late = evcrisp.Events(
+        x=scene.x, y=scene.y, t=scene.t + 10**7, p=scene.p, resolution=scene.resolution
+    )
+    evcrisp.write(tmp_path / "late.npz", late)
+    evcrisp.write(tmp_path / "short.npz", scene[: len(clean) + 1])
+    for name in ("other.npz", "late.npz", "short.npz"):
+        message = run(files / "clean.npz", "--raw", tmp_path / name, "--no-aocc", code=1).stderr
+        assert f"that {tmp_path / name} does not have. Give the recording that it was" in message
+
+
+def test_a_part_is_found_however_both_are_cut(scene, labels):
+    rng = np.random.default_rng(3)
+    coarse = evcrisp.Events(  # many events of one time, in another order
+        x=scene.x, y=scene.y, t=scene.t // 1000, p=scene.p, resolution=scene.resolution
+    )
+    order = np.lexsort((coarse.x, coarse.t))
+    turned = evcrisp.Events(
+        x=coarse.x[order], y=coarse.y[order], t=coarse.t[order], p=coarse.p[order],
+        resolution=scene.resolution,
+    )  # fmt: skip
+    part = turned[labels.signal[order]]
+    for _ in range(20):
+        cuts = [
+            np.sort(rng.integers(0, len(events), rng.integers(0, 9))) for events in (coarse, part)
+        ]
+        assert missing(pieces(coarse, cuts[0]), pieces(part, cuts[1])) is None
+        k = int(rng.integers(len(coarse)))
+        (gone,) = (coarse[k : k + 1],)
+        alike = (coarse.t == gone.t) & (coarse.x == gone.x) & (coarse.y == gone.y)
+        rest = coarse[~alike]
+        cut = np.sort(rng.integers(0, len(rest), rng.integers(0, 9)))
+        found = missing(pieces(rest, cut), pieces(turned, cuts[1]))
+        assert found == (int(gone.t[0]), int(gone.x[0]), int(gone.y[0]))
+
+
+def pieces(events, cuts):
+    edges = [0, *cuts.tolist(), len(events)]
+    return [events[a:b] for a, b in itertools.pairwise(edges)]
+
+
+def missing(whole, part):
+    subset = Subset(iter(part))
+    found = (subset.add(chunk) for chunk in whole)
+    return next((stranger for stranger in found if stranger is not None), None) or subset.end()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--raw", "raw.npz", "--labels", "labels.npz"), "Give --raw"),
+        (("--truth", "truth.npy"), "--truth needs --labels"),
+        (("--slice-events", "5", "--slice-ms", "3"), "--slice-events or --slice-ms"),
+        (("--slice-events", "0"), "Invalid value for '--slice-events'"),
+        (("--slice-ms", "nan"), "Invalid value for '--slice-ms'"),
+    ],
+)
+def test_contradictory_choices_are_wrong_usage(run, files, words, message, monkeypatch):
+    monkeypatch.chdir(files)
+    assert message in run("raw.npz", *words, code=2).stderr

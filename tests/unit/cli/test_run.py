@@ -1,0 +1,288 @@
+"""``evcrisp run`` and ``evcrisp pareto`` as a user calls them."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp.core.camera import tell_doubt
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return evcrisp.simulate(
+        resolution=(160, 120), theta=(250.0, -100.0), duration_us=100_000, noise_hz=5.0, seed=4
+    )
+
+
+def load(path):
+    with np.load(path) as archive:
+        return dict(archive)
+
+
+def saved(scene, path):
+    evcrisp.write(path, scene.events.with_signal(None), imu=scene.imu)
+    return path
+
+
+def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.aedat4")
+    out = tmp_path / "out"
+    summary = json.loads(run("run", recording, "-o", out, "-m", "baf+cmax").stdout)
+    assert {p.name for p in out.iterdir()} == {
+        "scene.clean.aedat4",
+        "labels.npz",
+        "motion.csv",
+        "summary.json",
+    }
+    assert summary.pop("elapsed_s") > 0.0
+    assert json.loads((out / "summary.json").read_text()) == summary
+    labels = load(out / "labels.npz")
+    assert len(labels["signal"]) == len(scene.events) == summary["n_events"]
+    assert np.isfinite(labels["score"]).all()
+    assert ((labels["confidence"] >= 0) & (labels["confidence"] <= 1)).all()
+    with evcrisp.open(out / "scene.clean.aedat4") as clean:
+        expected = scene.events[labels["signal"]].with_signal(None)
+        assert clean.read().equals(expected)
+        assert len(clean.imu()) == len(scene.imu)
+    with (out / "motion.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == summary["n_windows"] == 4
+    assert float(rows[1]["vx [px/s]"]) == pytest.approx(250.0, abs=5.0)
+    assert sum(int(row["n_events"]) for row in rows) == len(scene.events)
+    assert summary["statuses"]["converged"] >= 3
+    assert summary["resolution"] == [160, 120]
+    assert summary["windows"] == {"window_us": 30_000, "overlap": 0.0}
+    assert summary["camera"] is None
+
+
+def test_labels_are_those_that_tracking_gives(run, scene, tmp_path):
+    """The default method, whose scores and confidences are different numbers."""
+    recording = saved(scene, tmp_path / "scene.npz")
+    run("run", recording, "-o", tmp_path / "out")
+    labels = load(tmp_path / "out" / "labels.npz")
+    results = list(evcrisp.track(scene.events.with_signal(None)))
+    for name in ("signal", "score", "confidence"):
+        expected = np.concatenate([getattr(result, name) for result in results])
+        np.testing.assert_allclose(labels[name], expected, rtol=1e-6)
+    with (tmp_path / "out" / "motion.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    theta = [[float(row["vx [px/s]"]), float(row["vy [px/s]"])] for row in rows]
+    np.testing.assert_array_equal(theta, [result.theta for result in results])
+    assert [int(row["n_signal"]) for row in rows] == [int(r.signal.sum()) for r in results]
+
+
+def test_what_is_suspicious_about_windows_is_in_the_summary(run, make_events, tmp_path):
+    noise = make_events(3000, resolution=(160, 120), t_start=0, duration_us=100_000)
+    evcrisp.write(tmp_path / "noise.npz", noise)
+    out = tmp_path / "out"
+    summary = json.loads(run("run", tmp_path / "noise.npz", "-o", out).stdout)
+    told = json.dumps(summary["warnings"])
+    for result in evcrisp.track(noise):
+        assert result.warnings
+        assert all(warning in told for warning in result.warnings)
+    assert json.loads((out / "summary.json").read_text())["warnings"] == summary["warnings"]
+
+
+def test_results_of_another_recording_are_not_mixed_with_new_ones(run, scene, tmp_path):
+    one, other = saved(scene, tmp_path / "one.npz"), saved(scene, tmp_path / "other.npz")
+    out = tmp_path / "out"
+    run("run", one, "-o", out, "-m", "cmax")
+    before = {p.name: p.read_bytes() for p in out.iterdir()}
+    told = run("run", other, "-o", out, "-m", "cmax", "--force", code=2).stderr
+    assert f"{out} holds the results of one.npz, not of other.npz." in " ".join(told.split())
+    assert {p.name: p.read_bytes() for p in out.iterdir()} == before
+
+
+def test_windows_without_a_motion_have_none(run, scene, tmp_path):
+    events = scene.events.with_signal(None)
+    t = events.t + 90_000 * (events.t > events.t[len(events) // 2])
+    quiet = evcrisp.Events(x=events.x, y=events.y, t=t, p=events.p, resolution=events.resolution)
+    evcrisp.write(tmp_path / "quiet.npz", quiet)
+    run("run", tmp_path / "quiet.npz", "-o", tmp_path / "out", "-m", "cmax")
+    with (tmp_path / "out" / "motion.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    silent = [row for row in rows if row["status"] == "too_few_events"]
+    assert len(silent) >= 2
+    assert {(row["vx [px/s]"], row["vy [px/s]"]) for row in silent} == {("nan", "nan")}
+    assert all(np.isfinite(float(row["vx [px/s]"])) for row in rows if row not in silent)
+
+
+def test_doubts_stand_beside_the_motion_they_are_about(run, tmp_path):
+    noise = evcrisp.simulate(
+        texture="dots", theta=(0.0, 0.0), resolution=(40, 30), duration_us=200_000, noise_hz=2.0, seed=2
+    )  # fmt: skip
+    evcrisp.write(tmp_path / "noise.npz", noise.events)
+    out = tmp_path / "out"
+    summary = json.loads(run("run", tmp_path / "noise.npz", "-o", out).stdout)
+    with (out / "motion.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    doubts = [row["warnings"] for row in rows if row["warnings"]]
+    assert any("Fewer than 100 events stand out" in doubt for doubt in doubts)
+    assert sum(summary["warnings"].values()) == sum(len(doubt.split(" | ")) for doubt in doubts)
+
+
+def test_the_summary_tells_the_parameters_that_held(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    words = ("run", recording, "-o", tmp_path / "out", "-m", "exact", "--set", "b_hat=0.001")
+    summary = json.loads(run(*words).stdout)
+    config = summary["config"]
+    assert (config["b_hat"], config["beta_hat"], config["min_support"]) == (0.001, 0.5, 6.0)
+    # Equal doubts of several windows are one entry.
+    (warning,) = (text for text in summary["warnings"] if "Raise `b_ea`" in text)
+    assert summary["warnings"][warning] > 1
+
+
+def test_events_that_came_with_the_truth_keep_it(run, scene, tmp_path):
+    evcrisp.write(tmp_path / "scene.npz", scene.events)
+    run("run", tmp_path / "scene.npz", "-o", tmp_path / "out", "-m", "baf+cmax")
+    kept = load(tmp_path / "out" / "labels.npz")["signal"]
+    assert evcrisp.read(tmp_path / "out" / "scene.clean.npz").equals(scene.events[kept])
+
+
+def test_run_keeps_old_results_unless_forced(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    run("run", recording, "-o", tmp_path / "out", "-m", "cmax")
+    before = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
+    assert (
+        "exists already"
+        in run("run", recording, "-o", tmp_path / "out", "-m", "cmax", code=1).stderr
+    )
+    assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == before
+    run("run", recording, "-o", tmp_path / "out", "-m", "cmax", "--force")
+    for name in ("labels.npz", "motion.csv", "scene.clean.npz", "summary.json"):
+        assert (tmp_path / "out" / name).read_bytes() == before[name]
+
+
+def test_a_format_that_is_not_written_becomes_npz(run, scene, tmp_path):
+    text = tmp_path / "scene.bin"
+    n = 500
+    words = np.zeros((n, 5), np.uint8)
+    words[:, 0] = scene.events.x[:n] % 34
+    words[:, 1] = scene.events.y[:n] % 34
+    t = np.arange(n) * 20
+    words[:, 2], words[:, 3], words[:, 4] = t >> 16, t >> 8 & 255, t & 255
+    text.write_bytes(words.tobytes())
+    summary = json.loads(run("run", text, "-o", tmp_path / "out", "-m", "cmax").stdout)
+    assert summary["output"] == "scene.clean.npz"
+
+
+def test_an_empty_recording_gives_empty_results(run, tmp_path):
+    evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((16, 12)))
+    summary = json.loads(
+        run("run", tmp_path / "none.npz", "-o", tmp_path / "out", "-m", "cmax").stdout
+    )
+    assert (summary["n_events"], summary["n_windows"]) == (0, 0)
+    assert summary["config"]["objective"] is not None
+    header = (tmp_path / "out" / "motion.csv").read_text()
+    assert header == "t_start_us,t_end_us,n_events,n_signal,status,vx [px/s],vy [px/s],warnings\n"
+    assert len(load(tmp_path / "out" / "labels.npz")["signal"]) == 0
+
+
+def test_wrong_choices_leave_no_folder(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    out = tmp_path / "out"
+    for words in (
+        ("-m", "cmaxx"),
+        ("--motion", "spin"),
+        ("--window-ms", "5", "--window-events", "9"),
+    ):
+        run("run", recording, "-o", out, *words, code=2)
+    assert not out.exists()
+
+
+def test_a_damaged_recording_is_run_up_to_the_damage(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.aedat4")
+    data = recording.read_bytes()
+    recording.write_bytes(data[: len(data) // 2])
+    assert "after" in run("run", recording, "-o", tmp_path / "a", "-m", "cmax", code=1).stderr
+    assert list((tmp_path / "a").iterdir()) == []
+    words = ("-o", tmp_path / "b", "-m", "cmax", "--on-error", "truncate")
+    summary = json.loads(run("run", recording, *words).stdout)
+    assert "kept the" in summary["damage"]
+    assert 0 < summary["n_events"] < len(scene.events)
+
+
+def test_pareto_prints_a_front_that_falls(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    front = json.loads(run("pareto", recording, "--window-ms", "20", "--points", "6").stdout)
+    ea = [point["cost_ea"] for point in front["points"]]
+    ed = [point["cost_ed"] for point in front["points"]]
+    assert ea == sorted(ea)
+    assert ed == sorted(ed, reverse=True)
+    assert 0 <= front["regret_index"] < len(front["points"])
+    assert front["points"][0]["theta"] == pytest.approx([250.0, -100.0], abs=15.0)
+    output = tmp_path / "front.json"
+    run("pareto", recording, "--window-ms", "20", "--points", "6", "-o", output)
+    assert json.loads(output.read_text()) == front
+    assert "exists already" in run("pareto", recording, "-o", output, code=1).stderr
+
+
+def test_run_never_replaces_its_own_input(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    (tmp_path / "scene.clean.npz").symlink_to(recording)
+    before = recording.read_bytes()
+    result = run("run", recording, "-o", tmp_path, "-m", "cmax", "--force", code=1)
+    assert "is the input itself" in result.stderr
+    assert recording.read_bytes() == before
+
+
+def test_dots_in_a_name_stay(run, scene, tmp_path):
+    for name in ("take.v1.aedat4", "take.v2.aedat4"):
+        run("run", saved(scene, tmp_path / name), "-o", tmp_path / name[:7], "-m", "baf+cmax")
+        assert (tmp_path / name[:7] / f"{name[:7]}.clean.aedat4").exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ((160, 120), None),
+        ((180, 130), None),  # a lens that is off by a tenth
+        ((80, 60), "The principal point (40.0, 30.0) px is far from (79.5, 59.5), the middle"),
+        ((240, 180), "The principal point (120.0, 90.0) px is far from"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["run", "pareto", "simulate"])
+def test_a_calibration_of_another_sensor_is_doubted(run, scene, tmp_path, size, message, verb):
+    calibration = tmp_path / "calib.txt"
+    calibration.write_text(f"150 150 {size[0] / 2} {size[1] / 2}")
+    recording = saved(scene, tmp_path / "scene.npz")
+    words = {
+        "run": ("run", recording, "-o", tmp_path / "out", "-m", "cmax"),
+        "pareto": ("pareto", recording, "--window-ms", "5", "--points", "3"),
+        "simulate": ("simulate", tmp_path / "a.npz", "--resolution", "160x120"),
+    }[verb]
+    tell_doubt.cache_clear()  # a doubt is told once, and this is a new run for a user
+    told = run(*words, "--motion", "rotation", "--camera", calibration).stderr
+    if message is None:
+        assert "principal point" not in told
+    else:
+        assert told.count(f"Warning: {message}") == 1
+
+
+def test_a_camera_that_nothing_uses_is_said(scene, caplog):
+    camera = evcrisp.Camera(100.0, 100.0, 80.0, 60.0)
+    evcrisp.estimate(scene.events, "cmax", camera=camera)
+    assert "Only the motion 'rotation' uses a camera" in caplog.text
+
+
+def test_results_of_the_folder_here_have_its_name(run, scene, tmp_path, monkeypatch):
+    folder = tmp_path / "take.columns"
+    evcrisp.write(folder, scene.events)
+    monkeypatch.chdir(folder)
+    summary = json.loads(run("run", ".", "-o", tmp_path / "out", "-m", "cmax").stdout)
+    assert summary["output"] == "take.clean.columns"
+
+
+def test_the_folder_here_is_a_recording_with_a_name(run, scene, tmp_path, monkeypatch):
+    for name in ("one", "other"):
+        evcrisp.write(tmp_path / name, scene.events.with_signal(None), format="columns")
+    monkeypatch.chdir(tmp_path / "one")
+    out = tmp_path / "out"
+    assert json.loads(run("run", ".", "-o", out, "-m", "cmax").stdout)["input"] == "one"
+    run("run", tmp_path / "one", "-o", out, "-m", "cmax", "--force")
+    monkeypatch.chdir(tmp_path / "other")
+    told = run("run", ".", "-o", out, "-m", "cmax", "--force", code=2).stderr
+    assert "holds the results of one, not of other" in " ".join(told.split())

@@ -1,0 +1,131 @@
+"""What notebooks show is small, complete by itself, and right."""
+
+import base64
+import io
+import re
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import Events
+from evcrisp.core.notebook_html import MAX_SIDE_PX, html_table, thumbnail
+from evcrisp.core.palettes import PALETTES, rgb
+from evcrisp.core.png import encode_png
+from evcrisp.estimators.estimate import whole_window
+from evcrisp.estimators.joint.pareto import pareto_front
+from evcrisp.motion import motion_model
+
+pillow = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+
+RED, BLUE = rgb(PALETTES["red-blue"].on), rgb(PALETTES["red-blue"].off)
+
+
+def decoded(data):
+    with pillow.open(io.BytesIO(data)) as image:
+        image.verify()
+    with pillow.open(io.BytesIO(data)) as image:
+        return np.array(image)
+
+
+def pictures(html):
+    found = re.findall(r'src="data:image/png;base64,([^"]+)"', html)
+    return [decoded(base64.b64decode(text)) for text in found]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (7, 2, 3), (64, 48, 3)])
+def test_png_files_are_read_back_by_another_library(shape):
+    image = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
+    assert np.array_equal(decoded(encode_png(image)), image)
+
+
+def test_events_show_their_facts_and_a_picture():
+    events = Events(x=[3, 4], y=[1, 2], t=[0, 2500], p=[1, 0], resolution=(8, 4), signal=[1, 0])
+    html = events._repr_html_()
+    for fact in ("8 x 4 px", "0 to 2500 us", "2.500 ms", "50.0%", "signal"):
+        assert fact in html
+    (picture,) = pictures(html)
+    assert picture.shape == (4, 8, 3)
+    assert tuple(picture[1, 3]) == RED
+    assert tuple(picture[2, 4]) == BLUE
+    assert (picture == 255).all(axis=2).sum() == 30
+
+
+def test_no_events_are_shown_too():
+    html = Events.empty((8, 4))._repr_html_()
+    assert "8 x 4 px" in html
+    assert (pictures(html)[0] == 255).all()
+
+
+def test_pages_stay_small_and_load_nothing(make_events):
+    html = make_events(300_000, resolution=(1280, 720))._repr_html_()
+    assert len(html) < 100_000
+    assert "http" not in html
+    assert max(pictures(html)[0].shape) <= MAX_SIDE_PX
+
+
+def test_estimates_show_motion_labels_and_sharper_events():
+    scene = evcrisp.simulate(
+        resolution=(120, 90), theta=(300.0, 0.0), duration_us=30_000, noise_hz=5.0, seed=1
+    )
+    result = evcrisp.estimate(scene.events)
+    html = result._repr_html_()
+    assert f"{result.theta[0]:.4g} px/s" in html
+    assert f"{int(result.signal.sum()):,} of {len(result):,} events" in html
+    raw, aligned = ((picture != 255).any(axis=2).sum() for picture in pictures(html))
+    assert 0 < aligned < 0.7 * raw
+
+
+def test_estimates_of_nothing_are_shown_with_their_reason():
+    html = evcrisp.estimate(Events.empty((8, 4)))._repr_html_()
+    assert "too few events" in html
+    assert len(pictures(html)) == 2
+
+
+@pytest.mark.parametrize("n_events", [0, 6_000])
+def test_fronts_show_the_trade_off_and_the_confidence_of_the_regret(n_events):
+    scene = evcrisp.simulate(
+        resolution=(64, 48), theta=(300.0, 0.0), duration_us=30_000, noise_hz=5.0, seed=1
+    )
+    window = whole_window(scene.events[:n_events])
+    front = pareto_front(window, motion_model("translation", (64, 48)), n_points=5)
+    html = front._repr_html_()
+    assert f"{len(front)}, the regret selects {front.regret_index}" in html
+    assert f"{int(front.regret.signal.sum()):,} of {len(window.events):,} events" in html
+    assert front.status.value in html
+    drawn, w_map = pictures(html)
+    assert (drawn == RED).all(axis=2).sum() == 25
+    n_others = (drawn == BLUE).all(axis=2).sum() / 25
+    assert n_others <= len(front) - 1
+    assert n_events == 0 or n_others > 1
+    assert w_map.shape == front.w_map(front.regret_index).shape
+
+
+def test_text_cannot_become_markup():
+    html = html_table([("<script>", "a & b")], header=("<b>",), caption="<i>")
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "a &amp; b" in html
+    assert "&lt;b&gt;" in html
+    assert "&lt;i&gt;" in html
+
+
+def test_thumbnails_leave_out_what_lies_outside():
+    x, y = [-1.0, 2.4, 8.6, np.nan, np.inf], [0.0, 1.0, 1.0, 1.0, 1.0]
+    picture = thumbnail(x, y, np.ones(5), (8, 4))
+    assert (picture != 255).any(axis=2).sum() == 1
+    assert tuple(picture[1, 2]) == RED
+
+
+def test_tables_of_results_are_shown_with_the_best_in_bold():
+    from evcrisp.experiments.tables.table import Cell, Column, Row, Table
+
+    column = Column(key="esr", label="ESR <day>")
+    rows = tuple(
+        Row(key=name, label=name, family="ours", cells={"esr": Cell(value)})
+        for name, value in (("auto", 1.25), ("baf", 1.0))
+    )
+    html = Table(name="table1", title="E-MLB", columns=(column,), rows=rows)._repr_html_()
+    assert "ESR &lt;day&gt;" in html
+    assert "<b>1.250</b>" in html
+    assert html.count("<tr>") == 4

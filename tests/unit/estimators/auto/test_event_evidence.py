@@ -1,0 +1,413 @@
+"""Support, background and threshold of the default method, on events that are easy to judge."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from evcrisp import Camera, Events, Window, simulate
+from evcrisp.estimators.auto import buffers as scratch
+from evcrisp.estimators.auto import event_evidence as supporting
+from evcrisp.estimators.auto.aligned_maps import LinkedWindow, Pixels
+from evcrisp.estimators.auto.event_evidence import weigh_evidence
+from evcrisp.estimators.auto.exposure import exposure_of
+from evcrisp.estimators.auto.noise_model import (
+    LEAST_EVIDENCE,
+    MOST_PROBES,
+    background_rates,
+    evidence_threshold,
+    n_probes_for,
+    uniform_probes,
+)
+from evcrisp.kernels.auto.support import Marks
+from evcrisp.motion import MOTION_MODELS, Rotation, Translation, motion_model
+from evcrisp.search.alignment import WindowData
+from evcrisp.simulation import DEFAULT_THETA
+
+RESOLUTION = (64, 48)
+DURATION_US = 20_000
+
+
+def noise(n, seed=0, resolution=RESOLUTION):
+    rng = np.random.default_rng(seed)
+    return Events(
+        x=rng.integers(0, resolution[0], n),
+        y=rng.integers(0, resolution[1], n),
+        t=np.sort(rng.integers(0, DURATION_US, n)),
+        p=rng.integers(0, 2, n).astype(bool),
+        resolution=resolution,
+    )
+
+
+def line(speed_px_s, seed=0, p=True):
+    """Return the events of an upright line that moves to the right: one of each pixel it passes."""
+    rng = np.random.default_rng(seed)
+    way_px = speed_px_s * DURATION_US / 1e6
+    x, y = (c.ravel() for c in np.meshgrid(np.arange(int(way_px)), np.arange(RESOLUTION[1])))
+    t = (1e6 * (x + rng.uniform(0.0, 1.0, x.size)) / speed_px_s).astype(np.int64)
+    order = np.argsort(t, kind="stable")
+    return Events(
+        x=20 + x[order], y=y[order], t=t[order], p=np.full(x.size, p), resolution=RESOLUTION
+    )
+
+
+def merged(*parts):
+    t = np.concatenate([part.t for part in parts])
+    order = np.argsort(t, kind="stable")
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts])[order] for name in "xyp"
+    }
+    which = np.repeat(np.arange(len(parts)), [len(part) for part in parts])[order]
+    return Events(**columns, t=t[order], resolution=RESOLUTION), which
+
+
+def weighed(events, theta=(0.0, 0.0), model=None, voting=None, false_alarm=0.1):
+    window = Window(events, 0, DURATION_US)
+    data = WindowData.of(window, Translation() if model is None else model)
+    voting = np.ones(len(events), bool) if voting is None else voting
+    return weigh_evidence(data, events, np.array(theta), voting=voting, false_alarm=false_alarm)
+
+
+def evidence_of(events, theta=(0.0, 0.0), **options):
+    """Return what speaks for each event, in events per px and window."""
+    weighing = weighed(events, theta, **options)
+    return weighing.score * weighing.threshold
+
+
+def test_probes_are_spread_evenly_over_sensor_time_and_polarity():
+    probes = uniform_probes(RESOLUTION, MOST_PROBES)
+    half = RESOLUTION[0] * RESOLUTION[1]
+    assert (np.diff(probes.source) >= 0).all()
+    assert ((probes.source - probes.x - 64 * probes.y) % half == 0).all()
+    columns = (probes.x >= 32, probes.y >= 24, probes.t >= 0.0, probes.p > 0)
+    assert ((probes.source >= half) == probes.p).all()
+    corners = sum(column.astype(int) << i for i, column in enumerate(columns))
+    np.testing.assert_allclose(np.bincount(corners), MOST_PROBES / 16, rtol=0.05)
+
+
+def test_larger_windows_have_more_probes():
+    assert [n_probes_for(n) for n in (0, 40_000, 60_000, 10**8)] == [2048, 2048, 4096, 8192]
+
+
+def test_noise_on_edges_and_between_them_is_kept_at_the_stated_rate():
+    probes = np.concatenate((np.linspace(0.0, 1.0, 900), np.linspace(5.0, 9.0, 100)))
+    events = np.concatenate((probes, np.full(2000, 20.0)))
+    assert evidence_threshold(events, probes, 0.05) >= np.quantile(probes, 0.95)
+
+
+def test_the_threshold_goes_up_as_long_as_it_costs_no_signal():
+    probes = np.linspace(0.0, 1.0, 1000)
+    events = np.concatenate((probes, np.full(1000, 3.0)))
+    assert evidence_threshold(events, probes, 0.1) > 0.99
+
+
+def test_the_threshold_of_noise_alone_keeps_next_to_nothing():
+    rng = np.random.default_rng(0)
+    events, probes = rng.exponential(1.0, 5000), rng.exponential(1.0, MOST_PROBES)
+    assert (events > evidence_threshold(events, probes, 0.1)).mean() < 0.01
+
+
+def test_the_threshold_changes_little_from_window_to_window():
+    """By 6 % of itself here. The very best one of each window would change by 8 %, and so would others."""
+    rng = np.random.default_rng(2)
+    thresholds = []
+    for _ in range(300):
+        signal, false, probes = rng.gamma(4.0, 2.0, 1000), *rng.exponential(1.0, (2, 1000))
+        evidence = np.concatenate((signal, false))
+        probes = np.concatenate((probes, rng.exponential(1.0, 1048)))
+        thresholds.append(evidence_threshold(evidence, probes, 0.1))
+    assert np.std(thresholds) < 0.071 * np.mean(thresholds)
+
+
+def test_the_threshold_is_never_below_the_least_evidence():
+    assert evidence_threshold(np.empty(0), np.zeros(10), 0.1) == LEAST_EVIDENCE
+    assert evidence_threshold(np.full(5, -1.0), np.full(10, -1.0), 0.1) == LEAST_EVIDENCE
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.1, 1.0])
+@pytest.mark.parametrize("share_on", [0.5, 0.8])
+def test_the_background_is_found_beside_moving_lines(rate, share_on):
+    n = round(rate * 2 * RESOLUTION[0] * RESOLUTION[1])
+    background = noise(n, seed=3)
+    p = np.random.default_rng(4).random(n) < share_on
+    background = Events(x=background.x, y=background.y, t=background.t, p=p, resolution=RESOLUTION)
+    events, _ = merged(background, line(500.0, p=True), line(500.0, seed=1, p=False))
+    found = weighed(events, (500.0, 0.0)).background
+    true = 2 * rate * np.array([1.0 - share_on, share_on])
+    # Three standard deviations of the count on the fifth of the places that decides.
+    tolerance = 3.0 / np.sqrt(0.2 * true * RESOLUTION[0] * RESOLUTION[1])
+    assert (np.abs(found / true - 1.0) < tolerance + 0.1).all()
+
+
+def test_rates_without_events_are_above_zero():
+    none, zeros = np.empty(0), np.zeros(100)
+    p = np.repeat(np.array([0, 1], np.uint8), 50)
+    rates = background_rates(none, none.astype(np.uint8), zeros, p, 1000)
+    np.testing.assert_allclose(rates, 0.5 / 1000)
+
+
+def test_a_moving_line_is_signal_and_the_noise_around_it_is_not():
+    events, which = merged(noise(600), line(800.0))
+    signal = weighed(events, (800.0, 0.0)).signal
+    assert signal[which == 1].mean() > 0.95
+    assert signal[which == 0].mean() < 0.12
+
+
+def test_a_line_speaks_for_its_own_polarity_only():
+    events, which = merged(line(800.0), line(800.0, seed=5, p=False)[:20])
+    evidence = evidence_of(events, (800.0, 0.0))
+    assert np.median(evidence[which == 0]) > 10 * np.median(evidence[which == 1])
+
+
+def test_a_pixel_does_not_speak_for_itself():
+    """A pixel that fires again and again has the support of nobody."""
+    n = 40
+    alone = Events(
+        x=[10] * n, y=[10] * n, t=np.arange(n) * 400, p=[True] * n, resolution=RESOLUTION
+    )
+    for theta in ((0.0, 0.0), (300.0, 0.0)):
+        evidence = weighed(alone, theta)
+        assert (evidence.score <= 0.0).all()
+        assert not evidence.signal.any()
+
+
+def support_of(events, theta=(0.0, 0.0)):
+    """Return what other pixels put at the place of each event, in events per px and window."""
+    data = WindowData.of(Window(events, 0, DURATION_US), Translation())
+    view = LinkedWindow.of(data, Pixels(events.x, events.y, events.p)).at(
+        data.warp, np.array(theta), np.ones(len(events), bool)
+    )
+    return view.support()[0]
+
+
+@pytest.mark.parametrize("n", [2, 8, 40])
+@pytest.mark.parametrize("spacing_px", [0.3, 0.9, 1.2, 1.6, 2.1])
+def test_a_pixel_does_not_support_itself_at_any_distance(n, spacing_px):
+    t = (np.arange(n) * 400).astype(np.int64)
+    alone = Events(x=[30] * n, y=[20] * n, t=t, p=[True] * n, resolution=RESOLUTION)
+    np.testing.assert_array_equal(support_of(alone, (spacing_px / 400e-6, 0.0)), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("away", "support"),
+    [
+        # A vote is (1, 6, 1) / 8 along each axis, and so is a look: (1, 12, 38, 12, 1) / 64 together.
+        ((0, 1), 38 * 12 / 64**2),
+        ((1, 1), 12 * 12 / 64**2),
+        ((2, 0), 1 * 38 / 64**2),
+        ((0, 3), 0.0),
+    ],
+)
+def test_two_neighbors_support_each_other_by_what_their_footprints_share(away, support):
+    x, y = np.array([30, 30 + away[0]]), np.array([20, 20 + away[1]])
+    pair = Events(x=x, y=y, t=[5000, 15_000], p=[True, True], resolution=RESOLUTION)
+    np.testing.assert_allclose(support_of(pair), support, rtol=1e-5)
+
+
+def test_an_event_too_soon_after_the_last_one_of_its_pixel_is_doubted():
+    events = line(800.0, seed=7)
+    theta = (800.0, 0.0)
+    value = evidence_of(events, theta)
+    k = int(np.argmax(value * (np.abs(events.t - DURATION_US // 2) < 5000)))
+    again = Events(
+        x=events.x[[k]], y=events.y[[k]], t=events.t[[k]] + 5, p=[True], resolution=RESOLUTION
+    )
+    both, which = merged(events, again)
+    assert evidence_of(both, theta)[which == 1][0] < 0.3 * value[k]
+
+
+def test_events_that_do_not_vote_support_nobody():
+    events, which = merged(noise(300), line(800.0))
+    evidence = weighed(events, (800.0, 0.0), voting=which == 0)
+    assert evidence.signal[which == 1].mean() < 0.1
+
+
+@pytest.mark.parametrize("motion", ["translation", "rotation"])
+def test_many_events_are_weighed_row_by_row_with_the_same_end(motion, monkeypatch):
+    scene = simulate(
+        resolution=(160, 120), motion=motion, duration_us=DURATION_US, noise_hz=20.0, seed=3
+    )
+    data = WindowData.of(Window(scene.events, 0, DURATION_US), scene.motion)
+    voting = np.random.default_rng(1).random(len(data)) < 0.95
+    settings = {"voting": voting, "false_alarm": 0.1}
+    theta = scene.theta(0, DURATION_US)
+    plain = weigh_evidence(data, scene.events, theta, **settings)
+    monkeypatch.setattr(supporting, "_MANY_EVENTS", 100)
+    rows = weigh_evidence(data, scene.events, theta, **settings)
+    # Maps add up in another order, in single precision.
+    assert rows.threshold == pytest.approx(plain.threshold, rel=1e-4)
+    np.testing.assert_allclose(rows.score, plain.score, rtol=1e-4, atol=1e-4)
+    assert (rows.signal == plain.signal).mean() > 0.9999
+    assert rows.background == pytest.approx(plain.background, rel=1e-6)
+
+
+def test_a_false_alarm_rate_of_nearly_none_has_a_threshold():
+    rng = np.random.default_rng(1)
+    probes = rng.exponential(1.0, 500)
+    for false_alarm in (1e-17, 1e-6):
+        assert evidence_threshold(rng.exponential(3.0, 900), probes, false_alarm) == probes.max()
+
+
+def exposure_at(model, theta, x, y, padding):
+    """Return the share of the window in which places, px of the sensor, count as in view."""
+    x, y = (np.asarray(c, np.float32) + padding for c in (x, y))
+    marks = Marks(x, y, x, y, np.zeros(x.size, np.int32), x, np.zeros(x.size, np.uint8))
+    value = np.ones(x.size, np.float32)
+    exposure_of(model, np.asarray(theta), DURATION_US / 1e6, RESOLUTION, padding)(value, marks)
+    return 1.0 / value
+
+
+def seen_share(model, theta, x, y):
+    """Return the share of many moments in which a pixel sees each place, times how many do."""
+    seen = np.zeros(x.size)
+    width, height = RESOLUTION
+    for dt in (np.arange(400) + 0.5) / 400 - 0.5:
+        t = dt * DURATION_US / 1e6
+        u, v = model.inverse(theta, x, y, t)
+        # By how many pixels, from the places half a px to each side.
+        (au, av), (bu, bv) = (model.inverse(theta, x + s, y, t) for s in (-0.5, 0.5))
+        (cu, cv), (du, dv) = (model.inverse(theta, x, y + s, t) for s in (-0.5, 0.5))
+        area = np.abs((bu - au) * (dv - cv) - (bv - av) * (du - cu))
+        inside = (u >= -0.5) & (u <= width - 0.5) & (v >= -0.5) & (v <= height - 0.5)
+        seen += np.where(inside, area, 0.0)
+    return seen / 400
+
+
+@pytest.mark.parametrize("name", [*MOTION_MODELS, "bent rotation"])
+def test_every_place_has_the_exposure_with_which_it_was_seen(name):
+    bent = Camera(60.0, 60.0, 30.0, 25.0, (-0.3, 0.1, 1e-3, -1e-3, 0.0))
+    model = Rotation(bent) if name == "bent rotation" else motion_model(name, RESOLUTION)
+    theta = np.array(DEFAULT_THETA[model.name]) * 2.0
+    padding = 20
+    x, y = (c.ravel() for c in np.meshgrid(np.arange(-16.0, 80.0), np.arange(-16.0, 64.0)))
+    found = exposure_at(model, theta, x, y, padding)
+    expected = np.maximum(seen_share(model, theta, x, y), 0.1)
+    # Where a border moves by less than 2 px, it is taken to be as soft as if it did.
+    assert np.abs(found - expected).mean() < 0.02
+    assert np.quantile(np.abs(found - expected), 0.98) < 0.3
+    inside = (np.abs(x - 31.5) < 20.0) & (np.abs(y - 23.5) < 14.0)
+    # Areas are told by nodes 8 px apart, on a lens with a focal length of 60.
+    np.testing.assert_allclose(found[inside], expected[inside], atol=0.03)
+
+
+def test_a_similarity_that_only_moves_exposes_like_a_translation():
+    x, y = (c.ravel() for c in np.meshgrid(np.arange(-20.0, 84.0), np.arange(-20.0, 68.0)))
+    still = exposure_at(Translation(), (700.0, -400.0), x, y, 24)
+    theta = (700.0, -400.0, 0.0, 0.0)
+    other = exposure_at(motion_model("similarity", RESOLUTION), theta, x, y, 24)
+    np.testing.assert_allclose(other, still, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["translation", "affine"])
+def test_places_in_view_for_half_the_window_have_half_the_exposure(name):
+    model = motion_model(name, RESOLUTION)
+    theta = np.zeros(len(model.param_names))
+    theta[0] = 1000.0  # 20 px within the window
+    padding = 24
+    found = exposure_at(model, theta, [32.0, -0.5, 63.5, -5.5, 3.5], np.full(5, 24.0), padding)
+    np.testing.assert_allclose(found, [1.0, 0.5, 0.5, 0.25, 0.7], atol=1e-3)
+
+
+def exposures_at(x, theta):
+    """Return the share of the window in which places of a row in the middle of the view are seen."""
+    padding = 60
+    x = np.array(x, np.float32) + padding
+    y = np.full(x.size, 24.0 + padding, np.float32)
+    value, marks = np.ones(x.size, np.float32), Marks(x, y, x, y, np.zeros(x.size, np.int32), x, y)
+    exposure_of(Translation(), np.array(theta), DURATION_US / 1e6, RESOLUTION, padding)(
+        value, marks
+    )
+    return 1.0 / value
+
+
+def test_places_that_are_hardly_ever_seen_count_as_if_it_were_a_tenth_of_the_window():
+    # 40 px within the window: the left side of the view is at 19.5 at first, at -20.5 in the end.
+    seen = exposures_at([19.5, -0.5, -12.5, -14.5, -17.5, -20.0, -30.0], (2000.0, 0.0))
+    np.testing.assert_allclose(seen, [1.0, 0.5, 0.2, 0.15, 0.1, 0.1, 0.1], rtol=1e-4)
+
+
+def test_the_border_of_a_view_at_rest_is_as_soft_as_what_events_show_there():
+    """Of events that fill the view, places near its border read less."""
+    fine = np.linspace(-0.5, 20.0, 20_501)
+    places = np.array([-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.5, 9.0])
+    d = np.abs(fine[:, None] - places)
+    # Voting and reading by quadratic splines is about a Gaussian of variance 1/4 each.
+    expected = np.exp(-(d**2)).sum(axis=0) / np.exp(-(np.linspace(-20, 20, 40_001) ** 2)).sum()
+    np.testing.assert_allclose(exposures_at(places, (0.0, 0.0)), expected, atol=0.1)
+
+
+def exposed_by(theta):
+    """Return what is left of a count of 1 in the middle of the view."""
+    x = np.array([32.0], np.float32)
+    value, marks = np.ones(1, np.float32), Marks(x, x, x, x, np.zeros(1, np.int32), x, x)
+    exposure_of(Translation(), np.array(theta), DURATION_US / 1e6, RESOLUTION, 3)(value, marks)
+    return value[0]
+
+
+@pytest.mark.parametrize("theta", [(0.0, 0.0), (-0.0, 30.0)])
+def test_the_middle_of_a_view_that_hardly_moves_is_always_seen(theta):
+    assert exposed_by(theta) == 1.0
+
+
+@pytest.mark.parametrize("theta", [(np.nan, 1.0), (np.inf, -np.inf), (1e300, 0.0)])
+def test_an_absurd_motion_has_an_exposure_that_is_a_number(theta):
+    assert 1.0 <= exposed_by(theta) <= 10.0
+
+
+def test_the_map_holds_all_events_and_probes_of_a_sane_motion():
+    events, _ = merged(noise(50), line(2000.0))
+    data = WindowData.of(Window(events, 0, DURATION_US), Translation())
+    window = LinkedWindow.of(data, Pixels(events.x, events.y, events.p))
+    support, probe_support = window.at(
+        data.warp, np.array([2000.0, -900.0]), np.ones(len(events), bool)
+    ).support()
+    assert support.min() >= 0.0
+    assert probe_support.min() >= 0.0
+
+
+@pytest.mark.parametrize("theta", [(1e5, 0.0), (1e300, 1e300), (np.nan, 0.0), (np.inf, 0.0)])
+def test_events_that_leave_the_map_are_judged_by_the_pixels_around_them(theta):
+    events, which = merged(noise(600), line(100.0))
+    evidence = weighed(events, theta)
+    assert np.isfinite(evidence.score).all()
+    assert evidence.signal[which == 1].mean() > 0.5
+    assert evidence.signal[which == 0].mean() < 0.15
+
+
+@pytest.mark.parametrize("name", MOTION_MODELS)
+@pytest.mark.parametrize("n", [0, 1, 2, 30])
+def test_any_number_of_events_is_weighed(name, n):
+    events = noise(n)
+    model = motion_model(name, RESOLUTION)
+    evidence = weighed(events, np.zeros(len(model.param_names)), model)
+    assert evidence.score.shape == (n,)
+    assert np.isfinite(evidence.score).all()
+    assert np.isfinite(evidence.confidence).all()
+
+
+@pytest.mark.parametrize("resolution", [(1, 1), (2, 3), (5, 1)])
+def test_sensors_of_a_few_pixels_are_sensors_too(resolution):
+    evidence = weighed(noise(50, resolution=resolution))
+    assert np.isfinite(evidence.score).all()
+
+
+def test_threads_do_not_disturb_each_other():
+    cases = [merged(noise(400, seed=k), line(800.0, seed=k))[0] for k in range(8)]
+    alone = [weighed(events, (800.0, 0.0)) for events in cases]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda events: weighed(events, (800.0, 0.0)), cases * 4))
+    for k, evidence in enumerate(together):
+        np.testing.assert_array_equal(evidence.score, alone[k % 8].score)
+        assert evidence.threshold == alone[k % 8].threshold
+
+
+def test_the_memory_of_a_huge_window_is_given_back(monkeypatch):
+    kept = scratch.scratch("kept", 100)
+    assert np.shares_memory(kept, scratch.scratch("kept", 50))
+    monkeypatch.setattr(scratch, "_MOST_KEPT", 60)
+    assert not np.shares_memory(kept, scratch.scratch("kept", 100))
+    events = merged(noise(400), line(800.0))[0]
+    monkeypatch.undo()
+    evidence = weighed(events, (800.0, 0.0))
+    monkeypatch.setattr(scratch, "_MOST_KEPT", 10)
+    np.testing.assert_array_equal(weighed(events, (800.0, 0.0)).score, evidence.score)

@@ -1,0 +1,330 @@
+"""The server: who may ask, what may be asked, and what comes back."""
+
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import ConfigError, OutputError, UnknownNameError
+from evcrisp.viewer import ViewOptions, serving, view
+from evcrisp.viewer.bundle_format import read_bundle
+
+WINDOW_US = 20_000
+
+
+def test_the_page_comes_with_a_policy_that_allows_only_its_own_files(client):
+    answer = client.ask("")
+    assert answer.status == 200
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "http" not in policy.replace("https://", "")
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert b"scene &lt;&amp;&gt;.npz" in answer.body
+    assert b"<&>" not in answer.body
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "0" * 32, "%00", "ä".encode().hex()])
+def test_without_the_token_there_is_nothing(client, token):
+    for path in ("", "api/facts", "static/main.js"):
+        assert client.ask(path, token=token).status == 404
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "", None])
+def test_other_hosts_are_refused(client, host):
+    assert client.ask("api/facts", headers={"Host": host}).status in (400, 421)
+
+
+def test_localhost_is_this_machine_too(client):
+    assert client.ask("api/facts", headers={"Host": f"localhost:{client.port}"}).status == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1"]
+)
+def test_other_pages_are_refused(client, origin):
+    assert client.ask("api/facts", headers={"Origin": origin}).status == 403
+    body = {"kind": "estimate"}
+    assert client.ask("api/jobs", "POST", body, headers={"Origin": origin}).status == 403
+
+
+def test_a_change_must_say_where_it_comes_from(client):
+    answer = client.ask("api/jobs", "POST", {"kind": "estimate"}, headers={"Origin": None})
+    assert answer.status == 403
+
+
+def test_large_requests_are_refused(client):
+    assert client.ask("api/jobs", "POST", b" " * 20_000).status == 413
+    length = {"Content-Length": "99999999999999"}
+    assert client.ask("api/jobs", "POST", b"", headers=length).status == 413
+    assert client.ask("api/jobs", "POST", headers={"Transfer-Encoding": "chunked"}).status == 411
+    assert client.ask("api/facts?after=" + "1" * 5_000).status == 414
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "static/../session.py",
+        "static/%2e%2e%2fsession.py",
+        "static/page.html",
+        "static/%2Fetc%2Fpasswd",
+        "static//etc/passwd",
+        "../../etc/passwd",
+        "api/files",
+        "docs",
+        "openapi.json",
+    ],
+)
+def test_only_files_of_the_page_are_given_out(client, path):
+    assert client.ask(path).status == 404
+
+
+def test_every_file_of_the_page_is_given_out(client):
+    for name, kind in (("main.js", "text/javascript"), ("style.css", "text/css")):
+        answer = client.ask(f"static/{name}")
+        assert answer.status == 200
+        assert answer.headers["content-type"].startswith(kind)
+
+
+def test_facts_are_those_of_the_recording(client, scene):
+    facts = client.ask("api/facts").json
+    events = scene.events
+    assert (facts["width"], facts["height"]) == events.resolution
+    assert facts["n_events"] == len(events) == sum(facts["rate"]["on"]) + sum(facts["rate"]["off"])
+    assert facts["duration_us"] == events.duration_us + 1
+    assert facts["has_labels"]
+
+
+def test_events_come_in_eight_bytes_each(client, scene):
+    answer = client.ask("api/events?start=30000&length=20000")
+    facts, arrays = read_bundle(answer.body)
+    t_start = int(scene.events.t[0]) + 30_000
+    expected = scene.events.between(t_start, t_start + 20_000)
+    assert arrays["pixels"].size == arrays["dt"].size == facts["n_events"] == len(expected)
+    assert ((arrays["pixels"] >> 15) & 0x7FFF).tolist() == expected.y.tolist()
+    assert len(answer.body) < 8 * len(expected) + 500
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "start=0",
+        "start=a&length=5",
+        "start=0&length=0",
+        "start=0&length=99999999999",
+        "start=0&length=1e3",
+    ],
+)
+def test_wrong_windows_are_refused_in_words(client, query):
+    answer = client.ask(f"api/events?{query}")
+    assert answer.status == 400
+    assert "must" in answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        ([], "'kind'"),
+        ({"kind": 5}, "'kind'"),
+        ({"kind": "shell"}, "Unknown computation"),
+        ({"kind": "estimate", "method": "magic"}, "Unknown method"),
+        ({"kind": "estimate", "motion": "../../x"}, "Unknown motion model"),
+        ({"kind": "filter", "filter": "x"}, "Unknown denoiser"),
+        ({"kind": "estimate", "path": "/etc/passwd"}, "Unknown key 'path'"),
+        ({"kind": "estimate", "start_us": 1.5}, "whole number"),
+        ({"kind": "estimate", "start_us": True}, "whole number"),
+        ({"kind": "front", "points": 1_000}, "3..41"),
+    ],
+)
+def test_wrong_computations_are_refused_in_words(client, request_, words):
+    answer = client.ask("api/jobs", "POST", request_)
+    assert answer.status == 400
+    assert words in answer.json["error"]
+
+
+def test_json_that_is_none_is_refused(client):
+    assert client.ask("api/jobs", "POST", b"{").status == 400
+    assert client.ask("api/jobs", "POST", b"\xff").status == 400
+    assert client.ask("api/jobs", "POST", b"[" * 8_000).status == 400
+
+
+def test_an_estimate_is_that_of_the_library(client, scene):
+    facts, arrays = read_bundle(
+        client.computed(kind="estimate", start_us=30_000, length_us=WINDOW_US)
+    )
+    t_start = int(scene.events.t[0]) + 30_000
+    events = scene.events.between(t_start, t_start + WINDOW_US)
+    result = evcrisp.estimate(evcrisp.Window(events, t_start, t_start + WINDOW_US))
+    assert facts["theta"] == pytest.approx(result.theta.tolist())
+    assert (facts["names"], facts["units"]) == (["vx", "vy"], ["px/s", "px/s"])
+    assert arrays["flags"].tolist() == result.signal.tolist()
+    shift = 2 * 128 * (arrays["shift_x"] / 65_535) - 128
+    np.testing.assert_allclose(events.x + shift, result.aligned_x, atol=0.01)
+    assert facts["variance"]["after"] > 1.2 * facts["variance"]["before"]
+    assert facts["sensitivity"] == pytest.approx(result.signal[events.signal].mean())
+    assert arrays["w"].size == arrays["map_kept"].size == 128 * 96
+
+
+def test_a_filter_knows_what_came_before_the_window(client, scene):
+    _, arrays = read_bundle(
+        client.computed(kind="filter", filter="baf", start_us=30_000, length_us=WINDOW_US)
+    )
+    events = scene.events
+    inside = (events.t >= events.t[0] + 30_000) & (events.t < events.t[0] + 30_000 + WINDOW_US)
+    assert arrays["flags"].tolist() == evcrisp.denoise(events, "baf").signal[inside].tolist()
+
+
+def test_the_points_of_a_front_have_labels_and_maps(client):
+    window = {"start_us": 30_000, "length_us": WINDOW_US, "points": 5}
+    front, _ = read_bundle(client.computed(kind="front", **window))
+    assert len(front["thetas"]) == len(front["cost_ea"]) >= 3
+    last = len(front["thetas"]) - 1
+    point, arrays = read_bundle(client.computed(kind="point", index=last, **window))
+    assert point["theta"] == front["thetas"][last]
+    assert int(arrays["flags"].sum()) == front["n_signal"][last] == point["n_signal"]
+
+
+def test_tracking_gives_the_motion_of_every_window(client):
+    facts, arrays = read_bundle(client.computed(kind="track", length_us=WINDOW_US))
+    rows = arrays["rows"].reshape(facts["n_windows"], 5)
+    assert len(rows) == 6
+    np.testing.assert_allclose(np.median(rows[:, 3:], axis=0), (300, -120), atol=15)
+
+
+def test_the_same_request_is_computed_once(client):
+    # So many windows that it does not end by itself: whoever asks again gets the same one.
+    request = {"kind": "track", "length_us": 10}
+    first, second = (client.ask("api/jobs", "POST", request).json for _ in range(2))
+    assert first["id"] == second["id"]
+    client.ask(f"api/jobs/{first['id']}", "DELETE")
+    request = {"kind": "front", "start_us": 1_000, "length_us": WINDOW_US, "points": 41}
+    result = client.computed(**request)
+    assert client.ask("api/jobs", "POST", request).body == result  # at once
+
+
+def test_too_many_computations_are_refused_and_a_cancel_ends_them(recording, connect):
+    with serving(ViewOptions(path=recording)) as url:
+        client, _ = connect(url)
+        # So many windows that none of them ends by itself.
+        asked = [
+            client.ask("api/jobs", "POST", {"kind": "track", "length_us": 10 + k}) for k in range(8)
+        ]
+        refused = [answer for answer in asked if answer.status == 429]
+        assert refused
+        assert "wait already" in refused[0].json["error"]
+        jobs = [answer.json for answer in asked if answer.status == 200]
+        assert len(jobs) == 5
+        for job in jobs:
+            assert client.ask(f"api/jobs/{job['id']}", "DELETE").json["state"] == "cancelled"
+            assert client.ask(f"api/jobs/{job['id']}/result").status == 409
+        # Whatever was running has been ended, and the next one has a process to run in.
+        assert client.computed(kind="track", length_us=WINDOW_US)
+
+
+def test_unknown_computations_are_not_found(client):
+    assert client.ask("api/jobs/0123").status == 404
+    assert client.ask("api/jobs/0123", "DELETE").status == 404
+    assert client.ask("api/jobs/0123/result").status == 404
+
+
+def test_many_requests_at_once_are_answered_or_refused(client):
+    statuses = []
+
+    def ask():
+        statuses.append(client.ask("api/events?start=0&length=20000").status)
+
+    threads = [threading.Thread(target=ask) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(statuses) == 40
+    assert set(statuses) <= {200, 503}
+
+
+@pytest.mark.parametrize("first_words", [b"", b"GET / HTTP/1.1\r\nHost: x"])
+def test_connections_that_wait_keep_nobody_out(client, first_words):
+    with contextlib.ExitStack() as stack:
+        waiting = []
+        for _ in range(200):
+            waiting.append(
+                stack.enter_context(socket.create_connection(("127.0.0.1", client.port)))
+            )
+            waiting[-1].sendall(first_words)
+        for _ in range(3):
+            assert client.ask("").status == 200
+        # The oldest ones were closed, the latest ones were not.
+        waiting[0].settimeout(10)
+        with contextlib.suppress(ConnectionResetError):  # what was sent has not been read
+            assert waiting[0].recv(1) == b""
+        waiting[-1].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            waiting[-1].recv(1)
+
+
+def test_a_connection_is_used_again(client):
+    connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
+    with contextlib.closing(connection):
+        places = set()
+        for _ in range(3):
+            connection.request("GET", f"/{client.token}/api/facts")
+            places.add(connection.sock.getsockname())
+            assert connection.getresponse().read()
+    assert len(places) == 1
+
+
+def test_a_damaged_recording_shows_what_came_before_and_says_why(tmp_path, scene, connect):
+    path = tmp_path / "damaged.aedat4"
+    evcrisp.write(path, scene.events, compression="none")
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    with serving(ViewOptions(path=path)) as url:
+        _, facts = connect(url)
+    assert "damaged.aedat4" in facts["error"]
+    assert facts["is_known"] == (facts["n_events"] > 0)
+
+
+def test_temporary_files_are_gone_afterwards(recording, tmp_path, monkeypatch, connect):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with serving(ViewOptions(path=recording)) as url:
+        connect(url)
+        assert [entry.name[:13] for entry in tmp_path.iterdir()] == ["evcrisp-view-"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_options_are_refused(recording):
+    with pytest.raises(UnknownNameError, match="Unknown method"):
+        ViewOptions(path=recording, method="magic")
+    with pytest.raises(ConfigError, match="length_us"):
+        ViewOptions(path=recording, window_us=0)
+
+
+def test_a_port_in_use_is_said(recording, client):
+    with pytest.raises(OutputError, match="cannot be used"):
+        view(ViewOptions(path=recording), port=client.port)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_the_command_prints_the_address_and_ends_at_ctrl_c(recording, connect):
+    command = [sys.executable, "-m", "evcrisp", "view", str(recording), "--no-browser"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as program:
+        line = program.stdout.readline()
+        url = line.split(" is at ")[1].strip()
+        assert url.startswith("http://127.0.0.1:")
+        assert connect(url)[1]["n_events"]
+        program.send_signal(signal.SIGINT)
+        _, errors = program.communicate(timeout=30)
+    assert program.returncode == 0, errors
+    assert "Traceback" not in errors
