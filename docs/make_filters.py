@@ -4,7 +4,7 @@ import inspect
 import re
 from pathlib import Path
 
-from evcrisp.filters import DENOISERS
+from evcrisp.filters import FILTERS
 
 PAGE = Path(__file__).with_name("filters.md")
 START, END = "<!-- table: python docs/make_filters.py -->\n", "<!-- end of table -->"
@@ -34,7 +34,7 @@ def row(kind) -> str:
 
 def page() -> str:
     """Return the page with the table of today."""
-    table = START + HEAD + "".join(map(row, DENOISERS.values())) + END
+    table = START + HEAD + "".join(map(row, FILTERS.values())) + END
     return re.sub(
         f"{re.escape(START)}.*{re.escape(END)}", lambda _: table, PAGE.read_text(), flags=re.S
     )

@@ -31,7 +31,7 @@ from benchmarks.quality.scenes import ECD_ROTATIONS, real
 
 import evcrisp
 from evcrisp.core.sensor_data import Imu
-from evcrisp.optimize import Status
+from evcrisp.core.status import Status
 from evcrisp.pipeline.tracking import Windows, track
 
 #: Rows of the tables: method and what differs from its defaults.

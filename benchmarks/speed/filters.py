@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.measure import edge_events, interleaved, rates, report
 
 import evcrisp
-from evcrisp.filters import DENOISERS, denoise
+from evcrisp.filters import FILTERS, denoise
 
 TAU_US = 2_000
 
@@ -120,7 +120,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--recording", type=Path, help="a real recording, to be measured as well")
     parser.add_argument(
-        "--filters", nargs="*", default=sorted(set(DENOISERS) - NETWORKS), help="which to measure"
+        "--filters", nargs="*", default=sorted(set(FILTERS) - NETWORKS), help="which to measure"
     )
     options = parser.parse_args()
     events = edge_events(options.events)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evcrisp import ConfigError, EventDataError, Events
-from evcrisp.filters import DENOISERS, Labels, denoise, denoiser
+from evcrisp.filters import FILTERS, Labels, denoise, denoiser
 
 RESOLUTION = (24, 18)
 
@@ -46,10 +46,10 @@ def assert_same(one, other):
 
 
 #: Every denoiser with its defaults, and with each of its presets.
-SETTINGS = [(name, preset) for name, kind in DENOISERS.items() for preset in (None, *kind.presets)]
+SETTINGS = [(name, preset) for name, kind in FILTERS.items() for preset in (None, *kind.presets)]
 
 
-@pytest.fixture(params=sorted(DENOISERS))
+@pytest.fixture(params=sorted(FILTERS))
 def name(request):
     return request.param
 
@@ -72,7 +72,7 @@ def test_a_limit_on_the_score_tells_signal_from_noise(name, preset):
         assert kept.min() > dropped.max()
 
 
-@pytest.mark.parametrize("name", sorted(DENOISERS))
+@pytest.mark.parametrize("name", sorted(FILTERS))
 @settings(deadline=None, max_examples=15)
 @given(cuts=st.lists(st.integers(0, 1500), max_size=6), seed=st.integers(0, 3))
 def test_labels_do_not_depend_on_how_the_stream_is_cut(name, cuts, seed):
@@ -135,7 +135,7 @@ def test_events_of_another_sensor_are_refused(name):
 
 def test_settings_that_are_no_numbers_are_refused(name):
     """Whatever a limit of infinity might mean: it makes scores that are no numbers."""
-    kind = DENOISERS[name]
+    kind = FILTERS[name]
     for field in dataclasses.fields(kind):
         if field.type in (int, float):
             for value in (np.nan, np.inf, -np.inf):
@@ -144,7 +144,7 @@ def test_settings_that_are_no_numbers_are_refused(name):
 
 
 def test_a_denoiser_is_a_value_that_says_what_it_is(name):
-    kind = DENOISERS[name]
+    kind = FILTERS[name]
     assert dataclasses.is_dataclass(kind)
     assert kind() == kind()
     assert kind.name == name
@@ -162,7 +162,7 @@ def test_numbers_of_numpy_are_numbers(name):
     events = events_for(name)
     plain = {
         field.name: getattr(denoiser(name), field.name)
-        for field in dataclasses.fields(DENOISERS[name])
+        for field in dataclasses.fields(FILTERS[name])
     }
     numbers = {k: v for k, v in plain.items() if type(v) in (int, float)}
     kinds = {int: np.int32, float: np.float64}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from evcrisp import Events, Window, simulate
+from evcrisp.core.status import Status
 from evcrisp.estimators import ESTIMATORS
 from evcrisp.motion import MOTION_MODELS
-from evcrisp.optimize import Status
 
 RESOLUTION = (64, 48)
 

@@ -3,7 +3,7 @@
 import importlib.util
 from pathlib import Path
 
-from evcrisp.filters import DENOISERS
+from evcrisp.filters import FILTERS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -17,6 +17,6 @@ def test_the_table_is_made_from_the_filters():
 
 def test_every_preset_is_explained():
     page = (DOCS / "filters.md").read_text()
-    presets = {preset for kind in DENOISERS.values() for preset in kind.presets}
+    presets = {preset for kind in FILTERS.values() for preset in kind.presets}
     for preset in presets:
         assert f"| `{preset}` |" in page

@@ -3,7 +3,7 @@
 import importlib.util
 from pathlib import Path
 
-from evcrisp.filters import DENOISERS
+from evcrisp.filters import FILTERS
 from evcrisp.io import READERS, WRITERS
 
 ROOT = Path(__file__).parents[2]
@@ -34,5 +34,5 @@ def test_every_format_has_a_row():
 
 def test_every_denoiser_is_in_the_api_page():
     page = (ROOT / "docs" / "api.md").read_text()
-    for denoiser in DENOISERS.values():
+    for denoiser in FILTERS.values():
         assert f"evcrisp.filters.{denoiser.__name__}" in page

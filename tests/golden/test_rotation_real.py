@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp.optimize import Status
+from evcrisp.core.status import Status
 from evcrisp.pipeline.tracking import Windows
 
 #: Windows of the Event Camera Dataset and what a plain fit gave, rad/s; good for sign, axis and the 15 % level.

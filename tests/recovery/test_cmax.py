@@ -5,6 +5,7 @@ import pytest
 
 from evcrisp import Camera, Events, Window, simulate
 from evcrisp.contrast import POLARITIES, ContrastMap
+from evcrisp.core.status import Status
 from evcrisp.estimators import ESTIMATORS
 from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.baselines.cmax import Cmax
@@ -15,7 +16,7 @@ from evcrisp.estimators.joint.exact import ExactRegret
 from evcrisp.estimators.joint.paper import PaperRegret
 from evcrisp.motion import MOTION_MODELS
 from evcrisp.objectives import OBJECTIVES
-from evcrisp.optimize import SOLVERS, Status
+from evcrisp.optimize import SOLVERS
 from evcrisp.search.collapse_penalty import MAX_LOG_AREA, log_area_change
 from evcrisp.search.search import SearchConfig
 

@@ -5,9 +5,9 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, Events, UnknownNameError
+from evcrisp.core.status import Status
 from evcrisp.estimators.estimate import _tell_ideal_lens
 from evcrisp.estimators.significance import STILL
-from evcrisp.optimize import Status
 from evcrisp.pipeline.label_merging import vote
 from evcrisp.pipeline.tracking import Windows, track
 from evcrisp.simulation import DEFAULT_THETA

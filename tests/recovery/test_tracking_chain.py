@@ -8,11 +8,11 @@ import pytest
 
 import evcrisp
 from evcrisp import Events
+from evcrisp.core.status import Status
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
 from evcrisp.filters import denoise
 from evcrisp.motion import motion_model
-from evcrisp.optimize import Status
 from evcrisp.pipeline.label_merging import vote
 from evcrisp.pipeline.tracking import Windows, track
 

@@ -80,9 +80,9 @@ class FigureSource:
         """Return labels and scores of a window, by a method or by a filter."""
         from evcrisp.core.registry import lookup
         from evcrisp.estimators.registry import ESTIMATORS
-        from evcrisp.filters import DENOISERS, denoise
+        from evcrisp.filters import FILTERS, denoise
 
-        lookup({**ESTIMATORS, **DENOISERS}, name, "method or filter")
+        lookup({**ESTIMATORS, **FILTERS}, name, "method or filter")
         if name in ESTIMATORS:
             result = self._estimate(window, name)
             return result.signal, result.score
@@ -106,12 +106,12 @@ class FigureSource:
         return estimates
 
     def _front(self, window: Window) -> "ParetoFront":
-        from evcrisp.core.registry import configured
+        from evcrisp.core.registry import build
         from evcrisp.estimators.estimate import model_for
         from evcrisp.estimators.joint.exact import ExactRegret
         from evcrisp.estimators.joint.pareto import pareto_front
 
-        config = configured({"exact": ExactRegret}, "exact", "method", self.params)
+        config = build({"exact": ExactRegret}, "exact", "method", **self.params)
         model = model_for(self.motion, window.events.resolution, self.camera)
         return pareto_front(window, model, config, n_points=self.n_points)
 

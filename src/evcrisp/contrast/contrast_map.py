@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.contrast.gaussian_taps import gaussian_radius, gaussian_taps
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
+from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_lengths
-
-Floats = NDArray[np.float64]
 
 #: Footprints of an event by name: what they are.
 FOOTPRINTS: dict[str, str] = {

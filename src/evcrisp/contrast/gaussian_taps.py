@@ -4,9 +4,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from evcrisp.core.types import Floats
 
 #: Filters and stencils end here, where 6e-5 of a Gaussian's weight is left.
 REACH_SIGMAS = 4.0

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.registry import lookup
-
-Floats = NDArray[np.float64]
+from evcrisp.core.types import Floats
 
 #: What the polarity of an event does, by name.
 POLARITIES: dict[str, str] = {

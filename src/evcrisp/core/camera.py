@@ -8,12 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.lens import TOLERANCE, bend_seen, unbend
-
-Floats = NDArray[np.float64]
+from evcrisp.core.types import Floats
 
 _LOG = logging.getLogger(__name__)
 

@@ -12,12 +12,95 @@
 """
 
 import functools
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 
+class _NotGiven:
+    """Marks an error without a value; None can be a wrong value."""
+
+    def __repr__(self) -> str:
+        return "NOT_GIVEN"
+
+    def __reduce__(self) -> str:
+        return "NOT_GIVEN"
+
+
+NOT_GIVEN = _NotGiven()
+
+#: Names a parameter for a reader: of the library, or of the command line.
+NameOf = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Remedy for an error: an action, and the parameter and value that bring it about.
+
+    Examples
+    --------
+    >>> Setting("Keep the events before the damage", "on_error", "truncate").text()
+    "Keep the events before the damage with `on_error='truncate'`."
+    """
+
+    action: str
+    parameter: str
+    value: object
+
+    def text(self) -> str:
+        """Return the remedy as a sentence for users of the library."""
+        return f"{self.action} with `{self.parameter}={self.value!r}`."
+
+
 class EvError(Exception):
-    """Base of all errors that evcrisp raises on purpose."""
+    """Base of all errors that evcrisp raises on purpose.
+
+    Parameters
+    ----------
+    problem : str
+        A whole sentence; or, with ``parameter``, what the parameter must be, such as
+        "must be positive".
+    parameter : str, optional
+        Name of the wrong argument or configuration field.
+    value : object, optional
+        The value that was given.
+    remedy : str or Setting, optional
+        What to do, as a sentence.
+
+    Examples
+    --------
+    >>> print(ConfigError("must be positive", parameter="tau_us", value=-5, remedy="Give 1000."))
+    `tau_us` must be positive; got -5. Give 1000.
+    """
+
+    def __init__(
+        self,
+        problem: str = "",
+        *,
+        parameter: str | None = None,
+        value: object = NOT_GIVEN,
+        remedy: str | Setting | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.parameter = parameter
+        self.value = value
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return self.text(lambda parameter: f"`{parameter}`", Setting.text)
+
+    def text(self, name_of: NameOf, remedy_text: Callable[[Setting], str]) -> str:
+        """Return the message with parameters and remedies named for its reader."""
+        text = self.problem
+        if self.parameter is not None:
+            got = "" if self.value is NOT_GIVEN else f"; got {self.value!r}"
+            text = f"{name_of(self.parameter)} {text}{got}."
+        if self.remedy is None:
+            return text
+        remedy = self.remedy if isinstance(self.remedy, str) else remedy_text(self.remedy)
+        return f"{text} {remedy}"
 
 
 class EventDataError(EvError, ValueError):
@@ -25,7 +108,7 @@ class EventDataError(EvError, ValueError):
 
 
 class ConfigError(EvError, ValueError):
-    """A setting that cannot be."""
+    """A setting that is not possible."""
 
 
 class UnknownNameError(EvError, LookupError):
@@ -33,7 +116,7 @@ class UnknownNameError(EvError, LookupError):
 
 
 class OutputError(EvError, OSError):
-    """A result that cannot be put where it was asked for."""
+    """A result that cannot be written where it was requested."""
 
 
 class FormatError(EvError, ValueError):

@@ -3,9 +3,8 @@
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from evcrisp.core.types import Floats
 
 #: ``(k1, k2, p1, p2, k3)`` in the order of OpenCV.
 Distortion = tuple[float, float, float, float, float]

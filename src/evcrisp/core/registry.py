@@ -1,18 +1,131 @@
-"""Look a part up by name, or say which names there are."""
+"""Registries: parts by name, built in, registered at run time, or from installed packages."""
 
 import difflib
 import importlib
 import inspect
+import logging
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from evcrisp.core.errors import ConfigError, MissingExtraError, UnknownNameError
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+_LOG = logging.getLogger(__name__)
+
 T = TypeVar("T")
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """Parts of one kind by name. A built-in part is imported when it is first looked up.
+
+    Parameters
+    ----------
+    kind : str
+        What the parts are, for messages: "filter".
+    parts : mapping of str to str
+        Built-in parts: name to "module:attribute", in the order of lists.
+    group : str, optional
+        Group of entry points through which installed packages add parts: "evcrisp.filters".
+    calls : bool
+        Whether the attribute is called without arguments to make the part.
+
+    Examples
+    --------
+    >>> numbers = Registry("number type", {"fraction": "fractions:Fraction"})
+    >>> numbers["fraction"](1, 2)
+    Fraction(1, 2)
+    >>> list(numbers)
+    ['fraction']
+    """
+
+    def __init__(
+        self, kind: str, parts: Mapping[str, str], *, group: str | None = None, calls: bool = False
+    ) -> None:
+        self.kind = kind
+        self.group = group
+        self._calls = calls
+        self._paths = dict(parts)
+        self._loaded: dict[str, T] = {}
+        self._entry_points: dict[str, EntryPoint] | None = None
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        names = (*self._paths, *self._loaded, *self._installed())
+        return iter(dict.fromkeys(name for name in names if not self._is_broken(name)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._paths or name in self._loaded or name in list(self)
+
+    def register(self, part: T, name: str | None = None, *, overwrite: bool = False) -> T:
+        """Add a part under its ``name`` attribute, or another name; return it.
+
+        Raises
+        ------
+        ConfigError
+            If it has no name, or the name is taken and ``overwrite`` is False.
+        """
+        name = getattr(part, "name", None) if name is None else name
+        if not isinstance(name, str) or not name:
+            raise ConfigError(
+                f"A {self.kind} needs a `name`, a string; got {name!r}. Define it as a class attribute."
+            )
+        if name in self and not overwrite and self._loaded.get(name) is not part:
+            raise ConfigError(
+                f"There is a {self.kind} {name!r} already. Choose another name, or give `overwrite=True`."
+            )
+        self._loaded[name] = part
+        return part
+
+    def unregister(self, name: str) -> None:
+        """Remove a registered part; a built-in part of that name comes back."""
+        self._loaded.pop(name, None)
+
+    def _load(self, name: str) -> T:
+        if name in self._paths:
+            module, _, attribute = self._paths[name].partition(":")
+            part = getattr(importlib.import_module(module), attribute)
+        elif name in self._installed():
+            part = self._installed()[name].load()
+        else:
+            raise KeyError(name)
+        return part() if self._calls and isinstance(part, type) else part
+
+    def _installed(self) -> "dict[str, EntryPoint]":
+        """Return the entry points of installed packages; built-in names win."""
+        if self._entry_points is None:
+            from importlib.metadata import entry_points  # not needed by most programs
+
+            found = () if self.group is None else entry_points(group=self.group)
+            self._entry_points = {p.name: p for p in found if p.name not in self._paths}
+        return self._entry_points
+
+    def _is_broken(self, name: str) -> bool:
+        """Load an installed part; log a warning and drop it if its package cannot be imported."""
+        if name in self._paths or name in self._loaded:
+            return False
+        try:
+            self[name]
+        except Exception as error:
+            where = self._installed().pop(name).value
+            _LOG.warning(
+                "The %s %r of an installed package (%s) is left out: %s: %s",
+                self.kind, name, where, type(error).__name__, error,
+            )  # fmt: skip
+            return True
+        return False
 
 
 def lookup(table: Mapping[str, T], name: str, what: str) -> T:
@@ -21,36 +134,61 @@ def lookup(table: Mapping[str, T], name: str, what: str) -> T:
         return table[name]
     except (KeyError, TypeError):
         name = str(name)
-        close = difflib.get_close_matches(name, table, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
         raise UnknownNameError(
-            f"Unknown {what} {name!r}.{hint} Known: {', '.join(sorted(table))}."
+            f"Unknown {what} {name!r}.{_hint(name, table)} Known: {', '.join(sorted(table))}."
         ) from None
 
 
-def configured(
-    table: Mapping[str, type[T]], name: str, what: str, options: Mapping[str, object]
-) -> T:
-    """Build ``table[name](**options)``, or say which names or options there are."""
-    kind = lookup(table, name, what)
-    known = set(inspect.signature(kind).parameters)
-    unknown = sorted(set(options) - known)
-    if unknown:
-        close = difflib.get_close_matches(unknown[0], known, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+def build(table: Mapping[str, type[T]], part: str | type[T] | T, what: str, /, **options: Any) -> T:
+    """Return a configured part: by name, as a class, or as an object that is ready.
+
+    Parameters
+    ----------
+    table : mapping of str to type
+        The registry.
+    part : str, type or object
+        Name or class to be called with ``options``; or an object, which takes none.
+    what : str
+        Kind of the part, for messages.
+
+    Raises
+    ------
+    UnknownNameError, ConfigError
+        If the name is unknown, an option does not exist, or a value has the wrong type.
+    """
+    if not isinstance(part, (str, type)):
+        if isinstance(part, (int, float, complex, bytes, list, tuple, dict, set)) or part is None:
+            raise UnknownNameError(
+                f"Unknown {what} {part!r}. Known: {', '.join(sorted(table))}; or give an object."
+            )
+        if options:
+            raise ConfigError(
+                f"The {what} is an object already; got the options {', '.join(sorted(options))} too. "
+                f"Give them to `{type(part).__name__}(...)`."
+            )
+        return part
+    kind = lookup(table, part, what) if isinstance(part, str) else part
+    name = part if isinstance(part, str) else getattr(part, "name", part.__name__)
+    parameters = inspect.signature(kind).parameters
+    for option in sorted(set(options) - set(parameters)):
         raise ConfigError(
-            f"The {what} {name!r} has no option {unknown[0]!r}.{hint} "
-            f"Known: {', '.join(sorted(known)) or 'none'}."
+            f"The {what} {name!r} has no option {option!r}.{_hint(option, parameters)} "
+            f"Known: {', '.join(sorted(parameters)) or 'none'}."
         )
     # A number of numpy has no room for times of years, and lacks methods of Python's numbers.
     plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in options.items()}
     for option, value in plain.items():
-        _check_kind(what, name, option, value, inspect.signature(kind).parameters[option].default)
+        _check_type(what, name, option, value, parameters[option].default)
     return kind(**plain)
 
 
-def _check_kind(what: str, name: str, option: str, value: object, default: object) -> None:
-    """Compare the kind of a value with that of the default, where there is one to compare with."""
+def _hint(name: str, known: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def _check_type(what: str, name: str, option: str, value: object, default: object) -> None:
+    """Compare the type of a value with that of the default, where there is one."""
     is_bool = isinstance(value, bool)
     fits = {
         bool: ("true or false", is_bool),

@@ -1,13 +1,76 @@
-"""Turn what a user gives into columns that keep the contract of events, or say what breaks it."""
+"""Validate arguments: parameters of configurations, and columns of events."""
 
+import math
+import numbers
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.core.errors import EventDataError
+from evcrisp.core.errors import ConfigError, EventDataError, Setting
+
+
+def check_number(
+    name: str,
+    value: Any,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    open_low: bool = False,
+    whole: bool = False,
+    remedy: str | Setting | None = None,
+) -> None:
+    """Raise unless ``value`` is a finite number in a range.
+
+    Parameters
+    ----------
+    name, value : str, object
+        The parameter.
+    low, high : float
+        Bounds, both allowed; infinite for none.
+    open_low : bool
+        Exclude ``low``.
+    whole : bool
+        Require an integer.
+    remedy : str or Setting, optional
+        What to do.
+
+    Examples
+    --------
+    >>> check_number("k", 9, 1, 6, whole=True)
+    Traceback (most recent call last):
+    evcrisp.core.errors.ConfigError: `k` must be a whole number in 1..6; got 9.
+    """
+    kind = numbers.Integral if whole else numbers.Real
+    fits = isinstance(value, kind) and not isinstance(value, bool)
+    if fits and math.isfinite(value) and low <= value <= high and not (open_low and value == low):
+        return
+    noun = "a whole number" if whole else "a number"
+    if math.isinf(low) and math.isinf(high):
+        wanted = noun if whole else "a finite number"
+    elif math.isinf(high):
+        positive = (open_low and low == 0) or (whole and low == 1)
+        wanted = f"a positive {noun[2:]}" if positive else f"{noun}, {low:g} or more"
+    elif open_low:
+        wanted = f"{noun} above {low:g} and at most {high:g}"
+    else:
+        wanted = f"{noun} in {low:g}..{high:g}"
+    raise ConfigError(f"must be {wanted}", parameter=name, value=value, remedy=remedy)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
+    """Raise unless ``value`` is one of the choices.
+
+    Examples
+    --------
+    >>> check_choice("start", "zero", ("search", "zero"))
+    """
+    choices = tuple(choices)
+    if value not in choices:
+        known = ", ".join(map(repr, choices))
+        raise ConfigError(f"must be one of {known}", parameter=name, value=value)
 
 
 def read_only(column: NDArray[Any]) -> NDArray[Any]:

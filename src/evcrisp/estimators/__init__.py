@@ -1,6 +1,5 @@
-"""Methods that find the motion of a window, label its events, or both: where the parts meet."""
+"""Methods that find the motion of a window, label its events, or both."""
 
-from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.estimators.result import Estimate, Estimator, Regret
+import lazy_loader
 
-__all__ = ["ESTIMATORS", "Estimate", "Estimator", "Regret"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.result import Estimate
 from evcrisp.optimize import SolverResult
 from evcrisp.search.alignment import WindowData
-
-Floats = NDArray[np.float64]
 
 
 def support(data: WindowData, theta: Floats, contrast: ContrastMap) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from evcrisp.core.camera import Camera, tell_doubt
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
-from evcrisp.core.registry import configured
+from evcrisp.core.registry import build
 from evcrisp.core.windows import Window
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate, Estimator
@@ -70,7 +70,7 @@ def estimate(
     True
     """
     window = as_window(events)
-    estimator = configured(ESTIMATORS, method, "method", params)
+    estimator = build(ESTIMATORS, method, "method", **params)
     model = model_for(motion, window.events.resolution, camera)
     return doubted(estimator.run(window, model, checked_theta(theta0, model)))
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.hot_pixels import of_hot_pixels
 from evcrisp.estimators.result import Estimate, Estimator
 from evcrisp.motion import MotionModel
 from evcrisp.search.alignment import WindowData
-
-Floats = NDArray[np.float64]
 
 #: Events count for a time constant of this length. A pixel of 20 Hz is then told from noise of 1 Hz.
 MEMORY_US = 1_000_000

@@ -1,22 +1,20 @@
-"""The methods by name."""
+"""Estimators by name."""
 
-from evcrisp.estimators.auto.auto import AutoRegret
-from evcrisp.estimators.baselines.cmax import Cmax
-from evcrisp.estimators.baselines.eja import Eja
-from evcrisp.estimators.baselines.entropy import Entropy
-from evcrisp.estimators.baselines.sequential import BafCmax, Sequential
-from evcrisp.estimators.joint.exact import ExactRegret
-from evcrisp.estimators.joint.paper import PaperRegret
+from evcrisp.core.registry import Registry
 from evcrisp.estimators.result import Estimator
 
 #: Methods by name, the default first.
-ESTIMATORS: dict[str, type[Estimator]] = {
-    AutoRegret.name: AutoRegret,
-    ExactRegret.name: ExactRegret,
-    PaperRegret.name: PaperRegret,
-    Cmax.name: Cmax,
-    Sequential.name: Sequential,
-    BafCmax.name: BafCmax,
-    Eja.name: Eja,
-    Entropy.name: Entropy,
-}
+ESTIMATORS: Registry[type[Estimator]] = Registry(
+    "method",
+    {
+        "auto": "evcrisp.estimators.auto.auto:AutoRegret",
+        "exact": "evcrisp.estimators.joint.exact:ExactRegret",
+        "paper": "evcrisp.estimators.joint.paper:PaperRegret",
+        "cmax": "evcrisp.estimators.baselines.cmax:Cmax",
+        "sequential": "evcrisp.estimators.baselines.sequential:Sequential",
+        "baf+cmax": "evcrisp.estimators.baselines.sequential:BafCmax",
+        "eja": "evcrisp.estimators.baselines.eja:Eja",
+        "entropy": "evcrisp.estimators.baselines.entropy:Entropy",
+    },
+    group="evcrisp.estimators",
+)

@@ -6,11 +6,10 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.motion import MotionModel
-from evcrisp.optimize import Status
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -10,7 +10,6 @@ from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.joint.problem import event_peak
 from evcrisp.estimators.result import Estimate
-from evcrisp.optimize import Status
 from evcrisp.search.alignment import WindowData
 from evcrisp.search.scaling import Scaling
 
@@ -35,7 +34,7 @@ STILL = (
 
 def doubted(result: Estimate) -> Estimate:
     """Return an estimate, with a warning if its motion cannot be told from none."""
-    if result.status not in (Status.CONVERGED, Status.MAX_ITER) or result.warnings:
+    if not result.status.is_usable or result.warnings:
         return result
     events = result.window.events
     span_s = (int(events.t[-1]) - int(events.t[0])) / 1e6

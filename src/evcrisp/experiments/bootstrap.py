@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from evcrisp.core.types import Floats
 
 #: Error conventions -> how the mean squares of the axes (..., m) become one number.
 CONVENTIONS = {

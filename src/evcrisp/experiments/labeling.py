@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
+from evcrisp.core.types import Bools
 from evcrisp.experiments.methods import Method
 from evcrisp.filters import Denoiser
 from evcrisp.pipeline.label_merging import vote
 from evcrisp.pipeline.tracking import Windows, track
-
-Bools = NDArray[np.bool_]
 
 
 def labeled(

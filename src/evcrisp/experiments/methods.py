@@ -8,10 +8,10 @@ from typing import Any, Literal, cast
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.core.errors import EvError
-from evcrisp.core.registry import configured, lookup
+from evcrisp.core.registry import build, lookup
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimator
-from evcrisp.filters import DENOISERS, Denoiser, denoiser
+from evcrisp.filters import FILTERS, Denoiser, denoiser
 
 Kind = Literal["filter", "estimator", "zero"]
 
@@ -31,7 +31,7 @@ class Method:
     kind : {"filter", "estimator", "zero"}
         Event by event, window by window, or an output of zero for comparison.
     name : str
-        Name in ``DENOISERS`` or ``ESTIMATORS``.
+        Name in ``FILTERS`` or ``ESTIMATORS``.
     params : mapping
         Parameters; ``sigma_px`` of an estimator is that of its contrast map.
     n_hyper : int, optional
@@ -55,7 +55,7 @@ class Method:
 
     def denoiser(self) -> Denoiser:
         """Return the filter, with the parameters of E-MLB where it has them."""
-        preset = "emlb" if "emlb" in DENOISERS[self.name].presets else None
+        preset = "emlb" if "emlb" in FILTERS[self.name].presets else None
         return denoiser(self.name, preset, self.params)
 
     def options(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Method:
 
     def estimator(self) -> Estimator:
         """Return the estimator."""
-        return configured(ESTIMATORS, self.name, "method", self.options())
+        return build(ESTIMATORS, self.name, "method", **self.options())
 
     def config(self) -> dict[str, Any]:
         """Return everything that decides its results, defaults included, as JSON types."""
@@ -81,7 +81,7 @@ class Method:
 
     def missing(self) -> str | None:
         """Say why it cannot run here; None if it can."""
-        if self.kind == "filter" and self.name not in DENOISERS:
+        if self.kind == "filter" and self.name not in FILTERS:
             return f"there is no denoiser {self.name!r}"
         if self.name == "edncnn" and importlib.util.find_spec("torch") is None:
             return 'it needs torch: pip install "evcrisp[torch]"'

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
-from evcrisp.core.registry import configured, lookup
+from evcrisp.core.registry import build, lookup
 from evcrisp.filters.protocol import Denoiser, Labels
-from evcrisp.filters.registry import DENOISERS
+from evcrisp.filters.registry import FILTERS
 
 
 def denoiser(
@@ -17,7 +17,7 @@ def denoiser(
     >>> denoiser("baf", params={"tau_us": 2000}).tau_us
     2000
     """
-    kind = lookup(DENOISERS, name, "denoiser")
+    kind = lookup(FILTERS, name, "denoiser")
     chosen: Mapping[str, object] = {}
     if preset is not None:
         if preset not in kind.presets:
@@ -26,7 +26,7 @@ def denoiser(
                 f"Known: {', '.join(sorted(kind.presets)) or 'none'}."
             )
         chosen = kind.presets[preset]
-    return configured(DENOISERS, name, "denoiser", {**chosen, **(params or {})})
+    return build(FILTERS, name, "filter", **{**chosen, **(params or {})})
 
 
 def denoise(
@@ -39,7 +39,7 @@ def denoise(
     events : Events
         One recording, or its beginning.
     name : str
-        Denoiser; one of the keys of ``evcrisp.filters.DENOISERS``.
+        Denoiser; one of the keys of ``evcrisp.filters.FILTERS``.
     preset : str, optional
         Parameters that reproduce another implementation, such as "emlb"; ``presets`` of the
         denoiser has them.

@@ -1,55 +1,35 @@
-"""The denoisers by name."""
+"""Filters by name."""
 
-from evcrisp.filters.bursts.hot_pixel import HotPixel
-from evcrisp.filters.bursts.iets import Iets
-from evcrisp.filters.bursts.refractory import Refractory
-from evcrisp.filters.bursts.stc import Stc
-from evcrisp.filters.bursts.trail import Trail
-from evcrisp.filters.density.dbscan import Dbscan
-from evcrisp.filters.density.density import Density
-from evcrisp.filters.density.fastdecay import FastDecay
-from evcrisp.filters.density.hashheat import HashHeat
-from evcrisp.filters.density.pugm import Pugm
-from evcrisp.filters.density.red import Red
-from evcrisp.filters.learned.edncnn import Edncnn
-from evcrisp.filters.learned.mlpf import Mlpf
-from evcrisp.filters.neighborhood.activity import Activity
-from evcrisp.filters.neighborhood.baf import Baf
-from evcrisp.filters.neighborhood.dwf import Dwf
-from evcrisp.filters.neighborhood.evflow import EvFlow
-from evcrisp.filters.neighborhood.knoise import KNoise
-from evcrisp.filters.neighborhood.padala import Padala
-from evcrisp.filters.neighborhood.stcf import Stcf
-from evcrisp.filters.neighborhood.ts import Ts
-from evcrisp.filters.neighborhood.ynoise import YNoise
+from evcrisp.core.registry import Registry
 from evcrisp.filters.protocol import Denoiser
-from evcrisp.filters.raw import Raw
 
-_ALL: tuple[type[Denoiser], ...] = (
-    Raw,
-    Baf,
-    Stcf,
-    Dwf,
-    KNoise,
-    YNoise,
-    Density,
-    Ts,
-    Refractory,
-    HotPixel,
-    Padala,
-    EvFlow,
-    HashHeat,
-    Activity,
-    Stc,
-    Trail,
-    FastDecay,
-    Red,
-    Iets,
-    Pugm,
-    Dbscan,
-    Mlpf,
-    Edncnn,
+#: Filters by name, in the order of lists.
+FILTERS: Registry[type[Denoiser]] = Registry(
+    "filter",
+    {
+        "raw": "evcrisp.filters.raw:Raw",
+        "baf": "evcrisp.filters.neighborhood.baf:Baf",
+        "stcf": "evcrisp.filters.neighborhood.stcf:Stcf",
+        "dwf": "evcrisp.filters.neighborhood.dwf:Dwf",
+        "knoise": "evcrisp.filters.neighborhood.knoise:KNoise",
+        "ynoise": "evcrisp.filters.neighborhood.ynoise:YNoise",
+        "density": "evcrisp.filters.density.density:Density",
+        "ts": "evcrisp.filters.neighborhood.ts:Ts",
+        "refractory": "evcrisp.filters.bursts.refractory:Refractory",
+        "hotpixel": "evcrisp.filters.bursts.hot_pixel:HotPixel",
+        "padala": "evcrisp.filters.neighborhood.padala:Padala",
+        "evflow": "evcrisp.filters.neighborhood.evflow:EvFlow",
+        "hashheat": "evcrisp.filters.density.hashheat:HashHeat",
+        "activity": "evcrisp.filters.neighborhood.activity:Activity",
+        "stc": "evcrisp.filters.bursts.stc:Stc",
+        "trail": "evcrisp.filters.bursts.trail:Trail",
+        "fastdecay": "evcrisp.filters.density.fastdecay:FastDecay",
+        "red": "evcrisp.filters.density.red:Red",
+        "iets": "evcrisp.filters.bursts.iets:Iets",
+        "pugm": "evcrisp.filters.density.pugm:Pugm",
+        "dbscan": "evcrisp.filters.density.dbscan:Dbscan",
+        "mlpf": "evcrisp.filters.learned.mlpf:Mlpf",
+        "edncnn": "evcrisp.filters.learned.edncnn:Edncnn",
+    },
+    group="evcrisp.filters",
 )
-
-#: Denoisers by name.
-DENOISERS: dict[str, type[Denoiser]] = {kind.name: kind for kind in _ALL}

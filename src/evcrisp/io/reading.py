@@ -9,7 +9,7 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import lookup
 from evcrisp.core.validation import as_resolution
-from evcrisp.io.detect import detect
+from evcrisp.io.detection import detect
 from evcrisp.io.recording import OnError, Recording
 from evcrisp.io.registry import READERS
 
@@ -78,3 +78,7 @@ def read(
     """
     with open_recording(path, format=format, resolution=resolution, on_error=on_error) as recording:
         return recording.read()
+
+
+#: The public name, as in other imaging libraries: ``evcrisp.open``.
+open = open_recording

@@ -1,68 +1,56 @@
-"""The tables of formats: one line each, written by hand."""
+"""File formats by name: readers and writers."""
 
-from evcrisp.io.aedat.aedat2 import Aedat2Reader
-from evcrisp.io.aedat.aedat4 import Aedat4Reader
-from evcrisp.io.aedat.aedat4_writer import Aedat4Writer
-from evcrisp.io.aedat.aedat31 import Aedat31Reader
-from evcrisp.io.arrays.mat import MatReader
-from evcrisp.io.arrays.npy import ColumnsReader, ColumnsWriter, NpyReader
-from evcrisp.io.arrays.npz import NpzReader, NpzWriter
-from evcrisp.io.hdf5.dsec import DsecWriter
-from evcrisp.io.hdf5.reader import LAYOUTS, Hdf5Reader
-from evcrisp.io.other.es import EsReader, EsWriter
-from evcrisp.io.other.nmnist import NmnistReader
-from evcrisp.io.prophesee.dat import DatReader, DatWriter
-from evcrisp.io.prophesee.evt import Evt2Reader, Evt3Reader, Evt21Reader, RawReader
-from evcrisp.io.prophesee.evt_writers import Evt2Writer, Evt3Writer
+from evcrisp.core.registry import Registry
 from evcrisp.io.protocol import Reader, Writer
-from evcrisp.io.ros.ros1 import Ros1Reader
-from evcrisp.io.ros.ros2 import Ros2Reader
-from evcrisp.io.text.csv import CsvReader, CsvWriter
-from evcrisp.io.text.ecd import EcdReader, EcdWriter
-from evcrisp.io.text.ecd_zip import EcdZipReader, EcdZipWriter
 
 #: Readers by name. Detection asks them in this order; formats without a magic number come last.
-READERS: dict[str, Reader] = {
-    reader.name: reader
-    for reader in (
-        NpzReader(),
-        Aedat4Reader(),
-        *LAYOUTS,
-        Hdf5Reader(),
-        Ros1Reader(),
-        Ros2Reader(),
-        RawReader(),
-        Evt3Reader(),
-        Evt2Reader(),
-        Evt21Reader(),
-        DatReader(),
-        Aedat2Reader(),
-        Aedat31Reader(),
-        EsReader(),
-        MatReader(),
-        NpyReader(),
-        EcdZipReader(),
-        ColumnsReader(),
-        CsvReader(),
-        EcdReader(),
-        NmnistReader(),
-    )
-}
+READERS: Registry[Reader] = Registry(
+    "format",
+    {
+        "npz": "evcrisp.io.arrays.npz:NpzReader",
+        "aedat4": "evcrisp.io.aedat.aedat4:Aedat4Reader",
+        "dsec": "evcrisp.io.hdf5.dsec:DsecReader",
+        "mvsec": "evcrisp.io.hdf5.mvsec:MvsecReader",
+        "m3ed": "evcrisp.io.hdf5.m3ed:M3edReader",
+        "prophesee-hdf5": "evcrisp.io.hdf5.prophesee:PropheseeHdf5Reader",
+        "hdf5": "evcrisp.io.hdf5.reader:Hdf5Reader",
+        "ros1": "evcrisp.io.ros.ros1:Ros1Reader",
+        "ros2": "evcrisp.io.ros.ros2:Ros2Reader",
+        "raw": "evcrisp.io.prophesee.evt:RawReader",
+        "evt3": "evcrisp.io.prophesee.evt:Evt3Reader",
+        "evt2": "evcrisp.io.prophesee.evt:Evt2Reader",
+        "evt21": "evcrisp.io.prophesee.evt:Evt21Reader",
+        "dat": "evcrisp.io.prophesee.dat:DatReader",
+        "aedat2": "evcrisp.io.aedat.aedat2:Aedat2Reader",
+        "aedat31": "evcrisp.io.aedat.aedat31:Aedat31Reader",
+        "es": "evcrisp.io.other.es:EsReader",
+        "mat": "evcrisp.io.arrays.mat:MatReader",
+        "npy": "evcrisp.io.arrays.npy:NpyReader",
+        "ecd-zip": "evcrisp.io.text.ecd_zip:EcdZipReader",
+        "columns": "evcrisp.io.arrays.npy:ColumnsReader",
+        "csv": "evcrisp.io.text.csv:CsvReader",
+        "ecd": "evcrisp.io.text.ecd:EcdReader",
+        "nmnist": "evcrisp.io.other.nmnist:NmnistReader",
+    },
+    group="evcrisp.readers",
+    calls=True,
+)
 
 #: Writers by name. The first one that has a suffix is the default for it.
-WRITERS: dict[str, type[Writer]] = {
-    writer.name: writer
-    for writer in (
-        NpzWriter,
-        Aedat4Writer,
-        DsecWriter,
-        Evt3Writer,
-        Evt2Writer,
-        DatWriter,
-        EsWriter,
-        ColumnsWriter,
-        EcdWriter,
-        EcdZipWriter,
-        CsvWriter,
-    )
-}
+WRITERS: Registry[type[Writer]] = Registry(
+    "output format",
+    {
+        "npz": "evcrisp.io.arrays.npz:NpzWriter",
+        "aedat4": "evcrisp.io.aedat.aedat4_writer:Aedat4Writer",
+        "dsec": "evcrisp.io.hdf5.dsec:DsecWriter",
+        "evt3": "evcrisp.io.prophesee.evt_writers:Evt3Writer",
+        "evt2": "evcrisp.io.prophesee.evt_writers:Evt2Writer",
+        "dat": "evcrisp.io.prophesee.dat:DatWriter",
+        "es": "evcrisp.io.other.es:EsWriter",
+        "columns": "evcrisp.io.arrays.npy:ColumnsWriter",
+        "ecd": "evcrisp.io.text.ecd:EcdWriter",
+        "ecd-zip": "evcrisp.io.text.ecd_zip:EcdZipWriter",
+        "csv": "evcrisp.io.text.csv:CsvWriter",
+    },
+    group="evcrisp.writers",
+)

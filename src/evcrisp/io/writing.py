@@ -9,7 +9,7 @@ from pathlib import Path
 from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
-from evcrisp.core.registry import configured
+from evcrisp.core.registry import build
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.protocol import Closing, Extras, ExtrasSink, Sink, Writer
@@ -33,7 +33,7 @@ def writer_for(
             f"No output format has the suffix of {path.name!r}. Known: {known}. "
             f"Or name one with `format`: {', '.join(sorted(WRITERS))}."
         )
-    return configured(WRITERS, format, "output format", options or {})
+    return build(WRITERS, format, "output format", **(options or {}))
 
 
 def write(

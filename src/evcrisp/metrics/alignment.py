@@ -4,12 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evcrisp.core.errors import EventDataError
+from evcrisp.core.types import Floats
 from evcrisp.core.validation import as_resolution
-
-Floats = NDArray[np.float64]
 
 
 def flow_warp_loss(

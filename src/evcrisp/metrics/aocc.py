@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
+from evcrisp.core.types import Floats
 from evcrisp.core.validation import as_resolution
 from evcrisp.metrics.chunks import checked, chunks_of
-
-Floats = NDArray[np.float64]
 
 #: Lengths of the frames, us.
 DURATIONS_US = tuple(range(2_000, 200_001, 2_000))

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.core.errors import EventDataError
+from evcrisp.core.types import Floats
 from evcrisp.core.validation import as_column
 from evcrisp.metrics.labels import as_scores
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

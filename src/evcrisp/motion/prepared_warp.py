@@ -6,19 +6,17 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.types import Floats, Singles
 from evcrisp.core.validation import check_lengths
 from evcrisp.motion.affine import Affine
 from evcrisp.motion.homography import Homography
 from evcrisp.motion.protocol import MotionModel
 from evcrisp.motion.rotation import Rotation
 from evcrisp.motion.similarity import Similarity, Zoom
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,12 +8,10 @@ the scene is at ``t_ref``, hence ``x' = x - vx * dt`` for a plain translation.
 from collections.abc import Sequence
 from typing import ClassVar, Protocol, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
-
-Floats = NDArray[np.float64]
+from evcrisp.core.types import Floats
 
 
 class MotionModel(Protocol):

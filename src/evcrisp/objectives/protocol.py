@@ -3,11 +3,9 @@
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
-
-Floats = NDArray[np.float64]
+from evcrisp.core.types import Floats
 
 
 class Objective(Protocol):

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
 from evcrisp.optimize.counted_function import Counted, as_start
 from evcrisp.optimize.line_search import line_search
-from evcrisp.optimize.protocol import Function, SolverResult, Status
-
-Floats = NDArray[np.float64]
+from evcrisp.optimize.protocol import Function, SolverResult
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,12 +3,11 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
-from evcrisp.optimize.protocol import Function, SolverResult, Status
-
-Floats = NDArray[np.float64]
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
+from evcrisp.optimize.protocol import Function, SolverResult
 
 
 class Counted:

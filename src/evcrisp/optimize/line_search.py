@@ -3,12 +3,8 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from evcrisp.core.types import Floats
 from evcrisp.optimize.counted_function import Counted
-
-Floats = NDArray[np.float64]
 
 _ENOUGH = 1e-4  # share of the promised gain that a step must bring (Armijo)
 _TOO_STEEP = 0.9  # share of the slope that may be left after it (Wolfe)

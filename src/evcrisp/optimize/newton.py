@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
 from evcrisp.optimize.counted_function import Counted, as_start
-from evcrisp.optimize.protocol import Function, SolverResult, Status
-
-Floats = NDArray[np.float64]
+from evcrisp.optimize.protocol import Function, SolverResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,31 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from typing import ClassVar, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
 
 #: theta -> (value, gradient); the gradient is None for functions that have none.
 Function = Callable[[Floats], tuple[float, Floats | None]]
-
-
-class Status(Enum):
-    """How a search ended; not converging is a status, not an exception."""
-
-    CONVERGED = "converged"
-    MAX_ITER = "stopped after the most steps; allow more, or loosen the tolerance"
-    TOO_FEW_EVENTS = "too few events to tell a motion"
-    FLAT = "the objective does not depend on the motion"
-    COLLAPSED = (
-        "the image would grow or shrink by more than is allowed within a window (event collapse); "
-        "take shorter windows, a motion with fewer parameters, or a larger `max_log_area`"
-    )
-    OUTSIDE = "hardly any event is left on the contrast map; start from a smaller motion"
-    NOT_FINITE = "the objective is not a finite number"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.types import Floats
 from evcrisp.optimize.counted_function import as_start
 from evcrisp.optimize.grid import check_tolerances, look_around, shrinking
 from evcrisp.optimize.protocol import Function, SolverResult
-
-Floats = NDArray[np.float64]
 
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import EventDataError
 from evcrisp.core.events import Events
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.result import Estimate
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ import evcrisp
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
-from evcrisp.core.registry import configured
+from evcrisp.core.registry import build
 from evcrisp.estimators.joint.problem import RegretConfig
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
@@ -26,12 +26,8 @@ from evcrisp.io.recording import Recording
 from evcrisp.io.registry import READERS, WRITERS
 from evcrisp.io.writing import fill
 from evcrisp.motion import MOTION_MODELS, MotionModel
-from evcrisp.optimize import Status
 from evcrisp.pipeline.label_merging import LabeledChunk, vote
 from evcrisp.pipeline.tracking import Windows, track
-
-#: Ends of a search that tell no motion.
-_UNKNOWN = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.OUTSIDE)
 
 
 @dataclass(slots=True)
@@ -118,7 +114,7 @@ class _Journal:
             result.status.name.lower(),
         ]
         # What was not found is no motion of zero.
-        theta = np.full_like(result.theta, np.nan) if result.status in _UNKNOWN else result.theta
+        theta = result.theta if result.status.has_motion else np.full_like(result.theta, np.nan)
         numbers = (repr(float(value)) for value in theta)
         # Not every reader of such files knows that a comma may stand in quotes.
         doubts = " | ".join(result.warnings).replace(",", ";")
@@ -190,7 +186,7 @@ def run_to_folder(
     has_results = _has_results(folder, names, recording, overwrite=overwrite)
     stop = Stop() if stop is None else stop
     windows = Windows() if windows is None else windows
-    estimator = configured(ESTIMATORS, method, "method", params)
+    estimator = build(ESTIMATORS, method, "method", **params)
     estimates = track(recording, method, motion, camera=camera, windows=windows, **params)
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
-from evcrisp.core.registry import configured
+from evcrisp.core.registry import build
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window, by_count, by_time, ending, in_order, past_pause
 from evcrisp.estimators.baselines.sequential import OngoingFilter, Sequential
 from evcrisp.estimators.estimate import checked_theta, model_for
@@ -23,14 +23,8 @@ from evcrisp.estimators.result import Estimate, Estimator
 from evcrisp.estimators.significance import doubted
 from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel
-from evcrisp.optimize import Status
-
-Floats = NDArray[np.float64]
 
 DEFAULT_WINDOW_US = 30_000
-
-#: A motion that ended like this is where the next window starts.
-_GOOD = (Status.CONVERGED, Status.MAX_ITER)
 
 #: Share of its length that a window needs, when the recording ends within it, for a motion like that of others.
 _ENOUGH = 0.5
@@ -154,7 +148,7 @@ def track(
         raise ConfigError(
             f"`windows` must be Windows, such as `Windows(window_us=30_000)`; got {windows!r}."
         )
-    estimator = configured(ESTIMATORS, method, "method", params)
+    estimator = build(ESTIMATORS, method, "method", **params)
     chunks, resolution = _opened(source)
     if resolution is None:
         return iter(())
@@ -216,7 +210,7 @@ def _cut_short(result: Estimate, full_us: int) -> Estimate:
     """Return an estimate with a warning if the recording has ended early in its window."""
     length_us = result.window.t_end - result.window.t_start
     is_only_one = result.window.index == 0
-    if is_only_one or length_us >= _ENOUGH * full_us or result.status not in _GOOD:
+    if is_only_one or length_us >= _ENOUGH * full_us or not result.status.is_usable:
         return result
     warning = (
         f"The recording ends {length_us / 1000:.1f} ms after the start of this window of "
@@ -242,7 +236,7 @@ def _estimated(
 def _next_start(result: Estimate, theta: Floats | None) -> Floats | None:
     """Return where the next window starts; after one without evidence, the last good motion."""
     # A copy: what a user does with a result must not steer the windows after it.
-    return result.theta.copy() if result.status in _GOOD else theta
+    return result.theta.copy() if result.status.is_usable else theta
 
 
 _MIN_WINDOW_US, _MAX_WINDOW_US = 2_000, 100_000

@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap, channel_weights
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
 from evcrisp.objectives import Normalized, Objective
 from evcrisp.search.buffers import Workspace
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

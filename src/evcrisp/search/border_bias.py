@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel
 from evcrisp.search.scaling import displacement_fields, displacement_rates
-
-Floats = NDArray[np.float64]
 
 _PER_SIDE = 8
 _BAND = 0.1  # of the width or height: what counts as near a border

@@ -3,13 +3,11 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats
 from evcrisp.search.config import SearchConfig
 from evcrisp.search.multiscale_objective import Level, Problem
 from evcrisp.search.scaling import main_directions
-
-Floats = NDArray[np.float64]
 
 #: Largest displacement that is expected: a share of the larger side of the sensor, and at most so much.
 _BOUND_SHARE, _BOUND_PX = 0.18, 100.0

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel, Rotation, Translation
 from evcrisp.search.scaling import Scaling, displacement_fields, displacement_rates
-
-Floats = NDArray[np.float64]
 
 #: Largest change of log area within a window: an object may grow by 35 % in width.
 MAX_LOG_AREA = 0.6

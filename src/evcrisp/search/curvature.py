@@ -14,12 +14,10 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel, Rotation
 from evcrisp.search.scaling import displacement_fields, displacement_rates
-
-Floats = NDArray[np.float64]
 
 #: Side of the tiles over which a displacement is taken as even, px of the sensor.
 _TILE_PX = 32

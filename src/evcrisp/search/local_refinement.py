@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evcrisp.optimize import Function, Solver, SolverResult, Status
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
+from evcrisp.optimize import Function, Solver, SolverResult
 from evcrisp.search.alignment import WindowData
 from evcrisp.search.collapse_penalty import MAX_LOG_AREA, Guard, has_collapsed
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.search import MIN_EVENTS
-
-Floats = NDArray[np.float64]
 
 
 def window_scaling(data: WindowData) -> Scaling:

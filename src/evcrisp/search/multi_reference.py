@@ -3,13 +3,11 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.types import Floats
 from evcrisp.objectives import Objective
 from evcrisp.search.alignment import Alignment
-
-Floats = NDArray[np.float64]
 
 
 def check_positive(objective: Objective) -> None:

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats
 from evcrisp.motion import PreparedWarp
 from evcrisp.search.border_bias import Frame
 from evcrisp.search.collapse_penalty import Guard
 from evcrisp.search.curvature import inverse_curvature
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.warped_extent import Limits, border_limits
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

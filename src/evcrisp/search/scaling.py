@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel
-
-Floats = NDArray[np.float64]
 
 _POINTS = 12  # per axis, over the sensor
 _STEP = 1e-5  # of a parameter; small enough for a model to be linear

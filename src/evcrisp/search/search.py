@@ -17,9 +17,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from evcrisp.optimize import Function, SolverResult, Status
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
+from evcrisp.optimize import Function, SolverResult
 from evcrisp.optimize.bfgs import Bfgs, Climb
 from evcrisp.search.alignment import WindowData
 from evcrisp.search.border_bias import Frame, border_density
@@ -30,13 +32,8 @@ from evcrisp.search.curvature import USUAL
 from evcrisp.search.multiscale_objective import Level, Problem
 from evcrisp.search.scaling import Scaling
 
-Floats = NDArray[np.float64]
-
 #: With fewer events no motion is told from chance.
 MIN_EVENTS = 10
-
-#: Ends of a search after which there is nothing to improve.
-HOPELESS = (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE)
 
 _DEFAULT = SearchConfig()
 _FINEST_GROWTH = 4  # times as many events on each further pass over the finest map

@@ -3,11 +3,10 @@
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
 
-Floats = NDArray[np.float64]
 Limits = tuple[float, float]
 
 _PER_SIDE, _TIMES = 3, 3

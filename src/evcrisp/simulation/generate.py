@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
+from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel, Rotation, motion_model
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.imu import build_imu
@@ -17,8 +17,6 @@ from evcrisp.simulation.result import MotionTruth, Simulation
 from evcrisp.simulation.seeds import Stream, generator
 from evcrisp.simulation.slabs import simulated_parts
 from evcrisp.simulation.trajectories import TRAJECTORIES, Constant, Knots, Trajectory
-
-Floats = NDArray[np.float64]
 
 
 def simulate(config: SimulationConfig | None = None, **overrides: Any) -> Simulation:

@@ -10,13 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import US_PER_S
 from evcrisp.simulation.config import NoiseConfig
 from evcrisp.simulation.result import Origin
 from evcrisp.simulation.scene import View
 from evcrisp.simulation.seeds import Stream, generator
-
-Floats = NDArray[np.float64]
 
 
 class Batch(NamedTuple):

@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import US_PER_S
 from evcrisp.motion import MotionModel
 from evcrisp.motion.matrix import apply
 from evcrisp.simulation.trajectories import Constant, Trajectory
-
-Floats = NDArray[np.float64]
 
 _SEGMENT_US = 1000
 _MAX_SEGMENTS = 1 << 20

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel, Rotation
 from evcrisp.simulation.config import ObjectConfig, SceneConfig
 from evcrisp.simulation.images import mirrored
@@ -16,7 +17,6 @@ from evcrisp.simulation.textures import OUTLINES, TEXTURES
 if TYPE_CHECKING:
     from evcrisp.kernels.simulation.sensor import Scene
 
-Floats = NDArray[np.float64]
 
 #: A texel's clearance is counted up to here; further jumps would save next to nothing.
 _MAX_CLEARANCE = 40

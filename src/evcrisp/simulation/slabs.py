@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
+from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel, Rotation
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.noise import Batch, Slab, build_noise
@@ -20,7 +21,6 @@ from evcrisp.simulation.seeds import Stream, generator
 if TYPE_CHECKING:
     from evcrisp.kernels.simulation.sensor import Buffer, Pixels
 
-Floats = NDArray[np.float64]
 
 #: A slab ends after about this way in the image, and lasts 1 to 100 ms.
 _SLAB_PX = 24.0

@@ -7,9 +7,9 @@ that value, which lets the simulator jump over them.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from evcrisp.core.types import Floats
+
 #: ``(rng, shape, feature_px, radius_px) -> (h, w)``; ``radius_px`` is half the smaller view side.
 Texture = Callable[[np.random.Generator, tuple[int, int], float, float], Floats]
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from evcrisp.core.types import Floats
 
 
 class Trajectory(Protocol):

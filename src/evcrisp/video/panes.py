@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
-
-Floats = NDArray[np.float64]
+from evcrisp.core.types import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

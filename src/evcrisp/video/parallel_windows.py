@@ -13,12 +13,9 @@ from evcrisp.core.windows import Window
 from evcrisp.estimators.hot_history import HotHistory, run_without
 from evcrisp.estimators.result import Estimate, Estimator
 from evcrisp.motion import MotionModel
-from evcrisp.optimize import Status
 
 #: Windows that are estimated at the same time. A part of the result, hence not the number of cores.
 N_LANES = 2
-
-_GOOD = (Status.CONVERGED, Status.MAX_ITER)
 
 
 def estimated(
@@ -41,7 +38,7 @@ def estimated(
             while busy and (not idle or theta is None):
                 idle.append(busy.popleft())
                 result = idle[-1].result()
-                theta = result.theta if result.status in _GOOD else theta
+                theta = result.theta if result.status.is_usable else theta
                 yield result
             busy.append(idle.pop())
             busy[-1].start(run_without, estimator, window, model, theta, hot)

@@ -3,10 +3,7 @@
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-Bytes = NDArray[np.uint8]
+from evcrisp.core.types import Bytes
 
 
 class VideoSink(Protocol):

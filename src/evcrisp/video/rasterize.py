@@ -4,12 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.palettes import PALETTES, Palette, rgb
+from evcrisp.core.types import Bytes
 from evcrisp.video.bitmap_font import HEIGHT as TEXT_HEIGHT
 from evcrisp.video.bitmap_font import text_mask
 from evcrisp.video.config import VideoConfig
 from evcrisp.video.panes import PANES, Shown
-
-Bytes = NDArray[np.uint8]
 
 #: Shades of each kind of event. Two tables of all pairs leave a few of the 256 colors for the rest.
 N_LEVELS = 11

@@ -9,7 +9,7 @@ from typing import Any
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
-from evcrisp.core.registry import configured
+from evcrisp.core.registry import build
 from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.io.atomic_output import replacing
@@ -88,7 +88,7 @@ def render(
     resolution = source.resolution
     painter = Painter(config, resolution)
     chunks: Iterable[Events] = (source,) if isinstance(source, Events) else source.chunks()
-    estimator = configured(ESTIMATORS, method, "method", params)
+    estimator = build(ESTIMATORS, method, "method", **params)
     model = model_for(motion, resolution, camera)
     on_events = on_chunk or (lambda chunk: None)
     frames = shown_frames(chunks, config, estimator, model, on_events)

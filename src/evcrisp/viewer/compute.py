@@ -11,7 +11,6 @@ from evcrisp.core.windows import Window
 from evcrisp.estimators.estimate import estimate, model_for
 from evcrisp.estimators.joint.pareto import ParetoFront, pareto_front
 from evcrisp.filters import denoise
-from evcrisp.optimize import Status
 from evcrisp.pipeline.tracking import Windows, track
 from evcrisp.search.alignment import WindowData
 from evcrisp.viewer.bundle_format import write_bundle
@@ -24,10 +23,6 @@ Progress = Callable[[float], None]
 
 #: Filters see this much before the window, so that their state is not that of a start.
 LEAD_US = 200_000
-
-_FLAWED = (
-    Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE, Status.COLLAPSED, Status.OUTSIDE,
-)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -59,7 +54,7 @@ class Computer:
             **_asked(request),
             **motion_facts(result.motion, result.theta),
             "status": result.status.value,
-            "is_good": result.status not in _FLAWED,
+            "is_good": result.status.is_usable,
             "warnings": list(result.warnings),
         }
         aligned = result.aligned_x, result.aligned_y
@@ -94,7 +89,7 @@ class Computer:
             **motion_facts(model, point.theta),
             "index": index,
             "status": front.status.value,
-            "is_good": front.status not in _FLAWED,
+            "is_good": front.status.is_usable,
             "warnings": [],
         }
         return result_bundle(events, point.signal, confidence, aligned, w_map, facts)
@@ -107,7 +102,7 @@ class Computer:
             self.spool.chunks(), request.method, request.motion, camera=self.camera, windows=windows
         ):
             middle = result.window.t_ref - self.spool.t_first
-            good = float(result.status not in _FLAWED)
+            good = float(result.status.is_usable)
             kept = float(result.signal.mean()) if len(result) else 0.0
             rows.append([middle, good, kept, *result.theta])
             on_progress(min(middle / max(self.spool.duration_us, 1), 1.0))

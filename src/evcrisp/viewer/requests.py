@@ -7,7 +7,7 @@ from typing import Any
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
 from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.filters import DENOISERS
+from evcrisp.filters import FILTERS
 from evcrisp.motion import MOTION_MODELS
 
 MIN_LENGTH_US, MAX_LENGTH_US = 10, 10_000_000
@@ -54,7 +54,7 @@ class Request:
         lookup(KINDS, self.kind, "computation")
         lookup(ESTIMATORS, self.method, "method")
         lookup(MOTION_MODELS, self.motion, "motion model")
-        lookup(DENOISERS, self.filter, "denoiser")
+        lookup(FILTERS, self.filter, "denoiser")
         check_window(self.start_us, self.length_us)
         _check_range("points", self.points, MIN_POINTS, MAX_POINTS)
         _check_range("index", self.index, 0, MAX_POINTS)

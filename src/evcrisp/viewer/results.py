@@ -7,12 +7,10 @@ from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.core.events import Events
+from evcrisp.core.types import Bools, Floats
 from evcrisp.motion import MotionModel
 from evcrisp.viewer.bundle_format import write_bundle
 from evcrisp.viewer.event_store import stride
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 #: Sharp enough to be looked at, with no gap between the pixels.
 DISPLAY = ContrastMap(footprint="bilinear", sigma_px=0.5, padding_px=0)

@@ -9,7 +9,7 @@ from typing import Any
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.filters import DENOISERS
+from evcrisp.filters import FILTERS
 from evcrisp.io.recording import OnError
 from evcrisp.motion import MOTION_MODELS
 from evcrisp.viewer.event_store import Rate, Spool
@@ -63,7 +63,7 @@ def choices() -> dict[str, list[str]]:
     return {
         "methods": list(ESTIMATORS),
         "motions": list(MOTION_MODELS),
-        "filters": [name for name in DENOISERS if name != "raw"],
+        "filters": [name for name in FILTERS if name != "raw"],
     }
 
 

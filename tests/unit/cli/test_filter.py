@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp.filters import DENOISERS, Labels, denoise
+from evcrisp.filters import FILTERS, Labels, denoise
 from evcrisp.filters.protocol import About
 
 
@@ -76,7 +76,7 @@ class LateStream:
 
 
 def test_labels_may_come_later_than_events(run, sample, events, tmp_path, monkeypatch):
-    monkeypatch.setitem(DENOISERS, "late", Late)
+    monkeypatch.setitem(FILTERS, "late", Late)
     monkeypatch.setattr(
         evcrisp.Recording.chunks, "__defaults__", (256,)
     )  # many chunks of a small file
@@ -143,7 +143,7 @@ def test_truncate_filters_what_came_before_the_damage(run, sample, events, tmp_p
 def test_filters_are_listed_for_people_and_for_machines(run):
     page = run("filters").stdout
     rows = {row["name"]: row for row in json.loads(run("filters", "--json").stdout)}
-    assert set(rows) == set(DENOISERS)
+    assert set(rows) == set(FILTERS)
     assert rows["baf"]["parameters"]["tau_us"] == 5000
     assert rows["baf"]["presets"]["dv"] == {"tau_us": 1999, "zero_start": True}
     for name, row in rows.items():

@@ -7,17 +7,8 @@ import pytest
 from scipy import optimize
 
 from evcrisp.core.errors import ConfigError
-from evcrisp.optimize import (
-    SOLVERS,
-    Adam,
-    AdamState,
-    Bfgs,
-    Grid,
-    Newton,
-    QuasiRandom,
-    Status,
-    halton,
-)
+from evcrisp.core.status import Status
+from evcrisp.optimize import SOLVERS, Adam, AdamState, Bfgs, Grid, Newton, QuasiRandom, halton
 from evcrisp.optimize.counted_function import Counted
 from evcrisp.optimize.line_search import line_search
 

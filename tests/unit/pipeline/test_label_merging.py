@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import evcrisp
 from evcrisp import EventDataError, Events, by_count, by_time
+from evcrisp.core.status import Status
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import motion_model
-from evcrisp.optimize import Status
 from evcrisp.pipeline.label_merging import vote
 
 

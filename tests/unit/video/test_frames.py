@@ -10,9 +10,9 @@ import pytest
 import evcrisp
 from evcrisp import Events
 from evcrisp.core.palettes import PALETTES, rgb
+from evcrisp.core.status import Status
 from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.motion import motion_model
-from evcrisp.optimize import Status
 from evcrisp.video import PANES, VideoConfig
 from evcrisp.video.background import MAX_WAITING, BackgroundSink
 from evcrisp.video.bitmap_font import LETTERS

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 @json_option
 def filters_command(as_json: bool) -> None:
     """List the filters: cost and memory, source, presets, and parameters with their defaults."""
-    from evcrisp.filters import DENOISERS
+    from evcrisp.filters import FILTERS
 
-    rows = [_facts(kind) for kind in DENOISERS.values()]
+    rows = [_facts(kind) for kind in FILTERS.values()]
     click.echo(json.dumps(rows, indent=2, default=str) if as_json else _page(rows))
 
 

@@ -57,7 +57,7 @@ def pareto_command(
     """
     from evcrisp.cli.figure_data import refuse_nothing
     from evcrisp.core.messages import counted
-    from evcrisp.core.registry import configured
+    from evcrisp.core.registry import build
     from evcrisp.core.windows import window_at
     from evcrisp.estimators.estimate import model_for
     from evcrisp.estimators.joint.exact import ExactRegret
@@ -65,7 +65,7 @@ def pareto_command(
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
 
-    config = configured({"exact": ExactRegret}, "exact", "method", parse_settings(settings))
+    config = build({"exact": ExactRegret}, "exact", "method", **parse_settings(settings))
     if output is not None:
         refuse_inputs(output, recording, camera)
     # The name of the output is checked before the work, not after it.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
+from evcrisp.core.types import Bools, Floats, Integers, Singles
 from evcrisp.estimators.auto.buffers import places_in_window, scratch, scratch_singles
 from evcrisp.estimators.auto.exposure import Exposure, exposure_of
 from evcrisp.estimators.auto.noise_model import Probes, n_probes_for, uniform_probes
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from evcrisp.kernels.auto.same_pixel_links import Links
     from evcrisp.kernels.auto.support import Marks
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Bools = NDArray[np.bool_]
-Integers = NDArray[np.int32]
 
 #: The reach of a footprint, px.
 _REACH_PX = 3

@@ -4,22 +4,20 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.status import Status
+from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.auto.event_evidence import Evidence, weigh_evidence
 from evcrisp.estimators.hot_pixels import Counts, events_per_pixel, of_hot_pixels
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.motion import MotionModel, PreparedWarp
-from evcrisp.optimize import SolverResult, Status
+from evcrisp.optimize import SolverResult
 from evcrisp.search.alignment import WindowData
 from evcrisp.search.multiscale_objective import thinned
 from evcrisp.search.scaling import Scaling
-from evcrisp.search.search import HOPELESS, find_motion, refine_motion
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from evcrisp.search.search import find_motion, refine_motion
 
 #: A quarter of the events, but so many, tell the motion that gives the labels. The motion that is
 #: reported is then looked for with all that may be signal.
@@ -139,7 +137,7 @@ class AutoRegret:
 def _warnings(status: Status, evidence: Evidence) -> tuple[str, ...]:
     """Say so if a motion was found where hardly anything stands out from noise."""
     n_signal = np.count_nonzero(evidence.signal)
-    if status in HOPELESS or n_signal >= MIN_SIGNAL:
+    if not status.has_evidence or n_signal >= MIN_SIGNAL:
         return ()
     return (
         f"Fewer than {MIN_SIGNAL} events stand out from noise, so that the motion may be chance. "
@@ -162,7 +160,7 @@ def _refined(
     data: WindowData, voters: WindowData, start: SolverResult, chosen: Bools
 ) -> SolverResult:
     """Return the motion of the chosen events, or of all voters if that leads elsewhere."""
-    if start.status in HOPELESS:
+    if not start.status.has_evidence:
         return start
     n_eval = start.n_eval
     if np.count_nonzero(chosen) >= MIN_SIGNAL:

@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats, Singles
 from evcrisp.motion import PreparedWarp
 from evcrisp.search.buffers import Workspace
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 #: Arrays with a longer side than this are not kept for the next window.
 _MOST_KEPT = 4_000_000

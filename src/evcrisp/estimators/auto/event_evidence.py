@@ -24,20 +24,14 @@ once backward through time. All of it takes time in proportion to events and pix
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
+from evcrisp.core.types import Bools, Floats, Integers, Singles
 from evcrisp.estimators.auto.aligned_maps import LinkedWindow, Pixels, View
 from evcrisp.estimators.auto.buffers import scratch_singles
 from evcrisp.estimators.auto.noise_model import background_rates, evidence_threshold
 from evcrisp.motion import Translation, prepare
 from evcrisp.search.alignment import WindowData
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Bools = NDArray[np.bool_]
-Integers = NDArray[np.int32]
-
 
 #: Of more events than this, those of a pixel are too far apart for the cache: another order is faster.
 _MANY_EVENTS = 1_500_000

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats, Singles
 from evcrisp.estimators.auto.buffers import scratch
 from evcrisp.motion import MotionModel, Translation
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from evcrisp.kernels.auto.exposure import Paths, Sweep
     from evcrisp.kernels.auto.support import Marks
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 #: Divides counts at marks by the share of the window during which their places were in view.
 Exposure = Callable[[Singles, "Marks"], None]

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from evcrisp.core.types import Floats
+
 Reals = NDArray[np.float32] | Floats
 Polarities = NDArray[np.uint8]
 

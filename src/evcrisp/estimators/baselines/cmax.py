@@ -4,11 +4,11 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.contrast import POLARITIES, ContrastMap
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.build_estimate import concluded, support
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
@@ -20,8 +20,6 @@ from evcrisp.search.alignment import Alignment, WindowData, check_signed
 from evcrisp.search.local_refinement import polish
 from evcrisp.search.multi_reference import MultiReference, check_positive
 from evcrisp.search.search import SearchConfig, find_motion, no_evidence
-
-Floats = NDArray[np.float64]
 
 STARTS = ("search", "zero")
 

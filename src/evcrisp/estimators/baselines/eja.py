@@ -5,24 +5,22 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
+from evcrisp.core.status import Status
+from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.build_estimate import concluded
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
 from evcrisp.objectives import OBJECTIVES, Objective
-from evcrisp.optimize import AdamState, Bfgs, SolverResult, Status
+from evcrisp.optimize import AdamState, Bfgs, SolverResult
 from evcrisp.search.alignment import Alignment, WindowData
 from evcrisp.search.local_refinement import is_at_wall, polish, scaled_function, window_scaling
 from evcrisp.search.search import SearchConfig, find_motion, no_evidence
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 INNER = ("adam-1", "bfgs")
 SCORES_FROM = ("all", "signal")

@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.build_estimate import concluded
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
-from evcrisp.optimize import Bfgs, Function, SolverResult, Status
+from evcrisp.optimize import Bfgs, Function, SolverResult
 from evcrisp.search.alignment import WindowData
 from evcrisp.search.collapse_penalty import Guard
 from evcrisp.search.local_refinement import is_at_wall, window_scaling
 from evcrisp.search.search import SearchConfig, find_motion, no_evidence
-
-Floats = NDArray[np.float64]
 
 #: Dispersions by name: what is minimized, with the density d_k of the points around event k.
 DISPERSIONS: dict[str, str] = {

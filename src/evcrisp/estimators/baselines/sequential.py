@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.baselines.cmax import Cmax
 from evcrisp.estimators.build_estimate import concluded
@@ -18,8 +19,6 @@ from evcrisp.filters.protocol import Causal, Stream
 from evcrisp.motion import MotionModel
 from evcrisp.search.alignment import WindowData
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sequential:
@@ -28,7 +27,7 @@ class Sequential:
     Parameters
     ----------
     filter : str
-        One of the keys of ``evcrisp.filters.DENOISERS``.
+        One of the keys of ``evcrisp.filters.FILTERS``.
     filter_options : mapping
         Its parameters, such as ``{"tau_us": 2000}``.
     align : Cmax

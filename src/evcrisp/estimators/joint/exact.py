@@ -3,21 +3,18 @@
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.joint.labels import JointWindow
 from evcrisp.estimators.joint.minimize import lowest
 from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
-from evcrisp.optimize import SolverResult, Status
+from evcrisp.optimize import SolverResult
 from evcrisp.search.local_refinement import is_at_wall
-from evcrisp.search.search import HOPELESS, SearchConfig, find_motion
-
-Floats = NDArray[np.float64]
+from evcrisp.search.search import SearchConfig, find_motion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +64,7 @@ class ExactRegret(RegretConfig):
         """Estimate motion and labels of one window."""
         joint = JointWindow.of(window, model, self)
         start = find_motion(joint.problem.data, theta0, self.search)
-        if start.status in HOPELESS:
+        if not start.status.has_evidence:
             return joint.conclude(self, start)
         end = self.descend(joint.problem, start.theta, start.inverse_hessian)
         return joint.conclude(self, replace(end, n_eval=start.n_eval + end.n_eval))

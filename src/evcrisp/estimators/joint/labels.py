@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.joint.confidence_map import Confidence
@@ -13,9 +14,6 @@ from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import SolverResult
 from evcrisp.search.alignment import WindowData
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 #: An event is kept if its confidence exceeds this, as in the paper.
 KEEP_ABOVE = 0.5

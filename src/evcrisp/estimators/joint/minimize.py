@@ -10,17 +10,16 @@ the hilltop itself, and from places around it.
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
 from evcrisp.estimators.joint.confidence_map import Confidence
 from evcrisp.estimators.joint.problem import JointProblem
-from evcrisp.optimize import SolverResult, Status
+from evcrisp.optimize import SolverResult
 from evcrisp.optimize.bfgs import Bfgs, Climb
 from evcrisp.search.collapse_penalty import MAX_LOG_AREA, Guard
 from evcrisp.search.local_refinement import window_scaling
 from evcrisp.search.scaling import Scaling
-
-Floats = NDArray[np.float64]
 
 #: Inverse of the second derivative of V / b_ED, px^2, that windows usually have. Without a guess
 #: of it, a gentle slope would pass for a minimum.

@@ -5,21 +5,20 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.joint.labels import JointWindow
 from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.motion import MotionModel
-from evcrisp.optimize import SolverResult, Status
+from evcrisp.optimize import SolverResult
 from evcrisp.search.local_refinement import is_at_wall, window_scaling
 from evcrisp.search.scaling import Scaling
-from evcrisp.search.search import HOPELESS, SearchConfig, find_motion
-
-Floats = NDArray[np.float64]
+from evcrisp.search.search import SearchConfig, find_motion
 
 #: How the length of the steps changes with the share of the steps done, 0 to 1.
 DECAYS = {
@@ -82,7 +81,7 @@ class PaperRegret(RegretConfig):
         joint = JointWindow.of(window, model, self)
         data = joint.problem.data
         start = find_motion(data, theta0, self.search)
-        if start.status in HOPELESS:
+        if not start.status.has_evidence:
             return joint.conclude(self, start)
         end = self.descend(joint.problem, start.theta)
         status = Status.CONVERGED if _has_settled(joint.problem, end) else Status.MAX_ITER

@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
+from evcrisp.core.status import Status
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.estimate import as_window, checked_theta, model_for
 from evcrisp.estimators.joint.confidence_map import Confidence
@@ -28,12 +30,10 @@ from evcrisp.estimators.joint.labels import KEEP_ABOVE, JointWindow
 from evcrisp.estimators.joint.minimize import USUAL_CURVATURE, Height
 from evcrisp.estimators.joint.problem import JointProblem
 from evcrisp.motion import MotionModel
-from evcrisp.optimize import Function, Status
+from evcrisp.optimize import Function
 from evcrisp.optimize.bfgs import Bfgs
 from evcrisp.search.local_refinement import window_scaling
-from evcrisp.search.search import HOPELESS, find_motion
-
-Floats = NDArray[np.float64]
+from evcrisp.search.search import find_motion
 
 #: A problem, and the multiplier of its mixture; None for the regret itself.
 Scalarization = tuple[JointProblem, float | None]
@@ -197,7 +197,7 @@ def pareto_front(
     problem = joint.problem
     start = find_motion(problem.data, checked_theta(theta0, model), config.search)
     tracer = _Tracer(problem, config, max_drift_px, on_share or (lambda share: None))
-    if start.status in HOPELESS:
+    if not start.status.has_evidence:
         tracer.keep((problem, None), [start.theta])
     else:
         tracer.trace(start.theta, n_points)

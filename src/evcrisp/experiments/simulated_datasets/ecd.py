@@ -5,18 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.sensor_data import Imu
+from evcrisp.core.types import Floats
 from evcrisp.experiments.datasets.ecd import DAVIS240
 from evcrisp.experiments.simulated_datasets.writing import Twin, unlabeled, write_truth
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.writing import write
 from evcrisp.motion import Rotation
 from evcrisp.simulation import Simulation, simulate
-
-Floats = NDArray[np.float64]
 
 #: A lens like that of the real sequences.
 CAMERA = Camera(199.1, 198.8, 132.2, 110.7, (-0.368, 0.151, -0.0003, -0.0017, 0.0))

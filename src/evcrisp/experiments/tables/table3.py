@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import EventDataError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Imu
+from evcrisp.core.types import Floats
 from evcrisp.experiments import paper
 from evcrisp.experiments.bootstrap import Interval, rms_intervals
 from evcrisp.experiments.datasets import Clip
@@ -20,8 +21,6 @@ from evcrisp.experiments.tables.protocol import Done, failure_notes
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table
 from evcrisp.experiments.tasks import Task
 from evcrisp.io.reading import open_recording
-
-Floats = NDArray[np.float64]
 
 #: The three ways in which papers turn errors of three axes into one number.
 TITLES = {

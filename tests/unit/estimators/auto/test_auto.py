@@ -5,12 +5,12 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, Events, Window
+from evcrisp.core.status import Status
 from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.auto.event_evidence import weigh_evidence
 from evcrisp.estimators.baselines.cmax import Cmax
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.motion import MOTION_MODELS, motion_model
-from evcrisp.optimize import Status
 from evcrisp.search.alignment import WindowData
 from evcrisp.search.search import find_motion
 

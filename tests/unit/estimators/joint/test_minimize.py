@@ -6,13 +6,13 @@ from scipy import optimize
 
 import evcrisp
 from evcrisp import Window
+from evcrisp.core.status import Status
 from evcrisp.estimators.joint import minimize as joint_descent
 from evcrisp.estimators.joint.exact import ExactRegret
 from evcrisp.estimators.joint.labels import JointWindow
 from evcrisp.estimators.joint.minimize import Height, lowest
 from evcrisp.motion import Rotation
 from evcrisp.objectives import OBJECTIVES
-from evcrisp.optimize import Status
 from evcrisp.search.alignment import Alignment
 from evcrisp.search.local_refinement import window_scaling
 from evcrisp.search.search import find_motion

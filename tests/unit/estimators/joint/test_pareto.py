@@ -9,10 +9,10 @@ import pytest
 
 import evcrisp
 from evcrisp import Camera, ConfigError, Events, Window
+from evcrisp.core.status import Status
 from evcrisp.estimators.joint.exact import ExactRegret
 from evcrisp.estimators.joint.pareto import non_dominated, pareto_front
 from evcrisp.motion import Translation
-from evcrisp.optimize import Status
 from evcrisp.search.local_refinement import window_scaling
 from evcrisp.search.search import find_motion
 

@@ -1,0 +1,94 @@
+from . import (
+    contrast as contrast,
+)
+from . import (
+    core as core,
+)
+from . import (
+    estimators as estimators,
+)
+from . import (
+    experiments as experiments,
+)
+from . import (
+    filters as filters,
+)
+from . import (
+    io as io,
+)
+from . import (
+    metrics as metrics,
+)
+from . import (
+    motion as motion,
+)
+from . import (
+    objectives as objectives,
+)
+from . import (
+    optimize as optimize,
+)
+from . import (
+    pipeline as pipeline,
+)
+from . import (
+    plots as plots,
+)
+from . import (
+    search as search,
+)
+from . import (
+    simulation as simulation,
+)
+from . import (
+    training as training,
+)
+from . import (
+    video as video,
+)
+from . import (
+    viewer as viewer,
+)
+from .core.camera import Camera as Camera
+from .core.errors import (
+    ConfigError as ConfigError,
+)
+from .core.errors import (
+    EventDataError as EventDataError,
+)
+from .core.errors import (
+    EvError as EvError,
+)
+from .core.errors import (
+    FormatError as FormatError,
+)
+from .core.errors import (
+    MissingExtraError as MissingExtraError,
+)
+from .core.errors import (
+    OutputError as OutputError,
+)
+from .core.errors import (
+    UnknownNameError as UnknownNameError,
+)
+from .core.events import Events as Events
+from .core.status import Status as Status
+from .core.windows import Window as Window
+from .core.windows import by_count as by_count
+from .core.windows import by_time as by_time
+from .estimators.estimate import estimate as estimate
+from .estimators.joint.pareto import pareto_front as pareto_front
+from .estimators.result import Estimate as Estimate
+from .filters.denoising import denoise as denoise
+from .io.reading import open as open
+from .io.reading import read as read
+from .io.recording import Recording as Recording
+from .io.writing import write as write
+from .pipeline.tracking import Windows as Windows
+from .pipeline.tracking import track as track
+from .simulation.config import SimulationConfig as SimulationConfig
+from .simulation.generate import simulate as simulate
+from .simulation.generate import simulate_chunks as simulate_chunks
+from .simulation.result import Simulation as Simulation
+
+__version__: str

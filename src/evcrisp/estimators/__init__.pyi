@@ -1,0 +1,12 @@
+from .auto.auto import AutoRegret as AutoRegret
+from .baselines.cmax import Cmax as Cmax
+from .baselines.eja import Eja as Eja
+from .baselines.entropy import Entropy as Entropy
+from .baselines.sequential import BafCmax as BafCmax
+from .baselines.sequential import Sequential as Sequential
+from .joint.exact import ExactRegret as ExactRegret
+from .joint.paper import PaperRegret as PaperRegret
+from .registry import ESTIMATORS as ESTIMATORS
+from .result import Estimate as Estimate
+from .result import Estimator as Estimator
+from .result import Regret as Regret

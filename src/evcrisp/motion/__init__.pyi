@@ -1,0 +1,11 @@
+from .affine import Affine as Affine
+from .homography import Homography as Homography
+from .prepared_warp import PreparedWarp as PreparedWarp
+from .prepared_warp import prepare as prepare
+from .protocol import MotionModel as MotionModel
+from .registry import MOTION_MODELS as MOTION_MODELS
+from .registry import motion_model as motion_model
+from .rotation import Rotation as Rotation
+from .similarity import Similarity as Similarity
+from .similarity import Zoom as Zoom
+from .translation import Translation as Translation

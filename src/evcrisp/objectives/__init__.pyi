@@ -1,0 +1,9 @@
+from .entropy import Entropy as Entropy
+from .gradient_magnitude import GradientMagnitude as GradientMagnitude
+from .mean_square import MeanSquare as MeanSquare
+from .normalized import Normalized as Normalized
+from .poisson import Poisson as Poisson
+from .protocol import Objective as Objective
+from .registry import OBJECTIVES as OBJECTIVES
+from .sum_of_exponentials import SumOfExponentials as SumOfExponentials
+from .variance import Variance as Variance

@@ -1,0 +1,13 @@
+from .adam import Adam as Adam
+from .adam import AdamState as AdamState
+from .bfgs import Bfgs as Bfgs
+from .bfgs import Climb as Climb
+from .grid import Grid as Grid
+from .nelder_mead import NelderMead as NelderMead
+from .newton import Newton as Newton
+from .protocol import Function as Function
+from .protocol import Solver as Solver
+from .protocol import SolverResult as SolverResult
+from .quasi_random import QuasiRandom as QuasiRandom
+from .quasi_random import halton as halton
+from .registry import SOLVERS as SOLVERS

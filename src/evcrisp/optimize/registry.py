@@ -1,0 +1,18 @@
+"""Solvers by name."""
+
+from evcrisp.core.registry import Registry
+from evcrisp.optimize.protocol import Solver
+
+#: Solvers by name.
+SOLVERS: Registry[type[Solver]] = Registry(
+    "solver",
+    {
+        "adam": "evcrisp.optimize.adam:Adam",
+        "bfgs": "evcrisp.optimize.bfgs:Bfgs",
+        "grid": "evcrisp.optimize.grid:Grid",
+        "nelder-mead": "evcrisp.optimize.nelder_mead:NelderMead",
+        "newton": "evcrisp.optimize.newton:Newton",
+        "quasi-random": "evcrisp.optimize.quasi_random:QuasiRandom",
+    },
+    group="evcrisp.solvers",
+)
