@@ -1,6 +1,6 @@
 """A velocity field that is linear in the position."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
+from evcrisp.core.types import Floats
 from evcrisp.motion.matrix import about, apply_inverse, stacked
-from evcrisp.motion.protocol import Floats, center_of
+from evcrisp.motion.protocol import PixelMotion, center_of
 
 
 @dataclass(frozen=True, slots=True)
-class Affine:
+class Affine(PixelMotion):
     """Velocity ``(vx, vy)`` plus a matrix ``a`` times the position about ``center``.
 
     With ``(X, Y) = (x - cx, y - cy)``: ``x' = x - dt (vx + a11 X + a12 Y)``,
@@ -66,3 +67,13 @@ class Affine:
             (0.0, 0.0, 1.0),
         )
         return about(self.center, stacked(rows))
+
+    def kernel_constants(self) -> tuple[Floats, ...]:
+        """Return the center."""
+        return (np.array(self.center),)
+
+    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Return the compiled functions ``warp`` and ``pull_back``."""
+        from evcrisp.kernels.motion import affine as kernel
+
+        return kernel.warp, kernel.pull_back

@@ -1,6 +1,6 @@
 """A plane in front of a freely moving camera."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.types import Floats
 from evcrisp.motion.matrix import about, apply_inverse, in_front, stacked
-from evcrisp.motion.protocol import Floats, center_of
+from evcrisp.motion.protocol import PixelMotion, center_of
 
 
 @dataclass(frozen=True, slots=True)
-class Homography:
+class Homography(PixelMotion):
     """Eight rates ``g1..g8`` on ``a = (x - cx) / scale``, ``b = (y - cy) / scale``.
 
     ``a' = (a - dt (g1 a + g2 b + g3)) / d``, ``b' = (b - dt (g4 a + g5 b + g6)) / d`` with
@@ -75,3 +76,13 @@ class Homography:
             (-g7 * dt, -g8 * dt, 1.0),
         )
         return about(self.center, stacked(rows), self.scale)
+
+    def kernel_constants(self) -> tuple[Floats, ...]:
+        """Return center and unit of length."""
+        return (np.array([*self.center, self.scale]),)
+
+    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Return the compiled functions ``warp`` and ``pull_back``."""
+        from evcrisp.kernels.motion import homography as kernel
+
+        return kernel.warp, kernel.pull_back

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evcrisp.motion.protocol import Floats
+from evcrisp.core.types import Floats
 
 
 def stacked(rows: tuple[tuple[ArrayLike, ...], ...]) -> Floats:

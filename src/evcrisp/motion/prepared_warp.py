@@ -1,38 +1,29 @@
-"""A window's events prepared for being warped many times, with compiled code."""
+"""Prepare the events of a window for warping them many times with compiled code."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats, Singles
 from evcrisp.core.validation import check_lengths
-from evcrisp.motion.affine import Affine
-from evcrisp.motion.homography import Homography
 from evcrisp.motion.protocol import MotionModel
-from evcrisp.motion.rotation import Rotation
-from evcrisp.motion.similarity import Similarity, Zoom
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedWarp:
-    """Warp of fixed events as a function of theta alone.
-
-    ``extra`` holds the constants of the model: a center, a frame, or a camera.
-    """
+    """Warp of fixed events as a function of theta alone."""
 
     model: MotionModel
-    x: Floats  # (n,) px; for rotation the slopes of the rays
+    x: Floats  # (n,) as `MotionModel.kernel_points` gives it
     y: Floats
     dt: Floats  # (n,) s
-    extra: tuple[Floats, ...]
+    constants: tuple[Floats, ...]
     warp_kernel: Callable[..., None]
-    pull_kernel: Callable[..., None]
+    pull_back_kernel: Callable[..., None]
 
     def __len__(self) -> int:
         return self.x.size
@@ -44,23 +35,24 @@ class PreparedWarp:
         return out
 
     def fill(self, theta: ArrayLike, out_x: Singles | Floats, out_y: Singles | Floats) -> None:
-        """Fill two arrays, shape (n,), with these positions, in single or double precision."""
+        """Write these positions into two arrays, shape (n,), in single or double precision."""
         if not self.x.size == out_x.size == out_y.size:
             check_lengths(x=self.x, out_x=out_x, out_y=out_y)
-        full = self._full(theta)
-        self.warp_kernel(full, self.x, self.y, self.dt, *self.extra, out_x, out_y)
+        parameters = self._kernel_parameters(theta)
+        self.warp_kernel(parameters, self.x, self.y, self.dt, *self.constants, out_x, out_y)
 
-    def pull(self, theta: ArrayLike, slope_x: Floats, slope_y: Floats) -> Floats:
+    def pull_back(self, theta: ArrayLike, slope_x: Floats, slope_y: Floats) -> Floats:
         """Return the sum over events of ``J_k^T (slope_x[k], slope_y[k])``, shape (m,)."""
         if not self.x.size == slope_x.size == slope_y.size:
             check_lengths(x=self.x, slope_x=slope_x, slope_y=slope_y)
-        full = self._full(theta)
-        out = np.zeros(full.size)
-        self.pull_kernel(full, self.x, self.y, self.dt, *self.extra, slope_x, slope_y, out)
-        return out[3:] if isinstance(self.model, Zoom) else out
+        parameters = self._kernel_parameters(theta)
+        out = np.zeros(parameters.size)
+        slopes = slope_x, slope_y
+        self.pull_back_kernel(parameters, self.x, self.y, self.dt, *self.constants, *slopes, out)
+        return out[self.model.n_fixed :]
 
     def subset(self, key: Any) -> "PreparedWarp":
-        """Return the same for some of the events."""
+        """Return the warp of some of the events."""
         from evcrisp.kernels.search.subsample import choose
 
         columns = self.x, self.y, self.dt
@@ -74,18 +66,20 @@ class PreparedWarp:
         return self.of(*chosen)
 
     def of(self, x: Floats, y: Floats, dt: Floats) -> "PreparedWarp":
-        """Return the same for other events, as prepared as these."""
-        return PreparedWarp(self.model, x, y, dt, self.extra, self.warp_kernel, self.pull_kernel)
+        """Return the warp of other events, given as kernel points."""
+        return replace(self, x=x, y=y, dt=dt)
 
-    def _full(self, theta: ArrayLike) -> Floats:
+    def _kernel_parameters(self, theta: ArrayLike) -> Floats:
         values = np.array(theta, np.float64)
-        if values.shape != (len(self.model.param_names),):
+        names = self.model.param_names
+        if values.shape != (len(names),):
             raise ConfigError(
-                f"`theta` of motion {self.model.name!r} must be {len(self.model.param_names)} numbers "
-                f"({', '.join(self.model.param_names)}); got shape {values.shape}."
+                f"of motion {self.model.name!r} must be {len(names)} numbers ({', '.join(names)}); "
+                f"got shape {values.shape}",
+                parameter="theta",
             )
-        # Zoom is a similarity that does not move and does not turn.
-        return np.concatenate((np.zeros(3), values)) if isinstance(self.model, Zoom) else values
+        n_fixed = self.model.n_fixed
+        return np.concatenate((np.zeros(n_fixed), values)) if n_fixed else values
 
 
 def prepare(
@@ -95,62 +89,20 @@ def prepare(
     dt: Floats,
     resolution: tuple[int, int] | None = None,
 ) -> PreparedWarp:
-    """Convert events once for a model: rays for a rotation, pixels otherwise.
+    """Convert events once for the kernels of a motion model.
 
     Parameters
     ----------
     model : MotionModel
-        How things move.
+        How the image moves.
     x, y : ndarray, shape (n,), float64, px
         Pixels of the events.
     dt : ndarray, shape (n,), float64, s
         Time since the reference time.
     resolution : (int, int), optional, px
-        ``(width, height)`` of the sensor; a distorted lens is then looked up once per sensor.
+        ``(width, height)`` of the sensor; the table of a distorted lens then covers all of it.
     """
-    from evcrisp.kernels.motion import warp as kernels
-
     check_lengths(x=x, y=y, dt=dt)
-    extra: tuple[Floats, ...] = ()
-    name = model.name
-    if isinstance(model, Rotation):
-        camera = model.camera
-        ideal_x, ideal_y = _ideal(camera, x, y, resolution)
-        x, y = (ideal_x - camera.cx) / camera.fx, (ideal_y - camera.cy) / camera.fy
-        extra = (np.array([camera.fx, camera.fy, camera.cx, camera.cy]),)
-    elif isinstance(model, Homography):
-        extra = (np.array([*model.center, model.scale]),)
-    elif isinstance(model, (Similarity, Zoom, Affine)):
-        extra = (np.array(model.center),)
-        name = "similarity" if isinstance(model, Zoom) else name
-    return PreparedWarp(
-        model,
-        np.ascontiguousarray(x, np.float64),
-        np.ascontiguousarray(y, np.float64),
-        np.ascontiguousarray(dt, np.float64),
-        extra,
-        getattr(kernels, f"warp_{name}"),
-        getattr(kernels, f"pull_{name}"),
-    )
-
-
-def _ideal(
-    camera: Camera, x: Floats, y: Floats, resolution: tuple[int, int] | None
-) -> tuple[Floats, Floats]:
-    """Return ideal pixels; from a table where the pixels are whole, as those of events are."""
-    if not camera.is_distorted or x.size == 0:
-        return x, y
-    column, row = x.astype(np.intp), y.astype(np.intp)
-    if column.min() < 0 or row.min() < 0 or (column != x).any() or (row != y).any():
-        return camera.undistort(x, y)
-    width, height = int(column.max()) + 1, int(row.max()) + 1
-    if resolution is not None and width <= resolution[0] and height <= resolution[1]:
-        width, height = resolution
-    table = _ideal_table(camera, width, height)
-    return table[row, column, 0], table[row, column, 1]
-
-
-@lru_cache(maxsize=16)
-def _ideal_table(camera: Camera, width: int, height: int) -> Floats:
-    """Undistort every pixel once; shape (h, w, 2)."""
-    return camera.ideal_pixels((width, height))
+    points = (*model.kernel_points(x, y, resolution), dt)
+    columns = (np.ascontiguousarray(column, np.float64) for column in points)
+    return PreparedWarp(model, *columns, model.kernel_constants(), *model.kernels())

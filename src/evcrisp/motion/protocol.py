@@ -1,11 +1,11 @@
-"""What a motion model must offer.
+"""Protocol of motion models, and defaults for models that move pixels.
 
 Conventions: x right, y down, z forward; ``theta`` is the physical velocity of the image (px/s) or
 of the camera (rad/s); ``dt = t - t_ref`` in seconds. Warping moves an event to where its point of
 the scene is at ``t_ref``, hence ``x' = x - vx * dt`` for a plain translation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol, Self
 
 from numpy.typing import ArrayLike
@@ -15,17 +15,21 @@ from evcrisp.core.types import Floats
 
 
 class MotionModel(Protocol):
-    """One family of warps; a frozen dataclass that stores nothing during a call.
+    """Family of warps; a frozen dataclass that stores nothing during a call.
 
-    ``theta`` has shape (m,), or (m, n) for one theta per event.
+    ``theta`` has shape (m,), or (m, n) for one theta per event. A new model inherits the defaults
+    of :class:`PixelMotion`.
     """
 
     name: ClassVar[str]  # "translation"
     param_names: ClassVar[tuple[str, ...]]  # ("vx", "vy")
     param_units: ClassVar[tuple[str, ...]]  # ("px/s", "px/s")
+    can_collapse: ClassVar[bool]  # whether a warp can gather all events on a few pixels
+    uses_rays: ClassVar[bool]  # whether the model needs a camera
+    n_fixed: ClassVar[int]  # leading parameters of the kernels that are 0
 
     def __hash__(self) -> int:
-        """Models are values: what is known about one holds for its equals."""
+        """Return the same number for equal models; results are cached by model."""
         ...
 
     @classmethod
@@ -51,6 +55,56 @@ class MotionModel(Protocol):
         It acts on the ideal pixels of a distorted camera, and on pixels otherwise.
         """
         ...
+
+    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Return the compiled functions ``warp`` and ``pull_back``; see ``kernels/motion``."""
+        ...
+
+    def kernel_points(
+        self, x: Floats, y: Floats, resolution: tuple[int, int] | None
+    ) -> tuple[Floats, Floats]:
+        """Return what the kernels take as position: pixels, or slopes of rays."""
+        ...
+
+    def kernel_constants(self) -> tuple[Floats, ...]:
+        """Return the arrays that the kernels take after ``dt``, such as a center."""
+        ...
+
+    def without_distortion(self) -> Self:
+        """Return the model for ideal pixels."""
+        ...
+
+    def uniform_velocity(self, theta: Floats) -> Floats | None:
+        """Return the image velocity in px/s if it is the same everywhere, else None."""
+        ...
+
+
+class PixelMotion:
+    """Defaults of motion models that act on pixels."""
+
+    __slots__ = ()
+
+    can_collapse: ClassVar[bool] = True
+    uses_rays: ClassVar[bool] = False
+    n_fixed: ClassVar[int] = 0
+
+    def kernel_points(
+        self, x: Floats, y: Floats, resolution: tuple[int, int] | None
+    ) -> tuple[Floats, Floats]:
+        """Return the pixels as they are."""
+        return x, y
+
+    def kernel_constants(self) -> tuple[Floats, ...]:
+        """Return no constants."""
+        return ()
+
+    def without_distortion(self) -> Self:
+        """Return the model itself."""
+        return self
+
+    def uniform_velocity(self, theta: Floats) -> Floats | None:
+        """Return None: points move differently."""
+        return None
 
 
 def center_of(resolution: Sequence[int]) -> tuple[float, float]:

@@ -1,19 +1,21 @@
 """A camera that turns on the spot."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
+from evcrisp.core.types import Floats
 from evcrisp.motion.matrix import in_front, stacked
-from evcrisp.motion.protocol import Floats
+from evcrisp.motion.protocol import PixelMotion
 
 
 @dataclass(frozen=True, slots=True)
-class Rotation:
+class Rotation(PixelMotion):
     """Angular velocity ``(wx, wy, wz)`` of the camera, comparable with a gyroscope as it is.
 
     A pixel's ray is turned by ``exp(+[omega]_x dt)`` and projected without distortion, so that
@@ -34,6 +36,8 @@ class Rotation:
     name: ClassVar[str] = "rotation"
     param_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz")
     param_units: ClassVar[tuple[str, ...]] = ("rad/s", "rad/s", "rad/s")
+    can_collapse: ClassVar[bool] = False
+    uses_rays: ClassVar[bool] = True
 
     @classmethod
     def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
@@ -72,6 +76,29 @@ class Rotation:
             cam.cx + cam.fx * (bx + first * ux + second * (wy * uz - wz * uy)) / depth,
             cam.cy + cam.fy * (by + first * uy + second * (wz * ux - wx * uz)) / depth,
         )
+
+    def kernel_points(
+        self, x: Floats, y: Floats, resolution: tuple[int, int] | None
+    ) -> tuple[Floats, Floats]:
+        """Return the slopes of the rays."""
+        camera = self.camera
+        x, y = _undistorted(camera, x, y, resolution)
+        return (x - camera.cx) / camera.fx, (y - camera.cy) / camera.fy
+
+    def kernel_constants(self) -> tuple[Floats, ...]:
+        """Return focal lengths and principal point."""
+        camera = self.camera
+        return (np.array([camera.fx, camera.fy, camera.cx, camera.cy]),)
+
+    def without_distortion(self) -> Self:
+        """Return the same rotation for an ideal lens."""
+        return replace(self, camera=replace(self.camera, distortion=(0.0,) * 5))
+
+    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Return the compiled functions ``warp`` and ``pull_back``."""
+        from evcrisp.kernels.motion import rotation as kernel
+
+        return kernel.warp, kernel.pull_back
 
 
 def rotation_matrix(omega: ArrayLike, dt: ArrayLike) -> Floats:
@@ -113,3 +140,25 @@ def _rodrigues(omega: tuple[Floats, Floats, Floats], dt: ArrayLike) -> tuple[Flo
     angle = np.sqrt(wx * wx + wy * wy + wz * wz) * dt
     half = np.sinc(angle / (2.0 * np.pi))
     return dt * np.sinc(angle / np.pi), 0.5 * dt * dt * half * half
+
+
+def _undistorted(
+    camera: Camera, x: Floats, y: Floats, resolution: tuple[int, int] | None
+) -> tuple[Floats, Floats]:
+    """Return ideal pixels; from a table for whole pixels, as those of events are."""
+    if not camera.is_distorted or x.size == 0:
+        return x, y
+    column, row = x.astype(np.intp), y.astype(np.intp)
+    if column.min() < 0 or row.min() < 0 or (column != x).any() or (row != y).any():
+        return camera.undistort(x, y)
+    width, height = int(column.max()) + 1, int(row.max()) + 1
+    if resolution is not None and width <= resolution[0] and height <= resolution[1]:
+        width, height = resolution
+    table = _undistortion_table(camera, width, height)
+    return table[row, column, 0], table[row, column, 1]
+
+
+@lru_cache(maxsize=16)
+def _undistortion_table(camera: Camera, width: int, height: int) -> Floats:
+    """Return the ideal pixel of every pixel, shape (h, w, 2)."""
+    return camera.ideal_pixels((width, height))

@@ -1,6 +1,6 @@
 """Image velocity, rotation and zoom about a center; and zoom alone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
+from evcrisp.core.types import Floats
 from evcrisp.motion.matrix import about, stacked
-from evcrisp.motion.protocol import Floats, center_of
+from evcrisp.motion.protocol import PixelMotion, center_of
 
 
 @dataclass(frozen=True, slots=True)
-class Similarity:
+class Similarity(PixelMotion):
     """Velocity ``(vx, vy)``, rotation ``w`` from x towards y, and growth ``s`` about ``center``.
 
     With ``(X, Y) = (x - cx, y - cy)``: ``(p, q) = exp(-s dt) R(-w dt) (X, Y)``, then
@@ -71,9 +72,19 @@ class Similarity:
         c, n = shrink * np.cos(w * dt), shrink * np.sin(w * dt)
         return about(self.center, stacked(((c, n, -vx * dt), (-n, c, -vy * dt), (0.0, 0.0, 1.0))))
 
+    def kernel_constants(self) -> tuple[Floats, ...]:
+        """Return the center."""
+        return (np.array(self.center),)
+
+    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Return the compiled functions ``warp`` and ``pull_back``."""
+        from evcrisp.kernels.motion import similarity as kernel
+
+        return kernel.warp, kernel.pull_back
+
 
 @dataclass(frozen=True, slots=True)
-class Zoom:
+class Zoom(PixelMotion):
     """Growth ``s`` about ``center`` and nothing else: ``x' = cx + exp(-s dt) (x - cx)``."""
 
     center: tuple[float, float]  # px
@@ -81,6 +92,7 @@ class Zoom:
     name: ClassVar[str] = "zoom"
     param_names: ClassVar[tuple[str, ...]] = ("s",)
     param_units: ClassVar[tuple[str, ...]] = ("1/s",)
+    n_fixed: ClassVar[int] = 3  # a similarity without velocity and rotation
 
     @classmethod
     def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
@@ -109,3 +121,13 @@ class Zoom:
         return about(
             self.center, stacked(((shrink, 0.0, 0.0), (0.0, shrink, 0.0), (0.0, 0.0, 1.0)))
         )
+
+    def kernel_constants(self) -> tuple[Floats, ...]:
+        """Return the center."""
+        return (np.array(self.center),)
+
+    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Return the compiled functions ``warp`` and ``pull_back``."""
+        from evcrisp.kernels.motion import similarity as kernel
+
+        return kernel.warp, kernel.pull_back

@@ -1,6 +1,6 @@
 """One image velocity for the whole window."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
+from evcrisp.core.types import Floats
 from evcrisp.motion.matrix import stacked
-from evcrisp.motion.protocol import Floats
+from evcrisp.motion.protocol import PixelMotion
 
 
 @dataclass(frozen=True, slots=True)
-class Translation:
+class Translation(PixelMotion):
     """Image velocity ``(vx, vy)``: ``x' = x - vx dt``, ``y' = y - vy dt``.
 
     Examples
@@ -26,6 +27,7 @@ class Translation:
     name: ClassVar[str] = "translation"
     param_names: ClassVar[tuple[str, ...]] = ("vx", "vy")
     param_units: ClassVar[tuple[str, ...]] = ("px/s", "px/s")
+    can_collapse: ClassVar[bool] = False
 
     @classmethod
     def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
@@ -51,3 +53,13 @@ class Translation:
         vx, vy = np.asarray(theta, np.float64)
         dt = np.asarray(dt, np.float64)
         return stacked(((1.0, 0.0, -vx * dt), (0.0, 1.0, -vy * dt), (0.0, 0.0, 1.0)))
+
+    def uniform_velocity(self, theta: Floats) -> Floats:
+        """Return ``theta``: all points move alike."""
+        return theta
+
+    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Return the compiled functions ``warp`` and ``pull_back``."""
+        from evcrisp.kernels.motion import translation as kernel
+
+        return kernel.warp, kernel.pull_back

@@ -118,7 +118,7 @@ class Alignment:
             slope_u *= weight
             slope_v *= weight
             value += share * part
-            gradient += share * warp.pull(theta, slope_u, slope_v)
+            gradient += share * warp.pull_back(theta, slope_u, slope_v)
         return value, gradient / self.contrast.scale
 
     def normalized(self) -> "Alignment":

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from evcrisp.core.types import Floats
-from evcrisp.motion import MotionModel, Rotation, Translation
+from evcrisp.motion import MotionModel
 from evcrisp.search.scaling import Scaling, displacement_fields, displacement_rates
 
 #: Largest change of log area within a window: an object may grow by 35 % in width.
@@ -25,8 +25,6 @@ _AT_WALL = 0.98
 
 #: The bound holds to first order; a motion whose area changes by so many times as much has collapsed.
 _EXCESS = 1.1
-
-_CANNOT_COLLAPSE = (Translation, Rotation)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +43,7 @@ class Guard:
         cls, model: MotionModel, resolution: tuple[int, int], bound: float = MAX_LOG_AREA
     ) -> "Guard":
         """Return the guard of a model on a sensor, for parameters as `Scaling` makes them."""
-        if isinstance(model, _CANNOT_COLLAPSE):
+        if not model.can_collapse:
             return cls(np.zeros((0, len(model.param_names))), math.inf, math.inf)
         rows, steepest = _growth_rows(model, resolution)
         return cls(rows, bound, bound / max(steepest, 1e-12))
@@ -71,7 +69,7 @@ def has_collapsed(
 
     What ends at the wall would have gone on without it.
     """
-    if isinstance(model, _CANNOT_COLLAPSE):
+    if not model.can_collapse:
         return False
     guard = Guard.of(model, resolution, bound)
     scaled = Scaling.of(model, resolution, span_s).scaled(theta)

@@ -10,13 +10,12 @@ for a translation, and for other models the same with the displacement that each
 a pixel. A search that knows them finds the top in a step or two.
 """
 
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from evcrisp.core.types import Floats
-from evcrisp.motion import MotionModel, Rotation
+from evcrisp.motion import MotionModel
 from evcrisp.search.scaling import displacement_fields, displacement_rates
 
 #: Side of the tiles over which a displacement is taken as even, px of the sensor.
@@ -107,9 +106,7 @@ def _displacements(
         origin_px[1] + tile_px * (np.arange(n_down) + 0.5),
     )
     unit = np.linalg.inv(displacement_rates(model, resolution))
-    if isinstance(model, Rotation):
-        # What has been warped is where a lens without distortion would put it.
-        model = Rotation(replace(model.camera, distortion=(0.0,) * 5))
+    model = model.without_distortion()  # warped events are at ideal pixels
     along_x, along_y = (
         (field @ unit).reshape(n_down, n_across, -1)
         for field in displacement_fields(model, x.ravel(), y.ravel())

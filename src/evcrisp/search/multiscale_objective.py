@@ -90,7 +90,7 @@ class Level:
         if not total > 0.0:
             return -math.inf, np.zeros(scaled.size)
         spline.slopes(self.cell, *self.inside, self.image, *self.slope)
-        pulled = self.problem.scaling.gradient(self.warp.pull(theta, *self.slope))
+        pulled = self.problem.scaling.gradient(self.warp.pull_back(theta, *self.slope))
         wall, push = self.problem.guard.penalty(scaled)
         return self._value(total) - wall, pulled * (2.0 / (total * self.scale)) - push
 

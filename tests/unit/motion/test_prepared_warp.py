@@ -6,7 +6,7 @@ import pytest
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.motion import MOTION_MODELS, Rotation, motion_model, prepare
-from evcrisp.motion.prepared_warp import _ideal_table
+from evcrisp.motion.rotation import _undistortion_table
 from evcrisp.simulation import DEFAULT_THETA
 
 RESOLUTION = (346, 260)
@@ -59,7 +59,7 @@ def test_pulling_is_the_transposed_jacobian(model, points, factor):
     prepared = prepare(model, *points)
     rng = np.random.default_rng(6)
     slope_x, slope_y = rng.normal(size=150), rng.normal(size=150)
-    found = prepared.pull(theta, slope_x, slope_y)
+    found = prepared.pull_back(theta, slope_x, slope_y)
     assert found.shape == theta.shape
     step = 1e-4 * (1.0 + np.abs(theta).max()) if model.name == "translation" else 1e-4
     rows = jacobian(prepared, theta, step)
@@ -74,7 +74,9 @@ def test_the_jacobian_of_every_event_is_right(model, points):
     zero, one = np.zeros(1), np.ones(1)
     for k in range(0, 150, 15):
         alone = prepared.subset(slice(k, k + 1))
-        found = np.stack((alone.pull(theta, one, zero), alone.pull(theta, zero, one)), axis=1)
+        found = np.stack(
+            (alone.pull_back(theta, one, zero), alone.pull_back(theta, zero, one)), axis=1
+        )
         np.testing.assert_allclose(found, rows[:, :, k], rtol=1e-6, atol=1e-6)
 
 
@@ -95,7 +97,7 @@ def test_a_rotation_by_any_angle_has_its_exact_jacobian(angle, axis):
     )
     rows = jacobian(prepared, theta, 1e-6)
     expected = rows[:, 0] @ slope_x + rows[:, 1] @ slope_y
-    found = prepared.pull(theta, slope_x, slope_y)
+    found = prepared.pull_back(theta, slope_x, slope_y)
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * np.abs(rows).max())
 
 
@@ -111,7 +113,7 @@ def test_a_similarity_by_any_angle_and_growth_has_its_exact_jacobian(turn, growt
     slope_x, slope_y = rng.normal(size=40), rng.normal(size=40)
     rows = jacobian(prepared, theta, 1e-6)
     expected = rows[:, 0] @ slope_x + rows[:, 1] @ slope_y
-    found = prepared.pull(theta, slope_x, slope_y)
+    found = prepared.pull_back(theta, slope_x, slope_y)
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * np.abs(rows).max())
 
 
@@ -152,7 +154,7 @@ def test_no_events_have_no_gradient(model):
     prepared = prepare(model, none, none, none)
     m = len(model.param_names)
     assert [part.shape for part in prepared.warp(np.zeros(m))] == [(0,), (0,)]
-    np.testing.assert_array_equal(prepared.pull(np.zeros(m), none, none), np.zeros(m))
+    np.testing.assert_array_equal(prepared.pull_back(np.zeros(m), none, none), np.zeros(m))
 
 
 def test_events_of_any_layout_are_taken(points):
@@ -170,7 +172,7 @@ def test_a_wrong_number_of_parameters_is_named(model, points):
     with pytest.raises(ConfigError, match=rf"must be {m} numbers .*got shape \({m + 1},\)"):
         prepared.warp(np.zeros(m + 1))
     with pytest.raises(ConfigError, match=r"got shape \(\)"):
-        prepared.pull(1.0, np.zeros(150), np.zeros(150))
+        prepared.pull_back(1.0, np.zeros(150), np.zeros(150))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +184,7 @@ def test_a_point_that_goes_to_infinity_is_no_exception(model, theta):
     prepared = prepare(MODELS[model], np.array([345.5]), np.array([129.5]), np.ones(1))
     with np.errstate(all="ignore"):
         x, y = prepared.warp(theta)
-        prepared.pull(theta, np.ones(1), np.ones(1))
+        prepared.pull_back(theta, np.ones(1), np.ones(1))
     assert x.shape == y.shape == (1,)
 
 
@@ -198,7 +200,7 @@ def test_what_comes_to_lie_behind_the_camera_has_no_place(name, theta):
     assert not np.isfinite(places[:, 1]).any()
     np.testing.assert_allclose(places, model.warp(theta, x, y, dt))
     slopes = np.array([1.0, 0.0, 1.0])  # off the map there is no slope
-    assert np.isfinite(prepare(model, x, y, dt).pull(theta, slopes, slopes)).all()
+    assert np.isfinite(prepare(model, x, y, dt).pull_back(theta, slopes, slopes)).all()
 
 
 def test_columns_of_different_lengths_are_refused(model, points):
@@ -208,16 +210,16 @@ def test_columns_of_different_lengths_are_refused(model, points):
     prepared = prepare(model, x, y, dt)
     theta = np.zeros(len(model.param_names))
     with pytest.raises(EventDataError, match="one axis and one length"):
-        prepared.pull(theta, x, y[:3])
+        prepared.pull_back(theta, x, y[:3])
     with pytest.raises(EventDataError, match="one axis and one length"):
         prepared.fill(theta, np.empty(3), np.empty(3))
 
 
 def test_a_lens_is_looked_up_once_per_sensor():
-    _ideal_table.cache_clear()
+    _undistortion_table.cache_clear()
     rng = np.random.default_rng(0)
     for _ in range(5):
         x, y = rng.integers(0, 300, 40).astype(float), rng.integers(0, 200, 40).astype(float)
         prepared = prepare(Rotation(BENT), x, y, np.zeros(40), RESOLUTION)
         np.testing.assert_allclose(prepared.warp(np.zeros(3)), BENT.undistort(x, y), atol=1e-6)
-    assert _ideal_table.cache_info().misses == 1
+    assert _undistortion_table.cache_info().misses == 1

@@ -178,7 +178,7 @@ class PointCloud:
             slopes = self.attraction.pull_back(votes, x, y)
             if dispersion == "renyi":
                 total += float(density.sum())
-                gradient += 2.0 * warp.pull(theta, *slopes)
+                gradient += 2.0 * warp.pull_back(theta, *slopes)
                 continue
             seen = density > 0.0  # points off the map neither see nor are seen
             inverse = np.where(seen, 1.0 / np.where(seen, density, 1.0), 0.0)
@@ -186,7 +186,7 @@ class PointCloud:
             weighed = self.spread.build(x, y, inverse, self.data.resolution)
             others = self.attraction.pull_back(weighed, x, y)
             slopes = tuple(inverse * a + b for a, b in zip(slopes, others, strict=True))
-            gradient += warp.pull(theta, *slopes) / n
+            gradient += warp.pull_back(theta, *slopes) / n
         if dispersion == "renyi":
             return (math.log(total / n), gradient / total) if total > 0.0 else (-math.inf, gradient)
         return value, gradient

@@ -236,7 +236,7 @@ class JointProblem:
         slope_u = self.workspace.floats("slope_u", len(self.data))
         slope_v = self.workspace.floats("slope_v", len(self.data))
         self.contrast.slopes(self.contrast.blur(slope, out=slope), u, v, slope_u, slope_v)
-        return self.data.warp.pull(theta, slope_u, slope_v) / self.contrast.scale
+        return self.data.warp.pull_back(theta, slope_u, slope_v) / self.contrast.scale
 
 
 def _built(data: WindowData, contrast: ContrastMap, x: Floats, y: Floats) -> Floats:
