@@ -32,7 +32,8 @@ from benchmarks.quality.scenes import ECD_ROTATIONS, real
 import evcrisp
 from evcrisp.core.sensor_data import Imu
 from evcrisp.core.status import Status
-from evcrisp.pipeline.tracking import Windows, track
+from evcrisp.pipeline.tracking import track
+from evcrisp.pipeline.windowing import Windowing
 
 #: Rows of the tables: method and what differs from its defaults.
 METHODS = {
@@ -72,9 +73,9 @@ class Disk:
 
 def disk_errors(disk, method, window_ms):
     """Return how a method does on all windows of the recording, deg/s."""
-    windows = Windows(window_us=1000 * window_ms)
+    windows = Windowing(window_us=1000 * window_ms)
     name, params = METHODS[method]
-    found = list(track(disk.events, name, "rotation", windows=windows, **params))
+    found = list(track(disk.events, name, "rotation", windowing=windows, **params))
     rates = np.degrees([[one.theta[2], disk.roll_rate(one.window)] for one in found])
     errors = rates[:, 0] - rates[:, 1]
     # The recording ends within the last window.

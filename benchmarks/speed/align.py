@@ -26,7 +26,8 @@ from evcrisp.core.windows import by_count
 from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.baselines.cmax import Cmax
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
-from evcrisp.pipeline.tracking import Windows, track
+from evcrisp.pipeline.tracking import track
+from evcrisp.pipeline.windowing import Windowing
 from evcrisp.search import search
 from evcrisp.search.coarse_search import bound_px, coarse_level, promising
 from evcrisp.search.multiscale_objective import Level
@@ -107,8 +108,8 @@ def streaming(n_events, n_rounds, n_windows=8):
     n_all = n_events * n_windows * n_rounds
     scene, _ = window_of("shapes", (400.0, -150.0), 2.0, n_all)
     events = scene.events[:n_all]
-    cut = Windows(window_events=n_events)
-    tracks = {method: track(events, method, windows=cut) for method in ("auto", "cmax")}
+    cut = Windowing(window_events=n_events)
+    tracks = {method: track(events, method, windowing=cut) for method in ("auto", "cmax")}
     streams = (to_eventcv(window.events) for window in by_count((events,), n_events))
     tracks["eventcv"] = (stream.contrast_maximise() for stream in streams)
     tracks["auto, cold"] = (

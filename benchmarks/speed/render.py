@@ -53,7 +53,7 @@ def tracked(path, window_us):
     """Return the processor time of motion and labels alone."""
     before = seconds(resource.RUSAGE_SELF)
     with evcrisp.open(path) as recording:
-        for _ in evcrisp.track(recording, windows=evcrisp.Windows(window_us=window_us)):
+        for _ in evcrisp.track(recording, windowing=evcrisp.Windowing(window_us=window_us)):
             pass
     return seconds(resource.RUSAGE_SELF) - before
 

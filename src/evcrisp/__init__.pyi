@@ -84,8 +84,10 @@ from .io.reading import open as open
 from .io.reading import read as read
 from .io.recording import Recording as Recording
 from .io.writing import write as write
-from .pipeline.tracking import Windows as Windows
+from .pipeline.run import RunResult as RunResult
+from .pipeline.run import run as run
 from .pipeline.tracking import track as track
+from .pipeline.windowing import Windowing as Windowing
 from .simulation.config import SimulationConfig as SimulationConfig
 from .simulation.generate import simulate as simulate
 from .simulation.generate import simulate_chunks as simulate_chunks

@@ -5,7 +5,7 @@ import pytest
 
 import evcrisp
 from evcrisp.core.status import Status
-from evcrisp.pipeline.tracking import Windows
+from evcrisp.pipeline.windowing import Windowing
 
 #: Windows of the Event Camera Dataset and what a plain fit gave, rad/s; good for sign, axis and the 15 % level.
 PLAIN_FITS = {
@@ -29,8 +29,8 @@ def rolling(data_dir):
 @pytest.mark.parametrize(("window_ms", "most_deg_s"), [(100, 0.8), (50, 1.5)])
 def test_auto_follows_the_gyroscope_over_a_whole_recording(rolling, window_ms, most_deg_s):
     events, imu = rolling
-    windows = Windows(window_us=1000 * window_ms)
-    results = list(evcrisp.track(events, "auto", "rotation", windows=windows))
+    windows = Windowing(window_us=1000 * window_ms)
+    results = list(evcrisp.track(events, "auto", "rotation", windowing=windows))
     assert sum(len(result.window.events) for result in results) == len(events)
     assert {result.status for result in results} == {Status.CONVERGED}
     gyro = [

@@ -6,10 +6,11 @@ import pytest
 import evcrisp
 from evcrisp import ConfigError, Events, UnknownNameError
 from evcrisp.core.status import Status
-from evcrisp.estimators.estimate import _tell_ideal_lens
+from evcrisp.estimators.estimate import _warn_ideal_lens
 from evcrisp.estimators.significance import STILL
-from evcrisp.pipeline.label_merging import vote
-from evcrisp.pipeline.tracking import Windows, track
+from evcrisp.pipeline.label_merging import merge_labels
+from evcrisp.pipeline.tracking import track
+from evcrisp.pipeline.windowing import Windowing
 from evcrisp.simulation import DEFAULT_THETA
 
 
@@ -27,15 +28,15 @@ def chunked(events, n):
 @pytest.mark.parametrize(
     "windows",
     [
-        Windows(window_us=25_000),
-        Windows(window_us=40_000, overlap=0.5),
-        Windows(window_events=8_000),
-        Windows(displacement_px=6.0),
+        Windowing(window_us=25_000),
+        Windowing(window_us=40_000, overlap=0.5),
+        Windowing(window_events=8_000),
+        Windowing(displacement_px=6.0),
     ],
     ids=["time", "overlap", "count", "displacement"],
 )
 def test_every_window_finds_the_motion(scene, windows):
-    results = list(track(scene.events, "cmax", windows=windows))
+    results = list(track(scene.events, "cmax", windowing=windows))
     assert len(results) > 3
     long_enough = [r for r in results if len(r) > 2000]
     assert len(long_enough) >= len(results) - 1
@@ -47,7 +48,7 @@ def test_every_window_finds_the_motion(scene, windows):
 
 
 def test_displacement_sets_the_length(scene):
-    results = list(track(scene.events, "cmax", windows=Windows(displacement_px=6.0)))
+    results = list(track(scene.events, "cmax", windowing=Windowing(displacement_px=6.0)))
     speed = np.hypot(250.0, 100.0)
     lengths = [r.window.t_end - r.window.t_start for r in results[1:-1]]
     np.testing.assert_allclose(lengths, 6e6 / speed, rtol=0.1)
@@ -60,8 +61,8 @@ def test_chunks_do_not_matter(scene):
 
 
 def test_labels_of_all_windows_are_those_of_the_recording(scene):
-    estimates = track(scene.events, "baf+cmax", windows=Windows(window_us=30_000, overlap=0.5))
-    chunks = list(vote(estimates))
+    estimates = track(scene.events, "baf+cmax", windowing=Windowing(window_us=30_000, overlap=0.5))
+    chunks = list(merge_labels(estimates))
     labeled = Events.concatenate([chunk.events for chunk in chunks])
     assert labeled.with_signal(None).equals(scene.events.with_signal(None))
     kept, truth = labeled.signal, scene.events.signal
@@ -77,7 +78,7 @@ def test_a_quiet_stretch_is_a_status_and_tracking_goes_on(scene):
         p=scene.events.p,
         resolution=scene.events.resolution,
     )
-    results = list(track(gap, "cmax", windows=Windows(window_us=30_000)))
+    results = list(track(gap, "cmax", windowing=Windowing(window_us=30_000)))
     statuses = [r.status for r in results]
     assert Status.TOO_FEW_EVENTS in statuses
     assert statuses[-2] is Status.CONVERGED
@@ -86,9 +87,11 @@ def test_a_quiet_stretch_is_a_status_and_tracking_goes_on(scene):
 
 def test_whole_numbers_of_any_kind_cut_alike():
     assert (
-        Windows(window_us=30e3) == Windows(window_us=30_000) == Windows(window_us=np.int32(30_000))
+        Windowing(window_us=30e3)
+        == Windowing(window_us=30_000)
+        == Windowing(window_us=np.int32(30_000))
     )
-    assert type(Windows(window_events=1e4).window_events) is int
+    assert type(Windowing(window_events=1e4).window_events) is int
 
 
 def test_nothing_gives_no_windows():
@@ -109,16 +112,24 @@ def test_nothing_gives_no_windows():
             ConfigError,
             "outside the sensor of 160x120",
         ),
-        (lambda e: Windows(window_us=1, window_events=2), ConfigError, "not both"),
-        (lambda e: Windows(window_us=0), ConfigError, "`window_us` must be a positive number"),
-        (lambda e: Windows(window_us="a"), ConfigError, "must be a positive number; got 'a'"),
-        (lambda e: Windows(window_us=30.5), ConfigError, "`window_us` must be a whole number"),
+        (lambda e: Windowing(window_us=1, window_events=2), ConfigError, "not both"),
+        (lambda e: Windowing(window_us=0), ConfigError, "`window_us` must be a positive number"),
+        (lambda e: Windowing(window_us="a"), ConfigError, "must be a positive number; got 'a'"),
         (
-            lambda e: Windows(window_events=np.inf),
+            lambda e: Windowing(window_us=30.5),
+            ConfigError,
+            "`window_us` must be a positive whole number",
+        ),
+        (
+            lambda e: Windowing(window_events=np.inf),
             ConfigError,
             "`window_events` must be a positive",
         ),
-        (lambda e: track(e, windows=30_000), ConfigError, "`windows` must be Windows, such as"),
+        (
+            lambda e: track(e, windowing=30_000),
+            ConfigError,
+            "`windowing` must be a Windowing, such as",
+        ),
         (lambda e: track(None), ConfigError, "`source` must be a recording.*got NoneType"),
         (lambda e: track(np.zeros((5, 4))), ConfigError, "must yield Events; got ndarray"),
         (lambda e: list(track(iter([e, 3]))), ConfigError, "must yield Events; got int"),
@@ -130,8 +141,8 @@ def test_nothing_gives_no_windows():
             ConfigError,
             "Read a file with `Camera.from_file`",
         ),
-        (lambda e: Windows(overlap=1.0), ConfigError, "`overlap` must lie in"),
-        (lambda e: Windows(displacement_px=3, overlap=0.5), ConfigError, "goes with"),
+        (lambda e: Windowing(overlap=1.0), ConfigError, "`overlap` must be a number in"),
+        (lambda e: Windowing(displacement_px=3, overlap=0.5), ConfigError, "goes with"),
     ],
 )
 def test_what_cannot_be_is_refused(scene, call, error, message):
@@ -156,8 +167,8 @@ def test_slow_hot_pixels_are_noise_once_their_history_is_known(scene):
         "p": np.concatenate((events.p, np.ones(t.size, bool))),
     }
     mixed = Events(**{k: v[order] for k, v in columns.items()}, resolution=events.resolution)
-    for windows in (Windows(window_us=30_000), Windows(window_us=30_000, overlap=0.5)):
-        chunks = list(vote(track(mixed, "cmax", windows=windows)))
+    for windows in (Windowing(window_us=30_000), Windowing(window_us=30_000, overlap=0.5)):
+        chunks = list(merge_labels(track(mixed, "cmax", windowing=windows)))
         signal = np.concatenate([chunk.events.signal for chunk in chunks])
         late = np.arange(len(mixed)) > 0.8 * len(mixed)
         assert signal[is_hot & late].mean() < 0.1
@@ -166,15 +177,15 @@ def test_slow_hot_pixels_are_noise_once_their_history_is_known(scene):
         assert np.isfinite(scores).all()
 
 
-@pytest.mark.parametrize("windows", [Windows(), Windows(displacement_px=5.0)])
+@pytest.mark.parametrize("windows", [Windowing(), Windowing(displacement_px=5.0)])
 def test_what_is_done_with_a_result_does_not_steer_the_next_window(scene, windows):
-    left = [result.theta.copy() for result in track(scene.events, "cmax", windows=windows)]
-    for result, theta in zip(track(scene.events, "cmax", windows=windows), left, strict=True):
+    left = [result.theta.copy() for result in track(scene.events, "cmax", windowing=windows)]
+    for result, theta in zip(track(scene.events, "cmax", windowing=windows), left, strict=True):
         np.testing.assert_array_equal(result.theta, theta)
         result.theta[:] *= 1e-3
 
 
-@pytest.mark.parametrize("windows", [Windows(), Windows(displacement_px=5.0)])
+@pytest.mark.parametrize("windows", [Windowing(), Windowing(displacement_px=5.0)])
 def test_after_a_long_pause_tracking_goes_on(scene, windows):
     middle = len(scene.events) // 2
     t = scene.events.t.copy()
@@ -182,7 +193,7 @@ def test_after_a_long_pause_tracking_goes_on(scene, windows):
     jumped = Events.trusted(
         scene.events.x, scene.events.y, t, scene.events.p, scene.events.resolution
     )
-    results = list(track(jumped, "cmax", windows=windows))
+    results = list(track(jumped, "cmax", windowing=windows))
     assert len(results) < 100
     assert sum(len(result) for result in results) == len(t)
     late = [result for result in results if result.window.t_start > 10**12]
@@ -190,27 +201,29 @@ def test_after_a_long_pause_tracking_goes_on(scene, windows):
     assert all(result.status is Status.CONVERGED for result in late[:-1])
 
 
-@pytest.mark.parametrize("windows", [Windows(window_us=300_000), Windows(displacement_px=500.0)])
+@pytest.mark.parametrize(
+    "windows", [Windowing(window_us=300_000), Windowing(displacement_px=500.0)]
+)
 def test_a_recording_that_is_shorter_than_a_window_is_a_window(scene, windows):
     short = scene.events.between(0, 20_000)
-    (result,) = track(short, windows=windows)
-    (expected,) = track(short, windows=Windows(window_events=len(short)))
+    (result,) = track(short, windowing=windows)
+    (expected,) = track(short, windowing=Windowing(window_events=len(short)))
     assert result.window.t_end == expected.window.t_end
     np.testing.assert_array_equal(result.signal, expected.signal)
     np.testing.assert_array_equal(result.theta, expected.theta)
 
 
 def test_turns_without_a_camera_are_said_to_be_guesses_once(scene, caplog):
-    _tell_ideal_lens.cache_clear()
+    _warn_ideal_lens.cache_clear()
     for _ in range(2):
         evcrisp.estimate(scene.events[:3000], "cmax", "rotation")
-    assert caplog.text.count("a lens that sees 60 degrees") == 1
+    assert caplog.text.count("an ideal lens with a field of view of 60 degrees") == 1
 
 
 @pytest.mark.parametrize("overlap", [0.0, 0.9])
 def test_a_last_window_that_is_cut_short_says_so(scene, overlap):
     events = scene.events.between(0, 43_000)
-    results = list(track(events, "cmax", windows=Windows(window_us=30_000, overlap=overlap)))
+    results = list(track(events, "cmax", windowing=Windowing(window_us=30_000, overlap=overlap)))
     warned = [r for r in results if r.warnings]
     assert [r.window.t_end for r in warned] == ([] if overlap else [int(events.t[-1]) + 1])
     for result in warned:
@@ -223,10 +236,10 @@ def test_a_last_window_that_is_cut_short_says_so(scene, overlap):
 def test_a_motion_that_could_as_well_be_none_is_doubted(method, motion):
     theta = DEFAULT_THETA[motion]
     scene = evcrisp.simulate(motion=motion, theta=theta, duration_us=60_000, noise_hz=5.0, seed=3)
-    short = list(track(scene.events, method, motion, windows=Windows(window_us=1_000)))
-    long = list(track(scene.events, method, motion, windows=Windows(window_us=15_000)))
-    doubted = [STILL in result.warnings for result in short]
-    assert np.mean(doubted) > 0.9
+    short = list(track(scene.events, method, motion, windowing=Windowing(window_us=1_000)))
+    long = list(track(scene.events, method, motion, windowing=Windowing(window_us=15_000)))
+    with_significance_warning = [STILL in result.warnings for result in short]
+    assert np.mean(with_significance_warning) > 0.9
     assert not any(STILL in result.warnings for result in long)
     first = evcrisp.estimate(short[3].window, method, motion)
     assert first.warnings == (STILL,)

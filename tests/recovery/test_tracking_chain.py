@@ -9,12 +9,12 @@ import pytest
 import evcrisp
 from evcrisp import Events
 from evcrisp.core.status import Status
-from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
 from evcrisp.filters import denoise
 from evcrisp.motion import motion_model
-from evcrisp.pipeline.label_merging import vote
-from evcrisp.pipeline.tracking import Windows, track
+from evcrisp.pipeline.label_merging import merge_labels
+from evcrisp.pipeline.tracking import track
+from evcrisp.pipeline.windowing import Windowing
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,13 @@ class Told:
 
 
 @pytest.fixture
-def told(monkeypatch, make_events):
+def told(make_events):
     """Return a function that tracks two seconds of noise with that method."""
-    monkeypatch.setitem(ESTIMATORS, "told", Told)
     events = make_events(20_000, resolution=(96, 72), t_start=0, duration_us=2_000_000)
 
     def tracked(ends, motion="translation", **windows):
         starts = []
-        results = list(
-            track(events, "told", motion, windows=Windows(**windows), ends=ends, starts=starts)
-        )
+        results = list(track(events, Told(ends, starts), motion, windowing=Windowing(**windows)))
         return results, starts
 
     return tracked
@@ -109,7 +106,7 @@ def test_what_is_masked_is_noise_at_its_place():
         resolution=(160, 120), theta=(250.0, -100.0), duration_us=200_000, noise_hz=2.0, seed=4
     )
     mixed, is_hot = with_busy_pixels(scene.events, 20, 150)
-    results = list(track(mixed, "cmax", windows=Windows(window_us=50_000)))
+    results = list(track(mixed, "cmax", windowing=Windowing(window_us=50_000)))
     for result in results[1:]:
         first = result.window.index
         masked = ~result.signal  # `cmax` keeps everything that it sees
@@ -128,8 +125,8 @@ def test_events_that_several_windows_hold_are_counted_once(make_events):
     events = make_events(4000, resolution=(160, 120), t_start=0, duration_us=200_000)
     mixed, is_busy = with_busy_pixels(events, 5, 10)
     for overlap in (0.0, 0.5, 0.9):
-        windows = Windows(window_us=40_000, overlap=overlap)
-        chunks = vote(track(mixed, "cmax", windows=windows))
+        windows = Windowing(window_us=40_000, overlap=overlap)
+        chunks = merge_labels(track(mixed, "cmax", windowing=windows))
         signal = np.concatenate([chunk.events.signal for chunk in chunks])
         assert signal[is_busy].all()
 
@@ -137,11 +134,11 @@ def test_events_that_several_windows_hold_are_counted_once(make_events):
 @pytest.mark.parametrize(
     "windows",
     [
-        Windows(window_us=7_000),
-        Windows(window_us=20_000, overlap=0.6),
-        Windows(window_events=700),
-        Windows(window_events=1500, overlap=0.3),
-        Windows(displacement_px=4.0),
+        Windowing(window_us=7_000),
+        Windowing(window_us=20_000, overlap=0.6),
+        Windowing(window_events=700),
+        Windowing(window_events=1500, overlap=0.3),
+        Windowing(displacement_px=4.0),
     ],
     ids=str,
 )
@@ -155,7 +152,7 @@ def test_a_filter_before_alignment_goes_on_from_window_to_window(windows, name):
     t = events.t + 50_000 * (events.t > 45_000)
     events = Events(x=events.x, y=events.y, t=t, p=events.p, resolution=events.resolution)
     chunks = [events[first : first + 900] for first in range(0, len(events), 900)]
-    results = list(track(chunks, "sequential", windows=windows, filter=name))
+    results = list(track(chunks, "sequential", windowing=windows, filter=name))
     whole = denoise(events, name)
     starts = name == "pugm"  # looks ahead, and so starts anew with every window
     alike = []
@@ -163,7 +160,7 @@ def test_a_filter_before_alignment_goes_on_from_window_to_window(windows, name):
         n = slice(result.window.index, result.window.index + len(result))
         alike.append(np.array_equal(result.signal, whole.signal[n]))
     assert all(alike) is not starts
-    joined = np.concatenate([chunk.events.signal for chunk in vote(results)])
+    joined = np.concatenate([chunk.events.signal for chunk in merge_labels(results)])
     assert joined.size == len(events)
     assert starts or np.array_equal(joined, whole.signal)
 
@@ -173,7 +170,7 @@ def test_hot_pixels_are_noise_whatever_a_filter_says():
         resolution=(160, 120), theta=(250.0, -100.0), duration_us=200_000, noise_hz=2.0, seed=4
     )
     mixed, is_hot = with_busy_pixels(scene.events, 20, 150)
-    for result in list(track(mixed, "baf+cmax", windows=Windows(window_us=50_000)))[1:]:
+    for result in list(track(mixed, "baf+cmax", windowing=Windowing(window_us=50_000)))[1:]:
         first = result.window.index
         hot = is_hot[first : first + len(result)]
         assert result.signal[hot].mean() < 0.1

@@ -90,14 +90,15 @@ class FigureSource:
         return labels.signal[len(lead) :], labels.score[len(lead) :]
 
     def _track(self, recording: Recording) -> "list[Estimate]":
-        from evcrisp.pipeline.tracking import Windows, track
+        from evcrisp.pipeline.tracking import track
+        from evcrisp.pipeline.windowing import Windowing
 
         results = track(
             recording,
             self.names[0],
             self.motion,
             camera=self.camera,
-            windows=Windows(window_us=self.window_us),
+            windowing=Windowing(window_us=self.window_us),
             **self.params,
         )
         estimates = list(results)

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from evcrisp.pipeline.run import Stop
+    from evcrisp.pipeline.cancellation import CancellationToken
 
 
 Handler = Callable[[int, FrameType | None], None]
@@ -90,7 +90,7 @@ def saying(message: str) -> Generator[None, None, None]:
 class Asked:
     """A wish to stop, and the signal that made it."""
 
-    stop: "Stop"
+    stop: "CancellationToken"
     number: int = signal.SIGINT
 
     def stopped(self, message: str) -> Stopped:
@@ -104,14 +104,14 @@ def asked_by_signal(message: str) -> Generator[Asked, None, None]:
 
     The message is what is said when nothing was kept.
     """
-    from evcrisp.pipeline.run import Stop
+    from evcrisp.pipeline.cancellation import CancellationToken
 
-    asked = Asked(Stop())
+    asked = Asked(CancellationToken())
 
     def ask(number: int, frame: FrameType | None) -> None:
         hush_finalizers()
         asked.number = number
-        asked.stop.ask()
+        asked.stop.cancel()
 
     try:
         with _hearing({"SIGINT": ask, "SIGTERM": ask}):

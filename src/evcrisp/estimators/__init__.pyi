@@ -6,7 +6,8 @@ from .baselines.sequential import BafCmax as BafCmax
 from .baselines.sequential import Sequential as Sequential
 from .joint.exact import ExactRegret as ExactRegret
 from .joint.paper import PaperRegret as PaperRegret
+from .protocol import Estimator as Estimator
+from .protocol import Session as Session
 from .registry import ESTIMATORS as ESTIMATORS
 from .result import Estimate as Estimate
-from .result import Estimator as Estimator
 from .result import Regret as Regret

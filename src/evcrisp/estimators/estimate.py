@@ -6,25 +6,28 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera, tell_doubt
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
-from evcrisp.core.registry import build
+from evcrisp.core.registry import build, lookup
+from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
+from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.estimators.result import Estimate, Estimator
-from evcrisp.estimators.significance import doubted
-from evcrisp.motion import MotionModel, motion_model
+from evcrisp.estimators.result import Estimate
+from evcrisp.estimators.significance import with_significance_warning
+from evcrisp.motion import MotionModel
+from evcrisp.motion.registry import MOTION_MODELS
 
 _LOG = logging.getLogger(__name__)
 
 
 def estimate(
     events: Events | Window,
-    method: str = "auto",
-    motion: str = "translation",
+    method: str | Estimator = "auto",
+    motion: str | MotionModel = "translation",
     camera: Camera | None = None,
     *,
     theta0: ArrayLike | None = None,
@@ -35,29 +38,30 @@ def estimate(
     Parameters
     ----------
     events : Events or Window
-        Events of a short time, in which one motion of the model holds: about 5 to 50 ms.
-    method : str
-        One of the keys of ``evcrisp.estimators.ESTIMATORS``; "auto" has nothing to tune.
-    motion : str
-        Motion model; one of the keys of ``evcrisp.motion.MOTION_MODELS``.
+        Events of about 5 to 50 ms, in which one motion of the model holds.
+    method : str or Estimator
+        Name, one of ``evcrisp.estimators.ESTIMATORS``, or an object such as
+        ``Cmax(objective="entropy")``. "auto" has nothing to tune.
+    motion : str or MotionModel
+        Name, one of ``evcrisp.motion.MOTION_MODELS``, or an object such as ``Rotation(camera)``.
     camera : Camera, optional
-        Needed for "rotation" if the result shall be true rad/s; an ideal lens of 60 degrees
-        otherwise.
+        Calibration for "rotation". Without it, angular velocities hold for an ideal lens with a
+        field of view of 60 degrees.
     theta0 : array_like, shape (m,), optional
-        Where to start, such as the motion of the previous window.
+        Start of the search, such as the motion of the previous window.
     **params
         Parameters of the method.
 
     Returns
     -------
     Estimate
-        ``theta`` (translation: velocity of the image in px/s; rotation: rad/s comparable with a
+        ``theta`` (translation: image velocity in px/s; rotation: rad/s, comparable with a
         gyroscope), ``signal`` (True = keep), ``score`` and more.
 
     Raises
     ------
     UnknownNameError, ConfigError
-        If a name is unknown or a setting cannot be.
+        If a name is unknown or a setting is not possible.
 
     Examples
     --------
@@ -72,11 +76,11 @@ def estimate(
     window = as_window(events)
     estimator = build(ESTIMATORS, method, "method", **params)
     model = model_for(motion, window.events.resolution, camera)
-    return doubted(estimator.run(window, model, checked_theta(theta0, model)))
+    return with_significance_warning(estimator.run(window, model, checked_theta(theta0, model)))
 
 
 def as_window(events: Events | Window) -> Window:
-    """Return a window as it is, or all events as one."""
+    """Return a window unchanged, or all events as one window."""
     if isinstance(events, Window):
         return events
     if not isinstance(events, Events):
@@ -84,60 +88,68 @@ def as_window(events: Events | Window) -> Window:
             f"`events` must be Events or a Window; got {type(events).__name__}. "
             "Read a file with `evcrisp.read`; build `Events(x=..., y=..., t=..., p=..., resolution=...)`."
         )
-    return whole_window(events)
-
-
-def whole_window(events: Events) -> Window:
-    """Return all events as one window."""
     if not len(events):
         return Window(events, 0, 1)
     return Window(events, int(events.t[0]), int(events.t[-1]) + 1)
 
 
-def model_for(motion: str, resolution: Sequence[int], camera: Camera | None) -> MotionModel:
-    """Return the motion model, after a look at whether the camera fits the sensor."""
-    if camera is not None:
-        if not isinstance(camera, Camera):
+def model_for(
+    motion: str | MotionModel, resolution: Sequence[int], camera: Camera | None = None
+) -> MotionModel:
+    """Return the motion model for a sensor; check that the camera fits the sensor."""
+    if not isinstance(motion, str):
+        if isinstance(motion, type) or not hasattr(motion, "warp"):
+            lookup(MOTION_MODELS, repr(motion), "motion model")
+        if camera is not None:
             raise ConfigError(
-                f"`camera` must be a Camera; got {camera!r}. Read a file with `Camera.from_file`."
+                f"`motion` is a model already; got a camera too. Give it to `{type(motion).__name__}(...)`."
             )
-        if motion != "rotation":
-            _LOG.warning("Only the motion 'rotation' uses a camera; %r does not.", motion)
-        width, height = resolution
-        if not (0 <= camera.cx < width and 0 <= camera.cy < height):
-            raise ConfigError(
-                f"`camera` has its principal point at ({camera.cx:.1f}, {camera.cy:.1f}) px, outside "
-                f"the sensor of {width}x{height} px. Is it the calibration of this sensor?"
-            )
-        tell_doubt(camera, (width, height))
-    elif motion == "rotation":
-        _tell_ideal_lens()
-    return motion_model(motion, resolution, camera)
+        return motion
+    kind = lookup(MOTION_MODELS, motion, "motion model")
+    if camera is None:
+        if kind.uses_rays:
+            _warn_ideal_lens(kind.name)
+        return kind.for_sensor(resolution, None)
+    if not isinstance(camera, Camera):
+        raise ConfigError(
+            "must be a Camera", parameter="camera", value=camera,
+            remedy="Read a file with `Camera.from_file`.",
+        )  # fmt: skip
+    if not kind.uses_rays:
+        _LOG.warning("The motion %r does not use a camera; 'rotation' does.", motion)
+    width, height = resolution
+    if not (0 <= camera.cx < width and 0 <= camera.cy < height):
+        raise ConfigError(
+            f"`camera` has its principal point at ({camera.cx:.1f}, {camera.cy:.1f}) px, outside "
+            f"the sensor of {width}x{height} px. Is it the calibration of this sensor?"
+        )
+    tell_doubt(camera, (width, height))
+    return kind.for_sensor(resolution, camera)
 
 
-@lru_cache(maxsize=1)
-def _tell_ideal_lens() -> None:
-    """Warn that turns are guesses; once, not for every window."""
+@lru_cache(maxsize=4)
+def _warn_ideal_lens(motion: str) -> None:
+    """Warn once, not for every window."""
     _LOG.warning(
-        "The motion 'rotation' has no camera: its rad/s are those of a lens that sees 60 degrees from "
-        "left to right. Give the calibration of the camera."
+        "The motion %r has no camera: its rad/s hold for an ideal lens with a field of view of "
+        "60 degrees. Give the calibration of the camera.",
+        motion,
     )
 
 
-def checked_theta(theta0: ArrayLike | None, model: MotionModel) -> NDArray[np.float64] | None:
-    """Return the start as numbers, or raise if it cannot be one."""
+def checked_theta(theta0: ArrayLike | None, model: MotionModel) -> Floats | None:
+    """Return the start as numbers; raise if it does not fit the model."""
     if theta0 is None:
         return None
     try:
         theta = np.array(theta0, np.float64)
     except (TypeError, ValueError):
         theta = np.full(1, np.nan)
-    if theta.shape != (len(model.param_names),) or not np.isfinite(theta).all():
+    names = model.param_names
+    if theta.shape != (len(names),) or not np.isfinite(theta).all():
         raise ConfigError(
-            f"`theta0` of motion {model.name!r} must be {len(model.param_names)} finite numbers "
-            f"({', '.join(model.param_names)}); got {theta0!r}."
+            f"of motion {model.name!r} must be {len(names)} finite numbers ({', '.join(names)})",
+            parameter="theta0",
+            value=theta0,
         )
     return theta
-
-
-__all__ = ["Estimator", "estimate"]

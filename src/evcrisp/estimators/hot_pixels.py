@@ -1,22 +1,29 @@
-"""Leave pixels out that fire all the time: one of them is enough to pin a motion to zero."""
+"""Find hot pixels: in one window, and over the last second of a recording.
+
+One hot pixel is enough to hold the estimated motion at zero.
+"""
+
+import math
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
+from evcrisp.core.types import Bools, Singles
 from evcrisp.core.windows import Window
 from evcrisp.motion import MotionModel
 from evcrisp.search.alignment import WindowData
 
-Pixels = NDArray[np.uint16]
-Counts = NDArray[np.float32]
-
-#: More events than this, plus FACTOR times the mean of the pixels around, is absurd. The strongest
-#: edges of a scene give about ten events as they pass, and their neighbors as many.
+#: A pixel is hot above LEAST events plus FACTOR times the mean of its neighbors. The strongest edges
+#: of a scene give about ten events as they pass, and as many at the neighbors.
 LEAST, FACTOR = 12, 6.0
 
+#: Time constant of the counts over a recording, us. A pixel of 20 Hz then differs from noise of 1 Hz.
+MEMORY_US = 1_000_000
 
-def hot_events(events: Events) -> NDArray[np.bool_]:
+
+def hot_events(events: Events) -> Bools:
     """Return which events come from hot pixels, shape (n,).
 
     Examples
@@ -29,21 +36,21 @@ def hot_events(events: Events) -> NDArray[np.bool_]:
     >>> int(hot_events(events).sum())
     102
     """
-    return of_hot_pixels(events.x, events.y, events_per_pixel(events))
+    return events_at_hot_pixels(events.x, events.y, events_per_pixel(events))
 
 
-def events_per_pixel(events: Events) -> Counts:
-    """Return how many events every pixel has, shape (h, w)."""
+def events_per_pixel(events: Events) -> Singles:
+    """Return the number of events of every pixel, shape (h, w)."""
     from evcrisp.kernels.auto.hot_pixels import count_pixels
 
     counts = np.empty((events.resolution[1], events.resolution[0]), np.float32)
-    counts.fill(0.0)  # unlike `np.zeros`, in memory that is there already
+    counts.fill(0.0)  # unlike `np.zeros`, reuses memory that is mapped already
     count_pixels(np.ascontiguousarray(events.x), np.ascontiguousarray(events.y), counts)
     return counts
 
 
-def of_hot_pixels(x: Pixels, y: Pixels, counts: Counts) -> NDArray[np.bool_]:
-    """Return which events, shape (n,), come from pixels whose counts, shape (h, w), are absurd."""
+def events_at_hot_pixels(x: NDArray[np.uint16], y: NDArray[np.uint16], counts: Singles) -> Bools:
+    """Return which events, shape (n,), lie at hot pixels, given counts of shape (h, w)."""
     from evcrisp.kernels.auto.hot_pixels import find_hot, mark
 
     out, hot = np.zeros(x.size, np.bool_), np.empty(counts.shape, np.bool_)
@@ -53,7 +60,35 @@ def of_hot_pixels(x: Pixels, y: Pixels, counts: Counts) -> NDArray[np.bool_]:
 
 
 def data_without_hot_pixels(window: Window, model: MotionModel) -> tuple[WindowData, WindowData]:
-    """Return all events of a window as numbers, and those that may decide the motion."""
+    """Return the data of all events of a window, and of those not at hot pixels."""
     data = WindowData.of(window, model)
     hot = hot_events(window.events)
     return data, data.subset(~hot) if hot.any() else data
+
+
+@dataclass(slots=True, eq=False)
+class HotPixelHistory:
+    """Decaying event counts of every pixel; windows come in order and may overlap."""
+
+    resolution: tuple[int, int]
+    counts: Singles = field(init=False)  # (h, w)
+    n_seen: int = 0
+    t_last: int = 0
+
+    def __post_init__(self) -> None:
+        self.counts = np.zeros((self.resolution[1], self.resolution[0]), np.float32)
+
+    def mark(self, window: Window) -> Bools:
+        """Count the new events of a window; return which of its events are hot, shape (n,)."""
+        from evcrisp.kernels.auto.hot_pixels import count_pixels
+
+        if not len(window.events):
+            return np.zeros(0, np.bool_)
+        events = window.events.contiguous()
+        if self.n_seen:
+            self.counts *= math.exp(-max(window.t_end - self.t_last, 0) / MEMORY_US)
+        self.t_last = max(self.t_last, window.t_end)
+        new = events[max(self.n_seen - window.index, 0) :]
+        self.n_seen = max(self.n_seen, window.index + len(events))
+        count_pixels(new.x, new.y, self.counts)
+        return events_at_hot_pixels(events.x, events.y, self.counts)

@@ -1,7 +1,7 @@
 """Estimators by name."""
 
 from evcrisp.core.registry import Registry
-from evcrisp.estimators.result import Estimator
+from evcrisp.estimators.protocol import Estimator
 
 #: Methods by name, the default first.
 ESTIMATORS: Registry[type[Estimator]] = Registry(

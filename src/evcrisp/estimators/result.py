@@ -1,23 +1,25 @@
-"""What an estimator gives for one window, whatever its method."""
+"""Result of an estimator for one window."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.errors import UnknownNameError
+from evcrisp.core.events import Events
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
-from evcrisp.motion import MotionModel
+from evcrisp.motion.protocol import MotionModel
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Regret:
-    """The two objectives of the joint problem at its solution.
+    """Both objectives of the joint problem at its solution.
 
-    ``lam`` is the multiplier of the larger regret: 0 where alignment has it, 1 where denoising
-    has it, between where both are equal.
+    ``lam`` is the multiplier of the larger regret: 0 if alignment has it, 1 if denoising has it,
+    in between if both are equal.
     """
 
     f_ea: float  # variance of the contrast map
@@ -51,19 +53,27 @@ class Estimate:
     score : ndarray of float64, shape (n,)
         Finite; larger = more likely signal.
     confidence : ndarray of float64, shape (n,)
-        Confidence in each event, 0 to 1. Of "exact" and "paper" it is the map W read at the event, of
-        "auto" the same formula for what speaks for the event itself; 0 or 1 of others.
+        Confidence in each event, 0 to 1. "exact" and "paper" read the map W at the event, "auto"
+        applies the same formula to the evidence of the event; other methods give 0 or 1.
     aligned_x, aligned_y : ndarray of float64, shape (n,)
         Positions at the reference time, px.
     w_map : ndarray, shape of the contrast map, or None
-        The confidence map W; that of "auto" belongs to the motion that gave the labels, of which
+        The confidence map W. With "auto" it belongs to the motion that gave the labels, of which
         ``theta`` is a refinement.
     regret : Regret or None
-        The joint problem's numbers, for the methods that solve it, at the same motion.
+        Objectives of the joint problem at the same motion, for the methods that solve it.
     status : Status
         How the search for theta ended.
     warnings : tuple of str
         What is suspicious about the result, and what to do.
+
+    Examples
+    --------
+    >>> import evcrisp
+    >>> scene = evcrisp.simulate(theta=(300.0, -120.0), duration_us=30_000, seed=1)
+    >>> result = evcrisp.estimate(scene.events)
+    >>> bool(abs(result["vx"] - 300.0) < 10.0), len(result.kept()) == int(result.signal.sum())
+    (True, True)
     """
 
     theta: Floats
@@ -84,6 +94,20 @@ class Estimate:
     def __len__(self) -> int:
         return self.signal.size
 
+    def __getitem__(self, parameter: str) -> float:
+        """Return a motion parameter by name, such as ``result["vx"]``."""
+        names = self.motion.param_names
+        if parameter not in names:
+            raise UnknownNameError(
+                f"The motion {self.motion.name!r} has no parameter {parameter!r}. "
+                f"Known: {', '.join(names)}."
+            )
+        return float(self.theta[names.index(parameter)])
+
+    def kept(self) -> Events:
+        """Return the events that are signal."""
+        return self.window.events[self.signal]
+
     def __repr__(self) -> str:
         named = zip(self.motion.param_names, self.theta, self.motion.param_units, strict=True)
         theta = ", ".join(f"{name}={value:.4g} {unit}" for name, value, unit in named)
@@ -93,7 +117,7 @@ class Estimate:
         )
 
     def _repr_html_(self) -> str:
-        """Return what notebooks show: the facts, and the events before and after."""
+        """Return the card that notebooks show: facts, raw events, and aligned signal."""
         from evcrisp.core.notebook_html import html_card, thumbnail
 
         events, kept = self.window.events, self.signal
@@ -110,23 +134,3 @@ class Estimate:
             ("denoised, aligned", thumbnail(*aligned, events.p[kept], events.resolution)),
         ]
         return html_card("Estimate", facts, pictures)
-
-
-class Estimator(Protocol):
-    """A method with its parameters; a frozen dataclass."""
-
-    name: ClassVar[str]
-
-    def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
-        """Estimate motion and labels of one window.
-
-        Parameters
-        ----------
-        window : Window
-            Events and their reference time. Any number of events, none included.
-        model : MotionModel
-            How things move.
-        theta0 : ndarray, shape (m,), optional
-            Where to start, such as the previous window's motion. Without it the search is cold.
-        """
-        ...

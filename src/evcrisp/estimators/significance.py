@@ -32,7 +32,7 @@ STILL = (
 )
 
 
-def doubted(result: Estimate) -> Estimate:
+def with_significance_warning(result: Estimate) -> Estimate:
     """Return an estimate, with a warning if its motion cannot be told from none."""
     if not result.status.is_usable or result.warnings:
         return result

@@ -8,8 +8,9 @@ from evcrisp.core.events import Events
 from evcrisp.core.types import Bools
 from evcrisp.experiments.methods import Method
 from evcrisp.filters import Denoiser
-from evcrisp.pipeline.label_merging import vote
-from evcrisp.pipeline.tracking import Windows, track
+from evcrisp.pipeline.label_merging import merge_labels
+from evcrisp.pipeline.tracking import track
+from evcrisp.pipeline.windowing import Windowing
 
 
 def labeled(
@@ -18,7 +19,7 @@ def labeled(
     method: Method,
     *,
     motion: str = "translation",
-    windows: Windows | None = None,
+    windowing: Windowing | None = None,
 ) -> Iterator[Events]:
     """Yield all events in order, with the labels of a method in ``signal``.
 
@@ -32,15 +33,15 @@ def labeled(
         Its sensor.
     method : Method
         A filter or an estimator.
-    motion, windows
+    motion, windowing
         For estimators; as for :func:`evcrisp.track`.
     """
     if method.kind == "filter":
         yield from _by_filter(chunks, resolution, method.denoiser())
         return
     plain = (chunk.with_signal(None) for chunk in chunks)
-    estimates = track(plain, method.name, motion, windows=windows, **method.options())
-    for chunk in vote(estimates):
+    estimates = track(plain, method.name, motion, windowing=windowing, **method.options())
+    for chunk in merge_labels(estimates):
         yield chunk.events
 
 

@@ -9,8 +9,8 @@ from typing import Any, Literal, cast
 from evcrisp.contrast import ContrastMap
 from evcrisp.core.errors import EvError
 from evcrisp.core.registry import build, lookup
+from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.estimators.result import Estimator
 from evcrisp.filters import FILTERS, Denoiser, denoiser
 
 Kind = Literal["filter", "estimator", "zero"]

@@ -19,7 +19,8 @@ from evcrisp.experiments.methods import Method
 from evcrisp.io.reading import open_recording, read
 from evcrisp.io.recording import Recording
 from evcrisp.metrics import Confusion, EsrMeter, confusion, random_chunks
-from evcrisp.pipeline.tracking import Windows, track
+from evcrisp.pipeline.tracking import track
+from evcrisp.pipeline.windowing import Windowing
 
 Numbers = dict[str, Any]
 
@@ -82,8 +83,8 @@ def measure_labels(clip: Clip, method: Method, settings: Mapping[str, Any]) -> N
 def _labeled(
     chunks: Iterable[Events], size: tuple[int, int], method: Method, settings: Mapping[str, Any]
 ) -> Iterator[Events]:
-    windows = Windows(window_us=settings["window_us"])
-    return labeled(chunks, size, method, motion=settings["motion"], windows=windows)
+    windows = Windowing(window_us=settings["window_us"])
+    return labeled(chunks, size, method, motion=settings["motion"], windowing=windows)
 
 
 def _with_noise(clean: Events, clip: Clip, settings: Mapping[str, Any]) -> Events:
@@ -109,7 +110,7 @@ def measure_motion(clip: Clip, method: Method, settings: Mapping[str, Any]) -> N
             method.name,
             "rotation",
             camera=_camera(clip, recording),
-            windows=Windows(window_events=n),
+            windowing=Windowing(window_events=n),
             **method.options(),
         )
         # The last window is cut short by the end of the recording.

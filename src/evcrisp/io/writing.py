@@ -1,10 +1,12 @@
 """Write events in any format, all or nothing."""
 
-import itertools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
@@ -91,27 +93,19 @@ def fill(
     extras_from: Extras | None = None,
     on_chunk: Callable[[Events], None] | None = None,
 ) -> int:
-    """Write events to a file that nobody sees yet; parameters as for :func:`write`."""
+    """Write events to a file under a temporary name; parameters as for :func:`write`."""
     recording = events if isinstance(events, Recording) else None
-    chunks = _checked(_chunks(events), writer)
-    first = next(chunks, None)
-    if first is None:
-        if recording is None:
-            raise ConfigError("`events` must hold at least one `Events`; got none.")
-        first = Events.empty(recording.resolution)
-    with Closing(writer.open(path, first.resolution)) as sink:
-        n_events = 0
-        for chunk in itertools.chain((first,), chunks):
-            sink.write(chunk)
-            n_events += len(chunk)
+    extras = recording if extras_from is None else extras_from
+    with ChunkWriter(path, writer, extras_from=extras, imu=imu) as output:
+        for chunk in _chunks(events):
+            output.write(chunk)
             if on_chunk is not None:
                 on_chunk(chunk)
-        extras = recording if extras_from is None else extras_from
-        if extras is not None:
-            _write_extras(sink, writer, extras.imu(), extras.triggers(), extras.frames())
-        else:
-            _write_extras(sink, writer, imu, None, iter(()))
-    return n_events
+        if not output.is_open:
+            if recording is None:
+                raise ConfigError("`events` must hold at least one `Events`; got none.")
+            output.write(Events.empty(recording.resolution))
+    return output.n_events
 
 
 def _chunks(events: Events | Recording | Iterable[Events]) -> Iterator[Events]:
@@ -120,38 +114,104 @@ def _chunks(events: Events | Recording | Iterable[Events]) -> Iterator[Events]:
     return iter(events.chunks() if isinstance(events, Recording) else events)
 
 
-def _checked(chunks: Iterator[Events], writer: Writer) -> Iterator[Events]:
-    """Yield chunks that belong together, and say once if their labels are lost."""
-    resolution: tuple[int, int] | None = None
-    t_last: int | None = None
-    is_said = False
-    for chunk in chunks:
+class ChunkWriter:
+    """Writes a recording chunk by chunk: a context manager that finishes the file, or aborts it.
+
+    The file is opened with the first chunk. Other sensor data is written at the end.
+
+    Parameters
+    ----------
+    path : Path
+        The file, under a temporary name.
+    writer : Writer
+        Its format.
+    extras_from : Extras, optional
+        Source of IMU samples, triggers and frames.
+    imu : Imu, optional
+        IMU samples, if there is no such source.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        writer: Writer,
+        *,
+        extras_from: Extras | None = None,
+        imu: Imu | None = None,
+    ) -> None:
+        self.n_events = 0
+        self._path, self._writer, self._extras, self._imu = path, writer, extras_from, imu
+        self._stack = ExitStack()
+        self._sink: Sink | None = None
+        self._resolution: tuple[int, int] | None = None
+        self._t_last: int | None = None
+        self._has_warned = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a chunk was written."""
+        return self._sink is not None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None and self._sink is not None:
+            try:
+                self._write_sensor_data(self._sink)
+            except BaseException as failure:
+                self._stack.__exit__(type(failure), failure, failure.__traceback__)
+                raise
+        self._stack.__exit__(kind, error, trace)
+
+    def _write_sensor_data(self, sink: Sink) -> None:
+        extras = self._extras
+        if extras is None:
+            _write_extras(sink, self._writer, self._imu, None, iter(()))
+        else:
+            _write_extras(sink, self._writer, extras.imu(), extras.triggers(), extras.frames())
+
+    def write(self, chunk: Events) -> None:
+        """Append a chunk; raise if it does not continue the ones before."""
+        self._check(chunk)
+        if self._sink is None:
+            opened = self._writer.open(self._path, chunk.resolution)
+            self._sink = self._stack.enter_context(Closing(opened))
+        self._sink.write(chunk)
+        self.n_events += len(chunk)
+
+    def _check(self, chunk: Events) -> None:
         if not isinstance(chunk, Events):
             raise EventDataError(
                 f"`events` must be Events, a Recording or an iterable of Events; "
                 f"got {type(chunk).__name__}."
             )
-        resolution = chunk.resolution if resolution is None else resolution
-        if chunk.resolution != resolution:
+        self._resolution = chunk.resolution if self._resolution is None else self._resolution
+        if chunk.resolution != self._resolution:
             raise EventDataError(
-                f"All chunks must be of one sensor; got {chunk.resolution} after {resolution}."
+                f"All chunks must be of one sensor; got {chunk.resolution} after {self._resolution}."
             )
-        if len(chunk):
-            if t_last is not None and chunk.t[0] < t_last:
-                raise EventDataError(
-                    f"Chunks must follow each other in time; one starts at {chunk.t[0]} us after "
-                    f"one that ends at {t_last} us."
-                )
-            t_last = int(chunk.t[-1])
-        if chunk.signal is not None and len(chunk) and not writer.keeps_signal and not is_said:
-            is_said = True
+        if not len(chunk):
+            return
+        if self._t_last is not None and chunk.t[0] < self._t_last:
+            raise EventDataError(
+                f"Chunks must follow each other in time; one starts at {chunk.t[0]} us after "
+                f"one that ends at {self._t_last} us."
+            )
+        self._t_last = int(chunk.t[-1])
+        if chunk.signal is not None and not self._writer.keeps_signal and not self._has_warned:
+            self._has_warned = True
             keeping = ", ".join(sorted(n for n, other in WRITERS.items() if other.keeps_signal))
             logger.warning(
                 "Format %r does not keep labels (`signal`); they are left out. These do: %s.",
-                writer.name,
+                self._writer.name,
                 keeping,
             )
-        yield chunk
 
 
 def _write_extras(

@@ -1,14 +1,13 @@
-"""Join the labels of windows that may overlap, so that every event gets one."""
+"""Merge the labels of overlapping windows into one label per event."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import EventDataError
 from evcrisp.core.events import Events
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.result import Estimate
 
@@ -18,43 +17,73 @@ class LabeledChunk:
     """Events in order, with their final labels."""
 
     events: Events  # with signal set to the labels
-    score: Floats  # (n,) mean over the windows that hold the event
+    score: Floats  # (n,) mean over the windows that contain the event
     confidence: Floats  # (n,) likewise
-    truth: NDArray[np.bool_] | None = None  # (n,) labels that the events came with
+    truth: Bools | None = None  # (n,) labels that the events came with
+
+    @property
+    def signal(self) -> Bools:
+        """The labels, shape (n,)."""
+        signal = self.events.signal
+        return np.ones(len(self.events), np.bool_) if signal is None else signal
+
+    def kept(self) -> Events:
+        """Return the signal events, with the labels that they came with."""
+        signal = self.signal
+        truth = None if self.truth is None else self.truth[signal]
+        return self.events[signal].with_signal(truth)
 
 
-def vote(estimates: Iterable[Estimate]) -> Iterator[LabeledChunk]:
-    """Yield every event once, in order, with the label that its windows give together.
+class LabelMerger:
+    """Takes estimates in order; gives every event once, when no later window can contain it.
 
-    An event is kept if at least half of the windows that hold it keep it. Windows must come in the
-    order in which :func:`evcrisp.track` yields them.
+    An event is kept if at least half of the windows that contain it keep it.
     """
-    events: Events | None = None  # those that a later window may hold again
-    votes: Floats = np.zeros((4, 0))  # rows: windows, votes to keep, score, confidence
-    base = 0  # index of the first of them in the stream
-    for result in estimates:
+
+    def __init__(self) -> None:
+        self._events: Events | None = None  # events that a later window may contain again
+        self._sums: Floats = np.zeros((4, 0))  # rows: windows, kept, score, confidence
+        self._base = 0  # index of the first of these events in the recording
+
+    def add(self, result: Estimate) -> list[LabeledChunk]:
+        """Add the next window; return the events whose labels are final, at most one chunk.
+
+        Windows must come in the order in which :func:`evcrisp.track` yields them.
+        """
         window = result.window
         rows = (np.ones(len(result)), result.signal, result.score, result.confidence)
         new = np.array(rows, np.float64)
-        if events is None:
-            events, votes, base = window.events, new, window.index
-            continue
-        n_done = min(window.index - base, len(events))
-        _check_order(events[max(n_done, 0) :], window, base)
-        if n_done:
-            yield _labeled(events[:n_done], votes[:, :n_done])
+        if self._events is None:
+            self._events, self._sums, self._base = window.events, new, window.index
+            return []
+        events, sums = self._events, self._sums
+        n_done = min(window.index - self._base, len(events))
+        _check_order(events[max(n_done, 0) :], window, self._base)
         n_shared = min(len(events) - n_done, len(result))
-        shared = votes[:, n_done:].copy()
+        shared = sums[:, n_done:].copy()
         shared[:, :n_shared] += new[:, :n_shared]
-        events = Events.concatenate((events[n_done:], window.events[n_shared:]))
-        votes = np.concatenate((shared, new[:, n_shared:]), axis=1)
-        base = window.index
-    if events is not None and len(events):
-        yield _labeled(events, votes)
+        self._events = Events.concatenate((events[n_done:], window.events[n_shared:]))
+        self._sums = np.concatenate((shared, new[:, n_shared:]), axis=1)
+        self._base = window.index
+        return [_labeled(events[:n_done], sums[:, :n_done])] if n_done else []
+
+    def finish(self) -> list[LabeledChunk]:
+        """Return the remaining events, at most one chunk."""
+        if self._events is None or not len(self._events):
+            return []
+        return [_labeled(self._events, self._sums)]
+
+
+def merge_labels(estimates: Iterable[Estimate]) -> Iterator[LabeledChunk]:
+    """Yield every event of a recording once, in order, with its final label."""
+    merger = LabelMerger()
+    for result in estimates:
+        yield from merger.add(result)
+    yield from merger.finish()
 
 
 def _check_order(left: Events, window: Window, base: int) -> None:
-    """Raise if a window does not go on where the one before it, or its overlap, ends."""
+    """Raise unless a window continues where the one before it, or its overlap, ends."""
     new = window.events
     both = len(left) and len(new)
     if window.index < base or (both and (left.t[0], left.x[0]) != (new.t[0], new.x[0])):
@@ -65,7 +94,7 @@ def _check_order(left: Events, window: Window, base: int) -> None:
         )
 
 
-def _labeled(events: Events, votes: Floats) -> LabeledChunk:
-    n, keep, score, confidence = votes
-    labeled = events.with_signal(keep >= 0.5 * n)
+def _labeled(events: Events, sums: Floats) -> LabeledChunk:
+    n, kept, score, confidence = sums
+    labeled = events.with_signal(kept >= 0.5 * n)
     return LabeledChunk(labeled, score / n, confidence / n, events.signal)

@@ -1,4 +1,4 @@
-"""Which events each frame shows, with their labels and where they are aligned; in bounded memory."""
+"""Collect the events of each frame, with labels and aligned positions, in bounded memory."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
 from evcrisp.core.windows import Window, by_time, seconds_since
-from evcrisp.estimators.result import Estimate, Estimator
-from evcrisp.motion import MotionModel
+from evcrisp.estimators.result import Estimate
+from evcrisp.pipeline.tracking import Tracker
 from evcrisp.video.config import VideoConfig
 from evcrisp.video.panes import Shown
-from evcrisp.video.parallel_windows import estimated
 
 OnEvents = Callable[[Events], None]
 Positions = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -21,32 +20,34 @@ Warp = Callable[[Events, int], Positions]
 
 
 def shown_frames(
-    chunks: Iterable[Events],
-    config: VideoConfig,
-    estimator: Estimator,
-    model: MotionModel,
-    on_events: OnEvents,
+    chunks: Iterable[Events], config: VideoConfig, tracker: Tracker, on_events: OnEvents
 ) -> Iterator[Shown]:
-    """Yield what every frame shows; frame k starts k steps after the first event.
+    """Yield the content of every frame; frame k starts k steps after the first event.
 
-    Nothing is estimated if no pane needs it. ``on_events`` is called with all events once, as far
-    as they are looked at.
+    Nothing is estimated if no pane needs it. ``on_events`` is called with the events of each window.
     """
     length, step = config.window_us, config.step_us
     apart = step >= length
     windows = _windows_apart(chunks, length, step) if apart else by_time(chunks, length)
-    if config.is_estimated:
-        parts = (_Part.of_estimate(result) for result in estimated(windows, estimator, model))
-    else:
-        parts = (_Part.of_window(window) for window in windows)
-    heard = _heard(parts, on_events)
+    parts = _parts(windows, tracker if config.is_estimated else None, on_events)
     if apart:
-        return (_joined([part], part.window.t_start, part.window.t_end) for part in heard)
-    return _between(heard, length, step)
+        return (_joined([part], part.window.t_start, part.window.t_end) for part in parts)
+    return _between(parts, length, step)
+
+
+def _parts(
+    windows: Iterable[Window], tracker: Tracker | None, on_events: OnEvents
+) -> "Iterator[_Part]":
+    for window in windows:
+        on_events(window.events)
+        if tracker is None:
+            yield _Part.of_window(window)
+        else:
+            yield _Part.of_estimate(tracker.estimate(window))
 
 
 def _windows_apart(chunks: Iterable[Events], window_us: int, step_us: int) -> Iterator[Window]:
-    """Cut windows with gaps between them: what a fast video leaves out is not estimated either."""
+    """Cut windows with gaps between them; events in the gaps are not estimated."""
     for step in by_time(chunks, step_us):
         t_end = min(step.t_start + window_us, step.t_end)
         inside = step.events.between(step.t_start, t_end)
@@ -55,7 +56,7 @@ def _windows_apart(chunks: Iterable[Events], window_us: int, step_us: int) -> It
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """A window with labels, and how its events move to a time."""
+    """A window with labels, and the warp of its events to a time."""
 
     window: Window
     signal: NDArray[np.bool_]
@@ -79,14 +80,8 @@ class _Part:
         return cls(window, np.ones(len(window.events), np.bool_), stay)
 
 
-def _heard(parts: Iterable[_Part], on_events: OnEvents) -> Iterator[_Part]:
-    for part in parts:
-        on_events(part.window.events)
-        yield part
-
-
 def _between(parts: Iterable[_Part], window_us: int, step_us: int) -> Iterator[Shown]:
-    """Yield frames that overlap, each from the one or two windows that it lies in."""
+    """Yield overlapping frames, each from the one or two windows that contain it."""
     held: list[_Part] = []
     t_frame: int | None = None
     for part in parts:
@@ -100,7 +95,7 @@ def _between(parts: Iterable[_Part], window_us: int, step_us: int) -> Iterator[S
 
 
 def _joined(parts: list[_Part], t_start: int, t_end: int) -> Shown:
-    """Join parts of windows; every event is moved by the motion of its own window."""
+    """Join parts of windows; every event is warped by the motion of its own window."""
     t_middle = (t_start + t_end) // 2
     pieces, signals, xs, ys = [], [], [], []
     for part in parts:

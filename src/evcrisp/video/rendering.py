@@ -1,6 +1,7 @@
 """Render a recording as a video of panes side by side, in bounded memory."""
 
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -11,9 +12,13 @@ from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import build
 from evcrisp.estimators.estimate import model_for
+from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.io.atomic_output import replacing
+from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
+from evcrisp.motion import MotionModel
+from evcrisp.pipeline.tracking import Tracker
 from evcrisp.video.background import BackgroundSink
 from evcrisp.video.config import VideoConfig
 from evcrisp.video.frames import shown_frames
@@ -38,11 +43,11 @@ class Video:
 
 
 def render(
-    source: Recording | Events,
+    source: Recording | Events | str | PathLike[str],
     path: str | PathLike[str],
     *,
-    method: str = "auto",
-    motion: str = "translation",
+    method: str | Estimator = "auto",
+    motion: str | MotionModel = "translation",
     camera: Camera | None = None,
     config: VideoConfig | None = None,
     overwrite: bool = False,
@@ -53,13 +58,13 @@ def render(
 
     Parameters
     ----------
-    source : Recording or Events
+    source : Recording, Events or path
         What to show; a recording is streamed.
     path : path
         Ends in ``.mp4``, ``.gif`` or ``.webp``. The file appears when it is complete.
     method, motion, camera, **params
-        As for :func:`evcrisp.track`. Not used when only the raw events are shown. Two windows are
-        estimated at the same time, each from the motion of the one before the last.
+        As for :func:`evcrisp.track`, with the same labels for the same windows. Not used when only
+        the raw events are shown.
     config : VideoConfig, optional
         How it looks and how time runs.
     overwrite : bool
@@ -85,17 +90,19 @@ def render(
     path = Path(path)
     config = VideoConfig() if config is None else config
     video_format = _format_of(path)
-    resolution = source.resolution
-    painter = Painter(config, resolution)
-    chunks: Iterable[Events] = (source,) if isinstance(source, Events) else source.chunks()
     estimator = build(ESTIMATORS, method, "method", **params)
-    model = model_for(motion, resolution, camera)
-    on_events = on_chunk or (lambda chunk: None)
-    frames = shown_frames(chunks, config, estimator, model, on_events)
-    with replacing(path, overwrite=overwrite) as temporary:
+    n_frames = 0
+    with ExitStack() as stack:
+        if isinstance(source, (str, PathLike)):
+            source = stack.enter_context(open_recording(source))
+        resolution = source.resolution
+        painter = Painter(config, resolution)
+        chunks: Iterable[Events] = (source,) if isinstance(source, Events) else source.chunks()
+        tracker = Tracker(estimator, model_for(motion, resolution, camera), resolution)
+        frames = shown_frames(chunks, config, tracker, on_chunk or (lambda chunk: None))
+        temporary = stack.enter_context(replacing(path, overwrite=overwrite))
         opened = video_format.open(temporary, painter.size, config.fps, painter.table)
         sink = BackgroundSink(painter, opened)
-        n_frames = 0
         try:
             for shown in frames:
                 sink.write(shown)

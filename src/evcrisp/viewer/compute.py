@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 
 from evcrisp.core.camera import Camera
+from evcrisp.core.registry import build
 from evcrisp.core.windows import Window
-from evcrisp.estimators.estimate import estimate, model_for
+from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.joint.pareto import ParetoFront, pareto_front
+from evcrisp.estimators.registry import ESTIMATORS
+from evcrisp.estimators.result import Estimate
 from evcrisp.filters import denoise
-from evcrisp.pipeline.tracking import Windows, track
+from evcrisp.pipeline.tracking import Tracker, track
+from evcrisp.pipeline.windowing import Windowing
 from evcrisp.search.alignment import WindowData
 from evcrisp.viewer.bundle_format import write_bundle
 from evcrisp.viewer.event_store import Spool
@@ -24,6 +28,18 @@ Progress = Callable[[float], None]
 #: Filters see this much before the window, so that their state is not that of a start.
 LEAD_US = 200_000
 
+#: Estimators see at most this many windows before, for warm starts, hot pixels and filters.
+LEAD_WINDOWS = 6
+
+
+@dataclass(slots=True)
+class _Tracking:
+    """A tracker, what it was started for, and where its next window starts."""
+
+    key: tuple[Any, ...]
+    tracker: Tracker
+    next_us: int
+
 
 @dataclass(slots=True)
 class Computer:
@@ -33,6 +49,7 @@ class Computer:
     camera: Camera | None = None
     _front_of: tuple[Any, ...] = ()
     _front: ParetoFront | None = field(default=None)
+    _tracking: _Tracking | None = field(default=None)
 
     def compute(self, request: Request, on_progress: Progress) -> bytes:
         """Return the bundle of a request."""
@@ -49,7 +66,7 @@ class Computer:
         return self._point(request, window, front)
 
     def _estimate(self, request: Request, window: Window) -> bytes:
-        result = estimate(window, request.method, request.motion, camera=self.camera)
+        result = self._tracked(request, window)
         facts = {
             **_asked(request),
             **motion_facts(result.motion, result.theta),
@@ -61,6 +78,27 @@ class Computer:
         return result_bundle(
             window.events, result.signal, result.confidence, aligned, result.w_map, facts
         )
+
+    def _tracked(self, request: Request, window: Window) -> Estimate:
+        """Estimate a window as `track` does, after the windows before it.
+
+        The state of the last window is reused if this one follows it. Otherwise estimation starts
+        up to LEAD_WINDOWS earlier.
+        """
+        length = request.length_us
+        key = (request.method, request.motion, length)
+        last = self._tracking
+        if last is None or last.key != key or last.next_us != request.start_us:
+            n_before = min(LEAD_WINDOWS, request.start_us // length)
+            model = model_for(request.motion, self.spool.resolution, self.camera)
+            estimator = build(ESTIMATORS, request.method, "method")
+            last = _Tracking(key, Tracker(estimator, model, self.spool.resolution), 0)
+            for start_us in range(request.start_us - n_before * length, request.start_us, length):
+                last.tracker.estimate(self.spool.window(start_us, length), length)
+        result = last.tracker.estimate(window, length)
+        last.next_us = request.start_us + length
+        self._tracking = last
+        return result
 
     def _filter(self, request: Request) -> bytes:
         window = self.spool.window(request.start_us - LEAD_US, request.length_us + LEAD_US)
@@ -95,11 +133,15 @@ class Computer:
         return result_bundle(events, point.signal, confidence, aligned, w_map, facts)
 
     def _track(self, request: Request, on_progress: Progress) -> bytes:
-        windows = Windows(window_us=request.length_us)
+        windows = Windowing(window_us=request.length_us)
         model = model_for(request.motion, self.spool.resolution, self.camera)
         rows: list[list[float]] = []
         for result in track(
-            self.spool.chunks(), request.method, request.motion, camera=self.camera, windows=windows
+            self.spool.chunks(),
+            request.method,
+            request.motion,
+            camera=self.camera,
+            windowing=windows,
         ):
             middle = result.window.t_ref - self.spool.t_first
             good = float(result.status.is_usable)

@@ -76,7 +76,7 @@ class LateStream:
 
 
 def test_labels_may_come_later_than_events(run, sample, events, tmp_path, monkeypatch):
-    monkeypatch.setitem(FILTERS, "late", Late)
+    FILTERS.register(Late, "late", overwrite=True)
     monkeypatch.setattr(
         evcrisp.Recording.chunks, "__defaults__", (256,)
     )  # many chunks of a small file

@@ -265,7 +265,7 @@ def test_a_calibration_of_another_sensor_is_doubted(run, scene, tmp_path, size, 
 def test_a_camera_that_nothing_uses_is_said(scene, caplog):
     camera = evcrisp.Camera(100.0, 100.0, 80.0, 60.0)
     evcrisp.estimate(scene.events, "cmax", camera=camera)
-    assert "Only the motion 'rotation' uses a camera" in caplog.text
+    assert "does not use a camera" in caplog.text
 
 
 def test_results_of_the_folder_here_have_its_name(run, scene, tmp_path, monkeypatch):

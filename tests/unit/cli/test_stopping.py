@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp.pipeline.run import Stop
+from evcrisp.pipeline.cancellation import CancellationToken
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals of POSIX")
 
@@ -192,36 +192,36 @@ def test_what_nohup_hides_is_not_heard(tmp_path):
 
 
 def test_a_wish_ends_between_windows_and_insisting_ends_at_once():
-    stop = Stop()
-    windows = stop.until(iter("abc"))
+    stop = CancellationToken()
+    windows = stop.until_cancelled(iter("abc"))
     assert next(windows) == "a"
-    stop.ask()
+    stop.cancel()
     assert list(windows) == []
-    assert stop.has_cut
+    assert stop.was_cut
     with pytest.raises(KeyboardInterrupt):
-        stop.ask()
+        stop.cancel()
 
 
 def test_a_wish_that_comes_before_the_first_window_ends_at_once():
     # Finding out the size of the sensor may take a pass over a large file.
     with pytest.raises(KeyboardInterrupt):
-        Stop().ask()
+        CancellationToken().cancel()
 
 
 def test_a_wish_that_comes_after_the_last_window_cuts_nothing():
-    stop = Stop()
-    assert list(stop.until(iter("abc"))) == ["a", "b", "c"]
-    stop.ask()
-    assert not stop.has_cut
+    stop = CancellationToken()
+    assert list(stop.until_cancelled(iter("abc"))) == ["a", "b", "c"]
+    stop.cancel()
+    assert not stop.was_cut
 
 
 def test_a_window_that_is_being_estimated_is_given_up():
-    stop = Stop()
+    stop = CancellationToken()
 
     def estimates():
         yield "a"
-        stop.ask()
+        stop.cancel()
         yield "never"
 
-    assert list(stop.until(estimates())) == ["a"]
-    assert stop.has_cut
+    assert list(stop.until_cancelled(estimates())) == ["a"]
+    assert stop.was_cut

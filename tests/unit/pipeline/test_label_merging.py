@@ -10,7 +10,7 @@ from evcrisp import EventDataError, Events, by_count, by_time
 from evcrisp.core.status import Status
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import motion_model
-from evcrisp.pipeline.label_merging import vote
+from evcrisp.pipeline.label_merging import merge_labels
 
 
 def at(times):
@@ -53,7 +53,7 @@ def test_every_event_comes_out_once_with_the_mean_of_its_windows(times, size, da
         results.append(result(window, rng.random(n) < 0.5, rng.random(n)))
         for i in range(n):
             seen[window.index + i].append((results[-1].signal[i], results[-1].score[i]))
-    chunks = list(vote(results))
+    chunks = list(merge_labels(results))
     if not times:
         assert chunks == []
         return
@@ -76,7 +76,7 @@ def test_labels_leave_as_soon_as_no_later_window_can_hold_the_event():
             if i == 5:
                 pytest.fail("the first labels were held back")
 
-    first = next(vote(lazily()))
+    first = next(merge_labels(lazily()))
     assert first.events.t.tolist() == [0, 5]
 
 
@@ -84,8 +84,8 @@ def test_windows_that_do_not_follow_each_other_are_refused():
     events = at(range(0, 100, 5))
     first, second = (evcrisp.estimate(part) for part in (events[:8], events[8:]))
     with pytest.raises(EventDataError, match="must be those of one recording, in its order"):
-        list(vote([first, second]))
+        list(merge_labels([first, second]))
     windows = list(by_count(events, 8))
     results = [result(w, np.ones(len(w.events)), np.ones(len(w.events))) for w in windows]
     with pytest.raises(EventDataError, match="got one at event 0 after one at event 8"):
-        list(vote([results[1], results[0]]))
+        list(merge_labels([results[1], results[0]]))

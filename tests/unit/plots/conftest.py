@@ -32,8 +32,8 @@ def turning():
     scene = evcrisp.simulate(
         resolution=(64, 48), motion="rotation", theta=(0.2, -0.8, 0.5), duration_us=60_000, seed=4
     )
-    windows = evcrisp.Windows(window_us=20_000)
-    return scene, list(evcrisp.track(scene.events, motion="rotation", windows=windows))
+    windows = evcrisp.Windowing(window_us=20_000)
+    return scene, list(evcrisp.track(scene.events, motion="rotation", windowing=windows))
 
 
 @pytest.fixture(scope="session")

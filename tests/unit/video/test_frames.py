@@ -2,7 +2,6 @@
 
 import threading
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,15 +9,14 @@ import pytest
 import evcrisp
 from evcrisp import Events
 from evcrisp.core.palettes import PALETTES, rgb
-from evcrisp.core.status import Status
 from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.motion import motion_model
+from evcrisp.pipeline.tracking import Tracker
 from evcrisp.video import PANES, VideoConfig
 from evcrisp.video.background import MAX_WAITING, BackgroundSink
 from evcrisp.video.bitmap_font import LETTERS
 from evcrisp.video.frames import shown_frames
 from evcrisp.video.panes import Shown
-from evcrisp.video.parallel_windows import N_LANES, estimated
 from evcrisp.video.rasterize import Painter, color_table
 
 BAR_PX = 14
@@ -26,7 +24,8 @@ BAR_PX = 14
 
 def stream_of(events, config, on_events):
     model = motion_model("translation", events.resolution)
-    return shown_frames((events,), config, AutoRegret(), model, on_events)
+    tracker = Tracker(AutoRegret(), model, events.resolution)
+    return shown_frames((events,), config, tracker, on_events)
 
 
 def frames_of(events, **settings):
@@ -69,57 +68,6 @@ def test_what_a_fast_video_leaves_out_is_not_estimated(moving_edge):
     frames = list(stream_of(events, config, seen.append))
     assert len(frames) == 3
     assert sum(map(len, seen)) == sum(len(frame.events) for frame in frames) < 0.25 * len(events)
-
-
-class Noting:
-    """An estimator that notes where each window started, and fails at a time."""
-
-    def __init__(self, fails_at=None):
-        self.starts = {}
-        self.fails_at = fails_at
-
-    def run(self, window, model, theta0=None):
-        self.starts[window.t_start] = theta0
-        if window.t_start == self.fails_at:
-            raise ZeroDivisionError("on purpose")
-        result = AutoRegret().run(window, model)
-        return replace(result, theta=np.array([window.t_start, 0.0]), status=Status.CONVERGED)
-
-
-def test_windows_come_in_order_and_start_from_the_motion_two_before(moving_edge):
-    events = moving_edge()
-    model = motion_model("translation", events.resolution)
-    windows = list(evcrisp.by_time(events, 20_000))
-    estimator = Noting()
-    results = list(estimated(windows, estimator, model))
-    assert [result.window for result in results] == windows
-    starts = [estimator.starts[window.t_start] for window in windows]
-    assert starts[0] is None
-    assert starts[1][0] == windows[0].t_start
-    assert [start[0] for start in starts[N_LANES:]] == [w.t_start for w in windows[:-N_LANES]]
-
-
-def test_lanes_agree_with_tracking_one_window_after_the_other():
-    scene = evcrisp.simulate(
-        resolution=(160, 120), trajectory="random", duration_us=300_000, noise_hz=5.0, seed=8
-    )
-    model = motion_model("translation", scene.events.resolution)
-    windows = evcrisp.by_time(scene.events, 33_333)
-    ours = list(estimated(windows, AutoRegret(), model))
-    theirs = list(evcrisp.track(scene.events, windows=evcrisp.Windows(window_us=33_333)))
-    assert len(ours) == len(theirs)
-    for one, other in zip(ours, theirs, strict=True):
-        assert np.abs(one.theta - other.theta).max() < 10.0
-        assert (one.signal == other.signal).mean() > 0.99
-
-
-def test_what_fails_in_a_lane_is_raised_and_all_threads_end(moving_edge):
-    events = moving_edge()
-    model = motion_model("translation", events.resolution)
-    estimator = Noting(fails_at=5_060_000)
-    with pytest.raises(ZeroDivisionError, match="on purpose"):
-        list(estimated(evcrisp.by_time(events, 20_000), estimator, model))
-    assert not [thread for thread in threading.enumerate() if thread.name == "evcrisp-lane"]
 
 
 def test_progress_hears_of_every_event_once_in_slow_motion(moving_edge):

@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 
 import evcrisp
+from evcrisp.core.windows import Window, ending
+from evcrisp.estimators import AutoRegret
+from evcrisp.motion import Translation
+from evcrisp.pipeline.tracking import Tracker
 from evcrisp.viewer import ViewOptions, serving
+from evcrisp.viewer.compute import LEAD_WINDOWS
 
 WINDOW_US = 20_000
 
@@ -224,3 +229,21 @@ def screen(browser):
 def fine_screen(browser):
     """Return a page on a screen with two pixels per point, each way."""
     yield from opened(browser, device_scale_factor=2)
+
+
+@pytest.fixture
+def tracked_window():
+    """Return a function that estimates a window after the windows before it, as `track` does."""
+
+    def tracked(events, start_us, duration_us):
+        tracker = Tracker(AutoRegret(), Translation(), events.resolution)
+        n_before = min(LEAD_WINDOWS, start_us // duration_us)
+        for k in range(n_before, -1, -1):
+            t_start = int(events.t[0]) + start_us - k * duration_us
+            inside = events.between(t_start, t_start + duration_us)
+            index = int(np.searchsorted(events.t, t_start))
+            window = Window(inside, t_start, t_start + duration_us, index)
+            result = tracker.estimate(ending(window, int(events.t[-1])), duration_us)
+        return result
+
+    return tracked

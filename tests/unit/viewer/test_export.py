@@ -27,7 +27,7 @@ def bundle_of(page, name):
     return read_bundle(gzip.decompress(base64.b64decode(text)))
 
 
-def test_the_page_holds_the_events_and_labels_of_its_windows(scene):
+def test_the_page_holds_the_events_and_labels_of_its_windows(scene, tracked_window):
     page = export_html(scene.events, ExportOptions(filters=("baf",), **QUICK))
     windows = settings_of(page)["windows"]
     t_first = int(scene.events.t[0])
@@ -38,7 +38,7 @@ def test_the_page_holds_the_events_and_labels_of_its_windows(scene):
         events = scene.events.between(t_start, t_start + 20_000)
         _, arrays = bundle_of(page, window["events"])
         assert (arrays["dt"].astype(int) + t_start).tolist() == events.t.tolist()
-        result = evcrisp.estimate(evcrisp.Window(events, t_start, t_start + 20_000))
+        result = tracked_window(scene.events, window["start_us"], 20_000)
         facts, arrays = bundle_of(page, window["estimate:auto"])
         assert arrays["flags"].tolist() == result.signal.tolist()
         assert facts["theta"] == pytest.approx(result.theta.tolist())

@@ -157,13 +157,13 @@ def test_json_that_is_none_is_refused(client):
     assert client.ask("api/jobs", "POST", b"[" * 8_000).status == 400
 
 
-def test_an_estimate_is_that_of_the_library(client, scene):
+def test_an_estimate_is_that_of_track(client, scene, tracked_window):
     facts, arrays = read_bundle(
         client.computed(kind="estimate", start_us=30_000, length_us=WINDOW_US)
     )
     t_start = int(scene.events.t[0]) + 30_000
     events = scene.events.between(t_start, t_start + WINDOW_US)
-    result = evcrisp.estimate(evcrisp.Window(events, t_start, t_start + WINDOW_US))
+    result = tracked_window(scene.events, 30_000, WINDOW_US)
     assert facts["theta"] == pytest.approx(result.theta.tolist())
     assert (facts["names"], facts["units"]) == (["vx", "vy"], ["px/s", "px/s"])
     assert arrays["flags"].tolist() == result.signal.tolist()

@@ -11,7 +11,7 @@ from evcrisp.cli.listing import entry, parameters_line
 from evcrisp.cli.options import json_option
 
 if TYPE_CHECKING:
-    from evcrisp.estimators.result import Estimator
+    from evcrisp.estimators.protocol import Estimator
     from evcrisp.motion import MotionModel
 
 #: Kinds of parameters that --set can give.

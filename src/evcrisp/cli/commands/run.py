@@ -64,10 +64,10 @@ def run_command(
     """
     from evcrisp.core.messages import counted
     from evcrisp.io.reading import open_recording
-    from evcrisp.pipeline.run import run_to_folder
-    from evcrisp.pipeline.tracking import Windows
+    from evcrisp.pipeline.run import run
+    from evcrisp.pipeline.windowing import Windowing
 
-    windows = Windows(
+    windows = Windowing(
         window_us=window_us,
         window_events=window_events,
         displacement_px=displacement_px,
@@ -78,18 +78,19 @@ def run_command(
         asked_by_signal(f"Nothing new is in {output}.") as asked,
         reading_progress("Running", opened, "events kept") as advance,
     ):
-        summary = run_to_folder(
+        result = run(
             opened,
             output,
             method=method,
             motion=motion,
             camera=camera_for(camera, opened),
-            windows=windows,
+            windowing=windows,
             overwrite=force,
             on_chunk=advance,
-            stop=asked.stop,
+            cancellation=asked.stop,
             **parse_settings(settings),
         )
+    summary = result.summary
     click.echo(json.dumps(summary, indent=2))
     if summary["stopped"]:
         raise asked.stopped(

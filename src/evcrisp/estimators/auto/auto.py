@@ -7,10 +7,10 @@ import numpy as np
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
-from evcrisp.core.types import Bools, Floats
+from evcrisp.core.types import Bools, Floats, Singles
 from evcrisp.core.windows import Window
 from evcrisp.estimators.auto.event_evidence import Evidence, weigh_evidence
-from evcrisp.estimators.hot_pixels import Counts, events_per_pixel, of_hot_pixels
+from evcrisp.estimators.hot_pixels import events_at_hot_pixels, events_per_pixel
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.motion import MotionModel, PreparedWarp
 from evcrisp.optimize import SolverResult
@@ -87,7 +87,7 @@ class AutoRegret:
             return self._silence(window, model, theta0)
         data = WindowData.of(window, model)
         counts = events_per_pixel(events)
-        hot = of_hot_pixels(events.x, events.y, counts)
+        hot = events_at_hot_pixels(events.x, events.y, counts)
         cool = ~hot
         voters = data if cool.all() else data.subset(cool)
         start = find_motion(_some(voters), theta0)
@@ -174,7 +174,7 @@ def _refined(
     return replace(end, n_eval=n_eval + end.n_eval)
 
 
-def _joint(evidence: Evidence, counts: Counts) -> tuple[Floats, Regret]:
+def _joint(evidence: Evidence, counts: Singles) -> tuple[Floats, Regret]:
     """Return the map W of both polarities together, and the numbers of the joint problem.
 
     W o M is the sum of both maps, each times its own confidence. Without motion M comes from the

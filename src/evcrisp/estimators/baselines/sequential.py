@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.baselines.cmax import Cmax
 from evcrisp.estimators.build_estimate import concluded
 from evcrisp.estimators.hot_pixels import hot_events
+from evcrisp.estimators.protocol import IndependentWindows, Session
 from evcrisp.estimators.result import Estimate
 from evcrisp.filters import Denoiser, Labels, denoiser
 from evcrisp.filters.protocol import Causal, Stream
@@ -63,10 +63,12 @@ class Sequential:
         end = self.align.align(data.subset(labels.signal & ~hot_events(window.events)), theta0)
         return concluded(self, window, data, end, labels.score, labels.signal)
 
-    def ongoing(self, resolution: tuple[int, int]) -> "OngoingFilter | None":
-        """Begin a recording; None for a filter that looks ahead."""
+    def start_session(self, resolution: tuple[int, int]) -> Session:
+        """Begin a recording; a causal filter keeps its state from window to window."""
         stream = self._denoiser().start(resolution)
-        return OngoingFilter(self, stream) if isinstance(stream, Causal) else None
+        if isinstance(stream, Causal):
+            return FilterSession(self, stream)
+        return IndependentWindows(self)
 
     def _denoiser(self) -> Denoiser:
         return denoiser(self.filter, params=self.filter_options)
@@ -79,24 +81,20 @@ class BafCmax(Sequential):
     name: ClassVar[str] = "baf+cmax"
 
 
-class OngoingFilter:
-    """A filter that goes on from window to window; windows come in order and may overlap."""
+class FilterSession:
+    """Session of a causal filter: its state continues from window to window."""
 
     def __init__(self, config: Sequential, stream: Stream) -> None:
         self.config, self.stream = config, stream
-        self.labels = Labels.room(0)  # of the events that a window may hold again
+        self.labels = Labels.room(0)  # of the events that a window may contain again
         self.first = 0  # number of events of the recording before these
 
     def run(
-        self,
-        window: Window,
-        model: MotionModel,
-        theta0: Floats | None,
-        hot: NDArray[np.bool_],
+        self, window: Window, model: MotionModel, theta0: Floats | None, hot: Bools
     ) -> Estimate:
         """Estimate labels and motion of the next window; hot events, shape (n,), are noise."""
         n_known = max(self.first + len(self.labels) - window.index, 0)
-        new = self._labeled(window.events[n_known:], hot[n_known:])
+        new = self._label(window.events[n_known:], hot[n_known:])
         both = Labels.joined([self.labels, new])
         past = slice(max(window.index - self.first, 0), None)
         self.labels, self.first = Labels(both.signal[past], both.score[past]), window.index
@@ -105,8 +103,8 @@ class OngoingFilter:
         labels = Labels(self.labels.signal & ~hot, score)
         return self.config.aligned(window, model, theta0, labels)
 
-    def _labeled(self, events: Events, hot: NDArray[np.bool_]) -> Labels:
-        """Return labels of new events; those of hot pixels support nobody."""
+    def _label(self, events: Events, hot: Bools) -> Labels:
+        """Label new events; events of hot pixels support no others."""
         labels = Labels(np.zeros(hot.size, np.bool_), np.zeros(hot.size))
         cool = self.stream.label(events[~hot])
         labels.signal[~hot], labels.score[~hot] = cool.signal, cool.score

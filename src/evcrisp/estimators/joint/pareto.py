@@ -136,8 +136,8 @@ class ParetoFront:
 
 
 def pareto_front(
-    window: Window | Events,
-    model: MotionModel | str,
+    events: Events | Window,
+    motion: str | MotionModel = "translation",
     config: ExactRegret | None = None,
     *,
     camera: Camera | None = None,
@@ -154,10 +154,10 @@ def pareto_front(
 
     Parameters
     ----------
-    window : Window or Events
-        Events.
-    model : MotionModel or str
-        How things move, or its name.
+    events : Events or Window
+        The window.
+    motion : str or MotionModel
+        Name of a motion model, or an object.
     config : ExactRegret, optional
         Parameters of the joint objective.
     camera : Camera, optional
@@ -185,14 +185,8 @@ def pareto_front(
         raise ConfigError(f"`n_points` must be a whole number, 3 or more; got {n_points}.")
     if not 0.0 < max_drift_px < np.inf:
         raise ConfigError(f"`max_drift_px` must be positive; got {max_drift_px}.")
-    window = as_window(window)
-    if isinstance(model, str):
-        model = model_for(model, window.events.resolution, camera)
-    elif camera is not None:
-        raise ConfigError(
-            f"`camera` goes with the name of a model; got {model!r}, which has what it needs. Give "
-            "its name instead, or leave the camera out."
-        )
+    window = as_window(events)
+    model = model_for(motion, window.events.resolution, camera)
     joint = JointWindow.of(window, model, config)
     problem = joint.problem
     start = find_motion(problem.data, checked_theta(theta0, model), config.search)

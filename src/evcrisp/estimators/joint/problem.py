@@ -88,12 +88,12 @@ class RegretConfig:
         elif value < 0.0:
             raise ConfigError(f"`{name}` must be 0 or more; got {value}.")
 
-    def forms(self) -> dict[str, float]:
+    def resolved(self) -> dict[str, float]:
         """Return the form of each parameter that holds, by its name: what was given, or the default.
 
         Examples
         --------
-        >>> RegretConfig(b_hat=2.0).forms()
+        >>> RegretConfig(b_hat=2.0).resolved()
         {'min_support': 6.0, 'beta_hat': 0.5, 'b_hat': 2.0}
         """
         defaults = {

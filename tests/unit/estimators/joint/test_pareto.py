@@ -132,7 +132,7 @@ def test_settings_that_cannot_be_are_refused(window):
         pareto_front(window, Translation(), theta0=[300.0])
     with pytest.raises(ConfigError, match="`events` must be Events or a Window; got str"):
         pareto_front("take.aedat4", "translation")
-    with pytest.raises(ConfigError, match="`camera` goes with the name of a model"):
+    with pytest.raises(ConfigError, match="`motion` is a model already"):
         pareto_front(window, Translation(), camera=Camera(100.0, 100.0, 60.0, 40.0))
     with pytest.raises(ConfigError, match="`max_drift_px` must be positive; got 0.0."):
         pareto_front(window, Translation(), max_drift_px=0.0)

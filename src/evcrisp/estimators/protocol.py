@@ -1,0 +1,89 @@
+"""Protocol of estimators: one window alone, or the windows of a recording in order."""
+
+from dataclasses import replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from evcrisp.core.types import Bools, Floats
+from evcrisp.core.windows import Window
+from evcrisp.estimators.result import Estimate
+from evcrisp.motion.protocol import MotionModel
+from evcrisp.search.alignment import WindowData
+
+
+class Estimator(Protocol):
+    """A method with its parameters; a frozen dataclass.
+
+    An estimator may also have ``start_session(resolution)``, which returns a :class:`Session` with a state
+    over a recording. Without it, windows are independent.
+    """
+
+    name: ClassVar[str]
+
+    def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
+        """Estimate motion and labels of one window.
+
+        Parameters
+        ----------
+        window : Window
+            Events and their reference time. Any number of events, zero included.
+        model : MotionModel
+            How the image moves.
+        theta0 : ndarray, shape (m,), optional
+            Start of the search, such as the previous window's motion. Without it the search is cold.
+        """
+        ...
+
+
+class Session(Protocol):
+    """An estimator at work on one recording."""
+
+    def run(
+        self, window: Window, model: MotionModel, theta0: Floats | None, hot: Bools
+    ) -> Estimate:
+        """Estimate the next window; events of hot pixels, shape (n,), are noise.
+
+        Windows come in order and may overlap.
+        """
+        ...
+
+
+def session_of(estimator: Estimator, resolution: tuple[int, int]) -> Session:
+    """Begin a recording."""
+    start: Any = getattr(estimator, "start_session", None)
+    return IndependentWindows(estimator) if start is None else start(resolution)
+
+
+class IndependentWindows:
+    """Session of an estimator without a state: each window by itself, without hot pixels."""
+
+    def __init__(self, estimator: Estimator) -> None:
+        self.estimator = estimator
+
+    def run(
+        self, window: Window, model: MotionModel, theta0: Floats | None, hot: Bools
+    ) -> Estimate:
+        """Estimate a window; hot events get the lowest score and no confidence."""
+        if not hot.any():
+            return self.estimator.run(window, model, theta0)
+        cool = ~hot
+        result = self.estimator.run(replace(window, events=window.events[cool]), model, theta0)
+
+        def expand(values: Floats, fill: float) -> Floats:
+            out = np.full(hot.size, fill)
+            out[cool] = values
+            return out
+
+        signal = np.zeros(hot.size, np.bool_)
+        signal[cool] = result.signal
+        aligned_x, aligned_y = WindowData.of(window, model).warp.warp(result.theta)
+        return replace(
+            result,
+            window=window,
+            signal=signal,
+            score=expand(result.score, min(float(result.score.min(initial=0.0)), 0.0)),
+            confidence=expand(result.confidence, 0.0),
+            aligned_x=aligned_x,
+            aligned_y=aligned_y,
+        )

@@ -1,0 +1,176 @@
+"""Files of a run beside the cleaned recording: labels, motion and summary."""
+
+import csv
+import json
+from collections import Counter
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import evcrisp
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.estimators.result import Estimate
+from evcrisp.io.arrays.npz_packer import NpzPacker
+from evcrisp.io.atomic_output import naming, refuse_inputs
+from evcrisp.io.recording import Recording
+from evcrisp.io.registry import READERS
+from evcrisp.motion import MotionModel
+from evcrisp.pipeline.label_merging import LabeledChunk
+
+_WINDOW_COLUMNS = ("t_start_us", "t_end_us", "n_events", "n_signal", "status")
+
+
+class MotionFile:
+    """Writes motion.csv: one row per window. Errors carry the name of the file."""
+
+    def __init__(self, path: Path, model: MotionModel) -> None:
+        self.path = path
+        with naming(path):
+            self._file = path.open("w", encoding="utf-8", newline="")
+        self._rows = csv.writer(self, lineterminator="\n")
+        names = zip(model.param_names, model.param_units, strict=True)
+        parameters = (f"{name} [{unit}]" for name, unit in names)
+        self._rows.writerow([*_WINDOW_COLUMNS, *parameters, "warnings"])
+
+    def write_window(self, result: Estimate) -> None:
+        """Append a row; a motion that was not found is NaN."""
+        window, status = result.window, result.status
+        theta = result.theta if status.has_motion else np.full_like(result.theta, np.nan)
+        numbers = (repr(float(value)) for value in theta)
+        # No commas: not every reader of CSV files understands quotes.
+        warnings = " | ".join(result.warnings).replace(",", ";")
+        counts = len(result), int(result.signal.sum())
+        row = (window.t_start, window.t_end, *counts, status.name.lower())
+        self._rows.writerow([*row, *numbers, warnings])
+
+    def write(self, text: str) -> None:
+        """Append text; called by the CSV writer."""
+        with naming(self.path):
+            self._file.write(text)
+
+    def close(self) -> None:
+        """Close the file."""
+        with naming(self.path):
+            self._file.close()
+
+
+class LabelsFile:
+    """Writes labels.npz: signal, score and confidence of every event."""
+
+    def __init__(self, path: Path, resolution: tuple[int, int]) -> None:
+        self._packer = NpzPacker(path)
+        self._resolution = resolution
+
+    def write(self, chunk: LabeledChunk) -> None:
+        """Append the labels of a chunk."""
+        columns = {"score": chunk.score, "confidence": chunk.confidence}
+        singles = {name: column.astype(np.float32) for name, column in columns.items()}
+        self._packer.append({"signal": chunk.signal, **singles})
+
+    def finish(self) -> None:
+        """Complete the file; without events it has empty columns."""
+        if not self._packer.names:
+            self.write(LabeledChunk(Events.empty(self._resolution), np.zeros(0), np.zeros(0)))
+        self._packer.pack({})
+
+    def close(self) -> None:
+        """Remove temporary files."""
+        self._packer.remove()
+
+
+class RunLog:
+    """Counts of a run, for its summary."""
+
+    def __init__(self) -> None:
+        self.n_events = self.n_kept = self.n_windows = 0
+        self.statuses: Counter[str] = Counter()
+        self.warnings: Counter[str] = Counter()
+
+    def add_window(self, result: Estimate) -> None:
+        """Count a window, its status and its warnings."""
+        self.n_windows += 1
+        self.statuses[result.status.name.lower()] += 1
+        self.warnings.update(result.warnings)
+
+    def add_labels(self, chunk: LabeledChunk) -> None:
+        """Count events and kept events."""
+        self.n_events += len(chunk.events)
+        self.n_kept += int(chunk.signal.sum())
+
+    def counts(self, recording: Recording) -> dict[str, Any]:
+        """Return the counts as JSON types."""
+        damage = recording.damage
+        return {
+            "n_events": self.n_events,
+            "n_kept": self.n_kept,
+            "n_windows": self.n_windows,
+            "statuses": dict(sorted(self.statuses.items())),
+            "warnings": dict(sorted(self.warnings.items())),
+            "damage": None if damage is None else damage.kept(),
+        }
+
+
+def input_facts(recording: Recording, output: str) -> dict[str, Any]:
+    """Return the facts about input and output that a summary starts with."""
+    return {
+        "evcrisp": evcrisp.__version__,
+        "input": _name(recording),
+        "format": recording.format,
+        "output": output,
+        "resolution": recording.resolution,
+    }
+
+
+def config_facts(config: Any) -> Any:
+    """Return a configuration as JSON types, with defaults that depend on other parameters."""
+    if not is_dataclass(config):
+        return None
+    resolved = getattr(config, "resolved", dict)()
+    return json.loads(json.dumps({**asdict(config), **resolved}, default=str))
+
+
+def write_summary(path: Path, summary: dict[str, Any]) -> None:
+    """Write summary.json; errors carry its name."""
+    with naming(path):
+        path.write_text(json.dumps(summary, indent=2) + "\n")
+
+
+def stem_of(recording: Recording) -> str:
+    """Return the name of a recording without the suffix of its format; other dots stay."""
+    name = _name(recording)
+    suffixes = READERS[recording.format].suffixes if recording.format in READERS else ()
+    for suffix in sorted(suffixes, key=len, reverse=True):
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return Path(name).stem or "recording"
+
+
+def has_results(
+    folder: Path, names: tuple[str, ...], recording: Recording, *, overwrite: bool
+) -> bool:
+    """Return whether results exist; raise if they must not be replaced."""
+    for name in names:
+        refuse_inputs(folder / name, recording.path)
+    if overwrite:
+        _refuse_other_recording(folder / names[0], recording)
+    return any((folder / name).exists() for name in names)
+
+
+def _refuse_other_recording(summary_path: Path, recording: Recording) -> None:
+    """Raise if the folder has results of another recording: both would be mixed."""
+    try:
+        name = json.loads(summary_path.read_text())["input"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # no summary, or not one of ours
+    if name != _name(recording):
+        raise ConfigError(
+            f"{summary_path.parent} holds the results of {name}, not of {_name(recording)}. "
+            "Choose another folder, or remove this one."
+        )
+
+
+def _name(recording: Recording) -> str:
+    return recording.path.name or recording.path.absolute().name  # of the folder "."

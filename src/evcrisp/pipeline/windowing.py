@@ -1,0 +1,149 @@
+"""Cut a recording into windows: by time, by count, or by displacement."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.core.validation import check_number
+from evcrisp.core.windows import Window, by_count, by_time, ending, in_order, past_pause
+
+DEFAULT_WINDOW_US = 30_000
+
+#: Bounds on the length of windows that follow the motion, us.
+_MIN_WINDOW_US, _MAX_WINDOW_US = 2_000, 100_000
+
+
+class CutWindow(NamedTuple):
+    """A window, and the length that it would have if the recording did not end."""
+
+    window: Window
+    full_us: int  # us; 0 for windows by count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windowing:
+    """How a recording is cut into windows; at most one of the first three is given.
+
+    Parameters
+    ----------
+    window_us : int, optional, us
+        Length of a window. Default: 30 ms.
+    window_events : int, optional
+        Number of events per window.
+    displacement_px : float, optional, px
+        Displacement of the image per window. The length follows the motion of the window before,
+        within 2 to 100 ms.
+    overlap : float
+        Share of a window that the next one contains again, 0 to 0.9. Events in several windows get
+        the label of the majority; a tie keeps the event.
+    """
+
+    window_us: int | None = None
+    window_events: int | None = None
+    displacement_px: float | None = None
+    overlap: float = 0.0
+
+    def __post_init__(self) -> None:
+        sizes = ("window_us", "window_events", "displacement_px")
+        given = [name for name in sizes if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ConfigError(
+                f"Give one of {' and '.join(f'`{name}`' for name in given)}, not both."
+            )
+        for name in given:
+            value = getattr(self, name)
+            check_number(name, value, 0, open_low=True)
+            if name != "displacement_px":
+                check_number(name, int(value) if value == int(value) else value, 1, whole=True)
+                object.__setattr__(self, name, int(value))
+        check_number("overlap", self.overlap, 0, 0.9)
+        if self.displacement_px is not None and self.overlap:
+            raise ConfigError("`overlap` goes with `window_us` or `window_events`.")
+
+    def facts(self) -> dict[str, Any]:
+        """Return the settings that are in effect.
+
+        Examples
+        --------
+        >>> Windowing().facts()
+        {'window_us': 30000, 'overlap': 0.0}
+        >>> Windowing(displacement_px=6.0).facts()
+        {'displacement_px': 6.0}
+        """
+        if self.displacement_px is not None:
+            return {"displacement_px": float(self.displacement_px)}
+        if self.window_events is not None:
+            return {"window_events": int(self.window_events), "overlap": float(self.overlap)}
+        return {
+            "window_us": int(self.window_us or DEFAULT_WINDOW_US),
+            "overlap": float(self.overlap),
+        }
+
+    def cut(
+        self, chunks: Iterable[Events], speed_px_s: Callable[[], float | None]
+    ) -> Iterator[CutWindow]:
+        """Yield the windows of a stream.
+
+        Parameters
+        ----------
+        chunks : iterable of Events
+            The stream.
+        speed_px_s : callable
+            Returns the speed of the image after the last window, None if it is unknown. Called
+            between windows, if they follow the motion.
+        """
+        if self.displacement_px is not None:
+            yield from _by_displacement(in_order(chunks), self.displacement_px, speed_px_s)
+            return
+        length, windows = 0, iter(())
+        if self.window_events is not None:
+            step = max(1, round(self.window_events * (1.0 - self.overlap)))
+            windows = by_count(chunks, self.window_events, step=step)
+        else:
+            length = self.window_us or DEFAULT_WINDOW_US
+            step_us = max(1, round(length * (1.0 - self.overlap)))
+            windows = by_time(chunks, length, step_us=step_us)
+        for window in windows:
+            yield CutWindow(window, length)
+
+
+def _by_displacement(
+    chunks: Iterator[Events], displacement_px: float, speed_px_s: Callable[[], float | None]
+) -> Iterator[CutWindow]:
+    """Cut each window so long that the image moves by a distance at the last speed."""
+    rest = next(chunks, None)
+    if rest is None:
+        return
+    length, t_start, index = DEFAULT_WINDOW_US, int(rest.t[0]), 0
+    ended = False
+    while not ended or len(rest):
+        while not ended and (not len(rest) or rest.t[-1] < t_start + length):
+            chunk = next(chunks, None)
+            ended = chunk is None
+            if chunk is not None:
+                rest = Events.concatenate((rest, chunk))
+                t_start = past_pause(rest, t_start, length, length)
+        if not len(rest):
+            return
+        inside = rest.between(t_start, t_start + length)
+        window = Window(inside, t_start, t_start + length, index)
+        yield CutWindow(ending(window, int(rest.t[-1])) if ended else window, length)
+        t_start += length
+        index += len(inside)
+        rest = rest[len(inside) :]
+        length = _length_us(displacement_px, speed_px_s())
+        if len(rest):
+            t_start = past_pause(rest, t_start, length, length)
+
+
+def _length_us(displacement_px: float, speed_px_s: float | None) -> int:
+    """Return the time in which the image moves by a distance, within bounds."""
+    if speed_px_s is None:
+        return DEFAULT_WINDOW_US
+    if not np.isfinite(speed_px_s) or speed_px_s <= 0.0:
+        return _MAX_WINDOW_US
+    return int(np.clip(1e6 * displacement_px / speed_px_s, _MIN_WINDOW_US, _MAX_WINDOW_US))
