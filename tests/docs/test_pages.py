@@ -17,14 +17,14 @@ def load(path):
 
 
 def test_the_command_line_page_is_the_programs_help():
-    script = load(ROOT / "docs" / "make_cli.py")
-    assert script.PAGE.read_text() == script.page(), "run: python docs/make_cli.py"
+    script = load(ROOT / "docs" / "scripts" / "make_cli.py")
+    assert script.PAGE.read_text() == script.page(), "run: python docs/scripts/make_cli.py"
 
 
 def test_every_format_has_a_row():
     rows = {
         line.split("|")[1].strip(" `"): line
-        for line in (ROOT / "docs" / "formats.md").read_text().splitlines()
+        for line in (ROOT / "docs" / "reference" / "formats.md").read_text().splitlines()
         if line.startswith("| `")
     }
     assert set(rows) == set(READERS)
@@ -33,6 +33,6 @@ def test_every_format_has_a_row():
 
 
 def test_every_denoiser_is_in_the_api_page():
-    page = (ROOT / "docs" / "api.md").read_text()
+    page = (ROOT / "docs" / "reference" / "api.md").read_text()
     for denoiser in FILTERS.values():
         assert f"evcrisp.filters.{denoiser.__name__}" in page

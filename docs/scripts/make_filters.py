@@ -1,4 +1,4 @@
-"""Write the table in ``filters.md`` from the filters themselves: python docs/make_filters.py."""
+"""Write the table in ``filters.md`` from the filters themselves: python docs/scripts/make_filters.py."""
 
 import inspect
 import re
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from evcrisp.filters import FILTERS
 
-PAGE = Path(__file__).with_name("filters.md")
-START, END = "<!-- table: python docs/make_filters.py -->\n", "<!-- end of table -->"
+PAGE = Path(__file__).parents[1] / "guide" / "filters.md"
+START, END = "<!-- table: python docs/scripts/make_filters.py -->\n", "<!-- end of table -->"
 
 HEAD = """| name | parameters and defaults | cost per event | memory | source | presets | guessed |
 |---|---|---|---|---|---|---|

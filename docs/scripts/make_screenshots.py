@@ -1,4 +1,4 @@
-"""Write the screenshots of the viewer: python docs/make_screenshots.py.
+"""Write the screenshots of the viewer: python docs/scripts/make_screenshots.py.
 
 Needs chromium and the package playwright. The scene is simulated, so that everybody gets the same.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 import evcrisp
 from evcrisp.viewer import ViewOptions, serving
 
-FOLDER = Path(__file__).with_name("_static")
+FOLDER = Path(__file__).parents[1] / "_static"
 
 SIZE = {"width": 1440, "height": 860}
 

@@ -1,4 +1,4 @@
-"""Write ``cli.md`` from the program's own help: python docs/make_cli.py."""
+"""Write ``cli.md`` from the program's own help: python docs/scripts/make_cli.py."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from evcrisp.cli import VERBS, main
 
-PAGE = Path(__file__).with_name("cli.md")
+PAGE = Path(__file__).parents[1] / "reference" / "cli.md"
 
 HEAD = """# Command line
 
