@@ -3,6 +3,7 @@
 import ast
 import gzip
 import hashlib
+import itertools
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,25 @@ def test_manifest_names_the_tests_of_each_recording():
         name = Path(recording["path"]).name
         users = [path for path, found in words.items() if name in found]
         assert recording["tests"] == users, f"manifest.toml, {name}: set tests to {users}"
+
+
+def literal_paths(tree):
+    """Yield the literal beginnings of all paths ``data_dir / "folder" / "file"``."""
+    for node in ast.walk(tree):
+        words = []
+        while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            words.insert(0, node.right)
+            node = node.left
+        if words and isinstance(node, ast.Name) and node.id == "data_dir":
+            constants = itertools.takewhile(lambda word: isinstance(word, ast.Constant), words)
+            yield "/".join(word.value for word in constants)
+
+
+def test_manifest_lists_every_path_in_the_tests():
+    listed = [f"{file.path}/" for file in fetch.files()]
+    for test in words_of_tests():
+        for path in literal_paths(ast.parse((ROOT / test).read_text())):
+            assert not path or any(name.startswith(f"{path}/") for name in listed), path
 
 
 def test_manifest_lists_every_recording_of_the_data_folder(data_dir):
