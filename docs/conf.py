@@ -19,7 +19,7 @@ autodoc_typehints = "none"
 autosummary_generate = True
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "scripts"]
 nitpicky = False
 
 html_theme = "pydata_sphinx_theme"

@@ -1,4 +1,4 @@
-"""Fixtures for all tests: real recordings where they are present, random events, hard cases."""
+"""Fixtures for all tests: real recordings, random events, the command line."""
 
 import os
 import signal
@@ -11,28 +11,28 @@ from hypothesis import settings
 
 from evcrisp import Events, MissingExtraError
 
-# The checks of a change try the same examples each time; at home, new ones are tried.
+# CI tries the same examples in each run; local runs try new ones.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
-# Programs that tests start must hear what ends them, even if nohup or a job in the background runs us.
-for _name, _usual in (
+# Restore signals that nohup or a background job ignores: programs started by tests inherit them.
+for _name, _handler in (
     ("SIGINT", signal.default_int_handler),
     ("SIGTERM", signal.SIG_DFL),
     ("SIGHUP", signal.SIG_DFL),
 ):
     _number = getattr(signal, _name, None)
     if _number is not None and signal.getsignal(_number) is signal.SIG_IGN:
-        signal.signal(_number, _usual)
+        signal.signal(_number, _handler)
 
-#: Real recordings are never part of the project; tests that use them skip without them.
+#: Folder of real recordings; see tests/data/manifest.toml. Tests that need them skip without them.
 _DATA = Path(os.environ.get("EVCRISP_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem):
-    """Skip tests of parts that need torch where it is not installed, and say so."""
+    """Skip tests that need torch if it is not installed."""
     try:
         return (yield)
     except MissingExtraError as error:
@@ -45,12 +45,12 @@ def pytest_pyfunc_call(pyfuncitem):
 def data_dir() -> Path:
     """Return the folder of real recordings, or skip."""
     if not _DATA.is_dir():
-        pytest.skip("no real recordings here; set EVCRISP_DATA to their folder")
+        pytest.skip("no real recordings; see tests/data/fetch.py and set EVCRISP_DATA")
     return _DATA
 
 
 def random_events(n=1000, resolution=(346, 260), seed=0, t_start=1_000_000, duration_us=100_000):
-    """Return n events spread evenly over sensor, time and polarity."""
+    """Return n events, uniform over sensor, time and polarity."""
     rng = np.random.default_rng(seed)
     return Events(
         x=rng.integers(0, resolution[0], n),
@@ -63,7 +63,7 @@ def random_events(n=1000, resolution=(346, 260), seed=0, t_start=1_000_000, dura
 
 @pytest.fixture
 def run():
-    """Return a function that calls the command line in process, and checks its exit code."""
+    """Return a function that runs a command in this process and checks its exit code."""
     from evcrisp.cli import main
 
     def call(*words, code=0):
@@ -76,5 +76,5 @@ def run():
 
 @pytest.fixture
 def make_events():
-    """Return the function that makes random events."""
+    """Return the function `random_events`."""
     return random_events

@@ -1,4 +1,4 @@
-"""Every command that the documentation shows is run as it stands."""
+"""Run every command that the documentation shows in a `console` block."""
 
 import os
 import re
@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def commands(page):
+    """Return the evcrisp commands of a page."""
     blocks = re.findall(r"```console\n(.*?)```", page.read_text(), re.S)
     lines = [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
     return [line for line in lines if line.startswith("evcrisp ")]
@@ -22,12 +23,12 @@ def commands(page):
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if commands(page)], ids=lambda page: page.name
 )
-def test_commands_of_the_page_work(page, tmp_path):
+def test_commands_of_the_page_succeed(page, tmp_path):
     environment = {**os.environ, "COLUMNS": "100"}
     for command in commands(page):
-        words = shlex.split(command, comments=True)[1:]
+        arguments = shlex.split(command, comments=True)[1:]
         result = subprocess.run(
-            [sys.executable, "-m", "evcrisp", *words],
+            [sys.executable, "-m", "evcrisp", *arguments],
             cwd=tmp_path,
             env=environment,
             capture_output=True,

@@ -33,7 +33,7 @@ class ContrastMap:
     .. math:: M(\mathbf{u}) = \sum_k w_k \, (\phi * g_\sigma)(\mathbf{u} - \mathbf{x}'_k),
 
     with the footprint :math:`\phi` and a Gaussian blur :math:`g_\sigma`; eqs. (8) to (13) of
-    ``docs/math.md``.
+    ``docs/theory/math.md``.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class MultiReference:
     .. math:: F(\theta) = \Bigl(\sum_i s_i \frac{f_0}{f_i(\theta)}\Bigr)^{-1}, \qquad \sum_i s_i = 1
 
     with the objective :math:`f_i` at reference time i and without motion, :math:`f_0`; eq. (23) of
-    ``docs/math.md``. A motion that gathers the events on a few pixels at one time scatters them
+    ``docs/theory/math.md``. A motion that gathers the events on a few pixels at one time scatters them
     at another, and the harmonic mean goes by the worst. (The plain mean goes by the best, and
     rewards a collapse.) Its largest value is where the usual loss, the sum of
     :math:`f_0 / f_i`, is smallest.
