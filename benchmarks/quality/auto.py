@@ -26,7 +26,7 @@ from benchmarks.quality.motion import motion_errors, show
 import evcrisp
 from evcrisp.core.windows import Window
 from evcrisp.estimators.auto.auto import AutoRegret
-from evcrisp.estimators.auto.event_evidence import weigh_evidence
+from evcrisp.estimators.auto.event_evidence import compute_evidence
 from evcrisp.estimators.baselines.eja import Eja
 from evcrisp.estimators.joint.exact import ExactRegret
 from evcrisp.filters import denoise
@@ -159,8 +159,8 @@ def timing(repeats):
         "auto, cold": lambda: AutoRegret().run(case.window, case.model),
         "auto, warm": lambda: AutoRegret().run(case.window, case.model, case.theta),
         "search alone, cold": lambda: find_motion(data),
-        "labels alone": lambda: weigh_evidence(
-            data, case.window.events, case.theta, voting=everything, false_alarm=0.1
+        "labels alone": lambda: compute_evidence(
+            data, case.window.events, case.theta, supporting=everything, false_alarm=0.1
         ),
     }
     seconds = interleaved(calls, repeats, warm_up=2)

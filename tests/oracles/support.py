@@ -1,6 +1,6 @@
 """The slow and obvious version of ``own.py``, ``support.py`` and ``evidence.py``, for tests.
 
-Marks are tuples of arrays (x, y, t, p): pixel, time and polarity.
+MapPoints are tuples of arrays (x, y, t, p): pixel, time and polarity.
 """
 
 import numpy as np
@@ -11,10 +11,10 @@ from evcrisp.kernels.auto.self_support import LEAST_SHARE
 from evcrisp.kernels.auto.support import LEAST_SUPPORT
 
 
-def same_source(marks, k, events):
+def same_source(points, k, events):
     """Return which events have the pixel and the polarity of mark k."""
     x, y, _, p = events
-    return (x == marks[0][k]) & (y == marks[1][k]) & (p == marks[3][k])
+    return (x == points[0][k]) & (y == points[1][k]) & (p == points[3][k])
 
 
 def spline(distance):
@@ -32,16 +32,16 @@ def shares(x, y, other_x, other_y, reach=4):
     return total[0] * total[1]
 
 
-def support(marks, places, events, event_places):
+def support(points, positions, events, event_places):
     """Add up what events of the same polarity and of other pixels put at every mark.
 
     What events of the own pixel add from far away, below LEAST_SHARE, is not told apart.
     """
     out = []
-    for k in range(len(marks[2])):
-        given = shares(places[0][k], places[1][k], *event_places)
-        own = same_source(marks, k, events)
-        total = given[(events[3] == marks[3][k]) & (~own | (given < LEAST_SHARE))].sum()
+    for k in range(len(points[2])):
+        given = shares(positions[0][k], positions[1][k], *event_places)
+        own = same_source(points, k, events)
+        total = given[(events[3] == points[3][k]) & (~own | (given < LEAST_SHARE))].sum()
         out.append(total if total > LEAST_SUPPORT else 0.0)
     return np.array(out)
 
@@ -51,20 +51,20 @@ def exposed(value, exposure):
     return value / np.maximum(exposure, LEAST_EXPOSURE)
 
 
-def readiness(marks, k, excess, events, event_excess, chance, direction):
+def readiness(points, k, excess, events, event_excess, chance, direction):
     """Return how ready the source of mark k is, given the nearest of its events in time.
 
     direction : -1 for those before the mark, 1 for those after it
     """
-    others = same_source(marks, k, events)
-    if marks is events:
+    others = same_source(points, k, events)
+    if points is events:
         others &= np.sign(np.arange(others.size) - k) == direction
     else:
-        others &= (events[2] > marks[2][k]) == (direction > 0)
+        others &= (events[2] > points[2][k]) == (direction > 0)
     if not others.any():
         return 1.0
     j = np.flatnonzero(others)[0 if direction > 0 else -1]
-    expected = abs(marks[2][k] - events[2][j]) * (excess[k] + event_excess[j]) / 2
+    expected = abs(points[2][k] - events[2][j]) * (excess[k] + event_excess[j]) / 2
     ready = LEAST_READY + (1 - LEAST_READY) * min(expected / READY_AT, 1.0) ** 2
     return chance[j] * ready + (1 - chance[j])
 

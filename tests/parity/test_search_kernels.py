@@ -128,7 +128,7 @@ def test_hot_pixels_are_those_far_above_their_neighbors(shape):
     out = np.empty(300, np.bool_)
     hot.count_pixels(x, y, counts)
     found = hot.find_hot(counts, 12, 6.0, pixels)
-    hot.mark(x, y, pixels, out)
+    hot.mark_events(x, y, pixels, out)
     expected = slow_hot(x, y, shape, 12, 6.0)
     np.testing.assert_array_equal(out, expected)
     assert found == expected.any()

@@ -25,7 +25,7 @@ PRECISIONS = {np.float32: SINGLE, np.float64: DOUBLE}
 
 
 def columns(n, seed):
-    """Return x, y, t, p of marks on few pixels, so that many share one; sorted by time."""
+    """Return x, y, t, p of points on few pixels, so that many share one; sorted by time."""
     rng = np.random.default_rng(seed)
     return (
         rng.integers(0, WIDTH, n).astype(np.uint16),
@@ -35,13 +35,13 @@ def columns(n, seed):
     )
 
 
-def moved(marks, vx=9.3, vy=-4.1):
-    """Return aligned places for a motion of that many px within the window."""
-    return marks[0] - vx * marks[2], marks[1] - vy * marks[2]
+def moved(points, vx=9.3, vy=-4.1):
+    """Return aligned positions for a motion of that many px within the window."""
+    return points[0] - vx * points[2], points[1] - vy * points[2]
 
 
-def source_of(marks):
-    x, y, _, p = marks
+def source_of(points):
+    x, y, _, p = points
     return ((p.astype(int) * HEIGHT + y) * WIDTH + x).astype(np.int32)
 
 
@@ -50,19 +50,19 @@ def linked(x, y, p):
     n = x.size
     rows = [np.full(n + 1, -7, np.int32) for _ in range(3)]
     links = linking.Links(*rows, np.empty(2 * HEIGHT * WIDTH, np.int32))
-    linking.link(x, y, p, HEIGHT, WIDTH, links)
+    linking.link_events(x, y, p, HEIGHT, WIDTH, links)
     return links
 
 
 def placed(x, y, t, p, dtype, padding=PADDING):
-    """Return marks at aligned places on a map with a border."""
+    """Return points at aligned positions on a map with a border."""
     n = len(x)
     cell, a, b = np.empty(n, np.int32), np.empty(n, dtype), np.empty(n, dtype)
-    marks = fast.Marks(
+    points = fast.MapPoints(
         np.array(x, dtype), np.array(y, dtype), a, b, cell, t.astype(dtype), np.asarray(p, np.uint8)
     )
-    fast.place(padding, np.array([HEIGHT, WIDTH]) + 2 * padding, marks)
-    return marks
+    fast.place_points(padding, np.array([HEIGHT, WIDTH]) + 2 * padding, points)
+    return points
 
 
 def with_place_for_none(t):
@@ -82,25 +82,25 @@ def random_paths(seed, width=WIDTH, height=HEIGHT):
     sides = np.array([-0.5, -0.5, width - 0.5, height - 0.5]) + PADDING
     paths = exposing.Paths(moved, 0.125, 2.0, sides, np.empty(4))
     partly = np.empty(x.shape, bool)
-    exposing.look_at_nodes(paths, 8, partly)
-    exposing.whole_part(partly, 8, paths.whole)
+    exposing.fill_node_areas(paths, 8, partly)
+    exposing.fully_exposed_rectangle(partly, 8, paths.whole)
     return paths
 
 
 class Case:
-    """Events and probes, their links, places and maps, in one precision."""
+    """Events and samples, their links, positions and maps, in one precision."""
 
     def __init__(self, dtype):
         self.dtype = dtype
-        self.events, self.probes = columns(1500, 1), columns(400, 2)
+        self.events, self.samples = columns(1500, 1), columns(400, 2)
         self.links = linked(self.events[0], self.events[1], self.events[3])
-        self.marks = placed(
+        self.points = placed(
             *moved(self.events), with_place_for_none(self.events[2]), self.events[3], dtype
         )
-        self.probe_marks = placed(*moved(self.probes), self.probes[2], self.probes[3], dtype)
+        self.probe_marks = placed(*moved(self.samples), self.samples[2], self.samples[3], dtype)
         self.before, self.after = np.empty((2, 400), np.int32)
-        linking.link_probes(
-            source_of(self.probes), self.probe_marks.t, self.marks.t, self.links, self.before,
+        linking.link_samples(
+            source_of(self.samples), self.probe_marks.t, self.points.t, self.links, self.before,
             self.after,
         )  # fmt: skip
         self.images = self.voted(np.ones(1500, bool))
@@ -108,9 +108,9 @@ class Case:
 
     def voted(self, keep):
         cell = np.empty(keep.size, np.int32)
-        fast.cells_of_voters(self.marks.cell, keep, cell)
+        fast.cells_of_supporting(self.points.cell, keep, cell)
         images = np.empty((2, *SHAPE), self.dtype)
-        spline.vote(cell, self.marks.a, self.marks.b, images.reshape(-1, SHAPE[1]))
+        spline.vote(cell, self.points.a, self.points.b, images.reshape(-1, SHAPE[1]))
         return images
 
 
@@ -120,12 +120,12 @@ def case(request):
 
 
 def own_of(x, y, t, dtype=np.float64, padding=PADDING):
-    """Return what the events of one pixel put at each other's places."""
+    """Return what the events of one pixel put at each other's positions."""
     n = len(t)
     pixel = np.full(n, 3, np.uint16)
     links = linked(pixel, pixel, np.ones(n, np.uint8))
     own = np.empty(n, dtype)
-    sharing.own_of_events(placed(x, y, t, np.ones(n), dtype, padding), links, own)
+    sharing.self_support_of_events(placed(x, y, t, np.ones(n), dtype, padding), links, own)
     return own
 
 
@@ -149,15 +149,15 @@ def test_events_are_linked_to_those_of_their_source(case):
 
 def test_probes_stand_between_the_events_of_their_source(case):
     source, n = source_of(case.events), case.events[2].size
-    for k, mine in enumerate(source_of(case.probes)):
+    for k, mine in enumerate(source_of(case.samples)):
         same = np.flatnonzero(source == mine)
-        place = int(np.searchsorted(case.marks.t[same], case.probe_marks.t[k], side="right"))
+        place = int(np.searchsorted(case.points.t[same], case.probe_marks.t[k], side="right"))
         assert case.before[k] == (same[place - 1] if place else n)
         assert case.after[k] == (same[place] if place < same.size else n)
 
 
 def test_events_that_do_not_vote_are_not_on_the_map(case):
-    keep = np.arange(case.marks.cell.size) % 7 > 0
+    keep = np.arange(case.points.cell.size) % 7 > 0
     images = case.voted(keep)
     x, y = moved(case.events)
     for q in (0, 1):
@@ -168,7 +168,7 @@ def test_events_that_do_not_vote_are_not_on_the_map(case):
 
 
 def exposures(paths, x, y):
-    """Return the share of many moments in which places, px of the map, are on the sensor."""
+    """Return the share of many moments in which positions, px of the map, are on the sensor."""
     t = (np.arange(2000)[:, None] + 0.5) / 2000 - 0.5
     axes = tuple(8.0 * np.arange(n) for n in paths.moved.shape[1:])
     along_x, along_y, to_x, to_y, area = (interpn(axes, field, (y, x)) for field in paths.moved)
@@ -179,20 +179,20 @@ def exposures(paths, x, y):
     return seen.mean(axis=0) * area
 
 
-def expected_support(case, marks):
-    places = moved(marks)
-    support = reference.support(marks, places, case.events, moved(case.events))
-    x, y = places[0] + PADDING, places[1] + PADDING
+def expected_support(case, points):
+    positions = moved(points)
+    support = reference.support(points, positions, case.events, moved(case.events))
+    x, y = positions[0] + PADDING, positions[1] + PADDING
     at = [exposing.exposure_at(case.paths, *place) for place in zip(x, y, strict=True)]
     return reference.exposed(support, np.array(at))
 
 
 def test_support_of_events_comes_from_other_pixels(case):
-    support, own = np.empty((2, case.marks.cell.size), case.dtype)
-    fast.read_maps(case.images, case.marks, support)
-    sharing.own_of_events(case.marks, case.links, own)
-    fast.without_own(support, own, case.marks)
-    exposing.divide_by_paths(support, case.marks, case.paths)
+    support, own = np.empty((2, case.points.cell.size), case.dtype)
+    fast.read_maps(case.images, case.points, support)
+    sharing.self_support_of_events(case.points, case.links, own)
+    fast.subtract_self_support(support, own, case.points)
+    exposing.divide_by_paths(support, case.points, case.paths)
     tolerance = {"rtol": 2e-4, "atol": 2e-4} if case.dtype is np.float32 else DOUBLE
     np.testing.assert_allclose(support, expected_support(case, case.events), **tolerance)
 
@@ -200,11 +200,13 @@ def test_support_of_events_comes_from_other_pixels(case):
 def test_support_of_probes_comes_from_other_pixels(case):
     support, own = np.empty((2, case.before.size), case.dtype)
     fast.read_maps(case.images, case.probe_marks, support)
-    sharing.own_of_probes(case.probe_marks, case.before, case.after, case.marks, case.links, own)
-    fast.without_own(support, own, case.probe_marks)
+    sharing.self_support_of_samples(
+        case.probe_marks, case.before, case.after, case.points, case.links, own
+    )
+    fast.subtract_self_support(support, own, case.probe_marks)
     exposing.divide_by_paths(support, case.probe_marks, case.paths)
     tolerance = {"rtol": 2e-4, "atol": 2e-4} if case.dtype is np.float32 else DOUBLE
-    np.testing.assert_allclose(support, expected_support(case, case.probes), **tolerance)
+    np.testing.assert_allclose(support, expected_support(case, case.samples), **tolerance)
 
 
 @pytest.mark.parametrize(
@@ -245,43 +247,43 @@ def test_what_is_off_the_map_has_a_place_far_away(n):
 
 def test_places_off_the_map_are_marked(case):
     x = np.array([-PADDING - 1.0, 1e9, np.nan, np.inf, 3.0])
-    marks = placed(x, np.full(5, 4.0), np.zeros(5), np.zeros(5), case.dtype)
+    points = placed(x, np.full(5, 4.0), np.zeros(5), np.zeros(5), case.dtype)
     support = np.empty(5, case.dtype)
-    fast.read_maps(case.images, marks, support)
-    fast.without_own(support, np.zeros(5, case.dtype), marks)
-    exposing.divide_by_paths(support, marks, case.paths)
-    exposing.divide_by_sweep(support, marks, sweep_of(9.3, -4.1))
+    fast.read_maps(case.images, points, support)
+    fast.subtract_self_support(support, np.zeros(5, case.dtype), points)
+    exposing.divide_by_paths(support, points, case.paths)
+    exposing.divide_by_sweep(support, points, sweep_of(9.3, -4.1))
     assert (support[:4] == -1.0).all()
     assert support[4] >= 0.0
 
 
 def test_readiness_and_chance_go_from_event_to_event(case):
     rng = np.random.default_rng(4)
-    n, n_probes = case.marks.cell.size, case.before.size
+    n, n_samples = case.points.cell.size, case.before.size
     support = rng.exponential(2.0, n).astype(case.dtype)
-    probe_support = rng.exponential(2.0, n_probes).astype(case.dtype)
+    sample_support = rng.exponential(2.0, n_samples).astype(case.dtype)
     rates = np.array([0.3, 0.6], case.dtype)
     excess, chance = np.empty(n + 1, case.dtype), np.empty((2, n + 1), case.dtype)
-    ready, probe_ready = np.empty(n, case.dtype), np.empty(n_probes, case.dtype)
-    weighing.follow_pixels(
-        case.marks.t, case.marks.p, case.links, support, rates, excess, chance, ready
+    ready, sample_ready = np.empty(n, case.dtype), np.empty(n_samples, case.dtype)
+    weighing.forward_backward_readiness(
+        case.points.t, case.points.p, case.links, support, rates, excess, chance, ready
     )
-    weighing.look_at_pixels(
-        case.probe_marks, case.before, case.after, probe_support, case.marks.t, rates, excess,
-        chance, probe_ready,
+    weighing.readiness_of_samples(
+        case.probe_marks, case.before, case.after, sample_support, case.points.t, rates, excess,
+        chance, sample_ready,
     )  # fmt: skip
     tolerance = SINGLE if case.dtype is np.float32 else {"rtol": 1e-12}
     expected_excess = np.maximum(support - rates[case.events[3]], 0.0)
-    probe_excess = np.maximum(probe_support - rates[case.probes[3]], 0.0)
+    probe_excess = np.maximum(sample_support - rates[case.samples[3]], 0.0)
     np.testing.assert_allclose(excess[:n], expected_excess, **tolerance)
-    expected, probe_expected = np.ones(n), np.ones(n_probes)
+    expected, probe_expected = np.ones(n), np.ones(n_samples)
     for way, direction in enumerate((-1, 1)):
         factor, expected_chance = reference.chances(case.events, expected_excess, rates, direction)
         np.testing.assert_allclose(chance[way, :n], expected_chance, **tolerance)
         expected *= factor
         probe_expected *= [
             reference.readiness(
-                case.probes,
+                case.samples,
                 k,
                 probe_excess,
                 case.events,
@@ -289,15 +291,17 @@ def test_readiness_and_chance_go_from_event_to_event(case):
                 expected_chance,
                 direction,
             )
-            for k in range(n_probes)
+            for k in range(n_samples)
         ]
     np.testing.assert_allclose(ready, expected, **tolerance)
-    np.testing.assert_allclose(probe_ready, probe_expected, **tolerance)
+    np.testing.assert_allclose(sample_ready, probe_expected, **tolerance)
 
 
 def test_evidence_is_what_is_above_the_background():
     support, ready = np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.5, 0.5])
-    weighing.weigh(support, np.array([0, 0, 1], np.uint8), np.array([0.5, 1.0]), ready)
+    weighing.evidence_from_support(
+        support, np.array([0, 0, 1], np.uint8), np.array([0.5, 1.0]), ready
+    )
     np.testing.assert_allclose(support, [-0.5, 0.25, 0.5])
 
 
@@ -310,7 +314,7 @@ def test_quiet_marks_are_counted_by_polarity():
 
 def test_conclusions():
     score, confidence, signal = np.empty(4), np.empty(4), np.empty(4, bool)
-    weighing.conclude(np.array([2.0, 0.5, -1.0, 4.0]), 2.0, score, confidence, signal)
+    weighing.score_and_label(np.array([2.0, 0.5, -1.0, 4.0]), 2.0, score, confidence, signal)
     np.testing.assert_allclose(score, [1.0, 0.25, -0.5, 2.0])
     np.testing.assert_allclose(confidence, [0.5, 0.0, 0.0, 0.875])
     assert signal.tolist() == [False, False, False, True]
@@ -319,7 +323,7 @@ def test_conclusions():
 def test_masked_maps_and_their_sums(case):
     rates, threshold = np.array([0.4, 0.7], case.dtype), case.dtype(1.3)
     w_map, sums = np.empty(SHAPE), np.empty(6)
-    weighing.mask_maps(case.images, rates, threshold, w_map, sums)
+    weighing.weight_maps(case.images, rates, threshold, w_map, sums)
     images = case.images.astype(np.float64)
     w, kept = reference.masked(images, rates.astype(np.float64), float(threshold))
     np.testing.assert_allclose(w_map, w, atol=1e-5 if case.dtype is np.float32 else 1e-12)
@@ -335,7 +339,7 @@ def test_the_map_of_events_where_they_are_is_summed_up_from_counts(dtype):
     x, y, _, _ = columns(1500, 1)
     counts, sums = np.zeros((HEIGHT, WIDTH), dtype), np.full(2, np.nan)
     np.add.at(counts, (y, x), 1.0)
-    weighing.add_up_still(counts, sums)
+    weighing.unaligned_map_sums(counts, sums)
     across = reference.spline(np.arange(-1, WIDTH + 1)[:, None] - x.astype(float))
     down = reference.spline(np.arange(-1, HEIGHT + 1)[:, None] - y.astype(float))
     image = down @ across.T
@@ -354,10 +358,10 @@ def sweep_of(vx, vy):
 def test_a_sweeping_view_sees_a_place_from_when_it_enters_until_it_leaves(case, vx, vy):
     rng = np.random.default_rng(6)
     x, y = rng.uniform(-PADDING, WIDTH + PADDING, 200), rng.uniform(-PADDING, HEIGHT + PADDING, 200)
-    marks = placed(x, y, np.zeros(200), np.zeros(200), case.dtype)
-    value = np.where(marks.cell >= 0, rng.exponential(2.0, 200), -1.0).astype(case.dtype)
+    points = placed(x, y, np.zeros(200), np.zeros(200), case.dtype)
+    value = np.where(points.cell >= 0, rng.exponential(2.0, 200), -1.0).astype(case.dtype)
     expected = value.copy()
-    exposing.divide_by_sweep(value, marks, sweep_of(vx, vy))
+    exposing.divide_by_sweep(value, points, sweep_of(vx, vy))
     t = (np.arange(20_000)[:, None] + 0.5) / 20_000 - 0.5
     at_x, at_y = x + vx * t, y + vy * t
     seen = (at_x >= -0.5) & (at_x <= WIDTH - 0.5) & (at_y >= -0.5) & (at_y <= HEIGHT - 0.5)
@@ -394,7 +398,7 @@ def test_the_whole_part_was_in_view_all_the_time(seed):
 
 def test_nothing_is_always_in_view_if_all_is_in_view_for_half_the_time():
     whole = np.empty(4)
-    exposing.whole_part(np.ones((6, 5), bool), 4, whole)
+    exposing.fully_exposed_rectangle(np.ones((6, 5), bool), 4, whole)
     assert whole[2] < whole[0] or whole[3] < whole[1]
 
 

@@ -51,11 +51,11 @@ def events_per_pixel(events: Events) -> Singles:
 
 def events_at_hot_pixels(x: NDArray[np.uint16], y: NDArray[np.uint16], counts: Singles) -> Bools:
     """Return which events, shape (n,), lie at hot pixels, given counts of shape (h, w)."""
-    from evcrisp.kernels.auto.hot_pixels import find_hot, mark
+    from evcrisp.kernels.auto.hot_pixels import find_hot, mark_events
 
     out, hot = np.zeros(x.size, np.bool_), np.empty(counts.shape, np.bool_)
     if counts.max() > LEAST and find_hot(counts, LEAST, FACTOR, hot):
-        mark(np.ascontiguousarray(x), np.ascontiguousarray(y), hot, out)
+        mark_events(np.ascontiguousarray(x), np.ascontiguousarray(y), hot, out)
     return out
 
 

@@ -9,7 +9,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats, Singles
 from evcrisp.core.windows import Window
-from evcrisp.estimators.auto.event_evidence import Evidence, weigh_evidence
+from evcrisp.estimators.auto.event_evidence import Evidence, compute_evidence
 from evcrisp.estimators.hot_pixels import events_at_hot_pixels, events_per_pixel
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.motion import MotionModel, PreparedWarp
@@ -19,47 +19,45 @@ from evcrisp.search.multiscale_objective import thinned
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.search import find_motion, refine_motion
 
-#: A quarter of the events, but so many, tell the motion that gives the labels. The motion that is
-#: reported is then looked for with all that may be signal.
-FIRST_SHARE, FEWEST_FIRST, MOST_FIRST = 0.25, 8_192, 50_000
+#: The first motion estimate uses a quarter of the events, 8192 to 50 000; it gives the labels. The
+#: reported motion is refined with all events that may be signal.
+FIRST_SHARE, MIN_FIRST, MAX_FIRST = 0.25, 8_192, 50_000
 
-#: Events with this share of the evidence that signal needs have a say in the motion. Labels are taken
-#: at a motion that is nearly right, and with all of it their motion would stay too near to that one.
-SAY_AT = 0.25
+#: Events with a score above this refine the motion. A score of 1 would select by the first motion,
+#: and bias the refined one towards it.
+REFINE_SCORE = 0.25
 
-#: With fewer of them all events have a say.
+#: With fewer such events, all events refine the motion.
 MIN_SIGNAL = 100
 
-#: A longer way from the first motion to that of the signal is none of a small correction.
+#: Largest displacement between first and refined motion, px; beyond it all events are used.
 MAX_CORRECTION_PX = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoRegret:
-    r"""Align by contrast, and keep the events that the aligned ones speak for.
+    r"""Align by contrast, and keep events supported by other aligned events.
 
-    It keeps the form of the paper's joint problem with every constant told by the window: the
-    confidence is the closed form :math:`w = 1 - A / e^2` for a regret that alignment decides
-    (lam = 0), with :math:`A = t_0^2 / 2`, so that w = 1/2 at the threshold :math:`t_0`. In place of
-    the contrast, e is what other pixels of the same polarity have put at the event's aligned
-    place, above the background, as far as its own pixel was ready; see
-    :mod:`evcrisp.estimators.auto.event_evidence`. The threshold comes from what uniform noise would find in
-    this window; see :mod:`evcrisp.estimators.auto.noise_model`.
+    The form is that of the paper's joint problem, with constants measured in the window. The
+    confidence is the closed form :math:`w = 1 - A / e^2` of a regret that alignment decides
+    (lam = 0), with :math:`A = t_0^2 / 2`, so that w = 1/2 at the threshold :math:`t_0`. The
+    evidence e replaces the contrast; see :mod:`evcrisp.estimators.auto.event_evidence`. The
+    threshold comes from noise samples; see :mod:`evcrisp.estimators.auto.noise_model`.
 
     Parameters
     ----------
     false_alarm : float
-        Largest share of uniform noise that may be kept. Mostly less is kept: the threshold goes
-        up as long as more noise is lost than signal.
+        Largest share of uniform noise that may be kept. Mostly less is kept: the threshold rises
+        as long as more noise than signal is lost.
 
     Notes
     -----
-    The motion of a quarter of the events gives the labels; that of all events with at least a
-    quarter of the evidence that signal needs is then the result. Hot pixels support nobody and have no part in finding the motion. The score is
-    e / t0. Events that the motion takes far off the sensor are judged by the pixels around them.
+    A quarter of the events gives a first motion and the labels. All events with a score above 0.25
+    refine the motion. Hot pixels support no events and take no part in the search. The score is
+    e / t0. Events that the motion moves off the map are judged by the pixels around them.
 
-    The baseline of alignment, ``regret.baseline_ea``, is the contrast that was reached plus what
-    the regret of denoising exceeds it by: the ideal point, raised until alignment decides.
+    The baseline of alignment, ``regret.baseline_ea``, is the reached contrast plus the regret of
+    denoising: the ideal point, raised until alignment decides.
 
     Examples
     --------
@@ -78,26 +76,28 @@ class AutoRegret:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.false_alarm < 1.0:
-            raise ConfigError(f"`false_alarm` must lie between 0 and 1; got {self.false_alarm}.")
+            raise ConfigError(
+                "must lie between 0 and 1", parameter="false_alarm", value=self.false_alarm
+            )
 
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate motion and labels of one window."""
         events = window.events.contiguous()
         if not len(events):
-            return self._silence(window, model, theta0)
+            return self._empty(window, model, theta0)
         data = WindowData.of(window, model)
         counts = events_per_pixel(events)
         hot = events_at_hot_pixels(events.x, events.y, counts)
         cool = ~hot
-        voters = data if cool.all() else data.subset(cool)
-        start = find_motion(_some(voters), theta0)
-        evidence = weigh_evidence(
-            data, events, start.theta, voting=cool, false_alarm=self.false_alarm
+        candidates = data if cool.all() else data.subset(cool)
+        start = find_motion(_first_subsample(candidates), theta0)
+        evidence = compute_evidence(
+            data, events, start.theta, supporting=cool, false_alarm=self.false_alarm
         )
         if hot.any():
             counts[events.y[hot], events.x[hot]] = 0.0
-        w_map, regret = _joint(evidence, counts)
-        end = _refined(data, voters, start, evidence.score > SAY_AT)
+        w_map, regret = _joint_objectives(evidence, counts)
+        end = _refined(data, candidates, start, evidence.score > REFINE_SCORE)
         aligned_x, aligned_y = data.warp.warp(end.theta)
         return Estimate(
             theta=end.theta,
@@ -116,8 +116,8 @@ class AutoRegret:
             warnings=_warnings(end.status, evidence),
         )
 
-    def _silence(self, window: Window, model: MotionModel, theta0: Floats | None) -> Estimate:
-        """Return what a window without events has: pauses of hours must cost next to nothing."""
+    def _empty(self, window: Window, model: MotionModel, theta0: Floats | None) -> Estimate:
+        """Return the estimate of a window without events, cheaply: pauses can last for hours."""
         nothing = np.empty(0)
         theta = np.zeros(len(model.param_names)) if theta0 is None else np.nan_to_num(theta0)
         return Estimate(
@@ -135,7 +135,7 @@ class AutoRegret:
 
 
 def _warnings(status: Status, evidence: Evidence) -> tuple[str, ...]:
-    """Say so if a motion was found where hardly anything stands out from noise."""
+    """Warn if a motion was found among hardly any signal."""
     n_signal = np.count_nonzero(evidence.signal)
     if not status.has_evidence or n_signal >= MIN_SIGNAL:
         return ()
@@ -145,21 +145,21 @@ def _warnings(status: Status, evidence: Evidence) -> tuple[str, ...]:
     )
 
 
-def _some(data: WindowData) -> WindowData:
-    """Return an even selection of the events."""
-    n_first = min(max(round(FIRST_SHARE * len(data)), FEWEST_FIRST), MOST_FIRST)
+def _first_subsample(data: WindowData) -> WindowData:
+    """Return the events of the first motion estimate."""
+    n_first = min(max(round(FIRST_SHARE * len(data)), MIN_FIRST), MAX_FIRST)
     return _with(data, thinned(data.warp, n_first))
 
 
 def _with(data: WindowData, warp: PreparedWarp) -> WindowData:
-    """Return a window with some of its events; polarities have no part in the search."""
+    """Return a window with some of its events; the search ignores their polarities."""
     return WindowData(warp, data.p[: len(warp)], data.resolution, data.duration_s)
 
 
 def _refined(
-    data: WindowData, voters: WindowData, start: SolverResult, chosen: Bools
+    data: WindowData, candidates: WindowData, start: SolverResult, chosen: Bools
 ) -> SolverResult:
-    """Return the motion of the chosen events, or of all voters if that leads elsewhere."""
+    """Refine the motion with the chosen events; with all candidates if it moves too far."""
     if not start.status.has_evidence:
         return start
     n_eval = start.n_eval
@@ -170,29 +170,29 @@ def _refined(
         moved_px = float(np.linalg.norm(scaling.scaled(end.theta - start.theta)))
         if end.status is Status.CONVERGED and moved_px < MAX_CORRECTION_PX:
             return replace(end, n_eval=n_eval)
-    end = refine_motion(voters, start)
+    end = refine_motion(candidates, start)
     return replace(end, n_eval=n_eval + end.n_eval)
 
 
-def _joint(evidence: Evidence, counts: Singles) -> tuple[Floats, Regret]:
-    """Return the map W of both polarities together, and the numbers of the joint problem.
+def _joint_objectives(evidence: Evidence, counts: Singles) -> tuple[Floats, Regret]:
+    """Return the map W of both polarities, and the objectives of the joint problem.
 
-    W o M is the sum of both maps, each times its own confidence. Without motion M comes from the
-    counts of the pixels that vote, shape (h, w).
+    W o M is the sum of both maps, each times its own confidence. The unaligned M comes from the event
+    counts of the pixels, shape (h, w).
     """
-    from evcrisp.kernels.auto.event_evidence import add_up_still, mask_maps
+    from evcrisp.kernels.auto.event_evidence import unaligned_map_sums, weight_maps
 
-    images = evidence.view.images
+    images = evidence.maps.images
     w_map, sums, unaligned = np.empty(images.shape[1:]), np.empty(6), np.empty(2)
     rates = evidence.background.astype(np.float32)
-    mask_maps(images, rates, np.float32(evidence.threshold), w_map, sums)
-    add_up_still(counts, unaligned)
+    weight_maps(images, rates, np.float32(evidence.threshold), w_map, sums)
+    unaligned_map_sums(counts, unaligned)
     mean, square, mean_kept, square_kept, mean_w, loss = (sums / w_map.size).tolist()
     f_ea, f_ed = max(square - mean**2, 0.0), max(square_kept - mean_kept**2, 0.0)
     mean, square = (unaligned / w_map.size).tolist()
     baseline_ed = max(square - mean**2, 0.0)
     regret_ea = max(f_ed - baseline_ed, 0.0)
-    # With beta = 1 / P the closed form asks for alpha = t0^2 / P.
+    # With beta = 1 / P the closed form needs alpha = t0^2 / P.
     value = regret_ea + evidence.threshold**2 * mean_w + loss
     return w_map, Regret(
         f_ea=f_ea,

@@ -1,64 +1,61 @@
-"""What noise would look like in a window: probes, the background rate, and the threshold.
+"""Noise model of a window: noise samples, background rate, and evidence threshold.
 
-A probe is an event that uniform noise could have made: a pixel, a time and a polarity, spread
-evenly. Reading the support of thousands of probes shows how much support noise finds in this very
-window, on its edges and between them, so that a false-alarm rate can be kept without knowing how
-much noise there is.
+A noise sample is an event that uniform noise could have made: a pixel, a time and a polarity. The
+support that thousands of samples read shows what noise reads in this window, on edges and between
+them. A false-alarm rate then holds without knowing the amount of noise.
 """
 
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bytes, Floats, Integers, Singles
 
-Reals = NDArray[np.float32] | Floats
-Polarities = NDArray[np.uint8]
+Reals = Singles | Floats
 
-#: Most probes; a false-alarm rate of 10 % is then known to within 0.3 %.
-MOST_PROBES = 8192
+#: Most samples. A false-alarm rate of 10 % is then known to within 0.3 %.
+MAX_SAMPLES = 8192
 
-#: Share of the quietest probes by which the background rate is told.
+#: Share of the samples with the least support that determine the background rate.
 QUIET_SHARE = 0.2
 
-#: Evidence below this is none: less than what one event at a distance of 1.5 px gives.
+#: Lowest threshold: the evidence that one event gives at a distance of 1.5 px.
 LEAST_EVIDENCE = 0.02
 
-#: Standard deviations by which the kept share of events has to exceed that of probes.
+#: Standard deviations by which the kept share of events must exceed that of samples.
 _CERTAINTY = 3.0
 
-#: Steps of the evenly spread sequence in four dimensions; powers of the root of g^5 = g + 1.
+#: Steps of a low-discrepancy sequence in four dimensions: powers of the root of g^5 = g + 1.
 _STEPS = 1.1673039782614187 ** -np.arange(1.0, 5.0)
 
 
-class Probes(NamedTuple):
-    """Noise that could have been, sorted by source; all arrays have shape (n,)."""
+class NoiseSamples(NamedTuple):
+    """Noise samples sorted by source; all arrays have shape (n,)."""
 
     x: Floats  # px
     y: Floats  # px
-    t: NDArray[np.float32]  # -0.5 to 0.5, in windows from the reference time
-    p: NDArray[np.uint8]
-    source: NDArray[np.int32]  # pixel and polarity: (p * height + y) * width + x
+    t: Singles  # -0.5 to 0.5, in windows from the reference time
+    p: Bytes
+    source: Integers  # pixel and polarity: (p * height + y) * width + x
 
 
-def n_probes_for(n_events: int) -> int:
-    """Return how many probes a window is worth: about a twentieth of its events, 2048 to 8192."""
-    n = MOST_PROBES // 4
-    while n < MOST_PROBES and 20 * n < n_events:
+def n_noise_samples_for(n_events: int) -> int:
+    """Return the number of samples: about a twentieth of the events, 2048 to 8192."""
+    n = MAX_SAMPLES // 4
+    while n < MAX_SAMPLES and 20 * n < n_events:
         n *= 2
     return n
 
 
 @lru_cache(maxsize=32)
-def uniform_probes(resolution: tuple[int, int], n: int) -> Probes:
-    """Return n probes for a sensor; the same ones each time.
+def uniform_noise_samples(resolution: tuple[int, int], n: int) -> NoiseSamples:
+    """Return n samples for a sensor, always the same ones.
 
     Examples
     --------
-    >>> probes = uniform_probes((346, 260), 8192)
-    >>> bool(abs(probes.t.mean()) < 0.001), bool(abs(probes.x.mean() - 172.5) < 0.5)
+    >>> samples = uniform_noise_samples((346, 260), 8192)
+    >>> bool(abs(samples.t.mean()) < 0.001), bool(abs(samples.x.mean() - 172.5) < 0.5)
     (True, True)
     """
     unit = np.mod(0.5 + np.arange(1, n + 1)[:, None] * _STEPS, 1.0)
@@ -70,33 +67,33 @@ def uniform_probes(resolution: tuple[int, int], n: int) -> Probes:
     columns = x[order], y[order], t, p[order].astype(np.uint8), source[order]
     for column in columns:
         column.flags.writeable = False
-    return Probes(*columns)
+    return NoiseSamples(*columns)
 
 
 def background_rates(
-    support: Reals, p: Polarities, probe_support: Reals, probe_p: Polarities, n_pixels: int
+    support: Reals, p: Bytes, sample_support: Reals, sample_p: Bytes, n_pixels: int
 ) -> Floats:
     """Return the noise events per pixel and window, OFF and ON, shape (2,); above 0.
 
-    Where the probes find least support there is hardly any signal, so that what events there are
-    is noise. Probes do not add to what they read, and neither does an event's own pixel: taking
-    the quietest places does not bias the rate.
+    Where samples read the least support there is hardly any signal: events there are noise. Samples
+    add nothing to the maps, and neither does an event to its own support. Taking the quietest
+    positions therefore does not bias the rate.
 
     Parameters
     ----------
-    support, probe_support : ndarray, shape (n,) and (n_probes,)
-        Support of the events and of the probes.
-    p, probe_p : ndarray of uint8, of the same shapes
-        Their polarity; OFF probes come first.
+    support, sample_support : ndarray, shape (n,) and (n_samples,)
+        Support of the events and of the samples.
+    p, sample_p : ndarray of uint8, of the same shapes
+        Their polarity; OFF samples come first.
     n_pixels : int
         Pixels of the sensor.
     """
     from evcrisp.kernels.auto.event_evidence import count_quiet
 
     quiet, share = np.empty(2, support.dtype), np.empty(2)
-    first_on = int(np.searchsorted(probe_p, 1))
-    for q, part in enumerate((probe_support[:first_on], probe_support[first_on:])):
-        ranked = np.sort(part)  # of many equal numbers, a partition takes ten times as long
+    first_on = int(np.searchsorted(sample_p, 1))
+    for q, part in enumerate((sample_support[:first_on], sample_support[first_on:])):
+        ranked = np.sort(part)  # with many equal numbers, `partition` takes ten times as long
         quiet[q] = ranked[int(QUIET_SHARE * ranked.size)]
         share[q] = np.searchsorted(ranked, quiet[q], side="right") / ranked.size
     counts = np.empty(2, np.int64)
@@ -104,35 +101,35 @@ def background_rates(
     return np.maximum(counts, 0.5 * share) / (share * n_pixels)
 
 
-def evidence_threshold(evidence: Reals, probe_evidence: Reals, false_alarm: float) -> float:
+def evidence_threshold(evidence: Reals, sample_evidence: Reals, false_alarm: float) -> float:
     """Return the evidence above which an event is signal.
 
-    Of all thresholds that keep at most ``false_alarm`` of the probes, it is the one with the largest
-    difference between the kept shares of events and of probes; of those that cannot be told from it, the
-    one in the middle, which changes least from window to window. That difference is proportional to
-    sensitivity + specificity - 1, whatever the amount of noise. Differences that may be chance are
-    not sought, so that of noise alone next to nothing is kept.
+    Among the thresholds that keep at most ``false_alarm`` of the samples, it maximizes the difference
+    between the kept shares of events and of samples. That difference is proportional to sensitivity +
+    specificity - 1, whatever the amount of noise. Of thresholds that do not differ significantly from
+    the best one, the median is taken, which changes least from window to window. Differences within
+    chance do not count, so that of pure noise almost nothing is kept.
 
     Parameters
     ----------
-    evidence, probe_evidence : ndarray, shape (n,) and (n_probes,)
-        Evidence of the events and of the probes; of more than twice as many events as probes, an
-        even selection decides.
+    evidence, sample_evidence : ndarray, shape (n,) and (n_samples,)
+        Evidence of the events and of the samples. Events beyond twice the number of samples are
+        subsampled.
     false_alarm : float
-        Largest share of the probes that may be kept.
+        Largest share of the samples that may be kept.
     """
     if not evidence.size:
         return LEAST_EVIDENCE
-    n_probes = probe_evidence.size
-    some = np.sort(evidence[:: -(-evidence.size // (2 * n_probes))])
-    first = min(int((1.0 - false_alarm) * n_probes), n_probes - 1)
-    top = np.sort(probe_evidence)[first:]
+    n_samples = sample_evidence.size
+    subsample = np.sort(evidence[:: -(-evidence.size // (2 * n_samples))])
+    first = min(int((1.0 - false_alarm) * n_samples), n_samples - 1)
+    top = np.sort(sample_evidence)[first:]
     steps = np.maximum(top, LEAST_EVIDENCE)
-    kept_probes = (top.size - np.searchsorted(top, steps, side="right")) / n_probes
-    kept = 1.0 - np.searchsorted(some, steps, side="right") / some.size
-    variance = np.maximum(kept_probes, 1.0 / n_probes) * (1.0 / some.size + 1.0 / n_probes)
-    doubt = np.sqrt(variance)
-    gain = kept - kept_probes - _CERTAINTY * doubt
+    kept_samples = (top.size - np.searchsorted(top, steps, side="right")) / n_samples
+    kept = 1.0 - np.searchsorted(subsample, steps, side="right") / subsample.size
+    variance = np.maximum(kept_samples, 1.0 / n_samples) * (1.0 / subsample.size + 1.0 / n_samples)
+    deviation = np.sqrt(variance)
+    gain = kept - kept_samples - _CERTAINTY * deviation
     best = int(np.argmax(gain))
-    alike = np.flatnonzero(gain >= gain[best] - doubt[best])
+    alike = np.flatnonzero(gain >= gain[best] - deviation[best])
     return float(steps[alike[alike.size // 2]])

@@ -1,6 +1,6 @@
 """From support to evidence: the background, how ready a pixel was, and the numbers of a window.
 
-Marks and links are those of `support` and `links`; arrays may have single or double precision.
+MapPoints and links are those of `support` and `links`; arrays may have single or double precision.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ LEAST_READY = 1.0 - float(_LOST)
 
 @njit
 def count_quiet(support, p, quiet, counts):
-    """Count the marks of each polarity, OFF and ON, with no more support than `quiet`.
+    """Count the points of each polarity, OFF and ON, with no more support than `quiet`.
 
     support : (n,) floats      p : (n,) uint8      quiet : (2,) floats
     counts : (2,) int64, filled
@@ -39,14 +39,14 @@ def _readiness(interval, both, chance):
     """How ready a source is, given another event that is signal with some chance.
 
     interval : time between them, in windows      both : sum of the rates at which the source fires
-    at the two places, per window
+    at the two positions, per window
     """
     share = min(interval * both * _PER_HALF, _ONE)
     return _ONE - chance * _LOST * (_ONE - share * share)
 
 
 @fused
-def follow_pixels(t, p, links, support, rates, excess, chance, ready):
+def forward_backward_readiness(t, p, links, support, rates, excess, chance, ready):
     """Go through the events of every source, forward and backward in time at once.
 
     t : (n + 1,) floats, in windows      p : (n,) uint8      links : Links      support : (n,) floats
@@ -80,21 +80,21 @@ def follow_pixels(t, p, links, support, rates, excess, chance, ready):
 
 
 @fused
-def look_at_pixels(probes, before, after, support, t, rates, excess, chance, ready):
-    """Find how ready the sources of probes are, given what `follow_pixels` says about the events.
+def readiness_of_samples(samples, before, after, support, t, rates, excess, chance, ready):
+    """Find how ready the sources of samples are, given what `forward_backward_readiness` says about the events.
 
-    probes : Marks      before, after : (m,) int32, from `link_probes`      support : (m,) floats
-    t, rates, excess, chance : as there      ready : (m,) floats, of the probes, filled
+    samples : MapPoints      before, after : (m,) int32, from `link_samples`      support : (m,) floats
+    t, rates, excess, chance : as there      ready : (m,) floats, of the samples, filled
     """
     for k in range(ready.size):
-        here = max(support[k] - rates[1 if probes.p[k] != 0 else 0], _ZERO)
+        here = max(support[k] - rates[1 if samples.p[k] != 0 else 0], _ZERO)
         m, n = before[k], after[k]
-        ready[k] = _readiness(probes.t[k] - t[m], here + excess[m], chance[0, m])
-        ready[k] *= _readiness(t[n] - probes.t[k], here + excess[n], chance[1, n])
+        ready[k] = _readiness(samples.t[k] - t[m], here + excess[m], chance[0, m])
+        ready[k] *= _readiness(t[n] - samples.t[k], here + excess[n], chance[1, n])
 
 
 @fused
-def weigh(support, p, rates, ready):
+def evidence_from_support(support, p, rates, ready):
     """Turn support into evidence: what is above the background, times the readiness.
 
     support : (n,) floats, overwritten      p : (n,) uint8      rates : (2,) floats
@@ -107,7 +107,7 @@ def weigh(support, p, rates, ready):
 
 
 @fused
-def conclude(evidence, threshold, score, confidence, signal):
+def score_and_label(evidence, threshold, score, confidence, signal):
     """Turn evidence into score, confidence and label.
 
     evidence : (n,) floats      threshold : float64, above 0
@@ -122,7 +122,7 @@ def conclude(evidence, threshold, score, confidence, signal):
 
 
 @fused
-def mask_maps(images, rates, threshold, w_map, sums):
+def weight_maps(images, rates, threshold, w_map, sums):
     """Weigh the maps of both polarities by their confidence, and add them up.
 
     images : (2, h, w) floats      rates : (2,) floats, of noise, OFF and ON
@@ -134,13 +134,13 @@ def mask_maps(images, rates, threshold, w_map, sums):
     sums[:] = 0.0
     for y in range(w_map.shape[0]):
         # Only the sums of a row may have single precision.
-        row = _masked_row(images[0, y], images[1, y], rates[0], rates[1], limit, w_map[y])
+        row = _weight_row(images[0, y], images[1, y], rates[0], rates[1], limit, w_map[y])
         for i in range(6):
             sums[i] += row[i]
 
 
 @accumulating
-def _masked_row(off, on, rate_off, rate_on, limit, w):
+def _weight_row(off, on, rate_off, rate_on, limit, w):
     """Weigh a row, without a branch, so that the compiler takes several pixels at a time."""
     m1 = m2 = k1 = k2 = w1 = loss = _ZERO
     for c in range(w.size):
@@ -162,7 +162,7 @@ def _masked_row(off, on, rate_off, rate_on, limit, w):
 
 
 @fused
-def add_up_still(counts, sums):
+def unaligned_map_sums(counts, sums):
     """Sum up the map of events where they are, and its square, over the pixels of the map.
 
     On whole pixels the footprint is (1, 6, 1) / 8 along each axis, so the map is a blur of counts.
@@ -177,14 +177,14 @@ def add_up_still(counts, sums):
         above = counts[r - 1] if r > 0 else empty
         here = counts[r] if 0 <= r < height else empty
         beneath = counts[r + 1] if r < height - 1 else empty
-        total += _blur_down(above, here, beneath, line[2 : width + 2])
-        square += _square_of_blurred(line)
+        total += _blur_rows(above, here, beneath, line[2 : width + 2])
+        square += _blurred_square_sum(line)
     sums[0] = total
     sums[1] = square
 
 
 @accumulating
-def _blur_down(above, here, beneath, line):
+def _blur_rows(above, here, beneath, line):
     """Blur three rows to one by (1, 6, 1) / 8; return the sum of the middle one."""
     total = _ZERO
     for c in range(line.size):
@@ -194,7 +194,7 @@ def _blur_down(above, here, beneath, line):
 
 
 @accumulating
-def _square_of_blurred(line):
+def _blurred_square_sum(line):
     """Sum of squares of a row blurred by (1, 6, 1) / 8; both of its ends are two zeros."""
     total = _ZERO
     for c in range(1, line.size - 1):

@@ -1,6 +1,6 @@
-"""How long the places of a map were in view: from when they enter it until they leave it.
+"""How long the positions of a map were in view: from when they enter it until they leave it.
 
-All places of a translation move alike; else their paths are interpolated. They are straight lines, on
+All positions of a translation move alike; else their paths are interpolated. They are straight lines, on
 which a place is as fast all the time.
 """
 
@@ -18,7 +18,7 @@ _HALF = np.float32(0.5)
 #: Areas that differ less from 1 are 1. Beyond the others, a lens folds.
 _NEARLY, _LEAST_AREA, _MOST_AREA = 0.02, 0.25, 4.0
 
-#: Marks that are looked at together, so that they stay in the cache.
+#: MapPoints that are looked at together, so that they stay in the cache.
 _BLOCK = 1024
 
 
@@ -34,10 +34,10 @@ class Sweep(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The ways on which places cross the sensor during a window, known at the nodes of a grid."""
+    """The ways on which positions cross the sensor during a window, known at the nodes of a grid."""
 
     #: (5, rows, columns) float64: px along x and y, px from the place to the middle of its way, and the
-    #: area of the sensor that sees an area of places
+    #: area of the sensor that sees an area of positions
     moved: np.ndarray
     nodes_per_px: float
     soft_px: float  # what a way is at least, along each axis
@@ -62,7 +62,7 @@ def _share(x, y, along_x, along_y, to_x, to_y, sides, soft):
 
 
 @njit
-def look_at_nodes(paths, node_px, partly):
+def fill_node_areas(paths, node_px, partly):
     """Find which nodes were not in view all the time by one pixel each; fill in their areas.
 
     paths : Paths      node_px : int64      partly : (rows, columns) bool, filled
@@ -88,8 +88,8 @@ def look_at_nodes(paths, node_px, partly):
 
 
 @njit
-def whole_part(partly, node_px, whole):
-    """Find a large rectangle of places that were in view all the time.
+def fully_exposed_rectangle(partly, node_px, whole):
+    """Find a large rectangle of positions that were in view all the time.
 
     Sides with most nodes that were not are taken away, one after the other.
     partly : (rows, columns) bool, of nodes      node_px : int64
@@ -114,7 +114,7 @@ def whole_part(partly, node_px, whole):
             left += 1
         else:
             right -= 1
-    # What four nodes see all the time, places between them do: the view is convex.
+    # What four nodes see all the time, positions between them do: the view is convex.
     whole[0], whole[1] = left * node_px, top * node_px
     whole[2], whole[3] = (right - 1) * node_px, (bottom - 1) * node_px
 
@@ -145,38 +145,38 @@ def exposure_at(paths, x, y):
 
 
 @fused
-def divide_by_paths(value, marks, paths):
+def divide_by_paths(value, points, paths):
     """Turn counts into counts per time in view.
 
-    value : (n,) floats, changed where above 0      marks : support.Marks      paths : Paths
+    value : (n,) floats, changed where above 0      points : support.MapPoints      paths : Paths
     """
     left, top, right, bottom = paths.whole
     others = np.empty(_BLOCK, np.int32)
     for first in range(0, value.size, _BLOCK):
         n_others = 0
         for k in range(first, min(first + _BLOCK, value.size)):
-            u, v = marks.x[k], marks.y[k]
+            u, v = points.x[k], points.y[k]
             # A list, not a branch: which way it goes is like a toss, and a wrong guess costs more.
             others[n_others] = k
             n_others += not ((left <= u) & (u <= right) & (top <= v) & (v <= bottom))
         for q in range(n_others):
             k = others[q]
             if value[k] > 0:
-                value[k] /= exposure_at(paths, marks.x[k], marks.y[k])
+                value[k] /= exposure_at(paths, points.x[k], points.y[k])
 
 
 @finite
-def divide_by_sweep(value, marks, sweep):
+def divide_by_sweep(value, points, sweep):
     """Do the same where the view moves evenly: a place is seen from when it enters until it leaves.
 
-    value : (n,) floats, changed where above 0      marks : support.Marks      sweep : Sweep
+    value : (n,) floats, changed where above 0      points : support.MapPoints      sweep : Sweep
     """
     left, right, per_x = np.float32(sweep.left), np.float32(sweep.right), np.float32(sweep.per_x)
     top, bottom, per_y = np.float32(sweep.top), np.float32(sweep.bottom), np.float32(sweep.per_y)
     for k in range(value.size):
         # When a side of the view passes, in windows from the reference time.
-        at_left, at_right = (marks.x[k] - left) * per_x, (marks.x[k] - right) * per_x
-        at_top, at_bottom = (marks.y[k] - top) * per_y, (marks.y[k] - bottom) * per_y
+        at_left, at_right = (points.x[k] - left) * per_x, (points.x[k] - right) * per_x
+        at_top, at_bottom = (points.y[k] - top) * per_y, (points.y[k] - bottom) * per_y
         begin = max(max(min(at_left, at_right), min(at_top, at_bottom)), -_HALF)
         end = min(min(max(at_left, at_right), max(at_top, at_bottom)), _HALF)
         share = max(end - begin, LEAST_EXPOSURE)

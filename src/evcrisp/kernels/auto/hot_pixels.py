@@ -69,8 +69,8 @@ def _find_in_row(counts, column_sums, n_around, least, factor, hot):
 
 
 @njit
-def mark(x, y, hot, out):
-    """Mark the events of hot pixels.
+def mark_events(x, y, hot, out):
+    """Mark the events at hot pixels.
 
     x, y : (n,) uint16      hot : (h, w) bool      out : (n,) bool, filled
     """

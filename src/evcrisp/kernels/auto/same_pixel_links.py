@@ -24,7 +24,7 @@ class Links(NamedTuple):
 
 
 @njit
-def link(x, y, p, height, width, links):
+def link_events(x, y, p, height, width, links):
     """Link every event to those of its source before and after it.
 
     x, y : (n,) uint16      p : (n,) uint8      height, width : int64, of the sensor
@@ -49,8 +49,8 @@ def link(x, y, p, height, width, links):
 
 
 @njit
-def link_probes(source, t, event_t, links, before, after):
-    """Find the events of their source before and after probes.
+def link_samples(source, t, event_t, links, before, after):
+    """Find the events of their source before and after samples.
 
     source : (m,) int32      t : (m,) floats      event_t : (n + 1,) floats
     before, after : (m,) int32, filled

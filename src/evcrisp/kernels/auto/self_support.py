@@ -1,4 +1,4 @@
-"""What the events of a source put at each other's places: no event shall support itself.
+"""What the events of a source put at each other's positions: no event shall support itself.
 
 Links are those of `links`. Positions may have single or double precision.
 """
@@ -12,8 +12,8 @@ from evcrisp.kernels.contrast.spline import taps
 #: one by one. Where that does not fit, so many on each side in time are kept from supporting an event.
 LONG_BURST = 16
 
-#: As many for a probe, which has no map.
-MOST_OWN = 64
+#: As many for a sample, which has no map.
+MAX_SAME_PIXEL = 64
 _PATCH_PIXELS = 4096
 
 #: Events that are looked at together, so that all of their pairs stay in the cache.
@@ -46,36 +46,36 @@ def _shared(a, distance):
 
 @finite
 def _shares(a, b, across, down, n, share):
-    """Fill in what pairs of events put at each other's places; a loop for many numbers at a time."""
+    """Fill in what pairs of events put at each other's positions; a loop for many numbers at a time."""
     for q in range(n):
         both = _shared(a[q], across[q]) * _shared(b[q], down[q])
         share[q] = both if both >= LEAST_SHARE else _ZERO
 
 
 @finite
-def own_of_events(marks, links, own):
-    """Sum up what the events of a source put at each other's places and at their own.
+def self_support_of_events(points, links, own):
+    """Sum up what the events of a source put at each other's positions and at their own.
 
-    marks : Marks      links : Links      own : (n,) floats, filled
+    points : MapPoints      links : Links      own : (n,) floats, filled
     """
-    a, b = marks.a, marks.b
+    a, b = points.a, points.b
     for k in range(own.size):
         a0, a1, a2 = taps(a[k])
         b0, b1, b2 = taps(b[k])
         own[k] = (a0 * a0 + a1 * a1 + a2 * a2) * (b0 * b0 + b1 * b1 + b2 * b2)
     is_known = np.zeros(own.size, np.bool_)
-    _own_of_bursts(marks, links, own, is_known)
-    _own_of_pairs(marks, links, is_known, own)
+    _add_bursts(points, links, own, is_known)
+    _add_pairs(points, links, is_known, own)
 
 
 @finite
-def _own_of_pairs(marks, links, is_known, own):
-    """Add up what events put at the places of those before them, and the other way round.
+def _add_pairs(points, links, is_known, own):
+    """Add up what events put at the positions of those before them, and the other way round.
 
     First all with the one before them, then those that still have much in common with the one before
     that. A list of pairs, not a loop per event: how long that one goes on is a toss.
     """
-    x, y, a, b, before = marks.x, marks.y, marks.a, marks.b, links.before
+    x, y, a, b, before = points.x, points.y, points.a, points.b, links.before
     none = own.size
     later, earlier = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.int32)
     inside_x, inside_y = np.empty(_BLOCK, a.dtype), np.empty(_BLOCK, a.dtype)
@@ -105,7 +105,7 @@ def _own_of_pairs(marks, links, is_known, own):
 
 
 @finite
-def _own_of_bursts(marks, links, own, is_known):
+def _add_bursts(points, links, own, is_known):
     """Find the sources with many events, and make a small map of each: linear in their number.
 
     is_known : (n,) bool, False; set for the events of the sources that fit on a map
@@ -114,20 +114,20 @@ def _own_of_bursts(marks, links, own, is_known):
     patch = np.empty(_PATCH_PIXELS, own.dtype)
     for k in range(none):
         if links.rank[k] > LONG_BURST and links.after[k] == none:
-            width, height, left, top = _extent(marks, links.before, k, none)
+            width, height, left, top = _extent(points, links.before, k, none)
             if width * height <= patch.size:
                 patch[: width * height] = _ZERO
-                _vote(marks, links.before, k, none, patch, width, left, top)
-                _read(marks, links.before, k, none, patch, width, left, top, own, is_known)
+                _vote(points, links.before, k, none, patch, width, left, top)
+                _read(points, links.before, k, none, patch, width, left, top, own, is_known)
 
 
 @finite
-def _extent(marks, before, last, none):
+def _extent(points, before, last, none):
     """Return width, height, left and top of the map that holds the events of a source.
 
     Too large a map stands for events that are far apart.
     """
-    x, y, a, b = marks.x, marks.y, marks.a, marks.b
+    x, y, a, b = points.x, points.y, points.a, points.b
     left = right = x[last] - a[last]
     top = bottom = y[last] - b[last]
     k = last
@@ -141,18 +141,18 @@ def _extent(marks, before, last, none):
 
 
 @finite
-def _corner(marks, k, width, left, top):
+def _corner(points, k, width, left, top):
     """Return the upper left pixel of an event on a small map; its middle pixel is a whole number."""
-    i, j = marks.x[k] - marks.a[k] - left, marks.y[k] - marks.b[k] - top
+    i, j = points.x[k] - points.a[k] - left, points.y[k] - points.b[k] - top
     return int(j + _HALF) * width + int(i + _HALF)
 
 
 @finite
-def _vote(marks, before, last, none, patch, width, left, top):
+def _vote(points, before, last, none, patch, width, left, top):
     k = last
     while k != none:
-        corner = _corner(marks, k, width, left, top)
-        across, down = taps(marks.a[k]), taps(marks.b[k])
+        corner = _corner(points, k, width, left, top)
+        across, down = taps(points.a[k]), taps(points.b[k])
         for r in range(3):
             for c in range(3):
                 patch[corner + r * width + c] += down[r] * across[c]
@@ -160,11 +160,11 @@ def _vote(marks, before, last, none, patch, width, left, top):
 
 
 @finite
-def _read(marks, before, last, none, patch, width, left, top, own, is_known):
+def _read(points, before, last, none, patch, width, left, top, own, is_known):
     k = last
     while k != none:
-        corner = _corner(marks, k, width, left, top)
-        across, down = taps(marks.a[k]), taps(marks.b[k])
+        corner = _corner(points, k, width, left, top)
+        across, down = taps(points.a[k]), taps(points.b[k])
         total = _ZERO
         for r in range(3):
             for c in range(3):
@@ -175,23 +175,23 @@ def _read(marks, before, last, none, patch, width, left, top, own, is_known):
 
 
 @finite
-def own_of_probes(probes, before, after, marks, links, own):
-    """Sum up what the events of its source put at the place of a probe.
+def self_support_of_samples(samples, before, after, points, links, own):
+    """Sum up what the events of its source put at the place of a sample.
 
-    probes, marks : Marks, of probes and of events      links : Links
-    before, after : from `link_probes`      own : (m,) floats, filled
+    samples, points : MapPoints, of samples and of events      links : Links
+    before, after : from `link_samples`      own : (m,) floats, filled
     """
-    none = marks.a.size
+    none = points.a.size
     for k in range(own.size):
         total = _ZERO
         for way in range(2):
             m = before[k] if way == 0 else after[k]
-            for _ in range(MOST_OWN):
+            for _ in range(MAX_SAME_PIXEL):
                 if m == none:
                     break
-                across = probes.x[k] - probes.a[k] - marks.x[m]
-                down = probes.y[k] - probes.b[k] - marks.y[m]
-                share = _shared(probes.a[k], across) * _shared(probes.b[k], down)
+                across = samples.x[k] - samples.a[k] - points.x[m]
+                down = samples.y[k] - samples.b[k] - points.y[m]
+                share = _shared(samples.a[k], across) * _shared(samples.b[k], down)
                 if not share >= LEAST_SHARE:
                     break
                 total += share

@@ -1,6 +1,6 @@
 """Support of an event by others of its polarity.
 
-Marks are events, or places where noise might have put one: probes. Arrays may have single or double
+MapPoints are events, or positions where noise might have put one: samples. Arrays may have single or double
 precision; single halves what goes through the cache.
 """
 
@@ -18,10 +18,10 @@ _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _FAR = -1e6
 
 
-class Marks(NamedTuple):
-    """Marks in the order of time; all arrays have shape (n,) unless said otherwise."""
+class MapPoints(NamedTuple):
+    """MapPoints in the order of time; all arrays have shape (n,) unless said otherwise."""
 
-    x: np.ndarray  # floats, aligned, px of the map; far away, but a number, for marks off the map
+    x: np.ndarray  # floats, aligned, px of the map; far away, but a number, for points off the map
     y: np.ndarray  # floats, likewise
     a: np.ndarray  # floats, offset within the middle pixel, -0.5 to 0.5; from `spline.locate`
     b: np.ndarray  # floats, likewise
@@ -31,42 +31,42 @@ class Marks(NamedTuple):
 
 
 @njit
-def place(padding, shape, marks):
-    """Find the pixels of marks on maps with a border, of which that of ON lies behind that of OFF.
+def place_points(padding, shape, points):
+    """Find the pixels of points on maps with a border, of which that of ON lies behind that of OFF.
 
     padding : int64, px      shape : (2,) int64, height and width of a map
-    marks : Marks, with x and y in px of the sensor at first; all but t and p is filled
+    points : MapPoints, with x and y in px of the sensor at first; all but t and p is filled
     """
     height, width = shape[0], shape[1]
     right, bottom = width - 1.5, height - 1.5
-    for k in range(marks.cell.size):
-        u, v = marks.x[k] + padding, marks.y[k] + padding
-        cell, marks.a[k], marks.b[k] = cell_of(u, v, right, bottom, width)
+    for k in range(points.cell.size):
+        u, v = points.x[k] + padding, points.y[k] + padding
+        cell, points.a[k], points.b[k] = cell_of(u, v, right, bottom, width)
         # Far away from all others, and a number.
-        marks.x[k] = u if cell >= 0 else _FAR
-        marks.y[k] = v if cell >= 0 else _FAR
-        marks.cell[k] = cell + np.int64(marks.p[k]) * height * width if cell >= 0 else -1
+        points.x[k] = u if cell >= 0 else _FAR
+        points.y[k] = v if cell >= 0 else _FAR
+        points.cell[k] = cell + np.int64(points.p[k]) * height * width if cell >= 0 else -1
 
 
 @njit
-def cells_of_voters(cell, voting, out):
+def cells_of_supporting(cell, supporting, out):
     """Take all others off the map.
 
-    cell : (n,) int32      voting : (n,) bool      out : (n,) int32, filled
+    cell : (n,) int32      supporting : (n,) bool      out : (n,) int32, filled
     """
     for k in range(cell.size):
-        out[k] = cell[k] if voting[k] else -1
+        out[k] = cell[k] if supporting[k] else -1
 
 
 @fused
-def read_maps(images, marks, value):
+def read_maps(images, points, value):
     """Read the map of its polarity at every mark.
 
-    images : (2, h, w) floats, OFF and ON      marks : Marks
+    images : (2, h, w) floats, OFF and ON      points : MapPoints
     value : (n,) floats, filled; 0 for a mark off the map
     """
     flat, width = images.reshape(-1), np.uint64(images.shape[2])
-    a, b, cell = marks.a, marks.b, marks.cell
+    a, b, cell = points.a, points.b, points.cell
     for k in range(value.size):
         value[k] = _ZERO
         if cell[k] >= 0:
@@ -74,14 +74,14 @@ def read_maps(images, marks, value):
 
 
 @fused
-def without_own(value, own, marks):
+def subtract_self_support(value, own, points):
     """Take away what the own source has put there.
 
     value : (n,) floats, from `read_maps`; then 0 or more, or -1 for a mark off the map
-    own : (n,) floats, what the own source has put there      marks : Marks
+    own : (n,) floats, what the own source has put there      points : MapPoints
     """
     for k in range(value.size):
         total = value[k] - own[k]
         # Choices, not branches: which way they go is like a toss, and a wrong guess costs more.
         total = total if total > LEAST_SUPPORT else _ZERO
-        value[k] = total if marks.cell[k] >= 0 else -_ONE
+        value[k] = total if points.cell[k] >= 0 else -_ONE

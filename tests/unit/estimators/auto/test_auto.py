@@ -7,7 +7,7 @@ import evcrisp
 from evcrisp import ConfigError, Events, Window
 from evcrisp.core.status import Status
 from evcrisp.estimators.auto.auto import AutoRegret
-from evcrisp.estimators.auto.event_evidence import weigh_evidence
+from evcrisp.estimators.auto.event_evidence import compute_evidence
 from evcrisp.estimators.baselines.cmax import Cmax
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.motion import MOTION_MODELS, motion_model
@@ -80,7 +80,7 @@ def test_the_joint_problem_has_the_numbers_that_its_definition_gives(seed):
     data, cool = WindowData.of(window, scene.motion), ~hot_events(scene.events)
     assert 100 < np.count_nonzero(~cool) < 1000
     theta = find_motion(data.subset(cool)).theta
-    told = weigh_evidence(data, scene.events, theta, voting=cool, false_alarm=0.1)
+    told = compute_evidence(data, scene.events, theta, supporting=cool, false_alarm=0.1)
     t0, rates = told.threshold, told.background
 
     shape = result.w_map.shape

@@ -6,20 +6,21 @@ import numpy as np
 import pytest
 
 from evcrisp import Camera, Events, Window, simulate
-from evcrisp.estimators.auto import buffers as scratch
-from evcrisp.estimators.auto import event_evidence as supporting
-from evcrisp.estimators.auto.aligned_maps import LinkedWindow, Pixels
-from evcrisp.estimators.auto.event_evidence import weigh_evidence
+from evcrisp.estimators.auto import buffers as buffers_module
+from evcrisp.estimators.auto import event_evidence as evidence_module
+from evcrisp.estimators.auto.aligned_maps import IndexedWindow, Pixels
+from evcrisp.estimators.auto.buffers import Buffer, thread_buffers
+from evcrisp.estimators.auto.event_evidence import compute_evidence
 from evcrisp.estimators.auto.exposure import exposure_of
 from evcrisp.estimators.auto.noise_model import (
     LEAST_EVIDENCE,
-    MOST_PROBES,
+    MAX_SAMPLES,
     background_rates,
     evidence_threshold,
-    n_probes_for,
-    uniform_probes,
+    n_noise_samples_for,
+    uniform_noise_samples,
 )
-from evcrisp.kernels.auto.support import Marks
+from evcrisp.kernels.auto.support import MapPoints
 from evcrisp.motion import MOTION_MODELS, Rotation, Translation, motion_model
 from evcrisp.search.alignment import WindowData
 from evcrisp.simulation import DEFAULT_THETA
@@ -61,11 +62,13 @@ def merged(*parts):
     return Events(**columns, t=t[order], resolution=RESOLUTION), which
 
 
-def weighed(events, theta=(0.0, 0.0), model=None, voting=None, false_alarm=0.1):
+def weighed(events, theta=(0.0, 0.0), model=None, supporting=None, false_alarm=0.1):
     window = Window(events, 0, DURATION_US)
     data = WindowData.of(window, Translation() if model is None else model)
-    voting = np.ones(len(events), bool) if voting is None else voting
-    return weigh_evidence(data, events, np.array(theta), voting=voting, false_alarm=false_alarm)
+    supporting = np.ones(len(events), bool) if supporting is None else supporting
+    return compute_evidence(
+        data, events, np.array(theta), supporting=supporting, false_alarm=false_alarm
+    )
 
 
 def evidence_of(events, theta=(0.0, 0.0), **options):
@@ -75,36 +78,36 @@ def evidence_of(events, theta=(0.0, 0.0), **options):
 
 
 def test_probes_are_spread_evenly_over_sensor_time_and_polarity():
-    probes = uniform_probes(RESOLUTION, MOST_PROBES)
+    samples = uniform_noise_samples(RESOLUTION, MAX_SAMPLES)
     half = RESOLUTION[0] * RESOLUTION[1]
-    assert (np.diff(probes.source) >= 0).all()
-    assert ((probes.source - probes.x - 64 * probes.y) % half == 0).all()
-    columns = (probes.x >= 32, probes.y >= 24, probes.t >= 0.0, probes.p > 0)
-    assert ((probes.source >= half) == probes.p).all()
+    assert (np.diff(samples.source) >= 0).all()
+    assert ((samples.source - samples.x - 64 * samples.y) % half == 0).all()
+    columns = (samples.x >= 32, samples.y >= 24, samples.t >= 0.0, samples.p > 0)
+    assert ((samples.source >= half) == samples.p).all()
     corners = sum(column.astype(int) << i for i, column in enumerate(columns))
-    np.testing.assert_allclose(np.bincount(corners), MOST_PROBES / 16, rtol=0.05)
+    np.testing.assert_allclose(np.bincount(corners), MAX_SAMPLES / 16, rtol=0.05)
 
 
 def test_larger_windows_have_more_probes():
-    assert [n_probes_for(n) for n in (0, 40_000, 60_000, 10**8)] == [2048, 2048, 4096, 8192]
+    assert [n_noise_samples_for(n) for n in (0, 40_000, 60_000, 10**8)] == [2048, 2048, 4096, 8192]
 
 
 def test_noise_on_edges_and_between_them_is_kept_at_the_stated_rate():
-    probes = np.concatenate((np.linspace(0.0, 1.0, 900), np.linspace(5.0, 9.0, 100)))
-    events = np.concatenate((probes, np.full(2000, 20.0)))
-    assert evidence_threshold(events, probes, 0.05) >= np.quantile(probes, 0.95)
+    samples = np.concatenate((np.linspace(0.0, 1.0, 900), np.linspace(5.0, 9.0, 100)))
+    events = np.concatenate((samples, np.full(2000, 20.0)))
+    assert evidence_threshold(events, samples, 0.05) >= np.quantile(samples, 0.95)
 
 
 def test_the_threshold_goes_up_as_long_as_it_costs_no_signal():
-    probes = np.linspace(0.0, 1.0, 1000)
-    events = np.concatenate((probes, np.full(1000, 3.0)))
-    assert evidence_threshold(events, probes, 0.1) > 0.99
+    samples = np.linspace(0.0, 1.0, 1000)
+    events = np.concatenate((samples, np.full(1000, 3.0)))
+    assert evidence_threshold(events, samples, 0.1) > 0.99
 
 
 def test_the_threshold_of_noise_alone_keeps_next_to_nothing():
     rng = np.random.default_rng(0)
-    events, probes = rng.exponential(1.0, 5000), rng.exponential(1.0, MOST_PROBES)
-    assert (events > evidence_threshold(events, probes, 0.1)).mean() < 0.01
+    events, samples = rng.exponential(1.0, 5000), rng.exponential(1.0, MAX_SAMPLES)
+    assert (events > evidence_threshold(events, samples, 0.1)).mean() < 0.01
 
 
 def test_the_threshold_changes_little_from_window_to_window():
@@ -112,10 +115,10 @@ def test_the_threshold_changes_little_from_window_to_window():
     rng = np.random.default_rng(2)
     thresholds = []
     for _ in range(300):
-        signal, false, probes = rng.gamma(4.0, 2.0, 1000), *rng.exponential(1.0, (2, 1000))
+        signal, false, samples = rng.gamma(4.0, 2.0, 1000), *rng.exponential(1.0, (2, 1000))
         evidence = np.concatenate((signal, false))
-        probes = np.concatenate((probes, rng.exponential(1.0, 1048)))
-        thresholds.append(evidence_threshold(evidence, probes, 0.1))
+        samples = np.concatenate((samples, rng.exponential(1.0, 1048)))
+        thresholds.append(evidence_threshold(evidence, samples, 0.1))
     assert np.std(thresholds) < 0.071 * np.mean(thresholds)
 
 
@@ -134,7 +137,7 @@ def test_the_background_is_found_beside_moving_lines(rate, share_on):
     events, _ = merged(background, line(500.0, p=True), line(500.0, seed=1, p=False))
     found = weighed(events, (500.0, 0.0)).background
     true = 2 * rate * np.array([1.0 - share_on, share_on])
-    # Three standard deviations of the count on the fifth of the places that decides.
+    # Three standard deviations of the count on the fifth of the positions that decides.
     tolerance = 3.0 / np.sqrt(0.2 * true * RESOLUTION[0] * RESOLUTION[1])
     assert (np.abs(found / true - 1.0) < tolerance + 0.1).all()
 
@@ -174,7 +177,7 @@ def test_a_pixel_does_not_speak_for_itself():
 def support_of(events, theta=(0.0, 0.0)):
     """Return what other pixels put at the place of each event, in events per px and window."""
     data = WindowData.of(Window(events, 0, DURATION_US), Translation())
-    view = LinkedWindow.of(data, Pixels(events.x, events.y, events.p)).at(
+    view = IndexedWindow.of(data, Pixels(events.x, events.y, events.p), thread_buffers()).at(
         data.warp, np.array(theta), np.ones(len(events), bool)
     )
     return view.support()[0]
@@ -218,7 +221,7 @@ def test_an_event_too_soon_after_the_last_one_of_its_pixel_is_doubted():
 
 def test_events_that_do_not_vote_support_nobody():
     events, which = merged(noise(300), line(800.0))
-    evidence = weighed(events, (800.0, 0.0), voting=which == 0)
+    evidence = weighed(events, (800.0, 0.0), supporting=which == 0)
     assert evidence.signal[which == 1].mean() < 0.1
 
 
@@ -228,12 +231,12 @@ def test_many_events_are_weighed_row_by_row_with_the_same_end(motion, monkeypatc
         resolution=(160, 120), motion=motion, duration_us=DURATION_US, noise_hz=20.0, seed=3
     )
     data = WindowData.of(Window(scene.events, 0, DURATION_US), scene.motion)
-    voting = np.random.default_rng(1).random(len(data)) < 0.95
-    settings = {"voting": voting, "false_alarm": 0.1}
+    supporting = np.random.default_rng(1).random(len(data)) < 0.95
+    settings = {"supporting": supporting, "false_alarm": 0.1}
     theta = scene.theta(0, DURATION_US)
-    plain = weigh_evidence(data, scene.events, theta, **settings)
-    monkeypatch.setattr(supporting, "_MANY_EVENTS", 100)
-    rows = weigh_evidence(data, scene.events, theta, **settings)
+    plain = compute_evidence(data, scene.events, theta, **settings)
+    monkeypatch.setattr(evidence_module, "_MANY_EVENTS", 100)
+    rows = compute_evidence(data, scene.events, theta, **settings)
     # Maps add up in another order, in single precision.
     assert rows.threshold == pytest.approx(plain.threshold, rel=1e-4)
     np.testing.assert_allclose(rows.score, plain.score, rtol=1e-4, atol=1e-4)
@@ -243,17 +246,19 @@ def test_many_events_are_weighed_row_by_row_with_the_same_end(motion, monkeypatc
 
 def test_a_false_alarm_rate_of_nearly_none_has_a_threshold():
     rng = np.random.default_rng(1)
-    probes = rng.exponential(1.0, 500)
+    samples = rng.exponential(1.0, 500)
     for false_alarm in (1e-17, 1e-6):
-        assert evidence_threshold(rng.exponential(3.0, 900), probes, false_alarm) == probes.max()
+        assert evidence_threshold(rng.exponential(3.0, 900), samples, false_alarm) == samples.max()
 
 
 def exposure_at(model, theta, x, y, padding):
-    """Return the share of the window in which places, px of the sensor, count as in view."""
+    """Return the share of the window in which positions, px of the sensor, count as in view."""
     x, y = (np.asarray(c, np.float32) + padding for c in (x, y))
-    marks = Marks(x, y, x, y, np.zeros(x.size, np.int32), x, np.zeros(x.size, np.uint8))
+    points = MapPoints(x, y, x, y, np.zeros(x.size, np.int32), x, np.zeros(x.size, np.uint8))
     value = np.ones(x.size, np.float32)
-    exposure_of(model, np.asarray(theta), DURATION_US / 1e6, RESOLUTION, padding)(value, marks)
+    exposure_of(model, np.asarray(theta), DURATION_US / 1e6, RESOLUTION, padding, thread_buffers())(
+        value, points
+    )
     return 1.0 / value
 
 
@@ -264,7 +269,7 @@ def seen_share(model, theta, x, y):
     for dt in (np.arange(400) + 0.5) / 400 - 0.5:
         t = dt * DURATION_US / 1e6
         u, v = model.inverse(theta, x, y, t)
-        # By how many pixels, from the places half a px to each side.
+        # By how many pixels, from the positions half a px to each side.
         (au, av), (bu, bv) = (model.inverse(theta, x + s, y, t) for s in (-0.5, 0.5))
         (cu, cv), (du, dv) = (model.inverse(theta, x, y + s, t) for s in (-0.5, 0.5))
         area = np.abs((bu - au) * (dv - cv) - (bv - av) * (du - cu))
@@ -309,14 +314,17 @@ def test_places_in_view_for_half_the_window_have_half_the_exposure(name):
 
 
 def exposures_at(x, theta):
-    """Return the share of the window in which places of a row in the middle of the view are seen."""
+    """Return the share of the window in which positions of a row in the middle of the view are seen."""
     padding = 60
     x = np.array(x, np.float32) + padding
     y = np.full(x.size, 24.0 + padding, np.float32)
-    value, marks = np.ones(x.size, np.float32), Marks(x, y, x, y, np.zeros(x.size, np.int32), x, y)
-    exposure_of(Translation(), np.array(theta), DURATION_US / 1e6, RESOLUTION, padding)(
-        value, marks
+    value, points = (
+        np.ones(x.size, np.float32),
+        MapPoints(x, y, x, y, np.zeros(x.size, np.int32), x, y),
     )
+    exposure_of(
+        Translation(), np.array(theta), DURATION_US / 1e6, RESOLUTION, padding, thread_buffers()
+    )(value, points)
     return 1.0 / value
 
 
@@ -327,20 +335,22 @@ def test_places_that_are_hardly_ever_seen_count_as_if_it_were_a_tenth_of_the_win
 
 
 def test_the_border_of_a_view_at_rest_is_as_soft_as_what_events_show_there():
-    """Of events that fill the view, places near its border read less."""
+    """Of events that fill the view, positions near its border read less."""
     fine = np.linspace(-0.5, 20.0, 20_501)
-    places = np.array([-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.5, 9.0])
-    d = np.abs(fine[:, None] - places)
+    positions = np.array([-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.5, 9.0])
+    d = np.abs(fine[:, None] - positions)
     # Voting and reading by quadratic splines is about a Gaussian of variance 1/4 each.
     expected = np.exp(-(d**2)).sum(axis=0) / np.exp(-(np.linspace(-20, 20, 40_001) ** 2)).sum()
-    np.testing.assert_allclose(exposures_at(places, (0.0, 0.0)), expected, atol=0.1)
+    np.testing.assert_allclose(exposures_at(positions, (0.0, 0.0)), expected, atol=0.1)
 
 
 def exposed_by(theta):
     """Return what is left of a count of 1 in the middle of the view."""
     x = np.array([32.0], np.float32)
-    value, marks = np.ones(1, np.float32), Marks(x, x, x, x, np.zeros(1, np.int32), x, x)
-    exposure_of(Translation(), np.array(theta), DURATION_US / 1e6, RESOLUTION, 3)(value, marks)
+    value, points = np.ones(1, np.float32), MapPoints(x, x, x, x, np.zeros(1, np.int32), x, x)
+    exposure_of(Translation(), np.array(theta), DURATION_US / 1e6, RESOLUTION, 3, thread_buffers())(
+        value, points
+    )
     return value[0]
 
 
@@ -357,12 +367,12 @@ def test_an_absurd_motion_has_an_exposure_that_is_a_number(theta):
 def test_the_map_holds_all_events_and_probes_of_a_sane_motion():
     events, _ = merged(noise(50), line(2000.0))
     data = WindowData.of(Window(events, 0, DURATION_US), Translation())
-    window = LinkedWindow.of(data, Pixels(events.x, events.y, events.p))
-    support, probe_support = window.at(
+    window = IndexedWindow.of(data, Pixels(events.x, events.y, events.p), thread_buffers())
+    support, sample_support = window.at(
         data.warp, np.array([2000.0, -900.0]), np.ones(len(events), bool)
     ).support()
     assert support.min() >= 0.0
-    assert probe_support.min() >= 0.0
+    assert sample_support.min() >= 0.0
 
 
 @pytest.mark.parametrize("theta", [(1e5, 0.0), (1e300, 1e300), (np.nan, 0.0), (np.inf, 0.0)])
@@ -402,12 +412,13 @@ def test_threads_do_not_disturb_each_other():
 
 
 def test_the_memory_of_a_huge_window_is_given_back(monkeypatch):
-    kept = scratch.scratch("kept", 100)
-    assert np.shares_memory(kept, scratch.scratch("kept", 50))
-    monkeypatch.setattr(scratch, "_MOST_KEPT", 60)
-    assert not np.shares_memory(kept, scratch.scratch("kept", 100))
+    buffer = Buffer(np.float32)
+    kept = buffer(100)
+    assert np.shares_memory(kept, buffer(50))
+    monkeypatch.setattr(buffers_module, "MAX_KEPT", 60)
+    assert not np.shares_memory(kept, buffer(100))
     events = merged(noise(400), line(800.0))[0]
     monkeypatch.undo()
     evidence = weighed(events, (800.0, 0.0))
-    monkeypatch.setattr(scratch, "_MOST_KEPT", 10)
+    monkeypatch.setattr(buffers_module, "MAX_KEPT", 10)
     np.testing.assert_array_equal(weighed(events, (800.0, 0.0)).score, evidence.score)
