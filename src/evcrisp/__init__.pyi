@@ -35,6 +35,9 @@ from . import (
     plots as plots,
 )
 from . import (
+    plugins as plugins,
+)
+from . import (
     search as search,
 )
 from . import (
@@ -88,6 +91,7 @@ from .pipeline.run import RunResult as RunResult
 from .pipeline.run import run as run
 from .pipeline.tracking import track as track
 from .pipeline.windowing import Windowing as Windowing
+from .plugins import register as register
 from .simulation.config import SimulationConfig as SimulationConfig
 from .simulation.generate import simulate as simulate
 from .simulation.generate import simulate_chunks as simulate_chunks
