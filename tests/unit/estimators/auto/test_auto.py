@@ -27,7 +27,7 @@ def result(scene):
     return AutoRegret().run(Window(scene.events, 0, 30_000), scene.motion)
 
 
-def test_the_label_is_a_confidence_above_one_half(result):
+def test_signal_is_confidence_above_one_half(result):
     np.testing.assert_array_equal(result.signal, result.confidence > 0.5)
     np.testing.assert_array_equal(result.signal, result.score > 1.0)
 
@@ -39,7 +39,7 @@ def test_confidence_grows_with_the_score(result):
     assert result.confidence.max() <= 1.0
 
 
-def test_the_result_is_at_the_motion_it_reports(scene, result):
+def test_aligned_positions_belong_to_the_reported_motion(scene, result):
     dt = (scene.events.t - 15_000) / 1e6
     x, y = scene.motion.warp(result.theta, scene.events.x, scene.events.y, dt)
     np.testing.assert_allclose(result.aligned_x, x)
@@ -70,7 +70,7 @@ def spline_map(x, y, padding_px, shape):
 
 
 @pytest.mark.parametrize("seed", [5, 6])
-def test_the_joint_problem_has_the_numbers_that_its_definition_gives(seed):
+def test_joint_objectives_follow_their_definition(seed):
     scene = evcrisp.simulate(
         resolution=(80, 60), theta=(300.0, -150.0), duration_us=30_000, noise_hz=5.0,
         hot_pixels=8, hot_hz=1000.0, seed=seed,
@@ -108,23 +108,23 @@ def test_the_joint_problem_has_the_numbers_that_its_definition_gives(seed):
     assert regret.baseline_ea == pytest.approx(np.var(total) + max(regret.regret_ed, 0.0), rel=1e-4)
 
 
-def test_the_map_w_is_a_confidence(result):
+def test_w_map_lies_between_0_and_1(result):
     assert result.w_map.min() >= 0.0
     assert result.w_map.max() <= 1.0
     assert 0.0 < (result.w_map > 0.5).mean() < 0.5
 
 
-def test_the_motion_of_the_signal_is_near_the_truth(scene, result):
+def test_motion_is_near_the_truth(scene, result):
     assert scene.warp_error_px(result.theta, 0, 30_000) < 0.1
 
 
-def test_a_warm_start_gives_the_same_motion(scene, result):
+def test_warm_start_gives_the_same_motion(scene, result):
     window = Window(scene.events, 0, 30_000)
     warm = AutoRegret().run(window, scene.motion, result.theta + 5.0)
     np.testing.assert_allclose(warm.theta, result.theta, atol=3.0)
 
 
-def test_the_motion_of_the_signal_is_better_than_that_of_all_events(scene):
+def test_refined_motion_is_better_than_that_of_all_events(scene):
     """Ten windows with as much noise as signal: on average, not in each of them."""
     errors = []
     for seed in range(10):
@@ -160,14 +160,14 @@ def test_hot_pixels_are_noise():
 
 
 @pytest.mark.parametrize("noise_hz", [1.0, 10.0, 50.0])
-def test_of_noise_alone_little_is_kept(make_events, noise_hz):
+def test_pure_noise_is_dropped(make_events, noise_hz):
     n = round(noise_hz * 0.03 * 346 * 260)
     events = make_events(n, t_start=0, duration_us=30_000, seed=round(noise_hz))
     result = AutoRegret().run(Window(events, 0, 30_000), motion_model("translation", (346, 260)))
     assert result.signal.mean() <= 0.12
 
 
-def test_without_noise_the_signal_stays(scene):
+def test_noiseless_signal_is_kept(scene):
     clean = scene.events[np.asarray(scene.events.signal)]
     result = AutoRegret().run(Window(clean, 0, 30_000), scene.motion)
     assert result.signal.mean() > 0.93
@@ -194,7 +194,7 @@ def one_time(n):
     [one_pixel(0), one_pixel(1), one_pixel(200), one_time(5), one_time(300)],
     ids=["none", "one", "one pixel", "few at one time", "many at one time"],
 )
-def test_a_window_that_tells_nothing_has_a_status(name, events):
+def test_uninformative_window_has_a_status(name, events):
     result = AutoRegret().run(Window(events, 0, 1000), motion_model(name, (64, 48)))
     assert result.status in (Status.TOO_FEW_EVENTS, Status.FLAT)
     assert len(result) == len(events)
@@ -204,18 +204,18 @@ def test_a_window_that_tells_nothing_has_a_status(name, events):
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.1, float("nan")])
-def test_a_false_alarm_rate_lies_between_0_and_1(share):
+def test_false_alarm_outside_0_to_1_is_refused(share):
     with pytest.raises(ConfigError, match="`false_alarm` must lie between 0 and 1; got"):
         AutoRegret(false_alarm=share)
 
 
 @pytest.mark.parametrize("n", [10, 100, 1000])
-def test_a_motion_of_noise_comes_with_a_warning(make_events, n):
+def test_motion_of_noise_has_a_warning(make_events, n):
     events = make_events(n, t_start=0, duration_us=30_000, seed=n)
     result = AutoRegret().run(Window(events, 0, 30_000), motion_model("translation", (346, 260)))
     assert result.status is Status.CONVERGED
     assert "the motion may be chance" in result.warnings[0]
 
 
-def test_a_motion_of_signal_comes_without_one(result):
+def test_motion_of_signal_has_no_warning(result):
     assert result.warnings == ()

@@ -77,7 +77,7 @@ def evidence_of(events, theta=(0.0, 0.0), **options):
     return weighing.score * weighing.threshold
 
 
-def test_probes_are_spread_evenly_over_sensor_time_and_polarity():
+def test_samples_are_uniform_over_sensor_time_and_polarity():
     samples = uniform_noise_samples(RESOLUTION, MAX_SAMPLES)
     half = RESOLUTION[0] * RESOLUTION[1]
     assert (np.diff(samples.source) >= 0).all()
@@ -88,7 +88,7 @@ def test_probes_are_spread_evenly_over_sensor_time_and_polarity():
     np.testing.assert_allclose(np.bincount(corners), MAX_SAMPLES / 16, rtol=0.05)
 
 
-def test_larger_windows_have_more_probes():
+def test_larger_windows_have_more_samples():
     assert [n_noise_samples_for(n) for n in (0, 40_000, 60_000, 10**8)] == [2048, 2048, 4096, 8192]
 
 
@@ -98,13 +98,13 @@ def test_noise_on_edges_and_between_them_is_kept_at_the_stated_rate():
     assert evidence_threshold(events, samples, 0.05) >= np.quantile(samples, 0.95)
 
 
-def test_the_threshold_goes_up_as_long_as_it_costs_no_signal():
+def test_threshold_rises_while_no_signal_is_lost():
     samples = np.linspace(0.0, 1.0, 1000)
     events = np.concatenate((samples, np.full(1000, 3.0)))
     assert evidence_threshold(events, samples, 0.1) > 0.99
 
 
-def test_the_threshold_of_noise_alone_keeps_next_to_nothing():
+def test_threshold_of_pure_noise_keeps_almost_nothing():
     rng = np.random.default_rng(0)
     events, samples = rng.exponential(1.0, 5000), rng.exponential(1.0, MAX_SAMPLES)
     assert (events > evidence_threshold(events, samples, 0.1)).mean() < 0.01
@@ -156,13 +156,13 @@ def test_a_moving_line_is_signal_and_the_noise_around_it_is_not():
     assert signal[which == 0].mean() < 0.12
 
 
-def test_a_line_speaks_for_its_own_polarity_only():
+def test_line_supports_its_own_polarity_only():
     events, which = merged(line(800.0), line(800.0, seed=5, p=False)[:20])
     evidence = evidence_of(events, (800.0, 0.0))
     assert np.median(evidence[which == 0]) > 10 * np.median(evidence[which == 1])
 
 
-def test_a_pixel_does_not_speak_for_itself():
+def test_pixel_does_not_support_itself():
     """A pixel that fires again and again has the support of nobody."""
     n = 40
     alone = Events(
@@ -201,13 +201,13 @@ def test_a_pixel_does_not_support_itself_at_any_distance(n, spacing_px):
         ((0, 3), 0.0),
     ],
 )
-def test_two_neighbors_support_each_other_by_what_their_footprints_share(away, support):
+def test_support_of_two_neighbors_is_the_overlap_of_their_footprints(away, support):
     x, y = np.array([30, 30 + away[0]]), np.array([20, 20 + away[1]])
     pair = Events(x=x, y=y, t=[5000, 15_000], p=[True, True], resolution=RESOLUTION)
     np.testing.assert_allclose(support_of(pair), support, rtol=1e-5)
 
 
-def test_an_event_too_soon_after_the_last_one_of_its_pixel_is_doubted():
+def test_event_shortly_after_another_of_its_pixel_has_less_evidence():
     events = line(800.0, seed=7)
     theta = (800.0, 0.0)
     value = evidence_of(events, theta)
@@ -219,14 +219,14 @@ def test_an_event_too_soon_after_the_last_one_of_its_pixel_is_doubted():
     assert evidence_of(both, theta)[which == 1][0] < 0.3 * value[k]
 
 
-def test_events_that_do_not_vote_support_nobody():
+def test_excluded_events_support_no_others():
     events, which = merged(noise(300), line(800.0))
     evidence = weighed(events, (800.0, 0.0), supporting=which == 0)
     assert evidence.signal[which == 1].mean() < 0.1
 
 
 @pytest.mark.parametrize("motion", ["translation", "rotation"])
-def test_many_events_are_weighed_row_by_row_with_the_same_end(motion, monkeypatch):
+def test_processing_by_rows_gives_the_same_evidence(motion, monkeypatch):
     scene = simulate(
         resolution=(160, 120), motion=motion, duration_us=DURATION_US, noise_hz=20.0, seed=3
     )
@@ -244,7 +244,7 @@ def test_many_events_are_weighed_row_by_row_with_the_same_end(motion, monkeypatc
     assert rows.background == pytest.approx(plain.background, rel=1e-6)
 
 
-def test_a_false_alarm_rate_of_nearly_none_has_a_threshold():
+def test_tiny_false_alarm_rate_has_a_threshold():
     rng = np.random.default_rng(1)
     samples = rng.exponential(1.0, 500)
     for false_alarm in (1e-17, 1e-6):
@@ -279,7 +279,7 @@ def seen_share(model, theta, x, y):
 
 
 @pytest.mark.parametrize("name", [*MOTION_MODELS, "bent rotation"])
-def test_every_place_has_the_exposure_with_which_it_was_seen(name):
+def test_exposure_equals_the_simulated_time_in_view(name):
     bent = Camera(60.0, 60.0, 30.0, 25.0, (-0.3, 0.1, 1e-3, -1e-3, 0.0))
     model = Rotation(bent) if name == "bent rotation" else motion_model(name, RESOLUTION)
     theta = np.array(DEFAULT_THETA[model.name]) * 2.0
@@ -295,7 +295,7 @@ def test_every_place_has_the_exposure_with_which_it_was_seen(name):
     np.testing.assert_allclose(found[inside], expected[inside], atol=0.03)
 
 
-def test_a_similarity_that_only_moves_exposes_like_a_translation():
+def test_similarity_without_rotation_and_growth_exposes_like_translation():
     x, y = (c.ravel() for c in np.meshgrid(np.arange(-20.0, 84.0), np.arange(-20.0, 68.0)))
     still = exposure_at(Translation(), (700.0, -400.0), x, y, 24)
     theta = (700.0, -400.0, 0.0, 0.0)
@@ -304,7 +304,7 @@ def test_a_similarity_that_only_moves_exposes_like_a_translation():
 
 
 @pytest.mark.parametrize("name", ["translation", "affine"])
-def test_places_in_view_for_half_the_window_have_half_the_exposure(name):
+def test_positions_in_view_for_half_the_window_have_exposure_one_half(name):
     model = motion_model(name, RESOLUTION)
     theta = np.zeros(len(model.param_names))
     theta[0] = 1000.0  # 20 px within the window
@@ -328,13 +328,13 @@ def exposures_at(x, theta):
     return 1.0 / value
 
 
-def test_places_that_are_hardly_ever_seen_count_as_if_it_were_a_tenth_of_the_window():
+def test_exposure_is_at_least_one_tenth():
     # 40 px within the window: the left side of the view is at 19.5 at first, at -20.5 in the end.
     seen = exposures_at([19.5, -0.5, -12.5, -14.5, -17.5, -20.0, -30.0], (2000.0, 0.0))
     np.testing.assert_allclose(seen, [1.0, 0.5, 0.2, 0.15, 0.1, 0.1, 0.1], rtol=1e-4)
 
 
-def test_the_border_of_a_view_at_rest_is_as_soft_as_what_events_show_there():
+def test_border_at_rest_is_as_soft_as_the_footprints():
     """Of events that fill the view, positions near its border read less."""
     fine = np.linspace(-0.5, 20.0, 20_501)
     positions = np.array([-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 1.5, 9.0])
@@ -355,16 +355,16 @@ def exposed_by(theta):
 
 
 @pytest.mark.parametrize("theta", [(0.0, 0.0), (-0.0, 30.0)])
-def test_the_middle_of_a_view_that_hardly_moves_is_always_seen(theta):
+def test_center_has_full_exposure_at_small_motion(theta):
     assert exposed_by(theta) == 1.0
 
 
 @pytest.mark.parametrize("theta", [(np.nan, 1.0), (np.inf, -np.inf), (1e300, 0.0)])
-def test_an_absurd_motion_has_an_exposure_that_is_a_number(theta):
+def test_exposure_is_finite_at_absurd_motions(theta):
     assert 1.0 <= exposed_by(theta) <= 10.0
 
 
-def test_the_map_holds_all_events_and_probes_of_a_sane_motion():
+def test_map_contains_all_points_at_moderate_motions():
     events, _ = merged(noise(50), line(2000.0))
     data = WindowData.of(Window(events, 0, DURATION_US), Translation())
     window = IndexedWindow.of(data, Pixels(events.x, events.y, events.p), thread_buffers())
@@ -386,7 +386,7 @@ def test_events_that_leave_the_map_are_judged_by_the_pixels_around_them(theta):
 
 @pytest.mark.parametrize("name", MOTION_MODELS)
 @pytest.mark.parametrize("n", [0, 1, 2, 30])
-def test_any_number_of_events_is_weighed(name, n):
+def test_any_number_of_events_has_evidence(name, n):
     events = noise(n)
     model = motion_model(name, RESOLUTION)
     evidence = weighed(events, np.zeros(len(model.param_names)), model)
@@ -396,7 +396,7 @@ def test_any_number_of_events_is_weighed(name, n):
 
 
 @pytest.mark.parametrize("resolution", [(1, 1), (2, 3), (5, 1)])
-def test_sensors_of_a_few_pixels_are_sensors_too(resolution):
+def test_tiny_sensors_are_supported(resolution):
     evidence = weighed(noise(50, resolution=resolution))
     assert np.isfinite(evidence.score).all()
 
@@ -411,7 +411,7 @@ def test_threads_do_not_disturb_each_other():
         assert evidence.threshold == alone[k % 8].threshold
 
 
-def test_the_memory_of_a_huge_window_is_given_back(monkeypatch):
+def test_buffers_of_huge_windows_are_released(monkeypatch):
     buffer = Buffer(np.float32)
     kept = buffer(100)
     assert np.shares_memory(kept, buffer(50))

@@ -23,7 +23,7 @@ def spline(distance):
     return np.where(d < 0.5, 0.75 - d * d, np.where(d < 1.5, 0.5 * (1.5 - d) ** 2, 0.0))
 
 
-def shares(x, y, other_x, other_y, reach=4):
+def self_support(x, y, other_x, other_y, reach=4):
     """Return what others put at (x, y): the sum over pixels of the product of both footprints."""
     total = []
     for a, others in ((x, other_x), (y, other_y)):
@@ -39,19 +39,19 @@ def support(points, positions, events, event_places):
     """
     out = []
     for k in range(len(points[2])):
-        given = shares(positions[0][k], positions[1][k], *event_places)
+        given = self_support(positions[0][k], positions[1][k], *event_places)
         own = same_source(points, k, events)
         total = given[(events[3] == points[3][k]) & (~own | (given < LEAST_SHARE))].sum()
         out.append(total if total > LEAST_SUPPORT else 0.0)
     return np.array(out)
 
 
-def exposed(value, exposure):
+def divide_by_exposure(value, exposure):
     """Divide by the time in view."""
     return value / np.maximum(exposure, LEAST_EXPOSURE)
 
 
-def readiness(points, k, excess, events, event_excess, chance, direction):
+def readiness_of_samples(points, k, excess, events, event_excess, chance, direction):
     """Return how ready the source of mark k is, given the nearest of its events in time.
 
     direction : -1 for those before the mark, 1 for those after it
@@ -69,18 +69,18 @@ def readiness(points, k, excess, events, event_excess, chance, direction):
     return chance[j] * ready + (1 - chance[j])
 
 
-def chances(events, excess, background, direction):
+def forward_backward_readiness(events, excess, background, direction):
     """Return readiness and chance of all events, one after the other; events sorted by time."""
     n = excess.size
     ready, chance = np.empty(n), np.full(n, np.nan)
     for k in range(n) if direction < 0 else range(n - 1, -1, -1):
-        ready[k] = readiness(events, k, excess, events, excess, chance, direction)
+        ready[k] = readiness_of_samples(events, k, excess, events, excess, chance, direction)
         rate = excess[k] * ready[k]
         chance[k] = rate / (rate + background[events[3][k]])
     return ready, chance
 
 
-def masked(maps, background, threshold):
+def weight_maps(maps, background, threshold):
     """Return W and W o M of both polarities together."""
     excess = np.maximum(maps - background[:, None, None], 1e-12)
     w = np.clip(1.0 - 0.5 * threshold**2 / excess**2, 0.0, 1.0)

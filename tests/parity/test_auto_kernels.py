@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.interpolate import interpn
-from tests.oracles import support as reference
+from tests.oracles.auto import event_evidence as oracle
 
 from evcrisp.kernels.auto import event_evidence as weighing
 from evcrisp.kernels.auto import exposure as exposing
@@ -147,7 +147,7 @@ def test_events_are_linked_to_those_of_their_source(case):
     np.testing.assert_array_equal(case.links.last, last)
 
 
-def test_probes_stand_between_the_events_of_their_source(case):
+def test_samples_are_linked_between_the_events_of_their_source(case):
     source, n = source_of(case.events), case.events[2].size
     for k, mine in enumerate(source_of(case.samples)):
         same = np.flatnonzero(source == mine)
@@ -156,14 +156,14 @@ def test_probes_stand_between_the_events_of_their_source(case):
         assert case.after[k] == (same[place] if place < same.size else n)
 
 
-def test_events_that_do_not_vote_are_not_on_the_map(case):
+def test_excluded_events_are_not_on_the_map(case):
     keep = np.arange(case.points.cell.size) % 7 > 0
     images = case.voted(keep)
     x, y = moved(case.events)
     for q in (0, 1):
         chosen = keep & (case.events[3] == q)
-        across = reference.spline(np.arange(images.shape[2])[:, None] - PADDING - x[chosen])
-        down = reference.spline(np.arange(images.shape[1])[:, None] - PADDING - y[chosen])
+        across = oracle.spline(np.arange(images.shape[2])[:, None] - PADDING - x[chosen])
+        down = oracle.spline(np.arange(images.shape[1])[:, None] - PADDING - y[chosen])
         np.testing.assert_allclose(images[q], down @ across.T, **PRECISIONS[case.dtype])
 
 
@@ -181,10 +181,10 @@ def exposures(paths, x, y):
 
 def expected_support(case, points):
     positions = moved(points)
-    support = reference.support(points, positions, case.events, moved(case.events))
+    support = oracle.support(points, positions, case.events, moved(case.events))
     x, y = positions[0] + PADDING, positions[1] + PADDING
     at = [exposing.exposure_at(case.paths, *place) for place in zip(x, y, strict=True)]
-    return reference.exposed(support, np.array(at))
+    return oracle.divide_by_exposure(support, np.array(at))
 
 
 def test_support_of_events_comes_from_other_pixels(case):
@@ -197,7 +197,7 @@ def test_support_of_events_comes_from_other_pixels(case):
     np.testing.assert_allclose(support, expected_support(case, case.events), **tolerance)
 
 
-def test_support_of_probes_comes_from_other_pixels(case):
+def test_support_of_samples_comes_from_other_pixels(case):
     support, own = np.empty((2, case.before.size), case.dtype)
     fast.read_maps(case.images, case.probe_marks, support)
     sharing.self_support_of_samples(
@@ -217,7 +217,7 @@ def test_support_of_probes_comes_from_other_pixels(case):
 def test_bursts_of_any_length_do_not_support_themselves(n, speed, dtype):
     t = np.sort(np.random.default_rng(n).uniform(-0.5, 0.5, n))
     x, y = 7.0 - speed * t, 4.0 + 0.4 * speed * t
-    given = np.array([reference.shares(x[k], y[k], x, y) for k in range(n)])
+    given = np.array([oracle.self_support(x[k], y[k], x, y) for k in range(n)])
     # Shares below the limit are left out, unless a map is made of a long burst.
     fits = n > sharing.LONG_BURST and speed < 100.0
     kept = given if fits else given * (given >= sharing.LEAST_SHARE)
@@ -225,18 +225,18 @@ def test_bursts_of_any_length_do_not_support_themselves(n, speed, dtype):
     np.testing.assert_allclose(own, kept.sum(axis=1), **PRECISIONS[dtype])
 
 
-def test_bursts_too_long_for_a_map_are_compared_with_some():
+def test_bursts_too_long_for_a_map_are_compared_with_the_nearest_in_time():
     n = 2000
     t = np.linspace(-0.5, 0.5, n)
     x, y = 300.0 * t, 300.0 * t
     own = own_of(x, y, t, padding=400)
     middle = np.arange(n // 2 - sharing.LONG_BURST, n // 2 + sharing.LONG_BURST + 1)
-    given = reference.shares(x[n // 2], y[n // 2], x[middle], y[middle])
+    given = oracle.self_support(x[n // 2], y[n // 2], x[middle], y[middle])
     np.testing.assert_allclose(own[n // 2], given[given >= sharing.LEAST_SHARE].sum(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("n", [3, sharing.LONG_BURST + 5])
-def test_what_is_off_the_map_has_a_place_far_away(n):
+def test_points_off_the_map_get_a_far_finite_position(n):
     x = np.full(n, 7.0)
     x[1] = np.nan
     own = own_of(x, np.full(n, 4.0), np.zeros(n))
@@ -245,7 +245,7 @@ def test_what_is_off_the_map_has_a_place_far_away(n):
     assert own[1] == own_of([7.0], [4.0], np.zeros(1))[0]
 
 
-def test_places_off_the_map_are_marked(case):
+def test_points_off_the_map_have_cell_minus_one(case):
     x = np.array([-PADDING - 1.0, 1e9, np.nan, np.inf, 3.0])
     points = placed(x, np.full(5, 4.0), np.zeros(5), np.zeros(5), case.dtype)
     support = np.empty(5, case.dtype)
@@ -257,7 +257,7 @@ def test_places_off_the_map_are_marked(case):
     assert support[4] >= 0.0
 
 
-def test_readiness_and_chance_go_from_event_to_event(case):
+def test_readiness_equals_oracle_forward_and_backward(case):
     rng = np.random.default_rng(4)
     n, n_samples = case.points.cell.size, case.before.size
     support = rng.exponential(2.0, n).astype(case.dtype)
@@ -278,11 +278,13 @@ def test_readiness_and_chance_go_from_event_to_event(case):
     np.testing.assert_allclose(excess[:n], expected_excess, **tolerance)
     expected, probe_expected = np.ones(n), np.ones(n_samples)
     for way, direction in enumerate((-1, 1)):
-        factor, expected_chance = reference.chances(case.events, expected_excess, rates, direction)
+        factor, expected_chance = oracle.forward_backward_readiness(
+            case.events, expected_excess, rates, direction
+        )
         np.testing.assert_allclose(chance[way, :n], expected_chance, **tolerance)
         expected *= factor
         probe_expected *= [
-            reference.readiness(
+            oracle.readiness_of_samples(
                 case.samples,
                 k,
                 probe_excess,
@@ -297,7 +299,7 @@ def test_readiness_and_chance_go_from_event_to_event(case):
     np.testing.assert_allclose(sample_ready, probe_expected, **tolerance)
 
 
-def test_evidence_is_what_is_above_the_background():
+def test_evidence_is_support_above_background_times_readiness():
     support, ready = np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.5, 0.5])
     weighing.evidence_from_support(
         support, np.array([0, 0, 1], np.uint8), np.array([0.5, 1.0]), ready
@@ -305,14 +307,14 @@ def test_evidence_is_what_is_above_the_background():
     np.testing.assert_allclose(support, [-0.5, 0.25, 0.5])
 
 
-def test_quiet_marks_are_counted_by_polarity():
+def test_quiet_events_are_counted_by_polarity():
     counts = np.full(2, 99, np.int64)
     p = np.array([0, 0, 1, 1], np.uint8)
     weighing.count_quiet(np.array([0.0, 2.0, 1.0, 3.0]), p, np.array([2.0, 2.0]), counts)
     assert counts.tolist() == [2, 1]
 
 
-def test_conclusions():
+def test_score_confidence_and_label_of_evidence():
     score, confidence, signal = np.empty(4), np.empty(4), np.empty(4, bool)
     weighing.score_and_label(np.array([2.0, 0.5, -1.0, 4.0]), 2.0, score, confidence, signal)
     np.testing.assert_allclose(score, [1.0, 0.25, -0.5, 2.0])
@@ -320,12 +322,12 @@ def test_conclusions():
     assert signal.tolist() == [False, False, False, True]
 
 
-def test_masked_maps_and_their_sums(case):
+def test_weighted_maps_and_sums_equal_oracle(case):
     rates, threshold = np.array([0.4, 0.7], case.dtype), case.dtype(1.3)
     w_map, sums = np.empty(SHAPE), np.empty(6)
     weighing.weight_maps(case.images, rates, threshold, w_map, sums)
     images = case.images.astype(np.float64)
-    w, kept = reference.masked(images, rates.astype(np.float64), float(threshold))
+    w, kept = oracle.weight_maps(images, rates.astype(np.float64), float(threshold))
     np.testing.assert_allclose(w_map, w, atol=1e-5 if case.dtype is np.float32 else 1e-12)
     total = images.sum(axis=0)
     expected = [total, total**2, kept, kept**2, w, (kept - total) ** 2]
@@ -335,13 +337,13 @@ def test_masked_maps_and_their_sums(case):
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
-def test_the_map_of_events_where_they_are_is_summed_up_from_counts(dtype):
+def test_unaligned_map_sums_equal_a_map_built_from_events(dtype):
     x, y, _, _ = columns(1500, 1)
     counts, sums = np.zeros((HEIGHT, WIDTH), dtype), np.full(2, np.nan)
     np.add.at(counts, (y, x), 1.0)
     weighing.unaligned_map_sums(counts, sums)
-    across = reference.spline(np.arange(-1, WIDTH + 1)[:, None] - x.astype(float))
-    down = reference.spline(np.arange(-1, HEIGHT + 1)[:, None] - y.astype(float))
+    across = oracle.spline(np.arange(-1, WIDTH + 1)[:, None] - x.astype(float))
+    down = oracle.spline(np.arange(-1, HEIGHT + 1)[:, None] - y.astype(float))
     image = down @ across.T
     np.testing.assert_allclose(
         sums, [image.sum(), (image**2).sum()], rtol=1e-6 if dtype is np.float32 else 1e-12
@@ -355,7 +357,7 @@ def sweep_of(vx, vy):
 
 
 @pytest.mark.parametrize(("vx", "vy"), [(9.3, -4.1), (-0.3, 0.2), (30.0, 16.0), (-2.0, 40.0)])
-def test_a_sweeping_view_sees_a_place_from_when_it_enters_until_it_leaves(case, vx, vy):
+def test_sweep_exposure_lasts_from_entering_to_leaving_the_view(case, vx, vy):
     rng = np.random.default_rng(6)
     x, y = rng.uniform(-PADDING, WIDTH + PADDING, 200), rng.uniform(-PADDING, HEIGHT + PADDING, 200)
     points = placed(x, y, np.zeros(200), np.zeros(200), case.dtype)
@@ -369,7 +371,7 @@ def test_a_sweeping_view_sees_a_place_from_when_it_enters_until_it_leaves(case, 
     np.testing.assert_allclose(value, np.where(expected > 0.0, expected / share, -1.0), rtol=2e-3)
 
 
-def test_a_place_is_seen_on_the_path_between_those_of_the_nodes_around_it(case):
+def test_path_exposure_is_interpolated_between_nodes(case):
     rng = np.random.default_rng(6)
     x, y = rng.uniform(0.0, SHAPE[1] - 1.0, 60), rng.uniform(0.0, SHAPE[0] - 1.0, 60)
     expected = exposures(case.paths, x, y)
@@ -377,7 +379,7 @@ def test_a_place_is_seen_on_the_path_between_those_of_the_nodes_around_it(case):
     np.testing.assert_allclose(found, np.maximum(expected, 0.1), atol=2e-3)
 
 
-def test_the_area_of_a_node_is_that_of_its_growth():
+def test_node_area_is_the_growth_of_the_map():
     paths = random_paths(4)
     x, y = paths.moved[2], paths.moved[3]
     growth = (x[1, 2] - x[1, 1]) / 8.0
@@ -386,7 +388,7 @@ def test_the_area_of_a_node_is_that_of_its_growth():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_whole_part_was_in_view_all_the_time(seed):
+def test_fully_exposed_rectangle_has_only_exposed_nodes(seed):
     paths = random_paths(seed, 90, 70)
     left, top, right, bottom = paths.whole
     assert right > left
@@ -396,13 +398,13 @@ def test_the_whole_part_was_in_view_all_the_time(seed):
             assert abs(exposing.exposure_at(paths, x, y) - 1.0) <= 0.02
 
 
-def test_nothing_is_always_in_view_if_all_is_in_view_for_half_the_time():
+def test_rectangle_is_empty_if_no_node_is_fully_exposed():
     whole = np.empty(4)
     exposing.fully_exposed_rectangle(np.ones((6, 5), bool), 4, whole)
     assert whole[2] < whole[0] or whole[3] < whole[1]
 
 
-def test_columns_become_numbers():
+def test_event_columns_are_converted_to_floats():
     x, y = np.array([0, 65535], np.uint16), np.array([7, 1], np.uint16)
     t = np.array([10**15 + 1, 10**15 + 3], np.int64)
     out = np.empty((3, 2))
@@ -414,7 +416,7 @@ def test_columns_become_numbers():
 
 
 @pytest.mark.parametrize("wrong", [None, np.nan, np.inf, -np.inf])
-def test_limits_are_those_of_numbers_only(wrong):
+def test_limits_ignore_nan(wrong):
     values = np.random.default_rng(7).normal(size=36)
     expected = values.min(), values.max()
     if wrong is not None:
