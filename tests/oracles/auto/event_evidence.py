@@ -1,6 +1,6 @@
-"""The slow and obvious version of ``own.py``, ``support.py`` and ``evidence.py``, for tests.
+"""Slow and obvious versions of the kernels of `auto`: support, readiness and weighted maps.
 
-MapPoints are tuples of arrays (x, y, t, p): pixel, time and polarity.
+Points are tuples of arrays (x, y, t, p): pixel, time and polarity.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from evcrisp.kernels.auto.support import LEAST_SUPPORT
 
 
 def same_source(points, k, events):
-    """Return which events have the pixel and the polarity of mark k."""
+    """Return which events have the pixel and the polarity of point k."""
     x, y, _, p = events
     return (x == points[0][k]) & (y == points[1][k]) & (p == points[3][k])
 
@@ -24,7 +24,7 @@ def spline(distance):
 
 
 def self_support(x, y, other_x, other_y, reach=4):
-    """Return what others put at (x, y): the sum over pixels of the product of both footprints."""
+    """Return the overlap of other footprints with one at (x, y), summed over pixels."""
     total = []
     for a, others in ((x, other_x), (y, other_y)):
         pixels = np.arange(np.floor(a) - reach, np.floor(a) + reach + 2)
@@ -33,9 +33,9 @@ def self_support(x, y, other_x, other_y, reach=4):
 
 
 def support(points, positions, events, event_places):
-    """Add up what events of the same polarity and of other pixels put at every mark.
+    """Sum the contrast at every point from events of its polarity and of other pixels.
 
-    What events of the own pixel add from far away, below LEAST_SHARE, is not told apart.
+    Overlaps below LEAST_SHARE with events of the own pixel are not excluded.
     """
     out = []
     for k in range(len(points[2])):
@@ -47,14 +47,14 @@ def support(points, positions, events, event_places):
 
 
 def divide_by_exposure(value, exposure):
-    """Divide by the time in view."""
+    """Divide by the exposure."""
     return value / np.maximum(exposure, LEAST_EXPOSURE)
 
 
 def readiness_of_samples(points, k, excess, events, event_excess, chance, direction):
-    """Return how ready the source of mark k is, given the nearest of its events in time.
+    """Return the readiness of point k, given the nearest event of its source in time.
 
-    direction : -1 for those before the mark, 1 for those after it
+    direction : -1 for events before the point, 1 for events after it
     """
     others = same_source(points, k, events)
     if points is events:
@@ -70,7 +70,7 @@ def readiness_of_samples(points, k, excess, events, event_excess, chance, direct
 
 
 def forward_backward_readiness(events, excess, background, direction):
-    """Return readiness and chance of all events, one after the other; events sorted by time."""
+    """Return readiness and probability of all events, one after the other, sorted by time."""
     n = excess.size
     ready, chance = np.empty(n), np.full(n, np.nan)
     for k in range(n) if direction < 0 else range(n - 1, -1, -1):

@@ -1,27 +1,27 @@
-"""From support to evidence: the background, how ready a pixel was, and the numbers of a window.
+"""From support to evidence: background, readiness, labels, and sums for the joint objectives.
 
-MapPoints and links are those of `support` and `links`; arrays may have single or double precision.
+Arrays may have single or double precision.
 """
 
 import numpy as np
 
 from evcrisp.kernels.compile import accumulating, fused, njit
 
-#: Single precision, so that products with arrays are as precise as these.
+#: Single precision: products keep the precision of the arrays.
 _ZERO, _HALF, _ONE, _MIDDLE, _SIDE = (np.float32(c) for c in (0.0, 0.5, 1.0, 0.75, 0.125))
 _PER_HALF, _LOST = np.float32(0.5 / 0.6), np.float32(0.95)
 
-#: Events expected since the last one of a pixel, after which it is ready for another one: 0.6. With an
-#: even contrast threshold it would be 1; the map, blurred, shows less than there is on an edge.
+#: Expected events since the last one of a pixel at which it is ready again: 0.6. With a uniform contrast
+#: threshold it would be 1, but the blurred map shows less than the rate on an edge.
 READY_AT = 0.5 / float(_PER_HALF)
 
-#: How ready a pixel is at once after an event, compared with one that is ready: 0.05.
+#: Readiness of a pixel immediately after an event: 0.05.
 LEAST_READY = 1.0 - float(_LOST)
 
 
 @njit
 def count_quiet(support, p, quiet, counts):
-    """Count the points of each polarity, OFF and ON, with no more support than `quiet`.
+    """Count the events of each polarity, OFF and ON, with support of at most `quiet`.
 
     support : (n,) floats      p : (n,) uint8      quiet : (2,) floats
     counts : (2,) int64, filled
@@ -36,7 +36,7 @@ def count_quiet(support, p, quiet, counts):
 
 @fused
 def _readiness(interval, both, chance):
-    """How ready a source is, given another event that is signal with some chance.
+    """Return the readiness of a source, given another event that is signal with a probability.
 
     interval : time between them, in windows      both : sum of the rates at which the source fires
     at the two positions, per window
@@ -47,13 +47,13 @@ def _readiness(interval, both, chance):
 
 @fused
 def forward_backward_readiness(t, p, links, support, rates, excess, chance, ready):
-    """Go through the events of every source, forward and backward in time at once.
+    """Compute readiness and probability of signal, forward and backward in time.
 
     t : (n + 1,) floats, in windows      p : (n,) uint8      links : Links      support : (n,) floats
     rates : (2,) floats, above 0, of noise, OFF and ON
     excess : (n + 1,) floats, filled: support above that rate
-    chance : (2, n + 1) floats, filled: that an event is signal, given those before it; after it
-    ready : (n,) floats, filled: how ready its source was, before and after, multiplied
+    chance : (2, n + 1) floats, filled: probability of signal given the events before; after
+    ready : (n,) floats, filled: readiness before times readiness after
     """
     forward, backward, before, after = chance[0], chance[1], links.before, links.after
     off, on = rates[0], rates[1]
@@ -61,9 +61,9 @@ def forward_backward_readiness(t, p, links, support, rates, excess, chance, read
     for k in range(none):
         excess[k] = max(support[k] - (on if p[k] != 0 else off), _ZERO)
         ready[k] = _ONE
-    # What stands for none has no chance to be signal, and so no influence.
+    # The element for none has probability 0, and so no influence.
     t[none] = excess[none] = forward[none] = backward[none] = _ZERO
-    # Both ways in one loop: where one waits for memory, the other goes on.
+    # Both directions in one loop: one computes while the other waits for memory.
     for i in range(none):
         m = np.uint64(before[i])
         factor = _readiness(t[i] - t[m], excess[i] + excess[m], forward[m])
@@ -81,10 +81,10 @@ def forward_backward_readiness(t, p, links, support, rates, excess, chance, read
 
 @fused
 def readiness_of_samples(samples, before, after, support, t, rates, excess, chance, ready):
-    """Find how ready the sources of samples are, given what `forward_backward_readiness` says about the events.
+    """Compute the readiness of noise samples from that of the events.
 
     samples : MapPoints      before, after : (m,) int32, from `link_samples`      support : (m,) floats
-    t, rates, excess, chance : as there      ready : (m,) floats, of the samples, filled
+    t, rates, excess, chance : as in `forward_backward_readiness`      ready : (m,) floats, of the samples, filled
     """
     for k in range(ready.size):
         here = max(support[k] - rates[1 if samples.p[k] != 0 else 0], _ZERO)
@@ -95,7 +95,7 @@ def readiness_of_samples(samples, before, after, support, t, rates, excess, chan
 
 @fused
 def evidence_from_support(support, p, rates, ready):
-    """Turn support into evidence: what is above the background, times the readiness.
+    """Turn support into evidence: support above the background, times readiness.
 
     support : (n,) floats, overwritten      p : (n,) uint8      rates : (2,) floats
     ready : (n,) floats
@@ -123,7 +123,7 @@ def score_and_label(evidence, threshold, score, confidence, signal):
 
 @fused
 def weight_maps(images, rates, threshold, w_map, sums):
-    """Weigh the maps of both polarities by their confidence, and add them up.
+    """Weight the maps of both polarities by their confidence, and sum them.
 
     images : (2, h, w) floats      rates : (2,) floats, of noise, OFF and ON
     threshold : float of the same precision, above 0
@@ -133,7 +133,7 @@ def weight_maps(images, rates, threshold, w_map, sums):
     limit = _HALF * threshold * threshold
     sums[:] = 0.0
     for y in range(w_map.shape[0]):
-        # Only the sums of a row may have single precision.
+        # Single precision only for the sums of a row.
         row = _weight_row(images[0, y], images[1, y], rates[0], rates[1], limit, w_map[y])
         for i in range(6):
             sums[i] += row[i]
@@ -141,7 +141,7 @@ def weight_maps(images, rates, threshold, w_map, sums):
 
 @accumulating
 def _weight_row(off, on, rate_off, rate_on, limit, w):
-    """Weigh a row, without a branch, so that the compiler takes several pixels at a time."""
+    """Weight a row without branches, so that it vectorizes."""
     m1 = m2 = k1 = k2 = w1 = loss = _ZERO
     for c in range(w.size):
         total = off[c] + on[c]
@@ -163,14 +163,14 @@ def _weight_row(off, on, rate_off, rate_on, limit, w):
 
 @fused
 def unaligned_map_sums(counts, sums):
-    """Sum up the map of events where they are, and its square, over the pixels of the map.
+    """Sum the unaligned map and its square over the pixels.
 
     On whole pixels the footprint is (1, 6, 1) / 8 along each axis, so the map is a blur of counts.
 
     counts : (h, w) floats, events of every pixel      sums : (2,) float64, filled: M, M^2
     """
     height, width = counts.shape
-    # The map is one pixel larger on each side, and there is nothing another pixel further out.
+    # The map is one pixel larger on each side; beyond it there are zeros.
     line, empty = np.zeros(width + 4, counts.dtype), np.zeros(width, counts.dtype)
     total = square = 0.0
     for r in range(-1, height + 1):

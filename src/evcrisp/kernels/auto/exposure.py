@@ -10,20 +10,20 @@ import numpy as np
 
 from evcrisp.kernels.compile import finite, fused, njit
 
-#: Places that were in view for a shorter share of the window are treated as if it were this.
+#: Smaller exposures count as this, so that counts are not divided by almost zero.
 LEAST_EXPOSURE = np.float32(0.1)
 
 _HALF = np.float32(0.5)
 
-#: Areas that differ less from 1 are 1. Beyond the others, a lens folds.
+#: Areas that differ less from 1 count as 1; areas beyond the bounds mean a fold of the lens.
 _NEARLY, _LEAST_AREA, _MOST_AREA = 0.02, 0.25, 4.0
 
-#: MapPoints that are looked at together, so that they stay in the cache.
+#: Points per block, so that they stay in the cache.
 _BLOCK = 1024
 
 
 class Sweep(NamedTuple):
-    """A view that moves evenly over the map."""
+    """A view that moves over the map at constant velocity."""
 
     left: float  # px, where its sides are at the reference time
     top: float
@@ -40,14 +40,14 @@ class Paths(NamedTuple):
     #: area of the sensor that sees an area of positions
     moved: np.ndarray
     nodes_per_px: float
-    soft_px: float  # what a way is at least, along each axis
+    soft_px: float  # least displacement along each axis
     sides: np.ndarray  # (4,) float64, px of the map: left, top, right, bottom of the sensor
-    whole: np.ndarray  # (4,) float64, likewise, of a part that was always in view
+    whole: np.ndarray  # (4,) float64, likewise, of a rectangle that was always in view
 
 
 @finite
 def _seen(along, middle, low, high, soft):
-    """Return from when until when a place lies between two sides, in windows from the middle."""
+    """Return when a position enters and leaves between two sides, in windows from the middle."""
     along = along if abs(along) > soft else soft
     first, second = (low - middle) / along, (high - middle) / along
     return min(first, second), max(first, second)
@@ -55,7 +55,7 @@ def _seen(along, middle, low, high, soft):
 
 @finite
 def _share(x, y, along_x, along_y, to_x, to_y, sides, soft):
-    """Return the share of the window in which the place x, y is in view."""
+    """Return the share of the window during which the position x, y is in view."""
     enters, leaves = _seen(along_x, x + to_x, sides[0], sides[2], soft)
     begins, ends = _seen(along_y, y + to_y, sides[1], sides[3], soft)
     return min(min(leaves, ends), 0.5) - max(max(enters, begins), -0.5)
@@ -63,7 +63,7 @@ def _share(x, y, along_x, along_y, to_x, to_y, sides, soft):
 
 @njit
 def fill_node_areas(paths, node_px, partly):
-    """Find which nodes were not in view all the time by one pixel each; fill in their areas.
+    """Mark nodes that are not fully exposed to one pixel each; fill in their areas.
 
     paths : Paths      node_px : int64      partly : (rows, columns) bool, filled
     """
@@ -93,7 +93,7 @@ def fully_exposed_rectangle(partly, node_px, whole):
 
     Sides with most nodes that were not are taken away, one after the other.
     partly : (rows, columns) bool, of nodes      node_px : int64
-    whole : (4,) float64, filled: left, top, right, bottom, px; no place lies in it if it is empty
+    whole : (4,) float64, filled: left, top, right, bottom, px; no position lies in it if it is empty
     """
     top, left, bottom, right = 0, 0, partly.shape[0], partly.shape[1]
     n_left = partly.sum()
@@ -128,9 +128,9 @@ def _between(field, i, j, a, b):
 
 @fused
 def exposure_at(paths, x, y):
-    """Return the share of the window in which a place, px of the map, was in view, times its pixels.
+    """Return the exposure of a position, px of the map, times the area of the sensor that saw it.
 
-    Its path is interpolated between those of the four nodes around it.
+    The path is interpolated between those of the four nodes around it.
     """
     moved, scale = paths.moved, paths.nodes_per_px
     rows, columns = moved.shape[1:]
@@ -146,7 +146,7 @@ def exposure_at(paths, x, y):
 
 @fused
 def divide_by_paths(value, points, paths):
-    """Turn counts into counts per time in view.
+    """Divide values by the exposure at their points, given paths.
 
     value : (n,) floats, changed where above 0      points : support.MapPoints      paths : Paths
     """
@@ -156,7 +156,7 @@ def divide_by_paths(value, points, paths):
         n_others = 0
         for k in range(first, min(first + _BLOCK, value.size)):
             u, v = points.x[k], points.y[k]
-            # A list, not a branch: which way it goes is like a toss, and a wrong guess costs more.
+            # A list instead of a branch, which would be mispredicted half of the time.
             others[n_others] = k
             n_others += not ((left <= u) & (u <= right) & (top <= v) & (v <= bottom))
         for q in range(n_others):
@@ -167,14 +167,14 @@ def divide_by_paths(value, points, paths):
 
 @finite
 def divide_by_sweep(value, points, sweep):
-    """Do the same where the view moves evenly: a place is seen from when it enters until it leaves.
+    """Divide values by the exposure at their points, for a view at constant velocity.
 
     value : (n,) floats, changed where above 0      points : support.MapPoints      sweep : Sweep
     """
     left, right, per_x = np.float32(sweep.left), np.float32(sweep.right), np.float32(sweep.per_x)
     top, bottom, per_y = np.float32(sweep.top), np.float32(sweep.bottom), np.float32(sweep.per_y)
     for k in range(value.size):
-        # When a side of the view passes, in windows from the reference time.
+        # Times at which the sides of the view pass, in windows from the reference time.
         at_left, at_right = (points.x[k] - left) * per_x, (points.x[k] - right) * per_x
         at_top, at_bottom = (points.y[k] - top) * per_y, (points.y[k] - bottom) * per_y
         begin = max(max(min(at_left, at_right), min(at_top, at_bottom)), -_HALF)

@@ -1,4 +1,4 @@
-"""Find pixels that fire absurdly often."""
+"""Find hot pixels: far more events than their neighbors."""
 
 import numpy as np
 
@@ -49,14 +49,14 @@ def find_hot(counts, least, factor, hot):
 
 @summing
 def _add_rows(a, b, c, d, e, out):
-    """Add up five rows; a loop for many pixels at a time."""
+    """Add five rows; a loop that vectorizes."""
     for column in range(out.size):
         out[column] = (a[column] + b[column]) + (c[column] + d[column]) + e[column]
 
 
 @summing
 def _find_in_row(counts, column_sums, n_around, least, factor, hot):
-    """Find the hot pixels of a row, and count them; a loop for many pixels at a time."""
+    """Find and count the hot pixels of a row; a loop that vectorizes."""
     n_hot = 0
     for column in range(counts.size):
         total = column_sums[column] + column_sums[column + 1] + column_sums[column + 2]

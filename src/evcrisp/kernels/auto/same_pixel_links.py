@@ -1,10 +1,10 @@
-"""Which events of a source come before and after one another.
+"""Link each event to the previous and next event of the same pixel and polarity.
 
-A source is a pixel and a polarity, as the number (p * height + y) * width + x. Events stay in the order of
-time: two of one source are linked, not brought together. Steps from link to link then have many events
-between them, so that none waits for the one before, and nothing has to be sorted.
+A source is a pixel and a polarity, as the number (p * height + y) * width + x. Events stay in the order
+of time, without sorting. A loop over events follows links of different sources in turn, so that no step
+waits for the one before.
 
-Of n events, n stands for none; every array that is looked up by a link has one more place for it.
+Of n events, the index n means none; arrays that are indexed by links have one more element for it.
 """
 
 from typing import NamedTuple
@@ -50,7 +50,7 @@ def link_events(x, y, p, height, width, links):
 
 @njit
 def link_samples(source, t, event_t, links, before, after):
-    """Find the events of their source before and after samples.
+    """Find the events of the same source before and after noise samples.
 
     source : (m,) int32      t : (m,) floats      event_t : (n + 1,) floats
     before, after : (m,) int32, filled

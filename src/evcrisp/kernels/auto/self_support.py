@@ -8,21 +8,21 @@ import numpy as np
 from evcrisp.kernels.compile import finite
 from evcrisp.kernels.contrast.spline import taps
 
-#: More events of a source than this are put on a small map of their own instead of being compared
-#: one by one. Where that does not fit, so many on each side in time are kept from supporting an event.
+#: Sources with more events get a small map of their own instead of a comparison pair by pair. If the
+#: map does not fit, self-support covers this many events before and after in time.
 LONG_BURST = 16
 
-#: As many for a sample, which has no map.
+#: The same number for a noise sample, which has no map.
 MAX_SAME_PIXEL = 64
 _PATCH_PIXELS = 4096
 
-#: Events that are looked at together, so that all of their pairs stay in the cache.
+#: Events per block, so that all of their pairs stay in the cache.
 _BLOCK = 1024
 
-#: What an event adds further away than this is nothing.
+#: Smaller overlaps of two footprints count as zero.
 LEAST_SHARE = np.float32(1e-3)
 
-#: Single precision, so that products with positions are as precise as these.
+#: Single precision: products keep the precision of the positions.
 _ZERO, _HALF, _ONE, _REACH = (np.float32(c) for c in (0.0, 0.5, 1.0, 1.5))
 
 
@@ -46,7 +46,7 @@ def _shared(a, distance):
 
 @finite
 def _shares(a, b, across, down, n, share):
-    """Fill in what pairs of events put at each other's positions; a loop for many numbers at a time."""
+    """Fill in the overlaps of pairs of footprints; a loop that vectorizes."""
     for q in range(n):
         both = _shared(a[q], across[q]) * _shared(b[q], down[q])
         share[q] = both if both >= LEAST_SHARE else _ZERO
@@ -54,7 +54,7 @@ def _shares(a, b, across, down, n, share):
 
 @finite
 def self_support_of_events(points, links, own):
-    """Sum up what the events of a source put at each other's positions and at their own.
+    """Sum the contrast that events of one source add at each other, themselves included.
 
     points : MapPoints      links : Links      own : (n,) floats, filled
     """
@@ -70,10 +70,10 @@ def self_support_of_events(points, links, own):
 
 @finite
 def _add_pairs(points, links, is_known, own):
-    """Add up what events put at the positions of those before them, and the other way round.
+    """Add the overlaps of events with earlier events of their source, for both.
 
-    First all with the one before them, then those that still have much in common with the one before
-    that. A list of pairs, not a loop per event: how long that one goes on is a toss.
+    First with the previous event, then, while footprints still overlap, with the one before that.
+    A list of pairs instead of a loop per event, whose length branch prediction cannot guess.
     """
     x, y, a, b, before = points.x, points.y, points.a, points.b, links.before
     none = own.size
@@ -106,7 +106,7 @@ def _add_pairs(points, links, is_known, own):
 
 @finite
 def _add_bursts(points, links, own, is_known):
-    """Find the sources with many events, and make a small map of each: linear in their number.
+    """Find the sources with many events, and build a small map of each, in linear time.
 
     is_known : (n,) bool, False; set for the events of the sources that fit on a map
     """
@@ -123,9 +123,9 @@ def _add_bursts(points, links, own, is_known):
 
 @finite
 def _extent(points, before, last, none):
-    """Return width, height, left and top of the map that holds the events of a source.
+    """Return width, height, left and top of the map of a source.
 
-    Too large a map stands for events that are far apart.
+    A map that is too large means events that are far apart.
     """
     x, y, a, b = points.x, points.y, points.a, points.b
     left = right = x[last] - a[last]
@@ -176,10 +176,10 @@ def _read(points, before, last, none, patch, width, left, top, own, is_known):
 
 @finite
 def self_support_of_samples(samples, before, after, points, links, own):
-    """Sum up what the events of its source put at the place of a sample.
+    """Sum the contrast that the events of its source add at a noise sample.
 
-    samples, points : MapPoints, of samples and of events      links : Links
-    before, after : from `link_samples`      own : (m,) floats, filled
+    samples, points : MapPoints, of noise samples and of events      links : Links
+    before, after : (m,) int32, from `link_samples`      own : (m,) floats, filled
     """
     none = points.a.size
     for k in range(own.size):

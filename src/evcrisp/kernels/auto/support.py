@@ -11,7 +11,7 @@ import numpy as np
 from evcrisp.kernels.compile import fused, njit
 from evcrisp.kernels.contrast.spline import cell_of, value_at
 
-#: Support below this is none: less than one event gives at a distance of 2 px.
+#: Support below this counts as zero: one event gives more up to a distance of 2 px.
 LEAST_SUPPORT = np.float32(5e-3)
 
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
@@ -19,9 +19,9 @@ _FAR = -1e6
 
 
 class MapPoints(NamedTuple):
-    """MapPoints in the order of time; all arrays have shape (n,) unless said otherwise."""
+    """Points on a map in the order of time; arrays of shape (n,) unless stated otherwise."""
 
-    x: np.ndarray  # floats, aligned, px of the map; far away, but a number, for points off the map
+    x: np.ndarray  # floats, aligned, px of the map; far but finite for points off the map
     y: np.ndarray  # floats, likewise
     a: np.ndarray  # floats, offset within the middle pixel, -0.5 to 0.5; from `spline.locate`
     b: np.ndarray  # floats, likewise
@@ -50,7 +50,7 @@ def place_points(padding, shape, points):
 
 @njit
 def cells_of_supporting(cell, supporting, out):
-    """Take all others off the map.
+    """Keep the cells of supporting events; -1 for all others.
 
     cell : (n,) int32      supporting : (n,) bool      out : (n,) int32, filled
     """
@@ -75,13 +75,13 @@ def read_maps(images, points, value):
 
 @fused
 def subtract_self_support(value, own, points):
-    """Take away what the own source has put there.
+    """Subtract the self-support; -1 for points off the map.
 
     value : (n,) floats, from `read_maps`; then 0 or more, or -1 for a mark off the map
-    own : (n,) floats, what the own source has put there      points : MapPoints
+    own : (n,) floats, self-support      points : MapPoints
     """
     for k in range(value.size):
         total = value[k] - own[k]
-        # Choices, not branches: which way they go is like a toss, and a wrong guess costs more.
+        # Selects instead of branches, which would be mispredicted half of the time.
         total = total if total > LEAST_SUPPORT else _ZERO
         value[k] = total if points.cell[k] >= 0 else -_ONE
