@@ -1,7 +1,7 @@
-"""How long the positions of a map were in view: from when they enter it until they leave it.
+"""Exposure of positions on a map: from entering the view until leaving it.
 
-All positions of a translation move alike; else their paths are interpolated. They are straight lines, on
-which a place is as fast all the time.
+With a translation all positions move alike. Otherwise paths are interpolated between grid nodes;
+they are straight lines at constant speed.
 """
 
 from typing import NamedTuple
@@ -34,10 +34,10 @@ class Sweep(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The ways on which positions cross the sensor during a window, known at the nodes of a grid."""
+    """Paths of positions over the sensor during a window, at the nodes of a grid."""
 
-    #: (5, rows, columns) float64: px along x and y, px from the place to the middle of its way, and the
-    #: area of the sensor that sees an area of positions
+    #: (5, rows, columns) float64: displacement along x and y, offset of the middle of the path along x
+    #: and y, px, and area of the sensor per area of the map
     moved: np.ndarray
     nodes_per_px: float
     soft_px: float  # least displacement along each axis
@@ -89,9 +89,9 @@ def fill_node_areas(paths, node_px, partly):
 
 @njit
 def fully_exposed_rectangle(partly, node_px, whole):
-    """Find a large rectangle of positions that were in view all the time.
+    """Find a large rectangle of fully exposed positions.
 
-    Sides with most nodes that were not are taken away, one after the other.
+    The side with the most other nodes is removed, again and again.
     partly : (rows, columns) bool, of nodes      node_px : int64
     whole : (4,) float64, filled: left, top, right, bottom, px; no position lies in it if it is empty
     """
@@ -114,7 +114,7 @@ def fully_exposed_rectangle(partly, node_px, whole):
             left += 1
         else:
             right -= 1
-    # What four nodes see all the time, positions between them do: the view is convex.
+    # Positions between four fully exposed nodes are fully exposed: the view is convex.
     whole[0], whole[1] = left * node_px, top * node_px
     whole[2], whole[3] = (right - 1) * node_px, (bottom - 1) * node_px
 

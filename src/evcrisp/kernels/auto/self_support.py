@@ -1,6 +1,6 @@
-"""What the events of a source put at each other's positions: no event shall support itself.
+"""Self-support: contrast at an event that comes from events of its own pixel and polarity.
 
-Links are those of `links`. Positions may have single or double precision.
+Links are those of `same_pixel_links`. Positions may have single or double precision.
 """
 
 import numpy as np

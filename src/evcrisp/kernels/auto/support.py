@@ -1,7 +1,7 @@
-"""Support of an event by others of its polarity.
+"""Support of an event by other events of its polarity.
 
-MapPoints are events, or positions where noise might have put one: samples. Arrays may have single or double
-precision; single halves what goes through the cache.
+Points are events or noise samples. Arrays may have single or double precision; single precision
+halves the memory traffic.
 """
 
 from typing import NamedTuple
@@ -60,7 +60,7 @@ def cells_of_supporting(cell, supporting, out):
 
 @fused
 def read_maps(images, points, value):
-    """Read the map of its polarity at every mark.
+    """Read at every point the map of its polarity.
 
     images : (2, h, w) floats, OFF and ON      points : MapPoints
     value : (n,) floats, filled; 0 for a mark off the map
