@@ -32,8 +32,8 @@ from evcrisp.estimators.joint.exact import ExactRegret
 from evcrisp.filters import denoise
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 from evcrisp.motion import motion_model
-from evcrisp.search.alignment import WindowData
 from evcrisp.search.search import find_motion
+from evcrisp.search.window_data import WindowData
 
 METHODS = ("auto", "exact", "eja", "baf", "stcf")
 TAU_US = 5_000

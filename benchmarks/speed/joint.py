@@ -20,8 +20,8 @@ from evcrisp.estimators.joint.confidence_map import solve_confidence
 from evcrisp.estimators.joint.exact import ExactRegret
 from evcrisp.estimators.joint.paper import PaperRegret
 from evcrisp.estimators.joint.problem import JointProblem
-from evcrisp.search.alignment import WindowData
 from evcrisp.search.search import find_motion
+from evcrisp.search.window_data import WindowData
 
 
 def window_of(n_events):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.oracles import splat as reference
+from tests.oracles.contrast import splat as reference
 
 from evcrisp.contrast import FOOTPRINTS, ContrastMap
 from evcrisp.contrast.gaussian_taps import gaussian_taps

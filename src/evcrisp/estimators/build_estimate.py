@@ -10,7 +10,7 @@ from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.result import Estimate
 from evcrisp.optimize import SolverResult
-from evcrisp.search.alignment import WindowData
+from evcrisp.search.window_data import WindowData
 
 
 def support(data: WindowData, theta: Floats, contrast: ContrastMap) -> Floats:

@@ -13,7 +13,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Singles
 from evcrisp.core.windows import Window
 from evcrisp.motion import MotionModel
-from evcrisp.search.alignment import WindowData
+from evcrisp.search.window_data import WindowData
 
 #: A pixel is hot above LEAST events plus FACTOR times the mean of its neighbors. The strongest edges
 #: of a scene give about ten events as they pass, and as many at the neighbors.

@@ -10,8 +10,8 @@ from evcrisp.contrast import ContrastMap
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.joint.problem import event_peak
 from evcrisp.estimators.result import Estimate
-from evcrisp.search.alignment import WindowData
 from evcrisp.search.scaling import Scaling
+from evcrisp.search.window_data import WindowData
 
 #: Longer ways than this, px, are not found by chance, unless there are fewer events than that.
 _SHORT_PX, _FEW_EVENTS = 6.0, 5_000

@@ -1,53 +1,16 @@
 """The alignment problem of one window: motion parameters in, contrast and its gradient out."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap, channel_weights
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats
-from evcrisp.core.windows import Window
-from evcrisp.motion import MotionModel, PreparedWarp, prepare
+from evcrisp.motion import PreparedWarp
 from evcrisp.objectives import Normalized, Objective
 from evcrisp.search.buffers import Workspace
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WindowData:
-    """The events of a window as numbers, ready to be warped again and again."""
-
-    warp: PreparedWarp
-    p: NDArray[np.bool_]  # (n,)
-    resolution: tuple[int, int]
-    duration_s: float
-
-    @classmethod
-    def of(cls, window: Window, model: MotionModel) -> "WindowData":
-        """Convert once: positions to float64, time to seconds since ``window.t_ref``."""
-        from evcrisp.kernels.search.array_ops import to_floats
-
-        events = window.events.contiguous()
-        columns = tuple(np.empty(len(events)) for _ in range(3))
-        to_floats(events.x, events.y, events.t, window.t_ref, *columns)
-        duration_s = (window.t_end - window.t_start) / 1e6
-        return cls(
-            prepare(model, *columns, events.resolution), events.p, events.resolution, duration_s
-        )
-
-    def __len__(self) -> int:
-        return self.p.size
-
-    def subset(self, key: Any) -> "WindowData":
-        """Return the same for some of the events."""
-        return replace(self, warp=self.warp.subset(key), p=self.p[key])
-
-    def at(self, offset_s: float) -> "WindowData":
-        """Return the same events, warped to a time that much after the reference time."""
-        warp = self.warp.of(self.warp.x, self.warp.y, self.warp.dt - offset_s)
-        return replace(self, warp=warp)
+from evcrisp.search.window_data import WindowData
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,10 +8,10 @@ import numpy as np
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.optimize import Function, Solver, SolverResult
-from evcrisp.search.alignment import WindowData
 from evcrisp.search.collapse_penalty import MAX_LOG_AREA, Guard, has_collapsed
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.search import MIN_EVENTS
+from evcrisp.search.window_data import WindowData
 
 
 def window_scaling(data: WindowData) -> Scaling:

@@ -23,7 +23,6 @@ from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.optimize import Function, SolverResult
 from evcrisp.optimize.bfgs import Bfgs, Climb
-from evcrisp.search.alignment import WindowData
 from evcrisp.search.border_bias import Frame, border_density
 from evcrisp.search.coarse_search import bound_px, coarse_level, promising, rivals_of
 from evcrisp.search.collapse_penalty import Guard, has_collapsed
@@ -31,6 +30,7 @@ from evcrisp.search.config import SearchConfig
 from evcrisp.search.curvature import USUAL
 from evcrisp.search.multiscale_objective import Level, Problem
 from evcrisp.search.scaling import Scaling
+from evcrisp.search.window_data import WindowData
 
 #: With fewer events no motion is told from chance.
 MIN_EVENTS = 10

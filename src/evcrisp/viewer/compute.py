@@ -16,7 +16,7 @@ from evcrisp.estimators.result import Estimate
 from evcrisp.filters import denoise
 from evcrisp.pipeline.tracking import Tracker, track
 from evcrisp.pipeline.windowing import Windowing
-from evcrisp.search.alignment import WindowData
+from evcrisp.search.window_data import WindowData
 from evcrisp.viewer.bundle_format import write_bundle
 from evcrisp.viewer.event_store import Spool
 from evcrisp.viewer.requests import Request

@@ -11,9 +11,10 @@ from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.motion import MOTION_MODELS, Rotation, motion_model
 from evcrisp.objectives import OBJECTIVES, Entropy, GradientMagnitude, Poisson, Variance
-from evcrisp.search.alignment import Alignment, WindowData
+from evcrisp.search.alignment import Alignment
 from evcrisp.search.buffers import Workspace
 from evcrisp.search.multi_reference import MultiReference
+from evcrisp.search.window_data import WindowData
 from evcrisp.simulation import DEFAULT_THETA
 
 RESOLUTION = (40, 30)

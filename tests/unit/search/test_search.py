@@ -18,13 +18,14 @@ from evcrisp.kernels.search.structure_tensor import add_bends
 from evcrisp.motion import MOTION_MODELS, motion_model
 from evcrisp.objectives import MeanSquare
 from evcrisp.search import curvature
-from evcrisp.search.alignment import Alignment, WindowData
+from evcrisp.search.alignment import Alignment
 from evcrisp.search.border_bias import Frame, border_density
 from evcrisp.search.collapse_penalty import Guard, log_area_change
 from evcrisp.search.curvature import _ALONE, USUAL, inverse_curvature
 from evcrisp.search.multiscale_objective import Level, thinned
 from evcrisp.search.scaling import Scaling, main_directions, sensor_points
 from evcrisp.search.search import SearchConfig, _plan, _problem, find_motion
+from evcrisp.search.window_data import WindowData
 from evcrisp.simulation import DEFAULT_THETA
 
 RESOLUTION = (120, 90)

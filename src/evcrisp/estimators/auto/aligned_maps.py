@@ -18,8 +18,8 @@ from evcrisp.estimators.auto.noise_model import (
     uniform_noise_samples,
 )
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
-from evcrisp.search.alignment import WindowData
 from evcrisp.search.warped_extent import border_limits
+from evcrisp.search.window_data import WindowData
 
 if TYPE_CHECKING:
     from evcrisp.kernels.auto.same_pixel_links import Links

@@ -14,10 +14,10 @@ from evcrisp.estimators.hot_pixels import events_at_hot_pixels, events_per_pixel
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.motion import MotionModel, PreparedWarp
 from evcrisp.optimize import SolverResult
-from evcrisp.search.alignment import WindowData
 from evcrisp.search.multiscale_objective import thinned
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.search import find_motion, refine_motion
+from evcrisp.search.window_data import WindowData
 
 #: The first motion estimate uses a quarter of the events, 8192 to 50 000; it gives the labels. The
 #: reported motion is refined with all events that may be signal.

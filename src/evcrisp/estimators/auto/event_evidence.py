@@ -33,7 +33,7 @@ from evcrisp.estimators.auto.aligned_maps import AlignedMaps, IndexedWindow, Pix
 from evcrisp.estimators.auto.buffers import Buffers, thread_buffers
 from evcrisp.estimators.auto.noise_model import background_rates, evidence_threshold
 from evcrisp.motion import Translation, prepare
-from evcrisp.search.alignment import WindowData
+from evcrisp.search.window_data import WindowData
 
 #: Windows with more events are processed row by row of the sensor: in the order of time, the events
 #: of a pixel would be too far apart for the cache.

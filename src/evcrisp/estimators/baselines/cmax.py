@@ -16,10 +16,11 @@ from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
 from evcrisp.objectives import OBJECTIVES
 from evcrisp.optimize import SOLVERS, SolverResult
-from evcrisp.search.alignment import Alignment, WindowData, check_signed
+from evcrisp.search.alignment import Alignment, check_signed
 from evcrisp.search.local_refinement import polish
 from evcrisp.search.multi_reference import MultiReference, check_positive
 from evcrisp.search.search import SearchConfig, find_motion, no_evidence
+from evcrisp.search.window_data import WindowData
 
 STARTS = ("search", "zero")
 

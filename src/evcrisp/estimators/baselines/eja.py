@@ -18,9 +18,10 @@ from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
 from evcrisp.objectives import OBJECTIVES, Objective
 from evcrisp.optimize import AdamState, Bfgs, SolverResult
-from evcrisp.search.alignment import Alignment, WindowData
+from evcrisp.search.alignment import Alignment
 from evcrisp.search.local_refinement import is_at_wall, polish, scaled_function, window_scaling
 from evcrisp.search.search import SearchConfig, find_motion, no_evidence
+from evcrisp.search.window_data import WindowData
 
 INNER = ("adam-1", "bfgs")
 SCORES_FROM = ("all", "signal")

@@ -17,10 +17,10 @@ from evcrisp.estimators.hot_pixels import data_without_hot_pixels
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import Bfgs, Function, SolverResult
-from evcrisp.search.alignment import WindowData
 from evcrisp.search.collapse_penalty import Guard
 from evcrisp.search.local_refinement import is_at_wall, window_scaling
 from evcrisp.search.search import SearchConfig, find_motion, no_evidence
+from evcrisp.search.window_data import WindowData
 
 #: Dispersions by name: what is minimized, with the density d_k of the points around event k.
 DISPERSIONS: dict[str, str] = {

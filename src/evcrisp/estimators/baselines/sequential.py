@@ -17,7 +17,7 @@ from evcrisp.estimators.result import Estimate
 from evcrisp.filters import Denoiser, Labels, denoiser
 from evcrisp.filters.protocol import Causal, Stream
 from evcrisp.motion import MotionModel
-from evcrisp.search.alignment import WindowData
+from evcrisp.search.window_data import WindowData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import SolverResult
-from evcrisp.search.alignment import WindowData
+from evcrisp.search.window_data import WindowData
 
 #: An event is kept if its confidence exceeds this, as in the paper.
 KEEP_ABOVE = 0.5

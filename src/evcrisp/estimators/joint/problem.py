@@ -10,8 +10,8 @@ from evcrisp.contrast import ContrastMap
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats
 from evcrisp.estimators.joint.confidence_map import Confidence, JointTerms, solve_confidence
-from evcrisp.search.alignment import WindowData
 from evcrisp.search.buffers import Workspace
+from evcrisp.search.window_data import WindowData
 
 #: The paper's Gaussian of sigma 1 px, as a spline and a blur whose variances add up to 1. Bilinear votes are
 #: sharpest on whole pixels: events whose row the motion leaves alone then hold it there, and real windows

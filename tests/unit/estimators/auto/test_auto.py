@@ -11,8 +11,8 @@ from evcrisp.estimators.auto.event_evidence import compute_evidence
 from evcrisp.estimators.baselines.cmax import Cmax
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.motion import MOTION_MODELS, motion_model
-from evcrisp.search.alignment import WindowData
 from evcrisp.search.search import find_motion
+from evcrisp.search.window_data import WindowData
 
 
 @pytest.fixture(scope="module")

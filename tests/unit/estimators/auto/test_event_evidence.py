@@ -22,7 +22,7 @@ from evcrisp.estimators.auto.noise_model import (
 )
 from evcrisp.kernels.auto.support import MapPoints
 from evcrisp.motion import MOTION_MODELS, Rotation, Translation, motion_model
-from evcrisp.search.alignment import WindowData
+from evcrisp.search.window_data import WindowData
 from evcrisp.simulation import DEFAULT_THETA
 
 RESOLUTION = (64, 48)

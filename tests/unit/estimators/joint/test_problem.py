@@ -13,7 +13,7 @@ from evcrisp.estimators.joint.problem import (
     event_peak,
 )
 from evcrisp.motion import MOTION_MODELS, Rotation
-from evcrisp.search.alignment import WindowData
+from evcrisp.search.window_data import WindowData
 
 DURATION_US = 20_000
 

@@ -13,9 +13,9 @@ from evcrisp.estimators.joint.labels import JointWindow
 from evcrisp.estimators.joint.paper import PaperRegret
 from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
 from evcrisp.motion import Translation
-from evcrisp.search.alignment import WindowData
 from evcrisp.search.local_refinement import window_scaling
 from evcrisp.search.search import find_motion
+from evcrisp.search.window_data import WindowData
 
 DURATION_US = 20_000
 ESTIMATORS = [ExactRegret(), PaperRegret(n_steps=30)]

@@ -1,0 +1,45 @@
+"""Events of a window as arrays of numbers, prepared for repeated warps."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evcrisp.core.types import Bools
+from evcrisp.core.windows import Window
+from evcrisp.motion import MotionModel, PreparedWarp, prepare
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WindowData:
+    """The events of a window as numbers, ready to be warped again and again."""
+
+    warp: PreparedWarp
+    p: Bools  # (n,)
+    resolution: tuple[int, int]
+    duration_s: float
+
+    @classmethod
+    def of(cls, window: Window, model: MotionModel) -> "WindowData":
+        """Convert once: positions to float64, time to seconds since ``window.t_ref``."""
+        from evcrisp.kernels.search.array_ops import to_floats
+
+        events = window.events.contiguous()
+        columns = tuple(np.empty(len(events)) for _ in range(3))
+        to_floats(events.x, events.y, events.t, window.t_ref, *columns)
+        duration_s = (window.t_end - window.t_start) / 1e6
+        return cls(
+            prepare(model, *columns, events.resolution), events.p, events.resolution, duration_s
+        )
+
+    def __len__(self) -> int:
+        return self.p.size
+
+    def subset(self, key: Any) -> "WindowData":
+        """Return the same for some of the events."""
+        return replace(self, warp=self.warp.subset(key), p=self.p[key])
+
+    def at(self, offset_s: float) -> "WindowData":
+        """Return the same events, warped to a time that much after the reference time."""
+        warp = self.warp.of(self.warp.x, self.warp.y, self.warp.dt - offset_s)
+        return replace(self, warp=warp)
