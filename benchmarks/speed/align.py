@@ -29,8 +29,8 @@ from evcrisp.estimators.hot_pixels import data_without_hot_pixels
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
 from evcrisp.search import search
-from evcrisp.search.coarse_search import bound_px, coarse_level, promising
-from evcrisp.search.multiscale_objective import Level
+from evcrisp.search.coarse_search import best_starts, bound_px, coarse_level
+from evcrisp.search.multiscale_objective import LevelObjective
 
 RESOLUTION = (346, 260)
 
@@ -135,16 +135,18 @@ def stages(n_events, repeats):
     convert, (_, data) = milliseconds(
         lambda: data_without_hot_pixels(window, scene.motion), repeats
     )
-    problem = search._problem(data, config)
+    problem = search.search_problem(data, config)
     coarse = coarse_level(problem, config)
     bound = bound_px(problem, config)
-    lattice, (starts, _) = milliseconds(lambda: promising(coarse, bound), repeats)
+    lattice, (starts, _) = milliseconds(lambda: best_starts(coarse, bound), repeats)
     climb, end = milliseconds(
-        lambda: search._towards(coarse, starts[0], 0.1 * coarse.scale), repeats
+        lambda: search._coarse_ascent(coarse, starts[0], 0.1 * coarse.scale), repeats
     )
-    plan = search._plan(coarse.scale // 2, 2 * config.coarse_events, len(data), config)
-    refine, _ = milliseconds(lambda: search._refined(problem, config, plan, end.theta, 0), repeats)
-    fine = Level.around(problem, end.theta, scale=2, n_events=len(data), margin_px=6.0)
+    plan = search._passes(coarse.scale // 2, 2 * config.coarse_events, len(data), config)
+    refine, _ = milliseconds(
+        lambda: search._coarse_to_fine(problem, config, plan, end.theta, 0), repeats
+    )
+    fine = LevelObjective.around(problem, end.theta, scale=2, n_events=len(data), margin_px=6.0)
     one, _ = milliseconds(lambda: fine(end.theta), repeats)
     whole, result = milliseconds(lambda: search.find_motion(data), repeats)
     return {

@@ -106,7 +106,7 @@ def test_building_and_sampling_are_adjoint(contrast, events, seed):
 @given(recipes(), event_lists(max_size=6))
 def test_an_event_alone_has_no_support_but_its_own(contrast, events):
     x, y, _ = events
-    own = contrast.own_value(x, y, RESOLUTION)
+    own = contrast.self_value(x, y, RESOLUTION)
     for k in range(x.size):
         here = x[k : k + 1], y[k : k + 1]
         alone = contrast.build(*here, np.ones(1), RESOLUTION)
@@ -131,8 +131,8 @@ def test_leaving_one_out_is_building_without_it(contrast, events):
 def test_a_map_without_end_has_no_border(footprint):
     contrast = ContrastMap(footprint=footprint)
     x = np.array([-500.25, 3.75, 1e6 + 0.75, np.nan, np.inf])
-    own = contrast.own_value(x, np.zeros(5))
-    expected = contrast.own_value(np.array([9.75]), np.zeros(1), RESOLUTION)[0]
+    own = contrast.self_value(x, np.zeros(5))
+    expected = contrast.self_value(np.array([9.75]), np.zeros(1), RESOLUTION)[0]
     assert expected > 0.0
     np.testing.assert_allclose(own[1:3], expected, rtol=1e-9)
     np.testing.assert_array_equal(own[3:], 0.0)
@@ -239,7 +239,7 @@ def test_columns_of_different_lengths_are_refused(footprint):
         lambda: recipe.build(long, short, long, (10, 10)),
         lambda: recipe.build(image, image, image, (10, 10)),
         lambda: recipe.sample(image, long, short),
-        lambda: recipe.own_value(long, short),
+        lambda: recipe.self_value(long, short),
         lambda: recipe.leave_one_out(image, long, short),
     ):
         with pytest.raises(EventDataError, match="one axis and one length"):

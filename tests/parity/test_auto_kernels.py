@@ -110,7 +110,7 @@ class Case:
         cell = np.empty(keep.size, np.int32)
         fast.cells_of_supporting(self.points.cell, keep, cell)
         images = np.empty((2, *SHAPE), self.dtype)
-        spline.vote(cell, self.points.a, self.points.b, images.reshape(-1, SHAPE[1]))
+        spline.accumulate(cell, self.points.a, self.points.b, images.reshape(-1, SHAPE[1]))
         return images
 
 

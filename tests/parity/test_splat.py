@@ -107,7 +107,7 @@ def test_slopes_are_the_differences_of_samples(footprint):
 @pytest.mark.parametrize("footprint", FOOTPRINTS)
 def test_an_events_own_value_is_what_it_reads_alone(footprint, positions):
     x, y = positions
-    own, extra, plain = kernel("own", footprint)
+    own, extra, plain = kernel("self_value", footprint)
     taps = np.array([0.5, 0.2, 0.05])
     values = np.full(x.size, np.nan)
     own(x, y, *SHAPE, *(extra or (taps,)), values)
@@ -181,7 +181,7 @@ def test_a_map_may_be_a_part_of_a_larger_array(footprint):
     shape = contrast.shape((21, 16))
     whole, part = np.zeros(shape), np.zeros((*shape, 2))[:, :, 1]
     for votes in (whole, part):
-        contrast.vote(*contrast.to_map(x, y), weight, votes)
+        contrast.accumulate(*contrast.to_map(x, y), weight, votes)
     np.testing.assert_array_equal(part, whole)
     np.testing.assert_array_equal(contrast.sample(part, x, y), contrast.sample(whole, x, y))
 

@@ -109,7 +109,7 @@ class ContrastMap:
             ``(width, height)`` of the sensor, px.
         """
         iwe = np.zeros(self.shape(resolution))
-        self.vote(*self.to_map(x, y), weight, iwe)
+        self.accumulate(*self.to_map(x, y), weight, iwe)
         return self.blur(iwe, out=iwe)
 
     def sample(self, image: Floats, x: Floats, y: Floats) -> Floats:
@@ -123,7 +123,7 @@ class ContrastMap:
         kernel(np.ascontiguousarray(image), *self.to_map(x, y), *extra, values)
         return values
 
-    def own_value(self, x: Floats, y: Floats, resolution: tuple[int, int] | None = None) -> Floats:
+    def self_value(self, x: Floats, y: Floats, resolution: tuple[int, int] | None = None) -> Floats:
         """Return what one event of weight 1 reads of itself, shape (n,).
 
         Subtract it from :meth:`sample` for the support by others, or call :meth:`leave_one_out`.
@@ -208,7 +208,7 @@ class ContrastMap:
         x, y = np.divide(x, self.scale, out=out_x), np.divide(y, self.scale, out=out_y)
         return np.subtract(x, 0.5, out=out_x), np.subtract(y, 0.5, out=out_y)
 
-    def vote(self, u: Floats, v: Floats, weight: Floats, votes: Floats) -> None:
+    def accumulate(self, u: Floats, v: Floats, weight: Floats, votes: Floats) -> None:
         """Add events at positions on the map to ``votes``; no blur. A part of :meth:`build`."""
         check_lengths(x=u, y=v, weight=weight)
         kernel, extra = self._kernel("accumulate")
@@ -241,7 +241,7 @@ class ContrastMap:
     def _own(self, u: Floats, v: Floats, shape: tuple[int, ...]) -> Floats:
         check_lengths(x=u, y=v)
         values = np.empty(np.shape(u))
-        kernel, extra = self._kernel("own")
+        kernel, extra = self._kernel("self_value")
         if self.footprint != "gaussian":
             taps = np.array([1.0, 0.0, 0.0])
             if self.sigma_px >= _SMALLEST_BLUR_PX:

@@ -45,7 +45,9 @@ def check_number(
     """
     kind = numbers.Integral if whole else numbers.Real
     fits = isinstance(value, kind) and not isinstance(value, bool)
-    if fits and math.isfinite(value) and low <= value <= high and not (open_low and value == low):
+    # Integers beyond the range of floats have no `isfinite`.
+    fits = fits and (isinstance(value, numbers.Integral) or math.isfinite(value))
+    if fits and low <= value <= high and not (open_low and value == low):
         return
     noun = "a whole number" if whole else "a number"
     if math.isinf(low) and math.isinf(high):

@@ -53,13 +53,13 @@ class PreparedWarp:
 
     def subset(self, key: Any) -> "PreparedWarp":
         """Return the warp of some of the events."""
-        from evcrisp.kernels.search.subsample import choose
+        from evcrisp.kernels.search.subsample import select
 
         columns = self.x, self.y, self.dt
         if isinstance(key, np.ndarray) and key.dtype == np.bool_ and key.shape == self.x.shape:
             n = int(np.count_nonzero(key))
             out = tuple(np.empty(n + 1) for _ in columns)
-            choose(*columns, key, *out)
+            select(*columns, key, *out)
             chosen = [column[:n] for column in out]
         else:
             chosen = [np.ascontiguousarray(column[key]) for column in columns]

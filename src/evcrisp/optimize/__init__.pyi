@@ -1,7 +1,7 @@
 from .adam import Adam as Adam
 from .adam import AdamState as AdamState
+from .bfgs import Ascent as Ascent
 from .bfgs import Bfgs as Bfgs
-from .bfgs import Climb as Climb
 from .grid import Grid as Grid
 from .nelder_mead import NelderMead as NelderMead
 from .newton import Newton as Newton

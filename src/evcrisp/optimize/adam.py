@@ -9,7 +9,7 @@ import numpy as np
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
-from evcrisp.optimize.counted_function import Counted, as_start
+from evcrisp.optimize.counted_function import CountedFunction, as_start
 from evcrisp.optimize.protocol import Function, SolverResult
 
 _SLOW = 0.9  # memory of the mean gradient
@@ -26,7 +26,7 @@ class AdamState:
     n_steps: int = 0
 
     @classmethod
-    def fresh(cls, shape: int | tuple[int, ...]) -> "AdamState":
+    def zeros(cls, shape: int | tuple[int, ...]) -> "AdamState":
         """Return the state before the first step."""
         return cls(np.zeros(shape), np.zeros(shape))
 
@@ -77,23 +77,23 @@ class Adam:
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Search from ``theta0``, in units in which a step of 1 is of moderate size."""
-        counted = Counted(fun)
+        counted = CountedFunction(fun)
         theta = best = as_start(theta0)
-        value, gradient = counted.both(theta)
+        value, gradient = counted.value_and_gradient(theta)
         if value == -math.inf:
-            return counted.ended(theta, value, Status.NOT_FINITE)
+            return counted.result(theta, value, Status.NOT_FINITE)
         if not gradient.any() and counted.is_flat(theta, value):
-            return counted.ended(theta, value, Status.FLAT)
-        state, top, early_top = AdamState.fresh(theta.size), value, value
+            return counted.result(theta, value, Status.FLAT)
+        state, top, early_top = AdamState.zeros(theta.size), value, value
         for i in range(self.max_iter):
             if i == (9 * self.max_iter) // 10:
                 early_top = top
             share = 0.5 * (1.0 + math.cos(math.pi * i / self.max_iter)) if self.decay else 1.0
             theta = theta + state.step(gradient, self.rate * share)
-            value, gradient = counted.both(theta)
+            value, gradient = counted.value_and_gradient(theta)
             if value > top:
                 best, top = theta, value
             elif value == -math.inf:
                 theta = best  # the next step goes on by its momentum from solid ground
         settled = top - early_top <= self.tol * max(1.0, abs(top))
-        return counted.ended(best, top, Status.CONVERGED if settled else Status.MAX_ITER)
+        return counted.result(best, top, Status.CONVERGED if settled else Status.MAX_ITER)

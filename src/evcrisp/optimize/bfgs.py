@@ -10,13 +10,13 @@ import numpy as np
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
-from evcrisp.optimize.counted_function import Counted, as_start
+from evcrisp.optimize.counted_function import CountedFunction, as_start
 from evcrisp.optimize.line_search import line_search
 from evcrisp.optimize.protocol import Function, SolverResult
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Climb:
+class Ascent:
     """Where a climb ended, and the curvature that it learned."""
 
     theta: Floats
@@ -66,15 +66,15 @@ class Bfgs:
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Search from ``theta0``, in units in which a step of 1 is of moderate size."""
-        end = self.climb(fun, theta0)
+        end = self.ascend(fun, theta0)
         return SolverResult(end.theta, end.value, end.n_eval, end.status)
 
-    def climb(
+    def ascend(
         self,
         fun: Function,
         theta0: Floats,
         inverse_hessian: Floats | Callable[[], Floats] | None = None,
-    ) -> Climb:
+    ) -> Ascent:
         """Do the same from a known curvature, and return the new one.
 
         Parameters
@@ -87,15 +87,15 @@ class Bfgs:
             Inverse of minus the matrix of second derivatives, positive definite, or what returns
             it after the function was called with ``theta0``. A good guess saves most of the steps.
         """
-        counted = Counted(fun)
+        counted = CountedFunction(fun)
         theta = as_start(theta0)
-        value, gradient = counted.both(theta)
+        value, gradient = counted.value_and_gradient(theta)
         known = inverse_hessian is not None
         if value == -math.inf:
-            return Climb(theta, value, gradient, np.eye(theta.size), 1, Status.NOT_FINITE)
+            return Ascent(theta, value, gradient, np.eye(theta.size), 1, Status.NOT_FINITE)
         matrix = _known_at(theta, inverse_hessian)
         if not gradient.any() and counted.is_flat(theta, value):
-            return Climb(theta, value, gradient, matrix, counted.n_eval, Status.FLAT)
+            return Ascent(theta, value, gradient, matrix, counted.n_eval, Status.FLAT)
         status = Status.MAX_ITER
         for _ in range(self.max_iter):
             step, slope, length = self._step(matrix, gradient, known)
@@ -110,7 +110,7 @@ class Bfgs:
             matrix = _updated(matrix, moved, gradient - found.gradient, known)
             known = True
             theta, value, gradient = theta + moved, found.value, found.gradient
-        return Climb(theta, value, gradient, matrix, counted.n_eval, status)
+        return Ascent(theta, value, gradient, matrix, counted.n_eval, status)
 
     def _step(self, matrix: Floats, gradient: Floats, known: bool) -> tuple[Floats, float, float]:
         """Return the next step, how steep it is, and its length."""

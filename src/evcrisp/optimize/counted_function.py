@@ -10,7 +10,7 @@ from evcrisp.core.types import Floats
 from evcrisp.optimize.protocol import Function, SolverResult
 
 
-class Counted:
+class CountedFunction:
     """A function to be maximized: NaN and infinities count as minus infinity, everywhere."""
 
     def __init__(self, fun: Function) -> None:
@@ -23,7 +23,7 @@ class Counted:
         value = float(self._fun(theta)[0])
         return value if math.isfinite(value) else -math.inf
 
-    def both(self, theta: Floats) -> tuple[float, Floats]:
+    def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
         """Return value and gradient; minus infinity and zeros where one of them is not finite."""
         self.n_eval += 1
         value, gradient = self._fun(theta)
@@ -39,7 +39,7 @@ class Counted:
             return -math.inf, np.zeros(theta.size)
         return float(value), gradient
 
-    def ended(self, theta: Floats, value: float, status: Status) -> SolverResult:
+    def result(self, theta: Floats, value: float, status: Status) -> SolverResult:
         """Return the result of a search that ended here."""
         if value == -math.inf:
             status = Status.NOT_FINITE

@@ -12,7 +12,7 @@ import numpy as np
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
-from evcrisp.optimize.counted_function import Counted, as_start
+from evcrisp.optimize.counted_function import CountedFunction, as_start
 from evcrisp.optimize.protocol import Function, SolverResult
 
 _LAST_ROUNDS = 3  # enough for a direction that is not that of the grid
@@ -70,8 +70,8 @@ class Grid:
         def offsets(_: int) -> Iterator[Floats]:
             return (np.array(offset) for offset in itertools.product(ticks, repeat=start.size))
 
-        boxes = shrinking(self.half_width, shrink, self.rounds)
-        return look_around(fun, start, boxes, offsets, self.tol_step, self.tol)
+        boxes = shrinking_boxes(self.half_width, shrink, self.rounds)
+        return search_boxes(fun, start, boxes, offsets, self.tol_step, self.tol)
 
 
 def check_tolerances(tol_step: float, tol: float) -> None:
@@ -81,18 +81,18 @@ def check_tolerances(tol_step: float, tol: float) -> None:
             raise ConfigError(f"`{name}` must be 0 or more; got {value}.")
 
 
-def shrinking(half_width: float, shrink: float, rounds: int) -> list[float]:
+def shrinking_boxes(half_width: float, shrink: float, rounds: int) -> list[float]:
     """Return the sizes of boxes.
 
     Examples
     --------
-    >>> shrinking(8.0, 0.5, 3)
+    >>> shrinking_boxes(8.0, 0.5, 3)
     [8.0, 4.0, 2.0]
     """
     return list(itertools.accumulate([half_width, *[shrink] * (rounds - 1)], operator.mul))
 
 
-def look_around(
+def search_boxes(
     fun: Function,
     start: Floats,
     half_widths: Sequence[float],
@@ -113,7 +113,7 @@ def look_around(
     tol_step, tol : float
         As for `Grid`.
     """
-    counted = Counted(fun)
+    counted = CountedFunction(fun)
     best, top = start, counted.value(start)
     lowest, centers = top, []
     for round_, half_width in enumerate(half_widths):
@@ -125,11 +125,11 @@ def look_around(
             if value > top:
                 best, top = theta, value
         if top == -math.inf:
-            return counted.ended(start, top, Status.NOT_FINITE)
+            return counted.result(start, top, Status.NOT_FINITE)
         if lowest == top:
-            return counted.ended(start, top, Status.FLAT)
+            return counted.result(start, top, Status.FLAT)
     # A slope that is longer than all boxes together looks as if the moves became ever smaller.
     way = best - centers[-_LAST_ROUNDS:][0]
     ends = not way.any() or counted.value(best + way) - top <= tol * max(1.0, abs(top))
     is_fine = half_widths[-1] <= tol_step
-    return counted.ended(best, top, Status.CONVERGED if is_fine and ends else Status.MAX_ITER)
+    return counted.result(best, top, Status.CONVERGED if is_fine and ends else Status.MAX_ITER)

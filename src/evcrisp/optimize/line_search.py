@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from evcrisp.core.types import Floats
-from evcrisp.optimize.counted_function import Counted
+from evcrisp.optimize.counted_function import CountedFunction
 
 _ENOUGH = 1e-4  # share of the promised gain that a step must bring (Armijo)
 _TOO_STEEP = 0.9  # share of the slope that may be left after it (Wolfe)
@@ -21,13 +21,13 @@ class Found:
 
 
 def line_search(
-    fun: Counted, theta: Floats, value: float, slope: float, step: Floats, t_max: float
+    fun: CountedFunction, theta: Floats, value: float, slope: float, step: Floats, t_max: float
 ) -> Found | None:
     """Find t such that ``theta + t * step`` gains enough and is no longer steep.
 
     Parameters
     ----------
-    fun : Counted
+    fun : CountedFunction
         What to maximize.
     theta, value : ndarray, float
         Where to start, and the value there.
@@ -47,7 +47,7 @@ def line_search(
     best: Found | None = None
     t, t_max = 1.0, max(1.0, t_max)
     for _ in range(_MAX_TRIALS):
-        new, gradient = fun.both(theta + t * step)
+        new, gradient = fun.value_and_gradient(theta + t * step)
         new_slope = float(gradient @ step) if new > -math.inf else math.nan
         if new >= value + _ENOUGH * t * slope:
             if best is None or new >= best.value:

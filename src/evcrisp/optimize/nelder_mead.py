@@ -9,7 +9,7 @@ import numpy as np
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
-from evcrisp.optimize.counted_function import Counted, as_start
+from evcrisp.optimize.counted_function import CountedFunction, as_start
 from evcrisp.optimize.protocol import Function, SolverResult
 
 
@@ -55,19 +55,21 @@ class NelderMead:
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Search from ``theta0``, in units in which a step of 1 is of moderate size."""
-        counted = Counted(fun)
+        counted = CountedFunction(fun)
         theta = as_start(theta0)
         value = counted.value(theta)
         if value == -math.inf:
-            return counted.ended(theta, value, Status.NOT_FINITE)
+            return counted.result(theta, value, Status.NOT_FINITE)
         if counted.is_flat(theta, value):
-            return counted.ended(theta, value, Status.FLAT)
+            return counted.result(theta, value, Status.FLAT)
         status = Status.MAX_ITER
         for _ in range(1 + self.restarts):
             theta, value, status = self._crawl(counted, theta, value)
-        return counted.ended(theta, value, status)
+        return counted.result(theta, value, status)
 
-    def _crawl(self, counted: Counted, theta: Floats, value: float) -> tuple[Floats, float, Status]:
+    def _crawl(
+        self, counted: CountedFunction, theta: Floats, value: float
+    ) -> tuple[Floats, float, Status]:
         m = theta.size
         points = np.vstack((theta, theta + self.step * np.eye(m)))
         values = np.array([value, *(counted.value(point) for point in points[1:])])
@@ -84,7 +86,7 @@ class NelderMead:
         return points[best], float(values[best]), Status.MAX_ITER
 
 
-def _move(counted: Counted, points: Floats, values: Floats) -> None:
+def _move(counted: CountedFunction, points: Floats, values: Floats) -> None:
     """Replace the worst point, or shrink the simplex toward the best; points are sorted."""
     m = points.shape[1]
     expand, contract, shrink = 1.0 + 2.0 / m, 0.75 - 0.5 / m, 1.0 - 1.0 / m

@@ -9,7 +9,7 @@ import numpy as np
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
-from evcrisp.optimize.counted_function import Counted, as_start
+from evcrisp.optimize.counted_function import CountedFunction, as_start
 from evcrisp.optimize.protocol import Function, SolverResult
 
 
@@ -51,21 +51,21 @@ class Newton:
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Search from ``theta0``, in units in which a step of 1 is of moderate size."""
-        counted = Counted(fun)
+        counted = CountedFunction(fun)
         theta = as_start(theta0)
-        value, gradient = counted.both(theta)
+        value, gradient = counted.value_and_gradient(theta)
         if value == -math.inf:
-            return counted.ended(theta, value, Status.NOT_FINITE)
+            return counted.result(theta, value, Status.NOT_FINITE)
         if not gradient.any() and counted.is_flat(theta, value):
-            return counted.ended(theta, value, Status.FLAT)
+            return counted.result(theta, value, Status.FLAT)
         radius = self.max_step
         bends, axes = self._curvature(counted, theta, gradient)
         for _ in range(self.max_iter):
             step, promised = _newton_step(bends, axes, gradient, radius)
             length = math.sqrt(float(step @ step))
             if length <= self.tol_step or promised <= self.tol * max(1.0, abs(value)):
-                return counted.ended(theta, value, Status.CONVERGED)
-            new, new_gradient = counted.both(theta + step)
+                return counted.result(theta, value, Status.CONVERGED)
+            new, new_gradient = counted.value_and_gradient(theta + step)
             kept = (new - value) / promised
             if kept < 0.25:
                 radius = 0.25 * length
@@ -74,17 +74,17 @@ class Newton:
             if kept > 1e-4:
                 theta, value, gradient = theta + step, new, new_gradient
                 bends, axes = self._curvature(counted, theta, gradient)
-        return counted.ended(theta, value, Status.MAX_ITER)
+        return counted.result(theta, value, Status.MAX_ITER)
 
     def _curvature(
-        self, counted: Counted, theta: Floats, gradient: Floats
+        self, counted: CountedFunction, theta: Floats, gradient: Floats
     ) -> tuple[Floats, Floats]:
         """Return how much the function bends downward along its own axes, and these axes."""
         columns = []
         for axis in self.difference * np.eye(theta.size):
-            value, ahead = counted.both(theta + axis)
+            value, ahead = counted.value_and_gradient(theta + axis)
             if value == -math.inf:
-                value, behind = counted.both(theta - axis)
+                value, behind = counted.value_and_gradient(theta - axis)
                 ahead = 2.0 * gradient - behind
             columns.append((gradient - ahead) / self.difference)
         matrix = np.array(columns)

@@ -9,7 +9,7 @@ import numpy as np
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats
 from evcrisp.optimize.counted_function import as_start
-from evcrisp.optimize.grid import check_tolerances, look_around, shrinking
+from evcrisp.optimize.grid import check_tolerances, search_boxes, shrinking_boxes
 from evcrisp.optimize.protocol import Function, SolverResult
 
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
@@ -68,8 +68,8 @@ class QuasiRandom:
             shift = np.random.default_rng((self.seed, round_)).random(start.size)
             return iter(2.0 * ((unit + shift) % 1.0) - 1.0)
 
-        boxes = shrinking(self.half_width, self.shrink, self.rounds)
-        return look_around(fun, start, boxes, offsets, self.tol_step, self.tol)
+        boxes = shrinking_boxes(self.half_width, self.shrink, self.rounds)
+        return search_boxes(fun, start, boxes, offsets, self.tol_step, self.tol)
 
 
 def halton(n: int, dimensions: int) -> Floats:

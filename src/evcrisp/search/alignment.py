@@ -1,4 +1,4 @@
-"""The alignment problem of one window: motion parameters in, contrast and its gradient out."""
+"""Objective of an alignment: contrast of the warped events and its gradient, for given theta."""
 
 from dataclasses import dataclass, field, replace
 
@@ -7,9 +7,9 @@ import numpy as np
 from evcrisp.contrast import ContrastMap, channel_weights
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats
-from evcrisp.motion import PreparedWarp
 from evcrisp.objectives import Normalized, Objective
-from evcrisp.search.buffers import Workspace
+from evcrisp.search.buffers import MapBuffers
+from evcrisp.search.contrast_engine import BlurredMap, ContrastEngine
 from evcrisp.search.window_data import WindowData
 
 
@@ -22,16 +22,16 @@ class Alignment:
     data : WindowData
         The events.
     contrast : ContrastMap
-        How the map is made.
+        Recipe of the map.
     objective : Objective
-        How sharp it is; the sum over both maps if there are two, each per event of its own where the
-        objective is a likelihood.
+        Sharpness of the map; the sum over both maps if there are two. A likelihood is taken per
+        event of each map.
     weight : ndarray, shape (n,), optional
-        What each event adds to the map; one each without it.
+        Weight of each event on the map; 1 by default.
     polarity : {"unsigned", "separate", "signed"}
         Which events go to which map; see :func:`evcrisp.contrast.channel_weights`.
-    workspace : Workspace, optional
-        Scratch, which alignments of one thread may share.
+    buffers : MapBuffers, optional
+        Arrays that several alignments may share.
     """
 
     data: WindowData
@@ -39,87 +39,68 @@ class Alignment:
     objective: Objective
     weight: Floats | None = None
     polarity: str = "unsigned"
-    workspace: Workspace = field(default_factory=Workspace, repr=False)
-    _channels: tuple[tuple[PreparedWarp, Floats], ...] = field(init=False, repr=False)
-    _shares: tuple[float, ...] = field(init=False, repr=False)  # what each channel counts
+    buffers: MapBuffers = field(default_factory=MapBuffers, repr=False)
+    _channels: tuple[tuple[float, ContrastEngine], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_signed(self.objective, self.polarity)
         weights = channel_weights(self.data.p, self.polarity, self.weight)
-        channels = tuple(_without_zeros(self.data.warp, weight) for weight in weights)
-        object.__setattr__(self, "_channels", channels)
-        object.__setattr__(self, "_shares", self._shares_of([float(w.sum()) for w in weights]))
+        factors = self._channel_factors([float(weight.sum()) for weight in weights])
+        channels = zip(factors, map(self._engine, weights), strict=True)
+        object.__setattr__(self, "_channels", tuple(channels))
 
     def iwe(self, theta: Floats) -> Floats:
-        """Return the contrast map at ``theta``; the sum of both where polarities are separate."""
+        """Return the contrast map at ``theta``; the sum of both if polarities are separate."""
         first, *others = self.maps(theta)
         return np.sum(others, axis=0) + first if others else first
 
     def maps(self, theta: Floats) -> tuple[Floats, ...]:
-        """Return the contrast map at ``theta``, or that of ON and that of OFF events."""
-        build, resolution = self.contrast.build, self.data.resolution
-        return tuple(build(*warp.warp(theta), w, resolution) for warp, w in self._channels)
+        """Return the contrast map at ``theta``, or one of ON and one of OFF events."""
+        return tuple(engine.build(theta).copy() for _, engine in self._channels)
 
     def value(self, theta: Floats) -> float:
         """Return the objective at ``theta``."""
         value = 0.0
-        for (warp, weight), share in zip(self._channels, self._shares, strict=True):
-            value += share * self.objective.value(self._voted(theta, warp, weight)[0])
+        for factor, engine in self._channels:
+            value += factor * self.objective.value(engine.build(theta))
         return value
 
     def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient at ``theta``, shape (m,)."""
         value, gradient = 0.0, np.zeros(len(self.data.warp.model.param_names))
-        for (warp, weight), share in zip(self._channels, self._shares, strict=True):
-            iwe, u, v = self._voted(theta, warp, weight)
-            # From here on the map holds the gradient with respect to itself, then to the votes.
+        for factor, engine in self._channels:
+            iwe = engine.build(theta)
+            # The gradient with respect to the map replaces the map.
             part, _ = self.objective.value_and_gradient(iwe, out=iwe)
-            self.contrast.blur(iwe, out=iwe)
-            slope_u = self.workspace.floats("slope_u", len(warp))
-            slope_v = self.workspace.floats("slope_v", len(warp))
-            self.contrast.slopes(iwe, u, v, slope_u, slope_v)
-            slope_u *= weight
-            slope_v *= weight
-            value += share * part
-            gradient += share * warp.pull_back(theta, slope_u, slope_v)
+            value += factor * part
+            gradient += factor * engine.pull_back(theta, iwe)
         return value, gradient / self.contrast.scale
 
     def normalized(self) -> "Alignment":
-        """Return the same with the objective as a multiple of what it is without motion."""
+        """Return the same with the objective divided by its value without motion."""
         still = self.value(np.zeros(len(self.data.warp.model.param_names)))
         return replace(self, objective=Normalized.by(self.objective, still))
 
-    def _shares_of(self, counts: list[float]) -> tuple[float, ...]:
-        """Return what each channel counts; 1 where all have as many events."""
+    def _channel_factors(self, counts: list[float]) -> tuple[float, ...]:
+        """Return the factor of each channel in the sum; 1 if all have equally many events."""
         if not self.objective.per_event or min(counts) <= 0.0:
             return (1.0,) * len(counts)
         mean = sum(counts) / len(counts)
         return tuple(mean / count for count in counts)
 
-    def _voted(
-        self, theta: Floats, warp: PreparedWarp, weight: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return the map of some events and their positions on it; all three are scratch."""
-        floats = self.workspace.floats
-        iwe = floats("iwe", *self.contrast.shape(self.data.resolution))
-        u, v = floats("u", len(warp)), floats("v", len(warp))
-        warp.fill(theta, u, v)
-        self.contrast.to_map(u, v, out=(u, v))
-        iwe.fill(0.0)
-        self.contrast.vote(u, v, weight, iwe)
-        return self.contrast.blur(iwe, out=iwe), u, v
+    def _engine(self, weight: Floats) -> ContrastEngine:
+        """Return the engine of one channel, without the events of weight 0."""
+        warp, kept = self.data.warp, np.flatnonzero(weight)
+        if kept.size < weight.size:
+            warp, weight = warp.subset(kept), weight[kept]
+        target = BlurredMap.of(self.contrast, self.data.resolution, weight)
+        return ContrastEngine(warp, target, self.buffers)
 
 
 def check_signed(objective: Objective, polarity: str) -> None:
-    """Raise a `ConfigError` for an objective that makes no sense on a map of ON minus OFF."""
+    """Raise a `ConfigError` if an objective does not accept a map of ON minus OFF events."""
     if polarity == "signed" and not objective.accepts_signed:
         raise ConfigError(
-            f"Objective {objective.name!r} needs counts, and a signed map has values below 0. "
-            "Use polarity 'unsigned' or 'separate', or the objective 'variance'."
+            f"Objective {objective.name!r} needs counts, and a signed map has values below 0.",
+            remedy="Use polarity 'unsigned' or 'separate', or the objective 'variance'.",
         )
-
-
-def _without_zeros(warp: PreparedWarp, weight: Floats) -> tuple[PreparedWarp, Floats]:
-    """Return the events that add something; the others have no gradient either."""
-    kept = np.flatnonzero(weight)
-    return (warp, weight) if kept.size == weight.size else (warp.subset(kept), weight[kept])

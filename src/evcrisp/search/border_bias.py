@@ -1,8 +1,8 @@
-"""The edge of the sensor: a sharp frame at rest that blurs with every motion.
+"""Contrast loss caused by the sensor border, and its correction.
 
-Events fill the view of the sensor. Warped with a motion, they fill a view with soft borders, so that
-contrast is lost whatever the scene shows, and the sharpest motion is found a little too slow. The
-loss is known, so it can be given back.
+Events fill the view of the sensor. Warped by a motion, they fill a view with blurred borders: the
+contrast falls for any scene, and its maximum lies at a motion that is slightly too slow. The loss
+is known, so an objective can add it back.
 """
 
 from dataclasses import dataclass
@@ -14,72 +14,73 @@ from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel
 from evcrisp.search.scaling import displacement_fields, displacement_rates
 
-_PER_SIDE = 8
-_BAND = 0.1  # of the width or height: what counts as near a border
+_PER_SIDE = 8  # segments of each side of the border
+_BAND = 0.1  # width of the band along a border in which events count as near, per sensor size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Frame:
-    r"""Loss of contrast at the border of the sensor, as a function of scaled parameters.
+class BorderBias:
+    r"""Loss of contrast at the sensor border, as a function of scaled parameters.
 
     A border that moves by e px within the window becomes a ramp of that width around its middle
-    place: the square of a ramp sums up to e / 3 where a sharp border leaves e / 2. So the log of the
-    sum of squares of a map with evenly spread content loses
+    position. The square of a ramp sums to e / 3, that of a sharp border to e / 2. So the log of the
+    sum of squares of a map with evenly spread content falls by
     :math:`\frac{1}{6 A} \oint |e_n| \, ds` for a view of area A.
     """
 
-    rows: Floats  # (k, m): movement of pieces of the border across it, px per unit of u
-    share: Floats  # (k,): loss per px of movement
+    rows: Floats  # (k, m): displacement of border segments along their normal, px per unit of u
+    loss_per_px: Floats  # (k,): loss per px of displacement
 
     @classmethod
-    def of(cls, model: MotionModel, resolution: tuple[int, int]) -> "Frame":
-        """Return the frame of a sensor under a model."""
-        return _frame(model, resolution)
+    def of(cls, model: MotionModel, resolution: tuple[int, int]) -> "BorderBias":
+        """Return the bias of a model on a sensor."""
+        return _border_bias(model, resolution)
 
     def loss(
         self, scaled: Floats, softness_px: float, density: Floats | None = None
     ) -> tuple[float, Floats]:
-        """Return the loss at ``u`` and its gradient, shape (m,).
+        """Return the loss at ``scaled`` and its gradient, shape (m,).
 
         Parameters
         ----------
         scaled : ndarray, shape (m,)
-            Parameters as `Scaling` makes them.
+            Scaled parameters; see `Scaling`.
         softness_px : float, px
-            Sigma of the map's kernel; movements below it lose nothing yet.
+            Sigma of the kernel of the map; smaller displacements lose nothing.
         density : ndarray, shape (4,), optional
-            How full the view is at its upper, lower, left and right border; 1 where not given.
+            Relative event density at the upper, lower, left and right border; 1 by default.
         """
-        share = self.share if density is None else self.share * np.repeat(density, _PER_SIDE)
+        rate = self.loss_per_px
+        rate = rate if density is None else rate * np.repeat(density, _PER_SIDE)
         moved = self.rows @ scaled
         soft = 2.0 * softness_px
         size = np.sqrt(moved * moved + soft * soft)
-        return float(share @ (size - soft)), (share * moved / size) @ self.rows
+        return float(rate @ (size - soft)), (rate * moved / size) @ self.rows
 
 
 def border_density(x: Floats, y: Floats, resolution: tuple[int, int]) -> Floats:
-    """Return the density of events near each border relative to the mean, at most 1, shape (4,).
+    """Return the event density near each border relative to the mean, at most 1, shape (4,).
 
     The order is upper, lower, left, right. A scene that does not reach a border loses nothing there.
     """
     from evcrisp.kernels.search.array_ops import count_at_ends
 
     counts = []
-    for places, size in zip((y, x), reversed(resolution), strict=True):
-        counts += count_at_ends(places, _BAND * size, (1.0 - _BAND) * size)
+    for positions, size in zip((y, x), reversed(resolution), strict=True):
+        counts += count_at_ends(positions, _BAND * size, (1.0 - _BAND) * size)
     return np.minimum(np.array(counts) / (_BAND * max(x.size, 1)), 1.0)
 
 
 @lru_cache(maxsize=64)
-def _frame(model: MotionModel, resolution: tuple[int, int]) -> Frame:
+def _border_bias(model: MotionModel, resolution: tuple[int, int]) -> BorderBias:
     right, bottom = resolution[0] - 0.5, resolution[1] - 0.5
     steps = (np.arange(_PER_SIDE) + 0.5) / _PER_SIDE
     across, down = -0.5 + steps * resolution[0], -0.5 + steps * resolution[1]
     low, high_x, high_y = (np.full(_PER_SIDE, v) for v in (-0.5, right, bottom))
-    # Above, below, left, right; the normal of a side points along y or x.
+    # Upper, lower, left, right; the normal of a side points along y or x.
     along_x, _ = displacement_fields(model, np.concatenate((low, high_x)), np.tile(down, 2))
     _, along_y = displacement_fields(model, np.tile(across, 2), np.concatenate((low, high_y)))
     rows = np.concatenate((along_y, along_x)) @ np.linalg.inv(displacement_rates(model, resolution))
-    # Each piece of a horizontal side has the share (width / pieces) / (6 width height) of the loss.
-    share = np.repeat([1.0 / (6.0 * resolution[1]), 1.0 / (6.0 * resolution[0])], 2 * _PER_SIDE)
-    return Frame(rows, share / _PER_SIDE)
+    # A segment of a horizontal side has length width / segments: loss (length) / (6 width height).
+    rate = np.repeat([1.0 / (6.0 * resolution[1]), 1.0 / (6.0 * resolution[0])], 2 * _PER_SIDE)
+    return BorderBias(rows, rate / _PER_SIDE)

@@ -1,8 +1,8 @@
-"""Arrays that are used again from evaluation to evaluation."""
+"""Arrays that are reused from evaluation to evaluation."""
 
 import math
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,47 @@ from numpy.typing import NDArray
 from evcrisp.core.types import Floats
 
 
-class Workspace:
-    """Scratch arrays by name, kept for the next call; every thread has its own.
+class MapBuffers(threading.local):
+    """Arrays of one evaluation of a contrast map; every thread has its own.
 
-    A new array of a megabyte costs more than a blur of it, because its memory is fetched from
-    the system page by page.
+    A new array of a megabyte costs more than a blur of it, because its memory is mapped page by
+    page. Copies and pickles start empty.
     """
+
+    maps: ClassVar[tuple[str, ...]] = ("image",)  # names of arrays of the shape of the map
+    columns: ClassVar[tuple[str, ...]] = ("x", "y", "slope_x", "slope_y")  # one number per event
+
+    image: Floats  # (h, w)
+    x: Floats  # (n,) positions
+    y: Floats
+    slope_x: Floats  # (n,) derivatives by position
+    slope_y: Floats
+
+    def __init__(self) -> None:
+        for name in self.maps + self.columns:
+            setattr(self, name, np.empty((0, 0) if name in self.maps else 0))
+
+    def __reduce__(self) -> tuple[type["MapBuffers"], tuple[()]]:
+        return type(self), ()
+
+    def fit(self, shape: tuple[int, int], n_events: int) -> None:
+        """Resize all arrays; memory that suffices is kept, and its content is arbitrary."""
+        if self.image.shape != shape:
+            for name in self.maps:
+                setattr(self, name, _resized(getattr(self, name), math.prod(shape)).reshape(shape))
+        if self.x.size != n_events:
+            for name in self.columns:
+                setattr(self, name, _resized(getattr(self, name), n_events))
+
+
+def _resized(array: Floats, size: int) -> Floats:
+    """Return a view of ``size`` elements of the memory of an array, or new memory."""
+    memory = array if array.base is None else array.base
+    return memory.reshape(-1)[:size] if memory.size >= size else np.empty(size)
+
+
+class Workspace:
+    """Buffers by name; every thread has its own."""
 
     __slots__ = ("_local",)
 
@@ -23,18 +58,17 @@ class Workspace:
         self._local = threading.local()
 
     def __reduce__(self) -> tuple[type["Workspace"], tuple[()]]:
-        """Copy and pickle none of the arrays."""
         return Workspace, ()
 
     def array(self, name: str, dtype: type, *shape: int) -> NDArray[Any]:
-        """Return the array of that name and kind in any shape; what is in it is arbitrary."""
+        """Return the buffer of that name and type in any shape; its content is arbitrary."""
         try:
             views: dict[tuple[str, type], NDArray[Any]] = self._local.views
         except AttributeError:
             views = self._local.views = {}
             self._local.rows = {}
         view = views.get((name, dtype))
-        # Windows of as many events as the one before are common.
+        # Consecutive windows often have equal sizes.
         if view is None or view.shape != shape:
             view = views[name, dtype] = self._row(name, dtype, math.prod(shape)).reshape(shape)
         return view
@@ -45,7 +79,3 @@ class Workspace:
         if row is None or row.size < size:
             row = rows[name, dtype] = np.empty(size, dtype)
         return row[:size]
-
-    def floats(self, name: str, *shape: int) -> Floats:
-        """Return one of float64."""
-        return self.array(name, np.float64, *shape)

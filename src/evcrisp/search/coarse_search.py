@@ -1,4 +1,4 @@
-"""The coarse map of a window: where a cold search begins, and where a warm one is checked."""
+"""Coarse level of the search: starts for a cold search, and the check of a warm start."""
 
 import math
 
@@ -6,50 +6,52 @@ import numpy as np
 
 from evcrisp.core.types import Floats
 from evcrisp.search.config import SearchConfig
-from evcrisp.search.multiscale_objective import Level, Problem
+from evcrisp.search.multiscale_objective import LevelObjective, SearchProblem
 from evcrisp.search.scaling import main_directions
 
-#: Largest displacement that is expected: a share of the larger side of the sensor, and at most so much.
+#: Default bound on the displacement: a share of the larger side of the sensor, at most 100 px.
 _BOUND_SHARE, _BOUND_PX = 0.18, 100.0
 
-#: Pixels of the coarsest map for which `SearchConfig.coarse_events` is meant.
-_USUAL_PIXELS = 346 * 260 / 8**2
+#: Number of pixels of the coarsest map to which `SearchConfig.coarse_events` refers.
+_REFERENCE_PIXELS = 346 * 260 / 8**2
 
 
 def coarse_scale(resolution: tuple[int, int]) -> int:
     """Return the scale of the coarsest map: 8 for 346 x 260, more for large sensors.
 
-    The width of the hill grows with the scale, but fine texture vanishes: the scale grows slower
-    than the sensor.
+    The maximum of the contrast widens with the scale, but fine texture vanishes: the scale grows
+    slower than the sensor.
     """
     relative = max(resolution[0] / 346.0, resolution[1] / 260.0)
     return 2 ** min(max(round(math.log2(8.0 * min(relative, math.sqrt(relative)))), 1), 5)
 
 
-def bound_px(problem: Problem, config: SearchConfig) -> float:
-    """Return the largest displacement within the window that a cold search expects."""
+def bound_px(problem: SearchProblem, config: SearchConfig) -> float:
+    """Return the bound on the displacement within the window for a cold search."""
     if config.bound_px is not None:
         return config.bound_px
     return min(_BOUND_SHARE * max(problem.resolution), _BOUND_PX)
 
 
-def coarse_level(problem: Problem, config: SearchConfig, *, share: float = 1.0) -> Level:
-    """Return the coarsest level, wide enough for motions up to the bound, with a share of its events."""
+def coarse_level(
+    problem: SearchProblem, config: SearchConfig, *, share: float = 1.0
+) -> LevelObjective:
+    """Return the coarsest level, for motions up to the bound, with a share of its events."""
     scale = max(coarse_scale(problem.resolution), config.finest_scale)
-    # As many events per pixel of the map on every sensor.
+    # Equally many events per pixel of the map on every sensor.
     pixels = problem.resolution[0] * problem.resolution[1] / scale**2
-    return Level.around(
+    return LevelObjective.around(
         problem,
         np.zeros(len(problem.scaling.forward)),
         scale=scale,
-        n_events=round(share * config.coarse_events * max(1.0, pixels / _USUAL_PIXELS)),
+        n_events=round(share * config.coarse_events * max(1.0, pixels / _REFERENCE_PIXELS)),
         margin_px=0.5 * bound_px(problem, config) + 2.0 * scale,
     )
 
 
-def promising(level: Level, bound_px: float) -> tuple[list[Floats], int]:
-    """Return the one or two most promising motions, and how many were looked at."""
-    directions = main_directions(level.warp.model, level.problem.resolution)
+def best_starts(level: LevelObjective, bound_px: float) -> tuple[list[Floats], int]:
+    """Return the best one or two starts of a grid, and the number of evaluations."""
+    directions = main_directions(level.problem.warp.model, level.problem.resolution)
     step = 3.0 * level.scale
     reach = max(1, round(bound_px / step - 0.25))
     ticks = step * np.arange(-reach, reach + 1)
@@ -61,10 +63,10 @@ def promising(level: Level, bound_px: float) -> tuple[list[Floats], int]:
     order = np.argsort(-values, kind="stable")
     best = points[order[0]]
     starts = [best]
-    # A second hill counts if it is nearly as high as the first, compared with the plain around.
-    worth = values[order[0]] - 0.3 * (values[order[0]] - np.median(values))
+    # A second start counts if its value is close to the best, relative to the median.
+    threshold = values[order[0]] - 0.3 * (values[order[0]] - np.median(values))
     for k in order[1:]:
-        if values[k] < worth:
+        if values[k] < threshold:
             break
         if float(np.sum((points[k] - best) ** 2)) > (1.6 * step) ** 2:
             starts.append(points[k])
@@ -72,15 +74,15 @@ def promising(level: Level, bound_px: float) -> tuple[list[Floats], int]:
     n_eval = len(points)
     for i, start in enumerate(starts):
         for row in directions[2:]:
-            tries = [start + tick * row for tick in (0.0, -step, step, -2.0 * step, 2.0 * step)]
-            start = tries[int(np.argmax([level.value(point) for point in tries]))]
-            n_eval += len(tries)
+            trials = [start + tick * row for tick in (0.0, -step, step, -2.0 * step, 2.0 * step)]
+            start = trials[int(np.argmax([level.value(point) for point in trials]))]
+            n_eval += len(trials)
         starts[i] = start
     return starts, n_eval
 
 
-def rivals_of(problem: Problem, scaled: Floats, scale: int) -> list[Floats]:
-    """Return motions that must not be sharper than the one found: around it, and none at all."""
+def alternatives(problem: SearchProblem, scaled: Floats, scale: int) -> list[Floats]:
+    """Return motions that must not be sharper than a warm start: its neighbors, and no motion."""
     step = 2.0 * scale
     directions = main_directions(problem.warp.model, problem.resolution)
     around = [scaled + sign * step * row for row in directions for sign in (-1.0, 1.0)]

@@ -1,8 +1,8 @@
-"""Keep a motion from shrinking the image to a few pixels, which contrast alone would reward.
+"""Penalty that prevents event collapse, by a bound on the change of area.
 
-Zoom, similarity, affine and homography can pile all events onto few pixels (event collapse). The
-guard bounds how much the area changes within a window, anywhere on the sensor. Translations do not
-change it, and rotations keep the angles between rays: nothing bounds them.
+Zoom, similarity, affine and homography can gather all events on a few pixels, which maximizes the
+contrast. The penalty bounds the change of area within a window, anywhere on the sensor.
+Translations and rotations cannot collapse and have no bound.
 """
 
 import math
@@ -13,49 +13,54 @@ import numpy as np
 
 from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel
-from evcrisp.search.scaling import Scaling, displacement_fields, displacement_rates
+from evcrisp.search.scaling import (
+    Scaling,
+    displacement_fields,
+    displacement_rates,
+    sensor_points,
+)
 
-#: Largest change of log area within a window: an object may grow by 35 % in width.
+#: Bound on the change of log area within a window: an object may grow by 35 % in width.
 MAX_LOG_AREA = 0.6
 
-_STIFFNESS = 100.0  # of the wall behind the bound
+_STIFFNESS = 100.0  # factor of the squared excess over the bound
 
-#: What comes so near to the bound was stopped by it.
-_AT_WALL = 0.98
+#: A change above this share of the bound was stopped by the penalty.
+_AT_BOUND = 0.98
 
-#: The bound holds to first order; a motion whose area changes by so many times as much has collapsed.
+#: The penalty bounds the change to first order; above 1.1 times the bound, a motion has collapsed.
 _EXCESS = 1.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Guard:
-    """A bound on the change of area, as a wall that a solver runs into softly.
+class CollapsePenalty:
+    """Quadratic penalty on the change of log area above a bound.
 
-    ``rows @ u`` is the change of log area at some points of the sensor, to first order.
+    The change is ``rows @ u`` at some points of the sensor, to first order.
     """
 
     rows: Floats  # (k, m)
     bound: float
-    reach: float  # px; no shorter u comes near the bound
+    free_px: float  # scaled parameters u of at most this length are within the bound
 
     @classmethod
     def of(
         cls, model: MotionModel, resolution: tuple[int, int], bound: float = MAX_LOG_AREA
-    ) -> "Guard":
-        """Return the guard of a model on a sensor, for parameters as `Scaling` makes them."""
+    ) -> "CollapsePenalty":
+        """Return the penalty of a model on a sensor, for scaled parameters; see `Scaling`."""
         if not model.can_collapse:
             return cls(np.zeros((0, len(model.param_names))), math.inf, math.inf)
         rows, steepest = _growth_rows(model, resolution)
         return cls(rows, bound, bound / max(steepest, 1e-12))
 
-    def penalty(self, scaled: Floats) -> tuple[float, Floats]:
-        """Return what to subtract from an objective, and its gradient; zero within the bound."""
-        if float(scaled @ scaled) <= self.reach * self.reach:
+    def value_and_gradient(self, scaled: Floats) -> tuple[float, Floats]:
+        """Return the penalty, to be subtracted from an objective, and its gradient."""
+        if float(scaled @ scaled) <= self.free_px * self.free_px:
             return 0.0, np.zeros(scaled.size)
         change = self.rows @ scaled
         excess = np.maximum(np.abs(change) - self.bound, 0.0)
-        pull = 2.0 * _STIFFNESS * excess * np.sign(change)
-        return _STIFFNESS * float(excess @ excess), pull @ self.rows
+        slope = 2.0 * _STIFFNESS * excess * np.sign(change)
+        return _STIFFNESS * float(excess @ excess), slope @ self.rows
 
 
 def has_collapsed(
@@ -65,18 +70,18 @@ def has_collapsed(
     span_s: float,
     bound: float = MAX_LOG_AREA,
 ) -> bool:
-    """Return whether a motion lies at or behind the wall, for events that span some time.
+    """Return whether a motion reaches the bound, for events that span ``span_s``.
 
-    What ends at the wall would have gone on without it.
+    A solver that ends at the bound would go on without it.
     """
     if not model.can_collapse:
         return False
-    guard = Guard.of(model, resolution, bound)
+    penalty = CollapsePenalty.of(model, resolution, bound)
     scaled = Scaling.of(model, resolution, span_s).scaled(theta)
-    if float(scaled @ scaled) < (0.5 * guard.reach) ** 2:
-        return False  # too small a motion to change areas by that much
-    change = float(np.abs(guard.rows @ scaled).max())
-    if change > _AT_WALL * bound:
+    if float(scaled @ scaled) < (0.5 * penalty.free_px) ** 2:
+        return False
+    change = float(np.abs(penalty.rows @ scaled).max())
+    if change > _AT_BOUND * bound:
         return True
     return log_area_change(model, theta, resolution, span_s) > _EXCESS * bound
 
@@ -84,10 +89,9 @@ def has_collapsed(
 def log_area_change(
     model: MotionModel, theta: Floats, resolution: tuple[int, int], duration_s: float
 ) -> float:
-    """Return the largest change of log area over a window and the sensor; inf if it folds.
+    """Return the largest change of log area over a window and the sensor; inf for a fold.
 
-    The warp of any time to the middle is a homography H, whose area factor is
-    ``det H / depth**3`` at a point of that depth.
+    The warp is a homography H, whose area factor is ``det H / depth**3`` at a point.
 
     Examples
     --------
@@ -95,9 +99,8 @@ def log_area_change(
     >>> round(log_area_change(Zoom((50.0, 40.0)), np.array([2.0]), (101, 81), 0.1), 6)
     0.4
     """
-    width, height = resolution
-    x, y = np.meshgrid(np.linspace(0.0, width - 1.0, 3), np.linspace(0.0, height - 1.0, 3))
-    points = np.stack((x.ravel(), y.ravel(), np.ones(x.size)))
+    x, y = sensor_points(resolution, 3)
+    points = np.stack((x, y, np.ones(x.size)))
     logs = []
     for dt in (-0.5 * duration_s, 0.5 * duration_s):
         matrix = model.matrix(theta, dt)
@@ -111,13 +114,8 @@ def log_area_change(
 
 @lru_cache(maxsize=64)
 def _growth_rows(model: MotionModel, resolution: tuple[int, int]) -> tuple[Floats, float]:
-    """Return the divergence of the displacement at nine points, per unit of ``u``, and its largest.
-
-    The first has shape (9, m).
-    """
-    width, height = resolution
-    x, y = np.meshgrid(np.linspace(0.0, width - 1.0, 3), np.linspace(0.0, height - 1.0, 3))
-    x, y = x.ravel(), y.ravel()
+    """Return the divergence of the displacement per unit of ``u``, shape (9, m), and its norm."""
+    x, y = sensor_points(resolution, 3)
     left, right = displacement_fields(model, x - 0.5, y), displacement_fields(model, x + 0.5, y)
     above, below = displacement_fields(model, x, y - 0.5), displacement_fields(model, x, y + 0.5)
     divergence = (right[0] - left[0]) + (below[1] - above[1])

@@ -1,13 +1,13 @@
-r"""How fast contrast falls around the sharpest motion, told by the aligned map alone.
+r"""Curvature of the contrast at its maximum, from the structure tensor of the aligned map.
 
-A wrong displacement of u px within the window smears the map M along u: its events come at all times
-of the window alike, so that their places spread with a variance of u^2 / 12. The log of the sum of
-squares then has the second derivatives
+An error of u px in the displacement blurs the map M along u: the events are spread evenly over the
+window, so their positions spread with variance u^2 / 12. The log of the sum of squares then has the
+second derivatives
 
 .. math:: -\frac{1}{6} \frac{\sum (\nabla M) (\nabla M)^T}{\sum M^2}
 
-for a translation, and for other models the same with the displacement that each parameter makes at
-a pixel. A search that knows them finds the top in a step or two.
+for a translation. For other models the gradient is projected on the displacement per parameter at
+each pixel. With this curvature, a solver converges in one or two steps.
 """
 
 from functools import lru_cache
@@ -18,26 +18,27 @@ from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel
 from evcrisp.search.scaling import displacement_fields, displacement_rates
 
-#: Side of the tiles over which a displacement is taken as even, px of the sensor.
+#: Side of the tiles in which the displacement counts as constant, px of the sensor.
 _TILE_PX = 32
 
-#: Differences between pixels are smaller than slopes. Measured with scenes of all models on the finest map:
-#: with it, a step goes 0.8 to 1.1 of the way on average, less the more noise there is.
-_STEEPER = 1.15
+#: Differences between pixels underestimate slopes. Measured with scenes of all models on the finest
+#: map: with this factor, a step covers 0.8 to 1.1 of the distance to the maximum on average, less
+#: with more noise.
+_SLOPE_FACTOR = 1.15
 
-#: What a lone event adds to the squared differences along an axis, on average over its places.
-_ALONE = 0.3665
+#: Squared differences along an axis caused by an isolated event, averaged over its subpixel position.
+_ISOLATED_ENERGY = 0.3665
 
-#: Share of that which does not count: no motion smears a lone event, but few are quite alone.
-_UNMOVED = 0.3
+#: Share of it to subtract: no motion blurs an isolated event, but few events are fully isolated.
+_ISOLATED_SHARE = 0.3
 
-#: Curvature along sharp lines, times the square of the scale: 1 px of displacement within a window loses
-#: 1 / 24 of the contrast at a sigma of 1 px.
-USUAL = 1.0 / 12.0
+#: Curvature along sharp lines, times the square of the scale: a displacement of 1 px within a window
+#: loses 1 / 24 of the contrast at a sigma of 1 px.
+TYPICAL_CURVATURE = 1.0 / 12.0
 
-#: Least curvature along any direction, as a share of the largest one: along stripes nothing tells the
-#: motion, and a search shall not run there. And over the usual one, for maps that show nothing at all.
-_LEAST, _LEAST_AT_ALL = 0.2, 0.05
+#: Lower bound on the curvature in any direction, relative to the largest: motion along stripes is
+#: unobservable, so steps there are limited. And relative to `TYPICAL_CURVATURE`, for empty maps.
+_MIN_RELATIVE, _MIN_TYPICAL = 0.2, 0.05
 
 
 def inverse_curvature(
@@ -50,41 +51,40 @@ def inverse_curvature(
     *,
     least: float = 0.0,
 ) -> Floats:
-    """Return the inverse of minus the second derivatives by scaled parameters, shape (m, m).
+    """Return the inverse of minus the second derivatives in scaled parameters, shape (m, m).
 
     Parameters
     ----------
     image : ndarray, shape (h, w)
-        Map of the warped events, voted by quadratic B-splines.
+        Map of the warped events, with quadratic B-splines as footprints.
     origin_px : (float, float), px of the sensor
-        Where its first pixel lies.
+        Position of its first pixel.
     scale : int
         Pixels of the sensor per pixel of the map.
     n_events : int
-        Events that were moved.
-    model : MotionModel
-        How they were moved.
-    resolution : (int, int)
-        Size of the sensor.
+        Number of events on the map.
+    model, resolution : MotionModel, (int, int)
+        Motion model and sensor.
     least : float
-        Least curvature along any direction, over the usual one: 1 keeps steps from being long
-        where noise makes the hill flat.
+        Lower bound on the curvature, relative to `TYPICAL_CURVATURE`: 1 prevents long steps where
+        noise flattens the objective.
     """
-    from evcrisp.kernels.search.structure_tensor import add_bends
+    from evcrisp.kernels.search.structure_tensor import structure_tensor
 
     tile = max(_TILE_PX // scale, 1)
     height, width = image.shape
     along = _displacements(
         model, resolution, origin_px, tile * scale, -(-height // tile), -(-width // tile)
     )
-    bends = np.empty((along[0].shape[-1],) * 2)
-    steep, square = add_bends(image, tile, *along, bends)
-    # Lone events make up to all of a map of noise.
-    alone = min(2.0 * _ALONE * n_events / max(steep, 1e-30), 1.0)
-    bends *= _STEEPER * (1.0 - _UNMOVED * alone) / (6.0 * scale * scale * max(square, 1e-30))
-    values, axes = np.linalg.eigh(bends)
-    floor = max(least, _LEAST_AT_ALL) * USUAL / (scale * scale)
-    values = np.maximum(values, max(floor, _LEAST * float(values[-1])))
+    tensor = np.empty((along[0].shape[-1],) * 2)
+    energy, square = structure_tensor(image, tile, *along, tensor)
+    # On a map of noise, all events may be isolated.
+    isolated = min(2.0 * _ISOLATED_ENERGY * n_events / max(energy, 1e-30), 1.0)
+    factor = _SLOPE_FACTOR * (1.0 - _ISOLATED_SHARE * isolated)
+    tensor *= factor / (6.0 * scale * scale * max(square, 1e-30))
+    values, axes = np.linalg.eigh(tensor)
+    floor = max(least, _MIN_TYPICAL) * TYPICAL_CURVATURE / (scale * scale)
+    values = np.maximum(values, max(floor, _MIN_RELATIVE * float(values[-1])))
     return (axes / values) @ axes.T
 
 
@@ -97,9 +97,9 @@ def _displacements(
     n_down: int,
     n_across: int,
 ) -> tuple[Floats, Floats]:
-    """Return how far the middle of every tile moves per unit of each scaled parameter, px.
+    """Return the displacement of each tile center along x and y per unit of each parameter, px.
 
-    Two arrays of shape (n_down, n_across, m), along x and along y.
+    Both arrays have shape (n_down, n_across, m).
     """
     x, y = np.meshgrid(
         origin_px[0] + tile_px * (np.arange(n_across) + 0.5),

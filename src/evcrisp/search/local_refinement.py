@@ -1,4 +1,4 @@
-"""Climb the contrast of a window with any objective and any solver."""
+"""Local refinement of a motion with any objective and any solver."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,30 +8,30 @@ import numpy as np
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.optimize import Function, Solver, SolverResult
-from evcrisp.search.collapse_penalty import MAX_LOG_AREA, Guard, has_collapsed
+from evcrisp.search.collapse_penalty import MAX_LOG_AREA, CollapsePenalty, has_collapsed
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.search import MIN_EVENTS
 from evcrisp.search.window_data import WindowData
 
 
 def window_scaling(data: WindowData) -> Scaling:
-    """Return parameters in which 1 is 1 px of displacement from the first to the last event."""
-    return Scaling.of(data.warp.model, data.resolution, span_s(data))
+    """Return the scaling for the time from the first to the last event."""
+    return Scaling.of(data.warp.model, data.resolution, _span_s(data))
 
 
-def span_s(data: WindowData) -> float:
+def at_collapse_bound(data: WindowData, theta: Floats, max_log_area: float) -> bool:
+    """Return whether a motion of these events reaches the collapse bound; see `has_collapsed`."""
+    return has_collapsed(data.warp.model, theta, data.resolution, _span_s(data), max_log_area)
+
+
+def _span_s(data: WindowData) -> float:
     """Return the time from the first to the last event; 0 without events."""
     dt = data.warp.dt
     return float(dt.max() - dt.min()) if dt.size else 0.0
 
 
-def is_at_wall(data: WindowData, theta: Floats, max_log_area: float) -> bool:
-    """Return whether a motion of these events lies at or behind the wall; see `has_collapsed`."""
-    return has_collapsed(data.warp.model, theta, data.resolution, span_s(data), max_log_area)
-
-
-class Sharpness(Protocol):
-    """How sharp the events of a window are at a motion: an alignment, or several at once."""
+class MotionObjective(Protocol):
+    """Sharpness of a window as a function of theta, such as an `Alignment`."""
 
     def value(self, theta: Floats) -> float:
         """Return the objective at ``theta``; larger is sharper."""
@@ -43,78 +43,78 @@ class Sharpness(Protocol):
 
 
 def scaled_function(
-    sharpness: Sharpness,
+    objective: MotionObjective,
     data: WindowData,
     scaling: Scaling,
     *,
     needs_gradient: bool,
     max_log_area: float = MAX_LOG_AREA,
 ) -> Function:
-    """Return the objective as a function of scaled parameters, in units of its value at rest.
+    """Return an objective of scaled parameters, minus the collapse penalty.
 
-    The wall of the guard is subtracted.
+    It is normalized by its value without motion.
     """
-    guard = Guard.of(data.warp.model, data.resolution, max_log_area)
-    unit = abs(sharpness.value(np.zeros(len(data.warp.model.param_names)))) or 1.0
+    collapse = CollapsePenalty.of(data.warp.model, data.resolution, max_log_area)
+    unit = abs(objective.value(np.zeros(len(data.warp.model.param_names)))) or 1.0
 
     def fun(scaled: Floats) -> tuple[float, Floats | None]:
-        wall, push = guard.penalty(scaled)
+        penalty, slope = collapse.value_and_gradient(scaled)
         theta = scaling.theta(scaled)
         if not needs_gradient:
-            return sharpness.value(theta) / unit - wall, None
-        value, gradient = sharpness.value_and_gradient(theta)
-        return value / unit - wall, scaling.gradient(gradient) / unit - push
+            return objective.value(theta) / unit - penalty, None
+        value, gradient = objective.value_and_gradient(theta)
+        return value / unit - penalty, scaling.gradient(gradient) / unit - slope
 
     return fun
 
 
-def polish(
+def refine(
     data: WindowData,
     theta: Floats,
-    sharpnesses: Sequence[Sharpness],
+    objectives: Sequence[MotionObjective],
     solver: Solver,
     max_log_area: float = MAX_LOG_AREA,
 ) -> SolverResult:
-    """Climb from ``theta`` on one contrast map after the other.
+    """Maximize one objective after the other, each from the result of the previous one.
 
     Parameters
     ----------
     data : WindowData
         The events.
     theta : ndarray, shape (m,)
-        Where to start.
-    sharpnesses : sequence of Sharpness
-        What to climb, one after the other: the same events on maps with less and less blur.
+        Start.
+    objectives : sequence of MotionObjective
+        Objectives in order, such as the same events on maps with less and less blur.
     solver : Solver
-        How to climb.
+        The solver.
     max_log_area : float
-        Bound on the change of log area; see `Guard`.
+        Bound on the change of log area; see `CollapsePenalty`.
 
     Returns
     -------
     SolverResult
-        ``theta`` in the units of the model; ``value`` is that of the objective on the last map.
+        ``theta`` in the units of the model; ``value`` is that of the last objective.
     """
     scaling = window_scaling(data)
     scaled, n_eval, status = scaling.scaled(theta), 0, Status.CONVERGED
-    for sharpness in sharpnesses:
+    for objective in objectives:
         fun = scaled_function(
-            sharpness, data, scaling,
+            objective, data, scaling,
             needs_gradient=solver.needs_gradient, max_log_area=max_log_area,
         )  # fmt: skip
         end = solver.maximize(fun, scaled)
         scaled, status = end.theta, end.status
         n_eval += end.n_eval
-    found, last = scaling.theta(scaled), sharpnesses[-1]
-    if is_at_wall(data, found, max_log_area):
+    found = scaling.theta(scaled)
+    if at_collapse_bound(data, found, max_log_area):
         status = Status.COLLAPSED
     elif _n_in_view(data, found) < MIN_EVENTS:
         status = Status.OUTSIDE
-    return SolverResult(found, last.value(found), n_eval, status)
+    return SolverResult(found, objectives[-1].value(found), n_eval, status)
 
 
 def _n_in_view(data: WindowData, theta: Floats) -> int:
-    """Return how many events a motion leaves where the sensor is."""
+    """Return the number of warped events on the sensor."""
     x, y = data.warp.warp(theta)
     width, height = data.resolution
     return int(np.count_nonzero((x >= 0.0) & (x < width) & (y >= 0.0) & (y < height)))

@@ -1,4 +1,4 @@
-"""Alignment judged at several reference times at once."""
+"""Alignment with several reference times."""
 
 from dataclasses import dataclass, replace
 
@@ -11,11 +11,11 @@ from evcrisp.search.alignment import Alignment
 
 
 def check_positive(objective: Objective) -> None:
-    """Raise a `ConfigError` for an objective of which a harmonic mean makes no sense."""
+    """Raise a `ConfigError` if an objective can be negative: it has no harmonic mean."""
     if not objective.is_positive:
         raise ConfigError(
-            f"Several reference times need an objective of 0 or more; {objective.name!r} is below. "
-            "Use 'variance' or 'gradient_magnitude'."
+            f"Several reference times need an objective of 0 or more; {objective.name!r} is below.",
+            remedy="Use 'variance' or 'gradient_magnitude'.",
         )
 
 
@@ -25,18 +25,17 @@ class MultiReference:
 
     .. math:: F(\theta) = \Bigl(\sum_i s_i \frac{f_0}{f_i(\theta)}\Bigr)^{-1}, \qquad \sum_i s_i = 1
 
-    with the objective :math:`f_i` at reference time i and without motion, :math:`f_0`; eq. (23) of
+    with the objective :math:`f_i` at reference time i and :math:`f_0` without motion; eq. (23) of
     ``docs/theory/math.md``. A motion that gathers the events on a few pixels at one time scatters them
-    at another, and the harmonic mean goes by the worst. (The plain mean goes by the best, and
-    rewards a collapse.) Its largest value is where the usual loss, the sum of
-    :math:`f_0 / f_i`, is smallest.
+    at another. The harmonic mean is dominated by the worst time; the arithmetic mean, by the best,
+    would reward a collapse. Its maximum minimizes the usual loss, the sum of :math:`f_0 / f_i`.
 
     Attributes
     ----------
     parts : tuple of Alignment
-        One for each reference time, normalized.
+        Normalized alignment at each reference time.
     shares : tuple of float
-        What each of them counts, :math:`s_i`.
+        Their weights :math:`s_i`.
 
     References
     ----------
@@ -48,18 +47,18 @@ class MultiReference:
 
     @classmethod
     def of(cls, alignment: Alignment) -> "MultiReference":
-        """Take start, middle and end of the window, the middle twice as much."""
+        """Use start, middle and end of the window; the middle has twice the weight."""
         check_positive(alignment.objective)
         normal, half_s = alignment.normalized(), 0.5 * alignment.data.duration_s
         parts = tuple(replace(normal, data=normal.data.at(s)) for s in (-half_s, 0.0, half_s))
         return cls(parts, (0.25, 0.5, 0.25))
 
     def iwe(self, theta: Floats) -> Floats:
-        """Return the contrast map at the middle one of the reference times."""
+        """Return the contrast map at the middle reference time."""
         return self.parts[len(self.parts) // 2].iwe(theta)
 
     def value(self, theta: Floats) -> float:
-        """Return the mean at ``theta``; 1 without motion, 0 if nothing is left at one of the times."""
+        """Return the mean at ``theta``; 1 without motion, 0 if the objective is 0 at one time."""
         return self._mean([part.value(theta) for part in self.parts])
 
     def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:

@@ -1,141 +1,120 @@
-"""Sharpness of a window on one level of a resolution pyramid, as fast as it can be had.
+"""Objective of the search: sharpness of a window at one level of a resolution pyramid.
 
-A quadratic B-spline on a map of coarse pixels is a smooth kernel already (sigma half a pixel of the
-map): no blur follows, and the maps of coarse levels are small. The finest level, two pixels of the
-sensor for one of the map, has a sigma of 1 px.
+A quadratic B-spline on coarse pixels is a smooth kernel already, with a sigma of half a pixel of
+the map. No blur follows, and coarse maps are small. The finest level has 2 pixels of the sensor
+per pixel of the map, and so a sigma of 1 px.
 """
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.types import Floats
 from evcrisp.motion import PreparedWarp
-from evcrisp.search.border_bias import Frame
-from evcrisp.search.collapse_penalty import Guard
+from evcrisp.search.border_bias import BorderBias
+from evcrisp.search.buffers import MapBuffers
+from evcrisp.search.collapse_penalty import CollapsePenalty
+from evcrisp.search.contrast_engine import ContrastEngine, SplineMap
 from evcrisp.search.curvature import inverse_curvature
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.warped_extent import Limits, border_limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
-    """What all levels of a window share."""
+class SearchProblem:
+    """Data and constants that all levels of a window share."""
 
     warp: PreparedWarp
     resolution: tuple[int, int]
     scaling: Scaling
-    guard: Guard
-    frame: Frame
+    penalty: CollapsePenalty
+    border_bias: BorderBias
     span_s: float  # from the first to the last event
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Level:
-    """Log of the sum of squares of the contrast map, per event; a function for solvers.
+class LevelObjective:
+    """Log of the sum of squares of the contrast map per event, minus the collapse penalty."""
 
-    The guard's wall is subtracted. The arrays are scratch: every call fills them anew.
-    """
-
-    problem: Problem
-    warp: PreparedWarp
+    problem: SearchProblem
     scale: int  # pixels of the sensor per pixel of the map
-    shift: tuple[float, float]  # px of the map
-    image: Floats  # (h, w)
-    places: Floats  # (2, n)
-    cell: NDArray[np.int32]  # (n,)
-    inside: Floats  # (2, n)
-    slope: Floats  # (2, n)
+    engine: ContrastEngine
+    target: SplineMap
 
     @classmethod
     def around(
-        cls, problem: Problem, scaled: Floats, *, scale: int, n_events: int, margin_px: float
-    ) -> "Level":
-        """Return a level whose map holds the view at ``scaled``, and a margin around it.
+        cls, problem: SearchProblem, scaled: Floats, *, scale: int, n_events: int, margin_px: float
+    ) -> "LevelObjective":
+        """Return a level whose map holds the view at ``scaled`` and a margin around it.
 
-        Of more than ``n_events`` events, about that many are taken, spread evenly over time.
+        It uses about ``n_events`` events, evenly subsampled over time.
         """
-        warp = thinned(problem.warp, n_events)
+        warp = subsampled(problem.warp, n_events)
         first, last = float(problem.warp.dt[0]), float(problem.warp.dt[-1])
         theta, resolution = problem.scaling.theta(scaled), problem.resolution
-        across, down = border_limits(problem.warp.model, resolution, theta, first, last)
-        left, width = _extent(across, resolution[0], margin_px, scale)
-        top, height = _extent(down, resolution[1], margin_px, scale)
-        n = len(warp)
-        return cls(
-            problem,
-            warp,
-            scale,
-            (1.5 - left / scale, 1.5 - top / scale),
-            np.empty((height, width)),
-            np.empty((2, n)),
-            np.empty(n, np.int32),
-            np.empty((2, n)),
-            np.empty((2, n)),
-        )
+        limits_x, limits_y = border_limits(problem.warp.model, resolution, theta, first, last)
+        left, width = _extent(limits_x, resolution[0], margin_px, scale)
+        top, height = _extent(limits_y, resolution[1], margin_px, scale)
+        shift = 1.5 - left / scale, 1.5 - top / scale
+        target = SplineMap.of((height, width), scale, shift, len(warp))
+        return cls(problem, scale, ContrastEngine(warp, target, MapBuffers()), target)
 
     def value(self, scaled: Floats) -> float:
-        """Return the sharpness at ``scaled``; -inf if no event is on the map."""
-        total = self._built(self.problem.scaling.theta(scaled))
-        return self._value(total) - self.problem.guard.penalty(scaled)[0]
+        """Return the objective at ``scaled``; -inf if no event is on the map."""
+        total = self._sum_of_squares(self.problem.scaling.theta(scaled))
+        return self._log_contrast(total) - self.problem.penalty.value_and_gradient(scaled)[0]
 
     def __call__(self, scaled: Floats) -> tuple[float, Floats]:
-        """Return the sharpness and its gradient."""
-        from evcrisp.kernels.contrast import spline
-
+        """Return the objective and its gradient."""
         theta = self.problem.scaling.theta(scaled)
-        total = self._built(theta)
+        total = self._sum_of_squares(theta)
         if not total > 0.0:
             return -math.inf, np.zeros(scaled.size)
-        spline.slopes(self.cell, *self.inside, self.image, *self.slope)
-        pulled = self.problem.scaling.gradient(self.warp.pull_back(theta, *self.slope))
-        wall, push = self.problem.guard.penalty(scaled)
-        return self._value(total) - wall, pulled * (2.0 / (total * self.scale)) - push
+        pulled = self.engine.pull_back(theta, self.engine.buffers.image)
+        gradient = self.problem.scaling.gradient(pulled) * (2.0 / (total * self.scale))
+        penalty, slope = self.problem.penalty.value_and_gradient(scaled)
+        return self._log_contrast(total) - penalty, gradient - slope
 
     def inverse_curvature(self, least: float = 0.0) -> Floats:
-        """Return the inverse of minus the second derivatives where the level was last looked at."""
-        shift_x, shift_y = self.shift
+        """Return the inverse of minus the second derivatives at the last evaluation."""
+        shift_x, shift_y = self.target.shift
         origin_px = -shift_x * self.scale, -shift_y * self.scale
-        model, resolution = self.warp.model, self.problem.resolution
+        warp = self.engine.warp
         return inverse_curvature(
-            self.image, origin_px, self.scale, len(self.warp), model, resolution, least=least
-        )
+            self.engine.buffers.image, origin_px, self.scale, len(warp), warp.model,
+            self.problem.resolution, least=least,
+        )  # fmt: skip
 
-    def _built(self, theta: Floats) -> float:
-        """Fill the map; return its sum of squares."""
+    def _sum_of_squares(self, theta: Floats) -> float:
         from evcrisp.kernels.contrast import spline
 
-        self.warp.fill(theta, *self.places)
-        return spline.build(
-            *self.places, 1.0 / self.scale, *self.shift, self.cell, *self.inside, self.image
-        )
+        return spline.sum_of_squares(self.engine.build(theta))
 
-    def _value(self, total: float) -> float:
-        return math.log(total / len(self.warp)) if total > 0.0 else -math.inf
+    def _log_contrast(self, total: float) -> float:
+        return math.log(total / len(self.engine.warp)) if total > 0.0 else -math.inf
 
 
-def thinned(warp: PreparedWarp, n_events: int) -> PreparedWarp:
-    """Return about ``n_events`` of the events, one out of each stretch of equal length.
+def subsampled(warp: PreparedWarp, n_events: int) -> PreparedWarp:
+    """Return about ``n_events`` of the events, one from each interval of equal event count.
 
-    Not every k-th: cameras send events in bursts along rows, whose order must not matter.
+    Not every k-th event: cameras send events in bursts along rows, whose order must not matter.
     """
-    from evcrisp.kernels.search.subsample import thin
+    from evcrisp.kernels.search.subsample import subsample
 
-    stretch = round(len(warp) / max(n_events, 1))
-    if stretch < 2:
+    interval = round(len(warp) / max(n_events, 1))
+    if interval < 2:
         return warp
-    columns = tuple(np.empty(len(warp) // stretch) for _ in range(3))
-    thin(warp.x, warp.y, warp.dt, stretch, *columns)
+    columns = tuple(np.empty(len(warp) // interval) for _ in range(3))
+    subsample(warp.x, warp.y, warp.dt, interval, *columns)
     return warp.of(*columns)
 
 
 def _extent(limits: Limits, size: int, margin_px: float, scale: int) -> tuple[int, int]:
-    """Return the first position on a map along one axis, and how many pixels it needs."""
-    # A warp that throws events far away, or to no number at all, does not decide how large a map is.
+    """Return the first position on a map along one axis, and the number of its pixels."""
+    # Warps that move events far away, or to NaN, must not determine the size of a map.
     low, high = limits if math.isfinite(limits[0]) else (-math.inf, math.inf)
     low, high = (min(max(side, -0.5 * size), 1.5 * size) for side in (low, high))
-    # In whole pixels of the map: where these lie must not depend on where a search started.
+    # Whole pixels of the map: their positions must not depend on the start of a search.
     first = scale * math.floor((min(low, high) - margin_px) / scale)
     return first, math.ceil((max(low, high) + margin_px - first) / scale) + 4

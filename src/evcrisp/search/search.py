@@ -1,20 +1,21 @@
-"""Find the motion of a window, from nothing or from a guess.
+"""Find the motion of a window by coarse-to-fine search, with or without a warm start.
 
 ::
 
-    cold   coarse map, few events: a lattice of shifts, then turns and growths   (values only)
-           coarse map, few events: climb from the best one or two
-           finer maps, more events: climb
-    warm   start here, if no other motion is sharper on the coarse map
-           finest map, more and more events: climb, given back what the frame takes
+    cold   coarse map, few events: grid of shifts, then rotations and zooms   (values only)
+           coarse map, few events: gradient ascent from the best one or two starts
+           finer maps, more events: gradient ascent
+    warm   check the start against alternatives on the coarse map
+           finest map, more and more events: gradient ascent, with the border bias corrected
 
-Contrast on a coarse map of a few thousand events is a smooth hill as wide as the largest plausible
-displacement, so that a sparse lattice finds it; each finer level starts within reach of its top.
+The contrast on a coarse map of a few thousand events has a smooth maximum, as wide as the largest
+plausible displacement: a sparse grid finds it. Each finer level starts close to its own maximum.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,93 +23,98 @@ from numpy.typing import ArrayLike
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.optimize import Function, SolverResult
-from evcrisp.optimize.bfgs import Bfgs, Climb
-from evcrisp.search.border_bias import Frame, border_density
-from evcrisp.search.coarse_search import bound_px, coarse_level, promising, rivals_of
-from evcrisp.search.collapse_penalty import Guard, has_collapsed
+from evcrisp.optimize.bfgs import Ascent, Bfgs
+from evcrisp.search.border_bias import BorderBias, border_density
+from evcrisp.search.coarse_search import alternatives, best_starts, bound_px, coarse_level
+from evcrisp.search.collapse_penalty import CollapsePenalty, has_collapsed
 from evcrisp.search.config import SearchConfig
-from evcrisp.search.curvature import USUAL
-from evcrisp.search.multiscale_objective import Level, Problem
+from evcrisp.search.curvature import TYPICAL_CURVATURE
+from evcrisp.search.multiscale_objective import LevelObjective, SearchProblem
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.window_data import WindowData
 
-#: With fewer events no motion is told from chance.
+#: Windows with fewer events have no significant motion.
 MIN_EVENTS = 10
 
 _DEFAULT = SearchConfig()
-_FINEST_GROWTH = 4  # times as many events on each further pass over the finest map
-_NEAR = 2.0  # pixels of the finest map that a good guess is away, at most
-_FLAT = (
-    2.0 / USUAL
-)  # mean of the inverse curvature, over the square of the scale, above which noise decides
-_LAST_STEP_PX = 0.5  # longest step that is not checked by another look at the events
+_FINEST_GROWTH = 4  # factor of the number of events between passes over the finest map
+_NEAR = 2.0  # largest distance of a good warm start, px of the finest map
+#: Mean inverse curvature over the square of the scale above which noise dominates.
+_FLAT = 2.0 / TYPICAL_CURVATURE
+_LAST_STEP_PX = 0.5  # longest step without another evaluation
+
+
+class Pass(NamedTuple):
+    """One pass of a coarse-to-fine search."""
+
+    scale: int
+    n_events: int
+    is_last: bool
 
 
 def find_motion(
     data: WindowData, theta0: ArrayLike | None = None, config: SearchConfig | None = None
 ) -> SolverResult:
-    """Return the motion under which the events of a window are sharpest.
+    """Return the motion that maximizes the contrast of a window.
 
     Parameters
     ----------
     data : WindowData
         Events of the window, without hot pixels.
     theta0 : array_like, shape (m,), optional
-        A guess, such as the motion of the window before. It is checked against other motions, and a
-        cold search follows if one of them is sharper.
+        Warm start, such as the motion of the previous window. A cold search follows if an
+        alternative has a higher contrast.
     config : SearchConfig, optional
-        How to search.
+        Parameters of the search.
 
     Returns
     -------
     SolverResult
-        ``theta`` in the units of the model; ``value`` is the log of the mean contrast that an event
-        sees on the finest map. Status `TOO_FEW_EVENTS` or `FLAT` comes with ``theta0``, or zeros.
+        ``theta`` in the units of the model. ``value`` is the log of the mean contrast per event on
+        the finest map. With status `TOO_FEW_EVENTS` or `FLAT`, ``theta`` is ``theta0`` or zero.
     """
     config = config or _DEFAULT
-    hopeless = no_evidence(data, theta0)
-    if hopeless is not None:
-        return hopeless
-    problem = _problem(data, config)
+    without = result_without_evidence(data, theta0)
+    if without is not None:
+        return without
+    problem = search_problem(data, config)
     if theta0 is None or not np.isfinite(theta0).all():
-        return _cold(problem, config)
-    guess = problem.scaling.scaled(theta0)
-    # A guess that throws everything off the sensor is none.
-    if not np.abs(guess).max() < 2.0 * max(data.resolution):
-        return _cold(problem, config)
-    return _warm(problem, config, guess)
+        return _cold_search(problem, config)
+    start = problem.scaling.scaled(theta0)
+    # Ignore a start that moves all events off the sensor.
+    if not np.abs(start).max() < 2.0 * max(data.resolution):
+        return _cold_search(problem, config)
+    return _warm_search(problem, config, start)
 
 
 def refine_motion(
     data: WindowData, near: SolverResult, config: SearchConfig | None = None
 ) -> SolverResult:
-    """Return the motion under which the events are sharpest, next to one that is nearly right.
+    """Refine a motion that is nearly right, on the finest map with all events.
 
-    The finest map with all events is all that is looked at; see :func:`find_motion`. The curvature of
-    ``near`` saves asking the map for it, unless much noise has made it flat.
+    The curvature of ``near`` is reused, unless noise made it flat. See :func:`find_motion`.
     """
     config = config or _DEFAULT
-    hopeless = no_evidence(data, near.theta)
-    if hopeless is not None:
-        return hopeless
-    problem = _problem(data, config)
-    plan = [(config.finest_scale, len(data), True)]
+    without = result_without_evidence(data, near.theta)
+    if without is not None:
+        return without
+    problem = search_problem(data, config)
+    passes = [Pass(config.finest_scale, len(data), True)]
     start = problem.scaling.scaled(near.theta)
     curvature = near.inverse_hessian
     if curvature is not None and np.trace(curvature) > _FLAT * start.size * config.finest_scale**2:
         curvature = None
-    return _refined(problem, config, plan, start, 0, curvature)
+    return _coarse_to_fine(problem, config, passes, start, 0, curvature)
 
 
-def no_evidence(data: WindowData, theta0: ArrayLike | None = None) -> SolverResult | None:
-    """Return the result for a window that cannot tell a motion, or None if it may.
-
-    Its motion is ``theta0``, or zero.
-    """
+def result_without_evidence(
+    data: WindowData, theta0: ArrayLike | None = None
+) -> SolverResult | None:
+    """Return a result with ``theta0`` or zero for events without evidence of motion, else None."""
     warp = data.warp
     if len(data) < MIN_EVENTS:
         status = Status.TOO_FEW_EVENTS
-    elif warp.dt[0] == warp.dt[-1]:  # they are in the order of time
+    elif warp.dt[0] == warp.dt[-1]:  # sorted by time
         status = Status.FLAT
     elif _is_constant(warp.x) and _is_constant(warp.y):
         status = Status.TOO_FEW_EVENTS
@@ -119,90 +125,94 @@ def no_evidence(data: WindowData, theta0: ArrayLike | None = None) -> SolverResu
 
 
 def _is_constant(values: Floats) -> bool:
-    """Tell whether all are equal, which is mostly seen at the first two."""
+    """Return whether all values are equal; mostly the first two decide."""
     return bool(values[0] == values[1]) and bool((values == values[0]).all())
 
 
-def _problem(data: WindowData, config: SearchConfig) -> Problem:
+def search_problem(data: WindowData, config: SearchConfig) -> SearchProblem:
+    """Return the data and constants of a search."""
     model, size = data.warp.model, data.resolution
     span_s = float(data.warp.dt[-1] - data.warp.dt[0])
-    return Problem(
+    return SearchProblem(
         data.warp,
         size,
         Scaling.of(model, size, span_s),
-        Guard.of(model, size, config.max_log_area),
-        Frame.of(model, size),
+        CollapsePenalty.of(model, size, config.max_log_area),
+        BorderBias.of(model, size),
         span_s,
     )
 
 
-def _cold(problem: Problem, config: SearchConfig) -> SolverResult:
+def _cold_search(problem: SearchProblem, config: SearchConfig) -> SolverResult:
     level = coarse_level(problem, config)
-    starts, n_eval = promising(level, bound_px(problem, config))
-    ends = [_towards(level, start, 0.1 * level.scale) for start in starts]
+    starts, n_eval = best_starts(level, bound_px(problem, config))
+    ends = [_coarse_ascent(level, start, 0.1 * level.scale) for start in starts]
     n_eval += sum(end.n_eval for end in ends)
     best = max(ends, key=lambda end: end.value)
-    plan = _plan(level.scale // 2, 2 * len(level.warp), len(problem.warp), config)
-    return _refined(problem, config, plan, best.theta, n_eval)
+    n_events = 2 * len(level.engine.warp)
+    passes = _passes(level.scale // 2, n_events, len(problem.warp), config)
+    return _coarse_to_fine(problem, config, passes, best.theta, n_eval)
 
 
-def _warm(problem: Problem, config: SearchConfig, start: Floats) -> SolverResult:
-    # Half as many events as a cold search starts with are enough to tell a hill from a plain.
+def _warm_search(problem: SearchProblem, config: SearchConfig, start: Floats) -> SolverResult:
+    # Half of the events of a cold search suffice to compare alternatives.
     level = coarse_level(problem, config, share=0.5)
-    here, rivals = level.value(start), rivals_of(problem, start, level.scale)
-    n_eval = 1 + len(rivals)
-    if all(level.value(other) <= here for other in rivals):
-        plan = _plan(config.finest_scale, config.coarse_events, len(problem.warp), config)
-        result = _refined(problem, config, plan, start, n_eval)
-        way = problem.scaling.scaled(result.theta) - start
-        is_near = float(np.linalg.norm(way)) < _NEAR * config.finest_scale
+    value, others = level.value(start), alternatives(problem, start, level.scale)
+    n_eval = 1 + len(others)
+    if all(level.value(other) <= value for other in others):
+        passes = _passes(config.finest_scale, config.coarse_events, len(problem.warp), config)
+        result = _coarse_to_fine(problem, config, passes, start, n_eval)
+        moved = problem.scaling.scaled(result.theta) - start
+        is_near = float(np.linalg.norm(moved)) < _NEAR * config.finest_scale
         if result.status is Status.CONVERGED and is_near:
             return result
         n_eval = result.n_eval
-    cold = _cold(problem, config)
+    cold = _cold_search(problem, config)
     return replace(cold, n_eval=cold.n_eval + n_eval)
 
 
-def _plan(
-    scale: int, n_events: int, n_all: int, config: SearchConfig
-) -> list[tuple[int, int, bool]]:
-    """Return scale, number of events, and whether it is the last, level by level."""
-    levels = []
+def _passes(scale: int, n_events: int, n_all: int, config: SearchConfig) -> list[Pass]:
+    """Return the passes from a scale to the finest map with all events."""
+    passes = []
     while scale > config.finest_scale:
-        levels.append((scale, n_events, False))
+        passes.append(Pass(scale, n_events, False))
         scale, n_events = scale // 2, 2 * n_events
     n_events *= _FINEST_GROWTH
     while n_events * _FINEST_GROWTH < n_all:
-        levels.append((config.finest_scale, n_events, False))
+        passes.append(Pass(config.finest_scale, n_events, False))
         n_events *= _FINEST_GROWTH
-    return [*levels, (config.finest_scale, n_all, True)]
+    return [*passes, Pass(config.finest_scale, n_all, True)]
 
 
-def _refined(
-    problem: Problem,
+def _coarse_to_fine(
+    problem: SearchProblem,
     config: SearchConfig,
-    plan: list[tuple[int, int, bool]],
+    passes: list[Pass],
     start: Floats,
     n_eval: int,
     curvature: Floats | None = None,
 ) -> SolverResult:
-    """Climb on finer and finer levels; on the last one, give back what the frame takes.
+    """Run gradient ascent on finer and finer levels; the last one corrects the border bias.
 
-    The curvature is that of the last level, if it is known.
+    ``curvature`` is the inverse curvature of the last level, if known.
     """
     scaled, status, value, inverse = start, Status.CONVERGED, 0.0, None
-    for scale, n_events, last in plan:
-        level = Level.around(problem, scaled, scale=scale, n_events=n_events, margin_px=3.0 * scale)
-        if last:
-            hill = _Framed(level, scaled)
+    for scale, n_events, is_last in passes:
+        level = LevelObjective.around(
+            problem, scaled, scale=scale, n_events=n_events, margin_px=3.0 * scale
+        )
+        if is_last:
+            objective = _BorderCorrected(level, scaled)
             known = level.inverse_curvature if curvature is None else curvature
-            end = _climb(hill, scale, scaled, config.tol_px, known)
-            value = end.value - hill.given_back(end.theta)
+            end = _ascend(objective, scale, scaled, config.tol_px, known)
+            value = end.value - objective.correction(end.theta)
         else:
-            end = _towards(level, scaled, 0.05 * scale)
+            end = _coarse_ascent(level, scaled, 0.05 * scale)
         n_eval += end.n_eval
         status, inverse = end.status, end.inverse_hessian
-        scaled = end.theta + _limited(inverse @ end.gradient, _LAST_STEP_PX)
+        step = inverse @ end.gradient
+        length = max(float(np.sqrt(step @ step)), 1e-30)
+        scaled = end.theta + step * min(1.0, _LAST_STEP_PX / length)
     theta = problem.scaling.theta(scaled)
     if status is Status.NOT_FINITE or not np.isfinite(theta).all():
         return SolverResult(np.zeros_like(theta), 0.0, n_eval, Status.NOT_FINITE)
@@ -212,43 +222,39 @@ def _refined(
     return SolverResult(theta, value, n_eval, status, inverse)
 
 
-def _limited(step: Floats, longest: float) -> Floats:
-    return step * min(1.0, longest / max(float(np.sqrt(step @ step)), 1e-30))
-
-
 @dataclass(slots=True, eq=False)
-class _Framed:
-    """A level, given back what the frame takes from it, which is even over the last few pixels."""
+class _BorderCorrected:
+    """A level plus the contrast lost at the border, linearized at ``center``."""
 
-    level: Level
-    around: Floats
-    slope: Floats | None = None  # known once the events have been moved to their places
+    level: LevelObjective
+    center: Floats
+    slope: Floats | None = None  # known after the first evaluation, which warps the events
 
     def __call__(self, scaled: Floats) -> tuple[float, Floats]:
         value, gradient = self.level(scaled)
         if self.slope is None:
-            problem = self.level.problem
-            density = border_density(*self.level.places, problem.resolution)
+            problem, buffers = self.level.problem, self.level.engine.buffers
+            density = border_density(buffers.x, buffers.y, problem.resolution)
             softness_px = 0.5 * self.level.scale
-            self.slope = problem.frame.loss(self.around, softness_px, density)[1]
-        return value + self.given_back(scaled), gradient + self.slope
+            self.slope = problem.border_bias.loss(self.center, softness_px, density)[1]
+        return value + self.correction(scaled), gradient + self.slope
 
-    def given_back(self, scaled: Floats) -> float:
-        """Return what the value was raised by; nothing before the first look."""
-        return 0.0 if self.slope is None else float(self.slope @ (scaled - self.around))
-
-
-def _towards(level: Level, start: Floats, tol_px: float) -> Climb:
-    """Climb on a level that only leads towards the top; not by long steps, where noise makes it flat."""
-    return _climb(level, level.scale, start, tol_px, partial(level.inverse_curvature, 1.0))
+    def correction(self, scaled: Floats) -> float:
+        """Return the added contrast; 0 before the first evaluation."""
+        return 0.0 if self.slope is None else float(self.slope @ (scaled - self.center))
 
 
-def _climb(
-    hill: Function,
+def _coarse_ascent(level: LevelObjective, start: Floats, tol_px: float) -> Ascent:
+    """Run an ascent on an intermediate level, with bounded steps where noise flattens it."""
+    return _ascend(level, level.scale, start, tol_px, partial(level.inverse_curvature, 1.0))
+
+
+def _ascend(
+    objective: Function,
     scale: int,
     start: Floats,
     tol_px: float,
     inverse_curvature: Floats | Callable[[], Floats],
-) -> Climb:
+) -> Ascent:
     solver = Bfgs(max_iter=20, tol=1e-9, tol_step=tol_px, max_step=2.0 * scale)
-    return solver.climb(hill, start, inverse_curvature)
+    return solver.ascend(objective, start, inverse_curvature)

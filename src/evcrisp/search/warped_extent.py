@@ -1,4 +1,4 @@
-"""Where a motion takes the border of the sensor, and so all that it sees."""
+"""Extent of the warped view: limits of the sensor border under a motion."""
 
 from functools import lru_cache
 
@@ -9,16 +9,16 @@ from evcrisp.motion import MotionModel, PreparedWarp, prepare
 
 Limits = tuple[float, float]
 
-_PER_SIDE, _TIMES = 3, 3
+_PER_SIDE, _TIMES = 3, 3  # sample points of each side and of the window
 
 
 def border_limits(
     model: MotionModel, resolution: tuple[int, int], theta: Floats, first_s: float, last_s: float
 ) -> tuple[Limits, Limits]:
-    """Return the lowest and highest x, and the same of y, to which a motion takes the border, px.
+    """Return the limits of x and of y of the warped sensor border, px.
 
-    Some points of the border are warped from the first, the middle and the last time. A motion that
-    takes one of them nowhere has limits that are NaN.
+    Points of the border are warped from the first, the middle and the last time. If one of them has
+    no finite position, the limits are NaN.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def border_limits(
 
 @lru_cache(maxsize=64)
 def _border(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
-    """Return the warp of points on the border, at times from 0 to 1."""
+    """Return the prepared warp of points on the border, at times from 0 to 1."""
     right, bottom = resolution[0] - 1.0, resolution[1] - 1.0
     across, down = np.linspace(0.0, right, _PER_SIDE), np.linspace(0.0, bottom, _PER_SIDE)
     low, high = np.zeros(_PER_SIDE), np.ones(_PER_SIDE)

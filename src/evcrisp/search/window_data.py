@@ -12,7 +12,7 @@ from evcrisp.motion import MotionModel, PreparedWarp, prepare
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowData:
-    """The events of a window as numbers, ready to be warped again and again."""
+    """Events of a window as numbers, prepared for repeated warps."""
 
     warp: PreparedWarp
     p: Bools  # (n,)
@@ -21,7 +21,7 @@ class WindowData:
 
     @classmethod
     def of(cls, window: Window, model: MotionModel) -> "WindowData":
-        """Convert once: positions to float64, time to seconds since ``window.t_ref``."""
+        """Convert positions to float64 and time to seconds since ``window.t_ref``."""
         from evcrisp.kernels.search.array_ops import to_floats
 
         events = window.events.contiguous()
@@ -36,10 +36,10 @@ class WindowData:
         return self.p.size
 
     def subset(self, key: Any) -> "WindowData":
-        """Return the same for some of the events."""
+        """Return a selection of the events."""
         return replace(self, warp=self.warp.subset(key), p=self.p[key])
 
     def at(self, offset_s: float) -> "WindowData":
-        """Return the same events, warped to a time that much after the reference time."""
+        """Return the same events with a reference time that is later by ``offset_s``."""
         warp = self.warp.of(self.warp.x, self.warp.y, self.warp.dt - offset_s)
         return replace(self, warp=warp)

@@ -9,7 +9,7 @@ from scipy import optimize
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.optimize import SOLVERS, Adam, AdamState, Bfgs, Grid, Newton, QuasiRandom, halton
-from evcrisp.optimize.counted_function import Counted
+from evcrisp.optimize.counted_function import CountedFunction
 from evcrisp.optimize.line_search import line_search
 
 
@@ -204,7 +204,7 @@ def test_bfgs_finds_what_scipy_finds():
 
 def test_bfgs_with_the_true_curvature_needs_one_step():
     matrix = np.array([[2.0, 0.5], [0.5, 1.0]])
-    end = Bfgs().climb(hill([1.0, 2.0], matrix), np.zeros(2), np.linalg.inv(matrix))
+    end = Bfgs().ascend(hill([1.0, 2.0], matrix), np.zeros(2), np.linalg.inv(matrix))
     assert end.n_eval == 2
     np.testing.assert_allclose(end.theta, [1.0, 2.0])
 
@@ -221,7 +221,7 @@ def test_bfgs_may_be_told_the_curvature_after_its_first_look():
         assert len(looks) == 1
         return np.linalg.inv(matrix)
 
-    end = Bfgs().climb(fun, np.zeros(2), inverse)
+    end = Bfgs().ascend(fun, np.zeros(2), inverse)
     assert end.n_eval == len(looks) == 2
     np.testing.assert_allclose(end.theta, [1.0, 2.0])
 
@@ -229,7 +229,7 @@ def test_bfgs_may_be_told_the_curvature_after_its_first_look():
 def test_bfgs_learns_the_curvature():
     fun, _ = random_hill(3, seed=5)
     matrix = -np.array([fun(axis)[1] - fun(np.zeros(3))[1] for axis in np.eye(3)])
-    end = Bfgs(tol=0.0, tol_step=1e-9).climb(fun, np.zeros(3))
+    end = Bfgs(tol=0.0, tol_step=1e-9).ascend(fun, np.zeros(3))
     np.testing.assert_allclose(end.inverse_hessian, np.linalg.inv(matrix), rtol=0.2, atol=0.05)
 
 
@@ -259,7 +259,7 @@ def test_the_first_step_of_bfgs_is_short_unless_the_curvature_is_known():
     Bfgs(max_iter=1).maximize(fun, np.zeros(2))
     assert np.linalg.norm(seen[1] - seen[0]) <= 1.0
     seen.clear()
-    Bfgs(max_iter=1, max_step=500.0).climb(fun, np.zeros(2), np.eye(2) / 50.0)
+    Bfgs(max_iter=1, max_step=500.0).ascend(fun, np.zeros(2), np.eye(2) / 50.0)
     np.testing.assert_allclose(seen[1], [100.0, 0.0])
 
 
@@ -293,14 +293,16 @@ def test_a_fresh_simplex_goes_on_where_a_worn_one_has_stopped():
 
 
 def test_a_line_search_uphill_gains_enough_and_flattens():
-    fun = Counted(lambda theta: (-((theta[0] - 5.0) ** 2), np.array([-2.0 * (theta[0] - 5.0)])))
+    fun = CountedFunction(
+        lambda theta: (-((theta[0] - 5.0) ** 2), np.array([-2.0 * (theta[0] - 5.0)]))
+    )
     found = line_search(fun, np.zeros(1), -25.0, 1.0, np.array([0.1]), 1000.0)
     assert found is not None
     assert abs(2.0 * (0.1 * found.t - 5.0)) * 0.1 <= 0.9
 
 
 def test_a_line_search_without_a_gain_finds_nothing():
-    fun = Counted(lambda theta: (-abs(theta[0]), -np.sign(theta)))
+    fun = CountedFunction(lambda theta: (-abs(theta[0]), -np.sign(theta)))
     assert line_search(fun, np.zeros(1), 0.0, 1.0, np.ones(1), 1.0) is None
 
 
@@ -315,7 +317,7 @@ def test_halton_points_fill_the_box_more_evenly_than_chance():
 
 
 def test_the_first_step_of_adam_has_the_length_of_its_rate():
-    step = AdamState.fresh(3).step(np.array([1e-3, -5.0, 0.0]), 0.1)
+    step = AdamState.zeros(3).step(np.array([1e-3, -5.0, 0.0]), 0.1)
     np.testing.assert_allclose(step, [0.1, -0.1, 0.0], rtol=1e-4)
 
 

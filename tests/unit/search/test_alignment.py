@@ -1,5 +1,7 @@
 """The alignment problem of a window: value and gradient by theta, over models, maps and polarities."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +14,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.motion import MOTION_MODELS, Rotation, motion_model
 from evcrisp.objectives import OBJECTIVES, Entropy, GradientMagnitude, Poisson, Variance
 from evcrisp.search.alignment import Alignment
-from evcrisp.search.buffers import Workspace
+from evcrisp.search.buffers import MapBuffers
 from evcrisp.search.multi_reference import MultiReference
 from evcrisp.search.window_data import WindowData
 from evcrisp.simulation import DEFAULT_THETA
@@ -125,28 +127,42 @@ def test_results_do_not_share_memory_with_the_next_ones():
     np.testing.assert_array_equal(again[1], gradient)
 
 
-def test_alignments_may_share_a_workspace():
-    shared = Workspace()
+def test_alignments_can_share_buffers():
+    shared = MapBuffers()
     theta = np.array([120.0, 3.0])
-    fine = problem(workspace=shared)
+    fine = problem(buffers=shared)
     coarse = replace(fine, contrast=replace(SMOOTH, scale=2))
-    assert coarse.workspace is shared
+    assert coarse.buffers is shared
     for alignment in (fine, coarse, fine):
-        own = replace(alignment, workspace=Workspace())
+        own = replace(alignment, buffers=MapBuffers())
         assert alignment.value(theta) == own.value(theta)
         np.testing.assert_array_equal(
             alignment.value_and_gradient(theta)[1], own.value_and_gradient(theta)[1]
         )
 
 
-def test_a_workspace_grows_and_keeps_its_arrays():
-    workspace = Workspace()
-    first = workspace.floats("a", 4, 3)
-    assert first.shape == (4, 3)
-    assert np.shares_memory(first, workspace.floats("a", 6))
-    assert not np.shares_memory(first, workspace.floats("b", 6))
-    assert workspace.floats("a", 5, 5).shape == (5, 5)
-    assert workspace.floats("a", 0).shape == (0,)
+def test_buffers_grow_and_keep_their_memory():
+    buffers = MapBuffers()
+    buffers.fit((4, 3), 10)
+    image, x = buffers.image, buffers.x
+    assert image.shape == (4, 3)
+    buffers.fit((2, 3), 6)
+    assert buffers.image.shape == (2, 3)
+    assert buffers.slope_y.shape == (6,)
+    assert np.shares_memory(image, buffers.image)
+    assert np.shares_memory(x, buffers.x)
+    assert not np.shares_memory(buffers.x, buffers.y)
+    buffers.fit((5, 5), 0)
+    assert buffers.image.shape == (5, 5)
+    assert buffers.x.shape == (0,)
+
+
+def test_buffers_of_threads_are_separate():
+    buffers = MapBuffers()
+    buffers.fit((4, 3), 10)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: buffers.x.size).result() == 0
+    assert pickle.loads(pickle.dumps(buffers)).x.size == 0
 
 
 def test_normalizing_makes_no_motion_one():

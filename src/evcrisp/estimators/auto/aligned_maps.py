@@ -130,7 +130,7 @@ def _accumulate(
         cell = buffers.supporting_cell(supporting.size)
         cells_of_supporting(events.cell, supporting, cell)
     images = buffers.images(2, height, width)
-    spline.vote(cell, events.a, events.b, images.reshape(-1, width))
+    spline.accumulate(cell, events.a, events.b, images.reshape(-1, width))
     return images
 
 

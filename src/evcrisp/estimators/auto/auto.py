@@ -14,7 +14,7 @@ from evcrisp.estimators.hot_pixels import events_at_hot_pixels, events_per_pixel
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.motion import MotionModel, PreparedWarp
 from evcrisp.optimize import SolverResult
-from evcrisp.search.multiscale_objective import thinned
+from evcrisp.search.multiscale_objective import subsampled
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.search import find_motion, refine_motion
 from evcrisp.search.window_data import WindowData
@@ -148,7 +148,7 @@ def _warnings(status: Status, evidence: Evidence) -> tuple[str, ...]:
 def _first_subsample(data: WindowData) -> WindowData:
     """Return the events of the first motion estimate."""
     n_first = min(max(round(FIRST_SHARE * len(data)), MIN_FIRST), MAX_FIRST)
-    return _with(data, thinned(data.warp, n_first))
+    return _with(data, subsampled(data.warp, n_first))
 
 
 def _with(data: WindowData, warp: PreparedWarp) -> WindowData:

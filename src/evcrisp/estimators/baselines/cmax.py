@@ -17,9 +17,9 @@ from evcrisp.motion import MotionModel
 from evcrisp.objectives import OBJECTIVES
 from evcrisp.optimize import SOLVERS, SolverResult
 from evcrisp.search.alignment import Alignment, check_signed
-from evcrisp.search.local_refinement import polish
+from evcrisp.search.local_refinement import refine
 from evcrisp.search.multi_reference import MultiReference, check_positive
-from evcrisp.search.search import SearchConfig, find_motion, no_evidence
+from evcrisp.search.search import SearchConfig, find_motion, result_without_evidence
 from evcrisp.search.window_data import WindowData
 
 STARTS = ("search", "zero")
@@ -106,7 +106,7 @@ class Cmax:
 
     def align(self, data: WindowData, theta0: Floats | None = None) -> SolverResult:
         """Return the motion of events that are numbers already."""
-        hopeless = no_evidence(data, theta0)
+        hopeless = result_without_evidence(data, theta0)
         if hopeless is not None:
             return hopeless
         if self.start == "zero":
@@ -115,13 +115,13 @@ class Cmax:
             maps = [replace(self.contrast, sigma_px=blur) for blur in self.blurs_px]
             return self._climbed(data, start, [*maps, self.contrast])
         found = find_motion(data, theta0, self.search)
-        if self.solver is None and self._is_what_the_search_climbs:
+        if self.solver is None and self._matches_search_objective:
             return found
         end = self._climbed(data, found.theta, [self.contrast])
         return replace(end, n_eval=end.n_eval + found.n_eval)
 
     @property
-    def _is_what_the_search_climbs(self) -> bool:
+    def _matches_search_objective(self) -> bool:
         is_plain = self.polarity == "unsigned" and not self.multi_reference
         return is_plain and self.objective == "variance"
 
@@ -132,4 +132,4 @@ class Cmax:
         maps = [Alignment(data, one, objective, polarity=self.polarity) for one in contrasts]
         sharpnesses = [MultiReference.of(one) for one in maps] if self.multi_reference else maps
         solver = SOLVERS[self.solver or "bfgs"]()
-        return polish(data, theta, sharpnesses, solver, self.search.max_log_area)
+        return refine(data, theta, sharpnesses, solver, self.search.max_log_area)

@@ -19,8 +19,13 @@ from evcrisp.motion import MotionModel
 from evcrisp.objectives import OBJECTIVES, Objective
 from evcrisp.optimize import AdamState, Bfgs, SolverResult
 from evcrisp.search.alignment import Alignment
-from evcrisp.search.local_refinement import is_at_wall, polish, scaled_function, window_scaling
-from evcrisp.search.search import SearchConfig, find_motion, no_evidence
+from evcrisp.search.local_refinement import (
+    at_collapse_bound,
+    refine,
+    scaled_function,
+    window_scaling,
+)
+from evcrisp.search.search import SearchConfig, find_motion, result_without_evidence
 from evcrisp.search.window_data import WindowData
 
 INNER = ("adam-1", "bfgs")
@@ -122,7 +127,7 @@ class Eja:
         """Estimate motion and labels of one window."""
         data, cool = WindowData.of(window, model), ~hot_events(window.events)
         clean = data.subset(cool)
-        hopeless = no_evidence(clean, theta0)
+        hopeless = result_without_evidence(clean, theta0)
         if hopeless is not None:
             # Without a motion there is no reason to drop anything.
             return concluded(self, window, data, hopeless, np.zeros(len(data)))
@@ -157,7 +162,7 @@ class _Rounds:
     def of(cls, config: Eja, data: WindowData, cool: Bools, theta: Floats) -> "_Rounds":
         signal = config.first_labels(len(data))
         objective = OBJECTIVES[config.objective]()
-        adam = AdamState.fresh(theta.size)
+        adam = AdamState.zeros(theta.size)
         return cls(config, data, cool, theta, signal, np.zeros(len(data)), adam, objective)
 
     def run(self) -> SolverResult:
@@ -173,7 +178,7 @@ class _Rounds:
                 status = Status.CONVERGED
                 break
         data = self.data
-        if is_at_wall(data, self.theta, config.search.max_log_area):
+        if at_collapse_bound(data, self.theta, config.search.max_log_area):
             status = Status.COLLAPSED
         value = Alignment(data, config.contrast, self.objective).value(self.theta)
         return SolverResult(self.theta, value, self.n_eval, status)
@@ -196,7 +201,7 @@ class _Rounds:
         kept = self.data.subset(self.signal & self.cool)
         solver = Bfgs(tol=1e-8, tol_step=0.1 * self.config.tol_px, max_step=2.0)
         alignment = Alignment(kept, self.config.contrast, self.objective)
-        end = polish(kept, self.theta, [alignment], solver, self.config.search.max_log_area)
+        end = refine(kept, self.theta, [alignment], solver, self.config.search.max_log_area)
         self.n_eval += end.n_eval
         return end.theta
 

@@ -17,9 +17,9 @@ from evcrisp.estimators.hot_pixels import data_without_hot_pixels
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import Bfgs, Function, SolverResult
-from evcrisp.search.collapse_penalty import Guard
-from evcrisp.search.local_refinement import is_at_wall, window_scaling
-from evcrisp.search.search import SearchConfig, find_motion, no_evidence
+from evcrisp.search.collapse_penalty import CollapsePenalty
+from evcrisp.search.local_refinement import at_collapse_bound, window_scaling
+from evcrisp.search.search import SearchConfig, find_motion, result_without_evidence
 from evcrisp.search.window_data import WindowData
 
 #: Dispersions by name: what is minimized, with the density d_k of the points around event k.
@@ -104,7 +104,7 @@ class Entropy:
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate the motion of one window."""
         data, clean = data_without_hot_pixels(window, model)
-        end = no_evidence(clean, theta0) or self._minimized(clean, theta0)
+        end = result_without_evidence(clean, theta0) or self._minimized(clean, theta0)
         cloud = PointCloud.of(data, self.sigma_px, self.polarity)
         return concluded(self, window, data, end, cloud.density_of_others(end.theta))
 
@@ -114,9 +114,9 @@ class Entropy:
         cloud = PointCloud.of(data, self.sigma_px, self.polarity)
         solver = Bfgs(max_iter=self.max_iter, tol=1e-9, tol_step=2e-3, max_step=2.0)
         curvature = 24.0 * self.sigma_px**2 * np.eye(found.theta.size)
-        end = solver.climb(self._order(cloud), scaling.scaled(found.theta), curvature)
+        end = solver.ascend(self._order(cloud), scaling.scaled(found.theta), curvature)
         theta, status = scaling.theta(end.theta), end.status
-        if is_at_wall(data, theta, self.search.max_log_area):
+        if at_collapse_bound(data, theta, self.search.max_log_area):
             status = Status.COLLAPSED
         return SolverResult(theta, end.value, end.n_eval + found.n_eval, status)
 
@@ -124,11 +124,11 @@ class Entropy:
         """Return minus the dispersion as a function of scaled parameters."""
         scaling = window_scaling(cloud.data)
         data = cloud.data
-        guard = Guard.of(data.warp.model, data.resolution, self.search.max_log_area)
+        guard = CollapsePenalty.of(data.warp.model, data.resolution, self.search.max_log_area)
 
         def fun(scaled: Floats) -> tuple[float, Floats]:
             value, gradient = cloud.order(scaling.theta(scaled), self.dispersion)
-            wall, push = guard.penalty(scaled)
+            wall, push = guard.value_and_gradient(scaled)
             return value - wall, scaling.gradient(gradient) - push
 
         return fun

@@ -13,7 +13,7 @@ from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import SolverResult
-from evcrisp.search.local_refinement import is_at_wall
+from evcrisp.search.local_refinement import at_collapse_bound
 from evcrisp.search.search import SearchConfig, find_motion
 
 
@@ -78,6 +78,6 @@ class ExactRegret(RegretConfig):
             problem, theta, curvature,
             tol=self.tol, max_iter=self.max_iter, max_log_area=bound,
         )  # fmt: skip
-        if is_at_wall(data, end.theta, bound):
+        if at_collapse_bound(data, end.theta, bound):
             end = replace(end, status=Status.COLLAPSED)
         return end

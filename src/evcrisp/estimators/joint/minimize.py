@@ -16,8 +16,8 @@ from evcrisp.core.types import Floats
 from evcrisp.estimators.joint.confidence_map import Confidence
 from evcrisp.estimators.joint.problem import JointProblem
 from evcrisp.optimize import SolverResult
-from evcrisp.optimize.bfgs import Bfgs, Climb
-from evcrisp.search.collapse_penalty import MAX_LOG_AREA, Guard
+from evcrisp.optimize.bfgs import Ascent, Bfgs
+from evcrisp.search.collapse_penalty import MAX_LOG_AREA, CollapsePenalty
 from evcrisp.search.local_refinement import window_scaling
 from evcrisp.search.scaling import Scaling
 
@@ -52,7 +52,7 @@ SAME_PX = 0.5
 class Height:
     """(b_EA - V) / b_ED as a function of scaled parameters, for solvers that maximize.
 
-    A wall keeps models that could from shrinking the image to a few pixels; see :class:`Guard`. With
+    A wall keeps models that could from shrinking the image to a few pixels; see :class:`CollapsePenalty`. With
     ``lam`` it is the mixture of both regrets instead of the larger one.
 
     Attributes
@@ -75,14 +75,14 @@ class Height:
     ) -> None:
         self.problem, self.scaling, self.lam = problem, scaling, lam
         data = problem.data
-        self.guard = Guard.of(data.warp.model, data.resolution, max_log_area)
+        self.guard = CollapsePenalty.of(data.warp.model, data.resolution, max_log_area)
         self.n_eval = 0
 
     def __call__(self, scaled: Floats) -> tuple[float, Floats]:
         """Return the height and its gradient, shape (m,)."""
         unit = self.problem.terms.baseline_ed or 1.0
         best, gradient = self.problem.best_and_gradient(self.scaling.theta(scaled), self.lam)
-        push = self.guard.penalty(scaled)[1]
+        push = self.guard.value_and_gradient(scaled)[1]
         return self._of(scaled, best), self.scaling.gradient(gradient) / -unit - push
 
     def value(self, scaled: Floats) -> float:
@@ -96,7 +96,7 @@ class Height:
         value = best.value if self.lam is None else best.mixture(self.lam)
         # Without b_EA the height is of the size of its changes, to which tolerances are relative.
         height = (terms.baseline_ea - value) / (terms.baseline_ed or 1.0)
-        return height - self.guard.penalty(scaled)[0]
+        return height - self.guard.value_and_gradient(scaled)[0]
 
 
 def lowest(
@@ -125,7 +125,7 @@ def lowest(
     max_iter : int
         Most steps of a descent.
     max_log_area : float
-        Bound on the change of log area; see `Guard`.
+        Bound on the change of log area; see `CollapsePenalty`.
     """
     height = Height(problem, window_scaling(problem.data), max_log_area=max_log_area)
     solver = Bfgs(max_iter=max_iter, tol=tol, tol_step=TOL_STEP_PX, max_step=MAX_STEP_PX)
@@ -155,7 +155,7 @@ class _Descent:
         self.steps_left = solver.max_iter
         self.gain = np.inf  # of the last round
         curvature = USUAL_CURVATURE * np.eye(start.size)
-        self.at = Climb(start, *height(start), curvature, 1, Status.MAX_ITER)
+        self.at = Ascent(start, *height(start), curvature, 1, Status.MAX_ITER)
 
     @property
     def is_over(self) -> bool:
@@ -180,7 +180,7 @@ class _Descent:
 
         n_steps = min(n_steps, self.steps_left)
         solver = replace(self.solver, max_iter=n_steps)
-        self.at = solver.climb(fun, here.theta, here.inverse_hessian)
+        self.at = solver.ascend(fun, here.theta, here.inverse_hessian)
         self.steps_left -= n_steps
         self.gain = self.at.value - here.value
 
@@ -203,7 +203,7 @@ def _race(descents: list[_Descent]) -> _Descent:
             descent.go(ROUND)
 
 
-def _around(height: Height, center: Floats, top: Climb) -> list[Floats]:
+def _around(height: Height, center: Floats, top: Ascent) -> list[Floats]:
     """Return starts in the valley around a hilltop; none if there is no valley.
 
     One lies where Adam would go, whose first steps change all parameters by the same amount,

@@ -16,7 +16,7 @@ from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import SolverResult
-from evcrisp.search.local_refinement import is_at_wall, window_scaling
+from evcrisp.search.local_refinement import at_collapse_bound, window_scaling
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.search import SearchConfig, find_motion
 
@@ -85,7 +85,7 @@ class PaperRegret(RegretConfig):
             return joint.conclude(self, start)
         end = self.descend(joint.problem, start.theta)
         status = Status.CONVERGED if _has_settled(joint.problem, end) else Status.MAX_ITER
-        if is_at_wall(data, end.theta, self.search.max_log_area):
+        if at_collapse_bound(data, end.theta, self.search.max_log_area):
             status = Status.COLLAPSED
         result = SolverResult(end.theta, end.regret.value, start.n_eval + self.n_steps, status)
         return joint.conclude(self, result, w_map=end.w_map, regret=end.regret)
@@ -106,7 +106,7 @@ class PaperRegret(RegretConfig):
         from evcrisp.kernels.joint import adam as kernels
 
         theta = scaling.theta(state.scaled)
-        iwe, u, v = problem.voted(theta)
+        iwe = problem.engine.build(theta)
         flat, w = iwe.ravel(), state.w_map.ravel()
         sums = kernels.joint_sums(flat, w, float(iwe.mean()))
         value, lam = _value(problem, sums)
@@ -122,7 +122,7 @@ class PaperRegret(RegretConfig):
             (terms.alpha, terms.beta, lam, sums[2]),
             (self.rate_w * factor, unbias, _FIRST, _SECOND, _FLOOR),
         )
-        gradient = scaling.gradient(problem.pulled(theta, state.slope, u, v))
+        gradient = scaling.gradient(problem.pull_back(theta, state.slope))
         state.first[:] += (1.0 - _FIRST) * (gradient - state.first)
         state.second[:] += (1.0 - _SECOND) * (gradient**2 - state.second)
         state.scaled[:] -= (

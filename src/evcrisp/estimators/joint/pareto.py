@@ -279,7 +279,7 @@ class _Tracer:
         start = self._free(self.scaling.scaled(theta))
         bound = self.config.search.max_log_area
         fun = self._inside(Height(problem, self.scaling, lam, max_log_area=bound))
-        end = self.solver.climb(fun, start, USUAL_CURVATURE * np.eye(start.size))
+        end = self.solver.ascend(fun, start, USUAL_CURVATURE * np.eye(start.size))
         self.n_solved += 1
         self.on_share(self.n_solved / self.n_to_solve)
         return self.scaling.theta(self._bounded(end.theta))

@@ -10,7 +10,8 @@ from evcrisp.contrast import ContrastMap
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats
 from evcrisp.estimators.joint.confidence_map import Confidence, JointTerms, solve_confidence
-from evcrisp.search.buffers import Workspace
+from evcrisp.search.buffers import MapBuffers
+from evcrisp.search.contrast_engine import BlurredMap, ContrastEngine
 from evcrisp.search.window_data import WindowData
 
 #: The paper's Gaussian of sigma 1 px, as a spline and a blur whose variances add up to 1. Bilinear votes are
@@ -128,7 +129,15 @@ class RegretConfig:
 def event_peak(contrast: ContrastMap) -> float:
     """Return what a lone event in the middle of a pixel reads of itself, the unit of support."""
     middle = np.zeros(1) if contrast.scale == 1 else np.full(1, (contrast.scale - 1) / 2)
-    return float(contrast.own_value(middle - contrast.padding_px, middle - contrast.padding_px)[0])
+    return float(contrast.self_value(middle - contrast.padding_px, middle - contrast.padding_px)[0])
+
+
+class JointBuffers(MapBuffers):
+    """Arrays of one evaluation of the joint objective."""
+
+    maps = ("image", "slope", "excess")
+    slope: Floats  # (h, w) d J / d map
+    excess: Floats  # (h, w)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,7 +161,12 @@ class JointProblem:
     data: WindowData
     contrast: ContrastMap
     terms: JointTerms
-    workspace: Workspace = field(default_factory=Workspace, repr=False)
+    buffers: JointBuffers = field(default_factory=JointBuffers, repr=False)
+    engine: ContrastEngine = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        target = BlurredMap.of(self.contrast, self.data.resolution, np.ones(len(self.data)))
+        object.__setattr__(self, "engine", ContrastEngine(self.data.warp, target, self.buffers))
 
     @classmethod
     def of(cls, data: WindowData, config: RegretConfig) -> "JointProblem":
@@ -197,46 +211,24 @@ class JointProblem:
         self, theta: Floats, lam: float | None = None
     ) -> tuple[Confidence, Floats]:
         """Return the same with the best W, whose arrays the next evaluation overwrites."""
-        best, u, v = self._best(theta, lam)
-        slope = best.slope(out=self.workspace.floats("slope", *best.iwe.shape))
-        return best, self.pulled(theta, slope, u, v)
+        best = self.best(theta, lam)
+        return best, self.pull_back(theta, best.slope(out=self.buffers.slope))
 
     def best(self, theta: Floats, lam: float | None = None) -> Confidence:
         """Return the same as :meth:`solve`, on arrays that the next evaluation overwrites."""
-        return self._best(theta, lam)[0]
+        iwe = self.engine.build(theta)
+        return solve_confidence(iwe, self.terms, lam, excess=self.buffers.excess)
 
     def contrast_gradient(self, theta: Floats) -> Floats:
         """Return the gradient of the contrast f_EA, shape (m,)."""
-        iwe, u, v = self.voted(theta)
+        iwe = self.engine.build(theta)
         iwe -= iwe.mean()
         iwe *= 2.0 / iwe.size
-        return self.pulled(theta, iwe, u, v)
+        return self.pull_back(theta, iwe)
 
-    def _best(self, theta: Floats, lam: float | None) -> tuple[Confidence, Floats, Floats]:
-        """Return the best W, and where the events are on the map; all of it is scratch."""
-        iwe, u, v = self.voted(theta)
-        excess = self.workspace.floats("excess", *iwe.shape)
-        return solve_confidence(iwe, self.terms, lam, excess=excess), u, v
-
-    def voted(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the contrast map and the positions of the events on it; all three are scratch."""
-        floats, n = self.workspace.floats, len(self.data)
-        iwe = floats("iwe", *self.contrast.shape(self.data.resolution))
-        u, v = floats("u", n), floats("v", n)
-        self.data.warp.fill(theta, u, v)
-        self.contrast.to_map(u, v, out=(u, v))
-        one = floats("one", n)
-        one.fill(1.0)
-        iwe.fill(0.0)
-        self.contrast.vote(u, v, one, iwe)
-        return self.contrast.blur(iwe, out=iwe), u, v
-
-    def pulled(self, theta: Floats, slope: Floats, u: Floats, v: Floats) -> Floats:
-        """Turn d value / d map, which is overwritten, into the gradient, shape (m,)."""
-        slope_u = self.workspace.floats("slope_u", len(self.data))
-        slope_v = self.workspace.floats("slope_v", len(self.data))
-        self.contrast.slopes(self.contrast.blur(slope, out=slope), u, v, slope_u, slope_v)
-        return self.data.warp.pull_back(theta, slope_u, slope_v) / self.contrast.scale
+    def pull_back(self, theta: Floats, slope: Floats) -> Floats:
+        """Return the gradient, shape (m,), given d value / d map, which is overwritten."""
+        return self.engine.pull_back(theta, slope) / self.contrast.scale
 
 
 def _built(data: WindowData, contrast: ContrastMap, x: Floats, y: Floats) -> Floats:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evcrisp.kernels.compile import fused, njit
-from evcrisp.kernels.contrast.spline import cell_of, value_at
+from evcrisp.kernels.contrast.spline import cell_of, sample_at
 
 #: Support below this counts as zero: one event gives more up to a distance of 2 px.
 LEAST_SUPPORT = np.float32(5e-3)
@@ -70,7 +70,7 @@ def read_maps(images, points, value):
     for k in range(value.size):
         value[k] = _ZERO
         if cell[k] >= 0:
-            value[k] = value_at(flat, np.uint64(cell[k]), width, a[k], b[k])
+            value[k] = sample_at(flat, np.uint64(cell[k]), width, a[k], b[k])
 
 
 @fused

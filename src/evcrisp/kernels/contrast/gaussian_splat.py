@@ -100,7 +100,7 @@ def slope_gaussian(image, x, y, sigma, along_x, along_y, slope_x, slope_y):
 
 
 @njit
-def own_gaussian(x, y, height, width, sigma, along_x, along_y, value):
+def self_value_gaussian(x, y, height, width, sigma, along_x, along_y, value):
     """Fill in what `sample_gaussian` reads of a map with this event alone; 0 outside."""
     size, step = along_x.size, math.exp(-1.0 / (sigma * sigma))
     for k in range(x.size):

@@ -12,7 +12,7 @@ skipped (and read as 0).
 import numpy as np
 
 from evcrisp.kernels.compile import fused, njit
-from evcrisp.kernels.contrast.spline import add_at, locate, slopes, value_at
+from evcrisp.kernels.contrast.spline import accumulate_at, locate, sample_at, slopes
 
 #: Events whose pixels are found together: that loop takes several at a time, and its result stays in
 #: the cache.
@@ -77,7 +77,7 @@ def accumulate_spline(x, y, weight, out):
     for k in range(0, x.size, _BLOCK):
         for q in range(_located(x, y, k, out.shape, cell, a, b)):
             if cell[q] >= 0:
-                add_at(flat, np.uint64(cell[q]), width, a[q], b[q], weight[k + q])
+                accumulate_at(flat, np.uint64(cell[q]), width, a[q], b[q], weight[k + q])
 
 
 @njit
@@ -123,7 +123,7 @@ def sample_spline(image, x, y, out):
         for q in range(_located(x, y, k, image.shape, cell, a, b)):
             out[k + q] = 0.0
             if cell[q] >= 0:
-                out[k + q] = value_at(flat, np.uint64(cell[q]), width, a[q], b[q])
+                out[k + q] = sample_at(flat, np.uint64(cell[q]), width, a[q], b[q])
 
 
 @njit
@@ -163,7 +163,7 @@ def slope_spline(image, x, y, slope_x, slope_y):
 
 
 @njit
-def own_nearest(x, y, height, width, taps, value):
+def self_value_nearest(x, y, height, width, taps, value):
     """Fill value with what `sample_nearest` reads of a blurred map with this event alone.
 
     x, y, value : (n,) float64      taps : (3,) float64, the middle first
@@ -175,7 +175,7 @@ def own_nearest(x, y, height, width, taps, value):
 
 
 @njit
-def own_bilinear(x, y, height, width, taps, value):
+def self_value_bilinear(x, y, height, width, taps, value):
     """Fill value with what `sample_bilinear` reads of a blurred map with this event alone.
 
     x, y, value : (n,) float64      taps : (3,) float64, the middle first
@@ -193,7 +193,7 @@ def own_bilinear(x, y, height, width, taps, value):
 
 
 @njit
-def own_spline(x, y, height, width, taps, value):
+def self_value_spline(x, y, height, width, taps, value):
     """Fill value with what `sample_spline` reads of a blurred map with this event alone.
 
     x, y, value : (n,) float64      taps : (3,) float64, the middle first
@@ -203,11 +203,11 @@ def own_spline(x, y, height, width, taps, value):
         if not (0.5 <= x[k] < width - 1.5 and 0.5 <= y[k] < height - 1.5):
             continue
         a, b = x[k] - int(x[k] + 0.5), y[k] - int(y[k] + 0.5)
-        value[k] = _own_spline_axis(a, taps) * _own_spline_axis(b, taps)
+        value[k] = _self_value_axis(a, taps) * _self_value_axis(b, taps)
 
 
 @njit
-def _own_spline_axis(a, taps):
+def _self_value_axis(a, taps):
     left, center, right = 0.5 * (0.5 - a) ** 2, 0.75 - a * a, 0.5 * (0.5 + a) ** 2
     square = left * left + center * center + right * right
     return taps[0] * square + 2.0 * taps[1] * center * (left + right) + 2.0 * taps[2] * left * right

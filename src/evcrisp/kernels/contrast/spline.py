@@ -49,7 +49,7 @@ def taps(a):
 
 
 @fused
-def add_at(flat, cell, width, a, b, weight):
+def accumulate_at(flat, cell, width, a, b, weight):
     """Share a weight among nine pixels.
 
     flat : (h * w,) floats, updated      cell, width : uint64      a, b : as from `locate`
@@ -72,8 +72,8 @@ def add_at(flat, cell, width, a, b, weight):
 
 
 @fused
-def value_at(flat, cell, width, a, b):
-    """Return the value of an image, weighed over nine pixels; arguments as of `add_at`."""
+def sample_at(flat, cell, width, a, b):
+    """Return the value of an image, weighed over nine pixels; arguments as of `accumulate_at`."""
     one, two = np.uint64(1), np.uint64(2)
     p, q, r = cell, cell + width, cell + width + width
     a0, a1, a2 = taps(a)
@@ -94,7 +94,7 @@ def _row(flat, cell, first, last, left, right):
 
 @fused
 def slope_at(flat, cell, width, a, b):
-    """Return the slope of an image along both axes, per pixel of the map; arguments as of `add_at`."""
+    """Return the slope of an image along both axes, per pixel of the map; arguments as of `accumulate_at`."""
     left, right, above, below = _HALF - a, _HALF + a, _HALF - b, _HALF + b
     first, last = _HALF * left * left, _HALF * right * right
     upper, across_upper = _row(flat, cell, first, last, left, right)
@@ -106,7 +106,7 @@ def slope_at(flat, cell, width, a, b):
 
 
 @fused
-def vote(cell, a, b, out):
+def accumulate(cell, a, b, out):
     """Fill the map with the sum of all footprints.
 
     cell : (n,) integers      a, b : (n,) floats, from `locate`      out : (h, w) floats, overwritten
@@ -115,7 +115,7 @@ def vote(cell, a, b, out):
     flat[:] = 0
     for k in range(cell.size):
         if cell[k] >= 0:
-            add_at(flat, np.uint64(cell[k]), width, a[k], b[k], _ONE)
+            accumulate_at(flat, np.uint64(cell[k]), width, a[k], b[k], _ONE)
 
 
 @fused
@@ -134,7 +134,7 @@ def slopes(cell, a, b, image, slope_x, slope_y):
         slope_x[k], slope_y[k] = slope_at(flat, np.uint64(cell[k]), width, a[k], b[k])
 
 
-@njit
+@fused
 def sum_of_squares(image):
     """Return the sum of all squared pixels.
 
@@ -160,8 +160,7 @@ def sum_of_squares(image):
 
 
 @fused
-def build(x, y, gain, shift_x, shift_y, cell, a, b, out):
-    """Locate events, let them vote, and return the sum of squares of the map; see these three."""
+def locate_and_accumulate(x, y, gain, shift_x, shift_y, cell, a, b, out):
+    """Locate the events and fill the map with them; see `locate` and `accumulate`."""
     locate(x, y, gain, shift_x, shift_y, np.array(out.shape), cell, a, b)
-    vote(cell, a, b, out)
-    return sum_of_squares(out)
+    accumulate(cell, a, b, out)

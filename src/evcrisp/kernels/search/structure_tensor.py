@@ -6,7 +6,7 @@ from evcrisp.kernels.compile import accumulating
 
 
 @accumulating
-def add_bends(image, tile, along_x, along_y, bends):
+def structure_tensor(image, tile, along_x, along_y, bends):
     """Add up (slope along displacement i) times (slope along displacement j) over all pixels.
 
     Slopes are differences between neighboring pixels, per pixel of the map.

@@ -7,7 +7,7 @@ WEYL = 0.6180339887498949
 
 
 @njit
-def thin(x, y, dt, stretch, out_x, out_y, out_dt):
+def subsample(x, y, dt, stretch, out_x, out_y, out_dt):
     """Copy one event out of every stretch of events, not always at the same place within it.
 
     x, y, dt : (n,) float64      out_x, out_y, out_dt : (n // stretch,) float64, overwritten
@@ -21,7 +21,7 @@ def thin(x, y, dt, stretch, out_x, out_y, out_dt):
 
 
 @njit
-def choose(x, y, dt, keep, out_x, out_y, out_dt):
+def select(x, y, dt, keep, out_x, out_y, out_dt):
     """Copy the events that are kept, without a branch that nobody could guess.
 
     x, y, dt : (n,) float64      keep : (n,) bool

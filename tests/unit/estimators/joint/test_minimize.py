@@ -95,7 +95,7 @@ def test_the_height_alone_is_that_of_the_gradient():
     value, gradient = height(scaled)
     assert height.value(scaled) == value
     assert height.n_eval == 2
-    assert height.guard.penalty(scaled)[0] > 0.0
+    assert height.guard.value_and_gradient(scaled)[0] > 0.0
     for k, step in enumerate(1e-4 * np.eye(4)):
         rise = height.value(scaled + step) - height.value(scaled - step)
         assert gradient[k] == pytest.approx(rise / 2e-4, rel=1e-3, abs=1e-5)
@@ -105,7 +105,7 @@ def test_a_rotation_meets_no_wall():
     problem = problem_of("rotation")
     assert isinstance(problem.data.warp.model, Rotation)
     height = Height(problem, window_scaling(problem.data))
-    assert height.guard.penalty(np.full(3, 500.0))[0] == 0.0
+    assert height.guard.value_and_gradient(np.full(3, 500.0))[0] == 0.0
 
 
 def test_the_slope_of_contrast_is_that_of_the_variance():

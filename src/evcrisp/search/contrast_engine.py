@@ -1,0 +1,130 @@
+"""Contrast map of a window as a function of the motion, and gradients pulled back through it.
+
+`ContrastEngine` warps the events, accumulates them on a map, and applies the adjoint of both
+steps. Two kinds of maps plug in: `BlurredMap` for any `ContrastMap`, and `SplineMap`, which the
+search uses: no blur, and the pixels of an event are located once for both directions.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from evcrisp.contrast import ContrastMap
+from evcrisp.core.types import Floats, Integers
+from evcrisp.motion import PreparedWarp
+from evcrisp.search.buffers import MapBuffers
+
+
+class EventMap(Protocol):
+    """Map on which the events of a `MapBuffers` are accumulated."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(height, width)`` of the map."""
+        ...
+
+    def accumulate(self, buffers: MapBuffers) -> None:
+        """Fill ``image`` with the events at ``x, y``, px of the sensor, which may be overwritten."""
+        ...
+
+    def slopes(self, gradient: Floats, buffers: MapBuffers) -> None:
+        """Fill the slopes with d value / d position, given d value / d map, which is overwritten."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ContrastEngine:
+    """Contrast map of prepared events at any ``theta``, in buffers that every call overwrites."""
+
+    warp: PreparedWarp
+    target: EventMap
+    buffers: MapBuffers
+
+    def build(self, theta: Floats) -> Floats:
+        """Return the contrast map at ``theta``, shape (h, w)."""
+        buffers = self.buffers
+        buffers.fit(self.target.shape, len(self.warp))
+        self.warp.fill(theta, buffers.x, buffers.y)
+        self.target.accumulate(buffers)
+        return buffers.image
+
+    def pull_back(self, theta: Floats, gradient: Floats) -> Floats:
+        """Return d value / d theta, shape (m,), times the scale of the map.
+
+        Call it after :meth:`build` with the same ``theta``. ``gradient`` is d value / d map, shape
+        (h, w); it is overwritten, and may be the map itself.
+        """
+        self.target.slopes(gradient, self.buffers)
+        return self.warp.pull_back(theta, self.buffers.slope_x, self.buffers.slope_y)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlurredMap:
+    """Map made by a `ContrastMap`, with a weight for each event."""
+
+    contrast: ContrastMap
+    shape: tuple[int, int]
+    weight: Floats  # (n,)
+    is_weighted: bool  # whether a weight differs from 1
+
+    @classmethod
+    def of(cls, contrast: ContrastMap, resolution: tuple[int, int], weight: Floats) -> "BlurredMap":
+        """Return the map of a sensor."""
+        return cls(contrast, contrast.shape(resolution), weight, not bool((weight == 1.0).all()))
+
+    def accumulate(self, buffers: MapBuffers) -> None:
+        """Fill ``image``; ``x, y`` become px of the map."""
+        x, y, image = buffers.x, buffers.y, buffers.image
+        self.contrast.to_map(x, y, out=(x, y))
+        image.fill(0.0)
+        self.contrast.accumulate(x, y, self.weight, image)
+        self.contrast.blur(image, out=image)
+
+    def slopes(self, gradient: Floats, buffers: MapBuffers) -> None:
+        """Fill the slopes; the blur is its own adjoint."""
+        slope_x, slope_y = buffers.slope_x, buffers.slope_y
+        self.contrast.blur(gradient, out=gradient)
+        self.contrast.slopes(gradient, buffers.x, buffers.y, slope_x, slope_y)
+        if self.is_weighted:
+            slope_x *= self.weight
+            slope_y *= self.weight
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplineMap:
+    """Map of quadratic B-splines of weight 1, at ``x / scale + shift_x``, without blur."""
+
+    shape: tuple[int, int]
+    gain: float  # 1 / scale
+    shift: tuple[float, float]  # px of the map
+    cell: Integers  # (n,) first pixel of each event
+    offset_x: Floats  # (n,) position within its middle pixel
+    offset_y: Floats
+    accumulate_kernel: Callable[..., None]
+    slopes_kernel: Callable[..., None]
+
+    @classmethod
+    def of(
+        cls, shape: tuple[int, int], scale: int, shift: tuple[float, float], n_events: int
+    ) -> "SplineMap":
+        """Return a map for a number of events."""
+        from evcrisp.kernels.contrast import spline
+
+        cell, offsets = np.empty(n_events, np.int32), np.empty((2, n_events))
+        kernels = spline.locate_and_accumulate, spline.slopes
+        return cls(shape, 1.0 / scale, shift, cell, *offsets, *kernels)
+
+    def accumulate(self, buffers: MapBuffers) -> None:
+        """Fill ``image``, and locate the events."""
+        self.accumulate_kernel(
+            buffers.x, buffers.y, self.gain, *self.shift,
+            self.cell, self.offset_x, self.offset_y, buffers.image,
+        )  # fmt: skip
+
+    def slopes(self, gradient: Floats, buffers: MapBuffers) -> None:
+        """Fill the slopes at the located events."""
+        self.slopes_kernel(
+            self.cell, self.offset_x, self.offset_y, gradient, buffers.slope_x, buffers.slope_y
+        )
