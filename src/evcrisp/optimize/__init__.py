@@ -1,4 +1,4 @@
-"""Solvers: maximize a function of numbers. They know no events."""
+"""Solvers: maximize a function of a parameter vector."""
 
 import lazy_loader
 

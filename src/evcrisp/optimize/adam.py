@@ -1,4 +1,4 @@
-"""Gradient steps of adaptive size."""
+"""Adam: gradient ascent with adaptive step sizes."""
 
 import math
 from dataclasses import dataclass
@@ -6,20 +6,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.optimize.counted_function import CountedFunction, as_start
-from evcrisp.optimize.protocol import Function, SolverResult
+from evcrisp.optimize.protocol import Function, SolverResult, check_parameters
 
-_SLOW = 0.9  # memory of the mean gradient
-_SLOWER = 0.999  # memory of its mean square
-_TINY = 1e-8
+_MEAN_DECAY = 0.9  # of the running mean of the gradient
+_SQUARE_DECAY = 0.999  # of the running mean of its square
+_EPSILON = 1e-8  # added to the root mean square, against division by 0
 
 
 @dataclass(slots=True, eq=False)
 class AdamState:
-    """Running means of a gradient, for those who do the steps themselves."""
+    """Running means of the gradient and its square."""
 
     mean: Floats
     square: Floats
@@ -31,30 +30,29 @@ class AdamState:
         return cls(np.zeros(shape), np.zeros(shape))
 
     def step(self, gradient: Floats, rate: float) -> Floats:
-        """Take a gradient in, and return the step uphill."""
+        """Update the means with a gradient; return the step of ascent."""
         self.n_steps += 1
-        self.mean = _SLOW * self.mean + (1.0 - _SLOW) * gradient
-        self.square = _SLOWER * self.square + (1.0 - _SLOWER) * gradient * gradient
-        mean = self.mean / (1.0 - _SLOW**self.n_steps)
-        square = self.square / (1.0 - _SLOWER**self.n_steps)
-        return rate * mean / (np.sqrt(square) + _TINY)
+        self.mean = _MEAN_DECAY * self.mean + (1.0 - _MEAN_DECAY) * gradient
+        self.square = _SQUARE_DECAY * self.square + (1.0 - _SQUARE_DECAY) * gradient * gradient
+        mean = self.mean / (1.0 - _MEAN_DECAY**self.n_steps)
+        square = self.square / (1.0 - _SQUARE_DECAY**self.n_steps)
+        return rate * mean / (np.sqrt(square) + _EPSILON)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adam:
-    """Adam; the best point on the way is the result.
+    """Adam; returns the best point of all steps.
 
     Parameters
     ----------
     rate : float
-        Length of a step along each axis, while the gradient keeps its sign.
+        Step length along each axis while the gradient keeps its sign.
     max_iter : int
         Number of steps.
     decay : bool
-        Let the rate fall to zero like a cosine. Without it the end dances around the top.
+        Reduce the rate to zero by a cosine. Without it, the last steps oscillate.
     tol : float
-        The search counts as converged if its last tenth gained less, relative to the value (at
-        least 1).
+        Converged if the last tenth of the steps gained less, relative to the value (at least 1).
 
     References
     ----------
@@ -70,13 +68,10 @@ class Adam:
     tol: float = 1e-6
 
     def __post_init__(self) -> None:
-        if not self.rate > 0.0:
-            raise ConfigError(f"`rate` must be positive; got {self.rate}.")
-        if self.max_iter < 1:
-            raise ConfigError(f"`max_iter` must be 1 or more; got {self.max_iter}.")
+        check_parameters(self, positive=("rate",), counts=(("max_iter", 1),))
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
-        """Search from ``theta0``, in units in which a step of 1 is of moderate size."""
+        """Maximize from ``theta0``, in units in which a step of 1 is moderate."""
         counted = CountedFunction(fun)
         theta = best = as_start(theta0)
         value, gradient = counted.value_and_gradient(theta)
@@ -94,6 +89,6 @@ class Adam:
             if value > top:
                 best, top = theta, value
             elif value == -math.inf:
-                theta = best  # the next step goes on by its momentum from solid ground
-        settled = top - early_top <= self.tol * max(1.0, abs(top))
-        return counted.result(best, top, Status.CONVERGED if settled else Status.MAX_ITER)
+                theta = best  # continue from a finite point
+        converged = top - early_top <= self.tol * max(1.0, abs(top))
+        return counted.result(best, top, Status.CONVERGED if converged else Status.MAX_ITER)

@@ -1,4 +1,4 @@
-"""Quasi-Newton steps with a dense matrix, for a handful of parameters."""
+"""BFGS: quasi-Newton ascent with a dense matrix, for a few parameters."""
 
 import math
 from collections.abc import Callable
@@ -7,17 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.optimize.counted_function import CountedFunction, as_start
 from evcrisp.optimize.line_search import line_search
-from evcrisp.optimize.protocol import Function, SolverResult
+from evcrisp.optimize.protocol import Function, SolverResult, check_parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ascent:
-    """Where a climb ended, and the curvature that it learned."""
+    """Result of an ascent with the estimated curvature."""
 
     theta: Floats
     value: float
@@ -29,18 +28,18 @@ class Ascent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bfgs:
-    """BFGS with a line search that checks both gain and slope.
+    """BFGS with a line search for the Wolfe conditions.
 
     Parameters
     ----------
     max_iter : int
-        Most steps.
+        Maximum number of steps.
     tol : float
-        Stop when the next step promises less gain than this, relative to the value (at least 1).
+        Stop if the predicted gain of the next step is less, relative to the value (at least 1).
     tol_step : float
-        Stop when the next step is shorter than this.
+        Stop if the next step is shorter.
     max_step : float
-        Longest step. The very first one is at most 1 long, unless the curvature is known.
+        Maximum step length. The first step is at most 1, unless the curvature is known.
 
     References
     ----------
@@ -56,16 +55,15 @@ class Bfgs:
     max_step: float = 8.0
 
     def __post_init__(self) -> None:
-        for name in ("tol", "tol_step"):
-            if not getattr(self, name) >= 0.0:
-                raise ConfigError(f"`{name}` must be 0 or more; got {getattr(self, name)}.")
-        if self.max_iter < 1:
-            raise ConfigError(f"`max_iter` must be 1 or more; got {self.max_iter}.")
-        if not self.max_step > 0.0:
-            raise ConfigError(f"`max_step` must be positive; got {self.max_step}.")
+        check_parameters(
+            self,
+            positive=("max_step",),
+            nonnegative=("tol", "tol_step"),
+            counts=(("max_iter", 1),),
+        )
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
-        """Search from ``theta0``, in units in which a step of 1 is of moderate size."""
+        """Maximize from ``theta0``, in units in which a step of 1 is moderate."""
         end = self.ascend(fun, theta0)
         return SolverResult(end.theta, end.value, end.n_eval, end.status)
 
@@ -75,17 +73,17 @@ class Bfgs:
         theta0: Floats,
         inverse_hessian: Floats | Callable[[], Floats] | None = None,
     ) -> Ascent:
-        """Do the same from a known curvature, and return the new one.
+        """Maximize from a known curvature, and return the updated one.
 
         Parameters
         ----------
         fun : Function
-            What to maximize.
+            Function to maximize.
         theta0 : ndarray, shape (m,)
-            Where to start.
+            Start.
         inverse_hessian : ndarray, shape (m, m), or callable, optional
-            Inverse of minus the matrix of second derivatives, positive definite, or what returns
-            it after the function was called with ``theta0``. A good guess saves most of the steps.
+            Inverse of minus the second derivatives, positive definite; or a function that returns
+            it, called after ``fun(theta0)``. A good estimate saves most of the steps.
         """
         counted = CountedFunction(fun)
         theta = as_start(theta0)
@@ -93,7 +91,11 @@ class Bfgs:
         known = inverse_hessian is not None
         if value == -math.inf:
             return Ascent(theta, value, gradient, np.eye(theta.size), 1, Status.NOT_FINITE)
-        matrix = _known_at(theta, inverse_hessian)
+        if inverse_hessian is None:
+            matrix = np.eye(theta.size)
+        else:
+            is_array = isinstance(inverse_hessian, np.ndarray)
+            matrix = inverse_hessian if is_array else inverse_hessian()
         if not gradient.any() and counted.is_flat(theta, value):
             return Ascent(theta, value, gradient, matrix, counted.n_eval, Status.FLAT)
         status = Status.MAX_ITER
@@ -104,7 +106,7 @@ class Bfgs:
                 break
             found = line_search(counted, theta, value, slope, step, self.max_step / length)
             if found is None:
-                status = Status.CONVERGED  # uphill gains nothing any more: rounding is reached
+                status = Status.CONVERGED  # no gain within rounding
                 break
             moved = found.t * step
             matrix = _updated(matrix, moved, gradient - found.gradient, known)
@@ -113,7 +115,7 @@ class Bfgs:
         return Ascent(theta, value, gradient, matrix, counted.n_eval, status)
 
     def _step(self, matrix: Floats, gradient: Floats, known: bool) -> tuple[Floats, float, float]:
-        """Return the next step, how steep it is, and its length."""
+        """Return the next step, the derivative along it, and its length."""
         step = matrix @ gradient
         length = math.sqrt(float(step @ step))
         longest = self.max_step if known else min(self.max_step, 1.0)
@@ -122,25 +124,18 @@ class Bfgs:
         return step, float(gradient @ step), length
 
 
-def _known_at(theta: Floats, inverse_hessian: Floats | Callable[[], Floats] | None) -> Floats:
-    """Return the matrix that a climb starts with."""
-    if inverse_hessian is None:
-        return np.eye(theta.size)
-    return inverse_hessian if isinstance(inverse_hessian, np.ndarray) else inverse_hessian()
+def _updated(matrix: Floats, step: Floats, decrease: Floats, known: bool) -> Floats:
+    """Return the BFGS update of an inverse Hessian, for a change of the gradient along a step.
 
-
-def _updated(matrix: Floats, step: Floats, bend: Floats, known: bool) -> Floats:
-    """Return the BFGS update of an inverse matrix of second derivatives.
-
-    It stays positive definite, since a step along which the function does not bend is left out.
+    It stays positive definite: steps without positive curvature are skipped.
     """
-    curvature = float(step @ bend)
-    if curvature <= 1e-12 * math.sqrt(float(step @ step) * float(bend @ bend)):
+    curvature = float(step @ decrease)
+    if curvature <= 1e-12 * math.sqrt(float(step @ step) * float(decrease @ decrease)):
         return matrix
     if not known:
-        matrix = np.eye(step.size) * (curvature / float(bend @ bend))
-    carried = matrix @ bend
-    factor = (1.0 + float(bend @ carried) / curvature) / curvature
+        matrix = np.eye(step.size) * (curvature / float(decrease @ decrease))
+    carried = matrix @ decrease
+    factor = (1.0 + float(decrease @ carried) / curvature) / curvature
     column = step[:, None]
     cross = carried * (column / curvature)
     return matrix + (factor * column) * step - cross - cross.T

@@ -1,4 +1,4 @@
-"""A function that counts its calls and hides what is not a number."""
+"""Wrapper of functions that counts calls and replaces values that are not finite."""
 
 import math
 
@@ -11,14 +11,14 @@ from evcrisp.optimize.protocol import Function, SolverResult
 
 
 class CountedFunction:
-    """A function to be maximized: NaN and infinities count as minus infinity, everywhere."""
+    """Function to maximize; NaN and infinities become minus infinity."""
 
     def __init__(self, fun: Function) -> None:
         self._fun = fun
         self.n_eval = 0
 
     def value(self, theta: Floats) -> float:
-        """Return the value alone."""
+        """Return the value."""
         self.n_eval += 1
         value = float(self._fun(theta)[0])
         return value if math.isfinite(value) else -math.inf
@@ -29,10 +29,10 @@ class CountedFunction:
         value, gradient = self._fun(theta)
         if gradient is None:
             raise ConfigError(
-                "This solver needs a gradient, and the objective has none. Use solver 'nelder-mead', "
-                "'grid' or 'quasi-random'."
+                "This solver needs a gradient, and the objective has none.",
+                remedy="Use solver 'nelder-mead', 'grid' or 'quasi-random'.",
             )
-        # The square of a gradient is found faster than whether all of its entries are finite.
+        # The squared norm is faster than a check of all entries; it can overflow, hence both.
         if not math.isfinite(value + float(gradient @ gradient)) and not (
             math.isfinite(value) and np.isfinite(gradient).all()
         ):
@@ -40,13 +40,13 @@ class CountedFunction:
         return float(value), gradient
 
     def result(self, theta: Floats, value: float, status: Status) -> SolverResult:
-        """Return the result of a search that ended here."""
+        """Return the result at ``theta``; a value of minus infinity has status `NOT_FINITE`."""
         if value == -math.inf:
             status = Status.NOT_FINITE
         return SolverResult(theta, value, self.n_eval, status)
 
     def is_flat(self, theta: Floats, value: float) -> bool:
-        """Tell whether steps along any axis change nothing; two, as one may lead across a hill."""
+        """Return whether the value is constant along all axes; two steps, as one may cross a maximum."""
         steps = (length * axis for length in (1.0, -0.37) for axis in np.eye(theta.size))
         return all(self.value(theta + step) == value for step in steps)
 
@@ -55,7 +55,6 @@ def as_start(theta0: Floats) -> Floats:
     """Return a copy of a start as a vector of float64."""
     theta = np.array(theta0, np.float64)
     if theta.ndim != 1 or not theta.size:
-        raise ConfigError(
-            f"`theta0` must be a vector of 1 or more numbers; got shape {theta.shape}."
-        )
+        problem = f"must be a vector of 1 or more numbers; got shape {theta.shape}"
+        raise ConfigError(problem, parameter="theta0")
     return theta

@@ -1,4 +1,4 @@
-"""Look everywhere within a box, then again around the best point."""
+"""Grid search within a box that shrinks around the best point."""
 
 import itertools
 import math
@@ -9,13 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.optimize.counted_function import CountedFunction, as_start
-from evcrisp.optimize.protocol import Function, SolverResult
+from evcrisp.optimize.protocol import Function, SolverResult, check_parameters
 
-_LAST_ROUNDS = 3  # enough for a direction that is not that of the grid
+_LAST_ROUNDS = 3  # rounds that define the last direction; more than one, as it may be oblique
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,16 +24,15 @@ class Grid:
     Parameters
     ----------
     half_width : float
-        The first box reaches this far from the start along each axis.
+        Half the width of the first box along each axis.
     points : int
-        Points along each axis; fewer (but three) where a round would have more than
-        ``max_points`` in all.
+        Points along each axis; reduced, to at least 3, if a round exceeds ``max_points``.
     max_points : int
-        See above.
+        Maximum number of points per round.
     rounds : int
-        Number of grids; each covers about two cells of the one before along each axis.
+        Number of grids; each covers about two cells of the previous one along each axis.
     tol_step, tol : float
-        Converged if the last box reached no further than ``tol_step``, and going on along the way
+        Converged if the last half width is at most ``tol_step``, and continuing in the direction
         of the last rounds gains at most ``tol``, relative to the value (at least 1).
     """
 
@@ -49,17 +47,15 @@ class Grid:
     tol: float = 1e-6
 
     def __post_init__(self) -> None:
-        if not self.half_width > 0.0:
-            raise ConfigError(f"`half_width` must be positive; got {self.half_width}.")
-        if self.points < 3 or self.max_points < 3 or self.rounds < 1:
-            raise ConfigError(
-                "`points` and `max_points` must be 3 or more and `rounds` 1 or more; got "
-                f"{self.points}, {self.max_points}, {self.rounds}."
-            )
-        check_tolerances(self.tol_step, self.tol)
+        check_parameters(
+            self,
+            positive=("half_width",),
+            nonnegative=("tol_step", "tol"),
+            counts=(("points", 3), ("max_points", 3), ("rounds", 1)),
+        )
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
-        """Search around ``theta0``, in units in which a step of 1 is of moderate size."""
+        """Maximize around ``theta0``, in units in which a step of 1 is moderate."""
         start = as_start(theta0)
         points = self.points
         while points > 3 and points**start.size > self.max_points:
@@ -70,23 +66,16 @@ class Grid:
         def offsets(_: int) -> Iterator[Floats]:
             return (np.array(offset) for offset in itertools.product(ticks, repeat=start.size))
 
-        boxes = shrinking_boxes(self.half_width, shrink, self.rounds)
-        return search_boxes(fun, start, boxes, offsets, self.tol_step, self.tol)
+        half_widths = shrinking(self.half_width, shrink, self.rounds)
+        return search_boxes(fun, start, half_widths, offsets, self.tol_step, self.tol)
 
 
-def check_tolerances(tol_step: float, tol: float) -> None:
-    """Raise unless both are possible."""
-    for name, value in (("tol_step", tol_step), ("tol", tol)):
-        if not value >= 0.0:
-            raise ConfigError(f"`{name}` must be 0 or more; got {value}.")
-
-
-def shrinking_boxes(half_width: float, shrink: float, rounds: int) -> list[float]:
-    """Return the sizes of boxes.
+def shrinking(half_width: float, shrink: float, rounds: int) -> list[float]:
+    """Return the half widths of the boxes.
 
     Examples
     --------
-    >>> shrinking_boxes(8.0, 0.5, 3)
+    >>> shrinking(8.0, 0.5, 3)
     [8.0, 4.0, 2.0]
     """
     return list(itertools.accumulate([half_width, *[shrink] * (rounds - 1)], operator.mul))
@@ -100,16 +89,16 @@ def search_boxes(
     tol_step: float,
     tol: float,
 ) -> SolverResult:
-    """Evaluate points around the best one so far, within a box that shrinks round by round.
+    """Evaluate points in a box around the best point, with a smaller box in each round.
 
     Parameters
     ----------
     fun, start
         As for solvers.
     half_widths : sequence of float
-        Size of the box of each round.
+        Half width of the box of each round.
     offsets : callable
-        Round -> points within -1..1 along each axis.
+        Round -> points in -1..1 along each axis.
     tol_step, tol : float
         As for `Grid`.
     """
@@ -128,8 +117,8 @@ def search_boxes(
             return counted.result(start, top, Status.NOT_FINITE)
         if lowest == top:
             return counted.result(start, top, Status.FLAT)
-    # A slope that is longer than all boxes together looks as if the moves became ever smaller.
-    way = best - centers[-_LAST_ROUNDS:][0]
-    ends = not way.any() or counted.value(best + way) - top <= tol * max(1.0, abs(top))
+    # A maximum beyond all boxes looks like convergence, as the boxes shrink.
+    step = best - centers[-_LAST_ROUNDS:][0]
+    ends = not step.any() or counted.value(best + step) - top <= tol * max(1.0, abs(top))
     is_fine = half_widths[-1] <= tol_step
     return counted.result(best, top, Status.CONVERGED if is_fine and ends else Status.MAX_ITER)

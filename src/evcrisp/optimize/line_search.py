@@ -1,4 +1,4 @@
-"""How far to go along a direction."""
+"""Line search for the Wolfe conditions."""
 
 import math
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from evcrisp.core.types import Floats
 from evcrisp.optimize.counted_function import CountedFunction
 
-_ENOUGH = 1e-4  # share of the promised gain that a step must bring (Armijo)
-_TOO_STEEP = 0.9  # share of the slope that may be left after it (Wolfe)
+_MIN_GAIN = 1e-4  # least gain of a step, per predicted gain (Armijo condition)
+_MAX_SLOPE = 0.9  # largest slope after a step, per slope before it (curvature condition)
 _MAX_TRIALS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """A step that gains."""
+    """Accepted step length, with value and gradient."""
 
     t: float
     value: float
@@ -23,25 +23,25 @@ class Found:
 def line_search(
     fun: CountedFunction, theta: Floats, value: float, slope: float, step: Floats, t_max: float
 ) -> Found | None:
-    """Find t such that ``theta + t * step`` gains enough and is no longer steep.
+    """Return t for which ``theta + t * step`` satisfies the Wolfe conditions.
 
     Parameters
     ----------
     fun : CountedFunction
-        What to maximize.
+        Function to maximize.
     theta, value : ndarray, float
-        Where to start, and the value there.
+        Start, and the value there.
     slope : float
         Derivative along ``step`` at the start, positive.
     step : ndarray, shape (m,)
         Direction, and length of the first trial.
     t_max : float
-        Largest t; at least 1 is tried.
+        Largest t; raised to 1 if it is smaller.
 
     Returns
     -------
     Found or None
-        The best point that gains enough; None if there is none.
+        The best point with sufficient gain, or None.
     """
     low, low_slope, high = 0.0, slope, math.inf
     best: Found | None = None
@@ -49,10 +49,10 @@ def line_search(
     for _ in range(_MAX_TRIALS):
         new, gradient = fun.value_and_gradient(theta + t * step)
         new_slope = float(gradient @ step) if new > -math.inf else math.nan
-        if new >= value + _ENOUGH * t * slope:
+        if new >= value + _MIN_GAIN * t * slope:
             if best is None or new >= best.value:
                 best = Found(t, new, gradient)
-            if abs(new_slope) <= _TOO_STEEP * slope or (new_slope > 0.0 and t >= t_max):
+            if abs(new_slope) <= _MAX_SLOPE * slope or (new_slope > 0.0 and t >= t_max):
                 return best
             if new_slope > 0.0:
                 low, low_slope = t, new_slope
@@ -70,7 +70,7 @@ def line_search(
 
 
 def _inside(low: float, high: float, slope_low: float, slope_high: float) -> float:
-    """Return where a slope that changes evenly would be zero, well inside the bracket."""
+    """Return the zero of a linear slope, kept away from the ends of the bracket."""
     width = high - low
     if slope_high < slope_low:  # false for NaN
         share = slope_low / (slope_low - slope_high)

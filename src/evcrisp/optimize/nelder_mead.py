@@ -1,4 +1,4 @@
-"""A simplex that crawls uphill; no gradient needed."""
+"""Nelder-Mead simplex search; needs no gradient."""
 
 import math
 from dataclasses import dataclass
@@ -6,28 +6,27 @@ from typing import ClassVar
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.optimize.counted_function import CountedFunction, as_start
-from evcrisp.optimize.protocol import Function, SolverResult
+from evcrisp.optimize.protocol import Function, SolverResult, check_parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NelderMead:
-    """Nelder and Mead's simplex, with coefficients for the number of parameters.
+    """Nelder-Mead simplex search with coefficients adapted to the number of parameters.
 
     Parameters
     ----------
     step : float
         Size of the first simplex.
     max_iter : int
-        Most moves of the simplex.
+        Maximum number of moves of the simplex.
     tol_step, tol : float
-        Stop when the simplex is smaller than ``tol_step`` and its values differ by less than
+        Stop if the simplex is smaller than ``tol_step`` and its values differ by less than
         ``tol``, relative to the value (at least 1).
     restarts : int
-        Start again at the end with a fresh simplex; a worn one may have stopped on a slope.
+        Number of restarts with a new simplex; a degenerate one can stop at a point with a slope.
 
     References
     ----------
@@ -45,16 +44,11 @@ class NelderMead:
     restarts: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("step", "tol_step"):
-            if not getattr(self, name) > 0.0:
-                raise ConfigError(f"`{name}` must be positive; got {getattr(self, name)}.")
-        if self.max_iter < 1:
-            raise ConfigError(f"`max_iter` must be 1 or more; got {self.max_iter}.")
-        if self.restarts < 0:
-            raise ConfigError(f"`restarts` must be 0 or more; got {self.restarts}.")
+        counts = (("max_iter", 1), ("restarts", 0))
+        check_parameters(self, positive=("step", "tol_step"), counts=counts)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
-        """Search from ``theta0``, in units in which a step of 1 is of moderate size."""
+        """Maximize from ``theta0``, in units in which a step of 1 is moderate."""
         counted = CountedFunction(fun)
         theta = as_start(theta0)
         value = counted.value(theta)
@@ -64,10 +58,10 @@ class NelderMead:
             return counted.result(theta, value, Status.FLAT)
         status = Status.MAX_ITER
         for _ in range(1 + self.restarts):
-            theta, value, status = self._crawl(counted, theta, value)
+            theta, value, status = self._run_simplex(counted, theta, value)
         return counted.result(theta, value, status)
 
-    def _crawl(
+    def _run_simplex(
         self, counted: CountedFunction, theta: Floats, value: float
     ) -> tuple[Floats, float, Status]:
         m = theta.size
@@ -94,16 +88,16 @@ def _move(counted: CountedFunction, points: Floats, values: Floats) -> None:
         expand, contract, shrink = 2.0, 0.5, 0.5
     middle = points[:-1].mean(axis=0)
     away = middle - points[-1]
-    mirrored = counted.value(middle + away)
-    if mirrored > values[0]:
+    reflected = counted.value(middle + away)
+    if reflected > values[0]:
         further = counted.value(middle + expand * away)
-        t, value = (expand, further) if further > mirrored else (1.0, mirrored)
-    elif mirrored > values[-2]:
-        t, value = 1.0, mirrored
+        t, value = (expand, further) if further > reflected else (1.0, reflected)
+    elif reflected > values[-2]:
+        t, value = 1.0, reflected
     else:
-        t = contract if mirrored > values[-1] else -contract
+        t = contract if reflected > values[-1] else -contract
         value = counted.value(middle + t * away)
-        if value <= max(mirrored, values[-1]):
+        if value <= max(reflected, values[-1]):
             for k in range(1, m + 1):
                 points[k] = points[0] + shrink * (points[k] - points[0])
                 values[k] = counted.value(points[k])

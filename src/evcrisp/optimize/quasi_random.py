@@ -1,4 +1,4 @@
-"""Look at points that fill a box evenly, in any number of dimensions."""
+"""Quasi-random search within a box that shrinks around the best point."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,29 +8,30 @@ import numpy as np
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats
+from evcrisp.core.validation import check_number
 from evcrisp.optimize.counted_function import as_start
-from evcrisp.optimize.grid import check_tolerances, search_boxes, shrinking_boxes
-from evcrisp.optimize.protocol import Function, SolverResult
+from evcrisp.optimize.grid import search_boxes, shrinking
+from evcrisp.optimize.protocol import Function, SolverResult, check_parameters
 
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuasiRandom:
-    """Halton points in a box that shrinks around the best one, round by round.
+    """Halton points in a box that shrinks around the best point, round by round.
 
     Parameters
     ----------
     half_width : float
-        The first box reaches this far from the start along each axis.
+        Half the width of the first box along each axis.
     points : int
         Points per round.
     rounds : int
         Number of boxes.
     shrink : float
-        Size of a box relative to the one before, 0 to 1.
+        Width of a box relative to the previous one, above 0, at most 1.
     seed : int
-        Shifts the points (modulo the box), differently in each round.
+        Seed of the shift of the points (modulo the box) in each round.
     tol_step, tol : float
         As for `Grid`.
     """
@@ -47,20 +48,16 @@ class QuasiRandom:
     tol: float = 1e-6
 
     def __post_init__(self) -> None:
-        if not self.half_width > 0.0:
-            raise ConfigError(f"`half_width` must be positive; got {self.half_width}.")
-        if self.points < 1 or self.rounds < 1:
-            raise ConfigError(
-                f"`points` and `rounds` must be 1 or more; got {self.points}, {self.rounds}."
-            )
-        if not 0.0 < self.shrink <= 1.0:
-            raise ConfigError(f"`shrink` must lie in 0..1; got {self.shrink}.")
-        if self.seed < 0:
-            raise ConfigError(f"`seed` must be 0 or more; got {self.seed}.")
-        check_tolerances(self.tol_step, self.tol)
+        check_parameters(
+            self,
+            positive=("half_width",),
+            nonnegative=("tol_step", "tol"),
+            counts=(("points", 1), ("rounds", 1), ("seed", 0)),
+        )
+        check_number("shrink", self.shrink, 0, 1, open_low=True)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
-        """Search around ``theta0``, in units in which a step of 1 is of moderate size."""
+        """Maximize around ``theta0``, in units in which a step of 1 is moderate."""
         start = as_start(theta0)
         unit = halton(self.points, start.size)
 
@@ -68,8 +65,8 @@ class QuasiRandom:
             shift = np.random.default_rng((self.seed, round_)).random(start.size)
             return iter(2.0 * ((unit + shift) % 1.0) - 1.0)
 
-        boxes = shrinking_boxes(self.half_width, self.shrink, self.rounds)
-        return search_boxes(fun, start, boxes, offsets, self.tol_step, self.tol)
+        half_widths = shrinking(self.half_width, self.shrink, self.rounds)
+        return search_boxes(fun, start, half_widths, offsets, self.tol_step, self.tol)
 
 
 def halton(n: int, dimensions: int) -> Floats:
@@ -82,8 +79,10 @@ def halton(n: int, dimensions: int) -> Floats:
     """
     if dimensions > len(_PRIMES):
         raise ConfigError(
-            f"`dimensions` may be up to {len(_PRIMES)} for Halton points; got {dimensions}. Use "
-            "solver 'bfgs' or 'nelder-mead'."
+            f"must be up to {len(_PRIMES)} for Halton points",
+            parameter="dimensions",
+            value=dimensions,
+            remedy="Use solver 'bfgs' or 'nelder-mead'.",
         )
     columns = []
     for base in _PRIMES[:dimensions]:

@@ -14,7 +14,7 @@ plausible displacement: a sparse grid finds it. Each finer level starts close to
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -256,5 +256,9 @@ def _ascend(
     tol_px: float,
     inverse_curvature: Floats | Callable[[], Floats],
 ) -> Ascent:
-    solver = Bfgs(max_iter=20, tol=1e-9, tol_step=tol_px, max_step=2.0 * scale)
-    return solver.ascend(objective, start, inverse_curvature)
+    return _solver(scale, tol_px).ascend(objective, start, inverse_curvature)
+
+
+@lru_cache(maxsize=64)
+def _solver(scale: int, tol_px: float) -> Bfgs:
+    return Bfgs(max_iter=20, tol=1e-9, tol_step=tol_px, max_step=2.0 * scale)
