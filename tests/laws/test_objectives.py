@@ -227,13 +227,13 @@ def test_normalizing_divides_by_the_size_of_the_reference():
 
 
 def test_settings_that_cannot_be_are_named():
-    with pytest.raises(ConfigError, match="`floor` must lie between 0 and 1 events per px; got 0"):
+    with pytest.raises(ConfigError, match="`floor` must be between 0 and 1 event per px; got 0"):
         Entropy(floor=0.0)
-    with pytest.raises(ConfigError, match="`limit` must lie in 1..100 events per px; got 1000"):
+    with pytest.raises(ConfigError, match="`limit` must be a number in 1..100; got 1000"):
         SumOfExponentials(limit=1000.0)
-    with pytest.raises(ConfigError, match="`r` must lie in 0.001..1000; got 0"):
+    with pytest.raises(ConfigError, match="`r` must be a number in 0.001..1000; got 0"):
         Poisson(r=0.0)
-    with pytest.raises(ConfigError, match="`beta` must lie in 0.001..1000; got nan"):
+    with pytest.raises(ConfigError, match="`beta` must be a number in 0.001..1000; got nan"):
         Poisson(beta=float("nan"))
     with pytest.raises(ConfigError, match="`reference` must be a positive number; got 0"):
         Normalized(Variance(), 0.0)

@@ -1,4 +1,4 @@
-"""Contrast maps (images of warped events): built from events, and read back at them."""
+"""Contrast maps (images of warped events): accumulate events, and sample maps at events."""
 
 from evcrisp.contrast.contrast_map import FOOTPRINTS, ContrastMap
 from evcrisp.contrast.polarity import POLARITIES, channel_weights

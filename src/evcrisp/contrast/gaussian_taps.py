@@ -1,4 +1,4 @@
-"""Filters that a contrast map is blurred with."""
+"""Gaussian filters for the blur of contrast maps."""
 
 import math
 from functools import lru_cache
@@ -7,18 +7,18 @@ import numpy as np
 
 from evcrisp.core.types import Floats
 
-#: Filters and stencils end here, where 6e-5 of a Gaussian's weight is left.
+#: Radius of filters, in sigmas; 6e-5 of the weight of a Gaussian lies outside.
 REACH_SIGMAS = 4.0
 
 
 def gaussian_radius(sigma_px: float) -> int:
-    """Return how far a Gaussian reaches, in whole pixels."""
+    """Return the radius of a Gaussian filter, px."""
     return max(1, math.ceil(REACH_SIGMAS * sigma_px))
 
 
 @lru_cache(maxsize=64)
 def gaussian_taps(sigma_px: float) -> Floats:
-    """Return half of a Gaussian filter, the middle first; all taps sum to 1.
+    """Return half of a Gaussian filter, the center first; all taps sum to 1.
 
     Examples
     --------

@@ -1,32 +1,31 @@
-"""Which events go to which contrast map, by polarity."""
+"""Contrast maps by polarity: weights of the events on each map."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.registry import lookup
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
 
-#: What the polarity of an event does, by name.
+#: Uses of the polarity by name, with a description.
 POLARITIES: dict[str, str] = {
-    "unsigned": "nothing: one map of all events",
+    "unsigned": "one map of all events",
     "separate": "one map of the ON events and one of the OFF events",
-    "signed": "one map, to which OFF events add their weight with a minus",
+    "signed": "one map; OFF events have negative weights",
 }
 
 
 def channel_weights(
-    p: NDArray[np.bool_], polarity: str = "unsigned", weight: Floats | None = None
+    p: Bools, polarity: str = "unsigned", weight: Floats | None = None
 ) -> tuple[Floats, ...]:
-    """Return what each event adds to each map: one new array of shape (n,) per map.
+    """Return the weights of the events on each map, shape (n,) per map.
 
     Parameters
     ----------
     p : ndarray of bool, shape (n,)
         Polarity, True = ON.
     polarity : {"unsigned", "separate", "signed"}
-        ON comes first of two maps.
+        Use of the polarity; of two maps, ON comes first.
     weight : ndarray, shape (n,), optional
-        What each event adds by itself; one each without it.
+        Weight of each event; 1 by default.
 
     Examples
     --------

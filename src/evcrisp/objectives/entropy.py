@@ -4,21 +4,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evcrisp.core.errors import ConfigError
-from evcrisp.objectives.protocol import Floats, copied, pixels
+from evcrisp.core.types import Floats
+from evcrisp.objectives.protocol import KernelObjective
 
 
 @dataclass(frozen=True, slots=True)
-class Entropy:
+class Entropy(KernelObjective):
     r"""Negative Shannon entropy :math:`\sum_p q_p \log q_p` of :math:`q = m / \sum m`; eq. (19).
 
-    Between :math:`-\log P` (all P pixels alike, and an empty map) and 0 (all events on one pixel).
-    Not changed by a factor. Pixels below 0 count as 0. Events that leave the map make it sharper
-    by this measure, so pad the map.
+    From :math:`-\log P` (P equal pixels, or an empty map) to 0 (all events on one pixel), in nats.
+    Invariant to a factor. Pixels below 0 count as 0. Events that leave the map increase it, so pad
+    the map.
 
     Parameters
     ----------
     floor : float, events per px
-        Added to a pixel inside the logarithm, which keeps the gradient at empty pixels finite.
+        Added to a pixel inside the logarithm; keeps the gradient at empty pixels finite.
 
     Examples
     --------
@@ -36,21 +37,15 @@ class Entropy:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.floor < 1.0:
-            raise ConfigError(f"`floor` must lie between 0 and 1 events per px; got {self.floor}.")
+            problem = "must be between 0 and 1 event per px"
+            raise ConfigError(problem, parameter="floor", value=self.floor)
 
-    def value(self, iwe: Floats) -> float:
-        """Return the negative entropy, nats."""
+    def _value(self, image: Floats) -> float:
         from evcrisp.kernels.contrast import statistics
 
-        return statistics.negative_entropy(pixels(iwe), self.floor)
+        return statistics.negative_entropy(image.reshape(-1), self.floor)
 
-    def gradient(self, iwe: Floats) -> Floats:
-        """Return d value / d iwe."""
-        return self.value_and_gradient(iwe)[1]
-
-    def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
-        """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
+    def _differentiate(self, image: Floats) -> float:
         from evcrisp.kernels.contrast import statistics
 
-        out = copied(iwe, out)
-        return statistics.differentiate_negative_entropy(out.reshape(-1), self.floor), out
+        return statistics.differentiate_negative_entropy(image.reshape(-1), self.floor)

@@ -1,20 +1,20 @@
-"""Mean squared slope of the contrast map."""
+"""Mean squared gradient of the contrast map."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from evcrisp.objectives.protocol import Floats, copied
+from evcrisp.core.types import Floats
+from evcrisp.objectives.protocol import KernelObjective
 
 
 @dataclass(frozen=True, slots=True)
-class GradientMagnitude:
-    r"""Mean squared magnitude of the map's slope by Sobel's filters; eq. (18).
+class GradientMagnitude(KernelObjective):
+    r"""Mean squared magnitude of the Sobel gradient of the map; eq. (18).
 
-    :math:`\frac{1}{P} \sum_p (S_x m)_p^2 + (S_y m)_p^2`, where the outermost frame of pixels has no
-    slope. Not changed by a constant added to the map. Weighs fine structure more than the
-    variance does.
+    :math:`\frac{1}{P} \sum_p (S_x m)_p^2 + (S_y m)_p^2`, with gradient 0 on the outermost pixels.
+    Invariant to an added constant. Weighs fine structure more than the variance.
 
     Examples
     --------
@@ -29,20 +29,12 @@ class GradientMagnitude:
     per_event: ClassVar[bool] = False
     is_positive: ClassVar[bool] = True
 
-    def value(self, iwe: Floats) -> float:
-        """Return the mean squared slope."""
+    def _value(self, image: Floats) -> float:
         from evcrisp.kernels.contrast import sobel
 
-        return sobel.mean_square_slope(np.ascontiguousarray(iwe, np.float64))
+        return sobel.mean_square_slope(image)
 
-    def gradient(self, iwe: Floats) -> Floats:
-        """Return d value / d iwe."""
-        return self.value_and_gradient(iwe)[1]
-
-    def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
-        """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
+    def _differentiate(self, image: Floats) -> float:
         from evcrisp.kernels.contrast import sobel
 
-        out = copied(iwe, out)
-        lines = np.zeros((6, iwe.shape[1] + 2))
-        return sobel.differentiate_mean_square_slope(out, lines), out
+        return sobel.differentiate_mean_square_slope(image, np.zeros((6, image.shape[1] + 2)))

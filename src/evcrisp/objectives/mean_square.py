@@ -3,15 +3,16 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.objectives.protocol import Floats, copied, pixels
+from evcrisp.core.types import Floats
+from evcrisp.objectives.protocol import KernelObjective
 
 
 @dataclass(frozen=True, slots=True)
-class MeanSquare:
+class MeanSquare(KernelObjective):
     r"""Mean square :math:`\frac{1}{P} \sum_p m_p^2` over all P pixels; eq. (17).
 
-    The variance plus the square of the mean: the same objective as long as no event leaves the
-    map, and one that keeps events inside where they could leave.
+    The variance plus the squared mean: equivalent as long as no event leaves the map. Otherwise it
+    favors motions that keep events on the map.
 
     Examples
     --------
@@ -25,19 +26,12 @@ class MeanSquare:
     per_event: ClassVar[bool] = False
     is_positive: ClassVar[bool] = True
 
-    def value(self, iwe: Floats) -> float:
-        """Return the mean square."""
+    def _value(self, image: Floats) -> float:
         from evcrisp.kernels.contrast import statistics
 
-        return statistics.mean_square(pixels(iwe), 0.0)
+        return statistics.mean_square(image.reshape(-1), 0.0)
 
-    def gradient(self, iwe: Floats) -> Floats:
-        """Return d value / d iwe."""
-        return self.value_and_gradient(iwe)[1]
-
-    def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
-        """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
+    def _differentiate(self, image: Floats) -> float:
         from evcrisp.kernels.contrast import statistics
 
-        out = copied(iwe, out)
-        return statistics.differentiate_mean_square(out.reshape(-1), 0.0), out
+        return statistics.differentiate_mean_square(image.reshape(-1), 0.0)

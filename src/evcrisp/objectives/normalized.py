@@ -1,27 +1,27 @@
-"""An objective as a multiple of what it is without motion."""
+"""Objective relative to its value without motion."""
 
 import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.core.errors import ConfigError
-from evcrisp.objectives.protocol import Floats, Objective
+from evcrisp.core.types import Floats
+from evcrisp.core.validation import check_number
+from evcrisp.objectives.protocol import Objective
 
 
 @dataclass(frozen=True, slots=True)
 class Normalized:
     r"""Another objective divided by a reference: :math:`f(M) / |f(M_0)|`; eq. (22).
 
-    With the map :math:`M_0` of the events where they are, 1 means that the motion gained nothing.
-    Comparable between windows, and what several reference times are added up in. The reference
-    is a number, so this is a pure function of one map too.
+    With the map :math:`M_0` of the unwarped events, 1 means that the motion gains nothing.
+    Comparable between windows and reference times.
 
     Parameters
     ----------
     objective : Objective
-        What to divide.
+        Objective to divide.
     reference : float, above 0
-        What to divide by; see :meth:`of`.
+        Divisor; see :meth:`of`.
 
     Examples
     --------
@@ -38,26 +38,23 @@ class Normalized:
     name: ClassVar[str] = "normalized"
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.reference < math.inf:
-            raise ConfigError(
-                f"`reference` must be a positive number; got {self.reference}. "
-                "Normalized.of(objective, iwe) takes it from a map."
-            )
+        remedy = "Normalized.of(objective, iwe) computes it from a map."
+        check_number("reference", self.reference, 0, open_low=True, remedy=remedy)
 
     @classmethod
     def of(cls, objective: Objective, iwe: Floats) -> "Normalized":
-        """Divide by the objective of a map, see :meth:`by`."""
+        """Divide by the objective of a map; see :meth:`by`."""
         return cls.by(objective, objective.value(iwe))
 
     @classmethod
     def by(cls, objective: Objective, value: float) -> "Normalized":
-        """Divide by the size of a value; by 1 where that is 0 or not finite."""
+        """Divide by the magnitude of a value, or by 1 if it is 0 or not finite."""
         size = abs(value)
         return cls(objective, size if 0.0 < size < math.inf else 1.0)
 
     @property
     def accepts_signed(self) -> bool:
-        """Whether maps with values below 0 make sense."""
+        """Whether maps can have values below 0."""
         return self.objective.accepts_signed
 
     @property

@@ -3,7 +3,7 @@
 from evcrisp.core.registry import Registry
 from evcrisp.objectives.protocol import Objective
 
-#: Objectives by name. `Normalized` is not among them: it needs a map to compare with.
+#: Objectives by name, without `Normalized`, which needs a map as reference.
 OBJECTIVES: Registry[type[Objective]] = Registry(
     "objective",
     {

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.objectives.protocol import Floats, copied, pixels
+from evcrisp.core.types import Floats
+from evcrisp.objectives.protocol import KernelObjective
 
 
 @dataclass(frozen=True, slots=True)
-class Variance:
+class Variance(KernelObjective):
     r"""Variance :math:`\frac{1}{P} \sum_p (m_p - \bar m)^2` over all P pixels; eq. (16).
 
-    Not changed by a constant added to the map; grows with the square of the map. The paper's
-    objective of alignment.
+    The paper's alignment objective. Invariant to an added constant; quadratic in a factor.
 
     Examples
     --------
@@ -25,21 +25,14 @@ class Variance:
     per_event: ClassVar[bool] = False
     is_positive: ClassVar[bool] = True
 
-    def value(self, iwe: Floats) -> float:
-        """Return the variance; divides by the number of pixels."""
+    def _value(self, image: Floats) -> float:
         from evcrisp.kernels.contrast import statistics
 
-        row = pixels(iwe)
-        return statistics.mean_square(row, statistics.mean(row))
+        flat = image.reshape(-1)
+        return statistics.mean_square(flat, statistics.mean(flat))
 
-    def gradient(self, iwe: Floats) -> Floats:
-        """Return d value / d iwe."""
-        return self.value_and_gradient(iwe)[1]
-
-    def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
-        """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
+    def _differentiate(self, image: Floats) -> float:
         from evcrisp.kernels.contrast import statistics
 
-        out = copied(iwe, out)
-        row = out.reshape(-1)
-        return statistics.differentiate_mean_square(row, statistics.mean(row)), out
+        flat = image.reshape(-1)
+        return statistics.differentiate_mean_square(flat, statistics.mean(flat))
