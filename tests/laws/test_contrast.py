@@ -216,7 +216,9 @@ def test_settings_that_cannot_be_are_named():
         ContrastMap(footprint="box")
     with pytest.raises(ConfigError, match="`sigma_px` must be a number in 0..100; got -1"):
         ContrastMap(sigma_px=-1.0)
-    with pytest.raises(ConfigError, match="`sigma_px` must be a number in 0.5..10; got 0.0. For other blurs"):
+    with pytest.raises(
+        ConfigError, match="`sigma_px` must be a number in 0.5..10; got 0.0. For other blurs"
+    ):
         ContrastMap(footprint="gaussian", sigma_px=0.0)
     with pytest.raises(ConfigError, match="`padding_px` must be a whole number in 0..4096; got -1"):
         ContrastMap(padding_px=-1)

@@ -1,4 +1,8 @@
-"""Decorators that compile kernels with numba, one per set of arithmetic rules."""
+"""Decorators that compile kernels with numba, one per set of arithmetic rules.
+
+A kernel without rules of its own inherits those of the kernel that is compiled first and calls it.
+Give it explicit rules if its result must not depend on that order.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,33 +11,32 @@ import numba
 
 
 def compiled(**settings: Any) -> Callable[[Any], Any]:
-    """Return a decorator that compiles, and keeps the result on disk where a disk can be written."""
+    """Return a decorator that compiles a kernel, and caches it on disk if possible."""
 
     def decorate(function: Any) -> Any:
         try:
             return numba.njit(cache=True, nogil=True, **settings)(function)
-        except RuntimeError:  # neither the package's folder nor the user's can be written
+        except RuntimeError:  # neither the folder of the package nor that of the user is writable
             return numba.njit(nogil=True, **settings)(function)
 
     return decorate
 
 
-#: The one way in which evcrisp compiles: cached on disk, without the GIL, exact arithmetic.
+#: Exact arithmetic.
 njit = compiled()
 
-#: Sums may be added in any order, so that several numbers are taken at a time (six times faster);
-#: infinity and NaN keep their meaning.
+#: Sums in any order, which allows vector instructions (six times faster); infinity and NaN remain
+#: valid.
 summing = compiled(fastmath={"reassoc"})
 
-#: For kernels that no NaN can reach: the larger or smaller of two numbers is then one instruction
-#: without a branch. Nothing else about the arithmetic changes.
+#: Without NaN: minimum and maximum become one instruction. Otherwise exact.
 comparing = compiled(fastmath={"nnan", "nsz"})
 
-#: A product and a sum may become one operation, rounded once; a division by zero is infinity.
+#: Fused multiply-add, rounded once; a division by zero gives infinity.
 fused = compiled(error_model="numpy", fastmath={"contract"})
 
-#: The same for sums, which may be added in any order.
+#: `fused`, with sums in any order.
 accumulating = compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 
-#: The same for kernels that no NaN can reach, so that the larger of two numbers is one instruction.
+#: `fused`, without NaN.
 finite = compiled(error_model="numpy", fastmath={"contract", "nnan", "nsz"})

@@ -1,4 +1,4 @@
-"""A separable filter of images, with zeros outside; symmetric taps make it its own adjoint."""
+"""Separable symmetric filter of images, with zeros outside; it is its own adjoint."""
 
 from evcrisp.kernels.compile import njit
 
@@ -7,8 +7,8 @@ from evcrisp.kernels.compile import njit
 def blur(image, taps, lines, out):
     """Filter rows and columns: out[r, c] = sum_ij taps[|i|] taps[|j|] image[r + i, c + j].
 
-    image, out : (h, w) float64, may be the same      taps : (radius + 1,) float64, the middle first
-    lines : (2 radius + 2, w + 2 radius) float64, zeros: a ring of filtered rows and one padded row
+    image, out : (h, w) float64, may be the same      taps : (radius + 1,) float64, the center first
+    lines : (2 radius + 2, w + 2 radius) float64, zeros: ring buffer of filtered rows, one padded row
     """
     height, width = image.shape
     radius = taps.size - 1
@@ -23,7 +23,7 @@ def blur(image, taps, lines, out):
                 _add_pair(padded[radius - d :], padded[radius + d :], taps[d], ring)
         else:
             ring[:] = 0.0
-        # Row r of the image is not read again, so out may be the image: row r - radius is done now.
+        # Row r of the image is not read again, so out may be the image.
         done = r - radius
         if done < 0:
             continue
@@ -32,8 +32,7 @@ def blur(image, taps, lines, out):
             _add_pair(lines[(done - d) % size], lines[(done + d) % size], taps[d], out[done])
 
 
-# Loops over rows stand in functions of their own because only then does the compiler take several
-# pixels at a time (twice as fast).
+# The compiler vectorizes loops over rows only in separate functions (twice as fast).
 
 
 @njit

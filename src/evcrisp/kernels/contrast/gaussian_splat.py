@@ -1,11 +1,11 @@
-"""Put warped events onto a contrast map as Gaussians, and read a map back at them.
+"""Accumulate warped events on a contrast map as Gaussians, and sample a map at events.
 
-An event at (x, y) weighs pixel (i, j) by g(i - x) g(j - y) with the normal density g of standard
-deviation sigma, on a square of 2 radius + 1 pixels around the pixel nearest to the event. Pixels
-outside the map get nothing; an event whose nearest pixel is outside is skipped (and reads as 0).
+An event at (x, y) has weight g(i - x) g(j - y) on pixel (i, j), with the normal density g of
+standard deviation sigma, on a square of 2 radius + 1 pixels around its nearest pixel. An event
+whose nearest pixel is outside the map is skipped; its sample is 0.
 
 x, y, weight, value, slope_x, slope_y : (n,) float64      image, out : (h, w) float64
-along_x, along_y : (2 radius + 1,) float64, scratch for the weights along each axis
+along_x, along_y : (2 radius + 1,) float64, buffers for the weights along each axis
 """
 
 import math
@@ -17,8 +17,8 @@ from evcrisp.kernels.compile import njit
 def _fill_axis(position, sigma, step, along):
     """Fill along with the density at the pixels around position; return the first of them.
 
-    Neighboring densities have a ratio that itself changes by step = exp(-1 / sigma^2) per pixel,
-    so that two exponentials do for any number of pixels.
+    The ratio of neighboring densities changes by the factor step = exp(-1 / sigma^2) per pixel, so
+    two exponentials suffice for any number of pixels.
     """
     nearest = math.floor(position + 0.5)
     radius = along.size // 2
@@ -61,7 +61,7 @@ def _add_scaled(row, factor, out):
 
 @njit
 def sample_gaussian(image, x, y, sigma, along_x, along_y, value):
-    """Weigh the pixels around (x[k], y[k]) by the Gaussian; 0 outside."""
+    """Fill value with the Gaussian-weighted sum of pixels around (x[k], y[k]); 0 outside."""
     height, width = image.shape
     size, step = along_x.size, math.exp(-1.0 / (sigma * sigma))
     for k in range(x.size):
@@ -79,7 +79,7 @@ def sample_gaussian(image, x, y, sigma, along_x, along_y, value):
 
 @njit
 def slope_gaussian(image, x, y, sigma, along_x, along_y, slope_x, slope_y):
-    """Fill in the derivatives of `sample_gaussian` by x[k] and y[k]; 0 outside."""
+    """Fill the slopes with the derivatives of `sample_gaussian`; 0 outside."""
     height, width = image.shape
     size, step = along_x.size, math.exp(-1.0 / (sigma * sigma))
     for k in range(x.size):
@@ -90,18 +90,18 @@ def slope_gaussian(image, x, y, sigma, along_x, along_y, slope_x, slope_y):
         i = _fill_axis(x[k], sigma, step, along_x)
         j = _fill_axis(y[k], sigma, step, along_y)
         for r in range(max(j, 0), min(j + size, height)):
-            total = turned = 0.0
+            total = moment = 0.0
             for c in range(max(i, 0), min(i + size, width)):
                 part = along_x[c - i] * image[r, c]
                 total += part
-                turned += (c - x[k]) * part
-            slope_x[k] += along_y[r - j] * turned / (sigma * sigma)
+                moment += (c - x[k]) * part
+            slope_x[k] += along_y[r - j] * moment / (sigma * sigma)
             slope_y[k] += along_y[r - j] * total * (r - y[k]) / (sigma * sigma)
 
 
 @njit
 def self_value_gaussian(x, y, height, width, sigma, along_x, along_y, value):
-    """Fill in what `sample_gaussian` reads of a map with this event alone; 0 outside."""
+    """Fill value with the `sample_gaussian` of a map of this event alone; 0 outside."""
     size, step = along_x.size, math.exp(-1.0 / (sigma * sigma))
     for k in range(x.size):
         value[k] = 0.0

@@ -2,16 +2,16 @@
 
     log p(m) = lgamma(m + r) - lgamma(m + 1) - lgamma(r) + r log(beta) - (m + r) log(beta + 1)
 
-It is continued to fractions of events by the gamma function; pixels below 0 count as 0.
+The gamma function extends it to fractional counts; pixels below 0 count as 0.
 image : (pixels,) float64      r : float, above 0      fall : float, log(beta + 1)
-rest : float, what does not depend on m
+rest : float, terms that do not depend on m
 """
 
 import math
 
 from evcrisp.kernels.compile import njit
 
-#: Steps by which an argument is moved up; from there on the series below are good to 1e-15.
+#: Shift of the argument, above which the series are accurate to 1e-15.
 _STEPS = 10
 
 
@@ -19,8 +19,8 @@ _STEPS = 10
 def gamma_ratio(m, r):
     """Return lgamma(m + r) - lgamma(m + 1) and its derivative, for m of 0 or more.
 
-    gamma(z) = gamma(z + 10) / (z (z + 1) ... (z + 9)), then Stirling's series. The derivatives of
-    the two products grow along with them, which needs no division.
+    gamma(z) = gamma(z + 10) / (z (z + 1) ... (z + 9)), then Stirling's series. The products and
+    their derivatives are accumulated together, without divisions.
     """
     upper = lower = 1.0
     upper_slope = lower_slope = 0.0

@@ -1,7 +1,7 @@
-"""Mean squared slope of an image by Sobel's filters, and its gradient.
+"""Mean squared slope of an image by Sobel filters, and its gradient.
 
-A pixel on the outermost frame has no slope. Both filters are divided by 8, so that a ramp of 1 per
-pixel has slope 1; the mean is over all pixels, the frame included.
+The outermost pixels have slope 0. Both filters are divided by 8: a ramp of 1 per pixel has slope 1.
+The mean is over all pixels.
 """
 
 from evcrisp.kernels.compile import njit, summing
@@ -34,7 +34,7 @@ def differentiate_mean_square_slope(image, lines):
     """Replace the image by the gradient; return the value of `mean_square_slope`.
 
     image : (h, w) float64
-    lines : (6, w + 2) float64, zeros: a ring of three rows of slopes along x, and one along y
+    lines : (6, w + 2) float64, zeros: ring buffers of three rows of slopes along x, and along y
     """
     height = image.shape[0]
     total = 0.0
@@ -46,7 +46,7 @@ def differentiate_mean_square_slope(image, lines):
         else:
             slope_x[:] = 0.0
             slope_y[:] = 0.0
-        # Row r - 1 is not read again, and its three rows of slopes are known.
+        # Row r - 1 is not read again, and its three rows of slopes are complete.
         first, second = (r - 2) % 3, (r - 1) % 3
         _fill_adjoint(lines[first], lines[second], slope_x, lines[3 + first], slope_y, image[r - 1])
         _scale(image[r - 1], 0.25 / image.size)

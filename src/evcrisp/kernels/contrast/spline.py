@@ -1,38 +1,37 @@
-"""The quadratic B-spline footprint in steps, for maps that are built again and again.
+"""Quadratic B-spline footprint in steps: locate events once, then accumulate and sample.
 
-Finding the pixels of an event is one loop that the compiler vectorizes; voting and reading slopes
-then share its result.
+The loop that locates the pixels of events is vectorized; the other steps share its result.
 """
 
 import numpy as np
 
 from evcrisp.kernels.compile import fused, njit
 
-#: Single precision, so that products with offsets are as precise as these.
+#: Single precision, so that products keep the precision of the offsets.
 _HALF, _MIDDLE, _ONE = (np.float32(c) for c in (0.5, 0.75, 1.0))
 
 
 @njit
 def cell_of(u, v, right, bottom, width):
-    """Return the upper left one of the nine pixels of a place, or -1 if not all are inside.
+    """Return the upper left of the nine pixels of a position, or -1 if not all are inside.
 
-    And where the place lies within the middle one, -0.5 to 0.5.
+    And the offset from the center pixel along both axes, -0.5 to 0.5.
     """
     inside = (u >= 0.5) & (u < right) & (v >= 0.5) & (v < bottom)
-    # No branch: a pixel that exists stands in for those outside (and for NaN).
+    # No branch: a valid pixel replaces positions outside, and NaN.
     u = u if inside else 1.0
     v = v if inside else 1.0
     i, j = np.int64(u + 0.5), np.int64(v + 0.5)
     return (j - 1) * width + i - 1 if inside else -1, u - i, v - j
 
 
-@njit
+@fused
 def locate(x, y, gain, shift_x, shift_y, shape, cell, a, b):
-    """Find the 3 x 3 pixels of every event at (x gain + shift_x, y gain + shift_y) on the map.
+    """Locate the 3 x 3 pixels of every event at (x gain + shift_x, y gain + shift_y) on the map.
 
-    x, y : (n,) float64      a, b : (n,) floats      cell : (n,) int64 or int32      shape : (2,) int64, height and width
-    cell is the index of the upper left pixel in the flat map, or -1 if not all nine are inside;
-    a, b is where the event lies within the middle pixel, -0.5 to 0.5.
+    x, y : (n,) float64      shape : (2,) int64, height and width
+    cell : (n,) int64 or int32, index of the upper left pixel in the flat map; -1 outside
+    a, b : (n,) floats, offset from the center pixel, -0.5 to 0.5
     """
     height, width = shape[0], shape[1]
     right, bottom = width - 1.5, height - 1.5
@@ -43,18 +42,18 @@ def locate(x, y, gain, shift_x, shift_y, shape, cell, a, b):
 
 @fused
 def taps(a):
-    """Weights of a quadratic B-spline on three pixels, at offset a in -0.5..0.5 from the middle."""
+    """Return the weights of a quadratic B-spline on three pixels, at offset a from the center."""
     first, middle = _HALF * (_HALF - a) * (_HALF - a), _MIDDLE - a * a
     return first, middle, _ONE - first - middle
 
 
 @fused
 def accumulate_at(flat, cell, width, a, b, weight):
-    """Share a weight among nine pixels.
+    """Distribute a weight over nine pixels.
 
-    flat : (h * w,) floats, updated      cell, width : uint64      a, b : as from `locate`
+    flat : (h * w,) floats, updated      cell, width : uint64      a, b : from `locate`
     """
-    # Unsigned indices spare the check for negative ones.
+    # Unsigned indices need no check for negative ones.
     one, two = np.uint64(1), np.uint64(2)
     p, q, r = cell, cell + width, cell + width + width
     a0, a1, a2 = taps(a)
@@ -73,7 +72,7 @@ def accumulate_at(flat, cell, width, a, b, weight):
 
 @fused
 def sample_at(flat, cell, width, a, b):
-    """Return the value of an image, weighed over nine pixels; arguments as of `accumulate_at`."""
+    """Return the weighted sum of nine pixels; arguments as of `accumulate_at`."""
     one, two = np.uint64(1), np.uint64(2)
     p, q, r = cell, cell + width, cell + width + width
     a0, a1, a2 = taps(a)
@@ -86,7 +85,7 @@ def sample_at(flat, cell, width, a, b):
 
 @fused
 def _row(flat, cell, first, last, left, right):
-    """Return value and slope of a row of three pixels; from differences, which saves operations."""
+    """Return value and slope of a row of three pixels, from differences (fewer operations)."""
     middle = flat[cell + np.uint64(1)]
     before, after = middle - flat[cell], flat[cell + np.uint64(2)] - middle
     return middle + last * after - first * before, left * before + right * after
@@ -94,7 +93,7 @@ def _row(flat, cell, first, last, left, right):
 
 @fused
 def slope_at(flat, cell, width, a, b):
-    """Return the slope of an image along both axes, per pixel of the map; arguments as of `accumulate_at`."""
+    """Return the slopes of an image along both axes; arguments as of `accumulate_at`."""
     left, right, above, below = _HALF - a, _HALF + a, _HALF - b, _HALF + b
     first, last = _HALF * left * left, _HALF * right * right
     upper, across_upper = _row(flat, cell, first, last, left, right)
@@ -120,7 +119,7 @@ def accumulate(cell, a, b, out):
 
 @fused
 def slopes(cell, a, b, image, slope_x, slope_y):
-    """Read the slope of an image at every event, per pixel of the map; 0 outside.
+    """Fill the slopes of an image at every event, per pixel of the map; 0 outside.
 
     cell : (n,) integers      a, b : (n,) floats, from `locate`      image : (h, w) floats
     slope_x, slope_y : (n,) floats, overwritten
@@ -136,12 +135,9 @@ def slopes(cell, a, b, image, slope_x, slope_y):
 
 @fused
 def sum_of_squares(image):
-    """Return the sum of all squared pixels.
-
-    image : (h, w) float64
-    """
+    """Return the sum of all squared pixels; image : (h, w) float64."""
     flat = image.reshape(-1)
-    # Eight sums side by side: one chain of additions would take eight times as long.
+    # Eight independent sums: one chain of additions would take eight times as long.
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
     whole = flat.size - flat.size % 8
     for k in range(0, whole, 8):

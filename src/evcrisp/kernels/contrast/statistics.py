@@ -1,7 +1,7 @@
 """Statistics of a contrast map that are sums over its pixels, each with its gradient.
 
-image : (pixels,) float64. `differentiate_*` replaces the map by the gradient and returns the value.
-In one array, because the compiler takes one pixel at a time where two arrays may be the same.
+image : (pixels,) float64. `differentiate_*` replaces the map by the gradient and returns the value:
+with two arrays, which could overlap, the compiler would not vectorize.
 """
 
 import math
@@ -29,7 +29,7 @@ def mean_square(image, center):
 
 @summing
 def differentiate_mean_square(image, center):
-    """Mean of (m - center)^2; gradient 2 (m - center) / pixels, for a fixed center and the mean."""
+    """Mean of (m - center)^2; gradient 2 (m - center) / pixels, also if center is the mean."""
     total = 0.0
     factor = 2.0 / image.size
     for k in range(image.size):
@@ -52,7 +52,7 @@ def _log_sums(image, floor):
 
 @njit
 def negative_entropy(image, floor):
-    """Sum of q log q with q = m / sum(m); that of a uniform map if nothing is above 0."""
+    """Sum of q log q with q = m / sum(m); for an empty map, that of a uniform map."""
     total, logs = _log_sums(image, floor)
     if total == 0.0:
         return -math.log(image.size)

@@ -1,4 +1,4 @@
-"""Columns of events as numbers to compute with."""
+"""Operations on columns of numbers: conversion, limits, counts, order."""
 
 import math
 
@@ -9,7 +9,7 @@ from evcrisp.kernels.compile import fused, njit
 
 @fused
 def to_floats(x, y, t, t_ref, out_x, out_y, out_dt):
-    """Convert pixels, and time to seconds since t_ref; the difference is taken before any float.
+    """Convert pixels to floats, and time to seconds since t_ref, subtracted as integers.
 
     x, y : (n,) uint16      t : (n,) int64, us      t_ref : int64, us
     out_x, out_y, out_dt : (n,) float64, filled
@@ -22,7 +22,7 @@ def to_floats(x, y, t, t_ref, out_x, out_y, out_dt):
 
 @fused
 def in_windows(dt, duration, out):
-    """Convert seconds to lengths of a window.
+    """Convert seconds to multiples of the window duration.
 
     dt : (n,) float64, s      duration : float64, s, above 0      out : (n,) floats, filled
     """
@@ -32,10 +32,7 @@ def in_windows(dt, duration, out):
 
 @fused
 def limits_of(values):
-    """Return the lowest and the highest of some numbers, or NaN twice if one of them is none.
-
-    values : (n,) float64
-    """
+    """Return minimum and maximum, or NaN twice if a value is not finite; values : (n,) float64."""
     low, high, total = math.inf, -math.inf, 0.0
     for k in range(values.size):
         low, high = min(low, values[k]), max(high, values[k])
@@ -45,10 +42,7 @@ def limits_of(values):
 
 @fused
 def count_at_ends(values, low, high):
-    """Return how many numbers lie below low, and how many are high or more; NaN is neither.
-
-    values : (n,) float64      low, high : float64
-    """
+    """Count values below low, and values of at least high; values : (n,) float64."""
     first = last = 0
     for k in range(values.size):
         first += values[k] < low
@@ -58,16 +52,15 @@ def count_at_ends(values, low, high):
 
 @njit
 def stable_order(keys, n_keys, order):
-    """Find the order of events by small numbers, equal ones as they come: a counting sort.
+    """Fill order with the stable sort order of small integers, by a counting sort.
 
-    keys : (n,) whole numbers, 0 to n_keys - 1      n_keys : int64
-    order : (n,) whole numbers, filled: which event comes next
+    keys : (n,) integers, 0 to n_keys - 1      n_keys : int64      order : (n,) integers
     """
-    place = np.zeros(n_keys + 1, np.int64)
+    start = np.zeros(n_keys + 1, np.int64)
     for k in range(keys.size):
-        place[keys[k] + 1] += 1
+        start[keys[k] + 1] += 1
     for key in range(n_keys):
-        place[key + 1] += place[key]
+        start[key + 1] += start[key]
     for k in range(keys.size):
-        order[place[keys[k]]] = k
-        place[keys[k]] += 1
+        order[start[keys[k]]] = k
+        start[keys[k]] += 1

@@ -1,4 +1,4 @@
-"""How an image bends the sum of its squares when its content moves within a window."""
+"""Structure tensor of an image, projected on displacements per motion parameter."""
 
 import numpy as np
 
@@ -6,21 +6,21 @@ from evcrisp.kernels.compile import accumulating
 
 
 @accumulating
-def structure_tensor(image, tile, along_x, along_y, bends):
-    """Add up (slope along displacement i) times (slope along displacement j) over all pixels.
+def structure_tensor(image, tile, along_x, along_y, tensor):
+    """Sum (slope along displacement i) times (slope along displacement j) over all pixels.
 
     Slopes are differences between neighboring pixels, per pixel of the map.
 
-    image : (h, w) floats      tile : pixels along a side of the tiles in which displacements are even
-    along_x, along_y : (n_down, n_across, m) float64, displacements of the tiles, with tiles for all pixels
-    bends : (m, m) float64, filled
-    Returns the sum of the squared differences along both axes, and that of the squared pixels. The last
-    row and column, which are empty on a map with a margin, only serve for differences.
+    image : (h, w) floats      tile : side of the tiles of constant displacement, px of the map
+    along_x, along_y : (n_down, n_across, m) float64, displacement of each tile; they cover the map
+    tensor : (m, m) float64, filled
+    Returns the sum of squared differences along both axes, and the sum of squared pixels. The last
+    row and column, which are empty on a map with a margin, count for differences only.
     """
     height, width = image.shape
     rows = np.empty((4, width - 1))
-    steep = square = 0.0
-    bends[:] = 0.0
+    energy = square = 0.0
+    tensor[:] = 0.0
     for i in range(along_x.shape[0]):
         rows[:] = 0.0
         for row in range(i * tile, min((i + 1) * tile, height - 1)):
@@ -32,21 +32,21 @@ def structure_tensor(image, tile, along_x, along_y, bends):
                 both += rows[1, c]
                 down += rows[2, c]
                 square += rows[3, c]
-            steep += across + down
-            for k in range(bends.shape[0]):
+            energy += across + down
+            for k in range(tensor.shape[0]):
                 to_x = across * along_x[i, j, k] + both * along_y[i, j, k]
                 to_y = both * along_x[i, j, k] + down * along_y[i, j, k]
                 for other in range(k + 1):
-                    bends[k, other] += to_x * along_x[i, j, other] + to_y * along_y[i, j, other]
-    for k in range(bends.shape[0]):
+                    tensor[k, other] += to_x * along_x[i, j, other] + to_y * along_y[i, j, other]
+    for k in range(tensor.shape[0]):
         for other in range(k):
-            bends[other, k] = bends[k, other]
-    return steep, square
+            tensor[other, k] = tensor[k, other]
+    return energy, square
 
 
 @accumulating
 def _add_row(above, below, across, both, down, square):
-    """Add the products at every place between two rows; a loop for many pixels at a time."""
+    """Add the products at every pixel between two rows; a separate loop, for vectorization."""
     for c in range(across.size):
         upper, lower = above[c + 1] - above[c], below[c + 1] - below[c]
         left, right = below[c] - above[c], below[c + 1] - above[c + 1]

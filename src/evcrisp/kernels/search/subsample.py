@@ -1,20 +1,20 @@
-"""Take some of many events: spread evenly over time, or chosen."""
+"""Copy a part of the events: an even subsample, or a selection."""
 
 from evcrisp.kernels.compile import njit
 
-#: Golden ratio: its multiples fall evenly between the events that they choose from.
+#: Golden ratio: the fractions of its multiples are evenly distributed (Weyl sequence).
 WEYL = 0.6180339887498949
 
 
 @njit
-def subsample(x, y, dt, stretch, out_x, out_y, out_dt):
-    """Copy one event out of every stretch of events, not always at the same place within it.
+def subsample(x, y, dt, interval, out_x, out_y, out_dt):
+    """Copy one event of every interval of events, at varying positions within it.
 
-    x, y, dt : (n,) float64      out_x, out_y, out_dt : (n // stretch,) float64, overwritten
+    x, y, dt : (n,) float64      out_x, out_y, out_dt : (n // interval,) float64, overwritten
     """
     for i in range(out_x.size):
-        place = i * WEYL
-        k = i * stretch + int((place - int(place)) * stretch)
+        phase = i * WEYL
+        k = i * interval + int((phase - int(phase)) * interval)
         out_x[i] = x[k]
         out_y[i] = y[k]
         out_dt[i] = dt[k]
@@ -22,10 +22,10 @@ def subsample(x, y, dt, stretch, out_x, out_y, out_dt):
 
 @njit
 def select(x, y, dt, keep, out_x, out_y, out_dt):
-    """Copy the events that are kept, without a branch that nobody could guess.
+    """Copy the events to keep, without a branch, which would be unpredictable.
 
     x, y, dt : (n,) float64      keep : (n,) bool
-    out_x, out_y, out_dt : (m + 1,) float64, filled, with m = sum of keep; the last place is only a scratch
+    out_x, out_y, out_dt : (m + 1,) float64, filled, with m = sum of keep; the last entry is arbitrary
     """
     place = 0
     for k in range(x.size):
