@@ -1,4 +1,4 @@
-"""What every contrast map obeys, whatever the events."""
+"""Laws of all contrast maps, for arbitrary events."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from evcrisp.contrast import FOOTPRINTS, POLARITIES, ContrastMap, channel_weight
 from evcrisp.core.errors import ConfigError, EventDataError, UnknownNameError
 
 RESOLUTION = (20, 14)
-#: Padding that no blur of an event on the sensor gets across.
+#: Padding wider than the blur of any event on the sensor.
 WIDE = 60
 
 checked = settings(max_examples=40, deadline=None, derandomize=True)
@@ -37,7 +37,7 @@ def recipes(padding_px=5, scales=(1, 2, 3)):
 
 @checked
 @given(recipes(padding_px=24, scales=(1,)), event_lists(-4.0, 18.0))
-def test_the_map_sums_to_the_weight_inside(contrast, events):
+def test_map_sums_to_the_weight_inside(contrast, events):
     x, y, weight = events
     iwe = contrast.build(x, y, weight, RESOLUTION)
     # A Gaussian is sampled at pixels (1.3e-4 per axis at sigma 0.7) and cut off after at least
@@ -48,7 +48,7 @@ def test_the_map_sums_to_the_weight_inside(contrast, events):
 
 @checked
 @given(recipes(), event_lists(), st.randoms(use_true_random=False))
-def test_the_order_of_events_does_not_matter(contrast, events, random):
+def test_order_of_events_does_not_matter(contrast, events, random):
     order = list(range(events.shape[1]))
     random.shuffle(order)
     iwe = contrast.build(*events, RESOLUTION)
@@ -58,7 +58,7 @@ def test_the_order_of_events_does_not_matter(contrast, events, random):
 
 @checked
 @given(recipes(), event_lists(), st.floats(-3.0, 3.0))
-def test_the_map_is_linear_in_the_weights(contrast, events, factor):
+def test_map_is_linear_in_the_weights(contrast, events, factor):
     x, y, weight = events
     other = np.cos(np.arange(x.size))
     together = contrast.build(x, y, weight + factor * other, RESOLUTION)
@@ -70,7 +70,7 @@ def test_the_map_is_linear_in_the_weights(contrast, events, factor):
 
 @checked
 @given(recipes(WIDE, (1, 2)), event_lists(0.0, 18.0), st.integers(-3, 3), st.integers(-3, 3))
-def test_moving_all_events_by_whole_pixels_moves_the_map(contrast, events, columns, rows):
+def test_shift_of_events_by_whole_pixels_shifts_the_map(contrast, events, columns, rows):
     x, y, weight = np.round(events * 64.0) / 64.0  # so that a shift is exact
     moved = (x + columns * contrast.scale, y + rows * contrast.scale)
     iwe = contrast.build(x, y, weight, RESOLUTION)
@@ -80,9 +80,9 @@ def test_moving_all_events_by_whole_pixels_moves_the_map(contrast, events, colum
 
 @checked
 @given(recipes(), event_lists())
-def test_mirroring_the_events_mirrors_the_map(contrast, events):
+def test_mirrored_events_give_the_mirrored_map(contrast, events):
     x, y, weight = events
-    # Not on the lines that two pixels share, and on a map that the scale divides.
+    # Off the lines between two pixels, and on a map divisible by the scale.
     x, y = x + 0.123, y + 0.077
     resolution = (2 * 3 * 4 - 10, 2 * 3 * 5 - 10)
     iwe = contrast.build(x, y, weight, resolution)
@@ -104,7 +104,7 @@ def test_building_and_sampling_are_adjoint(contrast, events, seed):
 
 @checked
 @given(recipes(), event_lists(max_size=6))
-def test_an_event_alone_has_no_support_but_its_own(contrast, events):
+def test_isolated_event_has_only_its_self_value(contrast, events):
     x, y, _ = events
     own = contrast.self_value(x, y, RESOLUTION)
     for k in range(x.size):
@@ -116,7 +116,7 @@ def test_an_event_alone_has_no_support_but_its_own(contrast, events):
 
 @checked
 @given(recipes(padding_px=24, scales=(1,)), event_lists(0.0, 13.0))
-def test_leaving_one_out_is_building_without_it(contrast, events):
+def test_leave_one_out_equals_map_without_the_event(contrast, events):
     x, y, weight = events
     iwe = contrast.build(x, y, weight, RESOLUTION)
     others = contrast.leave_one_out(iwe, x, y, weight)
@@ -128,7 +128,7 @@ def test_leaving_one_out_is_building_without_it(contrast, events):
 
 
 @pytest.mark.parametrize("footprint", FOOTPRINTS)
-def test_a_map_without_end_has_no_border(footprint):
+def test_self_value_of_unbounded_map_has_no_border(footprint):
     contrast = ContrastMap(footprint=footprint)
     x = np.array([-500.25, 3.75, 1e6 + 0.75, np.nan, np.inf])
     own = contrast.self_value(x, np.zeros(5))
@@ -140,10 +140,10 @@ def test_a_map_without_end_has_no_border(footprint):
 
 @pytest.mark.parametrize("footprint", [name for name in FOOTPRINTS if name != "nearest"])
 @pytest.mark.parametrize("scale", [1, 2])
-def test_pulling_back_is_the_derivative_of_the_sum(footprint, scale):
+def test_pull_back_matches_differences(footprint, scale):
     rng = np.random.default_rng(3)
     contrast = ContrastMap(footprint=footprint, padding_px=8, scale=scale)
-    # Away from the lines on which a tent has a kink.
+    # Off the kinks of a tent.
     x, y = rng.integers(0, 20, 30) + 0.3, rng.integers(0, 14, 30) - 0.2
     gradient = rng.normal(size=contrast.shape(RESOLUTION))
     slope_x, slope_y = contrast.pull_back(gradient, x, y)
@@ -170,22 +170,22 @@ def test_tiny_sensors_have_maps(resolution, footprint, padding_px):
 
 
 @pytest.mark.parametrize("footprint", FOOTPRINTS)
-def test_no_events_make_an_empty_map(footprint):
+def test_empty_window_has_an_empty_map(footprint):
     contrast, none = ContrastMap(footprint=footprint), np.empty(0)
     iwe = contrast.build(none, none, none, RESOLUTION)
     assert not iwe.any()
     assert contrast.sample(iwe, none, none).shape == (0,)
 
 
-def test_a_tiny_blur_changes_nothing_and_does_not_overflow():
+def test_tiny_blur_changes_nothing():
     image = np.random.default_rng(0).normal(size=(5, 6))
     for sigma_px in (0.0, 1e-300, 0.05):
         np.testing.assert_array_equal(ContrastMap(sigma_px=sigma_px).blur(image), image)
-    taps_left = ContrastMap(sigma_px=0.11).blur(image)
-    np.testing.assert_allclose(taps_left, image, atol=1e-15)
+    nearly_unchanged = ContrastMap(sigma_px=0.11).blur(image)
+    np.testing.assert_allclose(nearly_unchanged, image, atol=1e-15)
 
 
-def test_the_blur_can_go_to_another_map_or_stay():
+def test_blur_works_in_place_and_with_out():
     image = np.random.default_rng(1).normal(size=(9, 7))
     for contrast in (ContrastMap(), ContrastMap(footprint="gaussian"), ContrastMap(sigma_px=0.0)):
         expected, out = contrast.blur(image.copy()), np.empty((9, 7))
@@ -198,7 +198,7 @@ def test_the_blur_can_go_to_another_map_or_stay():
 
 @given(arrays(bool, st.integers(0, 30)), st.integers(0, 99))
 @checked
-def test_polarities_share_out_the_events(p, seed):
+def test_channel_weights_partition_the_events(p, seed):
     weight = np.random.default_rng(seed).uniform(size=p.size)
     (unsigned,) = channel_weights(p, "unsigned", weight)
     on, off = channel_weights(p, "separate", weight)
@@ -211,7 +211,7 @@ def test_polarities_share_out_the_events(p, seed):
     np.testing.assert_array_equal(channel_weights(p)[0], np.ones(p.size))
 
 
-def test_settings_that_cannot_be_are_named():
+def test_invalid_parameters_are_refused():
     with pytest.raises(UnknownNameError, match="Unknown footprint 'box'. Known: bilinear"):
         ContrastMap(footprint="box")
     with pytest.raises(ConfigError, match="`sigma_px` must be a number in 0..100; got -1"):
@@ -250,7 +250,7 @@ def test_columns_of_different_lengths_are_refused(footprint):
         recipe.build(long, long, long, (-10, 10))
 
 
-def test_a_map_without_blur_is_a_map_of_its_own():
+def test_map_without_blur_is_a_copy():
     plain = ContrastMap(sigma_px=0.0)
     image = np.ones((8, 8))
     assert not np.shares_memory(plain.blur(image), image)

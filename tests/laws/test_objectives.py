@@ -1,4 +1,4 @@
-"""What every objective obeys; a new one in the table is tested by all of this."""
+"""Laws of all objectives in the registry."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ SHAPES = [(1, 1), (2, 3), (4, 4), (13, 9)]
 
 
 def random_map(shape, seed=0):
-    """Return a map like that of events: about half empty, a few high pixels."""
+    """Return a map like that of events: many empty pixels, few high ones."""
     rng = np.random.default_rng(seed)
     return rng.gamma(0.4, 2.0, shape) * (rng.uniform(size=shape) < 0.6)
 
@@ -42,17 +42,17 @@ def central_differences(objective, iwe, step):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_gradient_is_the_central_difference(objective, shape):
+def test_gradient_matches_central_differences(objective, shape):
     # Above 0, where every objective is smooth.
     iwe = 0.05 + random_map(shape, seed=1)
-    # The likelihood bends most, f''' of about 2 / r^3: the error is 1e-5^2 / 6 of that.
+    # The likelihood has the largest error: 1e-5^2 / 6 times f''' of about 2 / r^3.
     np.testing.assert_allclose(
         objective.gradient(iwe), central_differences(objective, iwe, 1e-5), rtol=2e-6, atol=1e-9
     )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_value_and_gradient_belong_together(objective, shape):
+def test_value_and_gradient_are_consistent(objective, shape):
     iwe = random_map(shape, seed=2)
     value, gradient = objective.value_and_gradient(iwe)
     np.testing.assert_allclose(value, objective.value(iwe), rtol=1e-13, atol=1e-15)
@@ -61,7 +61,7 @@ def test_value_and_gradient_belong_together(objective, shape):
     assert isinstance(objective.value(iwe), float)
 
 
-def test_the_gradient_can_replace_the_map(objective):
+def test_gradient_can_replace_the_map(objective):
     iwe = random_map((7, 6), seed=3)
     value, gradient = objective.value_and_gradient(iwe.copy())
     other = np.empty((7, 6))
@@ -83,25 +83,25 @@ def test_the_gradient_can_replace_the_map(objective):
         lambda: np.zeros((1, 7, 6)),
     ],
 )
-def test_a_gradient_is_never_lost_on_the_way_to_where_it_was_asked_for(objective, make):
+def test_unsuitable_out_is_refused_and_unchanged(objective, make):
     iwe, out = random_map((7, 6), seed=3), make()
     with pytest.raises(ConfigError, match=r"`out` must be a C-contiguous float64.*\(7, 6\); got"):
         objective.value_and_gradient(iwe, out=out)
     assert not out.any()
-    turned = np.asfortranarray(iwe)
+    mirrored = np.asfortranarray(iwe)
     with pytest.raises(ConfigError, match="with gaps or in another order. Leave it out and copy"):
-        objective.value_and_gradient(turned, out=turned)
-    np.testing.assert_array_equal(turned, iwe)
+        objective.value_and_gradient(mirrored, out=mirrored)
+    np.testing.assert_array_equal(mirrored, iwe)
 
 
-def test_a_gradient_goes_to_a_part_of_a_larger_array_that_has_no_gaps(objective):
+def test_out_can_be_a_contiguous_part_of_an_array(objective):
     iwe, larger = random_map((7, 6), seed=3), np.zeros((3, 7, 6))
     objective.value_and_gradient(iwe, out=larger[1])
     np.testing.assert_array_equal(larger[1], objective.gradient(iwe))
     assert not larger[::2].any()
 
 
-def test_the_map_is_left_as_it_is(objective):
+def test_map_is_not_modified(objective):
     iwe = random_map((7, 6), seed=4)
     before = iwe.copy()
     objective.value(iwe)
@@ -109,7 +109,7 @@ def test_the_map_is_left_as_it_is(objective):
     np.testing.assert_array_equal(iwe, before)
 
 
-def test_a_part_of_a_larger_map_is_a_map(objective):
+def test_strided_map_gives_the_same_result(objective):
     large = random_map((14, 12), seed=5)
     part = large[3:10, 2::2]
     assert objective.value(part) == objective.value(part.copy())
@@ -125,21 +125,21 @@ def test_constant_maps_have_finite_values(objective, shape, fill):
     assert gradient.shape == shape
 
 
-def test_a_map_that_is_concentrated_is_sharper(objective):
-    blunt, sharp = np.zeros((16, 16)), np.zeros((16, 16))
-    blunt[6:10, 6:10] = 1.0
+def test_concentrated_map_is_sharper(objective):
+    flat_spot, sharp = np.zeros((16, 16)), np.zeros((16, 16))
+    flat_spot[6:10, 6:10] = 1.0
     sharp[7:9, 7:9] = 4.0
-    assert objective.value(sharp) > objective.value(blunt)
+    assert objective.value(sharp) > objective.value(flat_spot)
 
 
-def test_an_image_turned_over_is_as_sharp(objective):
+def test_mirrored_map_has_the_same_value(objective):
     iwe = random_map((9, 11), seed=6)
-    for turned in (iwe[::-1], iwe[:, ::-1], iwe.T):
-        np.testing.assert_allclose(objective.value(turned), objective.value(iwe), rtol=1e-12)
+    for mirrored in (iwe[::-1], iwe[:, ::-1], iwe.T):
+        np.testing.assert_allclose(objective.value(mirrored), objective.value(iwe), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [Variance, GradientMagnitude])
-def test_a_constant_added_changes_nothing(kind):
+def test_added_constant_changes_nothing(kind):
     objective, iwe = kind(), random_map((12, 10), seed=7)
     np.testing.assert_allclose(objective.value(iwe + 3.5), objective.value(iwe), rtol=1e-12)
     np.testing.assert_allclose(objective.gradient(iwe + 3.5), objective.gradient(iwe), atol=1e-14)
@@ -149,20 +149,20 @@ def test_a_constant_added_changes_nothing(kind):
 
 
 @pytest.mark.parametrize("kind", [Variance, MeanSquare, Entropy, SumOfExponentials, Poisson])
-def test_moving_the_image_changes_nothing(kind):
+def test_shifted_map_has_the_same_value(kind):
     iwe = random_map((12, 10), seed=8)
     moved = np.roll(iwe, (3, -2), axis=(0, 1))
     np.testing.assert_allclose(kind().value(moved), kind().value(iwe), rtol=1e-12)
 
 
-def test_variance_keeps_its_digits_on_a_high_background():
+def test_variance_is_precise_on_a_high_background():
     iwe = random_map((40, 50), seed=9)
     np.testing.assert_allclose(Variance().value(iwe + 1e6), np.var(iwe), rtol=1e-9)
     np.testing.assert_allclose(Variance().value(iwe), np.var(iwe), rtol=1e-13)
     np.testing.assert_allclose(MeanSquare().value(iwe), np.mean(iwe**2), rtol=1e-13)
 
 
-def test_entropy_is_that_of_the_definition_and_has_its_range():
+def test_entropy_matches_its_definition_and_range():
     iwe = random_map((12, 10), seed=10)
     q = iwe[iwe > 0] / iwe.sum()
     np.testing.assert_allclose(Entropy().value(iwe), np.sum(q * np.log(q)), rtol=1e-4)
@@ -181,13 +181,13 @@ def test_entropy_is_that_of_the_definition_and_has_its_range():
     assert Entropy().gradient(below)[0, 0] == 0.0
 
 
-def test_entropy_is_not_changed_by_a_factor():
+def test_entropy_is_invariant_to_a_factor():
     iwe = random_map((12, 10), seed=11)
     exact = Entropy(floor=1e-12)
     np.testing.assert_allclose(exact.value(50.0 * iwe), exact.value(iwe), rtol=1e-8)
 
 
-def test_exponentials_go_on_as_a_tangent():
+def test_exponential_is_linear_above_limit():
     soe = SumOfExponentials(limit=3.0)
     limit = np.full((1, 1), 3.0)
     np.testing.assert_allclose(soe.value(limit), np.exp(3.0), rtol=1e-14)
@@ -198,8 +198,8 @@ def test_exponentials_go_on_as_a_tangent():
     assert np.isfinite(huge[0])
 
 
-def test_the_likelihood_of_whole_events_is_the_negative_binomial():
-    stats = pytest.importorskip("scipy.stats", reason="scipy is the oracle")
+def test_likelihood_of_integer_counts_is_negative_binomial():
+    stats = pytest.importorskip("scipy.stats", reason="reference implementation")
     counts = np.random.default_rng(12).poisson(0.8, (9, 8))
     r, beta = 0.1, 1.59
     expected = stats.nbinom(r, beta / (1.0 + beta)).logpmf(counts).mean()
@@ -210,23 +210,23 @@ def test_the_likelihood_of_whole_events_is_the_negative_binomial():
     )
 
 
-def test_normalizing_divides_by_the_size_of_the_reference():
+def test_normalized_divides_by_magnitude_of_reference():
     blurred, sharp = random_map((9, 9), 13), 2.0 * random_map((9, 9), 14)
     normal = Normalized.of(Variance(), blurred)
     assert normal.value(blurred) == pytest.approx(1.0)
     assert normal.value(sharp) == pytest.approx(np.var(sharp) / np.var(blurred))
-    # Below 0, larger stays sharper.
+    # Larger is sharper also for negative objectives.
     below = Normalized.of(Entropy(), blurred)
     assert below.value(blurred) == pytest.approx(-1.0)
     assert (below.value(sharp) > -1.0) == (Entropy().value(sharp) > Entropy().value(blurred))
-    # A map without contrast has nothing to divide by.
+    # Without contrast the reference is 1.
     assert Normalized.of(Variance(), np.ones((3, 3))).reference == 1.0
     assert Normalized.of(Variance(), np.full((3, 3), np.nan)).reference == 1.0
     assert normal.accepts_signed
     assert not below.accepts_signed
 
 
-def test_settings_that_cannot_be_are_named():
+def test_invalid_parameters_are_refused():
     with pytest.raises(ConfigError, match="`floor` must be between 0 and 1 event per px; got 0"):
         Entropy(floor=0.0)
     with pytest.raises(ConfigError, match="`limit` must be a number in 1..100; got 1000"):
@@ -239,7 +239,7 @@ def test_settings_that_cannot_be_are_named():
         Normalized(Variance(), 0.0)
 
 
-def test_objectives_are_values_that_can_be_compared():
+def test_objectives_compare_by_value():
     for name, kind in OBJECTIVES.items():
         assert kind.name == name
         assert kind() == kind()

@@ -1,8 +1,10 @@
-"""The compiled kernels of contrast maps against the plain ones."""
+"""Kernels of contrast maps against their oracles."""
 
 import numpy as np
 import pytest
-from tests.oracles.contrast import splat as reference
+from tests.oracles.contrast import blur as blur_oracle
+from tests.oracles.contrast import sobel as sobel_oracle
+from tests.oracles.contrast import splat as oracle
 
 from evcrisp.contrast import FOOTPRINTS, ContrastMap
 from evcrisp.contrast.gaussian_taps import gaussian_taps
@@ -14,7 +16,7 @@ WITH_SLOPE = [name for name in FOOTPRINTS if name != "nearest"]
 
 
 def random_positions(n, seed=3):
-    """Return positions of which some are outside, some on borders, some on whole and half pixels."""
+    """Return positions inside, outside, on borders, and on whole and half pixels."""
     rng = np.random.default_rng(seed)
     x, y = rng.uniform(-3.0, 20.0, n), rng.uniform(-3.0, 15.0, n)
     x[::5], y[::7] = np.round(x[::5]), np.round(y[::7])
@@ -22,7 +24,7 @@ def random_positions(n, seed=3):
     return x, y
 
 
-#: Edges of the map and what lies just beyond; then what is no position at all.
+#: Positions at and beyond the edges of the map; then positions that are not finite or huge.
 AROUND = (-1.0, -0.5, -1e-12, 0.0, 0.5, 1.0, 10.0, 10.5, 11.0, 11.5, 15.0, 15.5, 16.0, 16.5, 17.0)
 EDGES = np.array([*AROUND, np.nan, np.inf, -np.inf, 1e300, -1e300])
 
@@ -33,12 +35,12 @@ def edge_positions():
 
 
 def kernel(action, footprint):
-    """Return the kernel, what it takes between input and output, and the same for the plain one."""
+    """Return a kernel, its extra arguments, and those of the oracle."""
     if footprint != "gaussian":
         return getattr(splat, f"{action}_{footprint}"), (), {}
     along = np.empty(2 * RADIUS + 1), np.empty(2 * RADIUS + 1)
-    plain = {"sigma": SIGMA, "radius": RADIUS}
-    return getattr(gaussian_splat, f"{action}_gaussian"), (SIGMA, *along), plain
+    options = {"sigma": SIGMA, "radius": RADIUS}
+    return getattr(gaussian_splat, f"{action}_gaussian"), (SIGMA, *along), options
 
 
 CASES = {
@@ -55,42 +57,42 @@ def positions(request):
 
 
 @pytest.mark.parametrize("footprint", FOOTPRINTS)
-def test_accumulating_is_the_plain_sum(footprint, positions):
+def test_accumulate_matches_oracle(footprint, positions):
     x, y = positions
     weight = np.random.default_rng(1).uniform(-1.0, 2.0, x.size)
-    accumulate, extra, plain = kernel("accumulate", footprint)
+    accumulate, extra, options = kernel("accumulate", footprint)
     out = np.ones(SHAPE)
     accumulate(x, y, weight, *extra, out)
-    expected = 1.0 + reference.accumulate(footprint, x, y, weight, SHAPE, **plain)
+    expected = 1.0 + oracle.accumulate(footprint, x, y, weight, SHAPE, **options)
     np.testing.assert_allclose(out, expected, atol=1e-13)
 
 
 @pytest.mark.parametrize("footprint", FOOTPRINTS)
-def test_sampling_is_the_plain_mean(footprint, positions):
+def test_sample_matches_oracle(footprint, positions):
     x, y = positions
     image = np.random.default_rng(2).normal(size=SHAPE)
-    sample, extra, plain = kernel("sample", footprint)
+    sample, extra, options = kernel("sample", footprint)
     values = np.full(x.size, np.nan)
     sample(image, x, y, *extra, values)
-    expected = reference.sample(footprint, image, x, y, **plain)[0]
+    expected = oracle.sample(footprint, image, x, y, **options)
     np.testing.assert_allclose(values, expected, atol=1e-13)
 
 
 @pytest.mark.parametrize("footprint", WITH_SLOPE)
-def test_slopes_are_the_plain_derivatives(footprint, positions):
+def test_slope_matches_oracle(footprint, positions):
     x, y = positions
     image = np.random.default_rng(2).normal(size=SHAPE)
-    slope, extra, plain = kernel("slope", footprint)
+    slope, extra, options = kernel("slope", footprint)
     slope_x, slope_y = np.full(x.size, np.nan), np.full(x.size, np.nan)
     slope(image, x, y, *extra, slope_x, slope_y)
-    expected = reference.sample(footprint, image, x, y, **plain)[1:]
+    expected = oracle.slope(footprint, image, x, y, **options)
     np.testing.assert_allclose((slope_x, slope_y), expected, atol=1e-13)
 
 
 @pytest.mark.parametrize("footprint", WITH_SLOPE)
-def test_slopes_are_the_differences_of_samples(footprint):
+def test_slope_matches_differences_of_samples(footprint):
     rng = np.random.default_rng(4)
-    # Off the lines where a footprint changes its pixels, and so its formula.
+    # Off the positions at which the pixels of a footprint change.
     x, y = rng.integers(6, 11, 50) + 0.2, rng.integers(5, 8, 50) - 0.3
     image = rng.normal(size=SHAPE)
     sample, extra, _ = kernel("sample", footprint)
@@ -105,29 +107,29 @@ def test_slopes_are_the_differences_of_samples(footprint):
 
 
 @pytest.mark.parametrize("footprint", FOOTPRINTS)
-def test_an_events_own_value_is_what_it_reads_alone(footprint, positions):
+def test_self_value_matches_map_of_one_event(footprint, positions):
     x, y = positions
-    own, extra, plain = kernel("self_value", footprint)
+    own, extra, options = kernel("self_value", footprint)
     taps = np.array([0.5, 0.2, 0.05])
     values = np.full(x.size, np.nan)
     own(x, y, *SHAPE, *(extra or (taps,)), values)
     one = np.ones(1)
     for k in range(0, x.size, 7):
         here = x[k : k + 1], y[k : k + 1]
-        alone = reference.accumulate(footprint, *here, one, SHAPE, **plain)
+        alone = oracle.accumulate(footprint, *here, one, SHAPE, **options)
         if footprint != "gaussian":
-            alone = reference.blur(alone, taps)
-        expected = reference.sample(footprint, alone, *here, **plain)[0, 0]
+            alone = blur_oracle.blur(alone, taps)
+        expected = oracle.sample(footprint, alone, *here, **options)[0]
         np.testing.assert_allclose(values[k], expected, atol=1e-14)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (4, 4), (3, 40), (40, 3), (31, 23)])
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("in_place", [False, True])
-def test_blurring_is_the_plain_filter(shape, sigma, in_place):
+def test_blur_matches_oracle(shape, sigma, in_place):
     image = np.random.default_rng(5).normal(size=shape)
     taps = gaussian_taps(sigma)
-    expected = reference.blur(image, taps)
+    expected = blur_oracle.blur(image, taps)
     out = image if in_place else np.full(shape, np.nan)
     radius = taps.size - 1
     blur.blur(image, taps, np.zeros((2 * radius + 2, shape[1] + 2 * radius)), out)
@@ -135,9 +137,9 @@ def test_blurring_is_the_plain_filter(shape, sigma, in_place):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 5), (5, 2), (3, 3), (4, 4), (9, 13)])
-def test_the_slope_energy_is_the_plain_one(shape):
+def test_mean_square_slope_matches_oracle(shape):
     image = np.random.default_rng(6).normal(size=shape)
-    value, gradient = reference.mean_square_slope(image)
+    value, gradient = sobel_oracle.mean_square_slope(image)
     np.testing.assert_allclose(sobel.mean_square_slope(image), value, atol=1e-15)
     found = sobel.differentiate_mean_square_slope(image, np.zeros((6, shape[1] + 2)))
     np.testing.assert_allclose(found, value, atol=1e-15)
@@ -145,12 +147,12 @@ def test_the_slope_energy_is_the_plain_one(shape):
 
 
 @pytest.mark.parametrize("r", [1e-3, 0.1, 1.0, 7.3, 500.0])
-def test_the_ratio_of_gamma_functions_agrees_with_scipy(r):
-    special = pytest.importorskip("scipy.special", reason="scipy is the oracle")
+def test_gamma_ratio_agrees_with_scipy(r):
+    special = pytest.importorskip("scipy.special", reason="reference implementation")
     m = np.concatenate(([0.0], np.geomspace(1e-9, 1e6, 61), np.linspace(0.01, 12.0, 40)))
     value, slope = np.array([negative_binomial.gamma_ratio(one, r) for one in m]).T
     terms = special.gammaln(m + r), special.gammaln(m + 1.0)
-    # Differences of large numbers, in the oracle too: the error is relative to the terms.
+    # Differences of large numbers, also in scipy: the error is relative to the terms.
     scale = 1.0 + np.maximum(*np.abs(terms))
     np.testing.assert_allclose((value - (terms[0] - terms[1])) / scale, 0.0, atol=3e-14)
     expected = special.digamma(m + r) - special.digamma(m + 1.0)
@@ -158,14 +160,14 @@ def test_the_ratio_of_gamma_functions_agrees_with_scipy(r):
 
 
 @pytest.mark.parametrize("footprint", FOOTPRINTS)
-def test_a_whole_map_is_the_plain_one(footprint):
+def test_contrast_map_matches_oracle(footprint):
     x, y = random_positions(200, seed=8)
     weight = np.random.default_rng(9).uniform(0.0, 1.0, 200)
     contrast = ContrastMap(footprint=footprint, sigma_px=0.8, padding_px=3, scale=2)
     u, v = (x + 3.5) / 2 - 0.5, (y + 3.5) / 2 - 0.5
     shape = (9, 12)  # (12 + 6) / 2 and, rounded up, (17 + 6) / 2
-    votes = reference.accumulate(footprint, u, v, weight, shape, **_gaussian(footprint))
-    expected = votes if footprint == "gaussian" else reference.blur(votes, gaussian_taps(0.8))
+    votes = oracle.accumulate(footprint, u, v, weight, shape, **_gaussian(footprint))
+    expected = votes if footprint == "gaussian" else blur_oracle.blur(votes, gaussian_taps(0.8))
     np.testing.assert_allclose(contrast.build(x, y, weight, (17, 12)), expected, atol=1e-13)
 
 
@@ -174,19 +176,19 @@ def _gaussian(footprint):
 
 
 @pytest.mark.parametrize("footprint", FOOTPRINTS)
-def test_a_map_may_be_a_part_of_a_larger_array(footprint):
+def test_map_can_be_a_strided_array(footprint):
     rng = np.random.default_rng(6)
     contrast = ContrastMap(footprint=footprint, padding_px=2)
     x, y, weight = rng.uniform(0.0, 20.0, 50), rng.uniform(0.0, 15.0, 50), rng.uniform(0.5, 2.0, 50)
     shape = contrast.shape((21, 16))
     whole, part = np.zeros(shape), np.zeros((*shape, 2))[:, :, 1]
-    for votes in (whole, part):
-        contrast.accumulate(*contrast.to_map(x, y), weight, votes)
+    for image in (whole, part):
+        contrast.accumulate(*contrast.to_map(x, y), weight, image)
     np.testing.assert_array_equal(part, whole)
     np.testing.assert_array_equal(contrast.sample(part, x, y), contrast.sample(whole, x, y))
 
 
-def test_the_last_row_and_column_are_on_a_bilinear_map_like_the_first():
+def test_bilinear_map_includes_last_row_and_column():
     rng = np.random.default_rng(8)
     x, y = rng.integers(0, 9, 300).astype(float), rng.integers(0, 7, 300).astype(float)
     tent = ContrastMap(footprint="bilinear", sigma_px=0.0, padding_px=0)
@@ -197,7 +199,7 @@ def test_the_last_row_and_column_are_on_a_bilinear_map_like_the_first():
 
 
 @pytest.mark.parametrize("scale", range(1, 10))
-def test_the_middle_of_the_first_pixels_is_on_a_coarse_map(scale):
+def test_center_of_first_coarse_pixel_is_0(scale):
     middle = np.array([0.5 * (scale - 1)])
     tent = ContrastMap(footprint="bilinear", sigma_px=0.0, padding_px=0, scale=scale)
     iwe = tent.build(middle, middle, np.ones(1), (64, 48))
@@ -205,7 +207,7 @@ def test_the_middle_of_the_first_pixels_is_on_a_coarse_map(scale):
 
 
 @pytest.mark.parametrize("sigma_px", [0.0, 1.0])
-def test_a_map_of_whole_numbers_is_blurred_like_any_other(sigma_px):
+def test_integer_map_is_blurred_like_float_map(sigma_px):
     counts = np.random.default_rng(3).integers(0, 9, (12, 15))
     contrast = ContrastMap(sigma_px=sigma_px)
     np.testing.assert_array_equal(contrast.blur(counts), contrast.blur(counts.astype(float)))

@@ -1,4 +1,4 @@
-"""Every solver on functions whose top is known, and on those that have none."""
+"""Every solver on functions with and without a known maximum."""
 
 import math
 
@@ -13,8 +13,8 @@ from evcrisp.optimize.counted_function import CountedFunction
 from evcrisp.optimize.line_search import line_search
 
 
-def hill(top, curvature):
-    """Return a parabola with its top at ``top``, and its value there, 3."""
+def quadratic(top, curvature):
+    """Return a quadratic function with value 3 at its maximum ``top``."""
     top, matrix = np.asarray(top), np.asarray(curvature)
 
     def fun(theta):
@@ -24,23 +24,23 @@ def hill(top, curvature):
     return fun
 
 
-def random_hill(m, seed=0, condition=10.0):
+def random_quadratic(m, seed=0, condition=10.0):
     rng = np.random.default_rng(seed)
     axes = np.linalg.qr(rng.normal(size=(m, m)))[0]
     matrix = axes @ np.diag(np.geomspace(0.2, 0.2 * condition, m)) @ axes.T
     top = rng.uniform(-3.0, 3.0, m)
-    return hill(top, matrix), top
+    return quadratic(top, matrix), top
 
 
-def bump(theta):
-    """A bell of height 1 around (2, -1), flat far away."""
+def gaussian(theta):
+    """Return a Gaussian with maximum 1 at (2, -1)."""
     away = theta - np.array([2.0, -1.0])
     value = math.exp(-0.1 * float(away @ away))
     return value, -0.2 * value * away
 
 
-def valley(theta):
-    """Minus the Rosenbrock function; its top is at (1, 1)."""
+def rosenbrock(theta):
+    """Return minus the Rosenbrock function, with maximum at (1, 1)."""
     x, y = theta
     bend = y - x * x
     return -100.0 * bend**2 - (1.0 - x) ** 2, np.array(
@@ -52,12 +52,12 @@ def constant(theta):
     return 1.5, np.zeros(theta.size)
 
 
-def nothing(theta):
+def always_nan(theta):
     return math.nan, np.full(theta.size, math.nan)
 
 
-def cliff(theta):
-    """A hill at 1 that is not a number beyond 2."""
+def quadratic_with_nan(theta):
+    """Return a quadratic with maximum at 1, and NaN above 2."""
     if theta[0] > 2.0:
         return math.nan, np.full(theta.size, math.nan)
     return -float(np.sum((theta - 1.0) ** 2)), -2.0 * (theta - 1.0)
@@ -68,64 +68,64 @@ def solver(request):
     return SOLVERS[request.param]()
 
 
-#: How near to the top a search must come, in units of its first step.
+#: Largest distance of a result from the maximum, in units of the first step.
 NEAR = {"adam": 0.02, "bfgs": 1e-4, "grid": 0.05, "nelder-mead": 1e-2, "newton": 1e-4}
 
 
 def near(solver, m):
-    # A box of m dimensions empties as m grows; a few hundred points per round find its middle less well.
+    # In more dimensions, a few hundred points per round are farther apart.
     return {"quasi-random": 0.02 * 2.0**m, "grid": 0.02 * 2.0**m}.get(
         solver.name, NEAR.get(solver.name, 0.0)
     )
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 6, 8])
-def test_a_hill_is_climbed_in_any_number_of_dimensions(solver, m):
-    fun, top = random_hill(m, seed=m)
+def test_quadratic_is_maximized_in_any_number_of_dimensions(solver, m):
+    fun, top = random_quadratic(m, seed=m)
     result = solver.maximize(fun, np.zeros(m))
     assert np.abs(result.theta - top).max() < near(solver, m)
     assert result.status is Status.CONVERGED
 
 
-def test_a_bell_is_climbed_from_its_slope(solver):
-    result = solver.maximize(bump, np.array([0.0, 0.5]))
+def test_gaussian_is_maximized_from_its_slope(solver):
+    result = solver.maximize(gaussian, np.array([0.0, 0.5]))
     np.testing.assert_allclose(result.theta, [2.0, -1.0], atol=0.05)
     assert result.value == pytest.approx(1.0, abs=1e-3)
 
 
-def test_the_value_belongs_to_the_result(solver):
-    result = solver.maximize(bump, np.array([0.0, 0.5]))
-    assert result.value == bump(result.theta)[0]
+def test_value_is_that_of_the_result(solver):
+    result = solver.maximize(gaussian, np.array([0.0, 0.5]))
+    assert result.value == gaussian(result.theta)[0]
 
 
-def test_the_result_is_never_worse_than_the_start(solver):
+def test_result_is_at_least_as_good_as_the_start(solver):
     for start in ([5.0, 5.0], [2.0, -1.0], [-4.0, 0.0]):
-        result = solver.maximize(bump, np.array(start))
-        assert result.value >= bump(np.array(start))[0]
+        result = solver.maximize(gaussian, np.array(start))
+        assert result.value >= gaussian(np.array(start))[0]
 
 
-def test_a_start_on_the_top_stays_there(solver):
-    result = solver.maximize(bump, np.array([2.0, -1.0]))
+def test_start_at_the_maximum_is_returned(solver):
+    result = solver.maximize(gaussian, np.array([2.0, -1.0]))
     np.testing.assert_array_equal(result.theta, [2.0, -1.0])
     assert result.status is Status.CONVERGED
 
 
 @pytest.mark.parametrize("m", [1, 2, 8])
-def test_a_constant_is_flat_and_the_start_is_returned(solver, m):
+def test_constant_function_is_flat_and_start_is_returned(solver, m):
     start = np.linspace(-1.0, 1.0, m)
     result = solver.maximize(constant, start)
     assert result.status is Status.FLAT
     np.testing.assert_array_equal(result.theta, start)
 
 
-def test_a_function_that_is_never_a_number_has_a_status(solver):
-    result = solver.maximize(nothing, np.zeros(3))
+def test_function_that_is_always_nan_has_status_not_finite(solver):
+    result = solver.maximize(always_nan, np.zeros(3))
     assert result.status is Status.NOT_FINITE
     np.testing.assert_array_equal(result.theta, np.zeros(3))
 
 
-def test_a_cliff_of_not_a_number_is_not_stepped_over(solver):
-    result = solver.maximize(cliff, np.array([-1.0, 0.0]))
+def test_region_of_nan_is_avoided(solver):
+    result = solver.maximize(quadratic_with_nan, np.array([-1.0, 0.0]))
     np.testing.assert_allclose(result.theta, [1.0, 1.0], atol=0.05)
     assert math.isfinite(result.value)
 
@@ -135,21 +135,21 @@ def test_evaluations_are_counted(solver):
 
     def fun(theta):
         calls.append(theta.copy())
-        return bump(theta)
+        return gaussian(theta)
 
     result = solver.maximize(fun, np.zeros(2))
     assert result.n_eval == len(calls) > 0
 
 
-def test_the_start_is_not_changed_and_runs_are_the_same(solver):
+def test_start_is_unchanged_and_runs_are_repeatable(solver):
     start = np.array([0.5, 0.5])
-    first, second = solver.maximize(bump, start), solver.maximize(bump, start)
+    first, second = solver.maximize(gaussian, start), solver.maximize(gaussian, start)
     np.testing.assert_array_equal(start, [0.5, 0.5])
     np.testing.assert_array_equal(first.theta, second.theta)
     assert first.n_eval == second.n_eval
 
 
-def test_a_solver_that_needs_a_gradient_says_so(solver):
+def test_missing_gradient_is_refused_by_solvers_that_need_it(solver):
     def fun(theta):
         return -float(theta @ theta), None
 
@@ -160,40 +160,40 @@ def test_a_solver_that_needs_a_gradient_says_so(solver):
         np.testing.assert_allclose(solver.maximize(fun, np.ones(2)).theta, 0.0, atol=0.05)
 
 
-def test_a_start_must_be_a_vector(solver):
+def test_start_must_be_a_vector(solver):
     with pytest.raises(ConfigError, match="`theta0` must be a vector"):
-        solver.maximize(bump, np.zeros((2, 2)))
+        solver.maximize(gaussian, np.zeros((2, 2)))
 
 
 @pytest.mark.parametrize("solver", [Bfgs(), Newton(max_iter=200)])
-def test_a_bent_valley_is_followed_to_its_end(solver):
-    result = solver.maximize(valley, np.array([-1.2, 1.0]))
+def test_rosenbrock_function_is_solved(solver):
+    result = solver.maximize(rosenbrock, np.array([-1.2, 1.0]))
     np.testing.assert_allclose(result.theta, [1.0, 1.0], atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["grid", "quasi-random"])
-@pytest.mark.parametrize("fun", [valley, hill([40.0, -25.0], np.diag([1.0, 0.3]))])
-def test_a_top_beyond_all_boxes_is_not_said_to_be_reached(name, fun):
+@pytest.mark.parametrize("fun", [rosenbrock, quadratic([40.0, -25.0], np.diag([1.0, 0.3]))])
+def test_maximum_beyond_all_boxes_is_not_converged(name, fun):
     result = SOLVERS[name]().maximize(fun, np.array([-1.2, 1.0]))
-    assert np.linalg.norm(fun(result.theta)[1]) > 0.1  # still on a slope
+    assert np.linalg.norm(fun(result.theta)[1]) > 0.1  # not at a maximum
     assert result.status is Status.MAX_ITER
 
 
 @pytest.mark.parametrize("solver", [Grid(rounds=1), QuasiRandom(rounds=2)])
-def test_boxes_that_are_still_large_have_not_converged(solver):
-    assert solver.maximize(bump, np.array([0.3, 0.5])).status is Status.MAX_ITER
+def test_large_last_box_is_not_converged(solver):
+    assert solver.maximize(gaussian, np.array([0.3, 0.5])).status is Status.MAX_ITER
 
 
 @pytest.mark.parametrize("name", ["grid", "quasi-random"])
 @pytest.mark.parametrize("m", [1, 2, 4, 6])
-def test_boxes_that_hold_the_top_converge_whatever_the_hill(name, m):
+def test_boxes_that_contain_the_maximum_converge(name, m):
     for seed in range(5):
-        fun, _ = random_hill(m, seed=100 + seed)
+        fun, _ = random_quadratic(m, seed=100 + seed)
         assert SOLVERS[name]().maximize(fun, np.zeros(m)).status is Status.CONVERGED
 
 
-def test_bfgs_finds_what_scipy_finds():
-    fun, _ = random_hill(8, seed=3, condition=100.0)
+def test_bfgs_agrees_with_scipy():
+    fun, _ = random_quadratic(8, seed=3, condition=100.0)
     ours = Bfgs().maximize(fun, np.zeros(8))
     theirs = optimize.minimize(
         lambda theta: tuple(-part for part in fun(theta)), np.zeros(8), jac=True, method="BFGS"
@@ -202,59 +202,59 @@ def test_bfgs_finds_what_scipy_finds():
     assert ours.n_eval <= 2 * theirs.nfev
 
 
-def test_bfgs_with_the_true_curvature_needs_one_step():
+def test_bfgs_with_true_curvature_needs_one_step():
     matrix = np.array([[2.0, 0.5], [0.5, 1.0]])
-    end = Bfgs().ascend(hill([1.0, 2.0], matrix), np.zeros(2), np.linalg.inv(matrix))
+    end = Bfgs().ascend(quadratic([1.0, 2.0], matrix), np.zeros(2), np.linalg.inv(matrix))
     assert end.n_eval == 2
     np.testing.assert_allclose(end.theta, [1.0, 2.0])
 
 
-def test_bfgs_may_be_told_the_curvature_after_its_first_look():
-    matrix, looks = np.array([[2.0, 0.5], [0.5, 1.0]]), []
-    slope = hill([1.0, 2.0], matrix)
+def test_bfgs_accepts_curvature_after_first_evaluation():
+    matrix, calls = np.array([[2.0, 0.5], [0.5, 1.0]]), []
+    slope = quadratic([1.0, 2.0], matrix)
 
     def fun(theta):
-        looks.append(theta)
+        calls.append(theta)
         return slope(theta)
 
     def inverse():
-        assert len(looks) == 1
+        assert len(calls) == 1
         return np.linalg.inv(matrix)
 
     end = Bfgs().ascend(fun, np.zeros(2), inverse)
-    assert end.n_eval == len(looks) == 2
+    assert end.n_eval == len(calls) == 2
     np.testing.assert_allclose(end.theta, [1.0, 2.0])
 
 
-def test_bfgs_learns_the_curvature():
-    fun, _ = random_hill(3, seed=5)
+def test_bfgs_estimates_the_curvature():
+    fun, _ = random_quadratic(3, seed=5)
     matrix = -np.array([fun(axis)[1] - fun(np.zeros(3))[1] for axis in np.eye(3)])
     end = Bfgs(tol=0.0, tol_step=1e-9).ascend(fun, np.zeros(3))
     np.testing.assert_allclose(end.inverse_hessian, np.linalg.inv(matrix), rtol=0.2, atol=0.05)
 
 
-def test_bfgs_stops_at_its_last_iteration():
-    assert Bfgs(max_iter=2).maximize(valley, np.array([-1.2, 1.0])).status is Status.MAX_ITER
+def test_bfgs_stops_at_max_iter():
+    assert Bfgs(max_iter=2).maximize(rosenbrock, np.array([-1.2, 1.0])).status is Status.MAX_ITER
 
 
-def test_no_step_is_longer_than_allowed():
+def test_steps_are_at_most_max_step():
     seen = []
 
     def fun(theta):
         seen.append(theta.copy())
-        return hill([100.0, 0.0], np.eye(2))(theta)
+        return quadratic([100.0, 0.0], np.eye(2))(theta)
 
     Bfgs(max_step=0.5, max_iter=20).maximize(fun, np.zeros(2))
     steps = np.linalg.norm(np.diff(np.array(seen), axis=0), axis=1)
     assert steps.max() <= 0.5 + 1e-9
 
 
-def test_the_first_step_of_bfgs_is_short_unless_the_curvature_is_known():
+def test_first_step_of_bfgs_is_short_without_curvature():
     seen = []
 
     def fun(theta):
         seen.append(theta.copy())
-        return hill([100.0, 0.0], 50.0 * np.eye(2))(theta)
+        return quadratic([100.0, 0.0], 50.0 * np.eye(2))(theta)
 
     Bfgs(max_iter=1).maximize(fun, np.zeros(2))
     assert np.linalg.norm(seen[1] - seen[0]) <= 1.0
@@ -264,35 +264,35 @@ def test_the_first_step_of_bfgs_is_short_unless_the_curvature_is_known():
 
 
 @pytest.mark.parametrize("start", [[6.0, -1.0], [2.0, 5.0], [8.0, 4.0], [-4.0, 0.0]])
-def test_newton_climbs_a_bell_from_where_it_bends_upward(start):
-    result = Newton().maximize(bump, np.array(start))
+def test_newton_maximizes_gaussian_from_positive_curvature(start):
+    result = Newton().maximize(gaussian, np.array(start))
     np.testing.assert_allclose(result.theta, [2.0, -1.0], atol=1e-4)
 
 
-def test_a_fresh_simplex_goes_on_where_a_worn_one_has_stopped():
-    """McKinnon's function, on which the simplex shrinks to (0, 0), where the slope is not zero.
+def test_new_simplex_continues_after_degenerate_one():
+    """McKinnon's function, on which the simplex shrinks to (0, 0), where the gradient is not zero.
 
     K. McKinnon, "Convergence of the Nelder-Mead simplex method to a nonstationary point", SIAM Journal
     on Optimization 9, 1998, with tau = 2, theta = 6, phi = 60; the minimum is -1/4 at (0, -1/2).
     """
     root = math.sqrt(33.0)
     first = np.array([(1.0 + root) / 8.0, (1.0 - root) / 8.0])
-    # The simplex that the solver starts with becomes the one of that paper.
+    # Map the first simplex of the solver to that of the paper.
     matrix = (np.array([[0.0, 0.0], [1.0, 1.0]]) - first).T
 
     def fun(theta):
         x, y = first + matrix @ theta
         return -(6.0 * (60.0 if x < 0.0 else 1.0) * x * x + y + y * y), None
 
-    worn, fresh = (
+    degenerate, restarted = (
         SOLVERS["nelder-mead"](restarts=restarts).maximize(fun, np.zeros(2)) for restarts in (0, 1)
     )
-    assert worn.value == pytest.approx(0.0, abs=1e-6)
-    assert fresh.value == pytest.approx(0.25, abs=1e-6)
-    assert SOLVERS["nelder-mead"]().maximize(fun, np.zeros(2)).value == fresh.value
+    assert degenerate.value == pytest.approx(0.0, abs=1e-6)
+    assert restarted.value == pytest.approx(0.25, abs=1e-6)
+    assert SOLVERS["nelder-mead"]().maximize(fun, np.zeros(2)).value == restarted.value
 
 
-def test_a_line_search_uphill_gains_enough_and_flattens():
+def test_line_search_satisfies_wolfe_conditions():
     fun = CountedFunction(
         lambda theta: (-((theta[0] - 5.0) ** 2), np.array([-2.0 * (theta[0] - 5.0)]))
     )
@@ -301,28 +301,28 @@ def test_a_line_search_uphill_gains_enough_and_flattens():
     assert abs(2.0 * (0.1 * found.t - 5.0)) * 0.1 <= 0.9
 
 
-def test_a_line_search_without_a_gain_finds_nothing():
+def test_line_search_without_gain_returns_none():
     fun = CountedFunction(lambda theta: (-abs(theta[0]), -np.sign(theta)))
     assert line_search(fun, np.zeros(1), 0.0, 1.0, np.ones(1), 1.0) is None
 
 
-def test_halton_points_fill_the_box_more_evenly_than_chance():
+def test_halton_points_are_evenly_distributed():
     points = halton(256, 3)
     assert points.min() > 0.0
     assert points.max() < 1.0
     counts = np.histogramdd(points, bins=4, range=[(0, 1)] * 3)[0]
-    assert counts.min() >= 2  # by chance an empty cell out of 64 with mean 4 is likely
+    assert counts.min() >= 2  # random points would leave some of the 64 cells empty
     with pytest.raises(ConfigError, match="up to 12"):
         halton(10, 13)
 
 
-def test_the_first_step_of_adam_has_the_length_of_its_rate():
+def test_first_step_of_adam_has_length_rate():
     step = AdamState.zeros(3).step(np.array([1e-3, -5.0, 0.0]), 0.1)
     np.testing.assert_allclose(step, [0.1, -0.1, 0.0], rtol=1e-4)
 
 
 @pytest.mark.parametrize("max_iter", [1, 5, 10, 50])
-def test_adam_that_is_still_on_its_way_has_not_converged(max_iter):
+def test_adam_with_few_steps_is_not_converged(max_iter):
     end = Adam(max_iter=max_iter).maximize(
         lambda theta: (-float((theta[0] - 100.0) ** 2), -2.0 * (theta - 100.0)), np.zeros(1)
     )
@@ -330,8 +330,8 @@ def test_adam_that_is_still_on_its_way_has_not_converged(max_iter):
     assert end.theta[0] > 0.0
 
 
-def test_two_equal_slopes_of_a_hill_are_not_flat():
-    # One step leads to the same height on the other side.
+def test_equal_values_across_a_maximum_are_not_flat():
+    # A step of 1 leads to the same value on the other side.
     end = SOLVERS["nelder-mead"]().maximize(
         lambda theta: (-float((theta[0] - 0.5) ** 2), None), np.zeros(1)
     )
@@ -339,14 +339,14 @@ def test_two_equal_slopes_of_a_hill_are_not_flat():
     assert end.theta[0] == pytest.approx(0.5, abs=1e-3)
 
 
-def test_adam_without_decay_comes_near_the_top_too():
-    fun, top = random_hill(4, seed=4)
+def test_adam_without_decay_finds_the_maximum():
+    fun, top = random_quadratic(4, seed=4)
     result = Adam(decay=False, rate=0.05, max_iter=2000).maximize(fun, np.zeros(4))
     np.testing.assert_allclose(result.theta, top, atol=0.05)
 
 
-def test_a_seed_moves_the_points_of_a_quasi_random_search():
-    one, two = (QuasiRandom(seed=seed, rounds=1).maximize(bump, np.zeros(2)) for seed in (0, 1))
+def test_seed_changes_quasi_random_points():
+    one, two = (QuasiRandom(seed=seed, rounds=1).maximize(gaussian, np.zeros(2)) for seed in (0, 1))
     assert not np.array_equal(one.theta, two.theta)
 
 
@@ -370,6 +370,6 @@ def test_a_seed_moves_the_points_of_a_quasi_random_search():
         (lambda: QuasiRandom(points=0), "`points`"),
     ],
 )
-def test_settings_that_cannot_be_are_named(make, match):
+def test_invalid_parameters_are_refused(make, match):
     with pytest.raises(ConfigError, match=match):
         make()

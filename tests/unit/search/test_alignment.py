@@ -1,4 +1,4 @@
-"""The alignment problem of a window: value and gradient by theta, over models, maps and polarities."""
+"""Objective of an alignment: value and gradient for all models, maps and polarities."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -20,9 +20,9 @@ from evcrisp.search.window_data import WindowData
 from evcrisp.simulation import DEFAULT_THETA
 
 RESOLUTION = (40, 30)
-BENT = Camera(40.0, 42.0, 20.5, 14.0, (-0.2, 0.05, 1e-3, -1e-3, 0.0))
+DISTORTED = Camera(40.0, 42.0, 20.5, 14.0, (-0.2, 0.05, 1e-3, -1e-3, 0.0))
 MODELS = {name: motion_model(name, RESOLUTION) for name in MOTION_MODELS}
-MODELS["bent rotation"] = Rotation(BENT)
+MODELS["distorted rotation"] = Rotation(DISTORTED)
 SMOOTH = ContrastMap(footprint="spline", padding_px=6)
 
 
@@ -55,7 +55,7 @@ def central_differences(fun, theta, step):
     )
 
 
-def assert_gradient_is_right(alignment, theta, step=1e-5, rtol=1e-5):
+def assert_gradient_matches_differences(alignment, theta, step=1e-5, rtol=1e-5):
     value, gradient = alignment.value_and_gradient(theta)
     np.testing.assert_allclose(value, alignment.value(theta), rtol=1e-12)
     expected = central_differences(alignment.value, theta, step)
@@ -63,37 +63,37 @@ def assert_gradient_is_right(alignment, theta, step=1e-5, rtol=1e-5):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_gradient_is_right_for_every_model(model):
+def test_gradient_matches_differences_for_every_model(model):
     theta = 0.37 * np.array(DEFAULT_THETA[MODELS[model].name])
-    assert_gradient_is_right(problem(model), theta)
+    assert_gradient_matches_differences(problem(model), theta)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("polarity", POLARITIES)
-def test_the_gradient_is_right_for_every_objective_and_polarity(objective, polarity):
+def test_gradient_matches_differences_for_every_objective_and_polarity(objective, polarity):
     chosen = OBJECTIVES[objective]()
     if polarity == "signed" and not chosen.accepts_signed:
-        pytest.skip("this objective takes no signed maps, and says so")
+        pytest.skip("objective refuses signed maps")
     alignment = problem(objective=chosen, polarity=polarity)
-    assert_gradient_is_right(alignment, np.array([61.3, -17.9]), 1e-4, rtol=1e-4)
+    assert_gradient_matches_differences(alignment, np.array([61.3, -17.9]), 1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("footprint", [name for name in FOOTPRINTS if name != "nearest"])
 @pytest.mark.parametrize("scale", [1, 2])
-def test_the_gradient_is_right_for_every_map(footprint, scale):
+def test_gradient_matches_differences_for_every_map(footprint, scale):
     contrast = ContrastMap(footprint=footprint, padding_px=6, scale=scale)
     weight = np.random.default_rng(4).uniform(size=400)
-    # A tent has kinks and a cut-off Gaussian has steps; small steps of theta meet few of them.
+    # A tent has kinks and a truncated Gaussian has steps; small differences meet few of them.
     alignment = problem(contrast=contrast, weight=weight)
-    assert_gradient_is_right(alignment, np.array([61.3, -17.9]), 1e-6, rtol=3e-4)
+    assert_gradient_matches_differences(alignment, np.array([61.3, -17.9]), 1e-6, rtol=3e-4)
 
 
-def test_the_true_motion_is_sharper_than_none():
+def test_true_motion_is_sharper_than_no_motion():
     alignment = problem()
     assert alignment.value(np.array([150.0, 0.0])) > 2.0 * alignment.value(np.zeros(2))
 
 
-def test_two_maps_count_as_the_sum():
+def test_objective_of_two_maps_is_their_sum():
     theta = np.array([100.0, 5.0])
     alignment = problem(polarity="separate")
     on, off = alignment.maps(theta)
@@ -102,7 +102,7 @@ def test_two_maps_count_as_the_sum():
     np.testing.assert_allclose(on - off, problem(polarity="signed").iwe(theta), atol=1e-12)
 
 
-def test_an_event_of_weight_0_is_no_event():
+def test_events_of_weight_0_are_ignored():
     theta = np.array([80.0, 0.0])
     keep = np.arange(400) % 3 > 0
     weighted = problem(weight=keep.astype(float))
@@ -114,7 +114,7 @@ def test_an_event_of_weight_0_is_no_event():
         np.testing.assert_allclose(one, other, rtol=1e-11)
 
 
-def test_results_do_not_share_memory_with_the_next_ones():
+def test_results_do_not_share_memory():
     alignment = problem()
     theta = np.array([150.0, 0.0])
     iwe, (value, gradient) = alignment.iwe(theta), alignment.value_and_gradient(theta)
@@ -165,24 +165,24 @@ def test_buffers_of_threads_are_separate():
     assert pickle.loads(pickle.dumps(buffers)).x.size == 0
 
 
-def test_normalizing_makes_no_motion_one():
+def test_normalized_objective_is_1_without_motion():
     for polarity in POLARITIES:
         normal = problem(polarity=polarity).normalized()
         assert normal.value(np.zeros(2)) == pytest.approx(1.0)
-        assert_gradient_is_right(normal, np.array([61.3, -17.9]), 1e-4)
+        assert_gradient_matches_differences(normal, np.array([61.3, -17.9]), 1e-4)
 
 
 @pytest.mark.parametrize("objective", [Variance(), GradientMagnitude()])
 @pytest.mark.parametrize("model", ["translation", "similarity", "rotation"])
-def test_several_reference_times_have_their_gradient(objective, model):
+def test_multi_reference_gradient_matches_differences(objective, model):
     multi = MultiReference.of(problem(model, objective=objective))
     none = np.zeros(len(MODELS[model].param_names))
     assert multi.value(none) == pytest.approx(1.0)
     theta = 0.37 * np.array(DEFAULT_THETA[MODELS[model].name])
-    assert_gradient_is_right(multi, theta, rtol=1e-4)
+    assert_gradient_matches_differences(multi, theta, rtol=1e-4)
 
 
-def test_several_reference_times_are_start_middle_and_end():
+def test_multi_reference_uses_start_middle_and_end():
     alignment = problem()
     multi = MultiReference.of(alignment)
     theta = np.array([150.0, 20.0])
@@ -198,7 +198,7 @@ def test_several_reference_times_are_start_middle_and_end():
     assert multi.value(theta) == pytest.approx(4.0 / loss)
 
 
-def test_a_likelihood_of_two_maps_is_taken_per_event():
+def test_likelihood_of_two_maps_is_per_event():
     window = moving_edges()
     kept = np.flatnonzero(window.events.p | (np.arange(400) % 3 == 0))  # fewer OFF than ON
     data = WindowData.of(window, MODELS["translation"]).subset(kept)
@@ -209,11 +209,11 @@ def test_a_likelihood_of_two_maps_is_taken_per_event():
     per_event = on / n_on + off / (len(data) - n_on)
     # Up to a factor that does not depend on the motion.
     assert both.value(theta) == pytest.approx(per_event * 0.5 * len(data) / n_pixels)
-    assert_gradient_is_right(both, theta, 1e-4, rtol=1e-4)
+    assert_gradient_matches_differences(both, theta, 1e-4, rtol=1e-4)
 
 
-def test_a_collapse_does_not_pay_over_several_reference_times():
-    # Growth by exp(5) over the half window puts all late events onto a few pixels.
+def test_multi_reference_does_not_reward_collapse():
+    # A zoom by exp(5) over half of the window moves all late events to a few pixels.
     collapse = np.array([0.0, 0.0, 0.0, 200.0])
     true = np.array([150.0, 0.0, 0.0, 0.0])
     alignment = problem("similarity")
@@ -222,12 +222,12 @@ def test_a_collapse_does_not_pay_over_several_reference_times():
     assert multi.value(collapse) < multi.value(np.zeros(4)) < multi.value(true)
 
 
-def test_several_reference_times_need_an_objective_above_0():
+def test_multi_reference_refuses_negative_objectives():
     with pytest.raises(ConfigError, match="need an objective of 0 or more; 'entropy' is below"):
         MultiReference.of(problem(objective=Entropy()))
 
 
-def test_nothing_left_at_one_reference_time_is_the_worst_value():
+def test_multi_reference_is_0_if_events_leave_the_map():
     multi = MultiReference.of(problem())
     value, gradient = multi.value_and_gradient(np.array([1e9, 0.0]))
     assert value == multi.value(np.array([1e9, 0.0])) == 0.0
@@ -236,7 +236,7 @@ def test_nothing_left_at_one_reference_time_is_the_worst_value():
 
 @pytest.mark.parametrize("n", [0, 1])
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_hardly_any_events_are_a_problem_too(n, objective):
+def test_windows_with_0_or_1_event_have_finite_values(n, objective):
     events = moving_edges().events[:n]
     data = WindowData.of(Window(events, 0, 50_000), MODELS["affine"])
     alignment = Alignment(data, SMOOTH, OBJECTIVES[objective](), polarity="separate")
@@ -245,18 +245,18 @@ def test_hardly_any_events_are_a_problem_too(n, objective):
     assert np.isfinite(gradient).all()
 
 
-def test_no_events_have_several_reference_times():
+def test_multi_reference_of_empty_window_is_0():
     data = WindowData.of(Window(moving_edges().events[:0], 0, 50_000), MODELS["affine"])
     multi = MultiReference.of(Alignment(data, SMOOTH, Variance()))
     assert multi.value_and_gradient(np.zeros(6))[0] == 0.0
 
 
-def test_events_that_are_all_outside_have_no_gradient():
+def test_gradient_is_finite_if_all_events_are_outside():
     value, gradient = problem().value_and_gradient(np.array([1e9, 0.0]))
     assert value >= 0.0
     assert np.isfinite(gradient).all()
 
 
-def test_a_signed_map_is_refused_by_objectives_of_counts():
+def test_objectives_of_counts_refuse_signed_maps():
     with pytest.raises(ConfigError, match="'entropy' needs counts, and a signed map has values"):
         problem(objective=Entropy(), polarity="signed")
