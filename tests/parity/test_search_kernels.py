@@ -1,13 +1,12 @@
-"""The kernels of the search against slow and obvious versions."""
+"""Kernels of the search against oracles and against kernels of contrast maps."""
 
 import numpy as np
 import pytest
+from tests.oracles.search import structure_tensor as oracle
 
-from evcrisp.kernels.auto import hot_pixels as hot
+from evcrisp.kernels.auto import hot_pixels
 from evcrisp.kernels.contrast import splat, spline
-from evcrisp.kernels.search import array_ops as columns
-from evcrisp.kernels.search import structure_tensor as bends
-from evcrisp.kernels.search import subsample
+from evcrisp.kernels.search import array_ops, structure_tensor, subsample
 
 
 def located(x, y, scale, shift, shape):
@@ -20,7 +19,7 @@ def located(x, y, scale, shift, shape):
 @pytest.mark.parametrize("n", [0, 1, 7, 500])
 @pytest.mark.parametrize("scale", [1, 2, 8])
 @pytest.mark.parametrize("shape", [(4, 4), (5, 9), (24, 33)])
-def test_voting_in_steps_is_voting_at_once(n, scale, shape):
+def test_accumulate_matches_accumulate_spline(n, scale, shape):
     rng = np.random.default_rng(n + scale)
     x, y = (rng.uniform(-9.0, scale * side + 9.0, n) for side in (shape[1], shape[0]))
     shift = (0.3, -0.2)
@@ -33,20 +32,20 @@ def test_voting_in_steps_is_voting_at_once(n, scale, shape):
 
 
 @pytest.mark.parametrize("scale", [1, 4])
-def test_slopes_in_steps_are_slopes_at_once(scale):
+def test_slopes_match_slope_spline(scale):
     rng = np.random.default_rng(3)
     shape, n = (20, 31), 400
     image = rng.normal(size=shape)
     x, y = rng.uniform(-5.0, 31.0 * scale, n), rng.uniform(-5.0, 22.0 * scale, n)
     cell, a, b = located(x, y, scale, (0.1, 0.4), shape)
-    ours, theirs = (np.empty(n), np.empty(n)), (np.empty(n), np.empty(n))
-    spline.slopes(cell, a, b, image, *ours)
-    splat.slope_spline(image, x / scale + 0.1, y / scale + 0.4, *theirs)
-    np.testing.assert_allclose(ours, theirs, atol=1e-12)
-    assert (cell < 0).any()  # some outside, on purpose
+    found, expected = (np.empty(n), np.empty(n)), (np.empty(n), np.empty(n))
+    spline.slopes(cell, a, b, image, *found)
+    splat.slope_spline(image, x / scale + 0.1, y / scale + 0.4, *expected)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert (cell < 0).any()  # some are outside
 
 
-def test_what_is_not_a_number_has_no_place():
+def test_positions_that_are_not_finite_are_outside():
     x = np.array([np.nan, np.inf, -np.inf, 1e300, 5.0])
     cell, a, b = located(x, np.full(5, 5.0), 1, (0.0, 0.0), (12, 12))
     assert (cell[:4] == -1).all()
@@ -57,48 +56,48 @@ def test_what_is_not_a_number_has_no_place():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (8, 8), (13, 7)])
-def test_the_sum_of_squares_counts_every_pixel(shape):
+def test_sum_of_squares_includes_every_pixel(shape):
     image = np.random.default_rng(1).normal(size=shape)
     assert spline.sum_of_squares(image) == pytest.approx((image**2).sum(), rel=1e-13)
 
 
-@pytest.mark.parametrize(("n", "stretch"), [(10, 3), (1000, 7), (64, 64), (5, 2)])
-def test_thinning_takes_one_event_of_every_stretch(n, stretch):
+@pytest.mark.parametrize(("n", "interval"), [(10, 3), (1000, 7), (64, 64), (5, 2)])
+def test_subsample_has_one_event_of_every_interval(n, interval):
     x, y, dt = np.arange(n) * 1.0, np.arange(n) * 2.0, np.arange(n) * 3.0
-    out = tuple(np.empty(n // stretch) for _ in range(3))
-    subsample.subsample(x, y, dt, stretch, *out)
-    places = out[0].astype(int)
-    np.testing.assert_array_equal(places // stretch, np.arange(n // stretch))
+    out = tuple(np.empty(n // interval) for _ in range(3))
+    subsample.subsample(x, y, dt, interval, *out)
+    positions = out[0].astype(int)
+    np.testing.assert_array_equal(positions // interval, np.arange(n // interval))
     np.testing.assert_array_equal(out[1], 2.0 * out[0])
     np.testing.assert_array_equal(out[2], 3.0 * out[0])
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
-def test_chosen_events_are_copied_in_order(share):
+def test_select_copies_events_in_order(share):
     rng = np.random.default_rng(1)
     x, y, dt = rng.normal(size=(3, 100))
     keep = rng.random(100) < share
     out = tuple(np.empty(int(keep.sum()) + 1) for _ in range(3))
     subsample.select(x, y, dt, keep, *out)
-    for ours, theirs in zip(out, (x, y, dt), strict=True):
-        np.testing.assert_array_equal(ours[:-1], theirs[keep])
+    for copied, column in zip(out, (x, y, dt), strict=True):
+        np.testing.assert_array_equal(copied[:-1], column[keep])
 
 
 @pytest.mark.parametrize("scale", [1, 2])
-def test_a_map_is_built_at_once(scale):
+def test_locate_and_accumulate_matches_its_steps(scale):
     rng = np.random.default_rng(2)
     x, y = rng.uniform(-5.0, 40.0, 300), rng.uniform(-5.0, 30.0, 300)
     shape, shift = (24, 33), (0.3, -0.2)
     cell, a, b = located(x, y, scale, shift, shape)
     image, expected = np.empty(shape), np.empty(shape)
     spline.accumulate(cell, a, b, expected)
-    scratch = np.empty(300, np.int32), np.empty(300), np.empty(300)
-    spline.locate_and_accumulate(x, y, 1.0 / scale, *shift, *scratch, image)
+    buffers = np.empty(300, np.int32), np.empty(300), np.empty(300)
+    spline.locate_and_accumulate(x, y, 1.0 / scale, *shift, *buffers, image)
     np.testing.assert_array_equal(image, expected)
-    np.testing.assert_array_equal(scratch[0], cell)
+    np.testing.assert_array_equal(buffers[0], cell)
 
 
-def test_thinning_does_not_take_always_the_same_place():
+def test_subsample_varies_the_position_within_intervals():
     x = np.arange(8000) * 1.0
     out = tuple(np.empty(1000) for _ in range(3))
     subsample.subsample(x, x, x, 8, *out)
@@ -117,7 +116,7 @@ def slow_hot(x, y, shape, least, factor):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 4), (20, 30)])
-def test_hot_pixels_are_those_far_above_their_neighbors(shape):
+def test_hot_pixels_match_oracle(shape):
     rng = np.random.default_rng(9)
     x, y = rng.integers(0, shape[1], 300), rng.integers(0, shape[0], 300)
     x[:90], y[:90] = 0, 0
@@ -125,9 +124,9 @@ def test_hot_pixels_are_those_far_above_their_neighbors(shape):
     x, y = x.astype(np.uint16), y.astype(np.uint16)
     counts, pixels = np.zeros(shape, np.float32), np.empty(shape, np.bool_)
     out = np.empty(300, np.bool_)
-    hot.count_pixels(x, y, counts)
-    found = hot.find_hot(counts, 12, 6.0, pixels)
-    hot.mark_events(x, y, pixels, out)
+    hot_pixels.count_pixels(x, y, counts)
+    found = hot_pixels.find_hot(counts, 12, 6.0, pixels)
+    hot_pixels.mark_events(x, y, pixels, out)
     expected = slow_hot(x, y, shape, 12, 6.0)
     np.testing.assert_array_equal(out, expected)
     assert found == expected.any()
@@ -135,28 +134,19 @@ def test_hot_pixels_are_those_far_above_their_neighbors(shape):
 
 @pytest.mark.parametrize("n_params", [1, 2, 6])
 @pytest.mark.parametrize(("shape", "tile"), [((2, 2), 4), ((24, 33), 8), ((17, 16), 1)])
-def test_bends_are_products_of_slopes_along_displacements(n_params, shape, tile):
+def test_structure_tensor_matches_oracle(n_params, shape, tile):
     rng = np.random.default_rng(n_params)
     image = rng.normal(size=shape)
     tiles = tuple(-(-side // tile) for side in shape)
     along = rng.normal(size=(2, *tiles, n_params))
     out = np.full((n_params, n_params), 7.0)
-    steep, square = bends.structure_tensor(image, tile, along[0], along[1], out)
-    expected, steep_expected = np.zeros((n_params, n_params)), 0.0
-    for r in range(shape[0] - 1):
-        for c in range(shape[1] - 1):
-            (a, b), (d, e) = image[r : r + 2, c : c + 2]
-            cross = 0.25 * ((b - a) + (e - d)) * ((d - a) + (e - b))
-            tensor = np.array([[(b - a) ** 2, cross], [cross, (d - a) ** 2]])
-            moved = along[:, r // tile, c // tile]
-            expected += moved.T @ tensor @ moved
-            steep_expected += np.trace(tensor)
-    np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-12)
-    assert steep == pytest.approx(steep_expected)
-    assert square == pytest.approx((image[:-1, :-1] ** 2).sum())
+    energy, square = structure_tensor.structure_tensor(image, tile, along[0], along[1], out)
+    expected = oracle.structure_tensor(image, tile, along[0], along[1])
+    np.testing.assert_allclose(out, expected[0], rtol=1e-9, atol=1e-12)
+    assert (energy, square) == pytest.approx(expected[1:])
 
 
-def test_numbers_at_the_ends_are_counted():
+def test_count_at_ends_ignores_nan():
     values = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, np.nan, np.inf, -np.inf])
-    assert columns.count_at_ends(values, 0.0, 1.0) == (2, 3)
-    assert columns.count_at_ends(values[:0], 0.0, 1.0) == (0, 0)
+    assert array_ops.count_at_ends(values, 0.0, 1.0) == (2, 3)
+    assert array_ops.count_at_ends(values[:0], 0.0, 1.0) == (0, 0)
