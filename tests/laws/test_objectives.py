@@ -33,11 +33,11 @@ def objective(request):
 
 def central_differences(objective, iwe, step):
     gradient = np.empty(iwe.shape)
-    for place in np.ndindex(*iwe.shape):
+    for index in np.ndindex(*iwe.shape):
         ahead, behind = iwe.copy(), iwe.copy()
-        ahead[place] += step
-        behind[place] -= step
-        gradient[place] = (objective.value(ahead) - objective.value(behind)) / (2.0 * step)
+        ahead[index] += step
+        behind[index] -= step
+        gradient[index] = (objective.value(ahead) - objective.value(behind)) / (2.0 * step)
     return gradient
 
 

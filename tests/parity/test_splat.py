@@ -166,8 +166,8 @@ def test_contrast_map_matches_oracle(footprint):
     contrast = ContrastMap(footprint=footprint, sigma_px=0.8, padding_px=3, scale=2)
     u, v = (x + 3.5) / 2 - 0.5, (y + 3.5) / 2 - 0.5
     shape = (9, 12)  # (12 + 6) / 2 and, rounded up, (17 + 6) / 2
-    votes = oracle.accumulate(footprint, u, v, weight, shape, **_gaussian(footprint))
-    expected = votes if footprint == "gaussian" else blur_oracle.blur(votes, gaussian_taps(0.8))
+    sharp = oracle.accumulate(footprint, u, v, weight, shape, **_gaussian(footprint))
+    expected = sharp if footprint == "gaussian" else blur_oracle.blur(sharp, gaussian_taps(0.8))
     np.testing.assert_allclose(contrast.build(x, y, weight, (17, 12)), expected, atol=1e-13)
 
 

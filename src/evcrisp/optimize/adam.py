@@ -79,16 +79,16 @@ class Adam:
             return counted.result(theta, value, Status.NOT_FINITE)
         if not gradient.any() and counted.is_flat(theta, value):
             return counted.result(theta, value, Status.FLAT)
-        state, top, early_top = AdamState.zeros(theta.size), value, value
+        state, best_value, earlier_value = AdamState.zeros(theta.size), value, value
         for i in range(self.max_iter):
             if i == (9 * self.max_iter) // 10:
-                early_top = top
+                earlier_value = best_value
             share = 0.5 * (1.0 + math.cos(math.pi * i / self.max_iter)) if self.decay else 1.0
             theta = theta + state.step(gradient, self.rate * share)
             value, gradient = counted.value_and_gradient(theta)
-            if value > top:
-                best, top = theta, value
+            if value > best_value:
+                best, best_value = theta, value
             elif value == -math.inf:
                 theta = best  # continue from a finite point
-        converged = top - early_top <= self.tol * max(1.0, abs(top))
-        return counted.result(best, top, Status.CONVERGED if converged else Status.MAX_ITER)
+        converged = best_value - earlier_value <= self.tol * max(1.0, abs(best_value))
+        return counted.result(best, best_value, Status.CONVERGED if converged else Status.MAX_ITER)

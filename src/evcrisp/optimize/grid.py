@@ -103,22 +103,26 @@ def search_boxes(
         As for `Grid`.
     """
     counted = CountedFunction(fun)
-    best, top = start, counted.value(start)
-    lowest, centers = top, []
+    best, best_value = start, counted.value(start)
+    lowest, centers = best_value, []
     for round_, half_width in enumerate(half_widths):
         centers.append(best)
         for offset in offsets(round_):
             theta = centers[-1] + half_width * offset
             value = counted.value(theta)
             lowest = min(lowest, value)
-            if value > top:
-                best, top = theta, value
-        if top == -math.inf:
-            return counted.result(start, top, Status.NOT_FINITE)
-        if lowest == top:
-            return counted.result(start, top, Status.FLAT)
+            if value > best_value:
+                best, best_value = theta, value
+        if best_value == -math.inf:
+            return counted.result(start, best_value, Status.NOT_FINITE)
+        if lowest == best_value:
+            return counted.result(start, best_value, Status.FLAT)
     # A maximum beyond all boxes looks like convergence, as the boxes shrink.
     step = best - centers[-_LAST_ROUNDS:][0]
-    ends = not step.any() or counted.value(best + step) - top <= tol * max(1.0, abs(top))
+    is_maximum = not step.any() or counted.value(best + step) - best_value <= tol * max(
+        1.0, abs(best_value)
+    )
     is_fine = half_widths[-1] <= tol_step
-    return counted.result(best, top, Status.CONVERGED if is_fine and ends else Status.MAX_ITER)
+    return counted.result(
+        best, best_value, Status.CONVERGED if is_fine and is_maximum else Status.MAX_ITER
+    )

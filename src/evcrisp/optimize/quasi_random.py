@@ -87,10 +87,10 @@ def halton(n: int, dimensions: int) -> Floats:
     columns = []
     for base in _PRIMES[:dimensions]:
         index = np.arange(1, n + 1)
-        column, place = np.zeros(n), 1.0
+        column, digit_value = np.zeros(n), 1.0
         while index.any():
-            place /= base
-            column += place * (index % base)
+            digit_value /= base
+            column += digit_value * (index % base)
             index = index // base
         columns.append(column)
     return np.stack(columns, axis=1) if columns else np.zeros((n, 0))

@@ -13,12 +13,12 @@ from evcrisp.optimize.counted_function import CountedFunction
 from evcrisp.optimize.line_search import line_search
 
 
-def quadratic(top, curvature):
-    """Return a quadratic function with value 3 at its maximum ``top``."""
-    top, matrix = np.asarray(top), np.asarray(curvature)
+def quadratic(maximum, curvature):
+    """Return a quadratic function with value 3 at its maximum ``maximum``."""
+    maximum, matrix = np.asarray(maximum), np.asarray(curvature)
 
     def fun(theta):
-        away = theta - top
+        away = theta - maximum
         return 3.0 - 0.5 * float(away @ matrix @ away), -matrix @ away
 
     return fun
@@ -28,8 +28,8 @@ def random_quadratic(m, seed=0, condition=10.0):
     rng = np.random.default_rng(seed)
     axes = np.linalg.qr(rng.normal(size=(m, m)))[0]
     matrix = axes @ np.diag(np.geomspace(0.2, 0.2 * condition, m)) @ axes.T
-    top = rng.uniform(-3.0, 3.0, m)
-    return quadratic(top, matrix), top
+    maximum = rng.uniform(-3.0, 3.0, m)
+    return quadratic(maximum, matrix), maximum
 
 
 def gaussian(theta):
@@ -81,9 +81,9 @@ def near(solver, m):
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 6, 8])
 def test_quadratic_is_maximized_in_any_number_of_dimensions(solver, m):
-    fun, top = random_quadratic(m, seed=m)
+    fun, maximum = random_quadratic(m, seed=m)
     result = solver.maximize(fun, np.zeros(m))
-    assert np.abs(result.theta - top).max() < near(solver, m)
+    assert np.abs(result.theta - maximum).max() < near(solver, m)
     assert result.status is Status.CONVERGED
 
 
@@ -340,9 +340,9 @@ def test_equal_values_across_a_maximum_are_not_flat():
 
 
 def test_adam_without_decay_finds_the_maximum():
-    fun, top = random_quadratic(4, seed=4)
+    fun, maximum = random_quadratic(4, seed=4)
     result = Adam(decay=False, rate=0.05, max_iter=2000).maximize(fun, np.zeros(4))
-    np.testing.assert_allclose(result.theta, top, atol=0.05)
+    np.testing.assert_allclose(result.theta, maximum, atol=0.05)
 
 
 def test_seed_changes_quasi_random_points():

@@ -40,7 +40,7 @@ def test_result_does_not_depend_on_the_start(seed):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_cold_search_covers_displacements_up_to_its_bound(seed):
-    """With so many points, only a motion near the true one, of 90 px, has a higher contrast."""
+    """20 000 points: only motions near the true one, of 90 px, exceed the contrast by chance."""
     theta = (4500.0, 0.0)
     data = moving_points(theta, n=20_000, per_point=6, resolution=(640, 480), seed=seed)
     for bound_px, is_found in ((None, True), (100.0, True), (40.0, False)):

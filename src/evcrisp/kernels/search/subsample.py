@@ -27,9 +27,9 @@ def select(x, y, dt, keep, out_x, out_y, out_dt):
     x, y, dt : (n,) float64      keep : (n,) bool
     out_x, out_y, out_dt : (m + 1,) float64, filled, with m = sum of keep; the last entry is arbitrary
     """
-    place = 0
+    n_kept = 0
     for k in range(x.size):
-        out_x[place] = x[k]
-        out_y[place] = y[k]
-        out_dt[place] = dt[k]
-        place += keep[k]
+        out_x[n_kept] = x[k]
+        out_y[n_kept] = y[k]
+        out_dt[n_kept] = dt[k]
+        n_kept += keep[k]
