@@ -90,17 +90,7 @@ class ContrastMap:
         return max(height, 4), max(width, 4)
 
     def build(self, x: Floats, y: Floats, weight: Floats, resolution: tuple[int, int]) -> Floats:
-        """Return the map, shape :meth:`shape`.
-
-        Parameters
-        ----------
-        x, y : ndarray, shape (n,), float64, px of the sensor
-            Warped positions.
-        weight : ndarray, shape (n,), float64
-            Weights of the events.
-        resolution : (int, int)
-            ``(width, height)`` of the sensor, px.
-        """
+        """Return the map of events at warped positions, px of the sensor, shape :meth:`shape`."""
         iwe = np.zeros(self.shape(resolution))
         self.accumulate(*self.to_map(x, y), weight, iwe)
         return self.blur(iwe, out=iwe)
@@ -136,26 +126,16 @@ class ContrastMap:
     ) -> Floats:
         """Return samples at each event without its own contribution, shape (n,); 0 outside.
 
-        Parameters
-        ----------
-        image : ndarray, shape of the map
-            The map built from these events.
-        x, y, weight : ndarray, shape (n,), or float for the weight
-            Positions, px of the sensor, and weights from which it was built.
+        ``image`` must be the map built from these events.
         """
         own = self._self_values(*self.to_map(x, y), image.shape)
         return self.sample(image, x, y) - weight * own
 
     def pull_back(self, gradient: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Return d value / d x'_k and d value / d y'_k, shape (n,) each.
+        """Return d value / d x and d value / d y for events of weight 1, shape (n,) each.
 
-        Parameters
-        ----------
-        gradient : ndarray, shape of the map
-            d value / d map. It is blurred with the same kernel, which is its own adjoint, and
-            its slope is sampled at each event.
-        x, y : ndarray, shape (n,), px of the sensor
-            Positions from which the map was built. Multiply the result by the weights.
+        ``gradient`` is d value / d map. It is blurred with the same kernel, which is its own
+        adjoint, and its slope is sampled at each event.
         """
         slope_x, slope_y = np.empty(np.shape(x)), np.empty(np.shape(x))
         self.slopes(self.blur(gradient), *self.to_map(x, y), slope_x, slope_y)
@@ -199,7 +179,7 @@ class ContrastMap:
         return np.subtract(x, 0.5, out=out_x), np.subtract(y, 0.5, out=out_y)
 
     def accumulate(self, u: Floats, v: Floats, weight: Floats, image: Floats) -> None:
-        """Add events at positions on the map to ``image``, without blur; a step of :meth:`build`."""
+        """Add events at positions on the map to ``image``, without blur."""
         check_lengths(x=u, y=v, weight=weight)
         kernel, extra = self._kernel("accumulate")
         whole = image if image.flags.c_contiguous else np.zeros(image.shape)
@@ -208,7 +188,7 @@ class ContrastMap:
             image += whole
 
     def slopes(self, image: Floats, u: Floats, v: Floats, slope_u: Floats, slope_v: Floats) -> None:
-        """Fill in the slopes of a map at positions on it, without blur; a step of :meth:`pull_back`."""
+        """Fill in the slopes of a map at positions on it, without blur."""
         check_lengths(x=u, y=v, slope_x=slope_u, slope_y=slope_v)
         if self.footprint == "nearest":
             raise ConfigError(

@@ -32,7 +32,6 @@ class Entropy(KernelObjective):
 
     name: ClassVar[str] = "entropy"
     accepts_signed: ClassVar[bool] = False
-    per_event: ClassVar[bool] = False
     is_positive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -25,9 +25,6 @@ class GradientMagnitude(KernelObjective):
     """
 
     name: ClassVar[str] = "gradient_magnitude"
-    accepts_signed: ClassVar[bool] = True
-    per_event: ClassVar[bool] = False
-    is_positive: ClassVar[bool] = True
 
     def _value(self, image: Floats) -> float:
         from evcrisp.kernels.contrast import sobel

@@ -22,9 +22,6 @@ class MeanSquare(KernelObjective):
     """
 
     name: ClassVar[str] = "mean_square"
-    accepts_signed: ClassVar[bool] = True
-    per_event: ClassVar[bool] = False
-    is_positive: ClassVar[bool] = True
 
     def _value(self, image: Floats) -> float:
         from evcrisp.kernels.contrast import statistics

@@ -37,6 +37,10 @@ class KernelObjective:
 
     __slots__ = ()
 
+    accepts_signed: ClassVar[bool] = True
+    per_event: ClassVar[bool] = False
+    is_positive: ClassVar[bool] = True
+
     def value(self, iwe: Floats) -> float:
         """Return the sharpness of a map, shape (h, w)."""
         return self._value(np.ascontiguousarray(iwe, np.float64))

@@ -30,9 +30,6 @@ class SumOfExponentials(KernelObjective):
     limit: float = 20.0
 
     name: ClassVar[str] = "sum_of_exponentials"
-    accepts_signed: ClassVar[bool] = True
-    per_event: ClassVar[bool] = False
-    is_positive: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_number("limit", self.limit, 1, 100)

@@ -21,9 +21,6 @@ class Variance(KernelObjective):
     """
 
     name: ClassVar[str] = "variance"
-    accepts_signed: ClassVar[bool] = True
-    per_event: ClassVar[bool] = False
-    is_positive: ClassVar[bool] = True
 
     def _value(self, image: Floats) -> float:
         from evcrisp.kernels.contrast import statistics

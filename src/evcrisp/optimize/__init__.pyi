@@ -2,12 +2,12 @@ from .adam import Adam as Adam
 from .adam import AdamState as AdamState
 from .bfgs import Ascent as Ascent
 from .bfgs import Bfgs as Bfgs
-from .grid import Grid as Grid
+from .box_search import Grid as Grid
+from .box_search import QuasiRandom as QuasiRandom
+from .box_search import halton as halton
 from .nelder_mead import NelderMead as NelderMead
 from .newton import Newton as Newton
 from .protocol import Function as Function
 from .protocol import Solver as Solver
 from .protocol import SolverResult as SolverResult
-from .quasi_random import QuasiRandom as QuasiRandom
-from .quasi_random import halton as halton
 from .registry import SOLVERS as SOLVERS

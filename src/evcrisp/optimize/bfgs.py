@@ -75,15 +75,9 @@ class Bfgs:
     ) -> Ascent:
         """Maximize from a known curvature, and return the updated one.
 
-        Parameters
-        ----------
-        fun : Function
-            Function to maximize.
-        theta0 : ndarray, shape (m,)
-            Start.
-        inverse_hessian : ndarray, shape (m, m), or callable, optional
-            Inverse of minus the second derivatives, positive definite; or a function that returns
-            it, called after ``fun(theta0)``. A good estimate saves most of the steps.
+        ``inverse_hessian``, shape (m, m), is the inverse of minus the second derivatives, positive
+        definite; or a function that returns it, called after ``fun(theta0)``. A good estimate saves
+        most of the steps.
         """
         counted = CountedFunction(fun)
         theta = as_start(theta0)

@@ -46,7 +46,7 @@ class CountedFunction:
         return SolverResult(theta, value, self.n_eval, status)
 
     def is_flat(self, theta: Floats, value: float) -> bool:
-        """Return whether the value is constant along all axes; two steps, as one may cross a maximum."""
+        """Return whether steps of two lengths along each axis change nothing."""
         steps = (length * axis for length in (1.0, -0.37) for axis in np.eye(theta.size))
         return all(self.value(theta + step) == value for step in steps)
 

@@ -1,7 +1,7 @@
 """Line search for the Wolfe conditions."""
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evcrisp.core.types import Floats
 from evcrisp.optimize.counted_function import CountedFunction
@@ -11,8 +11,7 @@ _MAX_SLOPE = 0.9  # largest slope after a step, per slope before it (curvature c
 _MAX_TRIALS = 20
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class Found(NamedTuple):
     """Accepted step length, with value and gradient."""
 
     t: float
@@ -23,25 +22,10 @@ class Found:
 def line_search(
     fun: CountedFunction, theta: Floats, value: float, slope: float, step: Floats, t_max: float
 ) -> Found | None:
-    """Return t for which ``theta + t * step`` satisfies the Wolfe conditions.
+    """Return t for which ``theta + t * step`` satisfies the Wolfe conditions, or the best gain.
 
-    Parameters
-    ----------
-    fun : CountedFunction
-        Function to maximize.
-    theta, value : ndarray, float
-        Start, and the value there.
-    slope : float
-        Derivative along ``step`` at the start, positive.
-    step : ndarray, shape (m,)
-        Direction, and length of the first trial.
-    t_max : float
-        Largest t; raised to 1 if it is smaller.
-
-    Returns
-    -------
-    Found or None
-        The best point with sufficient gain, or None.
+    ``value`` and ``slope``, which is positive, are those at ``theta`` along ``step``. The first
+    trial is t = 1, the largest ``t_max`` or 1. None if no point has a sufficient gain.
     """
     low, low_slope, high = 0.0, slope, math.inf
     best: Found | None = None

@@ -9,10 +9,10 @@ SOLVERS: Registry[type[Solver]] = Registry(
     {
         "adam": "evcrisp.optimize.adam:Adam",
         "bfgs": "evcrisp.optimize.bfgs:Bfgs",
-        "grid": "evcrisp.optimize.grid:Grid",
+        "grid": "evcrisp.optimize.box_search:Grid",
         "nelder-mead": "evcrisp.optimize.nelder_mead:NelderMead",
         "newton": "evcrisp.optimize.newton:Newton",
-        "quasi-random": "evcrisp.optimize.quasi_random:QuasiRandom",
+        "quasi-random": "evcrisp.optimize.box_search:QuasiRandom",
     },
     group="evcrisp.solvers",
 )

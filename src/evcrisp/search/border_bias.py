@@ -41,14 +41,8 @@ class BorderBias:
     ) -> tuple[float, Floats]:
         """Return the loss at ``scaled`` and its gradient, shape (m,).
 
-        Parameters
-        ----------
-        scaled : ndarray, shape (m,)
-            Scaled parameters; see `Scaling`.
-        softness_px : float, px
-            Sigma of the kernel of the map; smaller displacements lose nothing.
-        density : ndarray, shape (4,), optional
-            Relative event density at the upper, lower, left and right border; 1 by default.
+        ``softness_px`` is the sigma of the map; smaller displacements lose nothing. ``density`` is
+        the relative event density at the four borders, 1 by default; see `border_density`.
         """
         rate = self.loss_per_px
         rate = rate if density is None else rate * np.repeat(density, _PER_SIDE)
@@ -61,7 +55,7 @@ class BorderBias:
 def border_density(x: Floats, y: Floats, resolution: tuple[int, int]) -> Floats:
     """Return the event density near each border relative to the mean, at most 1, shape (4,).
 
-    The order is upper, lower, left, right. A scene that does not reach a border loses nothing there.
+    The order is upper, lower, left, right. Borders without events lose nothing.
     """
     from evcrisp.kernels.search.array_ops import count_at_ends
 

@@ -7,7 +7,6 @@ search uses: no blur, and the pixels of an event are located once for both direc
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -17,29 +16,12 @@ from evcrisp.motion import PreparedWarp
 from evcrisp.search.buffers import MapBuffers
 
 
-class EventMap(Protocol):
-    """Map on which the events of a `MapBuffers` are accumulated."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """``(height, width)`` of the map."""
-        ...
-
-    def accumulate(self, buffers: MapBuffers) -> None:
-        """Fill ``image`` with the events at ``x, y``, px of the sensor, which may be overwritten."""
-        ...
-
-    def slopes(self, gradient: Floats, buffers: MapBuffers) -> None:
-        """Fill the slopes with d value / d position, given d value / d map, which is overwritten."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ContrastEngine:
     """Contrast map of prepared events at any ``theta``, in buffers that every call overwrites."""
 
     warp: PreparedWarp
-    target: EventMap
+    target: "BlurredMap | SplineMap"
     buffers: MapBuffers
 
     def build(self, theta: Floats) -> Floats:

@@ -26,7 +26,7 @@ _TILE_PX = 32
 #: with more noise.
 _SLOPE_FACTOR = 1.15
 
-#: Squared differences along an axis caused by an isolated event, averaged over its subpixel position.
+#: Squared differences along an axis of an isolated event, averaged over subpixel positions.
 _ISOLATED_ENERGY = 0.3665
 
 #: Share of it to subtract: no motion blurs an isolated event, but few events are fully isolated.
@@ -55,14 +55,10 @@ def inverse_curvature(
 
     Parameters
     ----------
-    image : ndarray, shape (h, w)
-        Map of the warped events, with quadratic B-splines as footprints.
-    origin_px : (float, float), px of the sensor
-        Position of its first pixel.
-    scale : int
-        Pixels of the sensor per pixel of the map.
-    n_events : int
-        Number of events on the map.
+    image, n_events : ndarray, shape (h, w), and int
+        Map of the warped events, with quadratic B-splines as footprints, and their number.
+    origin_px, scale : (float, float), px of the sensor, and int
+        Position of its first pixel, and pixels of the sensor per pixel of the map.
     model, resolution : MotionModel, (int, int)
         Motion model and sensor.
     least : float

@@ -75,25 +75,10 @@ def refine(
     solver: Solver,
     max_log_area: float = MAX_LOG_AREA,
 ) -> SolverResult:
-    """Maximize one objective after the other, each from the result of the previous one.
+    """Maximize one objective after the other, such as maps with less and less blur.
 
-    Parameters
-    ----------
-    data : WindowData
-        The events.
-    theta : ndarray, shape (m,)
-        Start.
-    objectives : sequence of MotionObjective
-        Objectives in order, such as the same events on maps with less and less blur.
-    solver : Solver
-        The solver.
-    max_log_area : float
-        Bound on the change of log area; see `CollapsePenalty`.
-
-    Returns
-    -------
-    SolverResult
-        ``theta`` in the units of the model; ``value`` is that of the last objective.
+    Each starts from the result of the previous one, the first from ``theta``. ``value`` of the result
+    is that of the last objective.
     """
     scaling = window_scaling(data)
     scaled, n_eval, status = scaling.scaled(theta), 0, Status.CONVERGED

@@ -8,7 +8,7 @@ def blur(image, taps, lines, out):
     """Filter rows and columns: out[r, c] = sum_ij taps[|i|] taps[|j|] image[r + i, c + j].
 
     image, out : (h, w) float64, may be the same      taps : (radius + 1,) float64, the center first
-    lines : (2 radius + 2, w + 2 radius) float64, zeros: ring buffer of filtered rows, one padded row
+    lines : (2 radius + 2, w + 2 radius) float64, zeros: ring of filtered rows, a padded row
     """
     height, width = image.shape
     radius = taps.size - 1

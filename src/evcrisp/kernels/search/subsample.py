@@ -25,7 +25,7 @@ def select(x, y, dt, keep, out_x, out_y, out_dt):
     """Copy the events to keep, without a branch, which would be unpredictable.
 
     x, y, dt : (n,) float64      keep : (n,) bool
-    out_x, out_y, out_dt : (m + 1,) float64, filled, with m = sum of keep; the last entry is arbitrary
+    out_x, out_y, out_dt : (m + 1,) float64, m = sum of keep, filled; the last entry is arbitrary
     """
     n_kept = 0
     for k in range(x.size):
