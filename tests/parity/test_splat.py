@@ -7,7 +7,7 @@ from tests.oracles.contrast import sobel as sobel_oracle
 from tests.oracles.contrast import splat as oracle
 
 from evcrisp.contrast import FOOTPRINTS, ContrastMap
-from evcrisp.contrast.gaussian_taps import gaussian_taps
+from evcrisp.contrast.contrast_map import gaussian_taps
 from evcrisp.kernels.contrast import blur, gaussian_splat, negative_binomial, sobel, splat
 
 SHAPE = (12, 17)

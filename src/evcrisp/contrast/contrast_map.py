@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from evcrisp.contrast.gaussian_taps import gaussian_radius, gaussian_taps
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
 from evcrisp.core.types import Floats
@@ -23,6 +23,9 @@ FOOTPRINTS: dict[str, str] = {
 
 #: Smaller blurs are skipped: their weight on the neighboring pixels is 0.
 _SMALLEST_BLUR_PX = 0.1
+
+#: Radius of filters, in sigmas; 6e-5 of the weight of a Gaussian lies outside.
+REACH_SIGMAS = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,3 +223,24 @@ class ContrastMap:
             extra = (taps,)
         kernel(u, v, *shape, *extra, values)
         return values
+
+
+def gaussian_radius(sigma_px: float) -> int:
+    """Return the radius of a Gaussian filter, px."""
+    return max(1, math.ceil(REACH_SIGMAS * sigma_px))
+
+
+@lru_cache(maxsize=64)
+def gaussian_taps(sigma_px: float) -> Floats:
+    """Return half of a Gaussian filter, the center first; all taps sum to 1.
+
+    Examples
+    --------
+    >>> [round(float(tap), 4) for tap in gaussian_taps(0.5)]
+    [0.7866, 0.1065, 0.0003]
+    """
+    radius = gaussian_radius(sigma_px)
+    taps = np.exp(-0.5 * (np.arange(radius + 1) / sigma_px) ** 2)
+    taps /= taps[0] + 2.0 * taps[1:].sum()
+    taps.flags.writeable = False
+    return taps

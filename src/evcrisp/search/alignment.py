@@ -15,31 +15,17 @@ from evcrisp.search.window_data import WindowData
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alignment:
-    """Contrast of the warped events as a function of theta.
+    """Objective of the warped events as a function of theta.
 
-    Parameters
-    ----------
-    data : WindowData
-        The events.
-    contrast : ContrastMap
-        Recipe of the map.
-    objective : Objective
-        Sharpness of the map; the sum over both maps if there are two. A likelihood is taken per
-        event of each map.
-    weight : ndarray, shape (n,), optional
-        Weight of each event on the map; 1 by default.
-    polarity : {"unsigned", "separate", "signed"}
-        Which events go to which map; see :func:`evcrisp.contrast.channel_weights`.
-    buffers : MapBuffers, optional
-        Arrays that several alignments may share.
+    With two maps it is the sum of both; a likelihood is taken per event of each map.
     """
 
     data: WindowData
     contrast: ContrastMap
     objective: Objective
-    weight: Floats | None = None
-    polarity: str = "unsigned"
-    buffers: MapBuffers = field(default_factory=MapBuffers, repr=False)
+    weight: Floats | None = None  # (n,) weights of the events on the map; 1 by default
+    polarity: str = "unsigned"  # see `evcrisp.contrast.channel_weights`
+    buffers: MapBuffers = field(default_factory=MapBuffers, repr=False)  # alignments may share them
     _channels: tuple[tuple[float, ContrastEngine], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

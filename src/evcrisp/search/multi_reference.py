@@ -30,20 +30,13 @@ class MultiReference:
     at another. The harmonic mean is dominated by the worst time; the arithmetic mean, by the best,
     would reward a collapse. Its maximum minimizes the usual loss, the sum of :math:`f_0 / f_i`.
 
-    Attributes
-    ----------
-    parts : tuple of Alignment
-        Normalized alignment at each reference time.
-    shares : tuple of float
-        Their weights :math:`s_i`.
-
     References
     ----------
     S. Shiba, Y. Aoki, G. Gallego, "Secrets of event-based optical flow", ECCV 2022.
     """
 
-    parts: tuple[Alignment, ...]
-    shares: tuple[float, ...]
+    parts: tuple[Alignment, ...]  # normalized alignment at each reference time
+    shares: tuple[float, ...]  # their weights s_i
 
     @classmethod
     def of(cls, alignment: Alignment) -> "MultiReference":
