@@ -135,7 +135,7 @@ class ContrastMap:
         return self.sample(image, x, y) - weight * own
 
     def pull_back(self, gradient: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Return d value / d x and d value / d y for events of weight 1, shape (n,) each.
+        """Return the gradient by positions x and y of events of weight 1.
 
         ``gradient`` is d value / d map. It is blurred with the same kernel, which is its own
         adjoint, and its slope is sampled at each event.
@@ -169,7 +169,7 @@ class ContrastMap:
     def to_map(
         self, x: Floats, y: Floats, out: tuple[Floats, Floats] | None = None
     ) -> tuple[Floats, Floats]:
-        """Convert positions to px of the map, in ``out`` if given, which may be (x, y).
+        """Convert positions to px of the map, optionally in place.
 
         The center of a pixel of a coarse map is the center of the sensor pixels that it covers.
         """

@@ -48,7 +48,7 @@ class Normalized:
 
     @classmethod
     def by(cls, objective: Objective, value: float) -> "Normalized":
-        """Divide by the magnitude of a value, or by 1 if it is 0 or not finite."""
+        """Divide by the magnitude of a value; by 1 if 0 or not finite."""
         size = abs(value)
         return cls(objective, size if 0.0 < size < math.inf else 1.0)
 

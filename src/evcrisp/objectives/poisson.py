@@ -60,7 +60,7 @@ class Poisson(KernelObjective):
         return differentiate(image.reshape(-1), *self._constants())
 
     def _constants(self) -> tuple[float, float, float]:
-        """Return r, the decrease per event, and the terms that do not depend on the map."""
+        """Return r, the decrease per event, and the constant terms."""
         fall = math.log1p(self.beta)
         rest = self.r * (math.log(self.beta) - fall) - math.lgamma(self.r)
         return self.r, fall, rest

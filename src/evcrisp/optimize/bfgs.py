@@ -119,7 +119,7 @@ class Bfgs:
 
 
 def _updated(matrix: Floats, step: Floats, decrease: Floats, known: bool) -> Floats:
-    """Return the BFGS update of an inverse Hessian, for a change of the gradient along a step.
+    """Return the BFGS update of an inverse Hessian after a step.
 
     It stays positive definite: steps without positive curvature are skipped.
     """

@@ -1,4 +1,4 @@
-"""Search within a box that shrinks around the best point: on grids, or at quasi-random points."""
+"""Grid and quasi-random search in a box that shrinks around the best point."""
 
 import itertools
 import math

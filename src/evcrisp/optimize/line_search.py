@@ -22,10 +22,10 @@ class Found(NamedTuple):
 def line_search(
     fun: CountedFunction, theta: Floats, value: float, slope: float, step: Floats, t_max: float
 ) -> Found | None:
-    """Return t for which ``theta + t * step`` satisfies the Wolfe conditions, or the best gain.
+    """Return a step length that satisfies the Wolfe conditions, or the best gain.
 
     ``value`` and ``slope``, which is positive, are those at ``theta`` along ``step``. The first
-    trial is t = 1, the largest ``t_max`` or 1. None if no point has a sufficient gain.
+    trial is t = 1, the largest ``t_max`` (at least 1). None if no trial gains enough.
     """
     low, low_slope, high = 0.0, slope, math.inf
     best: Found | None = None

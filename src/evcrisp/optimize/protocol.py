@@ -43,9 +43,9 @@ def check_parameters(
     nonnegative: tuple[str, ...] = (),
     counts: tuple[tuple[str, int], ...] = (),
 ) -> None:
-    """Raise unless the fields of a solver are in range; ``counts`` gives integers with a minimum.
+    """Raise unless the fields of a solver are in range.
 
-    Infinity is a valid length or tolerance.
+    ``counts`` are integers with a minimum. Infinity is a valid length or tolerance.
     """
     for name in positive + nonnegative:
         value = getattr(solver, name)

@@ -68,7 +68,7 @@ class Alignment:
         return replace(self, objective=Normalized.by(self.objective, still))
 
     def _channel_factors(self, counts: list[float]) -> tuple[float, ...]:
-        """Return the factor of each channel in the sum; 1 if all have equally many events."""
+        """Return the factor of each channel in the sum, for a value per event."""
         if not self.objective.per_event or min(counts) <= 0.0:
             return (1.0,) * len(counts)
         mean = sum(counts) / len(counts)
@@ -84,7 +84,7 @@ class Alignment:
 
 
 def check_signed(objective: Objective, polarity: str) -> None:
-    """Raise a `ConfigError` if an objective does not accept a map of ON minus OFF events."""
+    """Raise a `ConfigError` if an objective does not accept signed maps."""
     if polarity == "signed" and not objective.accepts_signed:
         raise ConfigError(
             f"Objective {objective.name!r} needs counts, and a signed map has values below 0.",

@@ -53,7 +53,7 @@ class BorderBias:
 
 
 def border_density(x: Floats, y: Floats, resolution: tuple[int, int]) -> Floats:
-    """Return the event density near each border relative to the mean, at most 1, shape (4,).
+    """Return the relative event density near each border, at most 1, shape (4,).
 
     The order is upper, lower, left, right. Borders without events lose nothing.
     """

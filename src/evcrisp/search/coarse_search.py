@@ -1,4 +1,4 @@
-"""Coarse level of the search: starts for a cold search, and the check of a warm start."""
+"""Coarse level of the search: starts of a cold search, alternatives to a warm start."""
 
 import math
 
@@ -17,7 +17,7 @@ _REFERENCE_PIXELS = 346 * 260 / 8**2
 
 
 def coarse_scale(resolution: tuple[int, int]) -> int:
-    """Return the scale of the coarsest map: 8 for 346 x 260, more for large sensors.
+    """Return the scale of the coarsest map: 8 for 346 x 260.
 
     The maximum of the contrast widens with the scale, but fine texture vanishes: the scale grows
     slower than the sensor.
@@ -36,7 +36,7 @@ def bound_px(problem: SearchProblem, config: SearchConfig) -> float:
 def coarse_level(
     problem: SearchProblem, config: SearchConfig, *, share: float = 1.0
 ) -> LevelObjective:
-    """Return the coarsest level, for motions up to the bound, with a share of its events."""
+    """Return the coarsest level, with a share of its events."""
     scale = max(coarse_scale(problem.resolution), config.finest_scale)
     # Equally many events per pixel of the map on every sensor.
     pixels = problem.resolution[0] * problem.resolution[1] / scale**2
@@ -82,7 +82,7 @@ def best_starts(level: LevelObjective, bound_px: float) -> tuple[list[Floats], i
 
 
 def alternatives(problem: SearchProblem, scaled: Floats, scale: int) -> list[Floats]:
-    """Return motions that must not be sharper than a warm start: its neighbors, and no motion."""
+    """Return alternatives to a warm start: its neighbors, and no motion."""
     step = 2.0 * scale
     directions = main_directions(problem.warp.model, problem.resolution)
     around = [scaled + sign * step * row for row in directions for sign in (-1.0, 1.0)]

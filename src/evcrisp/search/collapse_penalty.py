@@ -89,7 +89,7 @@ def has_collapsed(
 def log_area_change(
     model: MotionModel, theta: Floats, resolution: tuple[int, int], duration_s: float
 ) -> float:
-    """Return the largest change of log area over a window and the sensor; inf for a fold.
+    """Return the largest change of log area on the sensor; inf for a fold.
 
     The warp is a homography H, whose area factor is ``det H / depth**3`` at a point.
 
@@ -114,7 +114,7 @@ def log_area_change(
 
 @lru_cache(maxsize=64)
 def _growth_rows(model: MotionModel, resolution: tuple[int, int]) -> tuple[Floats, float]:
-    """Return the divergence of the displacement per unit of ``u``, shape (9, m), and its norm."""
+    """Return the divergence per unit of ``u``, shape (9, m), and its largest norm."""
     x, y = sensor_points(resolution, 3)
     left, right = displacement_fields(model, x - 0.5, y), displacement_fields(model, x + 0.5, y)
     above, below = displacement_fields(model, x, y - 0.5), displacement_fields(model, x, y + 0.5)

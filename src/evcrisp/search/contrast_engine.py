@@ -1,4 +1,4 @@
-"""Contrast map of a window as a function of the motion, and gradients pulled back through it.
+"""Contrast map as a function of the motion, and its adjoint for gradients.
 
 `ContrastEngine` warps the events, accumulates them on a map, and applies the adjoint of both
 steps. Two kinds of maps plug in: `BlurredMap` for any `ContrastMap`, and `SplineMap`, which the

@@ -32,8 +32,8 @@ _ISOLATED_ENERGY = 0.3665
 #: Share of it to subtract: no motion blurs an isolated event, but few events are fully isolated.
 _ISOLATED_SHARE = 0.3
 
-#: Curvature along sharp lines, times the square of the scale: a displacement of 1 px within a window
-#: loses 1 / 24 of the contrast at a sigma of 1 px.
+#: Curvature along sharp lines, times the square of the scale: at a sigma of 1 px, a displacement of
+#: 1 px within a window loses 1 / 24 of the contrast.
 TYPICAL_CURVATURE = 1.0 / 12.0
 
 #: Lower bound on the curvature in any direction, relative to the largest: motion along stripes is
@@ -93,7 +93,7 @@ def _displacements(
     n_down: int,
     n_across: int,
 ) -> tuple[Floats, Floats]:
-    """Return the displacement of each tile center along x and y per unit of each parameter, px.
+    """Return displacements of the tile centers along x and y per unit parameter, px.
 
     Both arrays have shape (n_down, n_across, m).
     """

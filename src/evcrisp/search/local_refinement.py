@@ -77,8 +77,8 @@ def refine(
 ) -> SolverResult:
     """Maximize one objective after the other, such as maps with less and less blur.
 
-    Each starts from the result of the previous one, the first from ``theta``. ``value`` of the result
-    is that of the last objective.
+    Each starts from the result of the previous one, the first from ``theta``. The ``value`` of the
+    result is that of the last objective.
     """
     scaling = window_scaling(data)
     scaled, n_eval, status = scaling.scaled(theta), 0, Status.CONVERGED

@@ -51,7 +51,7 @@ class MultiReference:
         return self.parts[len(self.parts) // 2].iwe(theta)
 
     def value(self, theta: Floats) -> float:
-        """Return the mean at ``theta``; 1 without motion, 0 if the objective is 0 at one time."""
+        """Return the mean at ``theta``; 1 without motion, 0 if one value is 0."""
         return self._mean([part.value(theta) for part in self.parts])
 
     def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:

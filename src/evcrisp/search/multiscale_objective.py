@@ -35,7 +35,7 @@ class SearchProblem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LevelObjective:
-    """Log of the sum of squares of the contrast map per event, minus the collapse penalty."""
+    """Log of the sum of squares of the map per event, minus the collapse penalty."""
 
     problem: SearchProblem
     scale: int  # pixels of the sensor per pixel of the map
@@ -111,7 +111,7 @@ def subsampled(warp: PreparedWarp, n_events: int) -> PreparedWarp:
 
 
 def _extent(limits: Limits, size: int, margin_px: float, scale: int) -> tuple[int, int]:
-    """Return the first position on a map along one axis, and the number of its pixels."""
+    """Return the first position along an axis of a map, and its pixels."""
     # Warps that move events far away, or to NaN, must not determine the size of a map.
     low, high = limits if math.isfinite(limits[0]) else (-math.inf, math.inf)
     low, high = (min(max(side, -0.5 * size), 1.5 * size) for side in (low, high))

@@ -34,7 +34,7 @@ class Scaling:
 
     @classmethod
     def of(cls, model: MotionModel, resolution: tuple[int, int], duration_s: float) -> "Scaling":
-        """Return the scaling of a model on a sensor; a duration of 0 counts as one second."""
+        """Return the scaling of a model; a duration of 0 counts as one second."""
         duration_s = duration_s if duration_s > 0.0 else 1.0
         rates = displacement_rates(model, resolution)
         return cls(rates * duration_s, _inverse_rates(model, resolution) / duration_s)
@@ -53,7 +53,7 @@ class Scaling:
 
 
 def displacement_fields(model: MotionModel, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return velocities per unit of each parameter along x and y, shape (n, m) each, px/s."""
+    """Return velocities along x and y per unit parameter, shape (n, m), px/s."""
     along_x, along_y = [], []
     for step in _STEP * np.eye(len(model.param_names)):
         # Warping reverts the motion, hence the minus.

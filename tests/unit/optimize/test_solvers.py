@@ -270,10 +270,11 @@ def test_newton_maximizes_gaussian_from_positive_curvature(start):
 
 
 def test_new_simplex_continues_after_degenerate_one():
-    """McKinnon's function, on which the simplex shrinks to (0, 0), where the gradient is not zero.
+    """On McKinnon's function, the simplex shrinks to a point with a gradient, (0, 0).
 
-    K. McKinnon, "Convergence of the Nelder-Mead simplex method to a nonstationary point", SIAM Journal
-    on Optimization 9, 1998, with tau = 2, theta = 6, phi = 60; the minimum is -1/4 at (0, -1/2).
+    K. McKinnon, "Convergence of the Nelder-Mead simplex method to a nonstationary point", SIAM
+    Journal on Optimization 9, 1998, with tau = 2, theta = 6, phi = 60; the minimum is -1/4 at
+    (0, -1/2).
     """
     root = math.sqrt(33.0)
     first = np.array([(1.0 + root) / 8.0, (1.0 - root) / 8.0])

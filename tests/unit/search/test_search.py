@@ -40,7 +40,7 @@ def test_result_does_not_depend_on_the_start(seed):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_cold_search_covers_displacements_up_to_its_bound(seed):
-    """20 000 points: only motions near the true one, of 90 px, exceed the contrast by chance."""
+    """Only motions near the true one, of 90 px, stand out among 20 000 points."""
     theta = (4500.0, 0.0)
     data = moving_points(theta, n=20_000, per_point=6, resolution=(640, 480), seed=seed)
     for bound_px, is_found in ((None, True), (100.0, True), (40.0, False)):
@@ -82,7 +82,7 @@ def test_second_start_finds_the_main_motion():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_warm_start_near_the_minor_motion_is_rejected(seed):
-    """The start is 6 px from the motion of fewer points, and better than its neighbors."""
+    """The start is 6 px from the motion of fewer points."""
     main, other = np.array([900.0, -500.0]), np.array([-1500.0, 600.0])
     data = moving_points(main, other, n=(400, 300), seed=seed)
     for angle in np.arange(8) * np.pi / 4:

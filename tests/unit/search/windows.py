@@ -24,7 +24,7 @@ def data_of(motion="translation", **settings):
 
 
 def moving_points(*thetas, n, per_point=24, resolution=(346, 260), seed=0):
-    """Return 20 ms of points in uniform motion that fire at random; ``n`` points per motion."""
+    """Return 20 ms of ``n`` points per motion that fire at random times."""
     rng = np.random.default_rng(seed)
     parts = []
     for theta, n_points in zip(thetas, np.broadcast_to(n, len(thetas)), strict=True):

@@ -136,8 +136,8 @@ def slope_spline(image, x, y, slope_x, slope_y):
         slopes(cell[:n], a[:n], b[:n], image, slope_x[k : k + n], slope_y[k : k + n])
 
 
-# Contribution of an event of weight 1 to its own sample: along each axis w^T B w, with the weights w
-# of the footprint and the matrix B of the blur, whose first taps are given.
+# Contribution of an event of weight 1 to its own sample: along each axis w^T B w, with the weights
+# w of the footprint and the matrix B of the blur, whose first taps are given.
 
 
 @njit

@@ -13,7 +13,7 @@ _HALF, _MIDDLE, _ONE = (np.float32(c) for c in (0.5, 0.75, 1.0))
 
 @njit
 def cell_of(u, v, right, bottom, width):
-    """Return the upper left of the nine pixels of a position, or -1 if not all are inside.
+    """Return the upper left of the nine pixels of a position; -1 outside.
 
     And the offset from the center pixel along both axes, -0.5 to 0.5.
     """
@@ -27,8 +27,9 @@ def cell_of(u, v, right, bottom, width):
 
 @fused
 def locate(x, y, gain, shift_x, shift_y, shape, cell, a, b):
-    """Locate the 3 x 3 pixels of every event at (x gain + shift_x, y gain + shift_y) on the map.
+    """Locate the 3 x 3 pixels of every event.
 
+    The position on the map is (x gain + shift_x, y gain + shift_y).
     x, y : (n,) float64      shape : (2,) int64, height and width
     cell : (n,) int64 or int32, index of the upper left pixel in the flat map; -1 outside
     a, b : (n,) floats, offset from the center pixel, -0.5 to 0.5
@@ -42,7 +43,7 @@ def locate(x, y, gain, shift_x, shift_y, shape, cell, a, b):
 
 @fused
 def taps(a):
-    """Return the weights of a quadratic B-spline on three pixels, at offset a from the center."""
+    """Return the weights of a quadratic B-spline on three pixels."""
     first, middle = _HALF * (_HALF - a) * (_HALF - a), _MIDDLE - a * a
     return first, middle, _ONE - first - middle
 
@@ -108,7 +109,7 @@ def slope_at(flat, cell, width, a, b):
 def accumulate(cell, a, b, out):
     """Fill the map with the sum of all footprints.
 
-    cell : (n,) integers      a, b : (n,) floats, from `locate`      out : (h, w) floats, overwritten
+    cell, a, b : (n,), from `locate`      out : (h, w) floats, overwritten
     """
     flat, width = out.reshape(-1), np.uint64(out.shape[1])
     flat[:] = 0
@@ -119,9 +120,9 @@ def accumulate(cell, a, b, out):
 
 @fused
 def slopes(cell, a, b, image, slope_x, slope_y):
-    """Fill the slopes of an image at every event, per pixel of the map; 0 outside.
+    """Fill the slopes of an image at every event; 0 outside.
 
-    cell : (n,) integers      a, b : (n,) floats, from `locate`      image : (h, w) floats
+    cell, a, b : (n,), from `locate`      image : (h, w) floats
     slope_x, slope_y : (n,) floats, overwritten
     """
     flat, width = image.reshape(-1), np.uint64(image.shape[1])

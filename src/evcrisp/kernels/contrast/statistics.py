@@ -29,7 +29,7 @@ def mean_square(image, center):
 
 @summing
 def differentiate_mean_square(image, center):
-    """Mean of (m - center)^2; gradient 2 (m - center) / pixels, also if center is the mean."""
+    """Gradient 2 (m - center) / pixels, also if center is the mean."""
     total = 0.0
     factor = 2.0 / image.size
     for k in range(image.size):
@@ -52,7 +52,7 @@ def _log_sums(image, floor):
 
 @njit
 def negative_entropy(image, floor):
-    """Sum of q log q with q = m / sum(m); for an empty map, that of a uniform map."""
+    """Sum of q log q, q = m / sum(m); uniform q if the map is empty."""
     total, logs = _log_sums(image, floor)
     if total == 0.0:
         return -math.log(image.size)

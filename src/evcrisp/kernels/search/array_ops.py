@@ -32,7 +32,7 @@ def in_windows(dt, duration, out):
 
 @fused
 def limits_of(values):
-    """Return minimum and maximum, or NaN twice if a value is not finite; values : (n,) float64."""
+    """Return the limits of values, shape (n,); NaN if one is not finite."""
     low, high, total = math.inf, -math.inf, 0.0
     for k in range(values.size):
         low, high = min(low, values[k]), max(high, values[k])
