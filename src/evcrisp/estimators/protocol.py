@@ -9,7 +9,7 @@ from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion.protocol import MotionModel
-from evcrisp.search.alignment import WindowData
+from evcrisp.search.window_data import WindowData
 
 
 class Estimator(Protocol):

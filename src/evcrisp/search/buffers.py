@@ -2,10 +2,9 @@
 
 import math
 import threading
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.types import Floats
 
@@ -47,35 +46,3 @@ def _resized(array: Floats, size: int) -> Floats:
     """Return a view of ``size`` elements of the memory of an array, or new memory."""
     memory = array if array.base is None else array.base
     return memory.reshape(-1)[:size] if memory.size >= size else np.empty(size)
-
-
-class Workspace:
-    """Buffers by name; every thread has its own."""
-
-    __slots__ = ("_local",)
-
-    def __init__(self) -> None:
-        self._local = threading.local()
-
-    def __reduce__(self) -> tuple[type["Workspace"], tuple[()]]:
-        return Workspace, ()
-
-    def array(self, name: str, dtype: type, *shape: int) -> NDArray[Any]:
-        """Return the buffer of that name and type in any shape; its content is arbitrary."""
-        try:
-            views: dict[tuple[str, type], NDArray[Any]] = self._local.views
-        except AttributeError:
-            views = self._local.views = {}
-            self._local.rows = {}
-        view = views.get((name, dtype))
-        # Consecutive windows often have equal sizes.
-        if view is None or view.shape != shape:
-            view = views[name, dtype] = self._row(name, dtype, math.prod(shape)).reshape(shape)
-        return view
-
-    def _row(self, name: str, dtype: type, size: int) -> NDArray[Any]:
-        rows: dict[tuple[str, type], NDArray[Any]] = self._local.rows
-        row = rows.get((name, dtype))
-        if row is None or row.size < size:
-            row = rows[name, dtype] = np.empty(size, dtype)
-        return row[:size]
