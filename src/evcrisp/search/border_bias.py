@@ -12,7 +12,7 @@ import numpy as np
 
 from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel
-from evcrisp.search.scaling import displacement_fields, displacement_rates
+from evcrisp.search.scaling import displacement_fields, inverse_rates
 
 _PER_SIDE = 8  # segments of each side of the border
 _BAND = 0.1  # width of the band along a border in which events count as near, per sensor size
@@ -74,7 +74,7 @@ def _border_bias(model: MotionModel, resolution: tuple[int, int]) -> BorderBias:
     # Upper, lower, left, right; the normal of a side points along y or x.
     along_x, _ = displacement_fields(model, np.concatenate((low, high_x)), np.tile(down, 2))
     _, along_y = displacement_fields(model, np.tile(across, 2), np.concatenate((low, high_y)))
-    rows = np.concatenate((along_y, along_x)) @ np.linalg.inv(displacement_rates(model, resolution))
+    rows = np.concatenate((along_y, along_x)) @ inverse_rates(model, resolution)
     # A segment of a horizontal side has length width / segments: loss (length) / (6 width height).
     rate = np.repeat([1.0 / (6.0 * resolution[1]), 1.0 / (6.0 * resolution[0])], 2 * _PER_SIDE)
     return BorderBias(rows, rate / _PER_SIDE)

@@ -16,7 +16,7 @@ from evcrisp.motion import MotionModel
 from evcrisp.search.scaling import (
     Scaling,
     displacement_fields,
-    displacement_rates,
+    inverse_rates,
     sensor_points,
 )
 
@@ -119,7 +119,7 @@ def _growth_rows(model: MotionModel, resolution: tuple[int, int]) -> tuple[Float
     left, right = displacement_fields(model, x - 0.5, y), displacement_fields(model, x + 0.5, y)
     above, below = displacement_fields(model, x, y - 0.5), displacement_fields(model, x, y + 0.5)
     divergence = (right[0] - left[0]) + (below[1] - above[1])
-    rows = divergence @ np.linalg.inv(displacement_rates(model, resolution))
+    rows = divergence @ inverse_rates(model, resolution)
     rows[np.abs(rows) < 1e-8] = 0.0  # rounding of the differences
     rows.flags.writeable = False
     return rows, float(np.sqrt((rows * rows).sum(axis=1).max()))

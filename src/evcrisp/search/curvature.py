@@ -16,7 +16,7 @@ import numpy as np
 
 from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel
-from evcrisp.search.scaling import displacement_fields, displacement_rates
+from evcrisp.search.scaling import displacement_fields, inverse_rates
 
 #: Side of the tiles in which the displacement counts as constant, px of the sensor.
 _TILE_PX = 32
@@ -101,7 +101,7 @@ def _displacements(
         origin_px[0] + tile_px * (np.arange(n_across) + 0.5),
         origin_px[1] + tile_px * (np.arange(n_down) + 0.5),
     )
-    unit = np.linalg.inv(displacement_rates(model, resolution))
+    unit = inverse_rates(model, resolution)
     model = model.without_distortion()  # warped events are at ideal pixels
     along_x, along_y = (
         (field @ unit).reshape(n_down, n_across, -1)

@@ -37,7 +37,7 @@ class Scaling:
         """Return the scaling of a model; a duration of 0 counts as one second."""
         duration_s = duration_s if duration_s > 0.0 else 1.0
         rates = displacement_rates(model, resolution)
-        return cls(rates * duration_s, _inverse_rates(model, resolution) / duration_s)
+        return cls(rates * duration_s, inverse_rates(model, resolution) / duration_s)
 
     def scaled(self, theta: ArrayLike) -> Floats:
         """Return the scaled parameters ``u`` of ``theta``, shape (m,)."""
@@ -85,7 +85,8 @@ def displacement_rates(model: MotionModel, resolution: tuple[int, int]) -> Float
 
 
 @lru_cache(maxsize=64)
-def _inverse_rates(model: MotionModel, resolution: tuple[int, int]) -> Floats:
+def inverse_rates(model: MotionModel, resolution: tuple[int, int]) -> Floats:
+    """Return the inverse of `displacement_rates`: parameters per unit of ``u``, for 1 s, (m, m)."""
     inverse = np.linalg.inv(displacement_rates(model, resolution)).astype(np.float64)
     inverse.flags.writeable = False
     return inverse
@@ -101,7 +102,7 @@ def main_directions(model: MotionModel, resolution: tuple[int, int]) -> Floats:
     """
     x, y = sensor_points(resolution)
     fields = np.concatenate(displacement_fields(model, x, y)) / np.sqrt(x.size)
-    basis = fields @ np.linalg.inv(displacement_rates(model, resolution))
+    basis = fields @ inverse_rates(model, resolution)
     dx, dy = x - x.mean(), y - y.mean()
     one, zero = np.ones_like(x), np.zeros_like(x)
     rows: list[Floats] = []
