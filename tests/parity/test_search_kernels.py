@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.oracles.auto import hot_pixels as hot_pixels_oracle
 from tests.oracles.search import structure_tensor as oracle
 
 from evcrisp.kernels.auto import hot_pixels
@@ -104,17 +105,6 @@ def test_subsample_varies_the_position_within_intervals():
     assert np.bincount(out[0].astype(int) % 8, minlength=8).min() > 100
 
 
-def slow_hot(x, y, shape, least, factor):
-    counts = np.zeros(shape, int)
-    np.add.at(counts, (y, x), 1)
-    marked = []
-    for column, row in zip(x.tolist(), y.tolist(), strict=True):
-        patch = counts[max(row - 2, 0) : row + 3, max(column - 2, 0) : column + 3]
-        around = (patch.sum() - counts[row, column]) / max(patch.size - 1, 1)
-        marked.append(counts[row, column] > least + factor * around)
-    return np.array(marked, bool)
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (3, 4), (20, 30)])
 def test_hot_pixels_match_oracle(shape):
     rng = np.random.default_rng(9)
@@ -127,7 +117,7 @@ def test_hot_pixels_match_oracle(shape):
     hot_pixels.count_pixels(x, y, counts)
     found = hot_pixels.find_hot(counts, 12, 6.0, pixels)
     hot_pixels.mark_events(x, y, pixels, out)
-    expected = slow_hot(x, y, shape, 12, 6.0)
+    expected = hot_pixels_oracle.mark_events(x, y, shape, 12, 6.0)
     np.testing.assert_array_equal(out, expected)
     assert found == expected.any()
 
