@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evcrisp.core.errors import EvError
 from evcrisp.viewer.access import App, Guard
 from evcrisp.viewer.jobs import FINAL, Job
-from evcrisp.viewer.page import TYPES, live_page, live_policy, static_files
+from evcrisp.viewer.page import MEDIA_TYPES, live_page, live_policy, static_files
 from evcrisp.viewer.requests import Request, check_window, whole_number
 from evcrisp.viewer.session import Session, choices
 from evcrisp.viewer.worker_queue import BusyError
@@ -43,7 +43,7 @@ def make_app(session: Session, *, token: str, port: int) -> App:
     app = Starlette(
         routes=[
             Route("/", handlers.page),
-            Route("/static/{name}", handlers.static),
+            Route("/static/{name:path}", handlers.static),
             Route("/api/facts", _in_words(handlers.facts)),
             Route("/api/events", _in_words(handlers.events)),
             Route("/api/jobs", _in_words(handlers.submit), methods=["POST"]),
@@ -112,7 +112,7 @@ class Handlers:
 
         name = request.path_params["name"]
         data = static_files().get(name)
-        kind = TYPES.get(name[name.rfind(".") :])
+        kind = MEDIA_TYPES.get(name[name.rfind(".") :])
         if data is None or kind is None:
             return _json({"error": "Not found."}, 404)
         return Response(data, media_type=kind)

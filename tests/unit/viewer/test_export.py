@@ -164,5 +164,5 @@ def test_the_page_names_no_other_machine_and_every_module_is_there():
     for name, data in files.items():
         text = data.decode().replace("http://www.w3.org/2000/svg", "")
         assert not re.search(r"https?:|//[a-z]+\.[a-z]", text), name
-        for module in re.findall(r'from "evcrisp/(\w+)"', text):
+        for module in re.findall(r'from "evcrisp/([\w/]+)"', text):
             assert f"{module}.js" in files

@@ -16,6 +16,7 @@ import evcrisp
 from evcrisp import ConfigError, OutputError, UnknownNameError
 from evcrisp.viewer import ViewOptions, serving, view
 from evcrisp.viewer.bundle_format import read_bundle
+from evcrisp.viewer.page import static_files
 
 WINDOW_US = 20_000
 
@@ -75,6 +76,10 @@ def test_large_requests_are_refused(client):
         "static/../session.py",
         "static/%2e%2e%2fsession.py",
         "static/page.html",
+        "static/drawing",
+        "static/drawing/",
+        "static/drawing/../../session.py",
+        "static/drawing/..%2F..%2Fsession.py",
         "static/%2Fetc%2Fpasswd",
         "static//etc/passwd",
         "../../etc/passwd",
@@ -88,9 +93,12 @@ def test_only_files_of_the_page_are_given_out(client, path):
 
 
 def test_every_file_of_the_page_is_given_out(client):
-    for name, kind in (("main.js", "text/javascript"), ("style.css", "text/css")):
+    names = [name for name in static_files() if name != "page.html"]
+    assert "drawing/colors.js" in names
+    for name in names:
         answer = client.ask(f"static/{name}")
-        assert answer.status == 200
+        assert (answer.status, answer.body) == (200, static_files()[name])
+        kind = "text/css" if name.endswith(".css") else "text/javascript"
         assert answer.headers["content-type"].startswith(kind)
 
 

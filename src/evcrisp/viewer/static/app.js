@@ -1,18 +1,18 @@
 // The viewer: keeps state, data and panes together.
 
-import { attachTurning } from "evcrisp/cloud";
-import { attachControls, showControls, SPEEDS } from "evcrisp/controls";
-import { makeRenderer } from "evcrisp/drawing";
-import { Front } from "evcrisp/front";
-import { attachKeys } from "evcrisp/keys";
-import { Recent } from "evcrisp/lru";
-import { paintInfo, paintPanes } from "evcrisp/painting";
-import { attachView, fitCanvas, Pane } from "evcrisp/panes";
-import { State } from "evcrisp/state";
-import { paintStatus } from "evcrisp/status";
-import { Task } from "evcrisp/tasks";
-import { Timeline } from "evcrisp/timeline";
-import { milliseconds } from "evcrisp/words";
+import { attachTurning } from "evcrisp/drawing/cloud";
+import { attachControls, showControls, SPEEDS } from "evcrisp/controls/fields";
+import { makeRenderer } from "evcrisp/drawing/renderer";
+import { Front } from "evcrisp/panes/front";
+import { attachKeys } from "evcrisp/controls/keys";
+import { Recent } from "evcrisp/data/lru_cache";
+import { paintInfo, paintPanes } from "evcrisp/panes/contents";
+import { attachView, fitCanvas, Pane } from "evcrisp/panes/pane";
+import { State } from "evcrisp/controls/state";
+import { paintStatus } from "evcrisp/panes/status";
+import { Task } from "evcrisp/data/tasks";
+import { Timeline } from "evcrisp/panes/timeline";
+import { milliseconds } from "evcrisp/formatting";
 
 const byId = (id) => document.getElementById(id);
 const NAMES = ["raw", "aligned", "denoised", "compare", "contrast", "confidence", "cloud", "front"];

@@ -2,7 +2,7 @@
 // the processor would have to imitate. Images have one pixel per pixel of the sensor, or of the canvas if that has fewer,
 // so that no event is lost.
 
-import { blendPoints, clearNearest, paintCloud, plainPoints, scaledPoints, solidCloud, solidPoints } from "evcrisp/splats";
+import { blendPoints, clearNearest, paintCloud, plainPoints, scaledPoints, solidCloud, solidPoints } from "evcrisp/drawing/cpu_points";
 
 /** Of 256. */
 const ALPHA_OF_DENSITY = 77;

@@ -1,7 +1,7 @@
 // The Pareto front: points to click, the one that the regret selects marked.
 
-import { ink } from "evcrisp/colors";
-import { number, percent } from "evcrisp/words";
+import { ink } from "evcrisp/drawing/colors";
+import { number, percent } from "evcrisp/formatting";
 
 const PAD = { left: 58, right: 16, top: 14, bottom: 34 };
 

@@ -1,7 +1,7 @@
 // Event rate and motion over the whole recording; click or drag goes there.
 
-import { ink, LINES, palette } from "evcrisp/colors";
-import { number, short } from "evcrisp/words";
+import { ink, LINES, palette } from "evcrisp/drawing/colors";
+import { number, short } from "evcrisp/formatting";
 
 const PAD = { left: 64, right: 12, top: 8, bottom: 18 };
 

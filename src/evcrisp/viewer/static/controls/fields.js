@@ -1,7 +1,7 @@
 // Form fields that show the state and change it.
 
-import { palette } from "evcrisp/colors";
-import { hasAddress } from "evcrisp/state";
+import { palette } from "evcrisp/drawing/colors";
+import { hasAddress } from "evcrisp/controls/state";
 
 export const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 

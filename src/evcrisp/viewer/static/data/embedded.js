@@ -1,6 +1,6 @@
 // Data that the page holds: some windows, everything computed.
 
-import { readBundle } from "evcrisp/bundle";
+import { readBundle } from "evcrisp/data/bundle";
 
 function nearest(numbers, wanted) {
   return numbers.reduce((best, number) => (Math.abs(number - wanted) < Math.abs(best - wanted) ? number : best));

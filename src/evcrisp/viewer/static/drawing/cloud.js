@@ -1,7 +1,7 @@
 // The x-y-t cloud: a camera that the mouse turns, and the box around the events.
 
-import { attachWheel } from "evcrisp/wheel";
-import { milliseconds } from "evcrisp/words";
+import { attachWheel } from "evcrisp/controls/wheel";
+import { milliseconds } from "evcrisp/formatting";
 
 /** Columns of the matrix that takes the box (t to the right, y up, x to the viewer) to the canvas. */
 export function cameraOf(canvas, state) {

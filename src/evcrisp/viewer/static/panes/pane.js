@@ -1,6 +1,6 @@
 // The panes: canvases of the right size, one view of the sensor for all images, large panes.
 
-import { attachWheel } from "evcrisp/wheel";
+import { attachWheel } from "evcrisp/controls/wheel";
 
 /** Let a canvas have as many pixels as it covers; true if that has changed. */
 export function fitCanvas(canvas) {

@@ -1,7 +1,7 @@
 // Maps of one byte per pixel, colored, with a scale.
 
-import { ramp } from "evcrisp/colors";
-import { viewOf } from "evcrisp/panes";
+import { ramp } from "evcrisp/drawing/colors";
+import { viewOf } from "evcrisp/panes/pane";
 
 const scratch = document.createElement("canvas");
 const bars = new Map(); // colors -> a canvas that shows all of them, from left to right

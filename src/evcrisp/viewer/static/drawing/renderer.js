@@ -1,7 +1,7 @@
 // Who draws the events: the graphics card, or the processor where there is none.
 
-import { Renderer } from "evcrisp/gl";
-import { Raster } from "evcrisp/raster";
+import { Renderer } from "evcrisp/drawing/webgl_renderer";
+import { Raster } from "evcrisp/drawing/cpu_renderer";
 
 const IMITATION = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 

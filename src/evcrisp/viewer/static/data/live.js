@@ -1,7 +1,7 @@
 // Data from the server.
 
-import { readBundle } from "evcrisp/bundle";
-import { Stretches } from "evcrisp/stretch";
+import { readBundle } from "evcrisp/data/bundle";
+import { Stretches } from "evcrisp/data/prefetch";
 
 export class LiveSource {
   constructor(settings) {

@@ -1,6 +1,6 @@
 // Computations that the page wants: of each kind the latest wish counts.
 
-import { Recent } from "evcrisp/lru";
+import { Recent } from "evcrisp/data/lru_cache";
 
 /** A slow computation that is not wanted any more is ended; a fast one may finish. */
 const PATIENCE_MS = 400;

@@ -1,10 +1,10 @@
 // What stands on each pane, from the state and the data at hand.
 
-import { ink, palette, rgb } from "evcrisp/colors";
-import { cameraOf, drawBox } from "evcrisp/cloud";
-import { drawMap } from "evcrisp/images";
-import { clipOf, frameSensor, viewOf } from "evcrisp/panes";
-import { count, motion, number, percent } from "evcrisp/words";
+import { ink, palette, rgb } from "evcrisp/drawing/colors";
+import { cameraOf, drawBox } from "evcrisp/drawing/cloud";
+import { drawMap } from "evcrisp/drawing/maps";
+import { clipOf, frameSensor, viewOf } from "evcrisp/panes/pane";
+import { count, motion, number, percent } from "evcrisp/formatting";
 
 /** Colors and ways of drawing that all panes share. */
 function lookOf(app, theme) {

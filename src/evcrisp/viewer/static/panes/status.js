@@ -1,6 +1,6 @@
 // Lines of words: what the recording is, what is going on, what went wrong.
 
-import { count, milliseconds, seconds, short } from "evcrisp/words";
+import { count, milliseconds, seconds, short } from "evcrisp/formatting";
 
 const byId = (id) => document.getElementById(id);
 
