@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import evcrisp
-from evcrisp.viewer import ViewOptions, serving
+from evcrisp.viewer import ViewOptions, serve
 
 FOLDER = Path(__file__).parents[1] / "_static"
 
@@ -39,7 +39,7 @@ def main() -> None:
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
-        with serving(ViewOptions(path=path, window_us=20_000)) as url:
+        with serve(ViewOptions(path=path, window_us=20_000)) as url:
             for name, theme, view in SHOTS:
                 page = browser.new_page(viewport=SIZE, color_scheme=theme)
                 page.goto(f"{url}#{view}")

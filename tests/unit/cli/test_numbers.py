@@ -135,8 +135,8 @@ def test_limits_are_those_of_the_library():
     assert (kinds["view", "n_windows"].min, kinds["view", "n_windows"].max) == (1, MAX_WINDOWS)
     assert requests.MIN_POINTS == 3
     window = kinds["view", "window_us"]
-    for length_us in (window.least_us, window.most_us):
-        requests.Request(kind="front", start_us=0, length_us=length_us)
-    for length_us in (window.least_us - 1, window.most_us + 1):
+    for duration_us in (window.least_us, window.most_us):
+        requests.Request(kind="front", start_us=0, duration_us=duration_us)
+    for duration_us in (window.least_us - 1, window.most_us + 1):
         with pytest.raises(evcrisp.ConfigError):
-            requests.Request(kind="front", start_us=0, length_us=length_us)
+            requests.Request(kind="front", start_us=0, duration_us=duration_us)

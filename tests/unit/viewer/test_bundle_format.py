@@ -1,21 +1,21 @@
-"""Events and results survive the way to the page."""
+"""Bundles, and the event store that makes them."""
 
 import numpy as np
 import pytest
 
 from evcrisp import ConfigError, Events
 from evcrisp.viewer.bundle_format import (
-    compacted,
+    delta_encoded,
     pack_pixels,
     read_bundle,
     unpack_events,
     write_bundle,
 )
-from evcrisp.viewer.event_store import Spool, spooled, stride
+from evcrisp.viewer.event_store import EventStore, display_step, write_store
 
 
 @pytest.mark.parametrize("has_labels", [True, False])
-def test_packed_events_come_back(make_events, has_labels):
+def test_pack_and_unpack_preserve_events(make_events, has_labels):
     events = make_events(500, resolution=(1280, 720))
     if has_labels:
         events = events.with_signal(np.arange(500) % 3 == 0)
@@ -23,7 +23,7 @@ def test_packed_events_come_back(make_events, has_labels):
     assert back.equals(events)
 
 
-def test_the_largest_sensor_fits_and_a_larger_one_is_refused():
+def test_largest_sensor_is_packed_and_a_larger_one_raises():
     corner = Events(x=[32_767], y=[32_767], t=[0], p=[0], resolution=(32_768, 32_768))
     assert unpack_events(pack_pixels(corner), corner.t, corner.resolution, has_labels=False).equals(
         corner
@@ -33,7 +33,7 @@ def test_the_largest_sensor_fits_and_a_larger_one_is_refused():
 
 
 @pytest.mark.parametrize("compact", [False, True])
-def test_bundles_come_back(compact):
+def test_write_and_read_preserve_a_bundle(compact):
     arrays = {
         "dt": np.array([3, 3, 10, 2**32 - 1], np.uint32),
         "shift_x": np.array([65_535, 0, 7], np.uint16),
@@ -42,62 +42,62 @@ def test_bundles_come_back(compact):
         "none": np.zeros(0, np.uint8),
     }
     data = write_bundle({"name": "ö", "n": 3}, arrays)
-    facts, back = read_bundle(compacted(data) if compact else data)
+    facts, back = read_bundle(delta_encoded(data) if compact else data)
     assert facts == {"name": "ö", "n": 3}
     assert {name: array.tolist() for name, array in back.items()} == {
         name: array.tolist() for name, array in arrays.items()
     }
 
 
-def test_other_types_and_other_bytes_are_refused():
+def test_unsupported_types_and_foreign_data_raise():
     with pytest.raises(TypeError, match="f8"):
         write_bundle({}, {"a": np.zeros(2)})
-    with pytest.raises(ValueError, match="no bundle"):
+    with pytest.raises(ValueError, match="not a bundle"):
         read_bundle(b"something else")
 
 
 @pytest.mark.parametrize(
     ("start", "length"), [(0, 10_000), (37_123, 11), (90_000, 50_000), (-5_000, 6_000)]
 )
-def test_a_window_of_a_spool_is_the_window_of_the_events(make_events, tmp_path, start, length):
+def test_window_of_a_store_equals_window_of_the_events(make_events, tmp_path, start, length):
     events = make_events(20_000)
     chunks = [events[first : first + 777] for first in range(0, len(events), 777)]
-    spool = spooled(chunks, events.resolution, tmp_path).flushed()
+    store = write_store(chunks, events.resolution, tmp_path).store()
     t_start = int(events.t[0]) + start
     expected = events.between(t_start, t_start + length)
-    window = spool.window(start, length)
+    window = store.window(start, length)
     assert window.events.equals(expected)
     t_end = min(t_start + length, int(events.t[-1]) + 1)
     assert (window.t_start, window.t_end) == (t_start, t_end)
-    facts, arrays = read_bundle(spool.packed_window(start, length))
+    facts, arrays = read_bundle(store.bundle(start, length))
     assert facts["n_events"] == len(expected)
     assert (arrays["dt"].astype(np.int64) + t_start).tolist() == expected.t.tolist()
     assert arrays["pixels"].nbytes + arrays["dt"].nbytes == 8 * len(expected)
 
 
-def test_a_spool_streams_all_events(make_events, tmp_path):
+def test_chunks_of_a_store_contain_all_events(make_events, tmp_path):
     events = make_events(5_000)
-    spool = spooled([events], events.resolution, tmp_path).flushed()
-    assert Events.concatenate(spool.chunks(999)).equals(events)
+    store = write_store([events], events.resolution, tmp_path).store()
+    assert Events.concatenate(store.chunks(999)).equals(events)
 
 
-def test_the_rate_counts_every_event_in_a_bounded_number_of_bins(make_events, tmp_path):
+def test_event_rate_counts_all_events_in_bounded_bins(make_events, tmp_path):
     events = make_events(20_000, duration_us=60_000_000)
     chunks = [events[first : first + 1_000] for first in range(0, len(events), 1_000)]
-    rate = spooled(chunks, events.resolution, tmp_path).rate
+    rate = write_store(chunks, events.resolution, tmp_path).rate
     assert rate.counts.shape[1] <= 2_048
     assert rate.counts.sum(axis=1).tolist() == [len(events) - events.n_on, events.n_on]
     bins = (events.t - events.t[0]) // rate.bin_us
     assert rate.counts.sum(axis=0).tolist() == np.bincount(bins).tolist()
 
 
-def test_an_empty_spool_has_empty_windows(tmp_path):
-    spool = spooled([], (8, 4), tmp_path).flushed()
-    assert spool == Spool(str(tmp_path), (8, 4))
-    assert spool.duration_us == 0
-    assert len(spool.window(0, 1_000).events) == 0
-    assert read_bundle(spool.packed_window(0, 1_000))[0]["n_events"] == 0
+def test_empty_store_has_empty_windows(tmp_path):
+    store = write_store([], (8, 4), tmp_path).store()
+    assert store == EventStore(str(tmp_path), (8, 4))
+    assert store.duration_us == 0
+    assert len(store.window(0, 1_000).events) == 0
+    assert read_bundle(store.bundle(0, 1_000))[0]["n_events"] == 0
 
 
-def test_of_very_many_events_every_nth_is_shown():
-    assert [stride(n) for n in (0, 1, 1_000_000, 1_000_001, 2_500_000)] == [1, 1, 1, 2, 3]
+def test_display_step_limits_the_number_of_shown_events():
+    assert [display_step(n) for n in (0, 1, 1_000_000, 1_000_001, 2_500_000)] == [1, 1, 1, 2, 3]

@@ -1,4 +1,4 @@
-// Start: settings from the page, data from the server or from the page itself.
+// Start the viewer with data from the server, or with data in the page.
 
 import { App } from "evcrisp/app";
 import { EmbeddedSource } from "evcrisp/data/embedded";

@@ -1,23 +1,23 @@
-// Whether the wheel zooms a pane or scrolls the page, as with maps: where nothing can be scrolled it zooms; in a frame, or on a
-// page that is longer than the screen, it scrolls, unless Ctrl (or ⌘) is held or the pane was clicked.
+// Zoom or scroll with the wheel, as on maps. If the whole page is visible, the wheel zooms. In a frame, or on a page longer
+// than the screen, it scrolls, unless Ctrl (or ⌘) is held or the pane was clicked.
 
-/** Whether there is nothing but this page, and all of it is in sight. */
-function isWholeView() {
+/** Whether the page is not in a frame and needs no scrolling. */
+function isFullyVisible() {
   if (window !== window.top) return false;
   return [document.documentElement, document.getElementById("panes")].every((element) => element.scrollHeight <= element.clientHeight + 1);
 }
 
-/** Call `zoom` with the wheel's events that are meant for the pane, and `onOther` at those that are not. */
-export function attachWheel(canvas, zoom, onOther) {
-  let isChosen = false; // clicked since the pointer came
-  canvas.addEventListener("pointerdown", () => (isChosen = true));
-  canvas.addEventListener("pointerleave", () => (isChosen = false));
+/** Call `onZoom` for wheel events that zoom the pane, and `onScroll` for those that scroll the page. */
+export function attachWheel(canvas, onZoom, onScroll) {
+  let isClicked = false; // since the pointer entered
+  canvas.addEventListener("pointerdown", () => (isClicked = true));
+  canvas.addEventListener("pointerleave", () => (isClicked = false));
   canvas.addEventListener("wheel", (event) => {
-    if (!(event.ctrlKey || event.metaKey || isChosen || isWholeView())) {
-      onOther();
+    if (!(event.ctrlKey || event.metaKey || isClicked || isFullyVisible())) {
+      onScroll();
       return;
     }
     event.preventDefault();
-    zoom(event);
+    onZoom(event);
   }, { passive: false });
 }

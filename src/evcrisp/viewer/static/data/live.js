@@ -1,63 +1,63 @@
 // Data from the server.
 
 import { readBundle } from "evcrisp/data/bundle";
-import { Stretches } from "evcrisp/data/prefetch";
+import { Prefetcher } from "evcrisp/data/prefetch";
 
 export class LiveSource {
   constructor(settings) {
     this.settings = settings;
     this.isLive = true;
-    this.stretches = new Stretches((start, length) => this.window(start, length));
+    this.prefetcher = new Prefetcher((start, duration) => this.window(start, duration));
   }
 
   snap(t) {
     return Math.round(t);
   }
 
-  snapLength(length) {
-    return length;
+  snapDuration(duration) {
+    return duration;
   }
 
   async facts(after) {
-    return (await ask(after === undefined ? "api/facts" : `api/facts?after=${after}`)).json();
+    return (await request(after === undefined ? "api/facts" : `api/facts?after=${after}`)).json();
   }
 
-  /** Events of a window; where it is known that more will be wanted soon, how much time ahead. */
-  async events(start, length, ahead) {
-    return ahead > 0 ? this.stretches.events(start, length, ahead) : this.window(start, length);
+  /** Events of a window; the next `ahead` us will be needed soon. */
+  async events(start, duration, ahead) {
+    return ahead > 0 ? this.prefetcher.events(start, duration, ahead) : this.window(start, duration);
   }
 
-  async window(start, length) {
-    const response = await ask(`api/events?start=${start}&length=${length}`);
+  async window(start, duration) {
+    const response = await request(`api/events?start=${start}&duration=${duration}`);
     return readBundle(await response.arrayBuffer());
   }
 
-  /** Compute in the server; onProgress gets 0 to 1, or null where that is not known. */
-  async compute(request, onProgress, signal) {
-    const answer = await this.submit(request, signal);
+  /** Compute on the server; onProgress is called with 0 to 1, or null if the progress is not known. */
+  async compute(computation, onProgress, signal) {
+    const answer = await this.submit(computation, signal);
     if (isBinary(answer)) return readBundle(await answer.arrayBuffer());
     let job = await answer.json();
-    const cancel = () => ask(`api/jobs/${job.id}`, { method: "DELETE" }).catch(() => {});
+    const cancel = () => request(`api/jobs/${job.id}`, { method: "DELETE" }).catch(() => {});
     if (signal.aborted) cancel();
     signal.addEventListener("abort", cancel, { once: true });
     try {
       while (job.state === "waiting" || job.state === "running") {
         onProgress(job.share);
-        job = await (await ask(`api/jobs/${job.id}?after=${job.version}`, { signal })).json();
+        job = await (await request(`api/jobs/${job.id}?after=${job.version}`, { signal })).json();
       }
       if (job.state === "failed") throw new Error(job.error);
-      const response = await ask(`api/jobs/${job.id}/result`, { signal });
+      const response = await request(`api/jobs/${job.id}/result`, { signal });
       return readBundle(await response.arrayBuffer());
     } finally {
       signal.removeEventListener("abort", cancel);
     }
   }
 
-  async submit(request, signal) {
-    const options = { method: "POST", body: JSON.stringify(request), signal };
+  async submit(computation, signal) {
+    const options = { method: "POST", body: JSON.stringify(computation), signal };
     for (let attempt = 0; ; attempt++) {
       try {
-        return await ask("api/jobs", options);
+        return await request("api/jobs", options);
       } catch (error) {
         if (error.status !== 429 || attempt === 5) throw error;
         await new Promise((resolve) => setTimeout(resolve, 300));
@@ -70,20 +70,20 @@ function isBinary(response) {
   return response.headers.get("content-type") === "application/octet-stream";
 }
 
-async function ask(address, options) {
+async function request(address, options) {
   let response;
   try {
     response = await fetch(address, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("The server does not answer. Was evcrisp ended? Start `evcrisp view` again.");
+    throw new Error("The server does not respond. Start `evcrisp view` again if it has ended.");
   }
   if (response.ok) return response;
-  let text = `The server answers ${response.status}.`;
+  let text = `The server responded with status ${response.status}.`;
   try {
     text = (await response.json()).error ?? text;
   } catch {
-    // Not our words; the number has to do.
+    // Not a response of our server; keep the status.
   }
   throw Object.assign(new Error(text), { status: response.status });
 }

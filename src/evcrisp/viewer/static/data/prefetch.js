@@ -1,6 +1,6 @@
-// While playing, windows overlap: a longer stretch is asked for once, and windows are cut from it.
+// Prefetch: while playing, one request gets a longer segment, and windows are cut from it.
 
-/** The first place in sorted numbers whose number is not less. */
+/** Index of the first of the sorted numbers that is not less than a value. */
 function lowerBound(numbers, value) {
   let [low, high] = [0, numbers.length];
   while (low < high) {
@@ -11,52 +11,52 @@ function lowerBound(numbers, value) {
   return low;
 }
 
-/** A part of a window's events, as views; times count from the start of the stretch, the window starts at `dt_first`. */
-function cut(stretch, start, length) {
-  const from = start - stretch.start_us;
-  const [first, last] = [from, from + length].map((time) => lowerBound(stretch.dt, time));
+/** Events of a window as views of a segment; `dt` counts from the start of the segment, the window starts at `dt_first`. */
+function cut(segment, start, duration) {
+  const from = start - segment.start_us;
+  const [first, last] = [from, from + duration].map((time) => lowerBound(segment.dt, time));
   return {
-    ...stretch,
+    ...segment,
     start_us: start,
-    length_us: length,
+    duration_us: duration,
     n_events: last - first,
     dt_first: from,
-    pixels: stretch.pixels.subarray(first, last),
-    dt: stretch.dt.subarray(first, last),
+    pixels: segment.pixels.subarray(first, last),
+    dt: segment.dt.subarray(first, last),
   };
 }
 
-export class Stretches {
-  /** `fetch` gets the events of a window. */
+export class Prefetcher {
+  /** `fetch` requests the events of a window. */
   constructor(fetch) {
     this.fetch = fetch;
     this.current = null;
-    this.coming = null;
-    this.tooMany = Infinity; // stretches as long as this have more events than are sent
+    this.pending = null;
+    this.tooLong = Infinity; // shortest duration for which the server sends only a part of the events
   }
 
-  /** Events of a window; so much time after it will be wanted soon. */
-  async events(start, length, ahead) {
-    if (this.holds(start, length)) {
-      const end = this.current.start_us + this.current.length_us;
-      if (start + length + ahead / 2 > end) this.prepare(start, length, ahead)?.catch(() => {}); // the next one will say
-      return cut(this.current, start, length);
+  /** Events of a window; the next `ahead` us will be needed soon. */
+  async events(start, duration, ahead) {
+    if (this.holds(start, duration)) {
+      const end = this.current.start_us + this.current.duration_us;
+      if (start + duration + ahead / 2 > end) this.prepare(start, duration, ahead)?.catch(() => {}); // the next request reports the error
+      return cut(this.current, start, duration);
     }
-    await (this.coming ?? this.prepare(start, length, ahead));
-    return this.holds(start, length) ? cut(this.current, start, length) : this.fetch(start, length);
+    await (this.pending ?? this.prepare(start, duration, ahead));
+    return this.holds(start, duration) ? cut(this.current, start, duration) : this.fetch(start, duration);
   }
 
-  holds(start, length) {
-    const { start_us: first, length_us: size } = this.current ?? {};
-    return first <= start && start + length <= first + size;
+  holds(start, duration) {
+    const { start_us: first, duration_us: size } = this.current ?? {};
+    return first <= start && start + duration <= first + size;
   }
 
-  prepare(start, length, ahead) {
-    if (this.coming || length + ahead >= this.tooMany) return this.coming;
-    this.coming = this.fetch(start, length + ahead).then((stretch) => {
-      if (stretch.stride === 1) this.current = stretch;
-      else this.tooMany = length + ahead;
-    }).finally(() => (this.coming = null));
-    return this.coming;
+  prepare(start, duration, ahead) {
+    if (this.pending || duration + ahead >= this.tooLong) return this.pending;
+    this.pending = this.fetch(start, duration + ahead).then((segment) => {
+      if (segment.step === 1) this.current = segment;
+      else this.tooLong = duration + ahead;
+    }).finally(() => (this.pending = null));
+    return this.pending;
   }
 }

@@ -1,18 +1,19 @@
-// Who draws the events: the graphics card, or the processor where there is none.
+// Choose the renderer of the events: the graphics card, or the processor if there is none.
 
-import { Renderer } from "evcrisp/drawing/webgl_renderer";
-import { Raster } from "evcrisp/drawing/cpu_renderer";
+import { WebglRenderer } from "evcrisp/drawing/webgl_renderer";
+import { CpuRenderer } from "evcrisp/drawing/cpu_renderer";
 
-const IMITATION = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+/** Names of WebGL implementations without a graphics card; the CPU renderer is faster. */
+const SOFTWARE_WEBGL = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** "webgl", "processor", or "" for whatever is faster here. */
-export function makeRenderer(wish) {
-  if (wish === "processor") return new Raster();
+/** Return a renderer: "webgl", "processor", or "" for the faster one. */
+export function makeRenderer(name) {
+  if (name === "processor") return new CpuRenderer();
   try {
-    const renderer = new Renderer();
-    return wish === "webgl" || !IMITATION.test(renderer.name) ? renderer : new Raster();
+    const renderer = new WebglRenderer();
+    return name === "webgl" || !SOFTWARE_WEBGL.test(renderer.name) ? renderer : new CpuRenderer();
   } catch (error) {
-    if (wish === "webgl") throw error;
-    return new Raster();
+    if (name === "webgl") throw error;
+    return new CpuRenderer();
   }
 }
