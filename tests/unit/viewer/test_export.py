@@ -51,6 +51,12 @@ def test_same_events_give_the_same_page(scene):
     assert export_html(events, options) == export_html(events, options)
 
 
+def test_page_of_a_path_equals_page_of_the_open_recording(recording):
+    with evcrisp.open(recording) as opened:
+        expected = export_html(opened, ExportOptions(**QUICK))
+    assert export_html(str(recording), **QUICK) == expected
+
+
 def test_names_are_escaped_in_the_page(scene):
     name = "</title></script><script>alert(1)</script>&{{blobs}}"
     page = export_html(scene.events[:2_000], ExportOptions(**QUICK), name=name)

@@ -337,3 +337,20 @@ def test_command_prints_the_address_and_ends_at_ctrl_c(recording, connect):
         _, errors = program.communicate(timeout=30)
     assert program.returncode == 0, errors
     assert "Traceback" not in errors
+
+
+def test_view_takes_a_path_and_options_like_the_command(recording, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    view(str(recording), window_us=WINDOW_US, method="exact")
+    assert opened[0].startswith("http://127.0.0.1:")
+
+
+def test_view_fails_at_once_for_an_unreadable_recording(tmp_path, scene):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        view(tmp_path / "none.npz")
+    with pytest.raises(ConfigError, match="must be the path of a recording; got Events"):
+        view(scene.events)
