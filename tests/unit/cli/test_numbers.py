@@ -83,7 +83,10 @@ def test_what_is_no_number_is_refused_by_name(run, folder, verb, option, value):
         (["pareto", "IN", "--points", "2"], "'--points': 2 is not in the range 3<=x<=1001."),
         (["pareto", "IN", "--points", "2001"], "'--points': 2001 is not in the range 3<=x<=1001."),
         (["plot", "maps", "IN", "-o", "a.png", "--dpi", "1e9"], "Invalid value for '--dpi'"),
-        (["render", "IN", "a.gif", "--speed", "1e30"], "--speed 1e+30 makes it"),
+        (
+            ["render", "IN", "a.gif", "--speed", "1e30"],
+            "--speed 1e+30 at 30 frames per second gives",
+        ),
         (
             ["render", "IN", "a.gif", "--window-ms", "60000"],
             "'--window-ms': expected 0.001 to 10000",

@@ -98,7 +98,7 @@ def test_labels_have_the_colors_of_signal_and_noise(colors):
     assert tuple(picture[3, 3]) == rgb(palette.ground)
 
 
-def test_more_events_give_a_stronger_color_and_one_is_never_invisible():
+def test_more_events_give_stronger_colors_and_one_is_visible():
     table = color_table(PALETTES["red-blue"]).astype(int)
     events = Events(x=[0, 1, 1, 2, 2, 2], y=[0] * 6, t=[0] * 6, p=[1] * 6, resolution=(4, 2))
     for exposure, different in ((0.4, True), (1e-6, False)):
@@ -111,12 +111,12 @@ def test_more_events_give_a_stronger_color_and_one_is_never_invisible():
             assert green[0] > green[1] > green[2]
 
 
-def test_titles_can_be_written_with_the_letters_there_are():
+def test_font_has_all_letters_of_the_titles():
     for pane in PANES.values():
         assert set(pane.title) <= set(LETTERS)
 
 
-def test_titles_stand_above_and_the_time_runs(moving_edge):
+def test_title_line_shows_the_time(moving_edge):
     events = moving_edge()
     painter = Painter(VideoConfig(panes=("raw",)), events.resolution)
     frames = frames_of(events)
@@ -140,7 +140,7 @@ class Stuck:
         pass
 
 
-def test_few_frames_wait_however_slow_the_packing_is(moving_edge):
+def test_background_queue_is_bounded(moving_edge):
     events = moving_edge()
     frame = frames_of(events)[0]
     stuck = Stuck()
