@@ -3,7 +3,7 @@
 import threading
 from queue import SimpleQueue
 
-from evcrisp.video.panes import Shown
+from evcrisp.video.panes import FrameContent
 from evcrisp.video.protocol import VideoSink
 from evcrisp.video.rasterize import Painter
 
@@ -22,14 +22,14 @@ class BackgroundSink:
         self._painter = painter
         self._sink = sink
         self._free: SimpleQueue[None] = SimpleQueue()
-        self._waiting: SimpleQueue[Shown | None] = SimpleQueue()
+        self._waiting: SimpleQueue[FrameContent | None] = SimpleQueue()
         for _ in range(MAX_WAITING):
             self._free.put(None)
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="evcrisp-video", daemon=True)
         self._thread.start()
 
-    def write(self, shown: Shown) -> None:
+    def write(self, shown: FrameContent) -> None:
         """Queue a frame; wait while the queue is full."""
         self._free.get()
         self._raise()

@@ -11,7 +11,7 @@ from evcrisp.core.types import Bools, Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Shown:
+class FrameContent:
     """Events of a frame, with labels and aligned positions."""
 
     events: Events
@@ -32,25 +32,25 @@ class Pane:
 
     title: str
     help: str
-    dots: Callable[[Shown], Dots]
+    dots: Callable[[FrameContent], Dots]
     is_estimated: bool = True
     by_label: bool = False  # colors show signal and noise, not polarity
 
 
-def _raw(shown: Shown) -> Dots:
+def _raw(shown: FrameContent) -> Dots:
     events = shown.events
     return events.x, events.y, events.p, np.ones(len(events), np.bool_)
 
 
-def _aligned(shown: Shown) -> Dots:
+def _aligned(shown: FrameContent) -> Dots:
     return shown.aligned_x, shown.aligned_y, shown.events.p, shown.signal
 
 
-def _denoised(shown: Shown) -> Dots:
+def _denoised(shown: FrameContent) -> Dots:
     return shown.events.x, shown.events.y, shown.events.p, shown.signal
 
 
-def _labels(shown: Shown) -> Dots:
+def _labels(shown: FrameContent) -> Dots:
     return shown.events.x, shown.events.y, shown.signal, np.ones(len(shown.events), np.bool_)
 
 

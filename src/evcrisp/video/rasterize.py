@@ -7,7 +7,7 @@ from evcrisp.core.types import Bools, Bytes, Floats
 from evcrisp.video.bitmap_font import HEIGHT as TEXT_HEIGHT
 from evcrisp.video.bitmap_font import text_mask
 from evcrisp.video.config import VideoConfig
-from evcrisp.video.panes import PANES, Shown
+from evcrisp.video.panes import PANES, FrameContent
 
 #: Shades of each kind of event: two tables of all pairs leave 14 of 256 colors for titles and gaps.
 N_LEVELS = 11
@@ -60,7 +60,7 @@ class Painter:
         self.table = color_table(PALETTES[config.colors])
         self._t_first: int | None = None
 
-    def paint(self, shown: Shown) -> Bytes:
+    def paint(self, shown: FrameContent) -> Bytes:
         """Return the frame as indices into the table, shape (size[1], size[0])."""
         from evcrisp.kernels.video.frames import count_dots, count_rounded, paint_counts
 

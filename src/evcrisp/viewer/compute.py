@@ -93,7 +93,9 @@ class Computer:
             model = model_for(request.motion, self.store.resolution, self.camera)
             estimator = build(ESTIMATORS, request.method, "method")
             last = _Tracking(key, Tracker(estimator, model, self.store.resolution), 0)
-            for start_us in range(request.start_us - n_before * duration_us, request.start_us, duration_us):
+            for start_us in range(
+                request.start_us - n_before * duration_us, request.start_us, duration_us
+            ):
                 last.tracker.estimate(self.store.window(start_us, duration_us), duration_us)
         result = last.tracker.estimate(window, duration_us)
         last.next_us = request.start_us + duration_us
