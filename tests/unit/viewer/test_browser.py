@@ -406,14 +406,14 @@ def test_errors_are_shown_as_messages(screen, url):
     screen.errors.clear()  # the browser logs the refused request
 
 
-def test_page_opened_while_reading_shows_complete_results(screen, scene, tmp_path):
+def test_page_opened_while_reading_shows_complete_results(screen, scene, tracked_window, tmp_path):
     path = tmp_path / "slow.csv"
     evcrisp.write(path, scene.events)
     with serve(ViewOptions(path=path, window_us=WINDOW_US, resolution=SIZE)) as url:
         screen.open(f"{url}#t=90000&filter=baf")
         window = window_of(scene.events, 90_000)
         assert screen.info("raw") == f"{len(window.events):,} events"
-        n_kept = evcrisp.estimate(window).signal.sum()
+        n_kept = tracked_window(scene.events, 90_000, WINDOW_US).signal.sum()
         assert f"keeps {n_kept:,} of {len(window.events):,}" in screen.info("denoised")
         assert f"of {len(window.events):,}" in screen.info("compare")
 
@@ -442,7 +442,7 @@ def test_page_sends_requests_to_its_server_only(screen, url):
     assert hosts == {urlsplit(url).netloc}
 
 
-def test_exported_page_works_without_requests(screen, scene, tmp_path):
+def test_exported_page_works_without_requests(screen, scene, tracked_window, tmp_path):
     path = tmp_path / "page.html"
     options = ExportOptions(
         window_us=WINDOW_US, n_windows=3, methods=("auto", "cmax"), filters=("baf",), front_points=4
@@ -458,7 +458,7 @@ def test_exported_page_works_without_requests(screen, scene, tmp_path):
     screen.page.keyboard.press("ArrowRight")
     screen.settled()
     window = window_of(scene.events, screen.state("t"))
-    result = evcrisp.estimate(window)
+    result = tracked_window(scene.events, screen.state("t"), WINDOW_US)
     assert screen.state("t") == 49_999
     assert f"keeps {result.signal.sum():,} of {len(window.events):,}" in screen.info("denoised")
     screen.page.select_option("#method", "cmax")
