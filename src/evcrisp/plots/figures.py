@@ -112,7 +112,7 @@ def _one_panel(
     return build
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FigureKind:
     """A kind of figure."""
 
@@ -123,41 +123,23 @@ class FigureKind:
 
 
 FIGURES: dict[str, FigureKind] = {
-    "scatter": FigureKind(
-        title="what each method keeps", build=scatter, needs=("events", "labels")
-    ),
-    "outcomes": FigureKind(
-        title="TP, FN, TN, FP of each method", build=outcomes, needs=("events", "labels")
-    ),
-    "aligned": FigureKind(
-        title="events as recorded and aligned", build=aligned, needs=("estimate",)
-    ),
+    "scatter": FigureKind("kept events of each method", scatter, ("events", "labels")),
+    "outcomes": FigureKind("TP, FN, TN, FP of each method", outcomes, ("events", "labels")),
+    "aligned": FigureKind("events as recorded and aligned", aligned, ("estimate",)),
     "xyt": FigureKind(
-        title="events over space and time",
-        build=_one_panel(6.2, 4.6, draw_xyt, projection="3d"),
-        needs=("events",),
+        "events over space and time", _one_panel(6.2, 4.6, draw_xyt, projection="3d"), ("events",)
     ),
-    "maps": FigureKind(
-        title="contrast maps before and after alignment", build=maps, needs=("estimate",)
-    ),
-    "w": FigureKind(
-        title="confidence map W", build=_one_panel(5.2, 3.8, draw_confidence), needs=("estimate",)
-    ),
-    "intro": FigureKind(title="drift and alignment", build=intro, needs=("estimate",)),
-    "roc": FigureKind(title="ROC curves", build=_one_panel(4.6, 4.4, draw_roc), needs=("curves",)),
-    "pareto": FigureKind(
-        title="front of alignment against denoising",
-        build=_one_panel(5.4, 4.2, draw_pareto),
-        needs=("front",),
-    ),
-    "tradeoff": FigureKind(title="what changes along the front", build=tradeoff, needs=("front",)),
-    "motion": FigureKind(
-        title="motion over time, against the gyroscope", build=motion, needs=("estimates",)
-    ),
+    "maps": FigureKind("contrast maps before and after alignment", maps, ("estimate",)),
+    "w": FigureKind("confidence map W", _one_panel(5.2, 3.8, draw_confidence), ("estimate",)),
+    "intro": FigureKind("drift and alignment", intro, ("estimate",)),
+    "roc": FigureKind("ROC curves", _one_panel(4.6, 4.4, draw_roc), ("curves",)),
+    "pareto": FigureKind("Pareto front", _one_panel(5.4, 4.2, draw_pareto), ("front",)),
+    "tradeoff": FigureKind("contrast and kept events along the front", tradeoff, ("front",)),
+    "motion": FigureKind("motion over time, with the gyroscope", motion, ("estimates",)),
     "levels": FigureKind(
-        title="a measure against the level of noise",
-        build=_one_panel(5.2, 3.6, draw_levels),
-        needs=("levels", "values"),
+        "measure against noise level",
+        _one_panel(5.2, 3.6, draw_levels),
+        ("levels", "values"),
         of_recording=False,
     ),
 }

@@ -33,12 +33,7 @@ def draw_events(axes: "Axes", events: Events, colors: str = "red-blue") -> "Axes
 
 
 def draw_contrast_map(
-    axes: "Axes",
-    x: ArrayLike,
-    y: ArrayLike,
-    shape: tuple[int, int],
-    *,
-    top: float | None = None,
+    axes: "Axes", x: ArrayLike, y: ArrayLike, shape: tuple[int, int], *, top: float | None = None
 ) -> "Axes":
     """Draw the number of events per pixel, dark for many; positions are rounded.
 

@@ -18,11 +18,7 @@ from evcrisp.video.protocol import VideoSink
 
 #: Matrix from red, green, blue to y, u, v in the narrow range of BT.601, the default of players.
 _TO_YUV = np.array(
-    [
-        [65.481, 128.553, 24.966],
-        [-37.797, -74.203, 112.0],
-        [112.0, -93.786, -18.214],
-    ]
+    [[65.481, 128.553, 24.966], [-37.797, -74.203, 112.0], [112.0, -93.786, -18.214]]
 )
 _OFFSETS = (16.0, 128.0, 128.0)
 
