@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, ClassVar, cast
 
 import numpy as np
 
@@ -86,20 +86,21 @@ class _Mp4Sink:
             stderr=self._errors,
             start_new_session=True,
         )
+        self._pipe = cast(IO[bytes], self._process.stdin)
 
     def write(self, picture: Bytes) -> None:
         from evcrisp.kernels.video.frames import fill_yuv
 
         fill_yuv(picture, self._table, self._luma, self._chroma[0], self._chroma[1])
         try:
-            self._pipe().write(self._planes.data)
+            self._pipe.write(self._planes.data)
         except BrokenPipeError:
             self._process.wait()
             raise self._failure() from None
 
     def close(self) -> None:
         with contextlib.suppress(BrokenPipeError):
-            self._pipe().close()
+            self._pipe.close()
         if self._process.wait() != 0:
             raise self._failure()
         self._errors.close()
@@ -108,11 +109,6 @@ class _Mp4Sink:
         self._process.kill()
         self._process.communicate()
         self._errors.close()
-
-    def _pipe(self) -> IO[bytes]:
-        if self._process.stdin is None:
-            raise OutputError("The program ffmpeg has no input.")
-        return self._process.stdin
 
     def _failure(self) -> OutputError:
         self._errors.seek(0)

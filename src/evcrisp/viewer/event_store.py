@@ -160,14 +160,8 @@ class EventStoreWriter:
         for file in (self._pixels, self._times):
             if not file.closed:
                 file.flush()
-        return EventStore(
-            str(self.folder),
-            self.resolution,
-            self._n,
-            self._t_first,
-            self._t_last,
-            self._has_labels,
-        )
+        facts = self._n, self._t_first, self._t_last, self._has_labels
+        return EventStore(str(self.folder), self.resolution, *facts)
 
     def close(self) -> None:
         """Close the files."""

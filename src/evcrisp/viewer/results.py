@@ -29,12 +29,11 @@ def motion_facts(model: MotionModel, theta: Floats) -> dict[str, Any]:
 def label_facts(events: Events, signal: Bools) -> dict[str, Any]:
     """Return the number of kept events; with true labels, sensitivity and specificity."""
     facts: dict[str, Any] = {"n_events": len(events), "n_signal": int(signal.sum())}
-    if events.signal is not None:
-        truth = events.signal
-        if truth.any():
-            facts["sensitivity"] = float(signal[truth].mean())
-        if not truth.all():
-            facts["specificity"] = float((~signal[~truth]).mean())
+    truth = events.signal
+    if truth is not None and truth.any():
+        facts["sensitivity"] = float(signal[truth].mean())
+    if truth is not None and not truth.all():
+        facts["specificity"] = float((~signal[~truth]).mean())
     return facts
 
 

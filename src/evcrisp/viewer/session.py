@@ -83,14 +83,8 @@ class Session:
         self.queues = {"window": WorkerQueue(), "recording": WorkerQueue()}
         for queue in self.queues.values():
             queue.start()
-        task = ReadTask(
-            str(options.path),
-            str(self.folder),
-            options.format,
-            options.resolution,
-            options.on_error,
-        )
-        self.read_job = Job(task)
+        opening = options.format, options.resolution, options.on_error
+        self.read_job = Job(ReadTask(str(options.path), str(self.folder), *opening))
         self.queues["recording"].submit(self.read_job)
         self.queues["window"].warm_up()
 

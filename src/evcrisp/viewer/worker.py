@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from evcrisp.core.errors import ConfigError, EvError
 
@@ -161,8 +161,10 @@ class _LogMessages(logging.Handler):
         self.texts.append(record.getMessage())
 
 
-def run_tasks(source: BinaryIO, target: BinaryIO) -> None:
-    """Run the tasks of a stream until it ends."""
+def run() -> None:
+    """Run the tasks of the parent process until its pipe is closed."""
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # printed text must not mix with the messages
 
     def send(kind: str, content: Any) -> None:
         data = pickle.dumps((kind, content), protocol=pickle.HIGHEST_PROTOCOL)
@@ -174,10 +176,3 @@ def run_tasks(source: BinaryIO, target: BinaryIO) -> None:
     while head := source.read(LENGTH.size):
         (size,) = LENGTH.unpack(head)
         worker.run_task(pickle.loads(source.read(size)))
-
-
-def run() -> None:
-    """Run the tasks of the parent process."""
-    answers = sys.stdout.buffer
-    sys.stdout = sys.stderr  # printed text must not mix with the messages
-    run_tasks(sys.stdin.buffer, answers)
