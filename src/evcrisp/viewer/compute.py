@@ -68,7 +68,7 @@ class Computer:
     def _estimate(self, request: Request, window: Window) -> bytes:
         result = self._tracked(request, window)
         facts = {
-            **_asked(request),
+            **_request_facts(request),
             **motion_facts(result.motion, result.theta),
             "status": result.status.value,
             "is_good": result.status.is_usable,
@@ -106,7 +106,9 @@ class Computer:
         window = self.store.window(request.start_us - LEAD_US, request.duration_us + LEAD_US)
         labels = denoise(window.events, request.filter)
         n_lead = int(np.searchsorted(window.events.t, window.t_start + LEAD_US))
-        return labels_bundle(window.events[n_lead:], labels.signal[n_lead:], _asked(request))
+        return labels_bundle(
+            window.events[n_lead:], labels.signal[n_lead:], _request_facts(request)
+        )
 
     def _front_at(self, request: Request, window: Window) -> ParetoFront:
         wanted = (request.start_us, request.duration_us, request.motion, request.n_points)
@@ -125,7 +127,7 @@ class Computer:
         w_map = front.w_map(index)
         confidence = np.clip(front.problem.contrast.sample(w_map, *aligned), 0.0, 1.0)
         facts = {
-            **_asked(request),
+            **_request_facts(request),
             **motion_facts(model, point.theta),
             "index": index,
             "status": front.status.value,
@@ -151,11 +153,15 @@ class Computer:
             rows.append([middle, good, kept, *result.theta])
             on_progress(min(middle / max(self.store.duration_us, 1), 1.0))
         table = np.array(rows, np.float32).reshape(len(rows), 3 + len(model.param_names))
-        facts = {**_asked(request), **motion_facts(model, np.zeros(0)), "n_windows": len(rows)}
+        facts = {
+            **_request_facts(request),
+            **motion_facts(model, np.zeros(0)),
+            "n_windows": len(rows),
+        }
         return write_bundle(facts, {"rows": table.ravel()})
 
 
-def _asked(request: Request) -> dict[str, Any]:
+def _request_facts(request: Request) -> dict[str, Any]:
     """Return what of the request the page needs to know again."""
     return {
         "kind": request.kind,
@@ -170,7 +176,7 @@ def _front_bundle(request: Request, front: ParetoFront) -> bytes:
     model = front.problem.data.warp.model
     columns = ("cost_ea", "cost_ed", "f_ea", "f_ed", "lam")
     facts = {
-        **_asked(request),
+        **_request_facts(request),
         **motion_facts(model, np.zeros(0)),
         "status": front.status.value,
         "regret_index": front.regret_index,

@@ -1,7 +1,7 @@
 """Requests of the page for computations, with validation."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from evcrisp.core.errors import ConfigError
@@ -80,10 +80,6 @@ class Request:
             if type(value) is not (str if is_text else int):
                 raise ConfigError(f"{name!r} must be {'a text' if is_text else 'a whole number'}.")
         return cls(**fields)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields."""
-        return asdict(self)
 
     @property
     def queue(self) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +117,7 @@ class Session:
         store = self.store
         if request.queue == "recording" and not self.facts()["is_complete"]:
             raise ConfigError("The recording is still being read. Try again when that is done.")
-        key = json.dumps([store.n_events, request.as_dict()])
+        key = json.dumps([store.n_events, asdict(request)])
         if (present := self.jobs.find(key)) is not None:
             present.n_clients += 1
             return present

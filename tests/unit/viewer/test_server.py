@@ -223,14 +223,14 @@ def test_too_many_jobs_are_refused_and_cancel_frees_the_queue(recording, connect
     with serve(ViewOptions(path=recording)) as url:
         client, _ = connect(url)
         # Each takes minutes, because it has very many windows.
-        asked = [
+        answers = [
             client.ask("api/jobs", "POST", {"kind": "track", "duration_us": 10 + k})
             for k in range(8)
         ]
-        refused = [answer for answer in asked if answer.status == 429]
+        refused = [answer for answer in answers if answer.status == 429]
         assert refused
         assert "wait already" in refused[0].json["error"]
-        jobs = [answer.json for answer in asked if answer.status == 200]
+        jobs = [answer.json for answer in answers if answer.status == 200]
         assert len(jobs) == 5
         for job in jobs:
             assert client.ask(f"api/jobs/{job['id']}", "DELETE").json["state"] == "cancelled"
