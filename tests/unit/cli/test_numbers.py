@@ -83,7 +83,10 @@ def test_what_is_no_number_is_refused_by_name(run, folder, verb, option, value):
         (["pareto", "IN", "--points", "2"], "'--points': 2 is not in the range 3<=x<=1001."),
         (["pareto", "IN", "--points", "2001"], "'--points': 2001 is not in the range 3<=x<=1001."),
         (["plot", "maps", "IN", "-o", "a.png", "--dpi", "1e9"], "Invalid value for '--dpi'"),
-        (["render", "IN", "a.gif", "--speed", "1e30"], "--speed 1e+30 makes it"),
+        (
+            ["render", "IN", "a.gif", "--speed", "1e30"],
+            "--speed 1e+30 at 30 frames per second gives",
+        ),
         (
             ["render", "IN", "a.gif", "--window-ms", "60000"],
             "'--window-ms': expected 0.001 to 10000",
@@ -135,8 +138,8 @@ def test_limits_are_those_of_the_library():
     assert (kinds["view", "n_windows"].min, kinds["view", "n_windows"].max) == (1, MAX_WINDOWS)
     assert requests.MIN_POINTS == 3
     window = kinds["view", "window_us"]
-    for length_us in (window.least_us, window.most_us):
-        requests.Request(kind="front", start_us=0, length_us=length_us)
-    for length_us in (window.least_us - 1, window.most_us + 1):
+    for duration_us in (window.least_us, window.most_us):
+        requests.Request(kind="front", start_us=0, duration_us=duration_us)
+    for duration_us in (window.least_us - 1, window.most_us + 1):
         with pytest.raises(evcrisp.ConfigError):
-            requests.Request(kind="front", start_us=0, length_us=length_us)
+            requests.Request(kind="front", start_us=0, duration_us=duration_us)

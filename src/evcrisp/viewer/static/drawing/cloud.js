@@ -1,9 +1,9 @@
-// The x-y-t cloud: a camera that the mouse turns, and the box around the events.
+// The x-y-t cloud: camera, rotation with the mouse, and the box around the events.
 
-import { attachWheel } from "evcrisp/wheel";
-import { milliseconds } from "evcrisp/words";
+import { attachWheel } from "evcrisp/controls/wheel";
+import { formatMilliseconds } from "evcrisp/formatting";
 
-/** Columns of the matrix that takes the box (t to the right, y up, x to the viewer) to the canvas. */
+/** Projection matrix, column by column, from the box (t right, y up, x toward the viewer) to the canvas. */
 export function cameraOf(canvas, state) {
   const [yaw, pitch, distance] = ["yaw", "pitch", "distance"].map((name) => state.get(name));
   const [cy, sy, cp, sp] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
@@ -34,8 +34,8 @@ function project(canvas, camera, [x, y, z]) {
   return [(clip[0] / clip[2] / 2 + 0.5) * canvas.width, (0.5 - clip[1] / clip[2] / 2) * canvas.height];
 }
 
-/** Lines and labels over the events. */
-export function drawBox(canvas, camera, facts, length, color, ground) {
+/** Draw the box and its labels over the events. */
+export function drawBox(canvas, camera, facts, duration, color, ground) {
   const context = canvas.getContext("2d");
   const ratio = devicePixelRatio || 1;
   const side = Math.max(facts.width, facts.height);
@@ -59,7 +59,7 @@ export function drawBox(canvas, camera, facts, length, color, ground) {
   context.lineWidth = 3 * ratio;
   context.font = `${11 * ratio}px system-ui, sans-serif`;
   const labels = [
-    [`t, ${milliseconds(length)}`, [0, -y, x], "center", 14],
+    [`t, ${formatMilliseconds(duration)}`, [0, -y, x], "center", 14],
     [`x, ${facts.width} px`, [t, y, 0], "left", -5],
     [`y, ${facts.height} px`, [-t, 0, -x], "right", 0],
   ];
@@ -72,7 +72,7 @@ export function drawBox(canvas, camera, facts, length, color, ground) {
   }
 }
 
-export function attachTurning(canvas, app) {
+export function attachRotation(canvas, app) {
   const { state } = app;
   let last = null;
   canvas.addEventListener("pointerdown", (event) => {
@@ -90,6 +90,6 @@ export function attachTurning(canvas, app) {
   attachWheel(canvas, (event) => {
     const distance = state.get("distance") * Math.exp(event.deltaY / 600);
     state.set({ distance: Math.min(8, Math.max(0.8, distance)) });
-  }, () => app.tellOfWheel());
+  }, () => app.showWheelHint());
   canvas.addEventListener("dblclick", () => state.set({ yaw: 0.65, pitch: 0.35, distance: 2.1 }));
 }

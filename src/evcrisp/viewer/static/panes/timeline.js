@@ -1,12 +1,12 @@
-// Event rate and motion over the whole recording; click or drag goes there.
+// Event rate and motion over the recording; click or drag to select the time.
 
-import { ink, LINES, palette } from "evcrisp/colors";
-import { number, short } from "evcrisp/words";
+import { LINES, palette, styleColor } from "evcrisp/drawing/colors";
+import { formatCompact, formatNumber } from "evcrisp/formatting";
 
 const PAD = { left: 64, right: 12, top: 8, bottom: 18 };
 
-/** Something drawn beforehand, which is drawn again only when what it depends on has changed. */
-class Sheet {
+/** A cached drawing, which is repeated only when its inputs change. */
+class CachedDrawing {
   constructor() {
     this.canvas = document.createElement("canvas");
     this.inputs = [];
@@ -15,7 +15,7 @@ class Sheet {
   update({ width, height }, inputs, draw) {
     if (inputs.length === this.inputs.length && inputs.every((value, k) => value === this.inputs[k])) return;
     this.inputs = inputs;
-    Object.assign(this.canvas, { width, height }); // which clears it
+    Object.assign(this.canvas, { width, height }); // also clears it
     const context = this.canvas.getContext("2d");
     const ratio = devicePixelRatio || 1;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -28,11 +28,11 @@ export class Timeline {
   constructor(canvas, app) {
     this.canvas = canvas;
     this.app = app;
-    this.visited = new Map(); // motion that was computed on the way, by method and place
+    this.visited = new Map(); // motion of the windows shown so far, by method and time
     this.nVisits = 0;
     this.track = null; // motion of the whole recording
-    this.rate = new Sheet();
-    this.motion = new Sheet();
+    this.rate = new CachedDrawing();
+    this.motion = new CachedDrawing();
     let isDragging = false;
     const go = (event) => {
       const box = canvas.getBoundingClientRect();
@@ -48,10 +48,10 @@ export class Timeline {
     canvas.addEventListener("pointerup", () => (isDragging = false));
   }
 
-  /** Remember the motion of a window. */
+  /** Store the motion of a window. */
   visit(result) {
     if (!result.is_good || result.kind !== "estimate") return;
-    const middle = result.start_us + result.length_us / 2;
+    const middle = result.start_us + result.duration_us / 2;
     this.nVisits += 1;
     this.visited.set(`${result.method} ${result.motion} ${middle}`, { middle, ...result });
     if (this.visited.size > 2000) this.visited.delete(this.visited.keys().next().value);
@@ -62,7 +62,7 @@ export class Timeline {
     const ratio = devicePixelRatio || 1;
     const context = canvas.getContext("2d");
     const [width, height] = [canvas.width / ratio, canvas.height / ratio];
-    const quiet = ink("quiet", theme);
+    const quiet = styleColor("quiet", theme);
     const duration = Math.max(app.facts.duration_us, 1);
     const plot = { x: PAD.left, width: width - PAD.left - PAD.right, duration };
     plot.at = (t) => plot.x + Math.min(t / duration, 1) * plot.width;
@@ -79,17 +79,17 @@ export class Timeline {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.drawWindow(context, plot, height, ink("accent", theme));
+    this.drawWindow(context, plot, height, styleColor("accent", theme));
     context.setTransform(1, 0, 0, 1, 0, 0);
     for (const sheet of [this.rate, this.motion]) context.drawImage(sheet.canvas, 0, 0);
   }
 
   drawWindow(context, plot, height, color) {
-    const [t, length] = [this.app.state.get("t"), this.app.state.get("window")];
+    const [t, duration] = [this.app.state.get("t"), this.app.state.get("window")];
     const x = plot.at(Math.max(0, t));
     context.fillStyle = color;
     context.globalAlpha = 0.25;
-    context.fillRect(x, 2, Math.max(2, plot.at(t + length) - x), height - PAD.bottom);
+    context.fillRect(x, 2, Math.max(2, plot.at(t + duration) - x), height - PAD.bottom);
     context.globalAlpha = 1;
     context.fillRect(x, 2, 1, height - PAD.bottom);
   }
@@ -98,7 +98,7 @@ export class Timeline {
     const { rate } = this.app.facts;
     const colors = palette(this.app.state.get("colors"), theme);
     const totals = rate.on.map((n, k) => n + rate.off[k]);
-    // The last bin is not full; it would be a dip, or of a short recording the whole picture.
+    // The peak of the counts, not of the rate of the last bin, which is not full.
     const peak = Math.max(...totals, 1);
     const bottom = top + height;
     const shades = this.app.state.get("colors") === "white-black" ? [ink, ink] : [colors.off, colors.on];
@@ -112,10 +112,10 @@ export class Timeline {
       });
     }
     context.globalAlpha = 1;
-    label(context, ink, "events/s", `${short(peak / (rate.bin_us / 1e6))}`, top, bottom);
+    label(context, ink, "events/s", `${formatCompact(peak / (rate.bin_us / 1e6))}`, top, bottom);
   }
 
-  /** Rows of [middle, is good, share kept, parameters...]. */
+  /** Motion of the whole recording, in rows of [middle, is good, share kept, parameters...], and of single windows. */
   rows() {
     const [method, motion] = [this.app.state.get("method"), this.app.state.get("motion")];
     const same = this.track && this.track.method === method && this.track.motion === motion;
@@ -130,7 +130,7 @@ export class Timeline {
     if (!names) {
       context.fillStyle = ink;
       context.textAlign = "left";
-      context.fillText("Motion: computed where you go, or everywhere with “Motion over time”", plot.x + 6, top + height / 2 + 4);
+      context.fillText("Motion of the windows you visit; “Motion over time” computes all windows", plot.x + 6, top + height / 2 + 4);
       return;
     }
     const unit = (track ?? dots[0]).units;
@@ -166,7 +166,7 @@ export class Timeline {
       context.textAlign = "left";
       context.fillText(names[k], plot.x + 6 + 28 * shown.indexOf(k), top + 9);
     }
-    label(context, ink, unit[0], number(high), top, bottom, number(low));
+    label(context, ink, unit[0], formatNumber(high), top, bottom, formatNumber(low));
   }
 }
 
@@ -186,7 +186,7 @@ function drawAxis(context, plot, height, ink) {
   context.fillStyle = ink;
   context.textAlign = "center";
   for (let t = 0; t <= plot.duration; t += step) {
-    const text = number(inMs ? t / 1e3 : t / 1e6);
+    const text = formatNumber(inMs ? t / 1e3 : t / 1e6);
     context.fillText(t === 0 ? `0 ${inMs ? "ms" : "s"}` : text, plot.at(t), height - 5);
     context.fillRect(plot.at(t), height - PAD.bottom, 1, 3);
   }

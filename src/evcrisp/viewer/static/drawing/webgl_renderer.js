@@ -1,5 +1,5 @@
-// Events drawn as points. One WebGL canvas serves all panes: they are drawn beside each other on it, and copied.
-// Getting pixels out of WebGL costs more than drawing them where the processor draws, so that is done once.
+// Draw events as points with WebGL. All panes are drawn side by side on one WebGL canvas and then copied, because reading
+// pixels from WebGL is expensive and should happen once per frame.
 
 const VERTEX = `#version 300 es
 precision highp float;
@@ -11,7 +11,7 @@ layout(location = 3) in uint a_flags;
 layout(location = 4) in float a_shift_y;
 uniform vec2 u_size;
 uniform uint u_first;
-uniform float u_length;
+uniform float u_duration;
 uniform bool u_is_aligned;
 uniform bool u_by_label;
 uniform bool u_is_cloud;
@@ -28,7 +28,7 @@ void main() {
   bool is_signal = (a_flags & 1u) != 0u;
   vec2 place = vec2(float(a_pixel & 0x7fffu), float((a_pixel >> 15) & 0x7fffu));
   if (u_is_aligned) place += (2.0 * vec2(a_shift_x, a_shift_y) - 1.0) * u_size;
-  float age = float(a_dt - u_first) / u_length;
+  float age = float(a_dt - u_first) / u_duration;
   vec3 color = u_by_label ? (is_signal ? u_signal : u_noise) : (is_on ? u_on : u_off);
   v_color = vec4(color, u_alpha * mix(u_oldest, 1.0, age));
   gl_PointSize = u_point;
@@ -51,8 +51,8 @@ void main() { color = v_color; }`;
 
 const SHOW = { all: 0, signal: 1, noise: 2 };
 
-/** Places for canvases beside each other, in rows of moderate width. */
-function arranged(jobs) {
+/** Positions of the canvases side by side, in rows of moderate width. */
+function arrange(jobs) {
   const limit = Math.max(2048, ...jobs.map(({ target }) => target.width));
   let [x, y, row, width] = [0, 0, 0, 0];
   const places = jobs.map(({ target }) => {
@@ -66,12 +66,12 @@ function arranged(jobs) {
   return { places, width, height: y + row };
 }
 
-export class Renderer {
+export class WebglRenderer {
   constructor() {
     this.canvas = document.createElement("canvas");
     this.copy = document.createElement("canvas");
     this.gl = this.canvas.getContext("webgl2", { antialias: false, alpha: false, depth: true });
-    if (!this.gl) throw new Error("This browser does not offer WebGL 2.");
+    if (!this.gl) throw new Error("This browser does not support WebGL 2.");
     this.isLost = false;
     this.canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
@@ -89,7 +89,7 @@ export class Renderer {
     return this.gl.getParameter(extension ? extension.UNMASKED_RENDERER_WEBGL : this.gl.RENDERER);
   }
 
-  /** Wait until everything is drawn, for measurements. */
+  /** Wait until drawing is complete, for measurements. */
   finish() {
     const { gl } = this;
     gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
@@ -106,7 +106,7 @@ export class Renderer {
     }
     gl.linkProgram(program);
     if (!gl.getProgramParameter(program, gl.LINK_STATUS)) {
-      throw new Error(`The graphics card refuses the drawing program: ${gl.getProgramInfoLog(program)}`);
+      throw new Error(`The graphics card rejected the shader program: ${gl.getProgramInfoLog(program)}`);
     }
     return program;
   }
@@ -116,7 +116,7 @@ export class Renderer {
     return this.uniforms.get(name);
   }
 
-  /** Arrays lie in the bytes that came from the server, and those go to the graphics card once, as a whole. */
+  /** Buffer on the graphics card; all arrays of a bundle share its bytes, which are uploaded once. */
   buffer({ buffer: bytes }) {
     const { gl } = this;
     let buffer = this.buffers.get(bytes);
@@ -128,7 +128,7 @@ export class Renderer {
     return buffer;
   }
 
-  /** Forget all buffers but those of these arrays. */
+  /** Delete all buffers except those of these arrays. */
   keepOnly(arrays) {
     const wanted = new Set(arrays.map((array) => array?.buffer));
     for (const [bytes, buffer] of this.buffers) {
@@ -156,7 +156,7 @@ export class Renderer {
   draw(jobs) {
     if (this.isLost || !jobs.length) return;
     const { gl } = this;
-    const { places, width, height } = arranged(jobs);
+    const { places, width, height } = arrange(jobs);
     if (this.canvas.width < width || this.canvas.height < height) {
       this.canvas.width = Math.max(this.canvas.width, width);
       this.canvas.height = Math.max(this.canvas.height, height);
@@ -195,7 +195,7 @@ export class Renderer {
     this.bind(3, layer.flags, 1, gl.UNSIGNED_BYTE, false);
     gl.uniform2f(this.uniform("u_size"), ...look.size);
     gl.uniform1ui(this.uniform("u_first"), look.first);
-    gl.uniform1f(this.uniform("u_length"), look.length);
+    gl.uniform1f(this.uniform("u_duration"), look.duration);
     gl.uniform1i(this.uniform("u_is_aligned"), look.isAligned && layer.shift_x ? 1 : 0);
     gl.uniform1i(this.uniform("u_by_label"), look.byLabel ? 1 : 0);
     gl.uniform1i(this.uniform("u_is_cloud"), look.camera ? 1 : 0);

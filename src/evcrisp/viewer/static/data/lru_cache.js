@@ -1,4 +1,4 @@
-// What was used last, up to a number and a size.
+// Cache of the most recently used bundles, limited in number and bytes.
 
 const MAX_BYTES = 96e6;
 
@@ -6,7 +6,7 @@ function sizeOf(bundle) {
   return Object.values(bundle).reduce((sum, value) => sum + (value?.buffer ? value.byteLength : 0), 0);
 }
 
-export class Recent {
+export class LruCache {
   constructor(maxCount) {
     this.maxCount = maxCount;
     this.entries = new Map();

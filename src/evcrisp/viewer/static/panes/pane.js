@@ -1,8 +1,8 @@
-// The panes: canvases of the right size, one view of the sensor for all images, large panes.
+// Panes, and the common view of the sensor in all images.
 
-import { attachWheel } from "evcrisp/wheel";
+import { attachWheel } from "evcrisp/controls/wheel";
 
-/** Let a canvas have as many pixels as it covers; true if that has changed. */
+/** Set the size of a canvas to the pixels it covers; return true if it has changed. */
 export function fitCanvas(canvas) {
   const ratio = devicePixelRatio || 1;
   const width = Math.max(1, Math.round(canvas.clientWidth * ratio));
@@ -32,7 +32,7 @@ export class Pane {
     this.infoElement.title = text;
   }
 
-  /** True if what the canvas shows depends on something that has changed since it was last asked. */
+  /** Whether an input of the drawing has changed since the last call. */
   isOutdated(...inputs) {
     if (this.isCovered || !this.isShown) return false;
     const now = [this.canvas.width, this.canvas.height, ...inputs];
@@ -41,12 +41,12 @@ export class Pane {
     return !isSame;
   }
 
-  stale(flag) {
+  setStale(flag) {
     this.element.classList.toggle("is-stale", flag);
   }
 }
 
-/** Where the sensor lies on a canvas: px of the canvas per px of the sensor, and the middle. */
+/** Position of the sensor on a canvas: px of the canvas per px of the sensor, center, and top left corner. */
 export function viewOf(canvas, facts, state) {
   const fit = Math.min(canvas.width / facts.width, canvas.height / facts.height);
   const scale = fit * state.get("zoom");
@@ -55,7 +55,7 @@ export function viewOf(canvas, facts, state) {
   return { scale, cx, cy, left: canvas.width / 2 - cx * scale, top: canvas.height / 2 - cy * scale };
 }
 
-/** The same as scale and shift to the coordinates of WebGL. */
+/** The same as scale and offset in WebGL coordinates. */
 export function clipOf(canvas, view) {
   const x = (2 * view.scale) / canvas.width;
   const y = (2 * view.scale) / canvas.height;
@@ -87,7 +87,7 @@ export function attachView(pane, app) {
     const share = state.get("zoom") / zoom;
     if (zoom === 1) state.set({ zoom, cx: -1, cy: -1 });
     else state.set({ zoom, cx: x + (view.cx - x) * share, cy: y + (view.cy - y) * share });
-  }, () => app.tellOfWheel());
+  }, () => app.showWheelHint());
   let drag = null;
   canvas.addEventListener("pointerdown", (event) => {
     drag = at(event);

@@ -1,10 +1,9 @@
-// Events drawn by the processor: for browsers without a graphics card, where this is many times faster than WebGL, which
-// the processor would have to imitate. Images have one pixel per pixel of the sensor, or of the canvas if that has fewer,
-// so that no event is lost.
+// Draw events with the processor, for browsers without a graphics card: much faster than WebGL in software. Images have the
+// resolution of the sensor, or that of the canvas if it is lower.
 
-import { blendPoints, clearNearest, paintCloud, plainPoints, scaledPoints, solidCloud, solidPoints } from "evcrisp/splats";
+import { blendPoints, clearNearest, paintCloud, plainPoints, scaledPoints, solidCloud, solidPoints } from "evcrisp/drawing/cpu_points";
 
-/** Of 256. */
+/** Opacity of an event, of 256. */
 const ALPHA_OF_DENSITY = 77;
 const ALPHA_OF_OLDEST = 13;
 
@@ -20,14 +19,14 @@ function colorsOf(look) {
   return (look.byLabel ? [look.noise, look.signal] : [look.off, look.on]).map(word);
 }
 
-/** How strongly an event covers what is below: at least, and more per microsecond. */
+/** Opacity of an event: value at time 0, and increase per microsecond. */
 function alphaOf(look) {
-  if (look.accumulation === "density") return { least: ALPHA_OF_DENSITY, slope: 0 };
-  const slope = (256 - ALPHA_OF_OLDEST) / look.length;
-  return { least: ALPHA_OF_OLDEST - slope * look.first, slope };
+  if (look.accumulation === "density") return { start: ALPHA_OF_DENSITY, slope: 0 };
+  const slope = (256 - ALPHA_OF_OLDEST) / look.duration;
+  return { start: ALPHA_OF_OLDEST - slope * look.first, slope };
 }
 
-/** What the loops need of a layer, and null for what they do not need. */
+/** Columns of a layer for the loops; null for unused ones. */
 function columnsOf({ pixels, dt, flags, shift_x: shiftX, shift_y: shiftY }, look) {
   const isAligned = Boolean(look.isAligned && shiftX);
   const byLabel = Boolean(look.byLabel && flags);
@@ -43,8 +42,8 @@ function columnsOf({ pixels, dt, flags, shift_x: shiftX, shift_y: shiftY }, look
   };
 }
 
-/** Arrays that are used again, frame after frame. */
-class Spare {
+/** Arrays that are reused from frame to frame. */
+class Buffers {
   constructor() {
     this.arrays = new Map();
   }
@@ -59,16 +58,16 @@ class Spare {
   }
 }
 
-export class Raster {
+export class CpuRenderer {
   constructor() {
     this.name = "processor";
-    this.spare = new Spare();
+    this.buffers = new Buffers();
     this.surfaces = new Map(); // target -> canvas and pixels
   }
 
   keepOnly() {}
 
-  /** Wait until everything is drawn, for measurements: browsers put it off. */
+  /** Wait until drawing is complete, for measurements: browsers defer it. */
   finish() {
     for (const target of this.surfaces.keys()) target.getContext("2d").getImageData(0, 0, 1, 1);
   }
@@ -82,7 +81,7 @@ export class Raster {
     }
   }
 
-  /** Pixels of a target, with a canvas as large to hold them. */
+  /** Image of a target, and a canvas of the same size. */
   surface(target, width, height) {
     let surface = this.surfaces.get(target);
     if (!surface || surface.image.width !== width || surface.image.height !== height) {
@@ -113,7 +112,7 @@ export class Raster {
   paintImage({ image, words }, layer, look, density) {
     const { width, height } = image;
     const n = layer.pixels.length;
-    const points = this.spare.take("points", Int32Array, n);
+    const points = this.buffers.take("points", Int32Array, n);
     const columns = columnsOf(layer, look);
     if (density === 1 && !columns.shiftX) plainPoints(points, columns, width);
     else scaledPoints(points, columns, look.size, width, height, density);
@@ -122,7 +121,7 @@ export class Raster {
   }
 
   cloud(context, target, layer, look) {
-    // On screens with several pixels per point of the page, the cloud has one for all of them.
+    // On high-density screens the cloud has one pixel per CSS pixel.
     const coarse = Math.max(1, Math.floor(devicePixelRatio || 1));
     const [width, height] = [target.width, target.height].map((side) => Math.ceil(side / coarse));
     const surface = this.surface(target, width, height);
@@ -137,7 +136,7 @@ export class Raster {
 
   paintCloud({ words }, layer, look, width, height) {
     if (layer && look.accumulation === "latest") {
-      const nearest = this.spare.take("nearest", Int32Array, width * height);
+      const nearest = this.buffers.take("nearest", Int32Array, width * height);
       clearNearest(nearest);
       paintCloud(nearest, columnsOf(layer, look), look, width, height, null);
       solidCloud(words, nearest, colorsOf(look), word(look.ground));

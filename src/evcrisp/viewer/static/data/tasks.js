@@ -1,9 +1,9 @@
-// Computations that the page wants: of each kind the latest wish counts.
+// Computations of the page: of each kind, only the latest request is computed.
 
-import { Recent } from "evcrisp/lru";
+import { LruCache } from "evcrisp/data/lru_cache";
 
-/** A slow computation that is not wanted any more is ended; a fast one may finish. */
-const PATIENCE_MS = 400;
+/** An outdated computation is cancelled after this time; a faster one finishes. */
+const CANCEL_AFTER_MS = 400;
 
 export class Task {
   constructor(source, { onResult, onError, onChange }) {
@@ -11,15 +11,15 @@ export class Task {
     this.running = null;
     this.next = null;
     this.share = null;
-    this.cache = new Recent(24);
+    this.cache = new LruCache(24);
   }
 
   get isBusy() {
     return this.running !== null;
   }
 
-  /** Compute this, unless it is known or on its way. */
-  want(request) {
+  /** Compute a request, unless its result is cached or it is running. */
+  request(request) {
     const key = JSON.stringify(request);
     const known = this.cache.get(key);
     if (known) {
@@ -33,7 +33,7 @@ export class Task {
     }
     this.next = request;
     if (!this.running) this.run();
-    else if (performance.now() - this.running.since > PATIENCE_MS) this.running.abort.abort();
+    else if (performance.now() - this.running.since > CANCEL_AFTER_MS) this.running.abort.abort();
   }
 
   cancel() {
@@ -41,7 +41,7 @@ export class Task {
     this.running?.abort.abort();
   }
 
-  /** Forget everything: the recording has grown. */
+  /** Drop all results, because the recording has grown. */
   reset() {
     this.cache.clear();
     this.cancel();
@@ -66,6 +66,6 @@ export class Task {
     }
     this.running = null;
     this.onChange();
-    if (this.next) this.want(this.next);
+    if (this.next) this.request(this.next);
   }
 }

@@ -1,14 +1,13 @@
-// The loops over events of the drawing processor. Each event becomes a number first, its pixel and its kind (0 or 1, which has
-// a color), and then that pixel is colored. Plain loops over whole numbers, in arrays that always have the same types, are
-// what is fast; numbers that a loop uses are not taken from lists (`const [a, b] =`), which would keep them boxed; colors are
-// chosen without a branch, since processors cannot foresee the polarity of an event.
+// Loops over events for the CPU renderer. Each event is first encoded as one number, its pixel and its kind (0 or 1, which
+// selects the color); then the pixel is colored. For speed: integer arithmetic in typed arrays, no destructuring of numbers
+// (`const [a, b] =` keeps them boxed), and no branch on the kind, which the processor mispredicts.
 
-/** Depths are whole numbers of this fraction, so that a depth and a kind fit into one number. */
+/** Depths are stored in units of 1 / DEPTHS, so that depth and kind fit into 31 bits. */
 const DEPTHS = 2 ** 25;
 const [NEAR, FAR] = [0.05, 31];
 const EMPTY = 0x7fffffff;
 
-/** Of each event 2 * pixel + kind, or -1 if it is not to be seen, where the image is as large as the sensor. */
+/** Encode each event as 2 * pixel + kind, or -1 if hidden, for an image with the resolution of the sensor. */
 export function plainPoints(points, { pixels, flags, byLabel, hidden }, width) {
   const n = pixels.length;
   for (let k = 0; k < n; k++) {
@@ -20,9 +19,9 @@ export function plainPoints(points, { pixels, flags, byLabel, hidden }, width) {
   }
 }
 
-/** The same for an image that has `density` pixels per px of the sensor, and of events that may be moved. */
+/** The same for an image with `density` pixels per px of the sensor, and for shifted events. */
 export function scaledPoints(points, { pixels, flags, byLabel, hidden, shiftX, shiftY }, size, width, height, density) {
-  // Columns and rows as whole numbers of a fraction so small that three sensors beside each other just fit into 31 bits.
+  // Fixed-point columns and rows: three sensor sides, the range of shifted events, must fit into 31 bits.
   const bits = Math.floor(31 - Math.log2(3 * Math.max(size[0], size[1])));
   const step = Math.round(density * 2 ** bits);
   const perShiftX = (size[0] * density * 2 ** bits) / 32767.5;
@@ -48,7 +47,7 @@ export function scaledPoints(points, { pixels, flags, byLabel, hidden, shiftX, s
   }
 }
 
-/** Color the pixels; the latest event stays. */
+/** Color the pixels; the latest event wins. */
 export function solidPoints(words, points, n, [first, second]) {
   const change = first ^ second;
   for (let k = 0; k < n; k++) {
@@ -57,55 +56,55 @@ export function solidPoints(words, points, n, [first, second]) {
   }
 }
 
-/** A pixel with a color mixed in; `alpha` is 0 to 256. Two of the four bytes are mixed at once, so that their products stay apart. */
-function mixed(word, color, alpha) {
+/** Blend a color into a pixel; `alpha` is 0 to 256. Two of the four bytes are blended at once, without overlap of their products. */
+function blend(word, color, alpha) {
   const rest = 256 - alpha;
   const even = Math.imul(word & 0xff00ff, rest) + Math.imul(color & 0xff00ff, alpha) + 0x800080;
   const odd = Math.imul((word >>> 8) & 0xff00ff, rest) + Math.imul((color >>> 8) & 0xff00ff, alpha) + 0x800080;
   return ((even >>> 8) & 0xff00ff) | (odd & 0xff00ff00);
 }
 
-/** Mix the events' colors into the pixels. */
-export function blendPoints(words, points, n, dt, [first, second], { least, slope }) {
+/** Blend the colors of the events into the pixels. */
+export function blendPoints(words, points, n, dt, [first, second], { start, slope }) {
   const change = first ^ second;
   for (let k = 0; k < n; k++) {
     const point = points[k];
     if (point < 0) continue;
     const place = point >> 1;
-    words[place] = mixed(words[place], first ^ (change & -(point & 1)), (least + slope * dt[k]) | 0);
+    words[place] = blend(words[place], first ^ (change & -(point & 1)), (start + slope * dt[k]) | 0);
   }
 }
 
-/** What columns, rows and time of an event, and 1, add to x * depth, y * depth (px of the canvas) and depth. */
-function linesOf({ camera: m, size, first, length }, width, height) {
+/** Coefficients of column, row, time and 1 in x * depth, y * depth (px of the canvas) and depth. */
+function projectionOf({ camera: m, size, first, duration }, width, height) {
   const side = Math.max(...size);
   const [midX, midY] = size.map((value) => (0.5 - value / 2) / side);
   const [x, y, depth] = [0, 1, 3].map((row) => {
     const [ofTime, ofRow, ofColumn, one] = [m[row], m[4 + row], m[8 + row], m[12 + row]];
-    const rest = one - (0.8 + (1.6 * first) / length) * ofTime + ofColumn * midX - ofRow * midY;
-    return [ofColumn / side, -ofRow / side, (1.6 * ofTime) / length, rest];
+    const rest = one - (0.8 + (1.6 * first) / duration) * ofTime + ofColumn * midX - ofRow * midY;
+    return [ofColumn / side, -ofRow / side, (1.6 * ofTime) / duration, rest];
   });
   const [halfX, halfY] = [width / 2, height / 2];
   return [depth.map((value, k) => halfX * (value + x[k])), depth.map((value, k) => halfY * (value - y[k])), depth].map((line) => Float64Array.from(line));
 }
 
-/** Mix a color into a pixel, or keep what is nearest there: 2 * depth + kind. */
-function put(target, place, isMixed, color, alpha, near) {
-  if (isMixed) target[place] = mixed(target[place], color, alpha);
+/** Blend a color into a pixel, or keep the nearest 2 * depth + kind. */
+function put(target, place, isBlended, color, alpha, near) {
+  if (isBlended) target[place] = blend(target[place], color, alpha);
   else if (near < target[place]) target[place] = near;
 }
 
-/** Draw a cloud: with `mixing` its colors, on pixels; with null what is nearest, on numbers that `clearNearest` has set. */
-export function paintCloud(target, { pixels, flags, byLabel, hidden, dt, shiftX, shiftY }, look, width, height, mixing) {
-  const [x, y, w] = linesOf(look, width, height);
+/** Draw a cloud: with `blending`, its colors into pixels; with null, the nearest event into an array of `clearNearest`. */
+export function paintCloud(target, { pixels, flags, byLabel, hidden, dt, shiftX, shiftY }, look, width, height, blending) {
+  const [x, y, w] = projectionOf(look, width, height);
   const sideX = +look.size[0];
   const sideY = +look.size[1];
   const size = +look.point;
-  const isMixed = mixing !== null;
-  const first = mixing ? mixing.first | 0 : 0;
-  const change = mixing ? mixing.first ^ mixing.second : 0;
-  const least = mixing ? +mixing.least : 0;
-  const slope = mixing ? +mixing.slope : 0;
+  const isBlended = blending !== null;
+  const first = blending ? blending.first | 0 : 0;
+  const change = blending ? blending.first ^ blending.second : 0;
+  const start = blending ? +blending.start : 0;
+  const slope = blending ? +blending.slope : 0;
   const n = pixels.length;
   for (let k = 0; k < n; k++) {
     const pixel = pixels[k] | 0;
@@ -123,25 +122,25 @@ export function paintCloud(target, { pixels, flags, byLabel, hidden, dt, shiftX,
     if (!(depth > NEAR && depth < FAR)) continue;
     const inverse = 1 / depth;
     const side = Math.max(1, (size * inverse + 0.5) | 0);
-    // `| 0` cuts towards zero; adding much before, and taking it off after, rounds down below zero, too.
+    // `| 0` truncates toward zero; the offset of 1024 makes it round down for negative numbers too.
     const left = ((inverse * (x[0] * column + x[1] * row + x[2] * t + x[3]) - 0.5 * side + 1024.5) | 0) - 1024;
     const top = ((inverse * (y[0] * column + y[1] * row + y[2] * t + y[3]) - 0.5 * side + 1024.5) | 0) - 1024;
     const near = ((depth * DEPTHS) << 1) | kind;
-    const color = isMixed ? first ^ (change & -kind) : 0;
-    const alpha = isMixed ? (least + slope * t) | 0 : 0;
+    const color = isBlended ? first ^ (change & -kind) : 0;
+    const alpha = isBlended ? (start + slope * t) | 0 : 0;
     if (side === 1) {
-      if (left >>> 0 < width && top >>> 0 < height) put(target, Math.imul(top, width) + left, isMixed, color, alpha, near);
+      if (left >>> 0 < width && top >>> 0 < height) put(target, Math.imul(top, width) + left, isBlended, color, alpha, near);
       continue;
     }
     const right = Math.min(width, left + side);
     const bottom = Math.min(height, top + side);
     for (let v = Math.max(0, top); v < bottom; v++) {
-      for (let place = v * width + Math.max(0, left); place < v * width + right; place++) put(target, place, isMixed, color, alpha, near);
+      for (let place = v * width + Math.max(0, left); place < v * width + right; place++) put(target, place, isBlended, color, alpha, near);
     }
   }
 }
 
-/** Color the pixels by what is nearest there. */
+/** Color the pixels by their nearest events. */
 export function solidCloud(words, nearest, [first, second], ground) {
   const whole = first ^ ground;
   const change = first ^ second;
@@ -152,7 +151,7 @@ export function solidCloud(words, nearest, [first, second], ground) {
   }
 }
 
-/** Forget what was nearest. */
+/** Reset the nearest events. */
 export function clearNearest(nearest) {
   nearest.fill(EMPTY);
 }

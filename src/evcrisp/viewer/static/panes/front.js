@@ -1,7 +1,7 @@
-// The Pareto front: points to click, the one that the regret selects marked.
+// The Pareto front: points to click, with the regret solution marked.
 
-import { ink } from "evcrisp/colors";
-import { number, percent } from "evcrisp/words";
+import { styleColor } from "evcrisp/drawing/colors";
+import { formatMotion, formatNumber, formatPercent } from "evcrisp/formatting";
 
 const PAD = { left: 58, right: 16, top: 14, bottom: 34 };
 
@@ -34,17 +34,16 @@ export class Front {
 
   describe(index) {
     const { data } = this;
-    const theta = data.names.map((name, k) => `${name} ${number(data.thetas[index][k])} ${data.units[k]}`);
-    const kept = data.n_events ? percent(data.n_signal[index] / data.n_events) : "0 %";
+    const kept = data.n_events ? formatPercent(data.n_signal[index] / data.n_events) : "0 %";
     return [
-      index === data.regret_index ? "The regret's choice" : `Point ${index + 1} of ${data.thetas.length}`,
-      theta.join(", "),
-      `weight of denoising λ ${number(data.lam[index])}; keeps ${kept}`,
-      `f_EA ${number(data.f_ea[index])}, f_ED ${number(data.f_ed[index])}`,
+      index === data.regret_index ? "Regret solution" : `Point ${index + 1} of ${data.thetas.length}`,
+      formatMotion({ ...data, theta: data.thetas[index] }),
+      `weight of denoising λ ${formatNumber(data.lam[index])}; keeps ${kept}`,
+      `f_EA ${formatNumber(data.f_ea[index])}, f_ED ${formatNumber(data.f_ed[index])}`,
     ].join("\n");
   }
 
-  /** Places of the points on the canvas, CSS px. */
+  /** Positions of the points on the canvas, CSS px. */
   places() {
     const { data } = this;
     const { clientWidth, clientHeight } = this.pane.canvas;
@@ -77,7 +76,7 @@ export class Front {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
     if (!this.data) return;
-    const [quiet, accent, panel] = ["quiet", "accent", "panel"].map((name) => ink(name, theme));
+    const [quiet, accent, panel] = ["quiet", "accent", "panel"].map((name) => styleColor(name, theme));
     this.drawAxes(context, quiet);
     const places = this.places();
     context.strokeStyle = quiet;
@@ -113,11 +112,11 @@ export class Front {
     context.textAlign = "center";
     context.fillText("cost of alignment, smaller is sharper", (left + right) / 2, height - 6);
     context.textAlign = "left";
-    context.fillText(number(Math.min(...ea)), left, bottom + 14);
+    context.fillText(formatNumber(Math.min(...ea)), left, bottom + 14);
     context.textAlign = "right";
-    context.fillText(number(Math.max(...ea)), right + 8, bottom + 14);
-    context.fillText(number(Math.max(...ed)), left - 5, PAD.top + 6);
-    context.fillText(number(Math.min(...ed)), left - 5, bottom);
+    context.fillText(formatNumber(Math.max(...ea)), right + 8, bottom + 14);
+    context.fillText(formatNumber(Math.max(...ed)), left - 5, PAD.top + 6);
+    context.fillText(formatNumber(Math.min(...ed)), left - 5, bottom);
     context.save();
     context.translate(12, (PAD.top + bottom) / 2);
     context.rotate(-Math.PI / 2);

@@ -9,7 +9,7 @@ const PALETTES = {
     light: { ground: "#808080", on: "#ffffff", off: "#000000", signal: "#ffffff", noise: "#d0006f" },
     dark: { ground: "#808080", on: "#ffffff", off: "#000000", signal: "#ffffff", noise: "#d0006f" },
   },
-  // Okabe and Ito: told apart with every kind of color vision.
+  // Colors of Okabe and Ito, which are distinct with every kind of color vision.
   safe: {
     light: { ground: "#ffffff", on: "#d55e00", off: "#0072b2", signal: "#0072b2", noise: "#e69f00" },
     dark: { ground: "#0b0e13", on: "#e69f00", off: "#56b4e9", signal: "#56b4e9", noise: "#e69f00" },
@@ -37,18 +37,18 @@ export function rgb(hex) {
   return [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255);
 }
 
-const inks = new Map();
+const styleColors = new Map();
 
-/** A color of the style sheet. Asking the browser costs a layout, so each is asked for once. */
-export function ink(name, theme) {
+/** A color of the style sheet, cached because a read from the browser costs a layout. */
+export function styleColor(name, theme) {
   const key = `${name} ${theme}`;
-  if (!inks.has(key)) inks.set(key, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
-  return inks.get(key);
+  if (!styleColors.has(key)) styleColors.set(key, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  return styleColors.get(key);
 }
 
 const ramps = {};
 
-/** 256 colors as bytes r, g, b, a. */
+/** Color map of 256 colors as bytes r, g, b, a. */
 export function ramp(theme) {
   if (ramps[theme]) return ramps[theme];
   const stops = RAMPS[theme].map(rgb);

@@ -1,12 +1,12 @@
-// Maps of one byte per pixel, colored, with a scale.
+// Draw maps of one byte per pixel in color, with a color bar.
 
-import { ramp } from "evcrisp/colors";
-import { viewOf } from "evcrisp/panes";
+import { ramp } from "evcrisp/drawing/colors";
+import { viewOf } from "evcrisp/panes/pane";
 
-const scratch = document.createElement("canvas");
-const bars = new Map(); // colors -> a canvas that shows all of them, from left to right
+const buffer = document.createElement("canvas");
+const bars = new Map(); // color map -> canvas with its colors from left to right
 
-/** Draw a map (null for none) on a canvas that shows the sensor. */
+/** Draw a map, or only the background for null. */
 export function drawMap(canvas, map, facts, state, theme, scale) {
   const context = canvas.getContext("2d");
   const colors = ramp(theme);
@@ -14,17 +14,17 @@ export function drawMap(canvas, map, facts, state, theme, scale) {
   context.fillStyle = `rgb(${colors[0]}, ${colors[1]}, ${colors[2]})`;
   context.fillRect(0, 0, canvas.width, canvas.height);
   if (!map) return;
-  if (scratch.width !== facts.width) scratch.width = facts.width;
-  if (scratch.height !== facts.height) scratch.height = facts.height;
+  if (buffer.width !== facts.width) buffer.width = facts.width;
+  if (buffer.height !== facts.height) buffer.height = facts.height;
   const image = new ImageData(facts.width, facts.height);
   const words = new Uint32Array(image.data.buffer);
   const table = new Uint32Array(colors.buffer);
   for (let k = 0; k < map.length; k++) words[k] = table[map[k]];
-  scratch.getContext("2d").putImageData(image, 0, 0);
+  buffer.getContext("2d").putImageData(image, 0, 0);
   const view = viewOf(canvas, facts, state);
   context.imageSmoothingEnabled = view.scale < 1;
-  context.drawImage(scratch, view.left, view.top, facts.width * view.scale, facts.height * view.scale);
-  drawScale(context, canvas, colors, theme, scale);
+  context.drawImage(buffer, view.left, view.top, facts.width * view.scale, facts.height * view.scale);
+  drawColorBar(context, canvas, colors, theme, scale);
 }
 
 function barOf(colors) {
@@ -35,7 +35,7 @@ function barOf(colors) {
   return bar;
 }
 
-function drawScale(context, canvas, colors, theme, { low, high }) {
+function drawColorBar(context, canvas, colors, theme, { low, high }) {
   const ratio = devicePixelRatio || 1;
   const width = 120 * ratio;
   const height = 8 * ratio;

@@ -1,7 +1,7 @@
-// Form fields that show the state and change it.
+// Form fields that show and change the state.
 
-import { palette } from "evcrisp/colors";
-import { hasAddress } from "evcrisp/state";
+import { palette } from "evcrisp/drawing/colors";
+import { hasAddress } from "evcrisp/controls/state";
 
 export const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
@@ -18,7 +18,7 @@ export function attachControls(app) {
   const { methods, motions, filters } = settings.choices;
   fill(byId("method"), methods.map((name) => [name, name]));
   fill(byId("motion"), motions.map((name) => [name, name]));
-  fill(byId("filter"), [["", "nothing"], ...filters.map((name) => [name, name])]);
+  fill(byId("filter"), [["", "none"], ...filters.map((name) => [name, name])]);
   fill(byId("speed"), SPEEDS.map((speed) => [String(speed), `${speed} ×`]));
   for (const id of SELECTS) {
     byId(id).addEventListener("change", (event) => {
@@ -46,15 +46,15 @@ export function attachControls(app) {
   }
 }
 
-/** Let the fields show the state. */
+/** Show the state in the fields. */
 export function showControls(app, theme) {
   const { state, facts } = app;
   for (const id of SELECTS) {
     if (byId(id).value !== String(state.get(id))) byId(id).value = String(state.get(id));
   }
   const field = byId("window");
-  const length = String(Number((state.get("window") / 1000).toPrecision(6)));
-  if (document.activeElement !== field && field.value !== length) field.value = length;
+  const duration = String(Number((state.get("window") / 1000).toPrecision(6)));
+  if (document.activeElement !== field && field.value !== duration) field.value = duration;
   const scrubber = byId("scrubber");
   const last = String(Math.max(0, facts.duration_us - state.get("window")));
   if (scrubber.max !== last) scrubber.max = last;

@@ -1,4 +1,4 @@
-// Keyboard shortcuts, and the list of them in the help.
+// Keyboard shortcuts, and their list in the help.
 
 export function attachKeys(app) {
   const { state } = app;
@@ -10,7 +10,7 @@ export function attachKeys(app) {
   const panes = ["raw", "aligned", "denoised", "contrast", "confidence", "cloud", "front", "compare"];
   const actions = [
     ["Space", "play or pause", [" "], () => app.play(!app.isPlaying)],
-    ["← →", "one window back or on; with Shift, ten", ["ArrowLeft", "ArrowRight"], (event) => app.step((event.key === "ArrowLeft" ? -1 : 1) * (event.shiftKey ? 10 : 1))],
+    ["← →", "previous or next window; with Shift, ten windows", ["ArrowLeft", "ArrowRight"], (event) => app.step((event.key === "ArrowLeft" ? -1 : 1) * (event.shiftKey ? 10 : 1))],
     ["Home End", "start or end of the recording", ["Home", "End"], (event) => app.goTo(event.key === "Home" ? 0 : app.facts.duration_us)],
     ["[ ]", "shorter or longer window", ["[", "]"], (event) => app.resize(event.key === "[" ? 1 / 1.5 : 1.5)],
     ["- +", "slower or faster", ["-", "+", "="], (event) => app.changeSpeed(event.key === "-" ? -1 : 1)],
@@ -19,12 +19,12 @@ export function attachKeys(app) {
     ["A", "accumulation", ["a"], () => cycle("accumulation")],
     ["C", "colors", ["c"], () => cycle("colors")],
     ["V", "contrast map: not aligned, aligned, kept", ["v"], () => cycle("map")],
-    ["F", "trace the Pareto front, or not", ["f"], () => state.set({ front: !state.get("front") })],
+    ["F", "Pareto front on or off", ["f"], () => state.set({ front: !state.get("front") })],
     [", .", "previous or next point of the front", [",", "."], (event) => app.stepPoint(event.key === "," ? -1 : 1)],
-    ["1 … 8", "make a pane large", ["1", "2", "3", "4", "5", "6", "7", "8"], (event) => app.enlarge(panes[Number(event.key) - 1])],
+    ["1 … 8", "enlarge a pane", ["1", "2", "3", "4", "5", "6", "7", "8"], (event) => app.enlarge(panes[Number(event.key) - 1])],
     ["0", "show the whole sensor", ["0"], () => state.set({ zoom: 1, cx: -1, cy: -1 })],
     ["T", "light or dark", ["t"], () => app.switchTheme()],
-    ["Esc", "cancel; close a large pane; back to the method", ["Escape"], () => app.escape()],
+    ["Esc", "cancel; close a large pane; deselect the point of the front", ["Escape"], () => app.escape()],
     ["?", "this help", ["?"], () => app.help()],
   ];
   const list = document.getElementById("keys");

@@ -1,12 +1,12 @@
-// What stands on each pane, from the state and the data at hand.
+// Draw the contents of the panes from state and data.
 
-import { ink, palette, rgb } from "evcrisp/colors";
-import { cameraOf, drawBox } from "evcrisp/cloud";
-import { drawMap } from "evcrisp/images";
-import { clipOf, frameSensor, viewOf } from "evcrisp/panes";
-import { count, motion, number, percent } from "evcrisp/words";
+import { palette, rgb, styleColor } from "evcrisp/drawing/colors";
+import { cameraOf, drawBox } from "evcrisp/drawing/cloud";
+import { drawMap } from "evcrisp/drawing/maps";
+import { clipOf, frameSensor, viewOf } from "evcrisp/panes/pane";
+import { formatCount, formatMotion, formatNumber, formatPercent } from "evcrisp/formatting";
 
-/** Colors and ways of drawing that all panes share. */
+/** Drawing options of all panes. */
 function lookOf(app, theme) {
   const colors = palette(app.state.get("colors"), theme);
   const look = { size: [app.facts.width, app.facts.height], accumulation: app.state.get("accumulation"), show: "all" };
@@ -14,7 +14,7 @@ function lookOf(app, theme) {
   return look;
 }
 
-/** What all images depend on. */
+/** State on which all images depend. */
 function common(app, theme) {
   const { state } = app;
   return [theme, ...["colors", "accumulation", "zoom", "cx", "cy"].map((name) => state.get(name))];
@@ -43,11 +43,11 @@ function imageJob(app, name, layer, look, shared, changes) {
   const target = pane.canvas;
   const view = viewOf(target, app.facts, app.state);
   const point = Math.max(1, Math.ceil(view.scale - 1e-6));
-  const length = layer?.length_us ?? 1;
+  const duration = layer?.duration_us ?? 1;
   return {
     target,
     layer,
-    look: { ...look, ...changes, first: layer?.dt_first ?? 0, length, point, frame: view, view: clipOf(target, view) },
+    look: { ...look, ...changes, first: layer?.dt_first ?? 0, duration, point, frame: view, view: clipOf(target, view) },
     finish: () => frameSensor(target, app.facts, view, "#8884"),
   };
 }
@@ -61,8 +61,8 @@ function cloudJob(app, look, shared) {
   if (!pane.isOutdated(layer, kind, ...shared, ...turned)) return null;
   const target = pane.canvas;
   const camera = cameraOf(target, state);
-  const length = layer?.length_us ?? state.get("window");
-  const line = state.get("colors") === "white-black" ? "#111111" : ink("quiet", app.theme);
+  const duration = layer?.duration_us ?? state.get("window");
+  const line = state.get("colors") === "white-black" ? "#111111" : styleColor("quiet", app.theme);
   return {
     target,
     layer,
@@ -70,13 +70,13 @@ function cloudJob(app, look, shared) {
       ...look,
       camera,
       first: layer?.dt_first ?? 0,
-      length,
+      duration,
       byLabel: kind === "labels",
       isAligned: kind === "aligned",
       show: kind === "raw" ? "all" : state.get("show"),
       point: 2.4 * (devicePixelRatio || 1) * Math.max(1, target.height / 400),
     },
-    finish: () => drawBox(target, camera, app.facts, length, line, palette(state.get("colors"), app.theme).ground),
+    finish: () => drawBox(target, camera, app.facts, duration, line, palette(state.get("colors"), app.theme).ground),
   };
 }
 
@@ -84,7 +84,7 @@ function paintMaps(app, theme, shared) {
   const { panes, shown, state, facts } = app;
   const { result } = shown;
   if (panes.contrast.isOutdated(result, state.get("map"), ...shared)) {
-    const high = result ? `${number(result.map_top)} events/px` : "";
+    const high = result ? `${formatNumber(result.map_top)} events/px` : "";
     drawMap(panes.contrast.canvas, result?.[`map_${state.get("map")}`], facts, state, theme, { low: "0", high });
   }
   if (panes.confidence.isOutdated(result, ...shared)) {
@@ -92,37 +92,37 @@ function paintMaps(app, theme, shared) {
   }
 }
 
-function rightness(result) {
+function accuracy(result) {
   const parts = [];
-  if (result.sensitivity !== undefined) parts.push(`${percent(result.sensitivity)} of the true signal kept`);
-  if (result.specificity !== undefined) parts.push(`${percent(result.specificity)} of the true noise removed`);
+  if (result.sensitivity !== undefined) parts.push(`${formatPercent(result.sensitivity)} of the true signal kept`);
+  if (result.specificity !== undefined) parts.push(`${formatPercent(result.specificity)} of the true noise removed`);
   return parts.length ? `; ${parts.join(", ")}` : "";
 }
 
-function kept(result) {
+function describeLabels(result) {
   if (!result.n_events) return "no events";
-  return `keeps ${count(result.n_signal)} of ${count(result.n_events)}, ${percent(result.n_signal / result.n_events)}${rightness(result)}`;
+  return `keeps ${formatCount(result.n_signal)} of ${formatCount(result.n_events)}, ${formatPercent(result.n_signal / result.n_events)}${accuracy(result)}`;
 }
 
-/** The line beside each title. */
+/** Write the line beside each title. */
 export function paintInfo(app) {
   const { panes, shown, state } = app;
   const { events, result, compare } = shown;
   if (events) {
-    const some = events.stride > 1 ? `, 1 of ${events.stride} drawn` : "";
-    panes.raw.info(`${count(events.n_events)} events${some}`);
+    const some = events.step > 1 ? `, 1 of ${events.step} drawn` : "";
+    panes.raw.info(`${formatCount(events.n_events)} events${some}`);
   }
-  const isStale = (layer) => Boolean(layer && events && (layer.start_us !== events.start_us || layer.length_us !== events.length_us));
-  for (const name of ["aligned", "denoised", "contrast", "confidence"]) panes[name].stale(isStale(result) && !app.isPlaying);
-  panes.compare.stale(isStale(compare) && !app.isPlaying);
+  const isStale = (layer) => Boolean(layer && events && (layer.start_us !== events.start_us || layer.duration_us !== events.duration_us));
+  for (const name of ["aligned", "denoised", "contrast", "confidence"]) panes[name].setStale(isStale(result) && !app.isPlaying);
+  panes.compare.setStale(isStale(compare) && !app.isPlaying);
   if (result) {
-    panes.aligned.info(result.is_good ? motion(result) : `no motion: ${result.status}`);
-    panes.denoised.info(kept(result));
+    panes.aligned.info(result.is_good ? formatMotion(result) : `no motion: ${result.status}`);
+    panes.denoised.info(describeLabels(result));
     const { before, [state.get("map")]: now } = result.variance;
-    const gain = before > 0 && state.get("map") !== "before" ? `, ${number(now / before)} × not aligned` : "";
-    panes.contrast.info(`variance ${number(now)}${gain}`);
-    panes.confidence.info(result.w_from === "events" ? "mean of the events" : "");
+    const gain = before > 0 && state.get("map") !== "before" ? `, ${formatNumber(now / before)} × not aligned` : "";
+    panes.contrast.info(`variance ${formatNumber(now)}${gain}`);
+    panes.confidence.info(result.w_from === "events" ? "mean of events" : "");
   }
   panes.compare.title.textContent = state.get("filter") || "Compared";
-  if (compare) panes.compare.info(kept(compare));
+  if (compare) panes.compare.info(describeLabels(compare));
 }

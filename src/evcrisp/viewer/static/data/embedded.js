@@ -1,6 +1,6 @@
-// Data that the page holds: some windows, everything computed.
+// Data of an exported page: some windows with all results.
 
-import { readBundle } from "evcrisp/bundle";
+import { readBundle } from "evcrisp/data/bundle";
 
 function nearest(numbers, wanted) {
   return numbers.reduce((best, number) => (Math.abs(number - wanted) < Math.abs(best - wanted) ? number : best));
@@ -12,21 +12,21 @@ export class EmbeddedSource {
     this.isLive = false;
   }
 
-  /** Lengths of the windows that are there, us. */
-  get lengths() {
-    return [...new Set(this.settings.windows.map((entry) => entry.length_us))];
+  /** Available window durations, us. */
+  get durations() {
+    return [...new Set(this.settings.windows.map((entry) => entry.duration_us))];
   }
 
-  snapLength(length) {
-    return nearest(this.lengths, length);
+  snapDuration(duration) {
+    return nearest(this.durations, duration);
   }
 
-  /** Start of the window that is there and nearest. */
+  /** Start of the nearest available window. */
   snap(t) {
     return nearest(this.settings.windows.map((entry) => entry.start_us), t);
   }
 
-  /** Start of the next window, or of the one before. */
+  /** Start of the window `step` windows later. */
   neighbor(t, step) {
     const starts = this.settings.windows.map((entry) => entry.start_us);
     const index = starts.indexOf(this.snap(t)) + step;
@@ -49,7 +49,7 @@ export class EmbeddedSource {
   async read(start, name) {
     const entry = this.settings.windows.find((window) => window.start_us === start);
     const blob = document.getElementById(entry?.[name] ?? "");
-    if (!blob) throw new Error("This page does not hold that. Open the recording with `evcrisp view`.");
+    if (!blob) throw new Error("This page does not contain that result. Open the recording with `evcrisp view`.");
     const packed = Uint8Array.from(atob(blob.textContent), (character) => character.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     return readBundle(await new Response(stream).arrayBuffer());

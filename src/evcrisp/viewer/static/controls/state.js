@@ -1,4 +1,4 @@
-// What is shown, as plain values that fit into the address: a copied link shows the same view.
+// State of the view as plain values in the address, so that a copied link shows the same view.
 
 const KINDS = {
   t: "number", // start of the window, us since the first event
@@ -18,12 +18,12 @@ const KINDS = {
   speed: "number", // seconds of the recording per second
   large: "text", // pane that fills the page
   zoom: "number",
-  cx: "number", // middle of the images, px of the sensor; -1 for the sensor's
+  cx: "number", // center of the images, px of the sensor; -1 for the center of the sensor
   cy: "number",
   yaw: "number",
   pitch: "number",
   distance: "number",
-  draw: "text", // "webgl", "processor", or "" for the faster one
+  draw: "text", // "webgl", "processor", or "" for the faster renderer
 };
 
 const DEFAULTS = {
@@ -52,7 +52,7 @@ const DEFAULTS = {
   draw: "",
 };
 
-/** Numbers beyond these are cut. */
+/** Numbers are clamped to these ranges. */
 const RANGES = {
   window: [10, 1e7],
   points: [3, 41],
@@ -63,38 +63,38 @@ const RANGES = {
 
 const WHOLE = ["t", "window", "points", "point"];
 
-/** Words that each name may have, where they are known. */
-function knownWords({ methods, motions, filters }) {
-  const words = { method: methods, motion: motions, filter: ["", ...filters], theme: ["", "light", "dark"] };
+/** Allowed texts of each name, if limited. */
+function allowedTexts({ methods, motions, filters }) {
+  const texts = { method: methods, motion: motions, filter: ["", ...filters], theme: ["", "light", "dark"] };
   for (const id of ["accumulation", "colors", "show", "map", "cloud"]) {
-    words[id] = [...document.getElementById(id).options].map((option) => option.value);
+    texts[id] = [...document.getElementById(id).options].map((option) => option.value);
   }
-  return words;
+  return texts;
 }
 
-/** Whether the page has an address that can hold the view; within a report it has none. */
+/** Whether the address can hold the state; inside a report it cannot. */
 export const hasAddress = !["about:", "blob:", "data:"].includes(location.protocol);
 
 export class State {
   constructor(start, choices) {
     this.start = { ...DEFAULTS, ...start };
-    this.words = knownWords(choices);
+    this.texts = allowedTexts(choices);
     this.values = this.read();
     this.listeners = [];
     this.timer = 0;
     addEventListener("hashchange", () => this.set(this.read()));
   }
 
-  /** What the address says; what cannot be is left as at the start. */
+  /** State in the address; invalid values are replaced by the initial ones. */
   read() {
-    return { ...this.start, ...parse(location.hash, this.words) };
+    return { ...this.start, ...parse(location.hash, this.texts) };
   }
 
   get(name) {
     return this.values[name];
   }
 
-  /** Set values and tell which have changed. */
+  /** Set values, and call the listeners with the names that have changed. */
   set(changes) {
     const changed = Object.keys(changes).filter((name) => changes[name] !== this.values[name]);
     if (!changed.length) return;
@@ -108,7 +108,7 @@ export class State {
     this.listeners.push(listener);
   }
 
-  /** The part of the address after #: what differs from the start. */
+  /** Part of the address after #: values that differ from the initial ones. */
   hash() {
     const parts = [];
     for (const [name, value] of Object.entries(this.values)) {
@@ -120,7 +120,7 @@ export class State {
   }
 }
 
-function parse(hash, words) {
+function parse(hash, texts) {
   const values = {};
   for (const [name, text] of new URLSearchParams(hash.slice(1))) {
     if (KINDS[name] === "number" && Number.isFinite(Number(text))) {
@@ -129,7 +129,7 @@ function parse(hash, words) {
       values[name] = Math.min(high, Math.max(low, number));
     }
     if (KINDS[name] === "flag") values[name] = text === "true";
-    if (KINDS[name] === "text" && (words[name]?.includes(text) ?? true)) values[name] = text;
+    if (KINDS[name] === "text" && (texts[name]?.includes(text) ?? true)) values[name] = text;
   }
   return values;
 }
