@@ -9,7 +9,7 @@ import argparse
 
 import numpy as np
 from benchmarks.measure import edge_events, interleaved, rates, report
-from tests.oracles import evflow as reference_evflow
+from tests.oracles.filters import evflow as reference_evflow
 
 from evcrisp import read
 from evcrisp.filters import Labels

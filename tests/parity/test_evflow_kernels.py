@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 import pytest
-from tests.oracles import evflow as reference_evflow
+from tests.oracles.filters import evflow as reference_evflow
 
 from evcrisp import Events
 from evcrisp.filters import Labels, denoise

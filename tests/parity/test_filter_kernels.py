@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.oracles import filters as reference
+from tests.oracles.filters import recent_neighbors as reference
 
 from evcrisp import Events
 from evcrisp.filters import (

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.oracles import edncnn as reference_patches
-from tests.oracles import mlpf as reference_mlpf
+from tests.oracles.filters import edncnn as reference_patches
+from tests.oracles.filters import mlpf as reference_mlpf
 
 from evcrisp.filters.learned.encoding import NEVER_US
 from evcrisp.kernels.filters import edncnn as patches

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.oracles import research_filters as reference_research
+from tests.oracles.filters import red as reference_research
 
 from evcrisp.filters import denoise
 from evcrisp.filters.density.red_factors import blur_factors, periods_remembered, time_factors

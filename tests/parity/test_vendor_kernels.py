@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.oracles import vendor_filters as reference_vendor
+from tests.oracles.filters import bursts as reference_vendor
 
 from evcrisp.filters import denoise
 from evcrisp.filters.density.hashheat import HashHeat

@@ -20,7 +20,7 @@ from evcrisp.filters.learned.encoding import (
     MLPF_RADIUS,
     PATCH_RADIUS,
 )
-from evcrisp.training.torch_import import import_torch
+from evcrisp.filters.learned.torch_import import import_torch
 
 if TYPE_CHECKING:
     import torch

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evcrisp.filters.learned import edncnn_network as _edncnn_network
 from evcrisp.filters.learned.encoding import MLPF_RADIUS, PATCH_RADIUS, TAU_US
 from evcrisp.training.lookup import EventTable, edncnn_inputs, mlpf_inputs
-from evcrisp.training.torch_import import import_torch
+from evcrisp.filters.learned.torch_import import import_torch
 
 if TYPE_CHECKING:
     import torch

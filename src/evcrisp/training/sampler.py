@@ -7,7 +7,7 @@ import numpy as np
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.training.recordings import LabeledRecordings
-from evcrisp.training.torch_import import import_torch
+from evcrisp.filters.learned.torch_import import import_torch
 
 if TYPE_CHECKING:
     import torch

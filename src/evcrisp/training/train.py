@@ -15,7 +15,7 @@ from evcrisp.training.lookup import EventTable
 from evcrisp.training.networks import NETWORKS, Arrays, Network
 from evcrisp.training.recordings import LabeledRecordings
 from evcrisp.training.sampler import BalancedDraws
-from evcrisp.training.torch_import import import_torch
+from evcrisp.filters.learned.torch_import import import_torch
 from evcrisp.training.validation import judged
 
 if TYPE_CHECKING:

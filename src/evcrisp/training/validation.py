@@ -8,7 +8,7 @@ from evcrisp.metrics import rank_auc, sensitivity, specificity
 from evcrisp.training.lookup import EventTable
 from evcrisp.training.networks import Network
 from evcrisp.training.recordings import LabeledRecordings
-from evcrisp.training.torch_import import import_torch
+from evcrisp.filters.learned.torch_import import import_torch
 
 if TYPE_CHECKING:
     import torch

@@ -88,7 +88,7 @@ def train_command(
         train,
         write_model,
     )
-    from evcrisp.training.torch_import import import_torch
+    from evcrisp.filters.learned.torch_import import import_torch
 
     import_torch()
     checked_device(device)  # before the recordings are made, not after

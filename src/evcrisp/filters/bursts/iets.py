@@ -89,7 +89,7 @@ class IetsStream:
     __slots__ = ("_config", "_held", "_last", "_newest", "_resolution")
 
     def __init__(self, config: Iets, resolution: tuple[int, int]) -> None:
-        from evcrisp.kernels.filters.activity import NEVER
+        from evcrisp.kernels.filters.recent_neighbors import NEVER
 
         width, height = resolution
         border = 2 * config.radius

@@ -44,7 +44,7 @@ class Refractory:
 
     def start(self, resolution: tuple[int, int]) -> "RefractoryStream":
         """Begin a recording in which no pixel has fired."""
-        from evcrisp.kernels.filters.activity import NEVER
+        from evcrisp.kernels.filters.recent_neighbors import NEVER
 
         last = np.full((resolution[1], resolution[0]), NEVER, np.int64)
         return RefractoryStream(self, resolution, last)

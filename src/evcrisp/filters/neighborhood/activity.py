@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.filters.neighborhood.neighborhood import Support, SupportStream
+from evcrisp.filters.neighborhood.recent_neighbors import Support, SupportStream
 from evcrisp.filters.protocol import About
 
 

@@ -103,7 +103,7 @@ class KNoiseStream(Causal):
 
     def _line(self, size: int, origin_us: int) -> NDArray[np.float64]:
         """Return times and positions of the last events, (size + 2, planes, 2), flat."""
-        from evcrisp.kernels.filters.activity import NEVER_FLOAT
+        from evcrisp.kernels.filters.recent_neighbors import NEVER_FLOAT
 
         line = np.zeros((size + 2, 2 if self._config.same_polarity else 1, 2))
         line[:, :, 0] = NEVER_FLOAT

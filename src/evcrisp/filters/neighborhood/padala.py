@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evcrisp.filters.checks import at_least
-from evcrisp.filters.neighborhood.neighborhood import Supported
+from evcrisp.filters.neighborhood.recent_neighbors import Supported
 from evcrisp.filters.protocol import About
 
 _EMLB = {"refractory_us": 3_000, "tau_us": 10_000, "same_polarity": True, "include_self": True}

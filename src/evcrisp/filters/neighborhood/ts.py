@@ -74,7 +74,7 @@ class TsStream(Causal):
     __slots__ = ("_growth", "_n_fired", "_resolution", "_settings", "_start", "_weights")
 
     def __init__(self, config: Ts, resolution: tuple[int, int]) -> None:
-        from evcrisp.kernels.filters.activity import NEVER
+        from evcrisp.kernels.filters.recent_neighbors import NEVER
         from evcrisp.kernels.filters.decay import Growth
 
         (width, height), border = resolution, 2 * config.radius

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.filters.neighborhood.neighborhood import Supported
+from evcrisp.filters.neighborhood.recent_neighbors import Supported
 from evcrisp.filters.protocol import About
 
 

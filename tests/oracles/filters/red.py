@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from tests.oracles.vendor_filters import rows
+from tests.oracles.filters.bursts import rows
 
 from evcrisp.kernels.filters.pugm import ALL_AROUND, WEIGHTS
 

@@ -12,7 +12,7 @@ from evcrisp.filters.checks import at_least
 from evcrisp.filters.protocol import Causal, Labels, checked
 
 if TYPE_CHECKING:
-    from evcrisp.kernels.filters.activity import Rule
+    from evcrisp.kernels.filters.recent_neighbors import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class Support:
 
         The border, which spares a test of the sensor's edge, never fires.
         """
-        from evcrisp.kernels.filters.activity import NEVER_FLOAT
+        from evcrisp.kernels.filters.recent_neighbors import NEVER_FLOAT
 
         (width, height), border = resolution, self.radius
         times = np.full((height + 2 * border, width + 2 * border, planes), NEVER_FLOAT)
@@ -102,7 +102,11 @@ class SupportStream(Causal):
 
     def label(self, events: Events) -> Labels:
         """Label the next chunk."""
-        from evcrisp.kernels.filters.activity import kth_newest, newest_of_eight, newest_of_square
+        from evcrisp.kernels.filters.recent_neighbors import (
+            kth_newest,
+            newest_of_eight,
+            newest_of_square,
+        )
 
         events = checked(events, self._resolution)
         labels = Labels.room(len(events))
@@ -124,7 +128,7 @@ class SupportStream(Causal):
         return labels
 
     def _begin(self, origin_us: int) -> "Rule":
-        from evcrisp.kernels.filters.activity import Rule
+        from evcrisp.kernels.filters.recent_neighbors import Rule
 
         support = self._support
         planes = 2 if support.same_polarity or support.pair_us else 1
