@@ -3,9 +3,9 @@ from .bursts.iets import Iets as Iets
 from .bursts.refractory import Refractory as Refractory
 from .bursts.stc import Stc as Stc
 from .bursts.trail import Trail as Trail
+from .denoising import build_filter as build_filter
 from .denoising import denoise as denoise
 from .denoising import denoise_chunks as denoise_chunks
-from .denoising import denoiser as denoiser
 from .density.dbscan import Dbscan as Dbscan
 from .density.density import Density as Density
 from .density.fastdecay import FastDecay as FastDecay
@@ -24,7 +24,8 @@ from .neighborhood.stcf import Stcf as Stcf
 from .neighborhood.ts import Ts as Ts
 from .neighborhood.ynoise import YNoise as YNoise
 from .protocol import About as About
-from .protocol import Denoiser as Denoiser
+from .protocol import CausalStream as CausalStream
+from .protocol import Filter as Filter
 from .protocol import Labels as Labels
 from .protocol import Stream as Stream
 from .raw import Raw as Raw

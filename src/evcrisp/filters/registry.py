@@ -1,10 +1,10 @@
 """Filters by name."""
 
 from evcrisp.core.registry import Registry
-from evcrisp.filters.protocol import Denoiser
+from evcrisp.filters.protocol import Filter
 
 #: Filters by name, in the order of lists.
-FILTERS: Registry[type[Denoiser]] = Registry(
+FILTERS: Registry[type[Filter]] = Registry(
     "filter",
     {
         "raw": "evcrisp.filters.raw:Raw",

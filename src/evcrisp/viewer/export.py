@@ -38,7 +38,7 @@ class ExportOptions:
     motion : str
         Motion model.
     filters : tuple of str
-        Denoisers to compare with.
+        Filters to compare with.
     front_points : int
         Points of the Pareto front of each window; 0 for no fronts, which take most of the time.
     camera : Camera, optional

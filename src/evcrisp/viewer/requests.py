@@ -31,7 +31,7 @@ class Request:
     Parameters
     ----------
     kind : str
-        "estimate" (motion and labels), "filter" (labels of a denoiser), "front" (the trade-off),
+        "estimate" (motion and labels), "filter" (labels of a filter), "front" (the trade-off),
         "point" (motion and labels of one of its points) or "track" (motion over the recording).
     start_us, length_us : int
         The window, from the first event of the recording.
@@ -54,7 +54,7 @@ class Request:
         lookup(KINDS, self.kind, "computation")
         lookup(ESTIMATORS, self.method, "method")
         lookup(MOTION_MODELS, self.motion, "motion model")
-        lookup(FILTERS, self.filter, "denoiser")
+        lookup(FILTERS, self.filter, "filter")
         check_window(self.start_us, self.length_us)
         _check_range("points", self.points, MIN_POINTS, MAX_POINTS)
         _check_range("index", self.index, 0, MAX_POINTS)

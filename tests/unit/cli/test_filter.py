@@ -106,7 +106,7 @@ def test_no_events_are_a_recording(run, tmp_path):
 
 def test_wrong_words_are_wrong_usage(run, sample, tmp_path):
     out = tmp_path / "out.npz"
-    assert "Unknown denoiser 'bav'" in run("filter", sample, out, "-m", "bav", code=2).stderr
+    assert "Unknown filter 'bav'" in run("filter", sample, out, "-m", "bav", code=2).stderr
     assert "no preset 'x'" in run("filter", sample, out, "--preset", "x", code=2).stderr
     assert "no option 'tau'" in run("filter", sample, out, "--set", "tau=1", code=2).stderr
     assert "must be positive" in run("filter", sample, out, "--set", "tau_us=0", code=2).stderr

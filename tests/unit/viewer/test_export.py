@@ -68,7 +68,7 @@ def test_few_events_make_a_page_too(scene, n):
 def test_what_cannot_be_is_refused():
     with pytest.raises(UnknownNameError, match="Unknown method 'magic'"):
         ExportOptions(methods=("magic",))
-    with pytest.raises(UnknownNameError, match="Unknown denoiser"):
+    with pytest.raises(UnknownNameError, match="Unknown filter"):
         ExportOptions(filters=("magic",))
     with pytest.raises(ConfigError, match="`n_windows`"):
         ExportOptions(n_windows=0)

@@ -138,7 +138,7 @@ def test_wrong_windows_are_refused_in_words(client, query):
         ({"kind": "shell"}, "Unknown computation"),
         ({"kind": "estimate", "method": "magic"}, "Unknown method"),
         ({"kind": "estimate", "motion": "../../x"}, "Unknown motion model"),
-        ({"kind": "filter", "filter": "x"}, "Unknown denoiser"),
+        ({"kind": "filter", "filter": "x"}, "Unknown filter"),
         ({"kind": "estimate", "path": "/etc/passwd"}, "Unknown key 'path'"),
         ({"kind": "estimate", "start_us": 1.5}, "whole number"),
         ({"kind": "estimate", "start_us": True}, "whole number"),

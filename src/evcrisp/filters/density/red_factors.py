@@ -1,13 +1,12 @@
-"""The linear filters of RED: four states in time, a recursive Gaussian in space."""
+"""Linear filters of RED: four states in time, a recursive Gaussian in space."""
 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from evcrisp.core.types import Singles
 
-#: Denominator and numerator of the filter in time, highest power of s first, for a width of one.
+#: Transfer function of the filter in time for a width of 1, highest power of s first, from E-MLB.
 _DENOMINATOR = (
     0.34814793501919405,
     0.10174852241382108,
@@ -21,11 +20,11 @@ _NUMERATOR = (
     0.0053166209859268057,
 )
 
-#: What E-MLB has in place of the first column of the transition; it differs from the fourth digit on.
+#: Input factors of E-MLB; they differ from the transition's first column in the fourth digit.
 _EMLB_ENTRY = (0.663969918056621, 0.829767541116738, 0.442905109514069, 0.152342252959110)
 
 
-def time_factors(sigma_t: float, *, emlb: bool) -> tuple[Floats, Floats, Floats]:
+def time_factors(sigma_t: float, *, emlb: bool) -> tuple[Singles, Singles, Singles]:
     """Return transition (4, 4), entry (4,) and output (4,) of one period."""
     scale = sigma_t ** np.arange(1, 5)
     system = np.diag(np.ones(3), -1)
@@ -38,16 +37,16 @@ def time_factors(sigma_t: float, *, emlb: bool) -> tuple[Floats, Floats, Floats]
 
 
 def periods_remembered(sigma_t: float) -> int:
-    """Return after how many periods the states have shrunk to a millionth."""
+    """Return the number of periods in which the states decay to a millionth."""
     slowest = -max(root.real for root in np.roots([1.0, *_DENOMINATOR])) / sigma_t
     return math.ceil(math.log(1e6) / slowest)
 
 
-def blur_factors(sigma: float, *, emlb: bool) -> tuple[Floats, Floats, Floats]:
-    """Return the factors, (4,) each, of the filter down, the filter up and their recursion.
+def blur_factors(sigma: float, *, emlb: bool) -> tuple[Singles, Singles, Singles]:
+    """Return causal, anticausal and feedback factors, (4,) each, of a recursive Gaussian.
 
-    Deriche's approximation of fourth order to a Gaussian. E-MLB has the wrong cosine in the third
-    factor of the recursion, and never feeds the fourth output back.
+    Deriche's fourth-order approximation. E-MLB has a wrong cosine in the third feedback factor, and
+    omits the fourth.
     """
     decay0, decay1 = math.exp(-1.783 / sigma), math.exp(-1.723 / sigma)
     cos0, sin0 = math.cos(0.6319 / sigma), math.sin(0.6319 / sigma)

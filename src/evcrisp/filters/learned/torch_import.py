@@ -1,4 +1,4 @@
-"""Where training gets torch from."""
+"""Import of torch, which is optional."""
 
 from typing import Any
 
@@ -6,5 +6,5 @@ from evcrisp.core.registry import require
 
 
 def import_torch() -> Any:
-    """Return the package torch, or say how to install it."""
-    return require("torch", extra="torch", purpose="Training runs")
+    """Return the package torch; raise an error with the extra to install if it is missing."""
+    return require("torch", extra="torch", purpose="Training and 'edncnn'")

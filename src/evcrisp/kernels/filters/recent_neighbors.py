@@ -1,8 +1,8 @@
-"""Support of an event by its neighborhood: how long ago the k-th newest of the pixels around fired.
+"""Age of the k-th newest last event of the neighboring pixels.
 
-Times are kept as float64, since processors have the larger of two floats as one instruction; they
-are counted from the first event, which keeps them exact. Where polarity matters each pixel has two
-places, one per polarity, and an event empties the other one: the last event of a pixel counts.
+Times are float64, because the maximum of two floats is one instruction; they are relative to the
+first event, which keeps them exact. If polarity matters, each pixel has two places, one per
+polarity. An event clears the other place, so that only the last event of a pixel counts.
 """
 
 from typing import NamedTuple
@@ -11,25 +11,25 @@ import numpy as np
 
 from evcrisp.kernels.compile import comparing
 
-#: Time of a pixel that never fired; far from overflow when subtracted.
+#: Time of a pixel that has not fired; differences to it do not overflow.
 NEVER = -(2**62)
 NEVER_FLOAT = float(NEVER)
 
 
 class Rule(NamedTuple):
-    """What makes an event signal, and how the state is laid out."""
+    """Conditions for signal, and layout of the state."""
 
-    k: int  # how many pixels have to support
-    tau_us: int  # longest age of a supporting event
-    origin_us: int  # times are counted from here
+    k: int  # number of neighbors that must be recent
+    tau_us: int  # maximum age of an event of a neighbor
+    origin_us: int  # time that is 0 in the state
     stride: int  # places per row
-    center: int  # from the first place of the square around a pixel to its own
+    center: int  # offset from the first place of the square around a pixel to its own
     planes: int  # 2 = a place per polarity
-    same_polarity: int  # 1 = only events of the same polarity support
-    looks_at_own: bool  # whether one of the following tests applies
-    drops_first: bool  # the first event of a pixel is dropped
-    refractory_us: int  # events at most so long after one of their own pixel are dropped; -1 = none
-    pair_us: int  # the same, after one of the other polarity only
+    same_polarity: int  # 1 = only events of the same polarity count
+    tests_own_pixel: bool  # whether one of the following tests applies
+    drop_first: bool  # drop the first event of a pixel
+    refractory_us: int  # drop events up to this long after one of the same pixel; -1 = off
+    pair_us: int  # the same, only after an event of the other polarity
 
 
 @comparing
@@ -50,10 +50,10 @@ def newest_of_eight(x, y, t, times, rule, signal, score):
 
     x, y : (n,) uint16      t : (n,) int64 us      rule : Rule with one plane
     times : ((h + 2) * (w + 2),) float64, us, of the last events; the border stays NEVER; updated
-    signal : (n,) bool, filled      score : (n,) float64, filled; tau / (tau + age), 0 if none fired
+    signal : (n,) bool, filled      score : (n,) float64, filled; tau / (tau + age), 0 if none has fired
     """
     stride = np.uint64(rule.stride)
-    one, two = np.uint64(1), np.uint64(2)  # unsigned indices are not checked for being negative
+    one, two = np.uint64(1), np.uint64(2)  # unsigned indices need no test for negative values
     tau = np.float64(rule.tau_us)
     for i in range(t.size):
         now = np.float64(t[i] - rule.origin_us)
@@ -72,9 +72,10 @@ def newest_of_eight(x, y, t, times, rule, signal, score):
 
 @comparing
 def newest_of_square(x, y, t, p, times, include_self, rule, signal, score):
-    """Label events by the newest or second newest event of the 3x3 pixels around, as `kth_newest`.
+    """Label events by the newest or second newest event of the 3x3 pixels around.
 
-    include_self : bool, whether the middle counts
+    Arguments as in `kth_newest`.
+    include_self : bool, whether the center counts
     """
     stride, planes = np.uint64(rule.stride), np.uint64(rule.planes)
     for i in range(t.size):
@@ -83,51 +84,51 @@ def newest_of_square(x, y, t, p, times, include_self, rule, signal, score):
         middle = upper + stride
         lower = middle + stride
         own = times[middle + planes] if include_self else NEVER_FLOAT
-        a, b = _pair(times[upper], times[upper + planes])
-        c, d = _pair(times[upper + planes + planes], times[middle])
-        e, f = _pair(times[lower], times[lower + planes])
-        g, h = _pair(times[lower + planes + planes], times[middle + planes + planes])
+        a, b = _sorted_pair(times[upper], times[upper + planes])
+        c, d = _sorted_pair(times[upper + planes + planes], times[middle])
+        e, f = _sorted_pair(times[lower], times[lower + planes])
+        g, h = _sorted_pair(times[lower + planes + planes], times[middle + planes + planes])
         if rule.k == 1:
             found = larger(own, larger(larger(a, c), larger(e, g)))
         else:
-            a, b = _two_of(a, b, c, d)
-            e, f = _two_of(e, f, g, h)
-            a, b = _two_of(a, b, e, f)
+            a, b = _top_two(a, b, c, d)
+            e, f = _top_two(e, f, g, h)
+            a, b = _top_two(a, b, e, f)
             found = larger(b, smaller(a, own))
-        _conclude(i, t, p, times, corner, found, rule, signal, score)
+        _label_event(i, t, p, times, corner, found, rule, signal, score)
 
 
 @comparing
-def kth_newest(x, y, t, p, times, around, rule, signal, score):
-    """Label events by the k-th newest event of the pixels around, one event per pixel.
+def kth_newest(x, y, t, p, times, neighbors, rule, signal, score):
+    """Label events by the k-th newest last event of the neighbors.
 
     x, y : (n,) uint16      t : (n,) int64 us      p : (n,) uint8
     times : (places,) float64, us, of the last events; the border stays NEVER; updated
-    around : (m,) uint64, places of the pixels around, counted from the first of the square
+    neighbors : (m,) uint64, places of the neighbors relative to the first of the square
     rule : Rule      signal : (n,) bool, filled      score : (n,) float64, filled
     """
     stride, planes = np.uint64(rule.stride), np.uint64(rule.planes)
     best = np.empty(rule.k)
     for i in range(t.size):
         corner = np.uint64(y[i]) * stride + np.uint64(x[i]) * planes
-        looked_at = corner + np.uint64(p[i] & rule.same_polarity)
+        first = corner + np.uint64(p[i] & rule.same_polarity)
         if rule.k <= 4:
-            found = _four_newest(times, looked_at, around)[rule.k - 1]
+            found = _four_newest(times, first, neighbors)[rule.k - 1]
         else:
-            found = _kth(times, looked_at, around, best)
-        _conclude(i, t, p, times, corner, found, rule, signal, score)
+            found = _kth(times, first, neighbors, best)
+        _label_event(i, t, p, times, corner, found, rule, signal, score)
 
 
 @comparing
-def _conclude(i, t, p, times, corner, found, rule, signal, score):
-    """Label one event, given the time of its support, and remember it."""
+def _label_event(i, t, p, times, corner, found, rule, signal, score):
+    """Label one event, given the time of its k-th newest neighbor, and store it."""
     now = np.float64(t[i] - rule.origin_us)
     tau = np.float64(rule.tau_us)
     own = corner + np.uint64(rule.center) + np.uint64(p[i] & (rule.planes - 1))
     other = own ^ np.uint64(rule.planes - 1)  # the same place if there is one plane
     value = tau / (tau + (now - found))
     value = 0.0 if found == NEVER_FLOAT else value
-    if rule.looks_at_own and not _passes(now, times[own], times[other], rule):
+    if rule.tests_own_pixel and not _passes_own_tests(now, times[own], times[other], rule):
         value = 0.0
     score[i] = value
     signal[i] = value >= 0.5
@@ -136,35 +137,35 @@ def _conclude(i, t, p, times, corner, found, rule, signal, score):
 
 
 @comparing
-def _pair(a, b):
+def _sorted_pair(a, b):
     return larger(a, b), smaller(a, b)
 
 
 @comparing
-def _two_of(a, b, c, d):
+def _top_two(a, b, c, d):
     """Return the two largest of a >= b and c >= d."""
     return larger(a, c), larger(smaller(a, c), larger(b, d))
 
 
 @comparing
-def _four_newest(times, corner, around):
+def _four_newest(times, corner, neighbors):
     """Return the four newest times, newest first."""
     a = b = c = d = NEVER_FLOAT
-    for j in range(around.size):
-        time = times[corner + around[j]]
-        a, time = _pair(a, time)
-        b, time = _pair(b, time)
-        c, time = _pair(c, time)
+    for j in range(neighbors.size):
+        time = times[corner + neighbors[j]]
+        a, time = _sorted_pair(a, time)
+        b, time = _sorted_pair(b, time)
+        c, time = _sorted_pair(c, time)
         d = larger(d, time)
     return a, b, c, d
 
 
 @comparing
-def _kth(times, corner, around, best):
-    """Return the k-th newest time; `best` has room for k of them, newest first."""
+def _kth(times, corner, neighbors, best):
+    """Return the k-th newest time; `best` is a buffer for k of them, newest first."""
     best[:] = NEVER_FLOAT
-    for j in range(around.size):
-        time = times[corner + around[j]]
+    for j in range(neighbors.size):
+        time = times[corner + neighbors[j]]
         if time > best[-1]:
             place = best.size - 1
             while place > 0 and best[place - 1] < time:
@@ -175,9 +176,9 @@ def _kth(times, corner, around, best):
 
 
 @comparing
-def _passes(now, same, other, rule):
-    """Say whether an event passes the tests that look at the last event of its own pixel."""
+def _passes_own_tests(now, same, other, rule):
+    """Return whether an event passes the tests on the last event of its own pixel."""
     last = larger(same, other)
     if last == NEVER_FLOAT:
-        return not rule.drops_first
+        return not rule.drop_first
     return now - last > rule.refractory_us and (rule.planes == 1 or now - other > rule.pair_us)
