@@ -27,6 +27,7 @@ from .protocol import About as About
 from .protocol import CausalStream as CausalStream
 from .protocol import Filter as Filter
 from .protocol import Labels as Labels
+from .protocol import Presets as Presets
 from .protocol import Stream as Stream
 from .raw import Raw as Raw
 from .registry import FILTERS as FILTERS
