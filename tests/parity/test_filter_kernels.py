@@ -36,7 +36,7 @@ from evcrisp.filters import (
     YNoise,
     denoise,
 )
-from evcrisp.filters.density.red_factors import blur_factors, periods_remembered, time_factors
+from evcrisp.filters.density.red import blur_factors, periods_remembered, time_factors
 from evcrisp.kernels.filters.red import blur
 
 RESOLUTION = (5, 4)

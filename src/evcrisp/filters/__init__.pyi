@@ -14,7 +14,7 @@ from .density.pugm import Pugm as Pugm
 from .density.red import Red as Red
 from .learned.edncnn import Edncnn as Edncnn
 from .learned.mlpf import Mlpf as Mlpf
-from .neighborhood.activity import Activity as Activity
+from .neighborhood.baf import Activity as Activity
 from .neighborhood.baf import Baf as Baf
 from .neighborhood.dwf import Dwf as Dwf
 from .neighborhood.evflow import EvFlow as EvFlow

@@ -15,17 +15,8 @@ def build_filter(
 ) -> Filter:
     """Build a filter from its defaults, a preset and parameters; later ones take precedence.
 
-    Parameters
-    ----------
-    method : str, type or Filter
-        Name in ``evcrisp.filters.FILTERS``, class, or object, which is returned unchanged.
-    preset : str, optional
-        Name of a preset of the filter.
-    **params
-        Parameters of the filter.
+    Arguments are those of :func:`denoise`; a filter object is returned unchanged.
 
-    Examples
-    --------
     >>> build_filter("baf", tau_us=2000).tau_us
     2000
     """

@@ -150,16 +150,8 @@ class CausalStream:
 class KernelStream(CausalStream):
     """A stream that calls ``kernel(*columns, *state, signal, score)`` once per chunk.
 
-    Parameters
-    ----------
-    resolution : tuple of int
-        (width, height), px.
-    kernel : callable
-        Compiled function that fills ``signal`` and ``score`` and updates the state in place.
-    columns : str
-        Names of the columns that it reads, such as "xyt".
-    state : tuple or callable
-        Its other arguments; or a function that returns them, given the time of the first event.
+    ``columns`` are the names of the columns that the kernel reads, such as "xyt". The kernel updates
+    ``state`` in place; it can be a function that returns it, given the time of the first event.
     """
 
     __slots__ = ("columns", "kernel", "state")

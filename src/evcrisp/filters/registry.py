@@ -20,7 +20,7 @@ FILTERS: Registry[type[Filter]] = Registry(
         "padala": "evcrisp.filters.neighborhood.padala:Padala",
         "evflow": "evcrisp.filters.neighborhood.evflow:EvFlow",
         "hashheat": "evcrisp.filters.density.hashheat:HashHeat",
-        "activity": "evcrisp.filters.neighborhood.activity:Activity",
+        "activity": "evcrisp.filters.neighborhood.baf:Activity",
         "stc": "evcrisp.filters.bursts.stc:Stc",
         "trail": "evcrisp.filters.bursts.trail:Trail",
         "fastdecay": "evcrisp.filters.density.fastdecay:FastDecay",

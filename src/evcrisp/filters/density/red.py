@@ -1,13 +1,31 @@
 """Recursive event denoiser (RED): keep events where the recent event density is high."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from evcrisp.core.types import Singles
 from evcrisp.core.validation import check_number
-from evcrisp.filters.density.red_factors import blur_factors, periods_remembered, time_factors
 from evcrisp.filters.protocol import About, Filter, KernelStream, Presets, check_minimum
+
+#: Transfer function of the filter in time for a width of 1, highest power of s first, from E-MLB.
+_DENOMINATOR = (
+    0.34814793501919405,
+    0.10174852241382108,
+    0.01328291668701808,
+    8.4187090564424416e-4,
+)
+_NUMERATOR = (
+    -0.034766724767231791,
+    0.036125652985477069,
+    -0.016670622089231497,
+    0.0053166209859268057,
+)
+
+#: Input factors of E-MLB; they differ from the transition's first column in the fourth digit.
+_EMLB_ENTRY = (0.663969918056621, 0.829767541116738, 0.442905109514069, 0.152342252959110)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,3 +108,50 @@ class Red(Filter):
         factors += blur_factors(self.sigma_px, emlb=self.emlb)
         state = (*grid, *clock, *maps, *factors, np.float32(self.threshold))
         return KernelStream(resolution, red_labels, "xyt", state)
+
+
+def time_factors(sigma_t: float, *, emlb: bool) -> tuple[Singles, Singles, Singles]:
+    """Return transition (4, 4), entry (4,) and output (4,) of one period."""
+    scale = sigma_t ** np.arange(1, 5)
+    system = np.diag(np.ones(3), -1)
+    system[0] = -np.array(_DENOMINATOR) / scale
+    values, vectors = np.linalg.eig(system)
+    transition = ((vectors * np.exp(values)) @ np.linalg.inv(vectors)).real
+    entry = np.array(_EMLB_ENTRY) if emlb else transition[:, 0]
+    output = np.array(_NUMERATOR) / scale
+    return transition.astype(np.float32), entry.astype(np.float32), output.astype(np.float32)
+
+
+def periods_remembered(sigma_t: float) -> int:
+    """Return the number of periods in which the states decay to a millionth."""
+    slowest = -max(root.real for root in np.roots([1.0, *_DENOMINATOR])) / sigma_t
+    return math.ceil(math.log(1e6) / slowest)
+
+
+def blur_factors(sigma: float, *, emlb: bool) -> tuple[Singles, Singles, Singles]:
+    """Return causal, anticausal and feedback factors, (4,) each, of a recursive Gaussian.
+
+    Deriche's fourth-order approximation. E-MLB has a wrong cosine in the third feedback factor, and
+    omits the fourth.
+    """
+    decay0, decay1 = math.exp(-1.783 / sigma), math.exp(-1.723 / sigma)
+    cos0, sin0 = math.cos(0.6319 / sigma), math.sin(0.6319 / sigma)
+    cos1, sin1 = math.cos(1.997 / sigma), math.sin(1.997 / sigma)
+    a, b, c, d = 1.68, 3.735, -0.6803, -0.2598
+    down = np.array([
+        a + c,
+        decay1 * (d * sin1 - (c + 2 * a) * cos1) + decay0 * (b * sin0 - (2 * c + a) * cos0),
+        2 * decay0 * decay1 * ((a + c) * cos1 * cos0 - b * cos1 * sin0 - d * cos0 * sin1)
+        + c * decay0**2 + a * decay1**2,
+        decay1 * decay0**2 * (d * sin1 - c * cos1) + decay0 * decay1**2 * (b * sin0 - a * cos0),
+    ]) / (math.sqrt(2 * math.pi) * sigma)  # fmt: skip
+    recursion = np.array([
+        -2 * decay1 * cos1 - 2 * decay0 * cos0,
+        4 * decay0 * decay1 * cos1 * cos0 + decay1**2 + decay0**2,
+        -2 * decay0 * decay1**2 * (cos1 if emlb else cos0) - 2 * decay1 * decay0**2 * cos1,
+        (decay0 * decay1) ** 2,
+    ])  # fmt: skip
+    up = np.append(down[1:], 0.0) - recursion * down[0]
+    if emlb:
+        recursion[3] = 0.0
+    return down.astype(np.float32), up.astype(np.float32), recursion.astype(np.float32)

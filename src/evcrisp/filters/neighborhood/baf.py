@@ -1,4 +1,4 @@
-"""Background activity filter: keep events with a recent event at a neighboring pixel."""
+"""Background activity filters: keep events with a recent event at a neighboring pixel."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -32,7 +32,7 @@ class Baf(NeighborFilter):
     drop_first : bool
         Drop the first event of each pixel.
     zero_start : bool
-        Start as if each pixel had fired at time 0, like programs that initialize with zeros.
+        Start as if each pixel had fired OFF at time 0, like programs that initialize with zeros.
 
     Notes
     -----
@@ -64,3 +64,27 @@ class Baf(NeighborFilter):
     cross: bool = False
     drop_first: bool = False
     zero_start: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity(NeighborFilter):
+    r"""Keep an event if one of its eight neighbors fired at most ``tau_us`` earlier.
+
+    The background activity filter (:class:`Baf`) with the default time of Metavision programs.
+    The score is :math:`\tau / (\tau + \mathrm{age})`, at least 0.5 for kept events.
+
+    Parameters
+    ----------
+    tau_us : int
+        Maximum age of the neighboring event, us. The SDK has no default; its programs use 10 ms.
+
+    References
+    ----------
+    Prophesee, Metavision SDK, ``ActivityNoiseFilterAlgorithm``.
+    """
+
+    name: ClassVar[str] = "activity"
+    about: ClassVar[About] = About("Prophesee, Metavision SDK", "8 pixels", "1 time per pixel")
+    presets: ClassVar[Presets] = {"metavision": {}}
+
+    tau_us: int = 10_000

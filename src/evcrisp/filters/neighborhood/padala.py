@@ -20,12 +20,8 @@ class Padala(NeighborFilter):
     ----------
     refractory_us : int
         Drop an event up to this long after any event of its pixel, us.
-    tau_us : int
-        Maximum age of the neighboring event, us.
-    same_polarity : bool
-        Count a neighbor only if its last event has the polarity of the event.
-    include_self : bool
-        Count the event's own pixel as a neighbor.
+    tau_us, same_polarity, include_self
+        As in :class:`Baf`.
 
     Notes
     -----

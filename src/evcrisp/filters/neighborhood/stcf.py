@@ -16,19 +16,13 @@ class Stcf(NeighborFilter):
 
     Parameters
     ----------
-    tau_us : int
-        Maximum age of the neighboring events, us.
     k : int
         Number of neighbors that must be recent.
-    radius : int
-        Maximum distance of neighbors in x and in y, px.
-    same_polarity : bool
-        Count a neighbor only if its last event has the polarity of the event.
     pair_us : int
         Drop an event up to this long after one of the other polarity at the same pixel, us. Shot
         noise comes in such pairs. 0 = off.
-    drop_first : bool
-        Drop the first event of each pixel.
+    tau_us, radius, same_polarity, drop_first
+        As in :class:`Baf`.
 
     Notes
     -----

@@ -17,18 +17,12 @@ class YNoise(NeighborFilter):
 
     Parameters
     ----------
-    tau_us : int
-        Maximum age of the events, us.
     k : int
         Number of pixels that must be recent.
-    radius : int
-        Maximum distance of the pixels in x and in y, px.
-    same_polarity : bool
-        Count a pixel only if its last event has the polarity of the event.
     include_self : bool
         Count the event's own pixel; a hot pixel then passes with ``k=1``.
-    zero_start : bool
-        Start as if each pixel had fired OFF at time 0.
+    tau_us, radius, same_polarity, zero_start
+        As in :class:`Baf`.
 
     Notes
     -----

@@ -20,9 +20,7 @@ UNSEEN = -(2**61)
 def second_of_burst(x, y, t, p, state, tau_us, cut_trail, signal, score):
     """Keep events that follow one of their pixel and polarity within `tau_us`.
 
-    x, y : (n,) uint16      t : (n,) int64 us      p : (n,) uint8
-    state : (h, w) int64, see above, updated in place
-    signal : (n,) bool, filled      score : (n,) float64, filled; at least 0.5 for kept events
+    state : (h, w) int64, see above      score : at least 0.5 for kept events
     """
     for k in range(t.size):
         c, r = np.int64(x[k]), np.int64(y[k])

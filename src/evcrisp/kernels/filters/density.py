@@ -12,14 +12,12 @@ DENSE = 2**32
 def event_density(x, y, t, old_t, old_index, old_increment, counts, rule, increment, signal, score):
     """Label events by the number of events around, and by a dense event at a neighbor.
 
-    x, y : (n,) uint16      t : (n,) int64 us
     old_t, old_index, old_increment : (m,) int64; earlier events that still count: times in us,
         indices into `counts`, and increments of `counts`
-    counts : (h + 2 r, w + 2 r) int64, events of each pixel that still count; updated
+    counts : (h + 2 r, w + 2 r) int64, events of each pixel that still count
     rule : (k, tau_us, radius, fine, include_self), int64 each
     increment : (n,) int64, filled; of `counts` by each event: 1, or 1 + DENSE
-    signal : (n,) bool, filled
-    score : (n,) float64, filled; d / (d + k) with d events around, 0 without a dense neighbor
+    score : d / (d + k) with d events around, 0 without a dense neighbor
     Returns the number of earlier events and then of these that have expired.
     """
     k, tau_us, radius, fine, include_self = rule

@@ -12,12 +12,11 @@ FAR = 2**20
 def window_distance(x, y, xs, ys, cursor, rule, signal, score):
     """Label events by the L1 distance to the k-th nearest of the last kept and dropped ones.
 
-    x, y : (n,) uint16
     xs, ys : (2 length,) int32, px; kept events, then dropped events, or FAR
     cursor : (3,) int64, index of the next kept and dropped event, and number of events so far
     rule : (k, radius_px, warm_up), int64 each; the first warm_up events are dropped, and as many as
         fit are stored as kept events
-    signal : (n,) bool, filled      score : (n,) float64, filled; radius / (radius + distance)
+    score : radius / (radius + distance)
     """
     k, radius_px, warm_up = rule
     length = xs.size // 2

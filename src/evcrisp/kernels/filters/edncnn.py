@@ -12,9 +12,8 @@ SIDE = 2 * RADIUS + 1
 def gather_patches(x, y, t, p, last, missing, floor, patches):
     """Fill the patch of each event, then write the event into the map.
 
-    x, y : (n,) uint16      t : (n,) int64 us      p : (n,) uint8
     last : (2, 2, h + 2 RADIUS, w + 2 RADIUS) int64 us, by polarity, the newest and the one before;
-        far in the past if there is none, and on the border; updated in place
+        far in the past if there is none, and on the border
     missing : int, maximum age, also of pixels that have not fired, us
     floor : float, subtracted from log(age + 1); negative results are 0
     patches : (n, 4, SIDE, SIDE) float32: own polarity newest and before, then the other polarity

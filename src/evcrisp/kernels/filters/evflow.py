@@ -171,13 +171,11 @@ def flow_labels(
 ):
     """Label events from `start` on; return the event at which the ring was full, or n.
 
-    x, y : (n,) uint16      t : (n,) int64 us
     head : (h + 2 radius, w + 2 radius) int64, index of the last event of a pixel, or -1
     times, older : (2**k,) int64, by index modulo size: time, and index of the pixel's previous event
     span : (2,) int64, indices of the oldest stored event and of the next one
     least : minimum number of events      limit : float64 px/ms
     emlb : forget events late, and fit in sensor coordinates
-    signal : (n,) bool, filled      score : (n,) float64, filled
     """
     size = times.size
     front, fresh = span[0], span[1]

@@ -9,12 +9,9 @@ from evcrisp.kernels.compile import njit
 def fast_decay(x, y, t, last, level, cell_of, half_life_us, threshold, signal, score):
     """Keep events whose cell has a decaying count above a threshold.
 
-    x, y : (n,) uint16      t : (n,) int64 us
-    last : (rows, columns) int64 us      level : (rows, columns) float32; both updated in place;
-        `last` is ignored where `level` is 0
+    last : (rows, columns) int64 us, ignored where level is 0      level : (rows, columns) float32
     cell_of : (max(w, h),) int64, coordinate // cell size; a table is faster than a division
-    half_life_us, threshold : float32
-    signal : (n,) bool, filled      score : (n,) float64, the count
+    half_life_us, threshold : float32      score : the count
     """
     for k in range(t.size):
         c, r = cell_of[x[k]], cell_of[y[k]]

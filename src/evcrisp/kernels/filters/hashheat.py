@@ -62,13 +62,12 @@ def _halve(heat):
 def hash_heat(x, y, t, planes, heat, state, window, clear, change, cold, warm, signal, score):
     """Keep events with at most one counter up to a threshold; kept events count twice.
 
-    x, y : (n,) uint16      t : (n,) int64 us
     planes : (hashes, m, 4) float64, factors of x, y, time since the start and 1
-    heat : (2**k,) int32, counters      state : (3,) int64, events in the window so far, time of the
-        start, and whether there is one; both updated in place
+    heat : (2**k,) int32, counters
+    state : (3,) int64, events in the window so far, time of the start, and 1 if it is set
     clear : reset counters and start every `window` events; otherwise halve the counters
     cold, warm : int64, thresholds before and from the event number `change` of a window
-    signal : (n,) bool, filled      score : (n,) float64, at least 0.5 for kept events
+    score : at least 0.5 for kept events
     """
     place = np.empty((planes.shape[0], _BLOCK), np.uint32)
     since = np.empty(_BLOCK)

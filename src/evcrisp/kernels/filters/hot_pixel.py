@@ -9,10 +9,9 @@ from evcrisp.kernels.compile import njit
 def count_excess(x, y, t, counts, start, table, limits, signal, score):
     """Label events of pixels with a count above least + factor * (mean of neighbors) as noise.
 
-    x, y : (n,) uint16      t : (n,) int64 us
-    counts : (h + 4, w + 4) float64, in units of an event at `start`; the border stays 0; updated
-    start : (1,) int64, us; updated      table : decay.DecayTable      limits : (least, factor)
-    signal : (n,) bool, filled      score : (n,) float64, filled; limit / (limit + own count)
+    counts : (h + 4, w + 4) float64, in units of an event at `start`; the border stays 0
+    start : (1,) int64, us      table : decay.DecayTable      limits : (least, factor)
+    score : limit / (limit + own count)
     """
     least, factor = limits
     height, width = counts.shape[0] - 4, counts.shape[1] - 4

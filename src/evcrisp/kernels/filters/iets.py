@@ -10,9 +10,8 @@ from evcrisp.kernels.filters.recent_neighbors import NEVER
 def burst_gaps(x, y, t, p, last, newest, first, tau_us, radius, surface, before, after):
     """Compute the time surface at each event, and the gaps within its pixel and polarity.
 
-    x, y : (n,) uint16      t : (n,) int64 us      p : (n,) uint8
     last : (2, h + 2 radius, w + 2 radius) int64 us, time of the last event or NEVER
-    newest : (2, h, w) int64, index of that event, or -1; both updated in place
+    newest : (2, h, w) int64, index of that event, or -1
     first : index of the first held event
     surface : (n,) float64, filled; mean of exp(-age / tau_us) over the pixels around that have fired
     before : (n,) int64 us, filled; gap to the previous event, more than 2**61 if there is none

@@ -15,13 +15,12 @@ PENALTY = 2.0**63
 def row_column_neighbors(x, y, t, p, columns, rows, planes, rule, signal, score):
     """Label events by the k-th newest adjacent event of three columns and three rows.
 
-    x, y : (n,) uint16      t : (n,) int64 us      p : (n,) uint8
     columns : ((w + 2) * planes * 2,) float64, time, us, and y of the last event; the outermost
-        cells and those of the other polarity hold NEVER; updated
+        cells and those of the other polarity hold NEVER
     rows : ((h + 2) * planes * 2,) float64, the same with x
     planes : 2 = a cell per polarity, else 1
     rule : (k, tau_us, origin_us, include_self), int64 each
-    signal : (n,) bool, filled      score : (n,) float64, filled; tau / (tau + age), 0 if none
+    score : tau / (tau + age), 0 if none
     """
     k, tau_us, origin_us, include_self = rule
     tau = np.float64(tau_us)

@@ -54,7 +54,6 @@ def set_polarity(inputs, b, sign, mode, n_right):
 def encode(x, y, t, p, last, tau, mode, inputs, skip):
     """Fill the inputs of up to BLOCK events; write each event into the map after its inputs.
 
-    x, y : (m,) uint16      t : (m,) int64 us      p : (m,) uint8
     last : (w + 2 RADIUS, h + 2 RADIUS) int64, see NEVER; its border stays NEVER
     inputs : (2 CELLS, ROW) float32, ages and then polarities, x outside and y inside
     skip : (BLOCK,) bool, filled; events that are noise without the network
@@ -121,7 +120,6 @@ def score_events(x, y, t, p, last, tau, mode, weights, score):
     """Score events in order; `last` is updated in place, so chunks can have any size.
 
     weights : (hidden_kernel, hidden_bias, output_kernel, output_bias), see `forward`
-    score : (n,) float64, filled
     """
     hidden_kernel, hidden_bias, output_kernel, output_bias = weights
     inputs = np.zeros((2 * CELLS, ROW), np.float32)

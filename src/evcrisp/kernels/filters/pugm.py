@@ -15,7 +15,6 @@ ALL_AROUND = 6 * WEIGHTS[1] + 12 * WEIGHTS[2] + 8 * WEIGHTS[3]
 def icm_sweep(x, y, earlier, same, later, data, coupling, kept, gain):
     """Keep each event of a time slice if that reduces the energy.
 
-    x, y : (n,) uint16
     earlier, same, later : (h + 2, w + 2) uint8, 1 in cells with kept events, of three slices
     kept : (h + 2, w + 2) uint8, of this slice, filled in cells with events
     gain : (n,) float64, filled; half of the energy that dropping the cell adds

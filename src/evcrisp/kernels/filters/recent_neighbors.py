@@ -48,9 +48,8 @@ def smaller(a, b):
 def newest_of_eight(x, y, t, times, rule, signal, score):
     """Label events by the newest event of the eight neighbors, of any polarity.
 
-    x, y : (n,) uint16      t : (n,) int64 us      rule : Rule with one plane
-    times : ((h + 2) * (w + 2),) float64, us, of the last events; the border stays NEVER; updated
-    signal : (n,) bool, filled      score : (n,) float64, filled; tau / (tau + age), 0 if none has fired
+    times : ((h + 2) * (w + 2),) float64, us, of the last events; the border stays NEVER
+    rule : Rule with one plane      score : tau / (tau + age), 0 if none has fired
     """
     stride = np.uint64(rule.stride)
     one, two = np.uint64(1), np.uint64(2)  # unsigned indices need no test for negative values
@@ -102,10 +101,9 @@ def newest_of_square(x, y, t, p, times, include_self, rule, signal, score):
 def kth_newest(x, y, t, p, times, neighbors, rule, signal, score):
     """Label events by the k-th newest last event of the neighbors.
 
-    x, y : (n,) uint16      t : (n,) int64 us      p : (n,) uint8
-    times : (places,) float64, us, of the last events; the border stays NEVER; updated
+    times : (places,) float64, us, of the last events; the border stays NEVER
     neighbors : (m,) uint64, places of the neighbors relative to the first of the square
-    rule : Rule      signal : (n,) bool, filled      score : (n,) float64, filled
+    rule : Rule      score : tau / (tau + age), 0 if fewer have fired
     """
     stride, planes = np.uint64(rule.stride), np.uint64(rule.planes)
     best = np.empty(rule.k)

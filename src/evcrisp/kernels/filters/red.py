@@ -113,16 +113,14 @@ def red_labels(
 ):  # fmt: skip
     """Label events by the density of events at their pixel, itself included.
 
-    x, y : (n,) uint16      t : (n,) int64 us
     stride, rows : pixel (x, y) is at x + y * stride; the blur reads `rows` rows of size // rows
     clock : (2,) int64, start of the period, and 1 if it is set
     horizon : periods without events after which the past is negligible
     late : read the density before the last period enters, and advance by at most one period, which
         then starts at the event; otherwise periods are consecutive
-    state, counts, density : float32, (4, size), (size,), (size,), updated in place
+    state, counts, density : float32, (4, size), (size,), (size,)
     buffer : float32, see `blur`
     transition, entry, output, causal, anticausal, recursion : float32 factors
-    signal : (n,) bool, filled      score : (n,) float64, filled
     """
     for k in range(t.size):
         if clock[1] == 0:

@@ -12,13 +12,11 @@ FAINT = 1e-290
 def time_surface_mean(x, y, t, p, weights, n_fired, start, table, settings, signal, score):
     """Label events by the mean of exp(-age / tau) over the pixels around that have fired.
 
-    x, y : (n,) uint16      t : (n,) int64 us      p : (n,) uint8, plane of `weights`
     weights : (2, h + 2 r, w + 2 r) float64, exp((time of the last event - start) / tau), 0 if the
-        pixel has not fired; the border stays 0; updated
-    n_fired : the same shape, int32, number of pixels of the square around that have fired; updated
-    start : (1,) int64, us; updated      table : decay.DecayTable
+        pixel has not fired; the border stays 0
+    n_fired : the same shape, int32, number of pixels of the square around that have fired
+    start : (1,) int64, us      table : decay.DecayTable
     settings : (radius, threshold, never); an event at the time `never` is not stored
-    signal : (n,) bool, filled      score : (n,) float64, filled; 0 if none has fired
     """
     radius, threshold, never = settings
     cells, fired = weights.reshape(weights.size), n_fired.reshape(n_fired.size)
