@@ -9,10 +9,11 @@ from evcrisp.core.registry import build, lookup
 from evcrisp.filters.protocol import Filter, Labels, presets
 from evcrisp.filters.registry import FILTERS
 
+#: A filter by name, as a class, or as an object.
+Method = str | type[Filter] | Filter
 
-def build_filter(
-    method: str | type[Filter] | Filter, /, preset: str | None = None, **params: object
-) -> Filter:
+
+def build_filter(method: Method, /, preset: str | None = None, **params: object) -> Filter:
     """Build a filter from its defaults, a preset and parameters; later ones take precedence.
 
     Arguments are those of :func:`denoise`; a filter object is returned unchanged.
@@ -24,9 +25,7 @@ def build_filter(
     if preset is not None:
         kind = lookup(FILTERS, method, "filter") if isinstance(method, str) else method
         if not isinstance(kind, type):
-            raise ConfigError(
-                "must not be given with a filter object", parameter="preset", value=preset
-            )
+            raise ConfigError("needs a name or a class", parameter="preset", value=preset)
         known = presets(cast("type[Filter]", kind))
         if preset not in known:
             raise ConfigError(
@@ -38,10 +37,7 @@ def build_filter(
 
 
 def denoise(
-    events: Events,
-    method: str | type[Filter] | Filter = "baf",
-    preset: str | None = None,
-    **params: object,
+    events: Events, method: Method = "baf", preset: str | None = None, **params: object
 ) -> Labels:
     """Label each event as signal or noise.
 
@@ -74,7 +70,7 @@ def denoise(
 
 
 def denoise_chunks(
-    chunks: Iterable[Events], method: str | type[Filter] | Filter = "baf"
+    chunks: Iterable[Events], method: Method = "baf"
 ) -> Iterator[tuple[Events, Labels]]:
     """Label a stream of events; yield events with their labels, in order, when they are final.
 

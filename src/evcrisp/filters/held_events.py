@@ -36,10 +36,7 @@ class HeldEvents:
     def push(self, n: int, **columns: NDArray | int) -> None:
         """Append ``n`` events; a scalar fills its column."""
         for name, held in self.columns.items():
-            grown = np.empty(held.size + n, held.dtype)
-            grown[: held.size] = held
-            grown[held.size :] = columns[name]
-            self.columns[name] = grown
+            self.columns[name] = np.concatenate([held, np.full(n, columns[name], held.dtype)])
 
     def pop(self, n: int) -> dict[str, NDArray]:
         """Remove and return the first ``n`` events."""

@@ -9,8 +9,9 @@ Simulation needs the compiled kernels. Training from the file of recordings need
 torch, so it also runs on a machine with a GPU and few packages.
 """
 
+from evcrisp.training.networks import NETWORKS
 from evcrisp.training.recordings import LabeledRecordings, simulate_recordings
-from evcrisp.training.train import NETWORKS, TrainingConfig, train, write_model
+from evcrisp.training.train import TrainingConfig, train, write_model
 
 __all__ = [
     "NETWORKS",

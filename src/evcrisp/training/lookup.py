@@ -45,12 +45,8 @@ class EventTable:
             pixel.append(start + (x + radius) * height + y + radius)
             column.append(np.full(len(events), height))
             start += height * (events.width + 2 * radius)
-        columns = (
-            np.concatenate(pixel),
-            np.concatenate(column),
-            np.concatenate([events.t for events in recordings]),
-            np.concatenate([events.p for events in recordings]).astype(np.int64),
-        )
+        t, p = [events.t for events in recordings], [events.p for events in recordings]
+        columns = (np.concatenate(parts).astype(np.int64) for parts in (pixel, column, t, p))
         pixels, widths, t, p = (torch.from_numpy(column).to(device) for column in columns)
         place = planes * pixels + p if planes == 2 else pixels
         keys, order = torch.sort(place * t.numel() + torch.arange(t.numel(), device=device))

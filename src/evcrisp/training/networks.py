@@ -22,7 +22,6 @@ _N_HIDDEN = 20
 class Network:
     """Settings and functions to train one network."""
 
-    name: str
     radius: int  # of the patch, px
     planes: int  # 2 if the histories of ON and OFF are separate
     batch: int
@@ -88,7 +87,6 @@ def _augment(images: "torch.Tensor", code: "torch.Tensor") -> "torch.Tensor":
 #: Networks by the name of their filter.
 NETWORKS: dict[str, Network] = {
     "mlpf": Network(
-        name="mlpf",
         radius=MLPF_RADIUS,
         planes=1,
         batch=4096,
@@ -99,7 +97,6 @@ NETWORKS: dict[str, Network] = {
         arrays=_mlpf_arrays,
     ),
     "edncnn": Network(
-        name="edncnn",
         radius=PATCH_RADIUS,
         planes=2,
         batch=2048,

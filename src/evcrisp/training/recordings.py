@@ -16,7 +16,7 @@ from evcrisp.core.types import Bools, Bytes, Floats
 from evcrisp.core.validation import check_number
 from evcrisp.filters.learned.weights import read_archive
 
-#: Maximum number of events per recording; bounds memory in scenes with many events.
+#: Maximum number of events per recording, so that dense scenes do not dominate the data.
 MAX_EVENTS = 120_000
 
 #: Scenes per seed; scene numbers of the next seed follow.
@@ -54,17 +54,14 @@ class LabeledRecordings:
 
     def save(self, path: Path) -> None:
         """Write a file of about four bytes per event."""
-        columns: dict[str, Any] = {
-            "x": np.concatenate([part.x for part in self.events]).astype(np.uint8),
-            "y": np.concatenate([part.y for part in self.events]).astype(np.uint8),
-            "step": np.concatenate([np.diff(part.t, prepend=0) for part in self.events]),
-            "flags": np.concatenate([part.p + 2 * _labels(part) for part in self.events]),
-        }
-        columns["step"] = columns["step"].astype(np.uint32)
+        steps = np.concatenate([np.diff(part.t, prepend=0) for part in self.events])
         with path.open("wb") as file:
             np.savez_compressed(
                 file,
-                **columns,
+                x=np.concatenate([part.x for part in self.events]).astype(np.uint8),
+                y=np.concatenate([part.y for part in self.events]).astype(np.uint8),
+                step=steps.astype(np.uint32),
+                flags=np.concatenate([part.p + 2 * _labels(part) for part in self.events]),
                 count=np.array([len(part) for part in self.events]),
                 resolution=np.array([part.resolution for part in self.events]),
                 level_hz=self.level_hz,
@@ -86,16 +83,10 @@ class LabeledRecordings:
         events = []
         for end, count, size in zip(ends, file["count"], file["resolution"], strict=True):
             part = slice(end - count, end)
-            events.append(
-                Events(
-                    x=file["x"][part].astype(np.uint16),
-                    y=file["y"][part].astype(np.uint16),
-                    t=np.cumsum(file["step"][part], dtype=np.int64),
-                    p=(file["flags"][part] & 1).astype(np.bool_),
-                    resolution=size.tolist(),
-                    signal=(file["flags"][part] >> 1).astype(np.bool_),
-                )
-            )
+            x, y = (file[name][part].astype(np.uint16) for name in "xy")
+            t = np.cumsum(file["step"][part], dtype=np.int64)
+            p, signal = ((file["flags"][part] >> bit & 1).astype(np.bool_) for bit in (0, 1))
+            events.append(Events(x=x, y=y, t=t, p=p, resolution=size.tolist(), signal=signal))
         return cls(tuple(events), file["level_hz"], int(file["seed"]))
 
 
@@ -153,8 +144,8 @@ def _simulate_scene(scene: int, level_hz: float) -> Events:
     from evcrisp.simulation import simulate
     from evcrisp.training.scenes import held_out_scene, training_scene
 
-    is_training = level_hz == TRAINING
-    config = training_scene(scene) if is_training else held_out_scene(scene, level_hz)
+    held_out = level_hz != TRAINING
+    config = held_out_scene(scene, level_hz) if held_out else training_scene(scene)
     return simulate(config).events[:MAX_EVENTS]
 
 

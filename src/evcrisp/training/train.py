@@ -22,8 +22,6 @@ from evcrisp.training.validation import validate
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["NETWORKS", "Trained", "TrainingConfig", "train", "write_model"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingConfig:

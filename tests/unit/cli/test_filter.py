@@ -76,7 +76,7 @@ class LateStream:
 
 
 def test_labels_may_come_later_than_events(run, sample, events, tmp_path, monkeypatch):
-    FILTERS.register(Late, "late", overwrite=True)
+    monkeypatch.setitem(FILTERS._loaded, "late", Late)
     monkeypatch.setattr(
         evcrisp.Recording.chunks, "__defaults__", (256,)
     )  # many chunks of a small file

@@ -82,7 +82,7 @@ def test_parameters_take_precedence_over_preset():
 
 
 def test_object_takes_no_preset_and_no_parameters():
-    with pytest.raises(ConfigError, match="`preset` must not be given with a filter object"):
+    with pytest.raises(ConfigError, match="`preset` needs a name or a class; got 'jaer'"):
         build_filter(Stcf(), "jaer")
     with pytest.raises(ConfigError, match="is an object already; got the options k too"):
         build_filter(Stcf(), k=3)

@@ -15,7 +15,8 @@ class HotPixel(Filter):
 
     The count of a pixel decays: an event adds 1, and half remains after each half-life. The mean is
     over the other pixels at most two pixels away. The score is :math:`L / (L + c)` with the limit
-    :math:`L` and the count :math:`c` of the pixel, the event included.
+    :math:`L` and the count :math:`c` of the pixel, the event included. The first ``least`` events of
+    a hot pixel pass.
 
     Parameters
     ----------
@@ -25,13 +26,6 @@ class HotPixel(Filter):
         Additional count, relative to the mean of the neighbors.
     half_life_us : int
         Time in which counts decay to one half, us.
-
-    Notes
-    -----
-    The filter decides in one pass and needs no list of hot pixels. Its limits: the first ``least``
-    events of a hot pixel pass; pixels below about ``0.7 * least`` events per half-life are not
-    found; adjacent hot pixels raise each other's limit. The count of a pixel that stops firing is
-    negligible after several half-lives.
     """
 
     name: ClassVar[str] = "hotpixel"

@@ -39,12 +39,6 @@ class Iets(Filter):
         Require a next event within ``after_us``; if False, require that there is none, which keeps
         single events instead of bursts.
 
-    Notes
-    -----
-    The first version of E-MLB has these constants and keeps events with a gap on *both* sides
-    (``followed=False``). It decides at the next event of the pixel, which may not exist, and reads
-    uninitialized memory, so its labels are not reproducible.
-
     References
     ----------
     R. W. Baldwin et al., "Inceptive event time-surfaces for object classification using neuromorphic

@@ -28,10 +28,6 @@ class Stc(Filter):
         Start as if every pixel had fired OFF and been kept, like the SDK: if the first burst of a
         pixel is OFF and its trail is cut, it is lost.
 
-    Notes
-    -----
-    The preset "metavision" follows the SDK, except that the SDK rounds times to 4 us.
-
     References
     ----------
     Prophesee, Metavision SDK, ``SpatioTemporalContrastAlgorithm``.
@@ -39,6 +35,7 @@ class Stc(Filter):
 
     name: ClassVar[str] = "stc"
     about: ClassVar[About] = About("Prophesee, Metavision SDK", "1 pixel", "1 number per pixel")
+    # The SDK rounds times to 4 us.
     presets: ClassVar[Presets] = {"metavision": {"tau_us": 10_000, "off_start": True}}
 
     tau_us: int = 10_000

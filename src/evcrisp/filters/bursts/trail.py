@@ -22,10 +22,6 @@ class Trail(Filter):
     tau_us : int
         Minimum time since the last event, us. The SDK has no default; its programs use 10 ms.
 
-    Notes
-    -----
-    The preset "metavision" follows the SDK, except that the SDK rounds times to 2 us.
-
     References
     ----------
     Prophesee, Metavision SDK, ``TrailFilterAlgorithm``.
@@ -33,7 +29,7 @@ class Trail(Filter):
 
     name: ClassVar[str] = "trail"
     about: ClassVar[About] = About("Prophesee, Metavision SDK", "1 pixel", "1 number per pixel")
-    presets: ClassVar[Presets] = {"metavision": {"tau_us": 10_000}}
+    presets: ClassVar[Presets] = {"metavision": {"tau_us": 10_000}}  # the SDK rounds to 2 us
 
     tau_us: int = 10_000
 

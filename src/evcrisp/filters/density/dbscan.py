@@ -97,8 +97,7 @@ class DbscanStream:
         border = 2 * config.radius
         sensors = 1 + config.same_polarity
         shape = (resolution[1] + border, sensors * (resolution[0] + border))
-        self._count_head: NDArray[np.int64] = np.full(shape, -1, np.int64)
-        self._max_head: NDArray[np.int64] = np.full(shape, -1, np.int64)
+        self._count_head, self._max_head = np.full((2, *shape), -1, np.int64)
         self._next = 0  # index in the recording of the next event for `max_neighbor_count`
         self._ellipsoid = config.ellipsoid()
         self._held = HeldEvents(

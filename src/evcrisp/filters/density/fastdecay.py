@@ -25,10 +25,6 @@ class FastDecay(Filter):
     threshold : float
         Count above which events are kept.
 
-    Notes
-    -----
-    The defaults and the labels are those of dv-processing.
-
     References
     ----------
     iniVation, dv-processing, ``FastDecayNoiseFilter``.

@@ -43,11 +43,6 @@ class HashHeat(Filter):
     seed : int
         Seed of the random directions.
 
-    Notes
-    -----
-    The preset "jaer" has the rule and the constants of jAER, with time in microseconds. Its labels
-    are no better than chance, because a projection moves by one counter every 2 us.
-
     References
     ----------
     S. Guo et al., "HashHeat: an O(C) complexity hashing-based filter for dynamic vision sensor",

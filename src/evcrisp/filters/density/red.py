@@ -52,11 +52,6 @@ class Red(Filter):
         distant pixels; two factors of the blur are wrong; the density lacks the last period; and a
         pause of any duration counts as one period.
 
-    Notes
-    -----
-    The preset "emlb" gives the labels of E-MLB. Its density is 30 ms old, so a moving edge has
-    mostly left; with the defaults it is 3 ms old.
-
     References
     ----------
     E-MLB, ``ReclusiveEventDenoisor``. The idea is that of J. Chen et al., "Event signal filtering via

@@ -26,7 +26,7 @@ class Edncnn(Filter):
     The inputs, 25x25x4 per event, are the log ages of the last two events of each pixel around it,
     of the event's own polarity and then of the other; 5 s if there is none. Pixels outside the
     sensor have not fired. (The original does not label events closer than 12 px to the border.) The
-    score is the probability of signal.
+    score is the probability of signal. Labels come in batches of 128 events, or 4096 on a GPU.
 
     Parameters
     ----------
@@ -38,10 +38,6 @@ class Edncnn(Filter):
     device : str
         "cpu", or a device of torch such as "cuda"; "auto" is "cuda" if available. Scores differ
         between devices by rounding.
-
-    Notes
-    -----
-    Labels come in batches of 128 events, or 4096 on a GPU; the rest comes with ``finish``.
 
     References
     ----------
@@ -70,9 +66,9 @@ class Edncnn(Filter):
         device = find_device(self.device)
         arrays = _read(*weights_file("edncnn", self.weights))
         weights = {name: array.to(device) for name, array in arrays.items()}
-        if device == "cpu":
-            return EdncnnStream(self, resolution, weights, CompiledHistory(resolution))
-        return EdncnnStream(self, resolution, weights, TorchHistory(resolution, device))
+        on_cpu = device == "cpu"
+        history = CompiledHistory(resolution) if on_cpu else TorchHistory(resolution, device)
+        return EdncnnStream(self, resolution, weights, history)
 
 
 @dataclass(slots=True, eq=False)

@@ -1,13 +1,11 @@
 """Event history and input patches of EDnCNN: compiled for the CPU, in torch for any device."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
-from evcrisp.core.types import Singles
 from evcrisp.filters.learned.encoding import LOG_FLOOR, MISSING_US, NEVER_US, PATCH_RADIUS
 from evcrisp.filters.learned.torch_import import import_torch
 
@@ -33,19 +31,14 @@ class History(Protocol):
         ...
 
 
-@dataclass(slots=True, eq=False)
 class CompiledHistory:
     """History on the CPU, event by event."""
 
-    resolution: tuple[int, int]
-    batch: int = 128
-    last: NDArray[np.int64] = field(init=False)  # (2, 2, h + 24, w + 24) us, see the kernel
-    filled: Singles = field(init=False)  # (batch, 4, 25, 25)
-
-    def __post_init__(self) -> None:
-        width, height = (side + 2 * PATCH_RADIUS for side in self.resolution)
+    def __init__(self, resolution: tuple[int, int], batch: int = 128) -> None:
+        width, height = (side + 2 * PATCH_RADIUS for side in resolution)
+        self.batch = batch
         self.last = np.full((2, 2, height, width), NEVER_US, np.int64)
-        self.filled = np.zeros((self.batch, 4, _SIDE, _SIDE), np.float32)
+        self.filled = np.zeros((batch, 4, _SIDE, _SIDE), np.float32)
 
     def patches(self, events: Events) -> "torch.Tensor":
         """Process the next events; return their patches."""
@@ -56,7 +49,6 @@ class CompiledHistory:
         return import_torch().from_numpy(self.filled)
 
 
-@dataclass(slots=True, eq=False)
 class TorchHistory:
     """History on any device, a batch at a time.
 
@@ -65,21 +57,15 @@ class TorchHistory:
     the history before the batch.
     """
 
-    resolution: tuple[int, int]
-    device: str
-    batch: int = 4096
-    last: "torch.Tensor" = field(init=False)  # (2, places) int64 us, newest and second newest
-    steps: "torch.Tensor" = field(init=False)  # (625,) int64, offsets of the pixels of a patch
-    filled: "torch.Tensor" = field(init=False)  # (batch, 4, 25, 25) float32
-
-    def __post_init__(self) -> None:
+    def __init__(self, resolution: tuple[int, int], device: str, batch: int = 4096) -> None:
         torch = import_torch()
-        width, height = (side + 2 * PATCH_RADIUS for side in self.resolution)
-        shape = 2, 2 * width * height
-        self.last = torch.full(shape, NEVER_US, dtype=torch.int64, device=self.device)
-        offset = torch.arange(-PATCH_RADIUS, PATCH_RADIUS + 1, device=self.device)
-        self.steps = (width * offset[:, None] + offset[None, :]).reshape(-1)
-        self.filled = torch.zeros((self.batch, 4, _SIDE, _SIDE), device=self.device)
+        self.width, height = (side + 2 * PATCH_RADIUS for side in resolution)
+        self.device, self.batch = device, batch
+        shape = 2, 2 * self.width * height  # newest and second newest time, us, per place
+        self.last = torch.full(shape, NEVER_US, dtype=torch.int64, device=device)
+        offset = torch.arange(-PATCH_RADIUS, PATCH_RADIUS + 1, device=device)
+        self.steps = (self.width * offset[:, None] + offset[None, :]).reshape(-1)
+        self.filled = torch.zeros((batch, 4, _SIDE, _SIDE), device=device)
 
     def patches(self, events: Events) -> "torch.Tensor":
         """Process the next events; return their patches."""
@@ -87,9 +73,10 @@ class TorchHistory:
             torch = import_torch()
             columns = (events.x, events.y, events.t, events.p)
             x, y, t, p = (torch.from_numpy(c.astype(np.int64)).to(self.device) for c in columns)
-            width = self.resolution[0] + 2 * PATCH_RADIUS
-            pixel = (y + PATCH_RADIUS) * width + x + PATCH_RADIUS
-            batch = _Sorted.of(2 * pixel + p, t)
+            pixel = (y + PATCH_RADIUS) * self.width + x + PATCH_RADIUS
+            order = torch.arange(t.numel(), device=self.device)
+            keys, order = torch.sort((2 * pixel + p) * t.numel() + order)
+            batch = _Sorted(keys, t[order])
             around = pixel[:, None] + self.steps
             out = self.filled[: len(events)].view(-1, 4, _SIDE * _SIDE)
             for channel, plane in ((0, p), (2, 1 - p)):
@@ -106,12 +93,6 @@ class _Sorted:
 
     keys: "torch.Tensor"  # (n,) int64, place * n + index
     t: "torch.Tensor"  # (n,) int64 us
-
-    @classmethod
-    def of(cls, place: "torch.Tensor", t: "torch.Tensor") -> "_Sorted":
-        torch = import_torch()
-        keys, order = torch.sort(place * t.numel() + torch.arange(t.numel(), device=t.device))
-        return cls(keys, t[order])
 
     def last_two(
         self, places: "torch.Tensor", last: "torch.Tensor"
@@ -137,10 +118,8 @@ class _Sorted:
         ends[:-1] = place[1:] != place[:-1]
         at = torch.nonzero(ends)[:, 0]
         place = place[at]
-        before = torch.where(
-            self._is_at(at - 1, place), self.t[(at - 1).clamp_(min=0)], last[0][place]
-        )
-        last[1][place] = before
+        is_second = self._is_at(at - 1, place)
+        last[1][place] = torch.where(is_second, self.t[(at - 1).clamp_(min=0)], last[0][place])
         last[0][place] = self.t[at]
 
     def _is_at(self, index: "torch.Tensor", places: "torch.Tensor") -> "torch.Tensor":

@@ -34,12 +34,6 @@ class Baf(NeighborFilter):
     zero_start : bool
         Start as if each pixel had fired OFF at time 0, like programs that initialize with zeros.
 
-    Notes
-    -----
-    The presets follow "emlb" (also "kugamas": the first version of E-MLB), "dv" (dv-processing),
-    "metavision" (activity filter), "tonic", and the sources of "jaer". For programs that require
-    an age *below* a limit, the preset has the limit minus 1 us, which is equivalent.
-
     References
     ----------
     T. Delbruck, "Frame-free dynamic digital vision", Intl. Symp. on Secure-Life

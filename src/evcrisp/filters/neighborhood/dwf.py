@@ -30,11 +30,6 @@ class Dwf(Filter):
     zero_start : bool
         Start with memories full of events at the pixel (0, 0).
 
-    Notes
-    -----
-    The presets "emlb" and "kugamas" (the first version of E-MLB) give the labels of these
-    programs; "jaer" follows the sources of jAER, which require a distance below 5.
-
     References
     ----------
     S. Guo, T. Delbruck, "Low cost and latency event camera background activity denoising",
@@ -46,7 +41,7 @@ class Dwf(Filter):
     presets: ClassVar[Presets] = {
         "emlb": {"length": 36, "radius_px": 9, "k": 1, "zero_start": True},
         "kugamas": {"length": 8, "radius_px": 10, "k": 1, "warm_up": 8},
-        "jaer": {"length": 256, "radius_px": 4, "k": 1, "warm_up": 512},
+        "jaer": {"length": 256, "radius_px": 4, "k": 1, "warm_up": 512},  # a distance below 5
     }
 
     length: int = 36

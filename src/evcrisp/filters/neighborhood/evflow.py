@@ -36,11 +36,6 @@ class EvFlow(Filter):
         axis of the sensor; fit in sensor coordinates; accept fits through events on one line; and
         forget old events one event late.
 
-    Notes
-    -----
-    The preset "emlb" gives the labels of E-MLB. Each pixel has a list of its recent events, and
-    only the lists of the square are read.
-
     References
     ----------
     Y. Wang et al., "EV-Gait: event-based robust gait recognition using dynamic vision sensors",

@@ -31,11 +31,6 @@ class KNoise(Filter):
     zero_start : bool
         Start as if each column and row had an OFF event at time 0 at its first pixel.
 
-    Notes
-    -----
-    The presets "emlb", "kugamas" (the first version of E-MLB) and "dv" (dv-processing) give the
-    labels of these programs.
-
     References
     ----------
     A. Khodamoradi, R. Kastner, "O(N)-space spatiotemporal filter for reducing noise in neuromorphic

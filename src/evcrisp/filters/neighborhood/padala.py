@@ -23,10 +23,6 @@ class Padala(NeighborFilter):
     tau_us, same_polarity, include_self
         As in :class:`Baf`.
 
-    Notes
-    -----
-    The preset "emlb" (also "kugamas") gives the labels of the filter NN of E-MLB's first version.
-
     References
     ----------
     V. Padala, A. Basu, G. Orchard, "A noise filtering algorithm for event-based asynchronous change

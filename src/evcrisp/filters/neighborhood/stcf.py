@@ -24,11 +24,6 @@ class Stcf(NeighborFilter):
     tau_us, radius, same_polarity, drop_first
         As in :class:`Baf`.
 
-    Notes
-    -----
-    The preset "jaer" has the parameters of jAER, which requires an age below 25 ms. jAER ignores
-    the last column and row as neighbors; evcrisp does not.
-
     References
     ----------
     S. Guo, T. Delbruck, "Low cost and latency event camera background activity denoising",

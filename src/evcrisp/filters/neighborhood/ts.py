@@ -29,11 +29,6 @@ class Ts(Filter):
     zero_start : bool
         Ignore events at time 0, like programs in which 0 means that a pixel has not fired.
 
-    Notes
-    -----
-    The preset "emlb" gives the labels of E-MLB with the parameters of its experiments; the default
-    of its C++ code is 20 ms.
-
     References
     ----------
     X. Lagorce et al., "HOTS: a hierarchy of event-based time-surfaces for pattern recognition",
@@ -44,7 +39,7 @@ class Ts(Filter):
     about: ClassVar[About] = About(
         "E-MLB, after Lagorce 2017", "9 pixels", "1 time and 1 count per pixel and polarity"
     )
-    presets: ClassVar[Presets] = {
+    presets: ClassVar[Presets] = {  # of the experiments of E-MLB; its C++ default is 20 ms
         "emlb": {"tau_us": 2_000, "radius": 1, "threshold": 0.2, "zero_start": True},
     }
 

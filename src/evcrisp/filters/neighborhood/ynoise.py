@@ -24,11 +24,6 @@ class YNoise(NeighborFilter):
     tau_us, radius, same_polarity, zero_start
         As in :class:`Baf`.
 
-    Notes
-    -----
-    The preset "emlb" gives the labels of E-MLB. With ``k=1`` and equal ``tau_us`` they are equal to
-    those of its BAF.
-
     References
     ----------
     Y. Feng et al., "Event density based denoising method for dynamic vision sensor",

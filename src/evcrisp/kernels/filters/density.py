@@ -66,7 +66,11 @@ def _two_squares(cells, center, stride):
     """Sum the counts of 5x5 and of 3x3 pixels."""
     one, two = np.uint64(1), np.uint64(2)
     upper, lower = center - stride, center + stride
-    near = _three(cells, upper - one) + _three(cells, center - one) + _three(cells, lower - one)
+    near = (
+        sum_three(cells, upper - one)
+        + sum_three(cells, center - one)
+        + sum_three(cells, lower - one)
+    )
     sides = cells[upper - two] + cells[center - two] + cells[lower - two]
     sides += cells[upper + two] + cells[center + two] + cells[lower + two]
     ends = _five(cells, upper - stride - two) + _five(cells, lower + stride - two)
@@ -74,10 +78,11 @@ def _two_squares(cells, center, stride):
 
 
 @njit
-def _three(cells, first):
+def sum_three(cells, first):
+    """Return the sum of three adjacent cells."""
     return cells[first] + cells[first + np.uint64(1)] + cells[first + np.uint64(2)]
 
 
 @njit
 def _five(cells, first):
-    return _three(cells, first) + cells[first + np.uint64(3)] + cells[first + np.uint64(4)]
+    return sum_three(cells, first) + cells[first + np.uint64(3)] + cells[first + np.uint64(4)]

@@ -115,10 +115,8 @@ def _gather(head, times, older, front, row, column, width, now, found):
             index = head[row + i, column + j]
             while index >= front:
                 slot = index & mask
-                found[n, 0] = index
-                found[n, 1] = j - width // 2
-                found[n, 2] = i - width // 2
-                found[n, 3] = times[slot] - now
+                found[n, 0], found[n, 3] = index, times[slot] - now
+                found[n, 1], found[n, 2] = j - width // 2, i - width // 2
                 n += 1
                 index = older[slot]
     return n
@@ -143,14 +141,9 @@ def found_speed(found, n):
     sx = sy = st = sxx = sxy = syy = sxt = syt = 0
     for k in range(n):
         dx, dy, dt = found[k, 1], found[k, 2], found[k, 3]
-        sx += dx
-        sy += dy
-        st += dt
-        sxx += dx * dx
-        sxy += dx * dy
-        syy += dy * dy
-        sxt += dx * dt
-        syt += dy * dt
+        sx, sy, st = sx + dx, sy + dy, st + dt
+        sxx, sxy, syy = sxx + dx * dx, sxy + dx * dy, syy + dy * dy
+        sxt, syt = sxt + dx * dt, syt + dy * dt
     return plane_speed(n, sx, sy, st, sxx, sxy, syy, sxt, syt)
 
 
@@ -158,9 +151,7 @@ def found_speed(found, n):
 def found_emlb_speed(found, n, column, row, a, b, order, solution):
     """Return the speed of E-MLB for the first n rows of `found`, in sensor coordinates."""
     for k in range(n):
-        a[k, 0] = column + found[k, 1]
-        a[k, 1] = row + found[k, 2]
-        a[k, 2] = 1.0
+        a[k, 0], a[k, 1], a[k, 2] = column + found[k, 1], row + found[k, 2], 1.0
         b[k] = found[k, 3] * 1e-3
     return emlb_speed(a, b, n, order, solution)
 

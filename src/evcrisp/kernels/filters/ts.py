@@ -3,6 +3,7 @@
 import numpy as np
 
 from evcrisp.kernels.compile import njit
+from evcrisp.kernels.filters.density import sum_three
 
 #: Lower bound of the weight of a pixel that has fired; its contribution is negligible.
 FAINT = 1e-290
@@ -47,12 +48,7 @@ def time_surface_mean(x, y, t, p, weights, n_fired, start, table, settings, sign
 @njit
 def _nine(cells, corner, stride):
     middle = corner + stride
-    return _three(cells, corner) + _three(cells, middle) + _three(cells, middle + stride)
-
-
-@njit
-def _three(cells, first):
-    return cells[first] + cells[first + np.uint64(1)] + cells[first + np.uint64(2)]
+    return sum_three(cells, corner) + sum_three(cells, middle) + sum_three(cells, middle + stride)
 
 
 @njit
