@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evcrisp.filters.learned.edncnn_network import fold, layers
+from evcrisp.filters.learned.edncnn_network import fold, import_torch, layers
 from evcrisp.filters.learned.encoding import MLPF_RADIUS, PATCH_RADIUS, TAU_US
-from evcrisp.filters.learned.torch_import import import_torch
 from evcrisp.filters.learned.weights import Arrays
 from evcrisp.training.lookup import EventTable, edncnn_inputs, mlpf_inputs
 

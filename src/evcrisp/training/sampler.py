@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evcrisp.core.errors import ConfigError
-from evcrisp.filters.learned.torch_import import import_torch
+from evcrisp.filters.learned.edncnn_network import import_torch
 from evcrisp.training.recordings import LabeledRecordings
 
 if TYPE_CHECKING:

@@ -106,9 +106,8 @@ def _theta(
     rng: np.random.Generator, model: MotionModel, resolution: tuple[int, int]
 ) -> tuple[float, ...]:
     """Draw motion parameters of equal effect on the image, scaled to a random speed."""
-    unit = 1.0 / np.array(
-        [_speed(model, row, resolution) for row in np.eye(len(model.param_names))]
-    )
+    axes = np.eye(len(model.param_names))
+    unit = 1.0 / np.array([_speed(model, axis, resolution) for axis in axes])
     theta = unit * rng.standard_normal(unit.size)
     theta *= _log_uniform(rng, *_SPEED_PX_S) / _speed(model, theta, resolution)
     return tuple(theta.tolist())
@@ -116,9 +115,8 @@ def _theta(
 
 def _speed(model: MotionModel, theta: Any, resolution: tuple[int, int]) -> float:
     """Return the image speed, px/s, root mean square over the sensor."""
-    x, y = (
-        v.ravel() for v in np.meshgrid(*(np.linspace(0.0, side - 1.0, 7) for side in resolution))
-    )
+    sides = (np.linspace(0.0, side - 1.0, 7) for side in resolution)
+    x, y = (grid.ravel() for grid in np.meshgrid(*sides))
     # All models are linear over one microsecond.
     moved_x, moved_y = model.warp(np.asarray(theta, np.float64), x, y, 1e-6)
     return 1e6 * float(np.sqrt(np.mean((moved_x - x) ** 2 + (moved_y - y) ** 2)))

@@ -10,8 +10,7 @@ import numpy as np
 
 from evcrisp.core.registry import lookup
 from evcrisp.core.validation import check_choice, check_number
-from evcrisp.filters.learned.edncnn_network import find_device
-from evcrisp.filters.learned.torch_import import import_torch
+from evcrisp.filters.learned.edncnn_network import find_device, import_torch
 from evcrisp.filters.learned.weights import Arrays
 from evcrisp.training.lookup import EventTable
 from evcrisp.training.networks import NETWORKS, Network

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evcrisp.filters.learned.torch_import import import_torch
+from evcrisp.filters.learned.edncnn_network import import_torch
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 from evcrisp.training.lookup import EventTable
 from evcrisp.training.networks import Network

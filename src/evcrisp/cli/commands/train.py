@@ -79,8 +79,7 @@ def train_command(
     Weights go to OUTPUT; use them with the filter's option `weights`. How they came to be, and
     how good they are on scenes that they have not seen, goes to a JSON file beside them. Needs torch.
     """
-    from evcrisp.filters.learned.edncnn_network import find_device
-    from evcrisp.filters.learned.torch_import import import_torch
+    from evcrisp.filters.learned.edncnn_network import find_device, import_torch
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.training import (
         LabeledRecordings,

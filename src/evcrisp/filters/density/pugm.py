@@ -30,7 +30,8 @@ class Pugm(Filter):
     neighbors, weighted by one over distance. Iterated conditional modes (ICM) reduce it, starting
     from the observation: each sweep turns off the cells with too few neighbors. The score is half of
     the energy that dropping the event's cell adds; kept events have 0 or more. Labels are
-    ``sweeps + 1`` bins late.
+    ``sweeps + 1`` bins late. No sweep turns a cell on, so the order of the cells within a sweep does
+    not affect the final state; all cells are updated at once, so labels do not depend on the chunks.
 
     Parameters
     ----------
@@ -44,11 +45,6 @@ class Pugm(Filter):
         Weight :math:`\beta` of the neighbors.
     same_polarity : bool
         Use separate fields for ON and OFF events.
-
-    Notes
-    -----
-    No sweep turns a cell on, so the order of the cells within a sweep does not affect the final
-    state. All cells of a sweep are updated at once, so labels do not depend on the chunks.
 
     References
     ----------

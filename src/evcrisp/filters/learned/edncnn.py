@@ -10,8 +10,7 @@ import numpy as np
 from evcrisp.core.events import Events
 from evcrisp.core.validation import check_number
 from evcrisp.filters.learned.edncnn_history import CompiledHistory, History, TorchHistory
-from evcrisp.filters.learned.edncnn_network import SHAPES, find_device, score
-from evcrisp.filters.learned.torch_import import import_torch
+from evcrisp.filters.learned.edncnn_network import SHAPES, find_device, import_torch, score
 from evcrisp.filters.learned.weights import read_npz, weights_file
 from evcrisp.filters.protocol import About, Filter, Labels, check_sensor
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from evcrisp.core.events import Events
+from evcrisp.filters.learned.edncnn_network import import_torch
 from evcrisp.filters.learned.encoding import LOG_FLOOR, MISSING_US, NEVER_US, PATCH_RADIUS
-from evcrisp.filters.learned.torch_import import import_torch
 
 if TYPE_CHECKING:
     import torch

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import require
 from evcrisp.filters.learned.encoding import PATCH_RADIUS
-from evcrisp.filters.learned.torch_import import import_torch
 from evcrisp.filters.learned.weights import Arrays
 
 if TYPE_CHECKING:
@@ -119,3 +119,8 @@ def find_device(device: str) -> str:
             remedy=f"torch reports: {str(error).splitlines()[0]}",
         ) from error
     return device
+
+
+def import_torch() -> Any:
+    """Return the package torch; raise an error with the extra to install if it is missing."""
+    return require("torch", extra="torch", purpose="Training and 'edncnn'")
