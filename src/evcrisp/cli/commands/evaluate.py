@@ -1,4 +1,4 @@
-"""``evcrisp evaluate``: how good a recording is, or what a denoiser made of it."""
+"""``evcrisp evaluate``: how good a recording is, or what a filter made of it."""
 
 import json
 import math
@@ -85,7 +85,7 @@ def evaluate_command(
     """Measure RECORDING: event structural ratio, contrast curve, entropy, rate.
 
     With the raw recording, or with labels, the raw events and as many events drawn from them at
-    random are measured beside it: a denoiser must beat the random column. Where the truth is known,
+    random are measured beside it: a filter must beat the random column. Where the truth is known,
     the labels are measured against it. Recordings are streamed.
     """
     from evcrisp.io.atomic_output import refuse_inputs, replacing

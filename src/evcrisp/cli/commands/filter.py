@@ -21,7 +21,7 @@ from evcrisp.cli.types import OutputFile
 
 if TYPE_CHECKING:
     from evcrisp.core.events import Events
-    from evcrisp.filters import Denoiser, Labels
+    from evcrisp.filters import Filter, Labels
     from evcrisp.io.arrays.npz_packer import NpzPacker
     from evcrisp.io.recording import Recording
 
@@ -64,13 +64,13 @@ def filter_command(
     The recording is streamed, so its size does not matter. OUTPUT appears under its name only when
     it is complete. IMU samples, triggers and frames go along where the output format keeps them.
     """
-    from evcrisp.filters import denoiser
+    from evcrisp.filters import build_filter
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
     from evcrisp.io.writing import fill, writer_for
 
     writer = writer_for(output, to)
-    config = denoiser(method, preset, parse_settings(settings))
+    config = build_filter(method, **{"preset": preset, **parse_settings(settings)})
     if labels_path is not None and labels_path.resolve() == output.resolve():
         raise click.UsageError(f"--labels must name another file than the output; got {output}.")
     for path in (output, labels_path):
@@ -120,7 +120,7 @@ def _packer(path: Path, force: bool, stack: ExitStack) -> "NpzPacker":
 
 def _kept(
     recording: "Recording",
-    config: "Denoiser",
+    config: "Filter",
     count: _Count,
     packer: "NpzPacker | None",
     advance: Advance,
@@ -128,7 +128,7 @@ def _kept(
     from evcrisp.core.events import Events
     from evcrisp.filters import Labels, denoise_chunks
 
-    _note(packer, Labels.room(0))
+    _note(packer, Labels.empty(0))
     for events, labels in denoise_chunks(recording.chunks(), config):
         count.n_events += len(events)
         kept = labels.kept(events)

@@ -10,7 +10,7 @@ from evcrisp.cli.listing import entry, parameters_line
 from evcrisp.cli.options import json_option
 
 if TYPE_CHECKING:
-    from evcrisp.filters import Denoiser
+    from evcrisp.filters import Filter
 
 
 @click.command("filters")
@@ -23,18 +23,20 @@ def filters_command(as_json: bool) -> None:
     click.echo(json.dumps(rows, indent=2, default=str) if as_json else _page(rows))
 
 
-def _facts(kind: "type[Denoiser]") -> dict[str, Any]:
+def _facts(kind: "type[Filter]") -> dict[str, Any]:
+    from evcrisp.filters.protocol import about, presets
+
     return {
         "name": kind.name,
         "parameters": {
             name: None if parameter.default is parameter.empty else parameter.default
             for name, parameter in inspect.signature(kind).parameters.items()
         },
-        "cost": kind.about.cost,
-        "memory": kind.about.memory,
-        "source": kind.about.source,
-        "reconstruction": kind.about.reconstruction,
-        "presets": {name: dict(params) for name, params in kind.presets.items()},
+        "cost": about(kind).cost,
+        "memory": about(kind).memory,
+        "source": about(kind).source,
+        "reconstruction": about(kind).reconstruction,
+        "presets": {name: dict(params) for name, params in presets(kind).items()},
     }
 
 

@@ -1,10 +1,10 @@
-"""The slow and obvious version of ``mlpf.py``, for tests."""
+"""Slow versions of the kernels of mlpf."""
 
 import numpy as np
 
 
-def inputs(x, y, t, p, resolution, tau, mode="intended", radius=3):
-    """Return the patch of each event, (n, 98) float64, and which events jAER drops unseen."""
+def encode(x, y, t, p, resolution, tau, mode="intended", radius=3):
+    """Return the inputs of each event, (n, 98) float64, and the events that jAER drops."""
     n, side = len(t), 2 * radius + 1
     patch = np.zeros((n, 2, side, side))
     first = np.zeros(n, bool)
@@ -36,7 +36,7 @@ def inputs(x, y, t, p, resolution, tau, mode="intended", radius=3):
     return patch.reshape(n, -1), first if mode == "jaer" else np.zeros(n, bool)
 
 
-def score(patches, hidden_kernel, hidden_bias, output_kernel, output_bias):
+def forward(patches, hidden_kernel, hidden_bias, output_kernel, output_bias):
     """Return the output of the network in double precision; kernels are input-major."""
     hidden = np.maximum(patches @ hidden_kernel.astype(float) + hidden_bias, 0)
     return 1 / (1 + np.exp(-(hidden @ output_kernel.astype(float) + output_bias)[:, 0]))

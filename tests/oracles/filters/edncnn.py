@@ -1,12 +1,12 @@
-"""The slow and obvious version of ``patches.py``, for tests."""
+"""Slow version of the kernel of edncnn."""
 
 import math
 
 import numpy as np
 
 
-def gather(x, y, t, p, missing, floor, radius=12):
-    """Return the patches of all events, by looking through the history of every pixel."""
+def gather_patches(x, y, t, p, missing, floor, radius=12):
+    """Return the patches of all events from the full history of each pixel."""
     side = 2 * radius + 1
     patches = np.full((len(t), 4, side, side), math.log(missing + 1) - floor)
     history = {}  # (x, y, p) -> times

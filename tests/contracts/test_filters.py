@@ -1,4 +1,4 @@
-"""What every denoiser owes, however the stream is cut and whatever it holds."""
+"""Contract of every filter, for any chunks and any events."""
 
 import dataclasses
 import itertools
@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evcrisp import ConfigError, EventDataError, Events
-from evcrisp.filters import FILTERS, Labels, denoise, denoiser
+from evcrisp.filters import FILTERS, Labels, build_filter, denoise
 
 RESOLUTION = (24, 18)
 
-#: Networks with millions of multiplications per event see fewer of them.
+#: Number of events for filters that are slow.
 FEW = {"edncnn": 100}
 
 
@@ -37,7 +37,7 @@ def labels_of(config, events, cuts=()):
     stream = config.start(events.resolution)
     edges = [0, *sorted(cuts), len(events)]
     parts = [stream.label(events[a:b]) for a, b in itertools.pairwise(edges)]
-    return Labels.joined([*parts, stream.finish()])
+    return Labels.concatenate([*parts, stream.finish()])
 
 
 def assert_same(one, other):
@@ -45,7 +45,7 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one.score, other.score)
 
 
-#: Every denoiser with its defaults, and with each of its presets.
+#: Every filter with its defaults and with each preset.
 SETTINGS = [(name, preset) for name, kind in FILTERS.items() for preset in (None, *kind.presets)]
 
 
@@ -55,7 +55,7 @@ def name(request):
 
 
 @pytest.mark.parametrize(("name", "preset"), SETTINGS)
-def test_each_event_gets_a_label_and_a_finite_score(name, preset):
+def test_filter_gives_label_and_finite_score_per_event(name, preset):
     for events in (events_for(name), events_for(name, t_start=10**15)):
         labels = denoise(events, name, preset)
         assert labels.signal.shape == labels.score.shape == (len(events),)
@@ -65,7 +65,7 @@ def test_each_event_gets_a_label_and_a_finite_score(name, preset):
 
 
 @pytest.mark.parametrize(("name", "preset"), SETTINGS)
-def test_a_limit_on_the_score_tells_signal_from_noise(name, preset):
+def test_signal_has_higher_scores_than_noise(name, preset):
     labels = denoise(events_for(name), name, preset)
     kept, dropped = labels.score[labels.signal], labels.score[~labels.signal]
     if kept.size and dropped.size:
@@ -75,38 +75,46 @@ def test_a_limit_on_the_score_tells_signal_from_noise(name, preset):
 @pytest.mark.parametrize("name", sorted(FILTERS))
 @settings(deadline=None, max_examples=15)
 @given(cuts=st.lists(st.integers(0, 1500), max_size=6), seed=st.integers(0, 3))
-def test_labels_do_not_depend_on_how_the_stream_is_cut(name, cuts, seed):
+def test_labels_are_independent_of_chunks(name, cuts, seed):
     events = events_for(name, seed=seed)
     cuts = [min(cut, len(events)) for cut in cuts]
-    assert_same(labels_of(denoiser(name), events, cuts), denoise(events, name))
+    assert_same(labels_of(build_filter(name), events, cuts), denoise(events, name))
 
 
-def test_events_one_by_one_give_the_same_labels(name):
+def test_labels_are_equal_event_by_event(name):
     events = events_for(name)[:200]
     cuts = range(len(events))
-    assert_same(labels_of(denoiser(name), events, cuts), denoise(events, name))
+    assert_same(labels_of(build_filter(name), events, cuts), denoise(events, name))
 
 
 @pytest.mark.parametrize("t_start", [1, 10**6, 1_700_000_000_000_000, 2**60, -(10**9)])
-def test_a_shift_of_time_changes_no_label_and_no_score(name, t_start):
+def test_labels_are_invariant_to_time_shift(name, t_start):
     late = events_for(name, t_start=t_start)
     assert_same(denoise(events_for(name), name), denoise(late, name))
 
 
-def test_events_do_not_see_the_future_of_another_stream(name):
-    config = denoiser(name)
+def test_causal_filter_labels_all_events_at_once(name):
+    events = events_for(name)[:50]
+    stream = build_filter(name).start(events.resolution)
+    is_causal = len(stream.label(events)) == len(events)
+    # `density` is causal but declares otherwise, to start anew in each window of `track`.
+    assert FILTERS[name].is_causal == (is_causal and name != "density")
+
+
+def test_streams_are_independent(name):
+    config = build_filter(name)
     first = labels_of(config, events_for(name, seed=1))
     labels_of(config, events_for(name, seed=2))
     assert_same(first, labels_of(config, events_for(name, seed=1)))
 
 
-def test_no_events_are_a_recording(name):
-    assert len(labels_of(denoiser(name), Events.empty((5, 5)))) == 0
-    assert len(labels_of(denoiser(name), Events.empty((5, 5)), cuts=(0, 0))) == 0
+def test_empty_recording_has_no_labels(name):
+    assert len(labels_of(build_filter(name), Events.empty((5, 5)))) == 0
+    assert len(labels_of(build_filter(name), Events.empty((5, 5)), cuts=(0, 0))) == 0
 
 
 @pytest.mark.parametrize("resolution", [(1, 1), (1, 9), (9, 1), (2, 2)])
-def test_tiny_sensors_are_sensors(name, resolution):
+def test_tiny_sensors_are_accepted(name, resolution):
     rng = np.random.default_rng(0)
     n = min(FEW.get(name, 200), 200)
     x, y = (rng.integers(0, size, n) for size in resolution)
@@ -115,26 +123,25 @@ def test_tiny_sensors_are_sensors(name, resolution):
     assert np.isfinite(labels.score).all()
 
 
-def test_a_long_pause_ends_nothing(name):
+def test_long_pause_keeps_scores_finite(name):
     events = events_for(name)[:400]
     half = len(events) // 2
     t = events.t + np.where(np.arange(len(events)) < half, 0, 10**12)
     late = Events(x=events.x, y=events.y, t=t, p=events.p, resolution=RESOLUTION)
     labels = denoise(late, name)
     assert np.isfinite(labels.score).all()
-    assert_same(labels, labels_of(denoiser(name), late, cuts=(half // 2, half, half + 1)))
+    assert_same(labels, labels_of(build_filter(name), late, cuts=(half // 2, half, half + 1)))
 
 
-def test_events_of_another_sensor_are_refused(name):
-    stream = denoiser(name).start((10, 10))
+def test_events_of_another_sensor_raise(name):
+    stream = build_filter(name).start((10, 10))
     if name == "raw":
         return
     with pytest.raises(EventDataError, match="10x10; got 24x18"):
         stream.label(busy_events(5))
 
 
-def test_settings_that_are_no_numbers_are_refused(name):
-    """Whatever a limit of infinity might mean: it makes scores that are no numbers."""
+def test_parameters_that_are_not_finite_raise(name):
     kind = FILTERS[name]
     for field in dataclasses.fields(kind):
         if field.type in (int, float):
@@ -143,7 +150,7 @@ def test_settings_that_are_no_numbers_are_refused(name):
                     kind(**{field.name: value})
 
 
-def test_a_denoiser_is_a_value_that_says_what_it_is(name):
+def test_filter_is_frozen_and_described(name):
     kind = FILTERS[name]
     assert dataclasses.is_dataclass(kind)
     assert kind() == kind()
@@ -152,16 +159,16 @@ def test_a_denoiser_is_a_value_that_says_what_it_is(name):
     assert kind.about.cost
     assert kind.about.memory
     for preset in kind.presets:
-        assert denoiser(name, preset) == kind(**kind.presets[preset])
+        assert build_filter(name, preset) == kind(**kind.presets[preset])
     for field in dataclasses.fields(kind):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(kind(), field.name, None)
 
 
-def test_numbers_of_numpy_are_numbers(name):
+def test_numpy_numbers_are_accepted(name):
     events = events_for(name)
     plain = {
-        field.name: getattr(denoiser(name), field.name)
+        field.name: getattr(build_filter(name), field.name)
         for field in dataclasses.fields(FILTERS[name])
     }
     numbers = {k: v for k, v in plain.items() if type(v) in (int, float)}

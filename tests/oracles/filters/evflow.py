@@ -1,12 +1,12 @@
-"""The slow and obvious version of ``evflow.py``: look at every recent event. Compiles as it is, too."""
+"""Slow version of the kernel of evflow; numba can compile it."""
 
 import numpy as np
 
-from evcrisp.kernels.filters.evflow import found_emlb_speed, found_speed, rate
+from evcrisp.kernels.filters.evflow import found_emlb_speed, found_speed, speed_score
 
 
 def flow_labels(x, y, t, tau_us, radius, least, limit, emlb, signal, score):
-    """Label events by going through all events of the last ``tau_us`` for each."""
+    """Label events with a scan of all events of the last ``tau_us`` for each."""
     found = np.empty((t.size, 4), np.int64)
     a, b = np.empty((t.size, 3)), np.empty(t.size)
     order, solution = np.empty(3, np.int64), np.empty(3)
@@ -28,7 +28,7 @@ def flow_labels(x, y, t, tau_us, radius, least, limit, emlb, signal, score):
         elif n >= least:
             speed = found_speed(found, n)
         signal[k] = speed <= limit
-        score[k] = rate(speed, limit)
+        score[k] = speed_score(speed, limit)
         if emlb:
             while front < k and t[k] - t[front] >= tau_us:
                 front += 1

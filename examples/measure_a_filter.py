@@ -1,4 +1,4 @@
-"""Measure a denoiser on scenes whose truth is known, for several noise rates."""
+"""Measure a filter on scenes whose truth is known, for several noise rates."""
 
 import evcrisp
 from evcrisp.metrics import rank_auc, sensitivity, specificity
