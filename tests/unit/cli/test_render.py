@@ -120,7 +120,7 @@ def test_methods_and_filters_are_compared_side_by_side(run, sample, tmp_path):
 
 
 def test_filters_see_what_came_before_the_window(sample):
-    from evcrisp.cli.figure_data import FigureSource
+    from evcrisp.pipeline.figure_data import FigureSource
 
     source = FigureSource(
         names=("baf",), motion="translation", camera=None, params={}, start_us=50_000,

@@ -43,11 +43,11 @@ def convert_command(
     it is complete. IMU samples, triggers, frames and labels go along where the output format keeps
     them; what it does not keep is named.
     """
-    from evcrisp.cli.time_shift import FromZero
     from evcrisp.core.messages import counted
     from evcrisp.io.atomic_output import refuse_inputs
     from evcrisp.io.reading import open_recording
     from evcrisp.io.writing import write
+    from evcrisp.pipeline.convert import FromZero
 
     refuse_inputs(output, recording)
     with (

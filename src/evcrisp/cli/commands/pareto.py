@@ -55,7 +55,6 @@ def pareto_command(
     Every point has its motion, both objectives and how many events it keeps; the point that the
     regret selects is marked, with the ideal and the nadir point.
     """
-    from evcrisp.cli.figure_data import refuse_nothing
     from evcrisp.core.messages import counted
     from evcrisp.core.registry import build
     from evcrisp.core.windows import window_at
@@ -64,6 +63,7 @@ def pareto_command(
     from evcrisp.estimators.joint.pareto import pareto_front
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
+    from evcrisp.pipeline.figure_data import refuse_nothing
 
     config = build({"exact": ExactRegret}, "exact", "method", **parse_settings(settings))
     if output is not None:

@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from evcrisp.cli.camera import camera_for
-from evcrisp.cli.figure_data import COMPARING, FigureSource
 from evcrisp.cli.option_checks import refuse_unused
 from evcrisp.cli.options import (
     METHODS,
@@ -24,6 +23,7 @@ from evcrisp.cli.options import (
 )
 from evcrisp.cli.progress import work_progress
 from evcrisp.cli.types import Number
+from evcrisp.pipeline.figure_data import COMPARING, FigureSource
 
 #: Figures of one window that a method made, and those of a whole Pareto front.
 _OF_A_METHOD = ("scatter", "outcomes", "aligned", "xyt", "maps", "w", "intro", "roc")
