@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from click.testing import CliRunner
 
-from evcrisp.cli import VERBS, main
+from evcrisp.cli import COMMANDS, main
 
 PAGE = Path(__file__).parents[1] / "reference" / "cli.md"
 
@@ -23,7 +23,7 @@ Ctrl+C ends at once.
 def page() -> str:
     """Return the page."""
     parts = [HEAD]
-    for verb in VERBS:
+    for verb in COMMANDS:
         parts.append(_help(verb))
         command = main.get_command(click.Context(main), verb)
         if isinstance(command, click.Group):

@@ -1,50 +1,88 @@
-"""Options that several verbs share."""
+"""Options that several commands share."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
+from evcrisp.cli.error_messages import option_name
 from evcrisp.cli.types import LONGEST_US, Milliseconds, ResolutionType
+
+if TYPE_CHECKING:
+    from evcrisp.core.camera import Camera
+    from evcrisp.io.recording import Recording
 
 Decorator = Callable[[Any], Any]
 
-#: A front of more points is finer than any figure shows, and takes minutes.
+#: Maximum number of points of a Pareto front; more take minutes, and no figure resolves them.
 MAX_FRONT_POINTS = 1001
 
-#: The names of the methods and of the motion models; here, so that the help loads nothing.
-METHODS = ("auto", "exact", "paper", "cmax", "sequential", "baf+cmax", "eja", "entropy")
-MOTIONS = ("zoom", "translation", "rotation", "similarity", "affine", "homography")
+
+def method_names() -> Iterable[str]:
+    """Return the names of the methods."""
+    from evcrisp.estimators.registry import ESTIMATORS
+
+    return ESTIMATORS
+
+
+def motion_names() -> Iterable[str]:
+    """Return the names of the motion models."""
+    from evcrisp.motion.registry import MOTION_MODELS
+
+    return MOTION_MODELS
+
+
+class NamesOption(click.Option):
+    """Option whose help lists names of a registry, which is loaded only for the help.
+
+    ``NAMES`` in the help stands for the names.
+    """
+
+    def __init__(self, *args: Any, names: Callable[[], Iterable[str]], **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.names = names
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help, with the names."""
+        record = super().get_help_record(ctx)
+        return record and (record[0], record[1].replace("NAMES", ", ".join(self.names())))
+
 
 recording_argument = click.argument("recording", type=click.Path(exists=True, path_type=Path))
 resolution_option = click.option(
     "--resolution",
     type=ResolutionType(),
     metavar="WxH",
-    help="Sensor size in px; overrides what the file says. By default the file's, or the smallest "
-    "standard size that holds all events.",
+    help="Width and height of the sensor, px. Default: from the file, or else the smallest standard "
+    "size that holds all events.",
 )
 on_error_option = click.option(
     "--on-error",
     type=click.Choice(["raise", "truncate"]),
     default="raise",
     show_default=True,
-    help="At damage: stop with a message, or keep everything before it.",
+    help="For a damaged file: stop with an error, or use the events before the damage.",
 )
-force_option = click.option("--force", is_flag=True, help="Replace an existing output.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-to_option = click.option("--to", help="Format of the output. Default: from its suffix.")
+force_option = click.option(
+    "--force", "overwrite", is_flag=True, help="Replace existing output files."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+to_option = click.option("--to", help="Output format. Default: from the suffix of OUTPUT.")
 motion_option = click.option(
     "--motion",
+    cls=NamesOption,
+    names=motion_names,
     default="translation",
     show_default=True,
-    help=f"Motion model: {', '.join(MOTIONS)}.",
+    help="Motion model: NAMES.",
 )
 camera_option = click.option(
     "--camera",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Calibration for rotation: fx fy cx cy k1 k2 p1 p2 k3. Default: an ideal lens of 60 degrees.",
+    help="Text file with the calibration for rotation: fx fy cx cy (px) k1 k2 p1 p2 k3. Default: a "
+    "field of view of 60 degrees without distortion.",
 )
 
 
@@ -55,13 +93,13 @@ def output_option(help: str, *, is_folder: bool = False, **more: Any) -> Decorat
 
 
 def set_option(what: str) -> Decorator:
-    """Return ``--set KEY=VALUE``, which sets one of what it says."""
+    """Return ``--set KEY=VALUE``."""
     return click.option(
         "--set",
         "settings",
         multiple=True,
         metavar="KEY=VALUE",
-        help=f"Set {what}. May be repeated.",
+        help=f"Set {what}. Can be repeated.",
     )
 
 
@@ -72,7 +110,7 @@ def window_option(
     least_us: int = 1,
     most_us: int = LONGEST_US,
 ) -> Decorator:
-    """Return ``--window-ms``; the verb gets ``window_us``."""
+    """Return ``--window-ms``, which sets ``window_us``."""
     return click.option(
         "--window-ms",
         "window_us",
@@ -84,7 +122,6 @@ def window_option(
     )
 
 
-#: The verb gets ``start_us``.
 start_option = click.option(
     "--start-ms",
     "start_us",
@@ -92,12 +129,12 @@ start_option = click.option(
     metavar="MS",
     default=0.0,
     show_default=True,
-    help="Start after the first event, ms.",
+    help="Start of the window, ms after the first event.",
 )
 
 
 def points_option(help: str) -> Decorator:
-    """Return ``--points``, the number of points of a Pareto front; the verb gets ``n_points``."""
+    """Return ``--points``, the number of points of a Pareto front, which sets ``n_points``."""
     return click.option(
         "--points",
         "n_points",
@@ -109,13 +146,48 @@ def points_option(help: str) -> Decorator:
 
 
 def seed_option(help: str, *, default: int = 0) -> Decorator:
-    """Return ``--seed``; as large as every library takes."""
+    """Return ``--seed``, limited to 32 bits, which all random generators accept."""
     kind = click.IntRange(0, 2**32 - 1)
     return click.option("--seed", type=kind, default=default, show_default=True, help=help)
 
 
+def decorated(*decorators: Decorator) -> Decorator:
+    """Return a decorator that applies several, the first one outermost."""
+
+    def apply(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+#: How a recording is opened.
+input_options = decorated(
+    click.option("--format", "-f", help="Input format. Default: detected from the content."),
+    resolution_option,
+    on_error_option,
+)
+
+#: The method, its parameters and the motion model.
+method_options = decorated(
+    click.option(
+        "--method",
+        "-m",
+        cls=NamesOption,
+        names=method_names,
+        default="auto",
+        show_default=True,
+        help="Method: NAMES. `evcrisp methods` lists their parameters; auto needs none.",
+    ),
+    motion_option,
+    camera_option,
+    set_option("a parameter of the method"),
+)
+
+
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
-    """Turn ``KEY=VALUE`` pairs into options; numbers and true/false are recognized."""
+    """Parse ``KEY=VALUE`` pairs; numbers and true/false are recognized."""
     options: dict[str, Any] = {}
     for setting in settings:
         key, separator, value = setting.partition("=")
@@ -136,35 +208,22 @@ def _typed(value: str) -> object:
     return value
 
 
-def decorated(*decorators: Decorator) -> Decorator:
-    """Apply several decorators, first one outermost."""
-
-    def apply(function: Any) -> Any:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return apply
+def refuse_unused(context: click.Context, names: Iterable[str], reason: str) -> None:
+    """Raise if one of these parameters was given; ``reason`` follows the name of its option."""
+    for name in names:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = next(p for p in context.command.params if p.name == name)
+            raise click.UsageError(f"{option_name(option)} {reason}", context)
 
 
-#: Everything about how a recording is opened.
-input_options = decorated(
-    click.option("--format", "-f", help="Format of the input. Default: found from its content."),
-    resolution_option,
-    on_error_option,
-)
+def load_camera(path: Path | None, sensor: "Recording | Sequence[int]") -> "Camera | None":
+    """Read a calibration file; log a warning if it does not match the sensor."""
+    from evcrisp.core.camera import Camera, tell_doubt
+    from evcrisp.io.recording import Recording
 
-#: Everything about the method.
-method_options = decorated(
-    click.option(
-        "--method",
-        "-m",
-        default="auto",
-        show_default=True,
-        help=f"Method: {', '.join(METHODS)}. `evcrisp methods` has their parameters; auto has nothing "
-        "to tune.",
-    ),
-    motion_option,
-    camera_option,
-    set_option("a parameter of the method"),
-)
+    if path is None:
+        return None
+    camera = Camera.from_file(path)
+    width, height = sensor.resolution if isinstance(sensor, Recording) else sensor
+    tell_doubt(camera, (width, height))
+    return camera

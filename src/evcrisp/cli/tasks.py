@@ -1,16 +1,16 @@
-"""What the verbs share that run many tasks: where they run, and on how much."""
+"""Options of the commands that run many tasks."""
 
 import click
 
 from evcrisp.cli.options import decorated
 
-#: Everything about where tasks run.
+#: Where tasks run.
 pool_options = decorated(
     click.option(
         "--workers",
         type=click.IntRange(min=0),
-        help="Processes; 0 = none but this one. Default: one per processor. With --scheduler: how "
-        "many workers to wait for.",
+        help="Number of processes; 0 = this process only. Default: one per processor. With "
+        "--scheduler: number of workers to wait for.",
     ),
     click.option(
         "--scheduler",
@@ -23,8 +23,10 @@ noise_option = click.option(
     "--noise",
     default="uniform",
     show_default=True,
-    help="Noise that is added to DND21: uniform, or a measured one: light, dark-ba, dark-5hz, leak.",
+    help="Noise to add to DND21: uniform; or measured: light, dark-ba, dark-5hz, leak.",
 )
 max_events_option = click.option(
-    "--max-events", type=click.IntRange(min=1), help="Use so many events of each recording."
+    "--max-events",
+    type=click.IntRange(min=1),
+    help="Number of events to use of each recording. Default: all.",
 )

@@ -58,8 +58,9 @@ class VideoConfig:
             raise ConfigError(f"`speed` must be positive; got {self.speed}.")
         if not 1 <= 1e6 * self.speed / self.fps <= 3.6e9:
             raise ConfigError(
-                f"A frame must be 1 us to one hour after the one before; at {self.fps:g} frames "
-                f"per second, `speed` {self.speed:g} makes it {1e6 * self.speed / self.fps:g} us."
+                f"must give 1 us to one hour from frame to frame, at {self.fps:g} frames per second",
+                parameter="speed",
+                value=self.speed,
             )
         for name, top in (("window_us", 10_000_000), ("scale", 16)):
             value = getattr(self, name)
@@ -68,7 +69,7 @@ class VideoConfig:
         if not 0.0 < self.exposure <= 100.0:
             raise ConfigError(f"`exposure` must lie in 0..100, above 0; got {self.exposure}.")
         if not self.panes:
-            raise ConfigError(f"`panes` must name at least one of {', '.join(PANES)}.")
+            raise ConfigError(f"must name at least one of {', '.join(PANES)}", parameter="panes")
         for pane in self.panes:
             lookup(PANES, pane, "pane")
         lookup(PALETTES, self.colors, "palette")
@@ -88,5 +89,5 @@ class VideoConfig:
         if max(width, height) > _MAX_SIDE_PX:
             raise ConfigError(
                 f"The video would have {width}x{height} px; at most {_MAX_SIDE_PX} along a side. "
-                "Use fewer panes or a smaller `scale`."
+                "Use fewer panes or a smaller scale."
             )

@@ -6,8 +6,8 @@ import click
 import pytest
 
 import evcrisp
-from evcrisp.cli import VERBS, main
-from evcrisp.cli.error_messages import for_the_shell
+from evcrisp.cli import COMMANDS, main
+from evcrisp.cli.error_messages import error_text
 from evcrisp.cli.types import Milliseconds, NumbersType, ResolutionType
 
 NUMERIC = (
@@ -39,7 +39,7 @@ COMPLETE = {
 
 
 def numeric_options():
-    for verb in VERBS:
+    for verb in COMMANDS:
         command = main.get_command(click.Context(main), verb)
         if isinstance(command, click.Group):
             command = command.get_command(click.Context(command), COMPLETE[verb][0])
@@ -128,7 +128,7 @@ def test_limits_are_those_of_the_library():
     from evcrisp.viewer import requests
     from evcrisp.viewer.export import MAX_WINDOWS
 
-    verbs = {verb: main.get_command(click.Context(main), verb) for verb in VERBS}
+    verbs = {verb: main.get_command(click.Context(main), verb) for verb in COMMANDS}
     kinds = {(verb, p.name): p.type for verb, command in verbs.items() for p in command.params}
     assert kinds["simulate", "duration_us"].most_us == MAX_DURATION_US
     assert kinds["view", "front_points"].max == requests.MAX_POINTS

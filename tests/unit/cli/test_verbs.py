@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp.cli import VERBS, main
+from evcrisp.cli import COMMANDS, main
 from evcrisp.core.sensor_data import Imu
 
 
@@ -194,7 +194,7 @@ def test_a_size_that_the_file_does_not_state_is_said(run, sample, tmp_path):
     assert "Use --resolution" in result.stderr
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", COMMANDS)
 def test_every_option_of_every_verb_has_help(verb):
     command = main.get_command(click.Context(main), verb)
     assert command.help

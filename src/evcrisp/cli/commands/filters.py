@@ -1,4 +1,4 @@
-"""``evcrisp filters``: what filters there are."""
+"""``evcrisp filters``: list the filters."""
 
 import inspect
 import json
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command("filters")
 @json_option
 def filters_command(as_json: bool) -> None:
-    """List the filters: cost and memory, source, presets, and parameters with their defaults."""
+    """List the filters: source, cost, memory, presets, and parameters with their defaults."""
     from evcrisp.filters import FILTERS
 
     rows = [_facts(kind) for kind in FILTERS.values()]
@@ -39,7 +39,6 @@ def _facts(kind: "type[Denoiser]") -> dict[str, Any]:
 
 
 def _page(rows: list[dict[str, Any]]) -> str:
-    """Return some lines per filter."""
     return "\n".join(entry(f"{row['name']}: {row['source']}", _lines(row)) for row in rows)
 
 

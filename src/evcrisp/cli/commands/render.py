@@ -1,14 +1,14 @@
-"""``evcrisp render``: a video of a recording, raw, aligned and denoised side by side."""
+"""``evcrisp render``: render a video of a recording."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from evcrisp.cli.camera import camera_for
 from evcrisp.cli.options import (
     force_option,
     input_options,
+    load_camera,
     method_options,
     parse_settings,
     recording_argument,
@@ -26,17 +26,17 @@ from evcrisp.cli.types import Number
     type=Number(0.01, 240),
     default=30.0,
     show_default=True,
-    help="Frames per second of the video; of a GIF, at most 50.",
+    help="Frames per second of the video; at most 50 for a GIF.",
 )
 @click.option(
     "--speed",
     type=Number(0, min_open=True),
     default=1.0,
     show_default=True,
-    help="1 is real time, 0.1 slow motion, 10 fast forward.",
+    help="Speed of the video: 1 is real time, 0.1 ten times slower.",
 )
 @window_option(
-    "Time that a frame shows, and that a motion is estimated over, ms. Default: 33.3.",
+    "Time that a frame shows, which is the window of the motion estimate, ms. Default: 33.3.",
     default=None,
     most_us=10_000_000,
 )
@@ -44,29 +44,31 @@ from evcrisp.cli.types import Number
     "--panes",
     default="raw,aligned,denoised",
     show_default=True,
-    help="What stands side by side: raw, aligned, denoised, labels (signal and noise).",
+    help="Panes from left to right: raw, aligned, denoised, labels (signal and noise).",
 )
 @click.option(
     "--colors",
     default="red-blue",
     show_default=True,
-    help="Colors: red-blue, white-black (on gray), safe (for every color vision), dark.",
+    help="Colors of events: red-blue, white-black (on gray), safe (for color blindness), dark.",
 )
 @click.option(
     "--exposure",
     type=Number(0, 100, min_open=True),
     default=1.0,
     show_default=True,
-    help="How strongly one event colors its pixel; less shows more shades.",
+    help="Strength of the color of one event; smaller values give more shades.",
 )
 @click.option(
     "--scale",
     type=click.IntRange(1, 16),
     default=1,
     show_default=True,
-    help="Side of a sensor's pixel, px.",
+    help="Side of a sensor pixel in the video, px.",
 )
-@click.option("--no-titles", is_flag=True, help="Leave out the line with names and time.")
+@click.option(
+    "--no-titles", is_flag=True, help="Omit the line with the names of the panes and the time."
+)
 @method_options
 @force_option
 @input_options
@@ -85,12 +87,12 @@ def render_command(
     motion: str,
     camera: Path | None,
     settings: tuple[str, ...],
-    force: bool,
+    overwrite: bool,
     **opening: Any,
 ) -> None:
-    """Write a video of RECORDING to OUTPUT, which ends in .mp4, .gif or .webp.
+    """Render a video of RECORDING to OUTPUT, an .mp4, .gif or .webp file.
 
-    The file appears under its name when it is complete. Needs the extra 'video'.
+    OUTPUT appears when it is complete. Needs the extra 'video'.
     """
     from evcrisp.core.messages import counted
     from evcrisp.io.atomic_output import refuse_inputs
@@ -118,9 +120,9 @@ def render_command(
             output,
             method=method,
             motion=motion,
-            camera=camera_for(camera, opened),
+            camera=load_camera(camera, opened),
             config=config,
-            overwrite=force,
+            overwrite=overwrite,
             on_chunk=advance,
             **parse_settings(settings),
         )

@@ -1,4 +1,4 @@
-"""``evcrisp simulate``: a recording whose truth is known."""
+"""``evcrisp simulate``: simulate a recording with known motion and labels."""
 
 import json
 from pathlib import Path
@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from evcrisp.cli.camera import camera_for
-from evcrisp.cli.option_checks import refuse_unused
 from evcrisp.cli.options import (
     camera_option,
     force_option,
+    load_camera,
     motion_option,
     parse_settings,
+    refuse_unused,
     seed_option,
     set_option,
     to_option,
@@ -24,20 +24,24 @@ from evcrisp.cli.types import Milliseconds, Number, NumbersType, ResolutionType
 @click.command("simulate")
 @click.argument("output", type=click.Path(path_type=Path))
 @click.option(
-    "--texture", default="shapes", show_default=True, help="Texture's name, or an image file."
+    "--texture", default="shapes", show_default=True, help="Name of a texture, or an image file."
 )
 @motion_option
 @click.option(
-    "--theta", type=NumbersType(), help="Parameters of the motion, such as 300,-120 px/s."
+    "--theta",
+    type=NumbersType(),
+    help="Parameters of the motion, such as 300,-120 (px/s) for a translation. Default: a moderate motion.",
 )
 @click.option(
     "--trajectory",
     default="constant",
     show_default=True,
-    help="How the motion changes with time: constant, sine or random.",
+    help="Change of the motion with time: constant, sine or random.",
 )
 @click.option(
-    "--object-theta", type=NumbersType(), help="Motion of an object in front. Default: none."
+    "--object-theta",
+    type=NumbersType(),
+    help="Parameters of the motion of an object in front. Default: no object.",
 )
 @camera_option
 @click.option(
@@ -46,7 +50,7 @@ from evcrisp.cli.types import Milliseconds, Number, NumbersType, ResolutionType
     metavar="WxH",
     default="346x260",
     show_default=True,
-    help="Sensor size, px.",
+    help="Width and height of the sensor, px.",
 )
 @click.option(
     "--duration-ms",
@@ -55,18 +59,24 @@ from evcrisp.cli.types import Milliseconds, Number, NumbersType, ResolutionType
     metavar="MS",
     default=100.0,
     show_default=True,
-    help="Length, ms.",
+    help="Length of the recording, ms.",
 )
-@click.option("--noise-hz", type=Number(0, 1e4), help="Uniform noise, Hz per pixel. Default: 0.")
+@click.option(
+    "--noise-hz",
+    "uniform_hz",
+    type=Number(0, 1e4),
+    help="Rate of uniform noise, Hz per pixel. Default: 0.",
+)
 @click.option(
     "--noise-share",
+    "uniform_share",
     type=Number(0, 1e3),
-    help="Uniform noise as a share of the signal. Default: 0.",
+    help="Number of uniform noise events divided by signal events. Default: 0.",
 )
-@click.option("--noise", help="Noise preset of a sensor: none, light or dark.")
-@seed_option("Same seed, same bytes.")
+@click.option("--noise", help="Noise preset of a sensor: none, light or dark. Default: none.")
+@seed_option("Seed; the same seed gives the same bytes.")
 @to_option
-@set_option("any other setting, such as c_on=0.3, leak_hz=0.1, hot_pixels=20")
+@set_option("another setting, such as c_on=0.3, leak_hz=0.1, hot_pixels=20")
 @force_option
 @click.pass_context
 def simulate_command(
@@ -74,13 +84,13 @@ def simulate_command(
     output: Path,
     to: str | None,
     settings: tuple[str, ...],
-    force: bool,
+    overwrite: bool,
     **named: Any,
 ) -> None:
-    """Simulate a textured plane that moves before an event camera, and write it to OUTPUT.
+    """Simulate a textured plane that moves in front of an event camera, and write it to OUTPUT.
 
-    Labels (signal or noise) are kept by NPZ, HDF5, CSV and numpy columns. The true motion per
-    window, the gyroscope and all settings go to a JSON file beside it, OUTPUT.truth.json.
+    The formats npz, dsec, csv and columns keep the labels (signal or noise). The true motion per
+    window, the gyroscope samples and all settings are written to OUTPUT.truth.json.
     """
     from evcrisp.core.messages import counted
     from evcrisp.io.atomic_output import refuse_inputs, replacing
@@ -89,18 +99,18 @@ def simulate_command(
     from evcrisp.simulation.overrides import build_config
 
     writer = writer_for(output, to)
-    beside = output.with_name(f"{output.name}.truth.json")
-    for path in (output, beside):
+    truth_path = output.with_name(f"{output.name}.truth.json")
+    for path in (output, truth_path):
         refuse_inputs(path, named["camera"], Path(named["texture"]))
     chosen = {name: value for name, value in named.items() if value is not None}
     if "camera" in chosen:
-        chosen["camera"] = camera_for(chosen["camera"], chosen["resolution"])
+        chosen["camera"] = load_camera(chosen["camera"], chosen["resolution"])
     more = parse_settings(settings)
-    _refuse_twice(context, more)
+    _refuse_duplicates(context, more)
     config = build_config(None, {**chosen, **more})
     truth = simulate_truth(config)
     with (
-        replacing(beside, overwrite=force) as temporary,
+        replacing(truth_path, overwrite=overwrite) as temporary,
         time_progress("Simulating", config.t_start_us, config.duration_us) as advance,
     ):
         temporary.write_text(json.dumps(truth.as_dict()) + "\n")
@@ -108,16 +118,16 @@ def simulate_command(
             output,
             simulate_chunks(config),
             format=to,
-            overwrite=force,
-            # The truth beside it has the gyroscope in any case, so that nothing is lost.
+            overwrite=overwrite,
+            # The truth file has the gyroscope samples too, so no warning is needed.
             imu=truth.imu if writer.keeps_extras else None,
             on_chunk=advance,
         )
-    click.echo(f"Wrote {counted(n_events, 'event')} to {output}, and their truth to {beside}.")
+    click.echo(f"Wrote {counted(n_events, 'event')} to {output}, and the truth to {truth_path}.")
 
 
-def _refuse_twice(context: click.Context, settings: dict[str, Any]) -> None:
-    """Complain of a setting that both an option and --set give, perhaps by another name."""
+def _refuse_duplicates(context: click.Context, settings: dict[str, Any]) -> None:
+    """Raise if an option and --set give the same setting."""
     from evcrisp.simulation.overrides import SETTINGS
 
     for key in settings:
