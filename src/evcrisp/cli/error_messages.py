@@ -60,5 +60,7 @@ def _remedy_text(command: click.Command | None, remedy: Setting) -> str:
     if option is None:
         return str(remedy)
     value = option.metavar if remedy.value is NOT_GIVEN else str(remedy.value)
+    if isinstance(remedy.value, tuple):  # (width, height)
+        value = "x".join(map(str, remedy.value))
     name = option_name(option)
     return f"{remedy.action} with {name if option.is_flag or not value else f'{name} {value}'}."
