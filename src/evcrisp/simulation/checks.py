@@ -16,7 +16,7 @@ def check_range(name: str, value: Any, low: float, high: float) -> None:
     except (TypeError, ValueError):
         fits = False
     if not fits:
-        raise ConfigError(f"must be a number in {low:g}..{high:g}", parameter=name, value=value)
+        raise ConfigError(f"must lie in {low:g}..{high:g}", parameter=name, value=value)
 
 
 def check_whole(name: str, value: Any, low: int, high: int | None = None) -> None:

@@ -265,7 +265,7 @@ class SimulationConfig:
         object.__setattr__(self, "resolution", as_resolution(self.resolution))
         width, height = self.resolution
         if width * height > MAX_PIXELS:
-            problem = f"must have at most {MAX_PIXELS:,} px in all"
+            problem = f"may have up to {MAX_PIXELS:,} px in all"
             raise ConfigError(problem, parameter="resolution", value=self.resolution)
         check_whole("duration_us", self.duration_us, 1, MAX_DURATION_US)
         check_whole("t_start_us", self.t_start_us, 0, 2**60)
@@ -300,9 +300,11 @@ class SimulationConfig:
         values = as_numbers(name, theta)
         names = MOTION_MODELS[self.motion].param_names
         if len(values) != len(names):
-            wanted = f"{counted(len(names), 'number')} ({', '.join(names)})"
-            problem = f"must be {wanted} for the motion {self.motion!r}"
-            raise ConfigError(problem, parameter=name, value=values)
+            raise ConfigError(
+                f"of motion {self.motion!r} must be {counted(len(names), 'number')} "
+                f"({', '.join(names)}); got {len(values)}: {values}",
+                parameter=name,
+            )
         return values
 
 

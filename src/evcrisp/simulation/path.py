@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError, Setting
+from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import US_PER_S
 from evcrisp.motion import MotionModel
@@ -87,8 +87,8 @@ class Path:
             raise ConfigError(
                 f"`theta` {tuple(self.thetas[0].tolist())} of motion {self.model.name!r} cannot go on "
                 f"for {self.edges[-1] / US_PER_S:g} s: after {t_bad:.3g} s the texture is out of "
-                f"sight or scaled by more than {_MAX_ZOOM:g}. Shorten the duration.",
-                remedy=Setting("Or let the motion swing", "trajectory", "sine"),
+                f"sight or scaled by more than {_MAX_ZOOM:g}. Shorten `duration_us`, or take "
+                "`trajectory` 'sine'."
             )
 
     def speed_px_s(self, resolution: Sequence[int], t_start: Floats, t_end: Floats) -> float:

@@ -26,7 +26,7 @@ class Gif:
         """Write the header and the colors."""
         if fps > MAX_FPS:
             raise ConfigError(
-                f"must be at most {MAX_FPS:g} for a GIF, because players slow down faster ones",
+                f"must be at most {MAX_FPS:g}, because players slow down faster GIFs",
                 parameter="fps",
                 value=fps,
                 remedy="Write .webp or .mp4 instead.",

@@ -57,7 +57,10 @@ def test_render_applies_every_option(run, sample, tmp_path):
     [
         (["a.avi"], "A video must end in .mp4, .gif, .webp"),
         (["a.mp4", "--fps", "0"], "Invalid value for '--fps': 0.0 is not in the range"),
-        (["a.gif", "--fps", "60"], "--fps must be at most 50 for a GIF"),
+        (
+            ["a.gif", "--fps", "60"],
+            "--fps must be at most 50, because players slow down faster GIFs",
+        ),
         (["a.mp4", "--panes", "rawr"], "Unknown pane 'rawr'. Did you mean 'raw'?"),
         (["a.mp4", "--panes", ","], "--panes must name at least one of"),
         (["a.mp4", "--colors", "red"], "Unknown palette 'red'"),

@@ -115,7 +115,7 @@ def view_command(
     if page is None:
         refuse_unused(context, ("n_windows", "front_points", "overwrite"), "is only for --export.")
     else:
-        refuse_unused(context, ("port", "no_browser"), "does not apply to --export.")
+        refuse_unused(context, ("port", "no_browser"), "is not for --export.")
         refuse_inputs(page, recording, camera)
     common: dict[str, Any] = {"window_us": window_us, "motion": motion}
     with open_recording(recording, **opening) as opened:  # errors of opening come before the server
@@ -151,7 +151,7 @@ def _export(recording: "Recording", page: Path, overwrite: bool, settings: dict[
     from evcrisp.viewer.export import ExportOptions, export
 
     if not any(len(chunk) for chunk in recording.chunks()):
-        raise EventDataError(f"{recording.path} has no events to show.")
+        raise EventDataError(f"{recording.path} has no events, and so there is nothing to show.")
 
     def say(done: int, n_windows: int) -> None:
         if sys.stderr is not None and sys.stderr.isatty():
