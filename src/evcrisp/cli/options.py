@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import importlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,86 +21,83 @@ Decorator = Callable[[Any], Any]
 MAX_FRONT_POINTS = 1001
 
 
-def method_names() -> Iterable[str]:
-    """Return the names of the methods."""
-    from evcrisp.estimators.registry import ESTIMATORS
-
-    return ESTIMATORS
-
-
-def motion_names() -> Iterable[str]:
-    """Return the names of the motion models."""
-    from evcrisp.motion.registry import MOTION_MODELS
-
-    return MOTION_MODELS
+#: Registries whose names are listed in the help: "module:attribute".
+METHODS = "evcrisp.estimators.registry:ESTIMATORS"
+MOTION_MODELS = "evcrisp.motion.registry:MOTION_MODELS"
 
 
 class NamesOption(click.Option):
-    """Option whose help lists names of a registry, which is loaded only for the help.
+    """Option with the names of a registry in its help, for NAMES; the registry is imported then."""
 
-    ``NAMES`` in the help stands for the names.
-    """
-
-    def __init__(self, *args: Any, names: Callable[[], Iterable[str]], **more: Any) -> None:
+    def __init__(self, *args: Any, registry: str, **more: Any) -> None:
         super().__init__(*args, **more)
-        self.names = names
+        self.registry = registry
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help, with the names."""
         record = super().get_help_record(ctx)
-        return record and (record[0], record[1].replace("NAMES", ", ".join(self.names())))
+        module, _, attribute = self.registry.partition(":")
+        names = ", ".join(getattr(importlib.import_module(module), attribute))
+        return record and (record[0], record[1].replace("NAMES", names))
+
+
+def option(names: str, help: str, kind: Any = None, **more: Any) -> Decorator:
+    """Return an option that shows its default; ``more`` as for `click.option`.
+
+    Parameters
+    ----------
+    names : str
+        Names, separated by spaces; the last can be the library's name of the parameter.
+    help : str
+        Help; with ``registry="module:attribute"``, NAMES stands for the names of the registry.
+    kind : click.ParamType, optional
+        Type of the value; text by default.
+    """
+    more.setdefault("show_default", True)
+    kind_of_option = NamesOption if "registry" in more else None
+    return click.option(*names.split(), cls=kind_of_option, help=help, type=kind, **more)
 
 
 recording_argument = click.argument("recording", type=click.Path(exists=True, path_type=Path))
-resolution_option = click.option(
+resolution_option = option(
     "--resolution",
-    type=ResolutionType(),
-    metavar="WxH",
-    help="Width and height of the sensor, px. Default: from the file, or else the smallest standard "
+    "Width and height of the sensor, px. Default: from the file, or else the smallest standard "
     "size that holds all events.",
+    ResolutionType(),
+    metavar="WxH",
 )
-on_error_option = click.option(
+on_error_option = option(
     "--on-error",
-    type=click.Choice(["raise", "truncate"]),
+    "For a damaged file: stop with an error, or use the events before the damage.",
+    click.Choice(["raise", "truncate"]),
     default="raise",
-    show_default=True,
-    help="For a damaged file: stop with an error, or use the events before the damage.",
 )
 force_option = click.option(
     "--force", "overwrite", is_flag=True, help="Replace existing output files."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-to_option = click.option("--to", help="Output format. Default: from the suffix of OUTPUT.")
-motion_option = click.option(
-    "--motion",
-    cls=NamesOption,
-    names=motion_names,
-    default="translation",
-    show_default=True,
-    help="Motion model: NAMES.",
+to_option = option("--to", "Output format. Default: from the suffix of OUTPUT.")
+motion_option = option(
+    "--motion", "Motion model: NAMES.", default="translation", registry=MOTION_MODELS
 )
-camera_option = click.option(
+camera_option = option(
     "--camera",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Text file with the calibration for rotation: fx fy cx cy (px) k1 k2 p1 p2 k3. Default: a "
+    "Text file with the calibration for rotation: fx fy cx cy (px) k1 k2 p1 p2 k3. Default: a "
     "field of view of 60 degrees without distortion.",
+    click.Path(exists=True, dir_okay=False, path_type=Path),
 )
 
 
 def output_option(help: str, *, is_folder: bool = False, **more: Any) -> Decorator:
     """Return ``--output``, a file or a folder; ``more`` as for `click.option`."""
     kind = click.Path(file_okay=not is_folder, dir_okay=is_folder, path_type=Path)
-    return click.option("--output", "-o", type=kind, help=help, **more)
+    return option("--output -o", help, kind, **more)
 
 
 def set_option(what: str) -> Decorator:
     """Return ``--set KEY=VALUE``."""
-    return click.option(
-        "--set",
-        "settings",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help=f"Set {what}. Can be repeated.",
+    return option(
+        "--set settings", f"Set {what}. Can be repeated.", multiple=True, metavar="KEY=VALUE"
     )
 
 
@@ -111,44 +109,28 @@ def window_option(
     most_us: int = LONGEST_US,
 ) -> Decorator:
     """Return ``--window-ms``, which sets ``window_us``."""
-    return click.option(
-        "--window-ms",
-        "window_us",
-        type=Milliseconds(least_us, most_us),
-        metavar="MS",
-        default=default,
-        show_default=default is not None,
-        help=help,
-    )
+    kind = Milliseconds(least_us, most_us)
+    return option("--window-ms window_us", help, kind, default=default, metavar="MS")
 
 
-start_option = click.option(
-    "--start-ms",
-    "start_us",
-    type=Milliseconds(),
-    metavar="MS",
+start_option = option(
+    "--start-ms start_us",
+    "Start of the window, ms after the first event.",
+    Milliseconds(),
     default=0.0,
-    show_default=True,
-    help="Start of the window, ms after the first event.",
+    metavar="MS",
 )
 
 
 def points_option(help: str) -> Decorator:
     """Return ``--points``, the number of points of a Pareto front, which sets ``n_points``."""
-    return click.option(
-        "--points",
-        "n_points",
-        type=click.IntRange(3, MAX_FRONT_POINTS),
-        default=21,
-        show_default=True,
-        help=help,
-    )
+    return option("--points n_points", help, click.IntRange(3, MAX_FRONT_POINTS), default=21)
 
 
 def seed_option(help: str, *, default: int = 0) -> Decorator:
     """Return ``--seed``, limited to 32 bits, which all random generators accept."""
     kind = click.IntRange(0, 2**32 - 1)
-    return click.option("--seed", type=kind, default=default, show_default=True, help=help)
+    return option("--seed", help, kind, default=default)
 
 
 def decorated(*decorators: Decorator) -> Decorator:
@@ -164,21 +146,18 @@ def decorated(*decorators: Decorator) -> Decorator:
 
 #: How a recording is opened.
 input_options = decorated(
-    click.option("--format", "-f", help="Input format. Default: detected from the content."),
+    option("--format -f", "Input format. Default: detected from the content."),
     resolution_option,
     on_error_option,
 )
 
 #: The method, its parameters and the motion model.
 method_options = decorated(
-    click.option(
-        "--method",
-        "-m",
-        cls=NamesOption,
-        names=method_names,
+    option(
+        "--method -m",
+        "Method: NAMES. `evcrisp methods` lists their parameters; auto needs none.",
         default="auto",
-        show_default=True,
-        help="Method: NAMES. `evcrisp methods` lists their parameters; auto needs none.",
+        registry=METHODS,
     ),
     motion_option,
     camera_option,

@@ -2,31 +2,30 @@
 
 import click
 
-from evcrisp.cli.options import decorated
+from evcrisp.cli import options
 
 #: Where tasks run.
-pool_options = decorated(
-    click.option(
+pool_options = options.decorated(
+    options.option(
         "--workers",
-        type=click.IntRange(min=0),
-        help="Number of processes; 0 = this process only. Default: one per processor. With "
+        "Number of processes; 0 = this process only. Default: one per processor. With "
         "--scheduler: number of workers to wait for.",
+        click.IntRange(min=0),
     ),
-    click.option(
+    options.option(
         "--scheduler",
+        "Run on a dask.distributed cluster, such as tcp://host:8786.",
         metavar="ADDRESS",
-        help="Run on a dask.distributed cluster, such as tcp://host:8786.",
     ),
 )
 
-noise_option = click.option(
+noise_option = options.option(
     "--noise",
+    "Noise to add to DND21: uniform; or measured: light, dark-ba, dark-5hz, leak.",
     default="uniform",
-    show_default=True,
-    help="Noise to add to DND21: uniform; or measured: light, dark-ba, dark-5hz, leak.",
 )
-max_events_option = click.option(
+max_events_option = options.option(
     "--max-events",
-    type=click.IntRange(min=1),
-    help="Number of events to use of each recording. Default: all.",
+    "Number of events to use of each recording. Default: all.",
+    click.IntRange(min=1),
 )

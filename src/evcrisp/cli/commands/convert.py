@@ -5,29 +5,22 @@ from typing import Any
 
 import click
 
-from evcrisp.cli.options import (
-    force_option,
-    input_options,
-    parse_settings,
-    recording_argument,
-    set_option,
-    to_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
 
 
 @click.command("convert")
-@recording_argument
+@options.recording_argument
 @click.argument("output", type=click.Path(path_type=Path))
-@to_option
+@options.to_option
 @click.option(
     "--start-at-zero",
     is_flag=True,
     help="Shift the time of events, IMU samples, triggers and frames so that the first event is at 0.",
 )
-@set_option("an option of the output format, such as compression=zstd")
-@force_option
-@input_options
+@options.set_option("an option of the output format, such as compression=zstd")
+@options.force_option
+@options.input_options
 def convert_command(
     recording: Path,
     output: Path,
@@ -58,6 +51,6 @@ def convert_command(
             start_at_zero=start_at_zero,
             overwrite=overwrite,
             on_chunk=advance,
-            options=parse_settings(settings),
+            options=options.parse_settings(settings),
         )
     click.echo(f"Wrote {counted(result.n_events, 'event')} to {output}.")

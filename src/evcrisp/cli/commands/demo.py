@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from evcrisp.cli.options import force_option, seed_option
+from evcrisp.cli import options
 from evcrisp.cli.types import Number
 
 if TYPE_CHECKING:
@@ -21,26 +21,20 @@ WINDOW_US = 30_000
 
 
 @click.command("demo")
-@click.option(
-    "--noise-hz",
-    type=Number(0, 500),
-    default=5.0,
-    show_default=True,
-    help="Rate of uniform noise, Hz per pixel.",
-)
-@seed_option("Seed of the scene.")
-@click.option(
+@options.option("--noise-hz", "Rate of uniform noise, Hz per pixel.", Number(0, 500), default=5.0)
+@options.seed_option("Seed of the scene.")
+@options.option(
     "--picture",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also save a picture (.png, .pdf, .svg) of the noisy, cleaned and aligned events. Needs the "
+    "Also save a picture (.png, .pdf, .svg) of the noisy, cleaned and aligned events. Needs the "
     "extra 'plot'.",
+    click.Path(dir_okay=False, path_type=Path),
 )
-@click.option(
+@options.option(
     "--save",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write the scene with its true labels, for `evcrisp view`.",
+    "Also write the scene with its true labels, for `evcrisp view`.",
+    click.Path(dir_okay=False, path_type=Path),
 )
-@force_option
+@options.force_option
 def demo_command(
     noise_hz: float, seed: int, picture: Path | None, save: Path | None, overwrite: bool
 ) -> None:

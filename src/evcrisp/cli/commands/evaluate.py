@@ -8,14 +8,7 @@ from typing import Any
 
 import click
 
-from evcrisp.cli.options import (
-    force_option,
-    input_options,
-    json_option,
-    output_option,
-    recording_argument,
-    seed_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
 from evcrisp.cli.types import Milliseconds
 
@@ -23,47 +16,44 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command("evaluate")
-@recording_argument
-@click.option(
+@options.recording_argument
+@options.option(
     "--raw",
-    type=click.Path(exists=True, path_type=Path),
-    help="The recording from which RECORDING was cleaned.",
+    "The recording from which RECORDING was cleaned.",
+    click.Path(exists=True, path_type=Path),
 )
-@click.option(
+@options.option(
     "--labels",
-    type=_FILE,
-    help="Labels of the events of RECORDING: .npz with signal (and score), as evcrisp run and evcrisp "
+    "Labels of the events of RECORDING: .npz with signal (and score), as evcrisp run and evcrisp "
     "filter write it, or .npy. The events that they keep are measured.",
+    _FILE,
 )
-@click.option(
+@options.option(
     "--truth",
-    type=_FILE,
-    help="True labels in the same formats, to compare --labels with. Default: those in RECORDING.",
+    "True labels in the same formats, to compare --labels with. Default: those in RECORDING.",
+    _FILE,
 )
-@click.option(
+@options.option(
     "--slice-events",
-    type=click.IntRange(min=1),
-    help="Number of events per slice of the ESR. Default: 30000.",
+    "Number of events per slice of the ESR. Default: 30000.",
+    click.IntRange(min=1),
 )
-@click.option(
-    "--slice-ms",
-    "slice_us",
-    type=Milliseconds(1),
+@options.option(
+    "--slice-ms slice_us",
+    "Length of a slice of the ESR, ms (instead of --slice-events).",
+    Milliseconds(1),
     metavar="MS",
-    help="Length of a slice of the ESR, ms (instead of --slice-events).",
 )
-@click.option(
-    "--aocc/--no-aocc",
-    "measures_aocc",
+@options.option(
+    "--aocc/--no-aocc measures_aocc",
+    "Measure the area of the contrast curve (AOCC), which takes most of the time.",
     default=True,
-    show_default=True,
-    help="Measure the area of the contrast curve (AOCC), which takes most of the time.",
 )
-@seed_option("Seed of the random control.")
-@json_option
-@output_option("Also write the JSON to this file.")
-@force_option
-@input_options
+@options.seed_option("Seed of the random control.")
+@options.json_option
+@options.output_option("Also write the JSON to this file.")
+@options.force_option
+@options.input_options
 def evaluate_command(
     recording: Path,
     raw: Path | None,

@@ -5,14 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evcrisp.cli.options import (
-    force_option,
-    input_options,
-    parse_settings,
-    recording_argument,
-    set_option,
-    to_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
 from evcrisp.cli.types import OutputFile
 
@@ -21,29 +14,23 @@ if TYPE_CHECKING:
 
 
 @click.command("filter")
-@recording_argument
+@options.recording_argument
 @click.argument("output", type=click.Path(path_type=Path))
-@click.option(
-    "--method",
-    "-m",
-    default="baf",
-    show_default=True,
-    help="Filter; `evcrisp filters` lists them.",
-)
-@click.option(
+@options.option("--method -m", "Filter; `evcrisp filters` lists them.", default="baf")
+@options.option(
     "--preset",
-    help="Preset of the filter, such as emlb, which reproduces another program. Default: none.",
+    "Preset of the filter, such as emlb, which reproduces another program. Default: none.",
 )
-@set_option("a parameter of the filter, such as tau_us=2000")
-@click.option(
+@options.set_option("a parameter of the filter, such as tau_us=2000")
+@options.option(
     "--labels",
-    type=OutputFile(".npz"),
+    "Also write signal (true = kept) and score of every event of the input to a file.",
+    OutputFile(".npz"),
     metavar="FILE.npz",
-    help="Also write signal (true = kept) and score of every event of the input to a file.",
 )
-@to_option
-@force_option
-@input_options
+@options.to_option
+@options.force_option
+@options.input_options
 def filter_command(
     recording: Path,
     output: Path,
@@ -64,7 +51,7 @@ def filter_command(
     from evcrisp.io.reading import open_recording
     from evcrisp.pipeline.filter_recording import filter_recording
 
-    config = denoiser(method, preset, parse_settings(settings))
+    config = denoiser(method, preset, options.parse_settings(settings))
     with (
         open_recording(recording, **opening) as opened,
         reading_progress("Filtering", opened) as advance,

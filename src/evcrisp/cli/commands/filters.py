@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evcrisp.cli import options
 from evcrisp.cli.listing import entry, parameters_line
-from evcrisp.cli.options import json_option
 
 if TYPE_CHECKING:
     from evcrisp.filters import Denoiser
 
 
 @click.command("filters")
-@json_option
+@options.json_option
 def filters_command(as_json: bool) -> None:
     """List the filters: source, cost, memory, presets, and parameters with their defaults."""
     from evcrisp.filters import FILTERS

@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from evcrisp.cli.options import input_options, json_option, recording_argument
+from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
 
 
 @click.command("info")
-@recording_argument
-@json_option
-@input_options
+@options.recording_argument
+@options.json_option
+@options.input_options
 def info_command(recording: Path, as_json: bool, **opening: Any) -> None:
     """Show the contents of RECORDING: format, sensor size, events, time, other sensor data.
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from evcrisp.cli import options
 from evcrisp.cli.listing import entry, parameters_line
-from evcrisp.cli.options import json_option
 
 if TYPE_CHECKING:
     from evcrisp.estimators.protocol import Estimator
@@ -19,7 +19,7 @@ _PLAIN = (bool, int, float, str)
 
 
 @click.command("methods")
-@json_option
+@options.json_option
 def methods_command(as_json: bool) -> None:
     """List the methods with their parameters and defaults, and the motion models.
 

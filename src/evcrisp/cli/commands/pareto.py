@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evcrisp.cli.options import (
-    camera_option,
-    force_option,
-    input_options,
-    load_camera,
-    motion_option,
-    output_option,
-    parse_settings,
-    points_option,
-    recording_argument,
-    set_option,
-    start_option,
-    window_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.progress import work_progress
 
 if TYPE_CHECKING:
@@ -28,16 +15,16 @@ if TYPE_CHECKING:
 
 
 @click.command("pareto")
-@recording_argument
-@motion_option
-@camera_option
-@start_option
-@window_option("Length of the window, ms.")
-@points_option("Number of points of the front.")
-@set_option("a parameter of the method `exact`")
-@output_option("File for the JSON. Default: standard output.")
-@force_option
-@input_options
+@options.recording_argument
+@options.motion_option
+@options.camera_option
+@options.start_option
+@options.window_option("Length of the window, ms.")
+@options.points_option("Number of points of the front.")
+@options.set_option("a parameter of the method `exact`")
+@options.output_option("File for the JSON. Default: standard output.")
+@options.force_option
+@options.input_options
 def pareto_command(
     recording: Path,
     motion: str,
@@ -66,9 +53,9 @@ def pareto_command(
     with nullcontext() if output is None else replacing(output, overwrite=overwrite) as temporary:
         with open_recording(recording, **opening) as opened:
             _, window = read_window(opened, start_us, window_us)
-            lens = load_camera(camera, opened)
+            lens = options.load_camera(camera, opened)
         source = FigureSource(
-            motion=motion, camera=lens, params=parse_settings(settings), n_points=n_points
+            motion=motion, camera=lens, params=options.parse_settings(settings), n_points=n_points
         )
         with work_progress(f"Tracing {counted(n_points, 'point')}") as on_share:
             front = source.front(window, on_share=on_share)

@@ -5,23 +5,7 @@ from typing import Any
 
 import click
 
-from evcrisp.cli.options import (
-    NamesOption,
-    camera_option,
-    force_option,
-    input_options,
-    load_camera,
-    method_names,
-    motion_option,
-    output_option,
-    parse_settings,
-    points_option,
-    recording_argument,
-    refuse_unused,
-    set_option,
-    start_option,
-    window_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.progress import work_progress
 from evcrisp.cli.types import Number
 
@@ -40,40 +24,30 @@ _APPLIES_TO = {
 
 @click.command("plot")
 @click.argument("kind")
-@recording_argument
-@output_option("Picture to write: .png, .pdf or .svg.", required=True)
-@click.option(
-    "--method",
-    "-m",
-    "methods",
-    cls=NamesOption,
-    names=method_names,
-    multiple=True,
-    help="Method (NAMES), or filter (see `evcrisp filters`). Can be repeated for scatter, outcomes and "
+@options.recording_argument
+@options.output_option("Picture to write: .png, .pdf or .svg.", required=True)
+@options.option(
+    "--method -m methods",
+    "Method (NAMES), or filter (see `evcrisp filters`). Can be repeated for scatter, outcomes and "
     "roc. Default: auto.",
+    registry=options.METHODS,
+    multiple=True,
 )
-@motion_option
-@camera_option
-@set_option("a parameter of the method, if only one is given")
-@start_option
-@window_option()
-@points_option("Number of points of the front in pareto and tradeoff.")
-@click.option(
+@options.motion_option
+@options.camera_option
+@options.set_option("a parameter of the method, if only one is given")
+@options.start_option
+@options.window_option()
+@options.points_option("Number of points of the front in pareto and tradeoff.")
+@options.option(
     "--colors",
-    default="red-blue",
-    show_default=True,
-    help="Colors of events in scatter, aligned, xyt and intro: red-blue, white-black (on gray), safe "
+    "Colors of events in scatter, aligned, xyt and intro: red-blue, white-black (on gray), safe "
     "(for color blindness), dark.",
+    default="red-blue",
 )
-@click.option(
-    "--dpi",
-    type=Number(10, 2400),
-    default=150.0,
-    show_default=True,
-    help="Resolution, dots per inch.",
-)
-@force_option
-@input_options
+@options.option("--dpi", "Resolution, dots per inch.", Number(10, 2400), default=150.0)
+@options.force_option
+@options.input_options
 @click.pass_context
 def plot_command(
     context: click.Context,
@@ -117,7 +91,7 @@ def plot_command(
     for name, kinds in _APPLIES_TO.items():
         if kind not in kinds:
             reason = f"does not apply to the figure {kind!r}, only to {', '.join(kinds)}."
-            refuse_unused(context, [name], reason)
+            options.refuse_unused(context, [name], reason)
     names = methods or ("auto",)
     if len(names) > 1 and (kind not in COMPARISONS or settings):
         raise click.UsageError(
@@ -130,8 +104,8 @@ def plot_command(
             source = FigureSource(
                 methods=names,
                 motion=motion,
-                camera=load_camera(camera, opened),
-                params=parse_settings(settings),
+                camera=options.load_camera(camera, opened),
+                params=options.parse_settings(settings),
                 start_us=start_us,
                 window_us=window_us,
                 n_points=n_points,

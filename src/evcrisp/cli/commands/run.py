@@ -6,48 +6,38 @@ from typing import Any
 
 import click
 
-from evcrisp.cli.options import (
-    force_option,
-    input_options,
-    load_camera,
-    method_options,
-    output_option,
-    parse_settings,
-    recording_argument,
-    window_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
 from evcrisp.cli.signals import cancel_on_signal
 from evcrisp.cli.types import Number
 
 
 @click.command("run")
-@recording_argument
-@output_option(
+@options.recording_argument
+@options.output_option(
     "Folder for the results; created if it does not exist.", is_folder=True, required=True
 )
-@method_options
-@window_option("Length of a window, ms. Default: 30.", default=None)
-@click.option(
+@options.method_options
+@options.window_option("Length of a window, ms. Default: 30.", default=None)
+@options.option(
     "--window-events",
-    type=click.IntRange(1, 10**9),
-    help="Number of events per window (instead of --window-ms).",
+    "Number of events per window (instead of --window-ms).",
+    click.IntRange(1, 10**9),
 )
-@click.option(
+@options.option(
     "--displacement-px",
-    type=Number(min=0, min_open=True),
-    help="Displacement of the image within a window, px (instead of --window-ms); the length of "
+    "Displacement of the image within a window, px (instead of --window-ms); the length of "
     "a window follows from the motion of the previous one.",
+    Number(min=0, min_open=True),
 )
-@click.option(
+@options.option(
     "--overlap",
-    type=Number(min=0, max=0.9),
+    "Share of a window that the next one repeats; the label is the majority of the windows.",
+    Number(min=0, max=0.9),
     default=0.0,
-    show_default=True,
-    help="Share of a window that the next one repeats; the label is the majority of the windows.",
 )
-@force_option
-@input_options
+@options.force_option
+@options.input_options
 def run_command(
     recording: Path,
     output: Path,
@@ -55,12 +45,11 @@ def run_command(
     motion: str,
     camera: Path | None,
     settings: tuple[str, ...],
-    window_us: int | None,
-    window_events: int | None,
-    displacement_px: float | None,
-    overlap: float,
     overwrite: bool,
-    **opening: Any,
+    format: str | None,
+    resolution: tuple[int, int] | None,
+    on_error: Any,
+    **windowing: Any,
 ) -> None:
     """Align and denoise RECORDING, and write the results to a folder.
 
@@ -73,14 +62,10 @@ def run_command(
     from evcrisp.pipeline.run import run
     from evcrisp.pipeline.windowing import Windowing
 
-    windowing = Windowing(
-        window_us=window_us,
-        window_events=window_events,
-        displacement_px=displacement_px,
-        overlap=overlap,
-    )
     with (
-        open_recording(recording, **opening) as opened,
+        open_recording(
+            recording, format=format, resolution=resolution, on_error=on_error
+        ) as opened,
         cancel_on_signal(f"{output} has no new results.") as cancellation,
         reading_progress("Running", opened, "events kept") as advance,
     ):
@@ -89,12 +74,12 @@ def run_command(
             output,
             method=method,
             motion=motion,
-            camera=load_camera(camera, opened),
-            windowing=windowing,
+            camera=options.load_camera(camera, opened),
+            windowing=Windowing(**windowing),
             overwrite=overwrite,
             on_chunk=advance,
             cancellation=cancellation.token,
-            **parse_settings(settings),
+            **options.parse_settings(settings),
         )
     summary = result.summary
     click.echo(json.dumps(summary, indent=2))

@@ -6,78 +6,56 @@ from typing import Any
 
 import click
 
-from evcrisp.cli.options import (
-    camera_option,
-    force_option,
-    load_camera,
-    motion_option,
-    parse_settings,
-    refuse_unused,
-    seed_option,
-    set_option,
-    to_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.progress import time_progress
 from evcrisp.cli.types import Milliseconds, Number, NumbersType, ResolutionType
 
 
 @click.command("simulate")
 @click.argument("output", type=click.Path(path_type=Path))
-@click.option(
-    "--texture", default="shapes", show_default=True, help="Name of a texture, or an image file."
-)
-@motion_option
-@click.option(
+@options.option("--texture", "Name of a texture, or an image file.", default="shapes")
+@options.motion_option
+@options.option(
     "--theta",
-    type=NumbersType(),
-    help="Parameters of the motion, such as 300,-120 (px/s) for a translation. Default: a moderate motion.",
+    "Parameters of the motion, such as 300,-120 (px/s) for a translation. Default: a moderate motion.",
+    NumbersType(),
 )
-@click.option(
-    "--trajectory",
-    default="constant",
-    show_default=True,
-    help="Change of the motion with time: constant, sine or random.",
+@options.option(
+    "--trajectory", "Change of the motion with time: constant, sine or random.", default="constant"
 )
-@click.option(
+@options.option(
     "--object-theta",
-    type=NumbersType(),
-    help="Parameters of the motion of an object in front. Default: no object.",
+    "Parameters of the motion of an object in front. Default: no object.",
+    NumbersType(),
 )
-@camera_option
-@click.option(
+@options.camera_option
+@options.option(
     "--resolution",
-    type=ResolutionType(),
-    metavar="WxH",
+    "Width and height of the sensor, px.",
+    ResolutionType(),
     default="346x260",
-    show_default=True,
-    help="Width and height of the sensor, px.",
+    metavar="WxH",
 )
-@click.option(
-    "--duration-ms",
-    "duration_us",
-    type=Milliseconds(1, 600_000_000),
-    metavar="MS",
+@options.option(
+    "--duration-ms duration_us",
+    "Length of the recording, ms.",
+    Milliseconds(1, 600_000_000),
     default=100.0,
-    show_default=True,
-    help="Length of the recording, ms.",
+    metavar="MS",
 )
-@click.option(
-    "--noise-hz",
-    "uniform_hz",
-    type=Number(0, 1e4),
-    help="Rate of uniform noise, Hz per pixel. Default: 0.",
+@options.option(
+    "--noise-hz uniform_hz", "Rate of uniform noise, Hz per pixel. Default: 0.", Number(0, 1e4)
 )
-@click.option(
-    "--noise-share",
-    "uniform_share",
-    type=Number(0, 1e3),
-    help="Number of uniform noise events divided by signal events. Default: 0.",
+@options.option(
+    "--noise-share uniform_share",
+    "Number of uniform noise events divided by signal events. Default: 0.",
+    Number(0, 1e3),
 )
-@click.option("--noise", help="Noise preset of a sensor: none, light or dark. Default: none.")
-@seed_option("Seed; the same seed gives the same bytes.")
-@to_option
-@set_option("another setting, such as c_on=0.3, leak_hz=0.1, hot_pixels=20")
-@force_option
+@options.option("--noise", "Noise preset of a sensor: none, light or dark. Default: none.")
+@options.seed_option("Seed; the same seed gives the same bytes.")
+@options.to_option
+@options.set_option("another setting, such as c_on=0.3, leak_hz=0.1, hot_pixels=20")
+@options.force_option
 @click.pass_context
 def simulate_command(
     context: click.Context,
@@ -104,8 +82,8 @@ def simulate_command(
         refuse_inputs(path, named["camera"], Path(named["texture"]))
     chosen = {name: value for name, value in named.items() if value is not None}
     if "camera" in chosen:
-        chosen["camera"] = load_camera(chosen["camera"], chosen["resolution"])
-    more = parse_settings(settings)
+        chosen["camera"] = options.load_camera(chosen["camera"], chosen["resolution"])
+    more = options.parse_settings(settings)
     _refuse_duplicates(context, more)
     config = build_config(None, {**chosen, **more})
     truth = simulate_truth(config)
@@ -132,4 +110,6 @@ def _refuse_duplicates(context: click.Context, settings: dict[str, Any]) -> None
 
     for key in settings:
         names = [name for name, place in SETTINGS.items() if place == SETTINGS.get(key)]
-        refuse_unused(context, names, f"and --set {key} are the same setting; give one of them.")
+        options.refuse_unused(
+            context, names, f"and --set {key} are the same setting; give one of them."
+        )

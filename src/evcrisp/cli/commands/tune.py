@@ -29,7 +29,7 @@ from evcrisp.cli.types import Number
     help="Noise in percent of the signal events. May be repeated.",
 )
 @noise_option
-@output_option("File for the hyper-parameters.", default=Path("tuned.json"), show_default=True)
+@output_option("File for the hyper-parameters.", default=Path("tuned.json"))
 @click.option(
     "--trials",
     type=click.IntRange(1, 100_000),

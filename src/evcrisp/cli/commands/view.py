@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evcrisp.cli.options import (
-    NamesOption,
-    camera_option,
-    force_option,
-    input_options,
-    load_camera,
-    method_names,
-    motion_option,
-    recording_argument,
-    refuse_unused,
-    window_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.types import OutputFile
 
 if TYPE_CHECKING:
@@ -37,45 +26,38 @@ class FrontPoints(click.IntRange):
 
 
 @click.command("view")
-@recording_argument
-@click.option(
-    "--export",
-    "page",
-    type=OutputFile(".html", ".htm"),
+@options.recording_argument
+@options.option(
+    "--export page",
+    "Write one self-contained HTML file instead of starting a server.",
+    OutputFile(".html", ".htm"),
     metavar="FILE.html",
-    help="Write one self-contained HTML file instead of starting a server.",
 )
-@window_option(least_us=10, most_us=10_000_000)
-@click.option(
-    "--method",
-    "-m",
-    cls=NamesOption,
-    names=method_names,
+@options.window_option(least_us=10, most_us=10_000_000)
+@options.option(
+    "--method -m",
+    "Method that is shown first: NAMES.",
     default="auto",
-    show_default=True,
-    help="Method that is shown first: NAMES.",
+    registry=options.METHODS,
 )
-@motion_option
+@options.motion_option
 @click.option(
     "--filter",
     default="",
     help="Filter to compare with; `evcrisp filters` lists them. Default: none.",
 )
-@camera_option
-@click.option(
-    "--windows",
-    "n_windows",
-    type=click.IntRange(1, 500),
+@options.camera_option
+@options.option(
+    "--windows n_windows",
+    "With --export: number of windows, spread over the recording.",
+    click.IntRange(1, 500),
     default=8,
-    show_default=True,
-    help="With --export: number of windows, spread over the recording.",
 )
-@click.option(
+@options.option(
     "--front-points",
-    type=FrontPoints(0, 41),
+    "With --export: number of points of the Pareto front of each window; 0 for none.",
+    FrontPoints(0, 41),
     default=7,
-    show_default=True,
-    help="With --export: number of points of the Pareto front of each window; 0 for none.",
 )
 @click.option(
     "--port",
@@ -84,8 +66,8 @@ class FrontPoints(click.IntRange):
     help="Port on 127.0.0.1. Default: a free one.",
 )
 @click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
-@force_option
-@input_options
+@options.force_option
+@options.input_options
 @click.pass_context
 def view_command(
     context: click.Context,
@@ -113,13 +95,15 @@ def view_command(
     from evcrisp.io.reading import open_recording
 
     if page is None:
-        refuse_unused(context, ("n_windows", "front_points", "overwrite"), "is only for --export.")
+        options.refuse_unused(
+            context, ("n_windows", "front_points", "overwrite"), "is only for --export."
+        )
     else:
-        refuse_unused(context, ("port", "no_browser"), "is not for --export.")
+        options.refuse_unused(context, ("port", "no_browser"), "is not for --export.")
         refuse_inputs(page, recording, camera)
     common: dict[str, Any] = {"window_us": window_us, "motion": motion}
     with open_recording(recording, **opening) as opened:  # errors of opening come before the server
-        common["camera"] = load_camera(camera, opened)
+        common["camera"] = options.load_camera(camera, opened)
         if page is not None:
             names = {"methods": (method,), "filters": (filter,) if filter else ()}
             sizes = {"n_windows": n_windows, "front_points": front_points}
