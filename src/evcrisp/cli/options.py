@@ -13,6 +13,7 @@ from evcrisp.cli.types import LONGEST_US, Milliseconds, ResolutionType
 
 if TYPE_CHECKING:
     from evcrisp.core.camera import Camera
+    from evcrisp.estimators.protocol import Estimator
     from evcrisp.io.recording import Recording
 
 Decorator = Callable[[Any], Any]
@@ -185,6 +186,14 @@ def _typed(value: str) -> object:
         except ValueError:
             continue
     return value
+
+
+def build_method(name: str, settings: Iterable[str]) -> "Estimator":
+    """Return a method with the parameters of ``--set``."""
+    from evcrisp.core.registry import build
+    from evcrisp.estimators.registry import ESTIMATORS
+
+    return build(ESTIMATORS, name, "method", **parse_settings(settings))
 
 
 def refuse_unused(context: click.Context, names: Iterable[str], reason: str) -> None:

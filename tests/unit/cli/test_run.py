@@ -195,6 +195,14 @@ def test_wrong_options_create_no_folder(run, scene, tmp_path):
     assert not out.exists()
 
 
+@pytest.mark.parametrize("words", [("run", "-o", "out"), ("render", "out.gif")])
+def test_settings_do_not_set_arguments_of_the_function(run, scene, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    recording = saved(scene, tmp_path / "scene.npz")
+    message = run(words[0], recording, *words[1:], "--set", "overwrite=true", code=2).stderr
+    assert "The method 'auto' has no option 'overwrite'." in message
+
+
 def test_run_truncate_uses_events_before_damage(run, scene, tmp_path):
     recording = saved(scene, tmp_path / "scene.aedat4")
     data = recording.read_bytes()

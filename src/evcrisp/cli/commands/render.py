@@ -97,13 +97,12 @@ def render_command(
         video = render(
             opened,
             output,
-            method=method,
+            method=options.build_method(method, settings),
             motion=motion,
             camera=options.load_camera(camera, opened),
             config=config,
             overwrite=overwrite,
             on_chunk=advance,
-            **options.parse_settings(settings),
         )
     click.echo(
         f"Wrote {counted(video.n_frames, 'frame')} of {video.size[0]} x {video.size[1]} px, "

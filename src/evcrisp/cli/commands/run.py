@@ -72,14 +72,13 @@ def run_command(
         result = run(
             opened,
             output,
-            method=method,
+            method=options.build_method(method, settings),
             motion=motion,
             camera=options.load_camera(camera, opened),
             windowing=Windowing(**windowing),
             overwrite=overwrite,
             on_chunk=advance,
             cancellation=cancellation.token,
-            **options.parse_settings(settings),
         )
     summary = result.summary
     click.echo(json.dumps(summary, indent=2))
