@@ -53,7 +53,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; suggest a similar name if there is none."""
+        """Find the command; suggest a similar name if it is unknown."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

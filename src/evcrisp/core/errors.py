@@ -7,7 +7,7 @@
     ├── ConfigError(ValueError)         an invalid setting
     ├── UnknownNameError(LookupError)   an unknown format, filter, motion model, ...
     ├── FormatError(ValueError)         a file that does not follow its format
-    ├── OutputError(OSError)            an output that cannot be written
+    ├── OutputError(OSError)            an output that was not written
     └── MissingExtraError(ImportError)  an optional package is not installed
 """
 
@@ -122,7 +122,7 @@ class UnknownNameError(EvError, LookupError):
 
 
 class OutputError(EvError, OSError):
-    """An output that cannot be written."""
+    """An output that was not written."""
 
 
 class FormatError(EvError, ValueError):

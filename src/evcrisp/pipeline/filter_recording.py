@@ -1,6 +1,6 @@
 """Denoise a recording event by event, and write the events that are kept."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike
@@ -15,17 +15,17 @@ from evcrisp.io.arrays.npz_packer import NpzPacker
 from evcrisp.io.atomic_output import refuse_inputs, replacing
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
-from evcrisp.io.writing import fill, writer_for
+from evcrisp.io.writing import ChunkWriter, writer_for
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class FilterResult:
     """Result of filtering a recording: the files, and the numbers of events."""
 
     path: Path
-    labels: Path | None = None
-    n_events: int = 0
-    n_kept: int = 0
+    labels: Path | None
+    n_events: int
+    n_kept: int
 
 
 def filter_recording(
@@ -70,45 +70,33 @@ def filter_recording(
     (3, 1)
     """
     target = Path(target)
-    result = FilterResult(target, None if labels is None else Path(labels))
+    labels = None if labels is None else Path(labels)
     writer = writer_for(target, format)
     config = denoiser(method, preset, params) if isinstance(method, str) else method
-    if result.labels is not None and result.labels.resolve() == target.resolve():
+    if labels is not None and labels.resolve() == target.resolve():
         raise ConfigError("must not be the output file", parameter="labels", value=str(labels))
     with ExitStack() as stack:
         recording = stack.enter_context(opened(source))
         packer = None
-        if result.labels is not None:
-            refuse_inputs(result.labels, recording.path)
-            packer = NpzPacker(stack.enter_context(replacing(result.labels, overwrite=overwrite)))
+        if labels is not None:
+            refuse_inputs(labels, recording.path)
+            packer = NpzPacker(stack.enter_context(replacing(labels, overwrite=overwrite)))
             stack.callback(packer.remove)
+            # A recording without events has columns too.
+            packer.append({"signal": np.empty(0, np.bool_), "score": np.empty(0)})
         refuse_inputs(target, recording.path)
         temporary = stack.enter_context(replacing(target, overwrite=overwrite))
-        kept = _kept(recording, config, result, packer, on_chunk)
-        fill(temporary, writer, kept, extras_from=recording)
+        n_events = 0
+        with ChunkWriter(temporary, writer, extras_from=recording) as output:
+            for events, found in denoise_chunks(recording.chunks(), config):
+                output.write(found.kept(events))
+                n_events += len(events)
+                if packer is not None:
+                    packer.append({"signal": found.signal, "score": found.score})
+                if on_chunk is not None:
+                    on_chunk(events)
+            if not output.is_open:
+                output.write(Events.empty(recording.resolution))
         if packer is not None:
             packer.pack({})
-    return result
-
-
-def _kept(
-    recording: Recording,
-    config: Denoiser,
-    result: FilterResult,
-    packer: NpzPacker | None,
-    on_chunk: Callable[[Events], None] | None,
-) -> Iterator[Events]:
-    """Yield the kept events, at least one chunk; count them and store their labels."""
-    if packer is not None:  # a recording without events has columns too
-        packer.append({"signal": np.empty(0, np.bool_), "score": np.empty(0)})
-    for events, labels in denoise_chunks(recording.chunks(), config):
-        kept = labels.kept(events)
-        result.n_events += len(events)
-        result.n_kept += len(kept)
-        if packer is not None:
-            packer.append({"signal": labels.signal, "score": labels.score})
-        if on_chunk is not None:
-            on_chunk(events)
-        yield kept
-    if not result.n_events:
-        yield Events.empty(recording.resolution)
+    return FilterResult(target, labels, n_events, output.n_events)

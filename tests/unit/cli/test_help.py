@@ -53,6 +53,14 @@ def test_help_lists_methods_and_motion_models(run, name):
     assert ", ".join(MOTION_MODELS) in text
 
 
+def test_help_lists_registered_method(run, request):
+    from evcrisp.estimators.registry import ESTIMATORS
+
+    ESTIMATORS.register(ESTIMATORS["cmax"], "mine")
+    request.addfinalizer(lambda: ESTIMATORS.unregister("mine"))
+    assert "mine" in run("run", "--help").stdout
+
+
 def test_help_imports_no_compiled_code():
     program = "import sys; from evcrisp.cli import main; main(standalone_mode=False); "
     for name in ("run", "plot", "view", "methods", "filters"):

@@ -137,9 +137,15 @@ def _export(recording: "Recording", page: Path, overwrite: bool, settings: dict[
     if not any(len(chunk) for chunk in recording.chunks()):
         raise EventDataError(f"{recording.path} has no events, and so there is nothing to show.")
 
-    def say(done: int, n_windows: int) -> None:
+    def show_progress(done: int, n_windows: int) -> None:
         if sys.stderr is not None and sys.stderr.isatty():
             click.echo(f"\rWindow {done} of {n_windows}", nl=done == n_windows, err=True)
 
-    n_bytes = export(recording, page, ExportOptions(**settings), overwrite=overwrite, on_window=say)
+    n_bytes = export(
+        recording,
+        page,
+        ExportOptions(**settings),
+        overwrite=overwrite,
+        on_window=show_progress,
+    )
     click.echo(f"Wrote {page}, {n_bytes / 1e6:.1f} MB. Open it in any browser.")
