@@ -60,9 +60,7 @@ class Windowing:
                 object.__setattr__(self, name, int(value))
         check_number("overlap", self.overlap, 0, 0.9)
         if self.displacement_px is not None and self.overlap:
-            raise ConfigError(
-                "needs windows by time or by number of events", parameter="overlap"
-            )
+            raise ConfigError("needs windows by time or by number of events", parameter="overlap")
 
     def facts(self) -> dict[str, Any]:
         """Return the settings that are in effect.
