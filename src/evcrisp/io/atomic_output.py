@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from evcrisp.core.errors import EvError, OutputError
+from evcrisp.core.errors import EvError, OutputError, Setting
 
 #: Folders that evcrisp writes hold this file; others are never replaced.
 FOLDER_MARK = "meta.json"
@@ -117,7 +117,9 @@ def _check_target(path: Path, *, overwrite: bool) -> None:
     if path.is_dir():
         _check_folder(path)
     if path.exists() and not overwrite:
-        raise OutputError(f"{path} exists already. Choose another name, or allow overwriting.")
+        raise OutputError(
+            f"{path} exists already.", remedy=Setting("Replace it", "overwrite", True)
+        )
     parent = Path(os.path.realpath(path)).parent
     if not parent.is_dir():
         if parent.exists():

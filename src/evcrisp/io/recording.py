@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError, EvError, FormatError
+from evcrisp.core.errors import ConfigError, EvError, FormatError, Setting
 from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.core.validation import as_resolution
@@ -277,11 +277,12 @@ class Recording:
             return self._guessed
         logger.warning(
             "%s: the file does not say its sensor size; taking %dx%d, the smallest standard size "
-            "that holds all events (they need %dx%d). Give `resolution` if that is wrong.",
+            "that holds all events (they need %dx%d). %s",
             self.path,
             *self._guessed,
             width,
             height,
+            Setting("If this is wrong, set the sensor size", "resolution"),
         )
         return self._guessed
 

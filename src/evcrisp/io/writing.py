@@ -32,8 +32,8 @@ def writer_for(
     if format is None:
         known = ", ".join(sorted({s for writer in WRITERS.values() for s in writer.suffixes}))
         raise ConfigError(
-            f"No output format has the suffix of {path.name!r}. Known: {known}. "
-            f"Or name one with `format`: {', '.join(sorted(WRITERS))}."
+            f"No output format has the suffix of {path.name!r}. Known: {known}.",
+            remedy=f"Or name the output format: {', '.join(sorted(WRITERS))}.",
         )
     return build(WRITERS, format, "output format", **(options or {}))
 

@@ -55,14 +55,15 @@ class VideoConfig:
         check_number("speed", self.speed, 0.0, open_low=True)
         if not 1 <= 1e6 * self.speed / self.fps <= 3.6e9:
             raise ConfigError(
-                f"Frames must be 1 us to one hour apart; `speed` {self.speed:g} at {self.fps:g} "
-                f"frames per second gives {1e6 * self.speed / self.fps:g} us."
+                f"must give 1 us to one hour from frame to frame, at {self.fps:g} frames per second",
+                parameter="speed",
+                value=self.speed,
             )
         check_number("window_us", self.window_us, 1, 10_000_000, whole=True)
         check_number("scale", self.scale, 1, 16, whole=True)
         check_number("exposure", self.exposure, 0.0, 100.0, open_low=True)
         if not self.panes:
-            raise ConfigError(f"`panes` must name at least one of {', '.join(PANES)}.")
+            raise ConfigError(f"must name at least one of {', '.join(PANES)}", parameter="panes")
         for pane in self.panes:
             lookup(PANES, pane, "pane")
         lookup(PALETTES, self.colors, "palette")
@@ -81,6 +82,6 @@ class VideoConfig:
         """Raise if a video is larger than players support."""
         if max(width, height) > _MAX_SIDE_PX:
             raise ConfigError(
-                f"The video must have sides of at most {_MAX_SIDE_PX} px; got {width}x{height}. "
-                "Use fewer panes or a smaller `scale`."
+                f"The video would have {width}x{height} px; at most {_MAX_SIDE_PX} along a side. "
+                "Use fewer panes or a smaller scale."
             )

@@ -27,8 +27,10 @@ class Gif:
         """Write the header and the colors."""
         if fps > MAX_FPS:
             raise ConfigError(
-                f"`fps` of a GIF must be at most {MAX_FPS:g}, because browsers slow down faster ones; "
-                f"got {fps:g}. Write .webp or .mp4 instead."
+                f"must be at most {MAX_FPS:g}, because players slow down faster GIFs",
+                parameter="fps",
+                value=fps,
+                remedy="Write .webp or .mp4 instead.",
             )
         require("PIL", extra="video", purpose="GIF files")
         return _GifSink(path, size, fps, table)

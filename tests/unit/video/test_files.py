@@ -260,7 +260,7 @@ def test_unknown_names_raise_with_a_suggestion(tmp_path, moving_edge):
         VideoConfig(colors="pink")
     with pytest.raises(ConfigError, match=r"must end in .mp4, .gif, .webp; got 'a.avi'"):
         render(moving_edge(), tmp_path / "a.avi")
-    with pytest.raises(ConfigError, match="fewer panes or a smaller `scale`"):
+    with pytest.raises(ConfigError, match="fewer panes or a smaller scale"):
         render(moving_edge((2000, 10)), tmp_path / "a.mp4", config=VideoConfig(scale=16))
 
 

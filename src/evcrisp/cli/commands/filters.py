@@ -1,4 +1,4 @@
-"""``evcrisp filters``: what filters there are."""
+"""``evcrisp filters``: list the filters."""
 
 import inspect
 import json
@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evcrisp.cli import options
 from evcrisp.cli.listing import entry, parameters_line
-from evcrisp.cli.options import json_option
 
 if TYPE_CHECKING:
     from evcrisp.filters import Filter
 
 
 @click.command("filters")
-@json_option
+@options.json_option
 def filters_command(as_json: bool) -> None:
-    """List the filters: cost and memory, source, presets, and parameters with their defaults."""
+    """List the filters: source, cost, memory, presets, and parameters with their defaults."""
     from evcrisp.filters import FILTERS
 
     rows = [_facts(kind) for kind in FILTERS.values()]
@@ -41,7 +41,6 @@ def _facts(kind: "type[Filter]") -> dict[str, Any]:
 
 
 def _page(rows: list[dict[str, Any]]) -> str:
-    """Return some lines per filter."""
     return "\n".join(entry(f"{row['name']}: {row['source']}", _lines(row)) for row in rows)
 
 

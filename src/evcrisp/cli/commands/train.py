@@ -72,7 +72,7 @@ def train_command(
     workers: int,
     seed: int,
     data: Path | None,
-    force: bool,
+    overwrite: bool,
 ) -> None:
     """Train NETWORK, the network of a filter, on simulated recordings.
 
@@ -100,8 +100,8 @@ def train_command(
     for path in (output, card):
         refuse_inputs(path, data)
     with (
-        replacing(output, overwrite=force) as new_weights,
-        replacing(card, overwrite=force) as new_card,
+        replacing(output, overwrite=overwrite) as new_weights,
+        replacing(card, overwrite=overwrite) as new_card,
     ):
         if data is not None and data.exists():
             recordings = LabeledRecordings.load(data)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import FormatError
+from evcrisp.core.errors import FormatError, Setting
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Triggers
 from evcrisp.io.prophesee.evt_decoder import Evt2Decoder, Evt3Decoder, Evt21Decoder, EvtDecoder
@@ -162,8 +162,8 @@ class _EvtReader:
         header = header_of(path)
         if header.format_name not in (None, self.header_name):
             raise FormatError(
-                f"the header says format {header.format_name}, not {self.header_name}; "
-                "let the format be found by leaving `format` out"
+                f"the header says format {header.format_name}, not {self.header_name}",
+                remedy="Give no format, so that it is detected.",
             )
         return _open(path, header, self.decoder)
 
@@ -218,5 +218,6 @@ class RawReader(_EvtReader):
             else (f"says format {header.format_name}, which is not read")
         )
         raise FormatError(
-            f"the header {what}; if you know it, give format='evt3', 'evt2' or 'evt21'"
+            f"the header {what}",
+            remedy=Setting("If it is known, name evt3, evt2 or evt21", "format"),
         )

@@ -1,4 +1,4 @@
-"""Numbers that cannot be are refused with the name of the option, never with that of an argument."""
+"""Invalid numbers are refused with the name of the option, not of the library's parameter."""
 
 import re
 
@@ -6,8 +6,7 @@ import click
 import pytest
 
 import evcrisp
-from evcrisp.cli import VERBS, main
-from evcrisp.cli.error_messages import for_the_shell
+from evcrisp.cli import COMMANDS, main
 from evcrisp.cli.types import Milliseconds, NumbersType, ResolutionType
 
 NUMERIC = (
@@ -18,7 +17,7 @@ NUMERIC = (
     ResolutionType,
 )
 
-#: Verb -> words that make a call complete, IN for a recording.
+#: Command -> arguments of a complete call, IN for a recording.
 COMPLETE = {
     "info": ["IN"],
     "convert": ["IN", "a.npz"],
@@ -39,13 +38,13 @@ COMPLETE = {
 
 
 def numeric_options():
-    for verb in VERBS:
-        command = main.get_command(click.Context(main), verb)
+    for name in COMMANDS:
+        command = main.get_command(click.Context(main), name)
         if isinstance(command, click.Group):
-            command = command.get_command(click.Context(command), COMPLETE[verb][0])
+            command = command.get_command(click.Context(command), COMPLETE[name][0])
         for option in command.params:
             if isinstance(option, click.Option) and isinstance(option.type, NUMERIC):
-                yield verb, max(option.opts, key=len)
+                yield name, max(option.opts, key=len)
 
 
 @pytest.fixture
@@ -56,10 +55,10 @@ def folder(make_events, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("value", ["nan", "-inf", "x", ""])
-@pytest.mark.parametrize(("verb", "option"), list(numeric_options()))
-def test_what_is_no_number_is_refused_by_name(run, folder, verb, option, value):
-    words = ["in.npz" if word == "IN" else word for word in COMPLETE[verb]]
-    result = run(verb, *words, option, value, code=2)
+@pytest.mark.parametrize(("name", "option"), list(numeric_options()))
+def test_invalid_number_is_refused_with_option_name(run, folder, name, option, value):
+    words = ["in.npz" if word == "IN" else word for word in COMPLETE[name]]
+    result = run(name, *words, option, value, code=2)
     assert f"Invalid value for '{option}'" in result.stderr
     assert "`" not in result.stderr
     assert [path.name for path in folder.iterdir()] == ["in.npz"]
@@ -74,18 +73,18 @@ def test_what_is_no_number_is_refused_by_name(run, folder, verb, option, value):
         (["run", "IN", "-o", "out", "--displacement-px", "0"], "Invalid value for '--displ"),
         (
             ["run", "IN", "-o", "out", "--window-ms", "5", "--window-events", "9"],
-            "Give one of --window-ms and --window-events, not both.",
+            "--window-ms and --window-events exclude each other.",
         ),
         (
             ["run", "IN", "-o", "out", "--displacement-px", "5", "--overlap", "0.5"],
-            "--overlap goes with --window-ms or --window-events.",
+            "--overlap needs windows by time or by number of events.",
         ),
         (["pareto", "IN", "--points", "2"], "'--points': 2 is not in the range 3<=x<=1001."),
         (["pareto", "IN", "--points", "2001"], "'--points': 2001 is not in the range 3<=x<=1001."),
         (["plot", "maps", "IN", "-o", "a.png", "--dpi", "1e9"], "Invalid value for '--dpi'"),
         (
             ["render", "IN", "a.gif", "--speed", "1e30"],
-            "--speed 1e+30 at 30 frames per second gives",
+            "--speed must give 1 us to one hour from frame to frame",
         ),
         (
             ["render", "IN", "a.gif", "--window-ms", "60000"],
@@ -98,18 +97,18 @@ def test_what_is_no_number_is_refused_by_name(run, folder, verb, option, value):
             "'--front-points': 42 is not",
         ),
         (["view", "IN", "--window-ms", "60000"], "'--window-ms': expected 0.01 to 10000 ms"),
-        (["simulate", "a.npz", "--resolution", "9999x9999"], "--resolution may have up to"),
+        (["simulate", "a.npz", "--resolution", "9999x9999"], "Error: --resolution m"),
         (["simulate", "a.npz", "--resolution", "70000x9"], "up to 65536 a side; got '70000x9'"),
         (
             ["simulate", "a.npz", "--object-theta", "1"],
-            "--object-theta of motion 'translation' must",
+            "Error: --object-theta ",
         ),
-        (["simulate", "a.npz", "--theta", "1e9,0"], "--theta moves the image by 1e+09 px/s"),
+        (["simulate", "a.npz", "--theta", "1e9,0"], "Error: --theta m"),
         (["tune", "baf", "--root", ".", "--rate", "0"], "Invalid value for '--rate'"),
         (["info", "IN", "--resolution", "0x5"], "expected WIDTHxHEIGHT in px"),
     ],
 )
-def test_numbers_out_of_range_are_refused_by_name(run, folder, words, message):
+def test_number_out_of_range_is_refused_with_option_name(run, folder, words, message):
     words = ["in.npz" if word == "IN" else word for word in words]
     result = run(*words, code=2)
     assert message in " ".join(result.stderr.split())
@@ -118,21 +117,14 @@ def test_numbers_out_of_range_are_refused_by_name(run, folder, words, message):
     assert [path.name for path in folder.iterdir()] == ["in.npz"]
 
 
-def test_only_options_that_a_verb_has_are_named():
-    verb = main.get_command(click.Context(main), "simulate")
-    assert for_the_shell("`duration_us` and `window_us`", verb) == "--duration-ms and `window_us`"
-    verb = main.get_command(click.Context(main), "run")
-    assert for_the_shell("`duration_us` and `window_us`", verb) == "`duration_us` and --window-ms"
-
-
-def test_limits_are_those_of_the_library():
-    """Limits are written down in the verbs, so that their help loads nothing."""
+def test_limits_of_options_match_library():
+    """The limits are repeated in the commands, so that the help imports nothing."""
     from evcrisp.simulation.config import MAX_DURATION_US
     from evcrisp.viewer import requests
     from evcrisp.viewer.export import MAX_WINDOWS
 
-    verbs = {verb: main.get_command(click.Context(main), verb) for verb in VERBS}
-    kinds = {(verb, p.name): p.type for verb, command in verbs.items() for p in command.params}
+    commands = {name: main.get_command(click.Context(main), name) for name in COMMANDS}
+    kinds = {(name, p.name): p.type for name, command in commands.items() for p in command.params}
     assert kinds["simulate", "duration_us"].most_us == MAX_DURATION_US
     assert kinds["view", "front_points"].max == requests.MAX_POINTS
     assert (kinds["view", "n_windows"].min, kinds["view", "n_windows"].max) == (1, MAX_WINDOWS)
@@ -143,3 +135,53 @@ def test_limits_are_those_of_the_library():
     for duration_us in (window.least_us - 1, window.most_us + 1):
         with pytest.raises(evcrisp.ConfigError):
             requests.Request(kind="front", start_us=0, duration_us=duration_us)
+
+
+@pytest.fixture
+def recording(tmp_path, make_events):
+    path = tmp_path / "events.npz"
+    evcrisp.write(path, make_events(500))
+    return str(path)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["plot", "scatter", "{}", "-o", "{}.png"], "--window-ms"),
+        (["plot", "scatter", "{}", "-o", "{}.png"], "--start-ms"),
+        (["render", "{}", "{}.gif"], "--window-ms"),
+        (["view", "{}", "--export", "{}.html"], "--window-ms"),
+        (["reproduce", "table3"], "--imu-offset-ms"),
+        (["run", "{}", "-o", "{}.d"], "--window-ms"),
+        (["pareto", "{}"], "--window-ms"),
+        (["pareto", "{}"], "--start-ms"),
+    ],
+)
+def test_time_must_be_finite(run, recording, words, option, value):
+    filled = [word.format(recording) for word in words]
+    result = run(*filled, option, value, code=2)
+    message = (
+        f"Invalid value for '{option}': expected a finite number of milliseconds; got {value}."
+    )
+    assert message in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("name", [["plot", "scatter", "{}", "-o", "{}.png"], ["pareto", "{}"]])
+def test_window_without_events_is_refused(run, recording, name):
+    filled = [word.format(recording) for word in name]
+    result = run(*filled, "--start-ms", "99999", code=1)
+    assert "There are no events from 99999 ms to 100029 ms" in result.output
+
+
+def test_motion_figure_of_empty_recording_is_refused(run, tmp_path):
+    evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
+    result = run("plot", "motion", tmp_path / "none.npz", "-o", tmp_path / "a.png", code=1)
+    assert "There are no events, and so no motion to draw." in result.stderr
+
+
+@pytest.mark.parametrize("name", [["run", "{}", "-o", "{}.d"], ["pareto", "{}"]])
+def test_time_has_upper_limit(run, recording, name):
+    filled = [word.format(recording) for word in name]
+    result = run(*filled, "--window-ms", "1e18", code=2)
+    assert "Invalid value for '--window-ms': expected 0.001 to 1e+12 ms" in result.output

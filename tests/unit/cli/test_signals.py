@@ -1,4 +1,4 @@
-"""Ctrl+C: the exit code of shells, no scraps, and what is finished is kept."""
+"""Ctrl+C and SIGTERM: exit codes, no partial files, finished results are kept."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ from evcrisp.pipeline.cancellation import CancellationToken
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals of POSIX")
 
-#: Far more than any of this takes, so that a program that hangs fails and a slow machine does not.
+#: Time limit, s: far above the usual duration, so that only a hanging program fails.
 LONG_S = 120
 
 
@@ -28,7 +28,7 @@ def recording(tmp_path_factory):
 
 
 def stopped(words, is_at_work, number=signal.SIGINT, **options):
-    """Start the program, send a signal when it is at work, and return what it said."""
+    """Start the program, send a signal when it works; return exit code, output, messages."""
     process = subprocess.Popen(
         [sys.executable, "-m", "evcrisp", *map(str, words)],
         stdout=subprocess.PIPE,
@@ -40,7 +40,7 @@ def stopped(words, is_at_work, number=signal.SIGINT, **options):
         deadline = time.monotonic() + LONG_S
         while not is_at_work():
             assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline, "the program never began to work"
+            assert time.monotonic() < deadline, "the program did not start to work"
             time.sleep(0.01)
         process.send_signal(number)
         out, err = process.communicate(timeout=LONG_S)
@@ -51,23 +51,23 @@ def stopped(words, is_at_work, number=signal.SIGINT, **options):
 
 
 def size_of(folder, ending):
-    """Return the size of the file that grows in a folder, 0 as long as there is none."""
+    """Return the size of the growing file in a folder; 0 without one."""
     return sum(p.stat().st_size for p in folder.glob(f".part-*{ending}")) if folder.is_dir() else 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_run_keeps_the_windows_that_are_finished(recording, tmp_path, number):
+def test_stopped_run_keeps_finished_windows(recording, tmp_path, number):
     out = tmp_path / "out"
-    # Labels of the second window come when the third begins.
+    # Labels of the second window are written when the third begins.
     words = ("run", recording, "-o", out, "-m", "paper")
-    code, said, told = stopped(words, lambda: size_of(out, ".npz.signal") > 0, number)
+    code, stdout, stderr = stopped(words, lambda: size_of(out, ".npz.signal") > 0, number)
     assert code == 128 + number
-    summary = json.loads(said)
+    summary = json.loads(stdout)
     summary.pop("elapsed_s")
     assert summary == json.loads((out / "summary.json").read_text())
     assert summary["stopped"]
-    assert told.startswith(f"Stopped. Kept {summary['n_windows']} window")
-    assert f"in {out}. To run the whole recording, use the same command with --force." in told
+    assert stderr.startswith(f"Stopped. Kept {summary['n_windows']} window")
+    assert f"in {out}. To run the whole recording, use the same command with --force." in stderr
     assert {p.name for p in out.iterdir()} == {
         "labels.npz",
         "motion.csv",
@@ -86,35 +86,54 @@ def test_run_keeps_the_windows_that_are_finished(recording, tmp_path, number):
     assert clean.equals(events[:n_events][signal_])
 
 
-def test_run_keeps_older_results_when_it_is_stopped(recording, tmp_path):
+def test_stopped_run_keeps_existing_results(recording, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "labels.npz").write_text("older")
     words = ("run", recording, "-o", out, "-m", "paper", "--force")
-    code, said, told = stopped(words, lambda: size_of(out, ".npz.signal") > 0)
-    assert (code, said) == (130, "")
-    assert told == f"Stopped. Nothing new is in {out}.\n"
+    code, stdout, stderr = stopped(words, lambda: size_of(out, ".npz.signal") > 0)
+    assert (code, stdout) == (130, "")
+    assert stderr == f"Stopped. {out} has no new results.\n"
     assert [(p.name, p.read_text()) for p in out.iterdir()] == [("labels.npz", "older")]
 
 
-def test_pareto_shows_that_it_works_and_leaves_no_scraps(terminal, recording, tmp_path):
+def test_stopped_pareto_shows_progress_and_leaves_no_files(terminal, recording, tmp_path):
     process = terminal.start("pareto", recording, "--points", 1001, "-o", tmp_path / "front.json")
     terminal.read_until("Tracing 1,001 points")
     process.send_signal(signal.SIGINT)
-    assert "Stopped. Files that were not complete are removed." in terminal.read_all()
+    assert "Stopped. Incomplete files are removed." in terminal.read_all()
     assert process.wait(timeout=LONG_S) == 130
     assert not list(tmp_path.iterdir())
 
 
-def test_simulate_leaves_no_scraps(tmp_path):
+def test_stopped_simulate_leaves_no_files(tmp_path):
     words = ("simulate", tmp_path / "long.es", "--duration-ms", "60000")
-    code, said, told = stopped(words, lambda: size_of(tmp_path, ".es") > 0)
-    assert (code, said) == (130, "")
-    assert told.endswith("Stopped. Files that were not complete are removed.\n")
+    code, stdout, stderr = stopped(words, lambda: size_of(tmp_path, ".es") > 0)
+    assert (code, stdout) == (130, "")
+    assert stderr.endswith("Stopped. Incomplete files are removed.\n")
     assert not list(tmp_path.iterdir())
 
 
-def test_a_reproduction_goes_on_where_it_was(tmp_path):
+def test_terminated_simulate_leaves_no_files(tmp_path):
+    words = [
+        sys.executable,
+        "-m",
+        "evcrisp",
+        "simulate",
+        tmp_path / "long.npz",
+        "--duration-ms",
+        "60000",
+    ]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not [p for p in tmp_path.iterdir() if p.stat().st_size > 100_000]:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_stopped_reproduce_resumes(tmp_path):
     out = tmp_path / "out"
     words = (
         "reproduce",
@@ -127,16 +146,16 @@ def test_a_reproduction_goes_on_where_it_was(tmp_path):
         "--methods",
         "auto,eja",
     )
-    code, _, told = stopped(words, lambda: list(out.glob("results/*.json")))
+    code, _, stderr = stopped(words, lambda: list(out.glob("results/*.json")))
     assert code == 130
-    assert told == f"Stopped. Results so far are in {out}; the same command goes on there.\n"
+    assert stderr == f"Stopped. Results so far are in {out}; the same command goes on there.\n"
     n_done = len(list(out.glob("results/*.json")))
     words = [sys.executable, "-m", "evcrisp", *map(str, words)]
     again = subprocess.run(words, capture_output=True, text=True, timeout=LONG_S, check=True)
     assert f"{n_done} taken from" in again.stdout
 
 
-#: A program that is hit by a signal while it builds something, as a compiler may be.
+#: A program that gets a signal inside a constructor.
 HALF_BUILT = """
 import signal, sys
 from evcrisp.cli import main
@@ -157,18 +176,20 @@ main(sys.argv[2:])
 
 @pytest.mark.parametrize("words", ["run {} -m baf+cmax -o {}", "filter {} {}.npz"])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_what_a_signal_left_half_built_goes_silently(recording, tmp_path, words, name):
+def test_interrupted_constructor_prints_no_finalizer_error(recording, tmp_path, words, name):
     words = words.format(recording, tmp_path / "out").split()
     command = [sys.executable, "-c", HALF_BUILT, name, *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LONG_S, check=False)
     assert done.returncode == 128 + signal.Signals[name]
-    said = "Stopped. Nothing new is in" if words[0] == "run" else "Stopped. Files that were not"
-    is_said = name == "SIGINT" or (words[0], name) == ("run", "SIGTERM")
-    assert [line[: len(said)] for line in done.stderr.splitlines()] == [said] * is_said
+    message = (
+        f"Stopped. {words[-1]} has no new" if words[0] == "run" else "Stopped. Incomplete files"
+    )
+    is_printed = name == "SIGINT" or (words[0], name) == ("run", "SIGTERM")
+    assert [line[: len(message)] for line in done.stderr.splitlines()] == [message] * is_printed
     assert not list(tmp_path.glob("**/*.*"))
 
 
-def test_who_calls_the_program_has_the_signals_back(run):
+def test_signal_handlers_are_restored(run):
     before = signal.signal(signal.SIGINT, lambda number, frame: None)
     mine = signal.getsignal(signal.SIGINT)
     try:
@@ -178,16 +199,16 @@ def test_who_calls_the_program_has_the_signals_back(run):
         signal.signal(signal.SIGINT, before)
 
 
-def test_what_nohup_hides_is_not_heard(tmp_path):
-    # A job that shall outlive the terminal is started with SIGHUP ignored.
+def test_ignored_signals_stay_ignored(tmp_path):
+    # nohup starts a job with SIGHUP ignored.
     def ignore():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     words = ("simulate", tmp_path / "a.es", "--duration-ms", "3000")
     working = lambda: size_of(tmp_path, ".es") > 0  # noqa: E731
-    code, said, _ = stopped(words, working, signal.SIGHUP, preexec_fn=ignore)
+    code, stdout, _ = stopped(words, working, signal.SIGHUP, preexec_fn=ignore)
     assert code == 0
-    assert "Wrote" in said
+    assert "Wrote" in stdout
     assert (tmp_path / "a.es").exists()
 
 

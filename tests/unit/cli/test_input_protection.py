@@ -1,16 +1,9 @@
-"""No verb replaces what it reads, by whatever name the output goes."""
+"""No command replaces its input, under any name of the output."""
 
 import numpy as np
 import pytest
 
 import evcrisp
-
-
-@pytest.fixture
-def sample(make_events, tmp_path):
-    path = tmp_path / "sample.npz"
-    evcrisp.write(path, make_events(1000))
-    return path
 
 
 def links(sample):
@@ -40,10 +33,10 @@ def links(sample):
     ],
     ids=" ".join,
 )
-def test_the_recording_is_never_replaced(run, sample, tmp_path, monkeypatch, name, words):
+def test_no_command_replaces_its_input(run, sample, tmp_path, monkeypatch, name, words):
     monkeypatch.chdir(tmp_path)
     suffix = next((word[3:] for word in words if word.startswith("OUT")), "")
-    if suffix:  # these verbs choose by the suffix
+    if suffix:  # these commands require a suffix
         sample = sample.rename(sample.with_suffix(suffix))
     output = links(sample)[name]
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -54,7 +47,7 @@ def test_the_recording_is_never_replaced(run, sample, tmp_path, monkeypatch, nam
 
 
 @pytest.mark.parametrize("name", ["labels.npz", "motion.csv", "summary.json", "labels.clean.npz"])
-def test_run_replaces_its_input_by_none_of_its_files(run, sample, tmp_path, name):
+def test_no_file_of_run_replaces_its_input(run, sample, tmp_path, name):
     source = sample.rename(tmp_path / "labels.npz")
     if name != source.name:
         (tmp_path / name).hardlink_to(source)
@@ -64,14 +57,14 @@ def test_run_replaces_its_input_by_none_of_its_files(run, sample, tmp_path, name
     assert source.read_bytes() == before
 
 
-def test_what_a_recording_is_compared_with_stays(run, sample, tmp_path):
+def test_evaluate_does_not_replace_labels(run, sample, tmp_path):
     labels = tmp_path / "labels.npy"
     np.save(labels, np.ones(1000, bool))
     words = ("evaluate", sample, "--no-aocc", "--labels", labels, "-o", labels, "--force")
     assert "is the input itself" in run(*words, code=1).stderr
 
 
-def test_a_calibration_is_not_replaced_by_a_simulation(run, tmp_path):
+def test_simulate_does_not_replace_calibration(run, tmp_path):
     calibration = tmp_path / "calib.csv"
     calibration.write_text("100 100 80 60")
     words = ("simulate", calibration, "--camera", calibration, "--resolution", "160x120", "--force")
@@ -79,7 +72,7 @@ def test_a_calibration_is_not_replaced_by_a_simulation(run, tmp_path):
     assert calibration.read_text() == "100 100 80 60"
 
 
-def test_a_folder_of_columns_is_not_replaced_by_its_filtered_self(run, make_events, tmp_path):
+def test_filter_does_not_replace_input_folder(run, make_events, tmp_path):
     folder = tmp_path / "a.columns"
     evcrisp.write(folder, make_events(100))
     assert "is the input itself" in run("filter", folder, folder, "--force", code=1).stderr
@@ -87,7 +80,7 @@ def test_a_folder_of_columns_is_not_replaced_by_its_filtered_self(run, make_even
     assert [path.name for path in tmp_path.iterdir()] == ["a.columns"]
 
 
-def test_recordings_to_learn_from_are_not_replaced_by_what_was_learned(run, tmp_path):
+def test_train_does_not_replace_its_data(run, tmp_path):
     pytest.importorskip("torch", reason="needs torch")
     data = tmp_path / "data.npz"
     data.write_text("mine")
