@@ -23,7 +23,7 @@ def clustered(make_events, n, resolution, seed=0):
 
 @pytest.mark.parametrize("resolution", SIZES)
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 400])
-def test_structural_ratios_follow_their_definitions(make_events, n, resolution):
+def test_esr_equals_definition(make_events, n, resolution):
     events = clustered(make_events, n, resolution, seed=n)
     meter = EsrMeter(resolution, slice_events=n)
     meter.add(events)
@@ -33,7 +33,7 @@ def test_structural_ratios_follow_their_definitions(make_events, n, resolution):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
 
 
-def test_a_pixel_with_very_many_events_has_reached_all(make_events):
+def test_esr_of_pixel_with_many_events_is_one(make_events):
     events = make_events(5000, (1, 1))
     meter = EsrMeter((1, 1), slice_events=5000)
     meter.add(events)
@@ -42,7 +42,7 @@ def test_a_pixel_with_very_many_events_has_reached_all(make_events):
 
 
 @pytest.mark.parametrize("resolution", SIZES)
-def test_contrast_of_a_frame(resolution):
+def test_contrast_equals_oracle(resolution):
     rng = np.random.default_rng(resolution[0])
     fired = rng.random(resolution[::-1]) < 0.3
     meter = AoccMeter(resolution)
@@ -53,7 +53,7 @@ def test_contrast_of_a_frame(resolution):
 
 @pytest.mark.parametrize("resolution", [(1, 1), (9, 7)])
 @pytest.mark.parametrize("n", [1, 2, 60])
-def test_one_surface_gives_the_frames_of_all_lengths(make_events, n, resolution):
+def test_aocc_equals_separate_frames(make_events, n, resolution):
     events = make_events(n, resolution, seed=n, duration_us=50_000)
     meter = AoccMeter(resolution)
     meter.add(events)
@@ -62,7 +62,7 @@ def test_one_surface_gives_the_frames_of_all_lengths(make_events, n, resolution)
     np.testing.assert_allclose(meter.curve().contrast[::7], expected, rtol=1e-11, atol=1e-10)
 
 
-def test_the_blur_is_the_gaussian_in_256ths():
+def test_blur_weights_are_gaussian_in_256ths():
     weights = np.exp(-(np.array([-2, -1, 0, 1, 2]) ** 2) / 8.0)
     exact = 256 * weights / weights.sum()
     outer = round(exact[0])
@@ -73,7 +73,7 @@ def test_the_blur_is_the_gaussian_in_256ths():
 
 
 @pytest.mark.parametrize(("n", "n_wanted"), [(0, 0), (1, 0), (1, 1), (300, 7), (300, 299)])
-def test_drawing_is_drawing_one_by_one(n, n_wanted):
+def test_draw_equals_oracle(n, n_wanted):
     uniform = np.random.default_rng(n_wanted).random(n)
     chosen = np.empty(n, bool)
     assert metrics_random.draw(uniform, n, n_wanted, chosen) == 0

@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, to stand beside ours."""
+"""Numbers published in the paper."""
 
 #: Table 1, ESR: method -> day ND1, ND4, ND16, ND64, then night.
 ESR: dict[str, tuple[float, ...]] = {

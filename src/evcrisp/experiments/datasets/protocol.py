@@ -1,8 +1,8 @@
-"""What a data set is to the experiments: recordings, each with its place in the tables."""
+"""Interface of a data set: its recordings, and their groups in the tables."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,15 +12,15 @@ class Clip:
     Parameters
     ----------
     name : str
-        Unique within the set, such as ``D-END/nd04/Bicycle-ND04-1``.
+        Unique name, such as ``D-END/nd04/Bicycle-ND04-1``.
     path : Path
-        What :func:`evcrisp.open` takes.
+        Path for :func:`evcrisp.open`.
     group : tuple of str
-        Where it stands in the tables, such as ``("day", "ND4")``.
+        Group of columns and column in the tables, such as ``("day", "ND4")``.
     files : tuple of Path
-        The files whose bytes decide a result.
+        Files whose contents affect the results.
     resolution : (int, int), px, optional
-        Size of the sensor where the files do not say it.
+        Size of the sensor if the files do not state it.
     """
 
     name: str
@@ -32,19 +32,30 @@ class Clip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """What was found of a data set, and what is missing."""
+    """Recordings that were found, and problems such as missing parts."""
 
     clips: tuple[Clip, ...]
-    problems: tuple[str, ...]  # each says what is missing
+    problems: tuple[str, ...] = ()
 
 
 class Dataset(Protocol):
-    """A data set that the experiments know."""
+    """A data set; :func:`find_clips` takes its name, class or object."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    source: ClassVar[str]  # where to get it
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Name in messages."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """Where to get the data set."""
+        ...
 
     def layout(self, root: Path) -> Layout:
-        """Look at a folder; nothing is opened."""
+        """Search a folder for recordings, without opening them."""
         ...
