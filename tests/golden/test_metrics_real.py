@@ -1,6 +1,6 @@
-"""Measures of a real recording against the numbers of the programs that defined them.
+"""Metrics of a real recording against the programs that defined them.
 
-The structural ratios are those of E-MLB's own code; the contrast curve was computed with OpenCV.
+The structural ratios were computed by the code of E-MLB, the contrast curve with OpenCV.
 """
 
 import numpy as np
@@ -51,7 +51,7 @@ def test_random_deletion_lowers_esr(demo):
         control = demo[rng.random(len(demo)) < share]
         assert len(control) == n_kept
         assert esr(control).esr == pytest.approx(expected, abs=1e-6)
-        # Ours draws other events, but as many; the ratio hardly differs.
+        # `random_subset` draws other events of the same number; the ratio is similar.
         drawn = esr(random_subset(demo, n_kept))
         assert drawn.esr == pytest.approx(expected, abs=0.02)
 

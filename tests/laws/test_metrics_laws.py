@@ -1,4 +1,4 @@
-"""Laws of measures, for random events, labels and scores."""
+"""Laws of metrics, for random events, labels and scores."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Measures of motion: hand cases and conventions."""
+"""Metrics of motion: known values and conventions."""
 
 import math
 
@@ -22,7 +22,7 @@ def test_fwl_counts_border_events_but_not_outside_events():
     assert flow_warp_loss([3], [3], [0], [0], (4, 4)) == pytest.approx(1.0)
     assert flow_warp_loss([3], [3], [4], [0], (4, 4)) == 0.0
     assert flow_warp_loss([3], [3], [np.nan], [0], (4, 4)) == 0.0
-    # Half of an event that is half a pixel outside stays.
+    # An event half a pixel outside contributes half of its votes.
     half = np.zeros(16)
     half[0] = 0.5
     one = 2.0 * half

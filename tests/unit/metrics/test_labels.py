@@ -1,4 +1,4 @@
-"""Labels against the truth: known values, empty classes, curves."""
+"""Metrics of labels: known values, empty classes, curves."""
 
 import math
 
@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from evcrisp import EventDataError
-from evcrisp.metrics import Confusion, confusion, rank_auc, roc_curve, sweep_curve
+from evcrisp.metrics import (
+    Confusion,
+    confusion,
+    rank_auc,
+    roc_curve,
+    sensitivity,
+    specificity,
+    sweep_curve,
+)
 
 
 def counts(tp, fn, fp, tn):
@@ -109,7 +117,7 @@ def test_non_monotone_sweep_is_not_closed():
 def test_sweep_needs_two_points_and_name():
     assert math.isnan(sweep_curve("tau_us", [1], [0.2], [0.6]).auc)
     assert math.isnan(sweep_curve("tau_us", [], [], []).auc)
-    with pytest.raises(EventDataError, match="must name what was swept"):
+    with pytest.raises(EventDataError, match="must name the swept parameter"):
         sweep_curve("", [1], [0.2], [0.6])
     with pytest.raises(EventDataError, match="one length"):
         sweep_curve("tau_us", [1, 2], [0.2], [0.6])
@@ -119,3 +127,35 @@ def test_sweep_needs_two_points_and_name():
 
 def test_sweep_of_empty_class_has_nan_area():
     assert math.isnan(sweep_curve("tau_us", [1, 2], [np.nan, np.nan], [0.2, 0.6]).auc)
+
+
+def test_sensitivity_and_specificity_known_values():
+    signal = np.array([1, 1, 0, 0, 1], bool)
+    truth = np.array([1, 1, 1, 0, 0], bool)
+    assert sensitivity(signal, truth) == 2 / 3
+    assert specificity(signal, truth) == 1 / 2
+
+
+def test_measures_of_empty_classes_are_nan():
+    signal, ones, zeros = np.ones(3, bool), np.ones(3, bool), np.zeros(3, bool)
+    assert np.isnan(sensitivity(signal, zeros))
+    assert np.isnan(specificity(signal, ones))
+    assert np.isnan(rank_auc(np.zeros(3), ones))
+    assert np.isnan(rank_auc(np.zeros(3), zeros))
+
+
+def test_rank_auc_equals_count_of_pairs():
+    rng = np.random.default_rng(2)
+    score, truth = rng.integers(0, 6, 80).astype(float), rng.random(80) < 0.4
+    pairs = score[truth][:, None] - score[~truth][None, :]
+    expected = ((pairs > 0) + 0.5 * (pairs == 0)).mean()
+    np.testing.assert_allclose(rank_auc(score, truth), expected, rtol=1e-12)
+
+
+def test_numbers_are_accepted_as_labels():
+    assert sensitivity(np.array([1, 0, 1]), np.array([1, 0, 0])) == 1.0
+    assert specificity([1, 0, 1], [1, 0, 0]) == 0.5
+    with pytest.raises(EventDataError, match="differ"):
+        sensitivity(np.ones(2, bool), np.ones(3, bool))
+    with pytest.raises(EventDataError, match="differ"):
+        rank_auc(np.ones(2), np.ones(3, bool))

@@ -1,4 +1,4 @@
-"""Measures of recordings without the truth: hand cases, slices, controls, streams."""
+"""Metrics without truth: known values, slices, controls and streams."""
 
 import math
 
@@ -20,7 +20,7 @@ from evcrisp.metrics import (
 
 
 def with_counts(counts, width=8):
-    """Return events whose pixels fire so many times each."""
+    """Return events with given counts per pixel."""
     x = np.repeat(np.arange(len(counts)), counts)
     return Events(x=x % width, y=x // width, t=np.arange(x.size), p=x % 2, resolution=(width, 6))
 
@@ -115,7 +115,7 @@ def test_esr_report_has_retention_and_random_control(make_events):
 
 
 def test_more_events_than_raw_raise(make_events):
-    with pytest.raises(EventDataError, match="must be some of the raw ones"):
+    with pytest.raises(EventDataError, match="must be a subset of the raw ones"):
         esr(make_events(20), raw=make_events(10), slice_events=5)
 
 
@@ -132,7 +132,7 @@ def test_raw_iterator_raises(make_events):
 
 @pytest.mark.parametrize("setting", [{"slice_events": 0}, {"slice_us": 0}, {"slice_events": 1.5}])
 def test_invalid_slices_raise(make_events, setting):
-    with pytest.raises(ConfigError, match="must be 1 or more"):
+    with pytest.raises(ConfigError, match="must be a positive whole number"):
         esr(make_events(5), **setting)
     with pytest.raises(ConfigError, match="below"):
         esr(make_events(5), slice_events=2**31)
@@ -163,7 +163,7 @@ def test_random_subset_is_uniform():
     drawn = np.zeros(40)
     for seed in range(2000):
         drawn[random_subset(events, 10, seed=seed).x] += 1
-    assert np.abs(drawn / 2000 - 0.25).max() < 0.04  # four deviations
+    assert np.abs(drawn / 2000 - 0.25).max() < 0.04  # four standard deviations
 
 
 def test_random_chunks_do_not_depend_on_cuts(make_events):
@@ -223,7 +223,7 @@ def test_block_entropy_known_values():
     assert block_entropy(events) == 2.0
     assert block_entropy(events, block_px=64) == 0.0
     assert block_entropy([events[:2], events[2:]]) == 2.0
-    assert entropy_reduction(events, events[:2]) == 1.0
+    assert entropy_reduction(events[:2], raw=events) == 1.0
     assert math.isnan(block_entropy(Events.empty((33, 33))))
     assert math.isnan(block_entropy([]))
     with pytest.raises(ConfigError, match="block_px"):
