@@ -15,7 +15,7 @@ HEAD = """# Command line
 standard error. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 stopped with Ctrl+C, 143 by SIGTERM. This page is the program's own help.
 
 Ctrl+C and SIGTERM end every verb within seconds, and files that are not complete are removed. `run` keeps the windows that are finished, unless
-there are older results; `reproduce` and `datasets make-twin` go on where they were when the same command is given again. A second
+there are older results; `reproduce` and `datasets simulate` go on where they were when the same command is given again. A second
 Ctrl+C ends at once.
 """
 

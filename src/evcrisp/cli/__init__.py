@@ -28,7 +28,7 @@ VERBS = {
     "render": "Make a video of a recording: raw, aligned, denoised side by side.",
     "simulate": "Simulate a recording whose truth is known.",
     "train": "Train the network of a denoiser on simulated recordings.",
-    "datasets": "Check the data sets of the paper, or simulate twins of them.",
+    "datasets": "Check data sets, or simulate those of the paper.",
     "reproduce": "Make the paper's tables again, with its numbers beside ours.",
     "tune": "Find hyper-parameters for a rate of noise on a training split.",
     "demo": "Simulate a noisy scene, clean it, and print how well that went.",
