@@ -23,16 +23,7 @@ def label_chunks(
 ) -> Iterator[Events]:
     """Yield all events in order, with the labels of a method in ``signal``.
 
-    Parameters
-    ----------
-    chunks : iterable of Events
-        The recording; its own labels are ignored.
-    resolution : (int, int), px
-        Its sensor.
-    method : Method
-        A filter or an estimator.
-    motion, windowing
-        For estimators; as for :func:`evcrisp.track`.
+    Labels of the recording are ignored. ``motion`` and ``windowing`` are for estimators.
     """
     if method.kind == "filter":
         yield from _label_by_filter(chunks, resolution, method.filter())

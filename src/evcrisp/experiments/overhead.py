@@ -23,16 +23,7 @@ def measure_pause(clip: Clip, method: Method, settings: Mapping[str, Any]) -> di
 def overhead(workers: Workers, n_workers: int, *, pause_s: float = 1.0, rounds: int = 4) -> float:
     """Return the relative overhead of running tasks and storing their results.
 
-    Parameters
-    ----------
-    workers : Workers
-        Workers that run the tasks; started before the measurement.
-    n_workers : int
-        Number of tasks that run in parallel.
-    pause_s : float, s
-        Duration of a task.
-    rounds : int
-        Tasks per worker.
+    Each of ``n_workers`` workers, which are started before, runs ``rounds`` tasks of ``pause_s``.
     """
     with TemporaryDirectory() as folder:
         store = ResultStore(Path(folder))

@@ -43,20 +43,9 @@ def write_report(
     figures: Sequence[Figure] = (),
     page: str = "",
 ) -> None:
-    """Write the report of several tables.
+    """Write the report of several tables, replacing an older one.
 
-    Parameters
-    ----------
-    path : Path
-        The HTML file; replaced if it exists.
-    parts : sequence of Reproduction
-        The tables, in order.
-    options : Options
-        Their options.
-    figures : sequence of Figure
-        Figures, embedded as PNG.
-    page : str
-        Viewer page of a recording, embedded in a frame; none if empty.
+    Figures are embedded as PNG, and ``page``, the viewer page of a recording, as a frame.
     """
     body = ["<h1>The paper's tables, made by evcrisp</h1>", _summary(parts)]
     for part in parts:

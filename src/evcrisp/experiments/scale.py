@@ -17,24 +17,12 @@ from evcrisp.simulation import simulate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """Size of a data set.
-
-    Parameters
-    ----------
-    name : str
-        Name in the table.
-    n_recordings : int
-        Number of tasks that can run in parallel; a recording is not split.
-    duration_s : float
-        Total duration of all recordings.
-    rate_hz : float
-        Mean events per second; an assumption if no count is published.
-    """
+    """Size of a data set."""
 
     name: str
-    n_recordings: int
-    duration_s: float
-    rate_hz: float
+    n_recordings: int  # tasks that can run in parallel; a recording is not split
+    duration_s: float  # of all recordings
+    rate_hz: float  # mean events per second; an assumption if no count is published
 
     @property
     def n_events(self) -> float:

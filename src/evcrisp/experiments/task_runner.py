@@ -47,23 +47,8 @@ def run_tasks(
 ) -> Outcome:
     """Run tasks without a stored result; results so far are kept if the run is interrupted.
 
-    Parameters
-    ----------
-    tasks : sequence of Task
-        The tasks.
-    store : ResultStore
-        Store of results, searched and extended.
-    workers : Workers
-        Workers that run the tasks.
-    retry_failed : bool
-        Run tasks again that failed in an earlier run.
-    on_done : callable, optional
-        Called with every task that has a result, from this run or an earlier one.
-
-    Returns
-    -------
-    Outcome
-        In the order of the tasks.
+    Tasks that failed in an earlier run are run again with ``retry_failed``. ``on_done`` is called
+    with every task that has a result, from this run or an earlier one.
     """
     reusable = _check_methods(tasks, workers)
     keys = [task.key(store.digest(task.clip.files)) for task in tasks]

@@ -28,24 +28,12 @@ class Measure(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A measurement that depends on files only, and returns a small dictionary.
+    """A measurement of one recording with one method."""
 
-    Parameters
-    ----------
-    protocol : Measure
-        A function of a module, so that other processes can import it.
-    clip : Clip
-        The recording.
-    method : Method
-        The method.
-    settings : mapping
-        All further settings that affect the result, as JSON types.
-    """
-
-    protocol: Measure
+    protocol: Measure  # function of a module, so that other processes can import it
     clip: Clip
     method: Method
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Any]  # all further settings that affect the result, as JSON types
 
     @property
     def name(self) -> str:

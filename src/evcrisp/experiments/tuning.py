@@ -94,20 +94,14 @@ class Training:
 
         Parameters
         ----------
-        root : Path
-            Folder of the data set.
-        share : float
-            Noise events per signal event.
-        noise : str
-            "uniform", or the name of a measured noise.
-        train_share : float
-            Share of the time of every recording, at its start.
-        max_events : int, optional
-            Largest number of events of a recording.
+        root, dataset
+            Folder and data set of clean recordings.
+        share, noise
+            Noise events per signal event; "uniform", or the name of a measured noise.
+        train_share, max_events
+            Share of the time of every recording, at its start; largest number of events.
         seed : int
             Seed of the noise; must differ from that of the tables.
-        dataset : str, type or object
-            Data set of clean recordings.
         """
         if not 0.0 < train_share < 1.0:
             raise ConfigError(

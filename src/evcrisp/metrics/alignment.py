@@ -144,11 +144,7 @@ class FlowError:
 
 
 def endpoint_error(
-    flow: ArrayLike,
-    truth: ArrayLike,
-    *,
-    valid: ArrayLike | None = None,
-    outlier_px: float = 3.0,
+    flow: ArrayLike, truth: ArrayLike, *, valid: ArrayLike | None = None, outlier_px: float = 3.0
 ) -> FlowError:
     """Compare displacements with the true ones.
 

@@ -7,20 +7,10 @@ from typing import ClassVar
 from evcrisp.experiments.datasets.protocol import Clip, Layout
 
 #: The sequences of the paper.
-PAPER_SEQUENCES = (
-    "dynamic_rotation",
-    "boxes_rotation",
-    "dynamic_translation",
-    "boxes_translation",
-)
+PAPER_SEQUENCES = ("dynamic_rotation", "boxes_rotation", "dynamic_translation", "boxes_translation")
 
 #: Further sequences of the same camera, used if present.
-OTHER_SEQUENCES = (
-    "poster_rotation",
-    "shapes_rotation",
-    "poster_translation",
-    "shapes_translation",
-)
+OTHER_SEQUENCES = ("poster_rotation", "shapes_rotation", "poster_translation", "shapes_translation")
 
 DAVIS240 = (240, 180)
 

@@ -84,11 +84,7 @@ def _scaled(t: NDArray[np.int64], events: Events) -> NDArray[np.int64]:
 
 
 def _joined(
-    events: Events,
-    x: NDArray[np.integer],
-    y: NDArray[np.integer],
-    t: NDArray[np.integer],
-    p: Bools,
+    events: Events, x: NDArray[np.integer], y: NDArray[np.integer], t: NDArray[np.integer], p: Bools
 ) -> Events:
     return Events.sorted_from(
         x=np.concatenate((events.x, x.astype(np.uint16))),

@@ -22,10 +22,7 @@ SHOT_HZ = {
 CONTRAST = {"day": 5.0, "night": 3.0}
 
 #: Scene -> texture and velocity, px/s on the full sensor.
-SCENES = {
-    "Shapes": ("shapes", (300.0, -120.0)),
-    "Dots": ("dots", (-180.0, 90.0)),
-}
+SCENES = {"Shapes": ("shapes", (300.0, -120.0)), "Dots": ("dots", (-180.0, 90.0))}
 
 
 def write_emlb(folder: Path, simulated: SimulatedDataset) -> Iterator[Path]:

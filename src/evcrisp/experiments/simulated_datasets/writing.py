@@ -17,25 +17,13 @@ MARKER = "twin.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedDataset:
-    """Parameters of a simulated data set, and the settings of its tables.
+    """Parameters of a simulated data set, and the settings of its tables."""
 
-    Parameters
-    ----------
-    dataset : str
-        Data set whose layout it has.
-    small : bool
-        Whether it is small, for tests.
-    seed : int
-        Equal seeds give equal bytes.
-    slice_events, window_events : int
-        Events of a slice of the ESR and of a window for motion.
-    """
-
-    dataset: str
+    dataset: str  # data set whose layout it has
     small: bool
     seed: int
-    slice_events: int = 30_000
-    window_events: int = 30_000
+    slice_events: int = 30_000  # events of a slice of the ESR
+    window_events: int = 30_000  # events of a window for motion
 
 
 def read_marker(folder: Path) -> SimulatedDataset | None:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from evcrisp.experiments.methods import Method
+
 Better = Literal["high", "low"] | None
 
 
@@ -38,6 +40,11 @@ class Row:
     family: str
     cells: dict[str, Cell]
     ranked: bool = True  # False for controls
+
+    @classmethod
+    def of(cls, method: Method, cells: dict[str, Cell]) -> "Row":
+        """Return the row of a method."""
+        return cls(key=method.key, label=method.label, family=method.family, cells=cells)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

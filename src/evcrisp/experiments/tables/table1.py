@@ -1,6 +1,7 @@
 """Table 1: event structural ratio on E-MLB, by light and method."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -63,19 +64,12 @@ class Table1:
 
         def table(name: str, title: str, measure: str, better: Better = "high") -> Table:
             columns = tuple(_column(place, better) for place in places)
-            rows = tuple(
-                Row(
-                    key=method.key,
-                    label=method.label,
-                    family=method.family,
-                    cells={
-                        "-".join(place): Cell(mean(_values(done, method, place, measure)))
-                        for place in places
-                    },
-                )
-                for method in methods
-            )
-            return Table(name=name, title=title, columns=columns, rows=rows)
+            rows = []
+            for method in methods:
+                values = [mean(_values(done, method, place, measure)) for place in places]
+                keys = (column.key for column in columns)
+                rows.append(Row.of(method, dict(zip(keys, map(Cell, values), strict=True))))
+            return Table(name=name, title=title, columns=columns, rows=tuple(rows))
 
         tables = [
             _with_paper(table("table1", "ESR (higher is better)", "esr"), methods, notes),
@@ -113,14 +107,9 @@ def _with_paper(table: Table, methods: Sequence[Method], notes: Sequence[str]) -
         cells = {key: Cell(cell.value, published.get(key)) for key, cell in row.cells.items()}
         if method.n_hyper is not None:
             cells["n_hyper"] = Cell(float(method.n_hyper))
-        rows.append(Row(key=row.key, label=row.label, family=row.family, cells=cells))
-    return Table(
-        name=table.name,
-        title=table.title,
-        columns=(*table.columns, column),
-        rows=tuple(rows),
-        notes=tuple(notes),
-    )
+        rows.append(Row.of(method, cells))
+    columns = (*table.columns, column)
+    return replace(table, columns=columns, rows=tuple(rows), notes=tuple(notes))
 
 
 def _values(

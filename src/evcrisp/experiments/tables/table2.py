@@ -90,15 +90,7 @@ class Table2:
             for measure in MEASURES
             for rate in RATES
         )
-        rows = tuple(
-            Row(
-                key=method.key,
-                label=method.label,
-                family=method.family,
-                cells=_cells(done, method),
-            )
-            for method in methods
-        )
+        rows = tuple(Row.of(method, _cells(done, method)) for method in methods)
         notes = (
             f"{counted(len(clips), 'recording')}; {options.noise} noise, in percent of the signal events.",
             *_tuning_notes(methods, options.tuned),
