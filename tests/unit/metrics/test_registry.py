@@ -1,11 +1,13 @@
 """Registered metrics."""
 
+import json
 import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
 
+import evcrisp
 from evcrisp import ConfigError, Events, UnknownNameError
 from evcrisp.metrics import METRICS, QualityMeter, aocc, block_entropy, esr, measure
 
@@ -77,3 +79,12 @@ def test_unknown_metric_and_option_raise(make_events):
         measure(make_events(3), "esrr")
     with pytest.raises(ConfigError, match="The metric 'aocc' has no option 'slice_us'"):
         measure(make_events(3), "aocc", slice_us=3)
+
+
+def test_evaluate_shows_registered_metrics(make_events, registered, run, tmp_path):
+    events = make_events(100)
+    evcrisp.write(tmp_path / "a.npz", events)
+    words = ("evaluate", tmp_path / "a.npz", "--no-aocc")
+    facts = json.loads(run(*words, "--json").stdout)
+    assert facts["quality"]["recording"]["on_share"] == events.p.mean()
+    assert f"ON share{events.p.mean():>28.6g}" in run(*words).stdout

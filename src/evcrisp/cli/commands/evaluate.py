@@ -19,6 +19,8 @@ from evcrisp.cli.options import (
 from evcrisp.cli.types import Milliseconds
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evcrisp.pipeline.evaluation import Evaluation
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -114,7 +116,8 @@ def evaluate_command(
         text = json.dumps(_without_nan(facts), indent=2)
         if temporary is not None:
             temporary.write_text(text + "\n")
-    click.echo(text if as_json else _page(facts))
+    titles = next(iter(result.columns.values())).titles
+    click.echo(text if as_json else _page(facts, titles))
 
 
 def _evaluate(
@@ -169,10 +172,11 @@ _ROWS = {
 }
 
 
-def _page(facts: dict[str, Any]) -> str:
+def _page(facts: dict[str, Any], titles: "Mapping[str, str]") -> str:
     columns: dict[str, dict[str, Any]] = facts["quality"]
     lines = ["".join([f"{'':<20}", *(f"{name:>16}" for name in columns)])]
-    for key, (name, form) in _ROWS.items():
+    own_rows = {key: (title, ".6g") for key, title in titles.items()}
+    for key, (name, form) in (_ROWS | own_rows).items():
         values = (_number(column[key], form) for column in columns.values())
         lines.append("".join([f"{name:<20}", *(f"{value:>16}" for value in values)]))
     lines.append(f"\nESR over slices of {_in_ms(facts['slicing'])}.")
