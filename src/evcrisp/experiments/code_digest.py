@@ -1,4 +1,4 @@
-"""Digests of code, so that a stored result is reused only with the code that made it."""
+"""Digests of code, so that results of other code are not reused."""
 
 import functools
 import hashlib
@@ -99,7 +99,7 @@ def _part_digest(part: Any) -> str | None:
 # Cached per class: a file that is edited after its import does not change the code that runs.
 @functools.cache
 def _source_of(kind: type | Callable[..., Any]) -> str | None:
-    """Return a digest of the source of a class or function; None if it cannot be read."""
+    """Return a digest of the source of a class or function; None if unreadable."""
     bases = inspect.getmro(kind) if isinstance(kind, type) else (kind,)
     try:
         blocks = [block for base in bases if _is_outside(base) for block in _blocks(base)]

@@ -61,7 +61,7 @@ class Processes:
         self._executor = self._started()
 
     def executor(self, resource: str | None = None) -> Executor:
-        """Return the executor, whatever the resource."""
+        """Return the executor; the resource is ignored."""
         return self._executor
 
     def restart(self) -> None:

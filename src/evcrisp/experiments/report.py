@@ -144,10 +144,7 @@ N_WINDOWS, MAX_WINDOW_US = 4, 30_000
 
 
 def report_page(parts: Sequence[Reproduction]) -> str:
-    """Return the viewer page of the last recording of the first table, the darkest of E-MLB.
-
-    Empty if no recording could be read.
-    """
+    """Return the viewer page of the last recording of the first table, or ""."""
     clips = next(filter(None, (part.clips() for part in parts)), None)
     return _viewer_page(clips[-1]) if clips else ""
 

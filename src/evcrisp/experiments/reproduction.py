@@ -1,4 +1,4 @@
-"""Reproduce a table of the paper: from a folder of data to the files of the table."""
+"""Reproduce a table of the paper from a folder of data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -50,7 +50,7 @@ TASK_S = 0.02
 
 
 def throughput_hz(method: Method, *, n_events: int = 400_000, repeats: int = 3) -> float:
-    """Return the median rate of one core in events per second, from AEDAT4 file to labels.
+    """Return the median rate of one core, from AEDAT4 file to labels, events per second.
 
     Processor time is measured, so that other programs have little effect. The scene is simulated:
     346 x 260 px, 5 Hz of noise per pixel.

@@ -45,7 +45,7 @@ def run_tasks(
     retry_failed: bool = False,
     on_done: Callable[[Task], None] | None = None,
 ) -> Outcome:
-    """Run tasks without a stored result; results so far are kept if the run is interrupted.
+    """Run tasks without a stored result; an interrupted run keeps its results.
 
     Tasks that failed in an earlier run are run again with ``retry_failed``. ``on_done`` is called
     with every task that has a result, from this run or an earlier one.

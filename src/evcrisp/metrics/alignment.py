@@ -19,7 +19,7 @@ def flow_warp_loss(
     aligned_y: ArrayLike,
     resolution: tuple[int, int],
 ) -> float:
-    """Return FWL: variance of the image of warped events divided by that of the raw events.
+    """Return FWL: variance of the image of warped events over that of raw events.
 
     Values above 1 mean that warping sharpens. Some programs report the inverse.
 

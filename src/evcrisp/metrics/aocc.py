@@ -117,7 +117,7 @@ class AoccMeter:
 
 
 def _reflected(size: int) -> NDArray[np.int64]:
-    """Return the pixel for each index from -2 to size + 1, reflected at the border."""
+    """Return the reflected pixel for each index from -2 to size + 1."""
     index = np.abs(np.arange(-2, size + 2))
     if size == 1:
         return np.zeros_like(index)

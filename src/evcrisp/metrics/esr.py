@@ -1,4 +1,4 @@
-"""Event structural ratio (ESR, MESR): how much the events of a slice differ from uniform noise."""
+"""Event structural ratio (ESR, MESR): difference of events from uniform noise."""
 
 import math
 from collections.abc import Iterable, Iterator

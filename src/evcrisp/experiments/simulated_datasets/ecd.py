@@ -83,7 +83,7 @@ def _imu_lines(imu: Imu) -> list[str]:
 
 
 def _pose_lines(scene: Simulation, camera: Camera) -> list[str]:
-    """Return ``t px py pz qx qy qz qw`` at 200 Hz: s, m, and the rotation from camera to world."""
+    """Return lines ``t px py pz qx qy qz qw``: s, m, rotation from camera to world."""
     t_us = np.arange(0, scene.config.duration_us, _POSE_PERIOD_US, dtype=np.float64)
     homographies = scene.paths[0].matrices(t_us)
     if isinstance(scene.motion, Rotation):
@@ -103,7 +103,7 @@ def _pose_lines(scene: Simulation, camera: Camera) -> list[str]:
 
 
 def _quaternions(matrices: Floats) -> Floats:
-    """Return ``(x, y, z, w)`` of rotations by less than half a turn, shape (n, 4)."""
+    """Return ``(x, y, z, w)`` of rotations below 180 degrees, shape (n, 4)."""
     scale = np.cbrt(np.linalg.det(matrices))[:, None, None]
     m = matrices / scale
     w = 0.5 * np.sqrt(np.maximum(1.0 + np.trace(m, axis1=1, axis2=2), 1e-12))

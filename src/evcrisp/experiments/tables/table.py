@@ -12,7 +12,7 @@ Better = Literal["high", "low"] | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column; ``better`` says which values are better."""
+    """A column; ``better`` is the direction of better values."""
 
     key: str
     label: str
@@ -68,9 +68,9 @@ class Table:
         return row.cells.get(column.key, Cell(None))
 
     def ranks(self, which: Literal["value", "paper"] = "value") -> dict[tuple[str, str], int]:
-        """Return (row, column) -> 1 for the best and 2 for the second best; ties share a rank.
+        """Return (row, column) -> rank of the best (1) and second best (2) values.
 
-        Values are compared as printed.
+        Values are compared as printed; ties share a rank.
         """
         found: dict[tuple[str, str], int] = {}
         for column in self.columns:

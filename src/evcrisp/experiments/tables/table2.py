@@ -1,4 +1,4 @@
-"""Table 2: labels on DND21 with added noise, by the rate that the methods were tuned for."""
+"""Table 2: labels on DND21 with added noise, by rate of tuning."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -35,7 +35,7 @@ def sum_counts(counts, reached):
 
 @njit
 def sum_medians(counts, reached, lines):
-    """Return sum m^2 and sum reached[m] over the 3 x 3 medians m of the counts, with zeros outside.
+    """Return sum m^2 and sum reached[m] over the 3 x 3 medians m (zeros outside).
 
     counts : (h + 2, w + 2) int32      reached : (m,) float64, as for `sum_counts`
     lines : (4, w + 2) int32, overwritten
