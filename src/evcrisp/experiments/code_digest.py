@@ -4,7 +4,8 @@ import functools
 import hashlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -23,6 +24,9 @@ _KNOWN_PACKAGES = {"evcrisp", "numpy", *sys.stdlib_module_names}
 #: Suffixes of compiled modules, without ".so", which plain libraries have too.
 _COMPILED = EXTENSION_SUFFIXES[:-1]
 
+#: Time of the import of this module, s since 1970; files that are newer are not yet imported.
+_STARTED = time.time()
+
 #: Registries whose names a configuration can hold, such as ``Sequential(filter="mine")``.
 _REGISTRIES: tuple[Registry[Any], ...] = (ESTIMATORS, FILTERS, OBJECTIVES)
 
@@ -30,14 +34,18 @@ _REGISTRIES: tuple[Registry[Any], ...] = (ESTIMATORS, FILTERS, OBJECTIVES)
 @functools.cache
 def source_digest() -> str:
     """Return a digest of the sources of evcrisp."""
-    return _digest(_tree(Path(evcrisp.__file__).parent, (".py",)))[:16]
+    root = Path(evcrisp.__file__).parent
+    files = _files(root, (".py",))
+    return _digest(
+        path.relative_to(root).as_posix().encode() + path.read_bytes() for path in files
+    )[:16]
 
 
 def code_digest(part: object) -> str | None:
     """Return a digest of the code from outside evcrisp that a configured part uses.
 
     A class that declares a ``version`` is identified by it. Other classes are identified by their
-    source, by all modules of their package, and by the modules of their base classes.
+    source, by the modules of their base classes, and by all modules of the package of the part.
 
     Parameters
     ----------
@@ -47,33 +55,33 @@ def code_digest(part: object) -> str | None:
     Returns
     -------
     str or None
-        Empty if all code belongs to evcrisp. None if a source cannot be read, such as that of a
-        class of an interactive session.
+        Empty if all code belongs to evcrisp. None if the source of a class is not available, as in
+        an interactive session, or was edited while this process runs.
     """
-    digests = [_part_digest(value) for value in _outside_parts(part)]
+    digests = [_part_digest(value, value is part) for value in _outside_parts(part)]
     if None in digests:
         return None
     return _digest(str(digest).encode() for digest in digests)[:16] if digests else ""
 
 
-def _outside_parts(value: Any) -> Iterator[Any]:
+def _outside_parts(value: Any, seen: tuple[int, ...] = ()) -> Iterator[Any]:
     """Yield the objects, classes and functions from outside evcrisp within a value."""
+    if id(value) in seen:
+        return
+    seen = (*seen, id(value))
     if isinstance(value, str):
         found = [table[value] for table in _REGISTRIES if value in table]
         yield from (part for part in found if _is_outside(part))
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _outside_parts(item)
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for item in value:
-            yield from _outside_parts(item)
+    elif isinstance(value, (Mapping, list, tuple, set, frozenset)):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _outside_parts(item, seen)
     elif isinstance(value, (type, FunctionType)):
         if _is_outside(value):
             yield value
     else:
         if _is_outside(type(value)):
             yield value
-        yield from _outside_parts(attributes_of(value))
+        yield from _outside_parts(attributes_of(value), seen)
 
 
 def attributes_of(part: Any) -> dict[str, Any]:
@@ -88,46 +96,38 @@ def _is_outside(code: Any) -> bool:
     return kind.__module__.partition(".")[0] not in _KNOWN_PACKAGES
 
 
-def _part_digest(part: Any) -> str | None:
+def _part_digest(part: Any, with_package: bool) -> str | None:
     kind = part if isinstance(part, (type, FunctionType)) else type(part)
     version = getattr(part, "version", None)
     if isinstance(version, (str, int)) and not isinstance(version, bool):
         return f"{kind.__module__}.{kind.__qualname__} version {version}"
-    return _source_of(kind)
-
-
-# Cached per class: a file that is edited after its import does not change the code that runs.
-@functools.cache
-def _source_of(kind: type | Callable[..., Any]) -> str | None:
-    """Return a digest of the source of a class or function; None if unreadable."""
-    bases = inspect.getmro(kind) if isinstance(kind, type) else (kind,)
+    bases = [base for base in getattr(kind, "__mro__", (kind,)) if _is_outside(base)]
     try:
-        blocks = [block for base in bases if _is_outside(base) for block in _blocks(base)]
+        sources = [inspect.getsource(base).encode() for base in bases]
+        files = [Path(inspect.getfile(base)) for base in bases]
+        files += _modules_of_package(kind.__module__) if with_package else []
+        # The code in memory is older than a file that was edited after its import.
+        if any(file.stat().st_mtime > _STARTED for file in files):
+            return None
+        return _digest([*sources, *(file.read_bytes() for file in files)])
     except (OSError, TypeError):
         return None
-    return _digest([*blocks, *_package(kind)])
 
 
-def _blocks(kind: Any) -> Iterator[bytes]:
-    yield inspect.getsource(kind).encode()
-    yield Path(inspect.getfile(kind)).read_bytes()
-
-
-def _package(kind: Any) -> Iterator[bytes]:
-    """Yield the files of the package that a class or function belongs to."""
-    package = sys.modules.get(kind.__module__.partition(".")[0])
+def _modules_of_package(module: str) -> list[Path]:
+    package = sys.modules.get(module.partition(".")[0])
     file = getattr(package, "__file__", None)
-    if file is not None and hasattr(package, "__path__"):
-        yield from _tree(Path(file).parent, (".py", *_COMPILED))
+    if file is None or not hasattr(package, "__path__"):
+        return []
+    return _files(Path(file).parent, (".py", *_COMPILED))
 
 
-def _tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[bytes]:
-    for path in sorted(root.rglob("*")):
-        if path.name.endswith(suffixes) and path.is_file():
-            yield path.relative_to(root).as_posix().encode() + path.read_bytes()
+def _files(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    found = (path for path in root.rglob("*") if path.name.endswith(suffixes))
+    return sorted(path for path in found if path.is_file())
 
 
-def _digest(blocks: Any) -> str:
+def _digest(blocks: Iterable[bytes]) -> str:
     digest = hashlib.sha256()
     for block in blocks:
         digest.update(block)

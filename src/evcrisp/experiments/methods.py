@@ -25,42 +25,22 @@ Kind = Literal["filter", "estimator", "zero"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A row of a table.
+    """A row of a table."""
 
-    Parameters
-    ----------
-    key : str
-        Name on the command line, such as ``"baf"``.
-    label : str
-        Name in the table.
-    family : str
-        Group of rows in the table.
-    kind : {"filter", "estimator", "zero"}
-        Labels event by event, estimates window by window, or outputs zero as a control.
-    name : str
-        Name in ``FILTERS`` or ``ESTIMATORS``.
-    part : type or object, optional
-        Class or configured object of a method that is not built in; used instead of ``name``.
-    params : mapping
-        Parameters; ``sigma_px`` of an estimator is that of its contrast map.
-    n_hyper : int, optional
-        Number of hyper-parameters according to the paper; None for learned methods and controls.
-    resource : str, optional
-        Resource that a worker needs, such as ``"GPU"``.
-    slow : bool
-        Whether simulated data sets leave it out unless it is named.
-    """
-
-    key: str
-    label: str
-    family: str
-    kind: Kind
-    name: str
-    part: Any = None
-    params: Mapping[str, Any] = field(default_factory=dict)
-    n_hyper: int | None = None
-    resource: str | None = None
-    slow: bool = False
+    key: str  # name on the command line, such as "baf"
+    label: str  # name in the table
+    family: str  # group of rows in the table
+    kind: Kind  # labels event by event, estimates window by window, or outputs zero as a control
+    name: str  # in `FILTERS` or `ESTIMATORS`
+    part: Any = None  # class or object of a method that is not built in; replaces `name`
+    params: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # `sigma_px` is that of the contrast map
+    n_hyper: int | None = (
+        None  # hyper-parameters according to the paper; None if learned or unknown
+    )
+    resource: str | None = None  # resource that a worker needs, such as "GPU"
+    slow: bool = False  # left out of simulated data sets unless it is named
 
     def filter(self) -> Denoiser:
         """Return the filter, with the parameters of E-MLB if it has that preset."""
@@ -131,9 +111,9 @@ class Method:
 
 
 def _as_json(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:16]
-        return f"{value.dtype} {value.shape} {digest}"
+    if hasattr(value, "__array__"):
+        array = np.ascontiguousarray(value)
+        return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()[:16]}"
     if isinstance(value, (set, frozenset)):
         return sorted(map(str, value))
     return attributes_of(value) or str(value)

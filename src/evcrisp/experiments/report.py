@@ -6,13 +6,13 @@ import importlib.metadata
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 import evcrisp
 from evcrisp.core.messages import counted
+from evcrisp.experiments.code_digest import attributes_of
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.figures import Figure, first_events
 from evcrisp.experiments.protocols import read_true_labels
@@ -58,7 +58,7 @@ def write_report(
     body += ["<h2>Times</h2>", _times(parts)]
     body += [
         "<h2>Settings</h2>",
-        _listing(asdict(options)),
+        _listing(attributes_of(options)),
         "<details><summary>All parameters of all methods</summary>",
         _listing(_configs(parts)),
         "</details>",

@@ -81,8 +81,8 @@ def _check_methods(tasks: Sequence[Task], workers: Workers) -> dict[str, bool]:
         reusable[key] = method.code() is not None
         if not reusable[key]:
             logger.warning(
-                "The source of the method %r is not available and it declares no `version`: its "
-                "results are computed again in every run.",
+                "The source of the method %r is not available, or was edited while this process "
+                "runs, and it declares no `version`: its results are computed again.",
                 key,
             )
     return reusable

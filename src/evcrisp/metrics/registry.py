@@ -1,9 +1,9 @@
 """Metrics of recordings by name: built in, registered, or from installed packages."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Protocol, cast
 
 from evcrisp.core.events import Events
 from evcrisp.core.registry import Registry, build, lookup
@@ -26,26 +26,7 @@ class Meter(Protocol):
 
 
 class Metric(Protocol):
-    """A metric that needs no truth; a frozen dataclass of its parameters.
-
-    Examples
-    --------
-    >>> class Count:
-    ...     def __init__(self):
-    ...         self.n_events = 0
-    ...     def add(self, events):
-    ...         self.n_events += len(events)
-    ...     def value(self):
-    ...         return float(self.n_events)
-    >>> @dataclass(frozen=True)
-    ... class NumberOfEvents:
-    ...     name: ClassVar[str] = "number"
-    ...     title: ClassVar[str] = "number of events"
-    ...     def start(self, resolution):
-    ...         return Count()
-    >>> measure(Events.empty((8, 4)), NumberOfEvents())
-    0.0
-    """
+    """A metric that needs no truth; a frozen dataclass of its parameters."""
 
     name: ClassVar[str]
     title: ClassVar[str]  # name in tables
@@ -55,18 +36,26 @@ class Metric(Protocol):
         ...
 
 
+class _BuiltIn:
+    """A metric whose fields are the options of its meter."""
+
+    __slots__ = ()
+    meter: ClassVar[Callable[..., Meter]]
+
+    def start(self, resolution: tuple[int, int]) -> Meter:
+        """Start to measure a recording of a sensor."""
+        return type(self).meter(resolution, **asdict(cast(Any, self)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Esr:
+class Esr(_BuiltIn):
     """Mean event structural ratio; see :func:`evcrisp.metrics.esr`."""
 
     name: ClassVar[str] = "esr"
     title: ClassVar[str] = "ESR"
+    meter = EsrMeter
     slice_events: int = SLICE_EVENTS
     slice_us: int | None = None
-
-    def start(self, resolution: tuple[int, int]) -> Meter:
-        """Start to measure a recording of a sensor."""
-        return EsrMeter(resolution, slice_events=self.slice_events, slice_us=self.slice_us)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,48 +64,32 @@ class EsrV2(Esr):
 
     name: ClassVar[str] = "esr_v2"
     title: ClassVar[str] = "ESR V2"
-
-    def start(self, resolution: tuple[int, int]) -> Meter:
-        """Start to measure a recording of a sensor."""
-        return EsrV2Meter(resolution, slice_events=self.slice_events, slice_us=self.slice_us)
+    meter = EsrV2Meter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aocc:
+class Aocc(_BuiltIn):
     """Area of the continuous contrast curve; see :func:`evcrisp.metrics.aocc`."""
 
     name: ClassVar[str] = "aocc"
     title: ClassVar[str] = "AOCC"
-
-    def start(self, resolution: tuple[int, int]) -> Meter:
-        """Start to measure a recording of a sensor."""
-        return AoccMeter(resolution)
+    meter = AoccMeter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlockEntropy:
+class BlockEntropy(_BuiltIn):
     """Entropy of the positions in bits; see :func:`evcrisp.metrics.block_entropy`."""
 
     name: ClassVar[str] = "entropy_bits"
     title: ClassVar[str] = "entropy bits"
+    meter = EntropyMeter
     block_px: int = BLOCK_PX
 
-    def start(self, resolution: tuple[int, int]) -> Meter:
-        """Start to measure a recording of a sensor."""
-        return EntropyMeter(resolution, block_px=self.block_px)
 
-
-_BUILT_IN = ("esr", "esr_v2", "aocc", "entropy_bits")
+_BUILT_IN = {kind.name: f"{__name__}:{kind.__name__}" for kind in (Esr, EsrV2, Aocc, BlockEntropy)}
 
 #: Metrics by name.
-METRICS: Registry[type[Metric]] = Registry(
-    "metric",
-    {
-        name: f"{__name__}:{kind.__name__}"
-        for name, kind in zip(_BUILT_IN, (Esr, EsrV2, Aocc, BlockEntropy), strict=True)
-    },
-    group="evcrisp.metrics",
-)
+METRICS: Registry[type[Metric]] = Registry("metric", _BUILT_IN, group="evcrisp.metrics")
 
 
 def measure(
