@@ -154,24 +154,24 @@ TABLE1 = (
 TABLE3 = (BAF_CMAX, EJA, PROPOSED, AUTO)
 
 
-def method_for(part: Any, rows: Sequence[Method] = TABLE1) -> Method:
+def method_for(part: Any, rows: Sequence[Method] = ()) -> Method:
     """Return the row of a method.
 
     Parameters
     ----------
     part : str, type or object
-        Key of one of ``rows``, name of a registered estimator or filter, class, or object.
+        Key of a row, name of a registered estimator or filter, class, or object.
     rows : sequence of Method
-        Rows with labels of their own; other methods have their name as label.
+        Rows of the table, searched first.
     """
     if isinstance(part, Method):
         return part
     if isinstance(part, str):
-        for method in rows:
+        for method in (*rows, *TABLE1, *TABLE3):
             if method.key == part:
                 return method
         kind: Kind = "estimator" if part in ESTIMATORS else "filter"
-        known = {**dict.fromkeys((*FILTERS, *ESTIMATORS)), **{row.key: None for row in rows}}
+        known = dict.fromkeys((*FILTERS, *ESTIMATORS, *(row.key for row in rows)))
         lookup(known, part, "method of this table")
         found = (ESTIMATORS if kind == "estimator" else FILTERS)[part]
         is_built_in = found.__module__.startswith("evcrisp.")
@@ -204,9 +204,8 @@ def select_methods(
     """
     if not chosen:
         return tuple(rows)
-    names = dict.fromkeys(part for part in chosen if isinstance(part, str))
-    objects = [part for part in chosen if not isinstance(part, str)]
-    found = [method_for(part, rows) for part in (*names, *objects)]
+    once = {part if isinstance(part, str) else id(part): part for part in chosen}
+    found = [method_for(part, rows) for part in once.values()]
     methods = [row for row in rows if any(method is row for method in found)]
     for method in found:
         if any(method is row for row in rows):
@@ -216,7 +215,7 @@ def select_methods(
                 f"The {method.kind} {method.key!r} does not fit this table, which needs: "
                 f"{', '.join(kinds)}."
             )
-        keys = {other.key for other in methods}
+        keys = {"zero", "gyro", *(other.key for other in methods)}  # two are controls of table 3
         numbered = (f"{method.key}-{n}" for n in itertools.count(2))
         key = next(key for key in itertools.chain([method.key], numbered) if key not in keys)
         label = method.label if key == method.key else key

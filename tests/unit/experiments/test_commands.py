@@ -148,6 +148,7 @@ def test_simulation_of_other_data_set_is_refused(run, emlb, tmp_path, verb):
         ("overhead --methods baf", "--methods is not for overhead"),
         ("scale -o elsewhere", "--out is not for scale"),
         ("table1 --dataset mine", "--dataset needs --root"),
+        ("table3 --methods raw", "table3 cannot measure raw."),
         ("all --dataset emlb", "--dataset is not for all"),
     ],
 )

@@ -228,6 +228,15 @@ def test_table3_refuses_filter_and_accepts_estimator(load):
     }
 
 
+def test_table2_accepts_methods_without_tuning(load, dnd21, tmp_path):
+    options = Options(max_events=2000)
+    methods = ["baf", load(), Baf(tau_us=100), "eja-5"]
+    part = reproduce("table2", tmp_path, root=dnd21, methods=methods, options=options)
+    labels = [row.label for row in part.tables[0].rows]
+    assert labels == ["EJA tuned for 5%", "BAF", "mine", "baf-2"]
+    assert [note for note in part.tables[0].notes if "BAF" in note] == []
+
+
 def test_unknown_methods_raise():
     with pytest.raises(UnknownNameError, match="Did you mean 'stcf'"):
         select_methods(TABLE1, ["stcff"])

@@ -227,6 +227,8 @@ def _options_of_tables(options: "Options", roots: dict[str, Path | None]) -> "di
     from evcrisp.experiments.tables import TABLES as KINDS
 
     each = options.for_each({name: KINDS[name] for name in roots})
+    if not each:
+        raise click.UsageError(f"{', '.join(roots)} cannot measure {', '.join(options.methods)}.")
     for name in roots.keys() - each.keys():
         click.echo(f"{name} has none of the methods {', '.join(options.methods)}.", err=True)
     return each

@@ -103,7 +103,8 @@ class Table2:
 
 def _tuning_notes(methods: Sequence[Method], tuned: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Return notes on the source of the hyper-parameters and on the excluded events."""
-    keys = dict.fromkeys(method.key.rpartition("-")[0] for method in methods)
+    tuned_rows = (method for method in methods if " tuned for " in method.label)
+    keys = dict.fromkeys(method.key.rpartition("-")[0] for method in tuned_rows)
     given = {} if tuned is None else tuned["methods"]
     known = {method.key: method.label for method in TABLE1}
     labels = {key: known.get(key, key) for key in (*known, *given) if key in keys}

@@ -72,6 +72,7 @@ class Table3:
             for clip in sorted(clips, key=lambda clip: clip.name.endswith("translation"))
         )
         errors, n_windows, best = self._errors(done, clips, options)
+        own = {method.key for method in methods if method.part is not None}
         rows = [(method.key, method.label, method.family, True) for method in methods]
         rows += [
             ("zero", "Zero output", "controls", False),
@@ -93,7 +94,7 @@ class Table3:
                 name="table3" if convention == "vector" else f"table3-{convention}",
                 title=title,
                 columns=columns,
-                rows=tuple(_row(row, columns, found, convention) for row in rows),
+                rows=tuple(_row(row, columns, found, convention, own) for row in rows),
                 notes=notes if convention == "vector" else (),
             )
             for convention, title in TITLES.items()
@@ -136,11 +137,13 @@ def _row(
     columns: Sequence[Column],
     found: Mapping[tuple[str, str], Mapping[str, Interval]],
     convention: str,
+    own: set[str],
 ) -> Row:
     key, label, family, ranked = row
     cells = {}
+    known = paper.RMSE.get(key, {}) if convention == "vector" and key not in own else {}
     for column in columns:
-        published = paper.RMSE.get(key, {}).get(column.key) if convention == "vector" else None
+        published = known.get(column.key)
         intervals = found.get((key, column.key))
         if intervals is None:
             cells[column.key] = Cell(None, published)
