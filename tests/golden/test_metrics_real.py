@@ -1,6 +1,6 @@
-"""Measures of a real recording against the numbers of the programs that defined them.
+"""Metrics of a real recording against the programs that defined them.
 
-The structural ratios are those of E-MLB's own code; the contrast curve was computed with OpenCV.
+The structural ratios were computed by the code of E-MLB, the contrast curve with OpenCV.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ def demo(data_dir):
     return evcrisp.read(path)
 
 
-def test_structural_ratio_of_every_slice(demo):
+def test_esr_of_every_slice(demo):
     report = esr(demo)
     expected = [
         *(1.061386, 1.014296, 0.979756, 0.951619, 1.018022),
@@ -32,11 +32,11 @@ def test_structural_ratio_of_every_slice(demo):
     assert report.esr_v2 == pytest.approx(3.350825, abs=1e-6)
 
 
-def test_the_older_rule_leaves_the_last_full_slice_out(demo):
+def test_esr_of_older_program_excludes_last_slice(demo):
     assert esr(demo).slices.esr[:-1].mean() == pytest.approx(1.018158, abs=1e-6)
 
 
-def test_slices_of_33_ms_and_the_whole_as_one(demo):
+def test_esr_of_time_slices_and_of_one_slice(demo):
     report = esr(demo, slice_us=33_000)
     assert report.n_slices == 15
     assert report.esr == pytest.approx(0.931056, abs=1e-6)
@@ -44,19 +44,19 @@ def test_slices_of_33_ms_and_the_whole_as_one(demo):
     assert esr(demo, slice_events=len(demo)).esr == pytest.approx(1.270624, abs=1e-6)
 
 
-def test_random_deletion_lowers_the_ratio_here(demo):
+def test_random_deletion_lowers_esr(demo):
     rng = np.random.default_rng(0)
     known = {0.75: (239_850, 0.993688), 0.50: (159_473, 0.964597), 0.25: (79_703, 0.961524)}
     for share, (n_kept, expected) in known.items():
         control = demo[rng.random(len(demo)) < share]
         assert len(control) == n_kept
         assert esr(control).esr == pytest.approx(expected, abs=1e-6)
-        # Ours draws other events, but as many; the ratio hardly differs.
+        # `random_subset` draws other events of the same number; the ratio is similar.
         drawn = esr(random_subset(demo, n_kept))
         assert drawn.esr == pytest.approx(expected, abs=0.02)
 
 
-def test_area_of_the_contrast_curve(demo):
+def test_aocc_of_recording(demo):
     curve = aocc(demo)
     assert curve.aocc == pytest.approx(17_667_512, abs=1)
     found = curve.contrast[np.searchsorted(curve.durations_us, [2e3, 20e3, 100e3, 200e3])]
@@ -65,7 +65,7 @@ def test_area_of_the_contrast_curve(demo):
     assert aocc(half).aocc == pytest.approx(15_344_833, abs=1)
 
 
-def test_chunks_give_the_same_numbers_as_the_whole(demo, data_dir):
+def test_chunks_give_same_numbers_as_whole(demo, data_dir):
     with evcrisp.open(data_dir / "emlb/demo-01.aedat4") as recording:
         assert esr(recording.chunks(50_000)).esr == esr(demo).esr
         assert aocc(recording.chunks(50_000)).aocc == aocc(demo).aocc

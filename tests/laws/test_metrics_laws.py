@@ -1,4 +1,4 @@
-"""Laws of measures, for random events, labels and scores."""
+"""Laws of metrics, for random events, labels and scores."""
 
 import math
 
@@ -58,7 +58,7 @@ def some_scores(seed):
 
 @settings(max_examples=80, deadline=None)
 @given(seeds, slicings)
-def test_the_ratio_knows_neither_polarity_nor_start_nor_cuts(seed, slicing):
+def test_esr_ignores_polarity_start_and_cuts(seed, slicing):
     events = some_events(seed)
     expected = esr(events, **slicing)
     for other in (
@@ -73,7 +73,7 @@ def test_the_ratio_knows_neither_polarity_nor_start_nor_cuts(seed, slicing):
 
 @settings(max_examples=80, deadline=None)
 @given(seeds)
-def test_the_ratio_does_not_depend_on_the_order_within_a_slice(seed):
+def test_esr_ignores_order_within_slice(seed):
     events = some_events(seed)
     order = np.random.default_rng(seed).permutation(len(events))
     shuffled = with_columns(events, x=events.x[order], y=events.y[order])
@@ -83,7 +83,7 @@ def test_the_ratio_does_not_depend_on_the_order_within_a_slice(seed):
 
 @settings(max_examples=80, deadline=None)
 @given(seeds)
-def test_mirroring_and_a_larger_sensor_do_not_change_the_ratio(seed):
+def test_esr_is_unchanged_by_mirroring_and_larger_sensor(seed):
     events = some_events(seed)
     n = len(events)
     expected = esr(events, slice_events=n)
@@ -96,7 +96,7 @@ def test_mirroring_and_a_larger_sensor_do_not_change_the_ratio(seed):
 
 @settings(max_examples=80, deadline=None)
 @given(seeds)
-def test_the_ratio_is_made_of_its_factors_and_bounded_by_the_pixels(seed):
+def test_esr_equals_its_factors_and_is_bounded(seed):
     slices = esr(some_events(seed), slice_events=20).slices
     np.testing.assert_allclose(slices.esr, np.sqrt(slices.ntss * slices.l_n))
     assert (slices.l_n <= slices.occupied + 1e-9).all()
@@ -105,7 +105,7 @@ def test_the_ratio_is_made_of_its_factors_and_bounded_by_the_pixels(seed):
 
 @settings(max_examples=25, deadline=None)
 @given(seeds)
-def test_the_contrast_curve_knows_neither_polarity_nor_start_nor_cuts(seed):
+def test_aocc_ignores_polarity_start_and_cuts(seed):
     events = some_events(seed)
     expected = aocc(events)
     for other in (
@@ -119,7 +119,7 @@ def test_the_contrast_curve_knows_neither_polarity_nor_start_nor_cuts(seed):
 
 @settings(max_examples=80, deadline=None)
 @given(seeds)
-def test_firing_twice_changes_no_contrast(seed):
+def test_aocc_ignores_repeated_events(seed):
     events = some_events(seed)
     twice = np.repeat(np.arange(len(events)), 2)
     np.testing.assert_array_equal(aocc(events[twice]).contrast, aocc(events).contrast)
@@ -127,7 +127,7 @@ def test_firing_twice_changes_no_contrast(seed):
 
 @settings(max_examples=80, deadline=None)
 @given(seeds)
-def test_entropy_lies_between_one_block_and_all_blocks(seed):
+def test_block_entropy_is_bounded(seed):
     events = some_events(seed)
     n_blocks = math.ceil(events.width / 3) * math.ceil(events.height / 3)
     assert -1e-12 <= block_entropy(events, block_px=3) <= math.log2(n_blocks) + 1e-9
@@ -135,7 +135,7 @@ def test_entropy_lies_between_one_block_and_all_blocks(seed):
 
 @settings(max_examples=80, deadline=None)
 @given(seeds, st.floats(0, 1))
-def test_random_subsets_are_parts_of_exact_size_wherever_the_stream_is_cut(seed, share):
+def test_random_subsets_have_exact_size_for_any_cuts(seed, share):
     events = some_events(seed)
     n_kept = round(share * len(events))
     indexed = with_columns(events, t=np.arange(len(events)))
@@ -148,7 +148,7 @@ def test_random_subsets_are_parts_of_exact_size_wherever_the_stream_is_cut(seed,
 
 @settings(max_examples=150, deadline=None)
 @given(seeds)
-def test_the_area_of_turned_scores_or_truth_is_one_minus_it(seed):
+def test_rank_auc_of_inverted_scores_or_truth(seed):
     score, truth = some_scores(seed)
     area = rank_auc(score, truth)
     assert rank_auc(1.0 - score, truth) == pytest.approx(1.0 - area, abs=1e-14)
@@ -159,7 +159,7 @@ def test_the_area_of_turned_scores_or_truth_is_one_minus_it(seed):
 
 @settings(max_examples=150, deadline=None)
 @given(seeds)
-def test_the_curve_rises_to_one_one_with_the_area_of_ranks(seed):
+def test_roc_curve_rises_and_has_rank_auc(seed):
     score, truth = some_scores(seed)
     curve = roc_curve(score, truth)
     assert curve.auc == pytest.approx(rank_auc(score, truth), abs=1e-12)
@@ -175,7 +175,7 @@ def test_the_curve_rises_to_one_one_with_the_area_of_ranks(seed):
 
 @settings(max_examples=150, deadline=None)
 @given(seeds)
-def test_labels_turned_around(seed):
+def test_confusion_of_inverted_labels(seed):
     score, truth = some_scores(seed)
     signal = score > 0
     found, turned = confusion(signal, truth), confusion(~signal, truth)
@@ -192,7 +192,7 @@ def test_labels_turned_around(seed):
 
 @settings(max_examples=80, deadline=None)
 @given(seeds)
-def test_conventions_of_motion_errors_are_in_order(seed):
+def test_motion_error_conventions_are_ordered(seed):
     rng = np.random.default_rng(seed)
     shape = tuple(rng.integers(1, 9, 2))
     error = motion_error(rng.normal(size=shape), rng.normal(size=shape))
@@ -202,7 +202,7 @@ def test_conventions_of_motion_errors_are_in_order(seed):
 
 @settings(max_examples=80, deadline=None)
 @given(seeds)
-def test_not_warping_neither_sharpens_nor_blurs(seed):
+def test_fwl_without_warp_is_one(seed):
     events = some_events(seed)
     ratio = flow_warp_loss(events.x, events.y, events.x, events.y, events.resolution)
     assert ratio == 1.0 or math.isnan(ratio)

@@ -1,1 +1,1 @@
-"""The experiments of the paper: data sets, their simulated twins, tables, and running at scale."""
+"""Experiments of the paper: data sets, tables, tuning, and runs on many machines."""

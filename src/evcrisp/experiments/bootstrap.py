@@ -1,4 +1,4 @@
-"""How sure a root mean square error is: resampling of blocks of windows."""
+"""Confidence intervals of root mean square errors, by a bootstrap of blocks of windows."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from evcrisp.core.types import Floats
 
-#: Error conventions -> how the mean squares of the axes (..., m) become one number.
+#: Convention -> function from mean squares of the axes (..., m) to one error.
 CONVENTIONS = {
     "vector": lambda squares: np.sqrt(squares.sum(axis=-1)),
     "pooled": lambda squares: np.sqrt(squares.mean(axis=-1)),
@@ -16,7 +16,7 @@ CONVENTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value with the interval that holds it with 95 % confidence."""
+    """A value and its 95 % confidence interval."""
 
     value: float
     low: float
@@ -26,17 +26,17 @@ class Interval:
 def rms_intervals(errors: Floats, *, n_resamples: int = 1000, seed: int = 0) -> dict[str, Interval]:
     """Return root mean square errors in the three conventions, with intervals.
 
-    Errors of windows that follow each other are alike, so that blocks of them are drawn (circular,
-    of length ``n^(1/3)``), not single ones.
+    Errors of consecutive windows are correlated. Therefore circular blocks of ``n^(1/3)`` windows
+    are resampled instead of single windows.
 
     Parameters
     ----------
     errors : ndarray, shape (n, m)
-        Estimate minus truth; one row per window, in their order.
+        Estimate minus truth; one row per window, in order.
     n_resamples : int
-        Number of draws.
+        Number of resamples.
     seed : int
-        Same seed, same intervals.
+        Equal seeds give equal intervals.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def rms_intervals(errors: Floats, *, n_resamples: int = 1000, seed: int = 0) -> 
     n = len(errors)
     squares = errors**2
     length = max(1, round(n ** (1 / 3)))
-    # Sums of squares over every block, wrapped around the end.
+    # Mean squares of every block; blocks wrap around the end.
     wrapped = np.concatenate((squares, squares[: length - 1]))
     totals: Floats = np.zeros((len(wrapped) + 1, squares.shape[1]))
     np.cumsum(wrapped, axis=0, out=totals[1:])

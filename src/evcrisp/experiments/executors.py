@@ -1,4 +1,4 @@
-"""Where tasks run: here, in processes of this machine, or on a cluster. All are executors."""
+"""Executors of tasks: this process, processes of this machine, or a cluster."""
 
 import multiprocessing
 import os
@@ -12,25 +12,26 @@ from typing import Any, Protocol
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import require
+from evcrisp.core.validation import check_number
 
 
-class Pool(Protocol):
-    """A place to run tasks."""
+class Workers(Protocol):
+    """Workers that run tasks."""
 
-    #: Tasks that are submitted at a time; the rest waits here.
+    #: Number of tasks that are submitted at a time.
     in_flight: int
 
     def executor(self, resource: str | None = None) -> Executor:
-        """Return the executor for tasks that need a resource, such as "GPU", or none."""
+        """Return the executor for tasks that need a resource, such as "GPU"."""
         ...
 
     def restart(self) -> None:
-        """Make a new executor after the old one broke."""
+        """Replace a broken executor."""
         ...
 
 
-class Here(Executor):
-    """Runs every task at once, in this process."""
+class InProcess(Executor):
+    """Runs each task in this process when it is submitted."""
 
     in_flight = 1
 
@@ -39,10 +40,10 @@ class Here(Executor):
         return self
 
     def restart(self) -> None:
-        """Nothing breaks here without ending the program."""
+        """Do nothing: this process does not break without ending the program."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run, then return."""
+        """Run the function and return its finished future."""
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -52,7 +53,7 @@ class Here(Executor):
 
 
 class Processes:
-    """Processes of this machine, started afresh (spawn)."""
+    """Processes of this machine, started by spawn."""
 
     def __init__(self, n_workers: int) -> None:
         self.in_flight = 2 * n_workers
@@ -60,7 +61,7 @@ class Processes:
         self._executor = self._started()
 
     def executor(self, resource: str | None = None) -> Executor:
-        """Return the executor; the machine has what it has."""
+        """Return the executor; the resource is ignored."""
         return self._executor
 
     def restart(self) -> None:
@@ -69,24 +70,22 @@ class Processes:
         self._executor = self._started()
 
     def close(self) -> None:
-        """End the processes; tasks that did not start are given up."""
+        """Cancel tasks that have not started, and wait for the others."""
         self._executor.shutdown(wait=True, cancel_futures=True)
 
     def kill(self) -> None:
-        """End the processes at once; what they were doing is lost."""
+        """Terminate the processes and their tasks."""
         for process in list(self._executor._processes.values()):
             process.terminate()
         self.close()
 
     def _started(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(
-            self._n_workers, mp_context=context, initializer=_depend_on_the_parent
-        )
+        return ProcessPoolExecutor(self._n_workers, mp_context=context, initializer=_follow_parent)
 
 
-def _depend_on_the_parent() -> None:
-    """Leave Ctrl+C to the program that started this worker, and end when that is killed."""
+def _follow_parent() -> None:
+    """Ignore Ctrl+C, which the parent handles, and exit when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -99,7 +98,7 @@ def _depend_on_the_parent() -> None:
 
 
 class Cluster:
-    """Workers of a dask.distributed scheduler. They need evcrisp, and the data under the same path."""
+    """Workers of a dask.distributed scheduler, with evcrisp and the data under the same path."""
 
     in_flight = 1000
 
@@ -118,7 +117,7 @@ class Cluster:
         return self._executors[resource]
 
     def restart(self) -> None:
-        """Leave it to the scheduler, which gives the tasks of a lost worker to another one."""
+        """Do nothing: the scheduler gives the tasks of a lost worker to another one."""
 
     def _check(self, resource: str) -> None:
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
@@ -130,41 +129,43 @@ class Cluster:
 
 
 @contextmanager
-def open_pool(
+def open_workers(
     n_workers: int | None = None, scheduler: str | None = None
-) -> Generator[Pool, None, None]:
-    """Open a place to run tasks.
+) -> Generator[Workers, None, None]:
+    """Open workers for tasks.
 
     Parameters
     ----------
     n_workers : int, optional
-        Processes of this machine; 0 = this very process. Default: one per processor. With a
-        scheduler: how many workers to wait for.
+        Number of processes of this machine; 0 = this process. Default: one per processor. With a
+        scheduler: number of workers to wait for.
     scheduler : str, optional
         Address of a dask.distributed scheduler, such as ``tcp://host:8786``.
     """
-    if n_workers is not None and n_workers < 0:
-        raise ConfigError(f"The number of workers must be 0 or more; got {n_workers}.")
+    if n_workers is not None:
+        check_number("n_workers", n_workers, 0, whole=True)
     if scheduler is not None:
         with _client(scheduler) as client:
             client.wait_for_workers(n_workers or 1, timeout=60)
             yield Cluster(client)
     elif n_workers == 0:
-        yield Here()
+        yield InProcess()
     else:
         processes = Processes(n_workers or os.cpu_count() or 1)
         try:
             yield processes
-        except BaseException:  # Ctrl+C does not wait for tasks that may take an hour
+        except BaseException:  # Ctrl+C does not wait for tasks that can take an hour
             processes.kill()
             raise
         processes.close()
 
 
 def _client(address: str) -> Any:
-    # A client that cannot read its address hangs for a minute when it is thrown away.
+    # A client with a malformed address blocks for a minute when it is closed.
     if not re.fullmatch(r"inproc://.+|([a-z]+://)?[^\s/]+:\d+", address):
-        raise ConfigError(f"A scheduler's address is like tcp://host:8786; got {address!r}.")
+        raise ConfigError(
+            "must be an address such as tcp://host:8786", parameter="scheduler", value=address
+        )
     distributed = require("distributed", extra="cluster", purpose="Runs on a cluster")
     try:
         return distributed.Client(address, timeout=20, set_as_default=False)

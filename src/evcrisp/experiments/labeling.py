@@ -1,4 +1,4 @@
-"""Label a recording with any method, chunk by chunk."""
+"""Label a recording with a method, chunk by chunk."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,7 +13,7 @@ from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
 
 
-def labeled(
+def label_chunks(
     chunks: Iterable[Events],
     resolution: tuple[int, int],
     method: Method,
@@ -23,44 +23,38 @@ def labeled(
 ) -> Iterator[Events]:
     """Yield all events in order, with the labels of a method in ``signal``.
 
-    Labels that the events bring along are not looked at.
-
-    Parameters
-    ----------
-    chunks : iterable of Events
-        The recording.
-    resolution : (int, int), px
-        Its sensor.
-    method : Method
-        A filter or an estimator.
-    motion, windowing
-        For estimators; as for :func:`evcrisp.track`.
+    Labels of the recording are ignored. ``motion`` and ``windowing`` are for estimators.
     """
     if method.kind == "filter":
-        yield from _by_filter(chunks, resolution, method.filter())
+        yield from _label_by_filter(chunks, resolution, method.filter())
         return
     plain = (chunk.with_signal(None) for chunk in chunks)
-    estimates = track(plain, method.name, motion, windowing=windowing, **method.options())
-    for chunk in merge_labels(estimates):
+    for chunk in merge_labels(track(plain, method.configured(), motion, windowing=windowing)):
         yield chunk.events
 
 
-def _by_filter(
+def signal_of(events: Events, method: Method) -> Bools:
+    """Return the labels that a method gives to events."""
+    parts = label_chunks([events], events.resolution, method)
+    return np.concatenate([np.asarray(part.signal) for part in parts])
+
+
+def _label_by_filter(
     chunks: Iterable[Events], resolution: tuple[int, int], kind: Filter
 ) -> Iterator[Events]:
-    """Yield chunks as soon as all their labels are there; some filters hold labels back."""
+    """Yield each chunk when all its labels are ready; some filters look ahead."""
     stream = kind.start(resolution)
     waiting: list[Events] = []
     labels: list[Bools] = []
     for chunk in chunks:
         waiting.append(chunk)
         labels.append(stream.label(chunk).signal)
-        yield from _ready(waiting, labels)
+        yield from _take_labeled(waiting, labels)
     labels.append(stream.finish().signal)
-    yield from _ready(waiting, labels)
+    yield from _take_labeled(waiting, labels)
 
 
-def _ready(waiting: list[Events], labels: list[Bools]) -> Iterator[Events]:
+def _take_labeled(waiting: list[Events], labels: list[Bools]) -> Iterator[Events]:
     n_labels = sum(part.size for part in labels)
     while waiting and len(waiting[0]) <= n_labels:
         known = np.concatenate(labels) if len(labels) != 1 else labels[0]

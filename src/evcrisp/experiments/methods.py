@@ -1,88 +1,82 @@
-"""The methods of the tables: what each is called, how it is run, and how much there is to tune."""
+"""Methods of the tables: labels, parameters, and how each is built."""
 
+import hashlib
 import importlib.util
+import itertools
 import json
+import pickle
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, cast
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
 
 from evcrisp.contrast import ContrastMap
-from evcrisp.core.errors import EvError
+from evcrisp.core.errors import ConfigError, EvError
 from evcrisp.core.registry import build, lookup
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.filters import FILTERS, Filter, build_filter
-from evcrisp.filters.protocol import presets
+from evcrisp.experiments.code_digest import attributes_of, code_digest
+from evcrisp.filters import FILTERS, Filter
 
 Kind = Literal["filter", "estimator", "zero"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A row of a table.
+    """A row of a table."""
 
-    Parameters
-    ----------
-    key : str
-        What users call it, such as ``"baf"``.
-    label : str
-        What the table calls it.
-    family : str
-        Its part of the table.
-    kind : {"filter", "estimator", "zero"}
-        Event by event, window by window, or an output of zero for comparison.
-    name : str
-        Name in ``FILTERS`` or ``ESTIMATORS``.
-    params : mapping
-        Parameters; ``sigma_px`` of an estimator is that of its contrast map.
-    n_hyper : int, optional
-        Number of hyper-parameters as the paper counts them; None where they are learned, or where
-        there are none to count.
-    resource : str, optional
-        What a worker must have, such as ``"GPU"``.
-    slow : bool
-        So slow that a twin leaves it out unless it is asked for by name.
-    """
-
-    key: str
-    label: str
-    family: str
-    kind: Kind
-    name: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    n_hyper: int | None = None
-    resource: str | None = None
-    slow: bool = False
+    key: str  # name on the command line, such as "baf"
+    label: str  # name in the table
+    family: str  # group of rows in the table
+    kind: Kind  # labels event by event, estimates window by window, or outputs zero as a control
+    name: str  # in `FILTERS` or `ESTIMATORS`
+    part: Any = None  # class or object of a method that is not built in; replaces `name`
+    params: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # `sigma_px` is that of the contrast map
+    n_hyper: int | None = (
+        None  # hyper-parameters according to the paper; None if learned or unknown
+    )
+    resource: str | None = None  # resource that a worker needs, such as "GPU"
+    slow: bool = False  # left out of simulated data sets unless it is named
 
     def filter(self) -> Filter:
-        """Return the filter, with the parameters of E-MLB where it has them."""
-        preset = "emlb" if "emlb" in presets(FILTERS[self.name]) else None
-        return build_filter(self.name, **{"preset": preset, **self.params})
+        """Return the filter, with the parameters of E-MLB if it has that preset."""
+        part = lookup(FILTERS, self.name, "filter") if self.part is None else self.part
+        preset = getattr(part, "presets", {}).get("emlb", {}) if isinstance(part, type) else {}
+        return build(FILTERS, part, "filter", **{**preset, **self.params})
 
-    def options(self) -> dict[str, Any]:
-        """Return the options of the estimator."""
+    def estimator(self) -> Estimator:
+        """Return the estimator."""
         options = dict(self.params)
         sigma_px = options.pop("sigma_px", None)
         if sigma_px is not None:
             options["contrast"] = ContrastMap(sigma_px=sigma_px)
-        return options
+        part = self.name if self.part is None else self.part
+        return build(ESTIMATORS, part, "method", **options)
 
-    def estimator(self) -> Estimator:
-        """Return the estimator."""
-        return build(ESTIMATORS, self.name, "method", **self.options())
+    def configured(self) -> Any:
+        """Return the filter or the estimator; None for the control of zero output."""
+        if self.kind == "zero":
+            return None
+        return self.filter() if self.kind == "filter" else self.estimator()
 
     def config(self) -> dict[str, Any]:
-        """Return everything that decides its results, defaults included, as JSON types."""
-        settings: dict[str, Any] = {}
-        if self.kind != "zero":
-            part = self.filter() if self.kind == "filter" else self.estimator()
-            settings = asdict(cast(Any, part))
-        plain = json.loads(json.dumps(settings, default=str))
+        """Return all parameters that affect the results, defaults included, as JSON types."""
+        part = self.configured()
+        settings = asdict(part) if is_dataclass(part) else attributes_of(part)
+        plain = json.loads(json.dumps(settings, default=_as_json))
         return {"kind": self.kind, "name": self.name, **plain}
 
+    def code(self) -> str | None:
+        """Return a digest of its code outside evcrisp; None if it cannot be read."""
+        return code_digest(self.configured())
+
     def missing(self) -> str | None:
-        """Say why it cannot run here; None if it can."""
-        if self.kind == "filter" and self.name not in FILTERS:
+        """Return the reason why it cannot run here; None if it can."""
+        if self.kind == "filter" and self.part is None and self.name not in FILTERS:
             return f"there is no filter {self.name!r}"
         if self.name == "edncnn" and importlib.util.find_spec("torch") is None:
             return 'it needs torch: pip install "evcrisp[torch]"'
@@ -93,8 +87,36 @@ class Method:
         return None
 
     def tuned(self, label: str, key: str, params: Mapping[str, Any]) -> "Method":
-        """Return the same method with other parameters, as a row of its own."""
+        """Return the same method with other parameters, as a separate row."""
+        if is_dataclass(self.part) and not isinstance(self.part, type):
+            return replace(self, label=label, key=key, part=replace(self.part, **params))
         return replace(self, label=label, key=key, params={**self.params, **params})
+
+    def check_importable(self) -> None:
+        """Raise unless other processes can import the class of the method."""
+        kind = self.part if isinstance(self.part, type) else type(self.part)
+        is_interactive = kind.__module__ == "__main__" and not hasattr(
+            sys.modules["__main__"], "__file__"
+        )
+        try:
+            pickle.loads(pickle.dumps(self.part))
+            reason = "its class belongs to an interactive session" if is_interactive else None
+        except Exception as error:
+            reason = str(error)
+        if reason is not None:
+            raise ConfigError(
+                f"The method {self.key!r} cannot run in other processes: {reason}. Define its class "
+                "at the top level of a module that they can import, or use 0 workers."
+            )
+
+
+def _as_json(value: Any) -> Any:
+    if hasattr(value, "__array__"):
+        array = np.ascontiguousarray(value)
+        return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()[:16]}"
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, value))
+    return attributes_of(value) or str(value)
 
 
 def _filter(key: str, label: str, n_hyper: int | None, family: str = "filters") -> Method:
@@ -112,7 +134,7 @@ AUTO = _joint("auto", "auto (ours)", "auto", 0, "ours")
 BAF_CMAX = _joint("baf+cmax", "BAF + CMax", "baf+cmax", None, "sequential")
 ZERO = Method(key="zero", label="Zero output", family="controls", kind="zero", name="zero")
 
-#: The rows of table 1, in its order; our own last.
+#: Rows of table 1 in the order of the paper, then ours.
 TABLE1 = (
     RAW,
     _filter("baf", "BAF", 2),
@@ -128,12 +150,74 @@ TABLE1 = (
     AUTO,
 )
 
-#: The rows of table 3 that estimate something.
+#: Rows of table 3 that estimate a motion.
 TABLE3 = (BAF_CMAX, EJA, PROPOSED, AUTO)
 
 
-def chosen(methods: Sequence[Method], keys: Sequence[str]) -> tuple[Method, ...]:
-    """Return some of the methods in the order of the table; all if none is named."""
-    table = {method.key: method for method in methods}
-    wanted = {lookup(table, key, "method of this table").key for key in keys}
-    return tuple(method for method in methods if not keys or method.key in wanted)
+def method_for(part: Any, rows: Sequence[Method] = ()) -> Method:
+    """Return the row of a method.
+
+    Parameters
+    ----------
+    part : str, type or object
+        Key of a row, name of a registered estimator or filter, class, or object.
+    rows : sequence of Method
+        Rows of the table, searched first.
+    """
+    if isinstance(part, Method):
+        return part
+    if isinstance(part, str):
+        for method in (*rows, *TABLE1, *TABLE3):
+            if method.key == part:
+                return method
+        kind: Kind = "estimator" if part in ESTIMATORS else "filter"
+        known = dict.fromkeys((*FILTERS, *ESTIMATORS, *(row.key for row in rows)))
+        lookup(known, part, "method of this table")
+        found = (ESTIMATORS if kind == "estimator" else FILTERS)[part]
+        is_built_in = found.__module__.startswith("evcrisp.")
+        name, part = part, None if is_built_in else found
+    else:
+        kind = "estimator" if hasattr(part, "run") else "filter"
+        if not hasattr(part, "run" if kind == "estimator" else "start"):
+            raise ConfigError(
+                "must be a name, an estimator with `run`, or a filter with `start`",
+                parameter="methods",
+                value=part,
+            )
+        name = getattr(part, "name", None) or getattr(part, "__name__", type(part).__name__)
+    return Method(key=name, label=name, family="others", kind=kind, name=name, part=part)
+
+
+def select_methods(
+    rows: Sequence[Method], chosen: Sequence[Any], kinds: Sequence[str] = ("filter", "estimator")
+) -> tuple[Method, ...]:
+    """Return chosen rows in the order of the table, then other methods as given.
+
+    Parameters
+    ----------
+    rows : sequence of Method
+        Rows of the table; all are returned if none is chosen.
+    chosen : sequence of str, type or object
+        As for :func:`method_for`.
+    kinds : sequence of str
+        Kinds of methods that the table can measure.
+    """
+    if not chosen:
+        return tuple(rows)
+    once = {part if isinstance(part, str) else id(part): part for part in chosen}
+    found = [method_for(part, rows) for part in once.values()]
+    methods = [row for row in rows if any(method is row for method in found)]
+    for method in found:
+        if any(method is row for row in rows):
+            continue
+        if method.kind not in kinds:
+            raise ConfigError(
+                f"The {method.kind} {method.key!r} does not fit this table, which needs: "
+                f"{', '.join(kinds)}."
+            )
+        keys = {"zero", "gyro", *(other.key for other in methods)}  # two are controls of table 3
+        numbered = (f"{method.key}-{n}" for n in itertools.count(2))
+        key = next(key for key in itertools.chain([method.key], numbered) if key not in keys)
+        label = method.label if key == method.key else key
+        methods.append(replace(method, key=key, label=label))
+    return tuple(methods)

@@ -1,4 +1,4 @@
-"""What it costs to hand tasks out: pauses of known length, and the time that all of them took."""
+"""Measure the overhead of scheduling, with tasks that only pause."""
 
 import time
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from evcrisp.experiments.datasets import Clip
-from evcrisp.experiments.executors import Pool
+from evcrisp.experiments.executors import Workers
 from evcrisp.experiments.methods import ZERO, Method
 from evcrisp.experiments.store import ResultStore
 from evcrisp.experiments.task_runner import run_tasks
@@ -15,32 +15,21 @@ from evcrisp.experiments.tasks import Task
 
 
 def measure_pause(clip: Clip, method: Method, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Do nothing for ``pause_s``, as if it were work."""
+    """Pause for ``pause_s`` seconds in place of work."""
     time.sleep(settings["pause_s"])
     return {"number": settings["number"]}
 
 
-def overhead(pool: Pool, n_workers: int, *, pause_s: float = 1.0, rounds: int = 4) -> float:
-    """Return the share by which tasks took longer than their work alone, results on disk included.
+def overhead(workers: Workers, n_workers: int, *, pause_s: float = 1.0, rounds: int = 4) -> float:
+    """Return the relative overhead of running tasks and storing their results.
 
-    The processes are warm: a task for each has run before.
-
-    Parameters
-    ----------
-    pool : Pool
-        Where to run.
-    n_workers : int
-        How many tasks run side by side.
-    pause_s : float, s
-        Work of a task.
-    rounds : int
-        Tasks per worker.
+    Each of ``n_workers`` workers, which are started before, runs ``rounds`` tasks of ``pause_s``.
     """
     with TemporaryDirectory() as folder:
         store = ResultStore(Path(folder))
-        run_tasks(_pauses(Path(folder), 2 * n_workers, 0.2, 0), store, pool)
+        run_tasks(_pauses(Path(folder), 2 * n_workers, 0.2, 0), store, workers)
         start = time.perf_counter()
-        outcome = run_tasks(_pauses(Path(folder), rounds * n_workers, pause_s, 1), store, pool)
+        outcome = run_tasks(_pauses(Path(folder), rounds * n_workers, pause_s, 1), store, workers)
         elapsed = time.perf_counter() - start
     if outcome.failures:
         raise RuntimeError(outcome.failures[0])

@@ -1,4 +1,4 @@
-"""What is measured of a recording and a method: structure, labels, or motion."""
+"""Measurements of a recording and a method: structure, labels, or motion."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,11 +10,12 @@ import numpy as np
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
+from evcrisp.core.types import Bools
 from evcrisp.core.windows import by_count
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.ecd import calibration_file
 from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
-from evcrisp.experiments.labeling import labeled
+from evcrisp.experiments.labeling import label_chunks
 from evcrisp.experiments.methods import Method
 from evcrisp.io.reading import open_recording, read
 from evcrisp.io.recording import Recording
@@ -24,21 +25,21 @@ from evcrisp.pipeline.windowing import Windowing
 
 Numbers = dict[str, Any]
 
-#: How estimators are run where labels are measured; part of the settings, and so of a result's name.
-LABELING: dict[str, Any] = {"motion": "translation", "window_us": 30_000}
+#: Settings of estimators for labels; part of the key of a result.
+LABEL_SETTINGS: dict[str, Any] = {"motion": "translation", "window_us": 30_000}
 
 
 def measure_structure(clip: Clip, method: Method, settings: Mapping[str, Any]) -> Numbers:
-    """Return the ESR of what a method keeps, and of as many events drawn at random.
+    """Return the ESR of the kept events, and of as many events drawn at random.
 
-    Settings: ``slice_events``, ``seed``, ``max_events`` (None = all), and those of ``LABELING``.
-    Where the truth lies beside the recording, labels are compared with it too.
+    Settings: ``slice_events``, ``seed``, ``max_events`` (None = all), and ``LABEL_SETTINGS``.
+    If true labels are stored beside the recording, labels are compared with them.
     """
     with open_recording(clip.path, resolution=clip.resolution) as recording:
         size, slices = recording.resolution, settings["slice_events"]
         kept = EsrMeter(size, slice_events=slices)
-        truth, counts, n_total = truth_beside(clip.path), None, 0
-        for chunk in _labeled(_first(recording, settings), size, method, settings):
+        truth, counts, n_total = read_true_labels(clip.path), None, 0
+        for chunk in _labeled(_first_chunks(recording, settings), size, method, settings):
             signal = np.asarray(chunk.signal)
             kept.add(chunk[signal])
             if truth is not None:
@@ -46,10 +47,8 @@ def measure_structure(clip: Clip, method: Method, settings: Mapping[str, Any]) -
                 counts = new if counts is None else counts + new
             n_total += len(chunk)
         report, random = kept.report(), EsrMeter(size, slice_events=slices)
-        drawn = random_chunks(
-            _first(recording, settings), report.n_events, n_total=n_total, seed=settings["seed"]
-        )
-        for chunk in drawn:
+        chunks = _first_chunks(recording, settings)
+        for chunk in random_chunks(chunks, report.n_events, n_total=n_total, seed=settings["seed"]):
             random.add(chunk)
     return _json(
         {
@@ -64,16 +63,20 @@ def measure_structure(clip: Clip, method: Method, settings: Mapping[str, Any]) -
 
 
 def measure_labels(clip: Clip, method: Method, settings: Mapping[str, Any]) -> Numbers:
-    """Return sensitivity and specificity after noise was added to a clean recording.
+    """Return sensitivity and specificity on a clean recording with added noise.
 
-    Settings: ``share`` of noise, ``noise`` ("uniform", or the name of a measured noise, whose
-    recording is then the second file of the clip), ``seed``, ``max_events``, ``skip_share`` (share
-    of the time at the start that is left out), and those of ``LABELING``.
+    Settings: ``share`` of noise, ``noise`` ("uniform", or the name of a measured noise, which is
+    the second file of the clip), ``seed``, ``max_events``, ``skip_share`` (share of the time at
+    the start that is excluded), and ``LABEL_SETTINGS``.
     """
     clean = read(clip.path, resolution=clip.resolution)[: settings["max_events"]]
     if settings["skip_share"] and len(clean):
         clean = clean[clean.t >= int(clean.t[0]) + settings["skip_share"] * clean.duration_us]
-    noisy = _with_noise(clean, clip, settings)
+    share, seed = settings["share"], settings["seed"]
+    if settings["noise"] == "uniform":
+        noisy = with_uniform_noise(clean, share, seed=seed)
+    else:
+        noisy = with_recorded_noise(clean, read(clip.files[1]), share, seed=seed)
     found = _labeled([noisy], noisy.resolution, method, settings)
     parts = [np.asarray(part.signal) for part in found]
     signal = np.concatenate(parts) if parts else np.zeros(0, np.bool_)
@@ -83,41 +86,27 @@ def measure_labels(clip: Clip, method: Method, settings: Mapping[str, Any]) -> N
 def _labeled(
     chunks: Iterable[Events], size: tuple[int, int], method: Method, settings: Mapping[str, Any]
 ) -> Iterator[Events]:
-    windows = Windowing(window_us=settings["window_us"])
-    return labeled(chunks, size, method, motion=settings["motion"], windowing=windows)
-
-
-def _with_noise(clean: Events, clip: Clip, settings: Mapping[str, Any]) -> Events:
-    share, seed = settings["share"], settings["seed"]
-    if settings["noise"] == "uniform":
-        return with_uniform_noise(clean, share, seed=seed)
-    return with_recorded_noise(clean, read(clip.files[1]), share, seed=seed)
+    windowing = Windowing(window_us=settings["window_us"])
+    return label_chunks(chunks, size, method, motion=settings["motion"], windowing=windowing)
 
 
 def measure_motion(clip: Clip, method: Method, settings: Mapping[str, Any]) -> Numbers:
-    """Return angular velocities window by window: times in us, rad/s, and how each search ended.
+    """Return start and end in us, angular velocity in rad/s and status of each window.
 
-    Settings: ``window_events``, ``max_events``. The model is rotation for all sequences. A method of
-    the kind "zero" only cuts the windows.
+    Settings: ``window_events``, ``max_events``. The model is rotation for all sequences. A method
+    of the kind "zero" returns zeros.
     """
     with open_recording(clip.path, resolution=clip.resolution) as recording:
-        chunks, n = _first(recording, settings), settings["window_events"]
+        chunks, n = _first_chunks(recording, settings), settings["window_events"]
         if method.kind == "zero":
             full = (cut.events for cut in by_count(chunks, n) if len(cut.events) == n)
             return _motion([(part.t[0], part.t[-1], (0.0, 0.0, 0.0), "ZERO") for part in full])
-        estimates = track(
-            chunks,
-            method.name,
-            "rotation",
-            camera=_camera(clip, recording),
-            windowing=Windowing(window_events=n),
-            **method.options(),
-        )
-        # The last window is cut short by the end of the recording.
+        camera, windowing = _camera(clip, recording), Windowing(window_events=n)
+        # The last window is incomplete.
         return _motion(
             [
                 (e.window.events.t[0], e.window.events.t[-1], e.theta, e.status.name)
-                for e in estimates
+                for e in track(chunks, method.configured(), "rotation", camera, windowing=windowing)
                 if len(e) == n
             ]
         )
@@ -142,13 +131,12 @@ def _camera(clip: Clip, recording: Recording) -> Camera:
     return Camera(*numbers[:4], tuple(numbers[4:]))
 
 
-def _first(recording: Recording, settings: Mapping[str, Any]) -> Iterator[Events]:
-    """Yield the chunks of the first so many events."""
-    return limited(recording.chunks(), settings["max_events"])
+def _first_chunks(recording: Recording, settings: Mapping[str, Any]) -> Iterator[Events]:
+    return limit_events(recording.chunks(), settings["max_events"])
 
 
-def limited(chunks: Iterable[Events], max_events: int | None) -> Iterator[Events]:
-    """Yield chunks until there were ``max_events`` events; all if it is None."""
+def limit_events(chunks: Iterable[Events], max_events: int | None) -> Iterator[Events]:
+    """Yield chunks of the first ``max_events`` events; all events for None."""
     left = math.inf if max_events is None else max_events
     for chunk in chunks:
         if left <= 0:
@@ -157,8 +145,8 @@ def limited(chunks: Iterable[Events], max_events: int | None) -> Iterator[Events
         left -= len(chunk)
 
 
-def truth_beside(path: Path) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
-    """Return the labels that a twin has beside a recording; None if there are none."""
+def read_true_labels(path: Path) -> Bools | None:
+    """Return the true labels beside a simulated recording; None without them."""
     beside = path.with_name(f"{path.stem}.truth.npz")
     if not beside.is_file():
         return None
@@ -167,17 +155,12 @@ def truth_beside(path: Path) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
 
 
 def _rates(counts: Confusion | None) -> Numbers:
-    if counts is None:
-        return {}
-    return {
-        "sensitivity": counts.sensitivity,
-        "specificity": counts.specificity,
-        "denoising_accuracy": counts.denoising_accuracy,
-    }
+    names = ("sensitivity", "specificity", "denoising_accuracy")
+    return {} if counts is None else {name: getattr(counts, name) for name in names}
 
 
 def _json(numbers: Numbers) -> Numbers:
-    """Return the numbers with None for NaN, which JSON does not have."""
+    """Replace NaN by None, since JSON has no NaN."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in numbers.items()

@@ -1,4 +1,4 @@
-"""One HTML file with everything: tables, figures, settings, versions, times. Nothing is loaded from elsewhere."""
+"""Write the report: one self-contained HTML file with tables, figures, settings and times."""
 
 import base64
 import html
@@ -6,19 +6,21 @@ import importlib.metadata
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 import evcrisp
 from evcrisp.core.messages import counted
-from evcrisp.experiments.figures import Figure
-from evcrisp.experiments.interactive import framed
-from evcrisp.experiments.reproduction import Reproduced
+from evcrisp.experiments.code_digest import attributes_of
+from evcrisp.experiments.datasets import Clip
+from evcrisp.experiments.figures import Figure, first_events
+from evcrisp.experiments.protocols import read_true_labels
+from evcrisp.experiments.reproduction import Reproduction
 from evcrisp.experiments.tables import Options
 from evcrisp.experiments.tables.formats import as_html
 from evcrisp.io.atomic_output import replacing
+from evcrisp.viewer.export import ExportOptions, export_html
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em; }
@@ -30,44 +32,33 @@ img { max-width: 100%; } ul { color: #555; } pre { background: #f6f6f6; padding:
 iframe { width: min(1400px, 96vw); height: 860px; margin-left: calc(50% - min(700px, 48vw)); border: 1px solid #ddd; }
 """
 
-#: Packages whose versions decide numbers or times.
+#: Packages whose versions affect numbers or times.
 _PACKAGES = ("numpy", "numba", "lz4", "torch", "distributed", "optuna")
 
 
 def write_report(
     path: Path,
-    parts: Sequence[Reproduced],
+    parts: Sequence[Reproduction],
     options: Options,
     figures: Sequence[Figure] = (),
     page: str = "",
 ) -> None:
-    """Write the report of several tables.
+    """Write the report of several tables, replacing an older one.
 
-    Parameters
-    ----------
-    path : Path
-        The HTML file; replaced if it exists.
-    parts : sequence of Reproduced
-        The tables, in their order.
-    options : Options
-        What was asked for.
-    figures : sequence of Figure
-        Pictures, embedded as PNG.
-    page : str
-        The viewer's page of a recording, embedded in a frame; none if empty.
+    Figures are embedded as PNG, and ``page``, the viewer page of a recording, as a frame.
     """
     body = ["<h1>The paper's tables, made by evcrisp</h1>", _summary(parts)]
     for part in parts:
         body += [f"<h2>{html.escape(part.name)}</h2>", as_html(part.tables), _failures(part)]
     body += ["<h2>Figures</h2>", *(_figure(figure) for figure in figures)]
     if not figures:
-        body += ["<p>None: they need the extra <code>plot</code>, and recordings to read.</p>"]
+        body += ["<p>None: they need the extra <code>plot</code> and readable recordings.</p>"]
     if page:
-        body += ["<h2>See a recording</h2>", framed(page)]
+        body += ["<h2>See a recording</h2>", _iframe(page)]
     body += ["<h2>Times</h2>", _times(parts)]
     body += [
         "<h2>Settings</h2>",
-        _listing(asdict(options)),
+        _listing(attributes_of(options)),
         "<details><summary>All parameters of all methods</summary>",
         _listing(_configs(parts)),
         "</details>",
@@ -83,7 +74,7 @@ def write_report(
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of everything that decides numbers or times."""
+    """Return the versions of packages that affect numbers or times."""
     found = {"evcrisp": evcrisp.__version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -93,7 +84,7 @@ def versions() -> dict[str, str]:
     return {**found, "machine": f"{platform.system()} {platform.machine()}"}
 
 
-def _summary(parts: Sequence[Reproduced]) -> str:
+def _summary(parts: Sequence[Reproduction]) -> str:
     n_tasks = sum(len(part.tasks) for part in parts)
     n_failed = sum(len(part.outcome.failures) for part in parts)
     elapsed = sum(part.outcome.elapsed_s() for part in parts)
@@ -104,7 +95,7 @@ def _summary(parts: Sequence[Reproduced]) -> str:
     )
 
 
-def _failures(part: Reproduced) -> str:
+def _failures(part: Reproduction) -> str:
     if not part.outcome.failures:
         return ""
     lines = "".join(f"<li>{html.escape(failure)}</li>" for failure in part.outcome.failures)
@@ -117,8 +108,8 @@ def _figure(figure: Figure) -> str:
     return f'<figure><img alt="{title}" src="data:image/png;base64,{data}"><figcaption>{title}</figcaption></figure>'
 
 
-def _times(parts: Sequence[Reproduced]) -> str:
-    """Return a table of the time per method: total, and the median of a recording."""
+def _times(parts: Sequence[Reproduction]) -> str:
+    """Return a table of the times per method: total, and median per recording."""
     rows = []
     for part in parts:
         times: dict[str, list[float]] = {}
@@ -134,8 +125,8 @@ def _times(parts: Sequence[Reproduced]) -> str:
     return f"<table>{head}{''.join(rows)}</table>"
 
 
-def _configs(parts: Sequence[Reproduced]) -> dict[str, dict[str, object]]:
-    """Return table -> method -> everything that decides its results."""
+def _configs(parts: Sequence[Reproduction]) -> dict[str, dict[str, object]]:
+    """Return table -> method -> all parameters that affect its results."""
     return {
         part.name: {task.method.key: task.method.config() for task in part.tasks} for part in parts
     }
@@ -143,3 +134,35 @@ def _configs(parts: Sequence[Reproduced]) -> dict[str, dict[str, object]]:
 
 def _listing(facts: Mapping[str, object]) -> str:
     return f"<pre>{html.escape(json.dumps(facts, indent=2, default=str))}</pre>"
+
+
+#: Number of events in the viewer page, which bounds its size.
+N_EVENTS = 60_000
+
+#: Number of windows in the viewer page, and their longest duration, us.
+N_WINDOWS, MAX_WINDOW_US = 4, 30_000
+
+
+def report_page(parts: Sequence[Reproduction]) -> str:
+    """Return the viewer page of the last recording of the first table, or ""."""
+    clips = next(filter(None, (part.clips() for part in parts)), None)
+    return _viewer_page(clips[-1]) if clips else ""
+
+
+def _viewer_page(clip: Clip) -> str:
+    events, truth = first_events(clip, N_EVENTS), read_true_labels(clip.path)
+    if truth is not None:
+        events = events.with_signal(truth[: len(events)])
+    window_us = min(MAX_WINDOW_US, max(1000, events.duration_us // N_WINDOWS // 1000 * 1000))
+    options = ExportOptions(
+        window_us=window_us, n_windows=N_WINDOWS, methods=("auto", "exact"), filters=("baf",)
+    )
+    return export_html(events, options, name=clip.name)
+
+
+def _iframe(page: str) -> str:
+    """Return a sandboxed frame with a page."""
+    return (
+        '<iframe title="Viewer" loading="lazy" sandbox="allow-scripts" '
+        f'srcdoc="{html.escape(page)}"></iframe>'
+    )

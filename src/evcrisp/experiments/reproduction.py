@@ -1,13 +1,20 @@
-"""From a folder of data to the files of a table."""
+"""Reproduce a table of the paper from a folder of data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
-from evcrisp.experiments.datasets import Clip, find_clips
-from evcrisp.experiments.executors import Pool
-from evcrisp.experiments.simulated_datasets import Twin, make_twin, twin_of
+from evcrisp.experiments.datasets import Clip, DatasetLike, dataset_for, find_clips
+from evcrisp.experiments.executors import InProcess, Workers
+from evcrisp.experiments.simulated_datasets import (
+    WRITERS,
+    SimulatedDataset,
+    read_simulated,
+    simulate_dataset,
+)
 from evcrisp.experiments.store import ResultStore
 from evcrisp.experiments.tables import TABLES, Options, Table
 from evcrisp.experiments.tables.formats import FORMATS
@@ -18,8 +25,8 @@ from evcrisp.io.atomic_output import replacing
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Reproduced:
-    """A table of the paper, made again."""
+class Reproduction:
+    """A reproduced table of the paper."""
 
     name: str
     root: Path
@@ -29,7 +36,7 @@ class Reproduced:
     files: tuple[Path, ...]
 
     def clips(self) -> list[Clip]:
-        """Return the recordings that have results, each once, in their order."""
+        """Return the recordings that have results, each once, in order."""
         done = zip(self.tasks, self.outcome.results, strict=True)
         return list(dict.fromkeys(task.clip for task, result in done if result is not None))
 
@@ -37,76 +44,88 @@ class Reproduced:
 def reproduce(
     name: str,
     out: Path,
-    pool: Pool,
+    workers: Workers | None = None,
     *,
     root: Path | None = None,
+    dataset: DatasetLike | None = None,
+    methods: Sequence[Any] | None = None,
     small: bool = False,
     options: Options | None = None,
     retry_failed: bool = False,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[Task], None] | None = None,
-) -> Reproduced:
-    """Make a table of the paper from a data set, or from its simulated twin.
+) -> Reproduction:
+    """Make a table of the paper from a data set, or from a simulated one.
 
     Parameters
     ----------
     name : str
         One of the keys of ``TABLES``.
     out : Path
-        Folder of the results, made if it does not exist. What a run that was ended left there is
-        used, not made again.
-    pool : Pool
-        Where to run.
+        Folder of the results, created if needed. Results of earlier runs there are reused.
+    workers : Workers, optional
+        Workers that run the tasks. Default: this process.
     root : Path, optional
-        The data set. Default: a twin in ``out``.
+        Folder of the data set. Default: a simulated data set in ``out``.
+    dataset : str, type or object, optional
+        Another data set than that of the table: a name of ``DATASETS``, a class or an object.
+    methods : sequence of str, type or object, optional
+        Rows; replaces ``options.methods``. Own estimators and filters by name, class or object.
     small : bool
-        Whether that twin is the small one.
+        Whether the simulated data set is the small one.
     options : Options, optional
-        What to run, and how.
+        Further options.
     retry_failed : bool
-        Run again what failed earlier.
+        Run tasks again that failed in an earlier run.
     on_start, on_done : callable, optional
         Called with the number of tasks, and with each task that is done.
     """
     kind = lookup(TABLES, name, "table")
+    source = dataset_for(kind.dataset if dataset is None else dataset)
     options = Options() if options is None else options
+    if methods is not None:
+        options = replace(options, methods=tuple(methods))
     if root is None:
-        root = out / "twins" / (f"{kind.dataset}-small" if small else kind.dataset)
-        make_twin(kind.dataset, root, small=small)
-    twin = twin_of(kind.dataset, root)
-    if twin is not None:
-        options = _fitting(options, twin)
+        if source.name not in WRITERS:
+            raise ConfigError(f"The data set {source.name!r} has no simulation. Give its `root`.")
+        root = out / "twins" / (f"{source.name}-small" if small else source.name)
+        simulate_dataset(source.name, root, small=small)
+    simulated = read_simulated(source, root)
+    if simulated is not None:
+        options = _fitting(options, simulated)
     root = root.resolve()
-    clips = find_clips(kind.dataset, root)
+    clips = find_clips(source, root)
     tasks = kind.tasks(root, clips, options)
     if on_start is not None:
         on_start(len(tasks))
-    outcome = run_tasks(tasks, ResultStore(out), pool, retry_failed=retry_failed, on_done=on_done)
+    outcome = run_tasks(
+        tasks, ResultStore(out), workers or InProcess(), retry_failed=retry_failed, on_done=on_done
+    )
     tables = kind.tables(list(zip(tasks, outcome.numbers(), strict=True)), clips, options)
-    first = replace(tables[0], notes=(data_note(root, twin), *tables[0].notes))
+    first = replace(tables[0], notes=(data_note(root, simulated), *tables[0].notes))
     tables = [first, *tables[1:]]
-    return Reproduced(
+    return Reproduction(
         name=name,
         root=root,
         tables=tuple(tables),
         outcome=outcome,
         tasks=tuple(tasks),
-        files=_written(out, name, tables),
+        files=_write_files(out, name, tables),
     )
 
 
-def _fitting(options: Options, twin: Twin) -> Options:
-    """Return options with the slices and windows of a twin, unless others were asked for."""
+def _fitting(options: Options, simulated: SimulatedDataset) -> Options:
+    """Return options with the slices and windows of a simulated data set, unless given."""
     plain = Options()
     changes = {
-        name: getattr(twin, name)
+        name: getattr(simulated, name)
         for name in ("slice_events", "window_events")
         if getattr(options, name) == getattr(plain, name)
     }
     return replace(options, **changes, skip_slow=True)
 
 
-def _written(out: Path, name: str, tables: list[Table]) -> tuple[Path, ...]:
+def _write_files(out: Path, name: str, tables: list[Table]) -> tuple[Path, ...]:
     files = []
     for suffix, formatted in FORMATS.items():
         path = out / f"{name}{suffix}"

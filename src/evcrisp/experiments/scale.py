@@ -1,4 +1,4 @@
-"""What large data sets cost: from the measured throughput of one core to hours on many machines."""
+"""Estimate the cost of large data sets from the measured throughput of one core."""
 
 import math
 import time
@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from evcrisp.core.messages import counted
-from evcrisp.experiments.labeling import labeled
+from evcrisp.experiments.labeling import label_chunks
 from evcrisp.experiments.methods import Method
 from evcrisp.io.reading import open_recording
 from evcrisp.io.writing import write
@@ -17,55 +17,43 @@ from evcrisp.simulation import simulate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """A body of recordings, as far as its cost goes.
-
-    Parameters
-    ----------
-    name : str
-        What it is.
-    n_recordings : int
-        Tasks that can run side by side; a recording is not cut.
-    duration_s : float
-        All recordings together.
-    rate_hz : float
-        Mean events per second. An assumption where no count is published.
-    """
+    """Size of a data set."""
 
     name: str
-    n_recordings: int
-    duration_s: float
-    rate_hz: float
+    n_recordings: int  # tasks that can run in parallel; a recording is not split
+    duration_s: float  # of all recordings
+    rate_hz: float  # mean events per second; an assumption if no count is published
 
     @property
     def n_events(self) -> float:
-        """All events."""
+        """Total number of events."""
         return self.duration_s * self.rate_hz
 
 
-#: E-MLB has 100 scenes at four levels of light, taken three times. All other numbers are assumptions
-#: of a likely size, DSEC's 53 sequences of two cameras among them, and are printed as such. The year
-#: is kept in files of ten minutes.
+#: E-MLB has 100 scenes at four levels of light, recorded three times. The other numbers are
+#: assumptions, and are printed as such; DSEC has 53 sequences of two cameras, and the year consists
+#: of files of ten minutes.
 LOADS = (
     Load(name="E-MLB", n_recordings=1200, duration_s=6_000.0, rate_hz=0.6e6),
     Load(name="DSEC, both cameras", n_recordings=106, duration_s=6_386.0, rate_hz=8e6),
     Load(name="a year of one camera", n_recordings=52_560, duration_s=31_536_000.0, rate_hz=1e6),
 )
 
+#: Numbers of machines in the table.
 MACHINES = (1, 16, 256)
 
-#: Cores of a machine that work; threads that share a core do not count.
+#: Physical cores of a machine.
 CORES = 16
 
-
-#: What handing out a task costs, s: 1.5 % of a task of one second on a cluster, rounded up.
+#: Overhead of scheduling a task, s: 1.5 % of a task of one second on a cluster, rounded up.
 TASK_S = 0.02
 
 
 def throughput_hz(method: Method, *, n_events: int = 400_000, repeats: int = 3) -> float:
-    """Return events per second of one core, from AEDAT4 file to labels; the median of some runs.
+    """Return the median rate of one core, from AEDAT4 file to labels, events per second.
 
-    What counts is the time that the processor spent, so that other work on the machine matters
-    little. The scene is simulated: 346 x 260 px, 5 Hz of noise per pixel.
+    Processor time is measured, so that other programs have little effect. The scene is simulated:
+    346 x 260 px, 5 Hz of noise per pixel.
     """
     scene = simulate(duration_us=max(20_000, n_events // 2), noise_hz=5.0, seed=1)
     events = scene.events[:n_events].with_signal(None)
@@ -80,7 +68,7 @@ def throughput_hz(method: Method, *, n_events: int = 400_000, repeats: int = 3) 
 def _run(method: Method, path: Path) -> float:
     start = time.process_time()
     with open_recording(path) as recording:
-        for _ in labeled(recording.chunks(), recording.resolution, method):
+        for _ in label_chunks(recording.chunks(), recording.resolution, method):
             pass
     return time.process_time() - start
 
@@ -88,10 +76,10 @@ def _run(method: Method, path: Path) -> float:
 def hours(
     load: Load, rate_hz: float, machines: int, *, cores: int = CORES, task_s: float = TASK_S
 ) -> float:
-    """Return how long a load takes, h.
+    """Return the time of a load, h.
 
-    Tasks are one recording each, all alike, and run in rounds of ``machines * cores``; the last
-    round is not full.
+    Tasks are recordings of equal size and run in rounds of ``machines * cores``; the last round
+    can be incomplete.
 
     Examples
     --------
@@ -110,12 +98,12 @@ def cost_lines(rates: Sequence[tuple[Method, float]]) -> Iterator[str]:
     yield f"|---|---|---|{'---|' * len(heads)}"
     for load in LOADS:
         for method, rate in rates:
-            times = [_shown(hours(load, rate, machines)) for machines in MACHINES]
+            times = [_formatted(hours(load, rate, machines)) for machines in MACHINES]
             yield f"| {load.name} | {method.label} | {rate / 1e6:.3g} | {' | '.join(times)} |"
 
 
 def load_lines() -> Iterator[str]:
-    """Yield what is assumed about the loads."""
+    """Yield the assumptions about the loads."""
     for load in LOADS:
         yield (
             f"{load.name}: {counted(load.n_recordings, 'recording')}, {load.duration_s / 3600:,.1f} h, "
@@ -123,8 +111,8 @@ def load_lines() -> Iterator[str]:
         )
 
 
-def _shown(time_h: float) -> str:
-    for unit, length_h in (("days", 24.0), ("h", 1.0), ("min", 1 / 60)):
-        if time_h >= 2 * length_h:
-            return f"{time_h / length_h:.3g} {unit}"
+def _formatted(time_h: float) -> str:
+    for unit, unit_h in (("days", 24.0), ("h", 1.0), ("min", 1 / 60)):
+        if time_h >= 2 * unit_h:
+            return f"{time_h / unit_h:.3g} {unit}"
     return f"{3600 * time_h:.3g} s"

@@ -1,4 +1,4 @@
-"""Results on disk: one small file each, complete or not there."""
+"""Store of results: one small file per result, written atomically."""
 
 import hashlib
 import json
@@ -11,15 +11,15 @@ from evcrisp.io.atomic_output import naming, replacing
 
 logger = logging.getLogger(__name__)
 
+#: Size of a block that is read at a time, bytes.
 _BLOCK = 1 << 22
 
 
 class ResultStore:
-    """A folder of results, named by what made them.
+    """Folder of results.
 
     ``results/KEY.json`` is a result and ``results/KEY.failed.json`` a failure; ``failures.log`` has
-    a line for each failure that ever happened; ``digests.json`` remembers the digests of inputs by
-    their size and time, so that large files are read once.
+    one line per failure; ``digests.json`` caches digests of inputs by size and time of change.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -30,39 +30,44 @@ class ResultStore:
         self._n_saved = len(self._digests)
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return a result; None if there is none."""
+        """Return a result, or None."""
         return _loaded(self._results / f"{key}.json")
 
     def put(self, key: str, result: dict[str, Any]) -> None:
-        """Keep a result."""
+        """Store a result."""
         _save(self._results / f"{key}.json", result)
         (self._results / f"{key}.failed.json").unlink(missing_ok=True)
 
+    def discard(self, key: str) -> None:
+        """Remove a result and a failure."""
+        for suffix in (".json", ".failed.json"):
+            (self._results / f"{key}{suffix}").unlink(missing_ok=True)
+
     def failure(self, key: str) -> str | None:
-        """Return why a task failed; None if it did not."""
+        """Return the reason why a task failed, or None."""
         failed = _loaded(self._results / f"{key}.failed.json")
         return None if failed is None else str(failed["error"])
 
     def fail(self, key: str, name: str, error: str) -> None:
-        """Keep a failure, and write it to the log."""
+        """Store a failure and append it to the log."""
         _save(self._results / f"{key}.failed.json", {"task": name, "error": error})
         with naming(self.log), self.log.open("a", encoding="utf-8") as file:
             file.write(f"{name}: {error}\n".replace("\n", " ").strip() + "\n")
 
     @property
     def log(self) -> Path:
-        """The log of failures."""
+        """Log of failures."""
         return self.folder / "failures.log"
 
     def digest(self, files: Iterable[Path]) -> str:
-        """Return a digest of the bytes of files, in their order."""
+        """Return a digest of the contents of files, in order."""
         whole = hashlib.sha256()
         for path in files:
             whole.update(self._digest_of(path).encode())
         return whole.hexdigest()
 
     def save_digests(self) -> None:
-        """Remember the digests for the next run."""
+        """Save the cache of digests for the next run."""
         if len(self._digests) != self._n_saved:
             _save(self.folder / "digests.json", dict(sorted(self._digests.items())))
             self._n_saved = len(self._digests)
@@ -85,7 +90,7 @@ def _loaded(path: Path) -> Any:
     except FileNotFoundError:
         return None
     except ValueError:
-        logger.warning("%s is damaged; it is made anew.", path)
+        logger.warning("%s is damaged and is created again.", path)
         return None
 
 

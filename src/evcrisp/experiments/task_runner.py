@@ -1,4 +1,4 @@
-"""Run tasks that have no result yet, and keep every result as soon as it is there."""
+"""Run tasks without a stored result, and store each result when it is complete."""
 
 import logging
 from collections import deque
@@ -9,22 +9,23 @@ from typing import Any
 
 from evcrisp.core.errors import OutputError
 from evcrisp.core.messages import counted
-from evcrisp.experiments.executors import Pool
+from evcrisp.experiments.executors import InProcess, Workers
+from evcrisp.experiments.methods import Method
 from evcrisp.experiments.store import ResultStore
-from evcrisp.experiments.tasks import Task, run_task, source_digest
+from evcrisp.experiments.tasks import Task, run_task
 
 logger = logging.getLogger(__name__)
 
-#: A task that was running this many times when a process died is taken for the cause.
+#: A task that was running at this many deaths of a process is regarded as their cause.
 MAX_ATTEMPTS = 3
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of the tasks, in their order."""
+    """Results of tasks, in the order of the tasks."""
 
-    results: list[dict[str, Any] | None]  # None where a task failed
-    n_new: int = 0  # tasks that were run now; the others were there
+    results: list[dict[str, Any] | None]  # None if a task failed
+    n_new: int = 0  # number of tasks of this run; the other results were stored
     failures: list[str] = field(default_factory=list)  # task and reason
 
     def numbers(self) -> list[dict[str, Any] | None]:
@@ -32,75 +33,85 @@ class Outcome:
         return [None if result is None else result["numbers"] for result in self.results]
 
     def elapsed_s(self) -> float:
-        """Return the time that all tasks took together, in this run or earlier ones."""
+        """Return the total time of all tasks, those of earlier runs included."""
         return sum(result["elapsed_s"] for result in self.results if result is not None)
 
 
 def run_tasks(
     tasks: Sequence[Task],
     store: ResultStore,
-    pool: Pool,
+    workers: Workers,
     *,
     retry_failed: bool = False,
     on_done: Callable[[Task], None] | None = None,
 ) -> Outcome:
-    """Run what has no result yet; whatever ends the run, what was done stays done.
+    """Run tasks without a stored result; an interrupted run keeps its results.
 
-    Parameters
-    ----------
-    tasks : sequence of Task
-        What to do.
-    store : ResultStore
-        Where results are looked up and kept.
-    pool : Pool
-        Where to run.
-    retry_failed : bool
-        Run tasks again that failed earlier; by default they stay failed.
-    on_done : callable, optional
-        Called with every task when its result is there, also from an earlier run.
-
-    Returns
-    -------
-    Outcome
-        In the order of the tasks, whatever the order in which they ended.
+    Tasks that failed in an earlier run are run again with ``retry_failed``. ``on_done`` is called
+    with every task that has a result, from this run or an earlier one.
     """
+    reusable = _check_methods(tasks, workers)
     keys = [task.key(store.digest(task.clip.files)) for task in tasks]
     store.save_digests()
     todo: dict[str, Task] = {}
     for key, task in zip(keys, tasks, strict=True):
+        if not reusable[task.method.key]:
+            store.discard(key)
         is_known = store.get(key) is not None or (store.failure(key) and not retry_failed)
         if is_known and on_done is not None:
             on_done(task)
         if not is_known:
             todo[key] = task
-    _Run(store, pool, on_done or (lambda task: None)).work(todo)
+    _Run(store, workers, on_done or (lambda task: None)).work(todo)
     outcome = Outcome([store.get(key) for key in keys], n_new=len(todo))
-    _warn_of_other_code(outcome, len(keys))
+    _warn_of_other_code(tasks, outcome)
     for key, task, result in zip(keys, tasks, outcome.results, strict=True):
         if result is None:
             outcome.failures.append(f"{task.name}: {store.failure(key)}")
     return outcome
 
 
-def _warn_of_other_code(outcome: Outcome, n_tasks: int) -> None:
-    """Say if results were made by another state of the program that has the same version."""
-    here = source_digest()
-    n_other = sum(1 for r in outcome.results if r is not None and r.get("source") != here)
+def _check_methods(tasks: Sequence[Task], workers: Workers) -> dict[str, bool]:
+    """Return whether results of each method can be reused; raise if workers cannot import one."""
+    methods: dict[str, Method] = {task.method.key: task.method for task in tasks}
+    reusable = {}
+    for key, method in methods.items():
+        if not isinstance(workers, InProcess):
+            method.check_importable()
+        reusable[key] = method.code() is not None
+        if not reusable[key]:
+            logger.warning(
+                "The source of the method %r is not available, or was edited while this process "
+                "runs, and it declares no `version`: its results are computed again.",
+                key,
+            )
+    return reusable
+
+
+def _warn_of_other_code(tasks: Sequence[Task], outcome: Outcome) -> None:
+    """Log a warning if workers have other code than this process."""
+    codes: dict[str, str] = {}
+    n_other = 0
+    for task, result in zip(tasks, outcome.results, strict=True):
+        code = codes.setdefault(task.method.key, task.code())
+        n_other += result is not None and result.get("source") != code
     if n_other:
         logger.warning(
-            "%d of %s came from another state of evcrisp with the same version, here or on the "
-            "workers. Choose a new output folder to make them again.",
+            "%d of %s were computed by workers with other code than this process. Update the "
+            "workers, and choose a new output folder to compute them again.",
             n_other,
-            counted(n_tasks, "result"),
+            counted(len(tasks), "result"),
         )
 
 
 class _Run:
-    """Tasks on their way. What dies with a process is tried again, at last alone."""
+    """Tasks in progress. A task whose process died is run again, the last time alone."""
 
-    def __init__(self, store: ResultStore, pool: Pool, on_done: Callable[[Task], None]) -> None:
+    def __init__(
+        self, store: ResultStore, workers: Workers, on_done: Callable[[Task], None]
+    ) -> None:
         self._store = store
-        self._pool = pool
+        self._workers = workers
         self._on_done = on_done
         self._attempts: dict[str, int] = {}
 
@@ -113,19 +124,21 @@ class _Run:
                     key, task = waiting.popleft()
                     running[self._submit(task)] = (key, task)
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
-                broken = [running.pop(future) for future in done if not self._kept(future, running)]
+                broken = [
+                    running.pop(future) for future in done if not self._stored(future, running)
+                ]
                 if broken:
                     broken += running.values()
                     running.clear()
-                    self._pool.restart()
-                    self._again(broken, waiting)
+                    self._workers.restart()
+                    self._retry(broken, waiting)
         except BaseException:
             for future in running:
                 future.cancel()
             raise
 
     def _submit(self, task: Task) -> Future[Any]:
-        executor = self._pool.executor(task.method.resource)
+        executor = self._workers.executor(task.method.resource)
         try:
             return executor.submit(run_task, task)
         except BrokenExecutor as error:  # a process died between two tasks
@@ -134,12 +147,12 @@ class _Run:
             return future
 
     def _limit(self, waiting: "deque[tuple[str, Task]]") -> int:
-        """Return how many may run; a task under suspicion runs alone."""
-        suspect = self._attempts.get(waiting[0][0], 0) >= MAX_ATTEMPTS - 1
-        return 1 if suspect else self._pool.in_flight
+        """Return how many tasks may run; a suspected task runs alone."""
+        is_suspect = self._attempts.get(waiting[0][0], 0) >= MAX_ATTEMPTS - 1
+        return 1 if is_suspect else self._workers.in_flight
 
-    def _kept(self, future: Future[Any], running: dict[Future[Any], tuple[str, Task]]) -> bool:
-        """Keep what came of a task; False if its process died."""
+    def _stored(self, future: Future[Any], running: dict[Future[Any], tuple[str, Task]]) -> bool:
+        """Store a result or a failure; return False if the process died."""
         key, task = running[future]
         try:
             result = future.result()
@@ -147,26 +160,26 @@ class _Run:
             return False
         except CancelledError as error:
             raise OutputError(
-                "The scheduler of the cluster is gone. Results so far are kept; run the same "
-                "command again to go on."
+                "The scheduler of the cluster has stopped. Results so far are kept; run the same "
+                "command again to continue."
             ) from error
         except Exception as error:
-            self._failed(key, task, f"{type(error).__name__}: {error}")
+            self._fail(key, task, f"{type(error).__name__}: {error}")
         else:
             self._store.put(key, result)
             self._on_done(task)
         del running[future]
         return True
 
-    def _failed(self, key: str, task: Task, reason: str) -> None:
+    def _fail(self, key: str, task: Task, reason: str) -> None:
         logger.warning("%s failed: %s", task.name, reason)
         self._store.fail(key, task.name, reason)
         self._on_done(task)
 
-    def _again(self, broken: list[tuple[str, Task]], waiting: "deque[tuple[str, Task]]") -> None:
+    def _retry(self, broken: list[tuple[str, Task]], waiting: "deque[tuple[str, Task]]") -> None:
         for key, task in broken:
             self._attempts[key] = self._attempts.get(key, 0) + 1
             if self._attempts[key] >= MAX_ATTEMPTS:
-                self._failed(key, task, "the process that ran it died each time")
+                self._fail(key, task, "the process that ran it died each time")
             else:
                 waiting.append((key, task))

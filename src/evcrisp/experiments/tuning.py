@@ -1,4 +1,4 @@
-"""Find hyper-parameters on a training split, so that 'tuned for 5 %' is a command."""
+"""Tune hyper-parameters of a method on a training split."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,20 +10,21 @@ import numpy as np
 from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
-from evcrisp.core.registry import lookup, require
-from evcrisp.experiments.datasets import find_clips
+from evcrisp.core.registry import require
+from evcrisp.core.validation import check_number
+from evcrisp.experiments.datasets import DatasetLike, find_clips
 from evcrisp.experiments.datasets.dnd21 import check_noise, noise_file
 from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
-from evcrisp.experiments.labeling import labeled
-from evcrisp.experiments.methods import AUTO, EJA, PROPOSED, TABLE1, Method
-from evcrisp.experiments.simulated_datasets import twin_of
+from evcrisp.experiments.labeling import signal_of
+from evcrisp.experiments.methods import Method, method_for
+from evcrisp.experiments.simulated_datasets import read_simulated
 from evcrisp.io.reading import read
 from evcrisp.metrics import confusion
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Where a hyper-parameter is looked for."""
+    """Search range of a hyper-parameter."""
 
     low: float
     high: float
@@ -48,14 +49,32 @@ SPACES: dict[str, dict[str, Range]] = {
     "dwf": {"length": Range(8, 512, log=True, whole=True), "radius_px": Range(2, 20, whole=True)},
 }
 
-METHODS: dict[str, Method] = {
-    method.key: method for method in (*TABLE1, EJA, PROPOSED, AUTO) if method.key in SPACES
-}
+
+def search_space(method: Method) -> Mapping[str, Range]:
+    """Return the hyper-parameters of a method and their ranges.
+
+    Own methods declare them as a class attribute ``search_space``, a mapping of parameters to
+    :class:`Range` or ``(low, high)``. Two integers are a range of whole numbers.
+    """
+    if method.key in SPACES and method.part is None:
+        return SPACES[method.key]
+    declared = getattr(method.part, "search_space", None)
+    if not isinstance(declared, Mapping) or not declared:
+        raise ConfigError(
+            f"The method {method.key!r} declares no ranges of hyper-parameters. Tunable: "
+            f"{', '.join(SPACES)}, and own classes with `search_space = {{'tau_us': (100, 9000)}}`."
+        )
+    return {
+        name: limits
+        if isinstance(limits, Range)
+        else Range(*limits, whole=all(isinstance(limit, int) for limit in limits))
+        for name, limits in declared.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """Recordings with noise and labels, the part that tuning may see."""
+    """Recordings with noise and labels, reserved for tuning."""
 
     events: tuple[Events, ...]
 
@@ -69,31 +88,30 @@ class Training:
         train_share: float = 0.5,
         max_events: int | None = None,
         seed: int = 0,
+        dataset: DatasetLike = "dnd21",
     ) -> "Training":
-        """Read the first part of every recording of DND21, and add noise.
+        """Read the first part of every recording of a data set, and add noise.
 
         Parameters
         ----------
-        root : Path
-            The data set.
-        share : float
-            Noise events per signal event.
-        noise : str
-            "uniform", or the name of a measured noise.
-        train_share : float
-            Share of the time of every recording, at its start.
-        max_events : int, optional
-            At most so many events of every recording.
+        root, dataset
+            Folder and data set of clean recordings.
+        share, noise
+            Noise events per signal event; "uniform", or the name of a measured noise.
+        train_share, max_events
+            Share of the time of every recording, at its start; largest number of events.
         seed : int
-            Of the noise. Another one than that of the tables, which must not be learned.
+            Seed of the noise; must differ from that of the tables.
         """
         if not 0.0 < train_share < 1.0:
-            raise ConfigError(f"`train_share` must lie between 0 and 1; got {train_share}.")
+            raise ConfigError(
+                "must lie between 0 and 1", parameter="train_share", value=train_share
+            )
         check_noise(noise)
-        twin_of("dnd21", root)  # that of another data set is refused
+        read_simulated(dataset, root)  # refuses the simulation of another data set
         extra = None if noise == "uniform" else read(noise_file(root, noise))
         parts = []
-        for clip in find_clips("dnd21", root):
+        for clip in find_clips(dataset, root):
             clean = read(clip.path, resolution=clip.resolution)
             until = int(clean.t[0] + train_share * clean.duration_us) if len(clean) else 0
             clean = clean[clean.t < until][:max_events]
@@ -102,68 +120,65 @@ class Training:
                 if extra is None
                 else with_recorded_noise(clean, extra, share, seed=seed)
             )
-            _check_both_kinds(clip.name, parts[-1])
+            _check_classes(clip.name, parts[-1])
         return cls(events=tuple(parts))
 
     def score(self, method: Method) -> float:
         """Return the mean of sensitivity and specificity, averaged over recordings."""
-        values = []
-        for events in self.events:
-            labels = [
-                np.asarray(part.signal) for part in labeled([events], events.resolution, method)
-            ]
-            counts = confusion(np.concatenate(labels), np.asarray(events.signal))
-            values.append(counts.denoising_accuracy)
+        values = [
+            confusion(signal_of(events, method), np.asarray(events.signal)).denoising_accuracy
+            for events in self.events
+        ]
         return float(np.mean(values))
 
 
-def _check_both_kinds(name: str, events: Events) -> None:
-    """Raise if there is nothing to tell apart."""
+def _check_classes(name: str, events: Events) -> None:
+    """Raise unless there are signal events and noise events."""
     n_signal = int(np.count_nonzero(np.asarray(events.signal)))
     n_noise = len(events) - n_signal
     if not n_signal or not n_noise:
         raise EventDataError(
             f"The first part of {name} has {counted(n_signal, 'signal event')} and "
-            f"{counted(n_noise, 'noise event')}; tuning needs both. Take more events or more noise."
+            f"{counted(n_noise, 'noise event')}; tuning needs both. Use more events or more noise."
         )
 
 
 def tune(
-    key: str,
+    method: str | Any,
     training: Training,
     *,
     trials: int = 40,
     seed: int = 0,
     on_trial: Callable[[int, float], None] | None = None,
 ) -> tuple[dict[str, Any], float]:
-    """Return the best hyper-parameters of a method and their score; same seed, same result.
+    """Return the best hyper-parameters of a method and their score.
 
     Parameters
     ----------
-    key : str
-        One of the keys of ``SPACES``.
+    method : str, type or object
+        Row of a table, registered method by name, class, or object; see :func:`search_space`.
     training : Training
-        What to tune on.
+        Recordings for tuning.
     trials : int
-        Settings to try; the first is the method's own.
+        Number of settings that are tried; the first are the defaults of the method.
     seed : int
-        Of the search (Optuna's TPE).
+        Seed of the search (TPE of Optuna); equal seeds give equal results.
     on_trial : callable, optional
         Called with the number of each trial and the best score so far.
     """
     optuna = require("optuna", extra="tune", purpose="Tuned hyper-parameters")
-    space, method = lookup(SPACES, key, "method that can be tuned"), METHODS[key]
-    if trials < 1:
-        raise ConfigError(f"`trials` must be 1 or more; got {trials}.")
+    row = method_for(method)
+    space = search_space(row)
+    check_number("trials", trials, 1)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
-    defaults = _defaults(method, space)
+    defaults = _defaults(row, space)
     if defaults:
         study.enqueue_trial(defaults)
 
     def objective(trial: Any) -> float:
-        params = {name: _suggested(trial, name, where) for name, where in space.items()}
-        return training.score(method.tuned(method.label, key, params))
+        params = {name: _suggested(trial, name, limits) for name, limits in space.items()}
+        return training.score(row.tuned(row.label, row.key, params))
 
     def report(study: Any, trial: Any) -> None:
         if on_trial is not None:
@@ -176,18 +191,18 @@ def tune(
 def tuned_file(
     found: Mapping[str, Mapping[str, Mapping[str, Any]]], train_share: float, noises: Sequence[str]
 ) -> dict[str, Any]:
-    """Return what ``evcrisp reproduce table2 --tuned`` reads."""
+    """Return the content of the file for ``evcrisp reproduce table2 --tuned``."""
     return {"train_share": train_share, "noise": sorted(set(noises)), "methods": found}
 
 
-def _suggested(trial: Any, name: str, where: Range) -> float:
-    if where.whole:
-        return int(trial.suggest_int(name, int(where.low), int(where.high), log=where.log))
-    return float(trial.suggest_float(name, where.low, where.high, log=where.log))
+def _suggested(trial: Any, name: str, limits: Range) -> float:
+    if limits.whole:
+        return int(trial.suggest_int(name, int(limits.low), int(limits.high), log=limits.log))
+    return float(trial.suggest_float(name, limits.low, limits.high, log=limits.log))
 
 
 def _defaults(method: Method, space: Mapping[str, Range]) -> dict[str, Any]:
-    """Return the method's own values of the parameters that have one."""
+    """Return the defaults of the method for parameters that have one."""
     config = method.config()
     return {
         name: value

@@ -1,32 +1,34 @@
-"""How good a result is: with the truth, without it, and beside a random control."""
+"""Metrics: labels and motion against the truth, structure without it, random controls."""
 
 from evcrisp.metrics.alignment import (
     FlowError,
     MotionError,
     endpoint_error,
     flow_warp_loss,
+    interpolate_truth,
     motion_error,
 )
 from evcrisp.metrics.aocc import AoccCurve, AoccMeter, aocc
-from evcrisp.metrics.confusion import Confusion, confusion
 from evcrisp.metrics.control import random_chunks, random_subset
-from evcrisp.metrics.entropy import block_entropy, entropy_reduction
-from evcrisp.metrics.esr import esr
-from evcrisp.metrics.esr_meter import EsrMeter
-from evcrisp.metrics.esr_report import EsrReport, EsrSlices
-from evcrisp.metrics.labels import rank_auc, sensitivity, specificity
+from evcrisp.metrics.entropy import EntropyMeter, block_entropy, entropy_reduction
+from evcrisp.metrics.esr import EsrMeter, EsrReport, EsrSlices, esr
+from evcrisp.metrics.labels import Confusion, confusion, rank_auc, sensitivity, specificity
 from evcrisp.metrics.quality import Quality, QualityMeter
+from evcrisp.metrics.registry import METRICS, Meter, Metric, measure
 from evcrisp.metrics.roc import RocCurve, SweepCurve, roc_curve, sweep_curve
-from evcrisp.metrics.truth import interpolate_truth
 
 __all__ = [
+    "METRICS",
     "AoccCurve",
     "AoccMeter",
     "Confusion",
+    "EntropyMeter",
     "EsrMeter",
     "EsrReport",
     "EsrSlices",
     "FlowError",
+    "Meter",
+    "Metric",
     "MotionError",
     "Quality",
     "QualityMeter",
@@ -40,6 +42,7 @@ __all__ = [
     "esr",
     "flow_warp_loss",
     "interpolate_truth",
+    "measure",
     "motion_error",
     "random_chunks",
     "random_subset",

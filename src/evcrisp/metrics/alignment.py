@@ -1,14 +1,15 @@
-"""Measures of motion: sharpness after warping, errors of velocities and of flow."""
+"""Metrics of motion: sharpness after warping, errors of velocities and of flow."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.errors import EventDataError
 from evcrisp.core.types import Floats
-from evcrisp.core.validation import as_resolution
+from evcrisp.core.validation import as_resolution, as_time
 
 
 def flow_warp_loss(
@@ -18,27 +19,27 @@ def flow_warp_loss(
     aligned_y: ArrayLike,
     resolution: tuple[int, int],
 ) -> float:
-    """Return FWL: the variance of the image of warped events over that of the events as they are.
+    """Return FWL: variance of the image of warped events over that of raw events.
 
-    Above 1 warping sharpens. Some programs report the inverse.
+    Values above 1 mean that warping sharpens. Some programs report the inverse.
 
     Parameters
     ----------
     x, y : array_like, shape (n,), px
-        Where the events are.
+        Positions of the events.
     aligned_x, aligned_y : array_like, shape (n,), px
-        Where warping puts them.
+        Positions after warping.
     resolution : (int, int), px
-        Both images have the pixels of the sensor; bilinear votes, no blur.
+        Size of both images; bilinear votes, no blur.
 
     Returns
     -------
     float
-        NaN where the image of the events as they are is flat.
+        NaN if the image of the raw events is flat.
 
     Notes
     -----
-    Events that warping moves off the sensor are missing in the numerator, which lowers it.
+    Events that are warped off the sensor reduce the numerator.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def _variance(x: Floats, y: Floats, resolution: tuple[int, int]) -> float:
     from evcrisp.kernels.contrast.splat import accumulate_bilinear
 
     width, height = resolution
-    # A frame of one pixel takes what falls beyond the outermost ones; it is no part of the image.
+    # A border of one pixel receives votes outside the sensor; it is not part of the image.
     image = np.zeros((height + 2, width + 2))
     accumulate_bilinear(x + 1.0, y + 1.0, np.ones(x.size), image)
     return float(image[1:-1, 1:-1].var())
@@ -70,14 +71,14 @@ def _variance(x: Floats, y: Floats, resolution: tuple[int, int]) -> float:
 class MotionError:
     """Errors of velocities in three conventions that differ by up to ``sqrt(axes)``.
 
-    Which one a table means decides who wins; never mix them. All are in the unit of the input.
+    Do not compare numbers of different conventions. All are in the unit of the input.
     """
 
     axis_mean_abs: Floats  # (m,)
     axis_std: Floats  # (m,) standard deviation of the error
     axis_rms: Floats  # (m,)
-    mean_axis_rms: float  # mean of the axes' RMS, as EventEMin reports it
-    pooled_rms: float  # RMS over all numbers, as ST-PPP reports it
+    mean_axis_rms: float  # mean of the RMS of the axes, reported by EventEMin
+    pooled_rms: float  # RMS over all numbers, reported by ST-PPP
     vector_rms: float  # RMS of the norm of the error; sqrt(m) times `pooled_rms`
     percent_of_peak: float  # `mean_axis_rms` over the largest absolute true value
     percent_of_range: float  # `pooled_rms` over the largest minus the smallest true value
@@ -89,8 +90,8 @@ def motion_error(estimate: ArrayLike, truth: ArrayLike) -> MotionError:
     Parameters
     ----------
     estimate, truth : array_like, shape (n, m)
-        One row per window, one column per axis, in one unit. No NaN: a window that was given up
-        must be decided on, not skipped silently. Without rows everything is NaN.
+        One row per window, one column per axis, in one unit; no NaN. All errors are NaN without
+        rows.
 
     Examples
     --------
@@ -105,19 +106,14 @@ def motion_error(estimate: ArrayLike, truth: ArrayLike) -> MotionError:
             f"{ours.shape}, {true.shape}."
         )
     if not (np.isfinite(ours).all() and np.isfinite(true).all()):
-        raise EventDataError("`estimate` and `truth` must be finite. Decide on those rows first.")
-    if ours.size == 0:
-        nothing = np.full(ours.shape[1], math.nan)
-        return MotionError(
-            axis_mean_abs=nothing,
-            axis_std=nothing,
-            axis_rms=nothing,
-            mean_axis_rms=math.nan,
-            pooled_rms=math.nan,
-            vector_rms=math.nan,
-            percent_of_peak=math.nan,
-            percent_of_range=math.nan,
+        raise EventDataError(
+            "`estimate` and `truth` must be finite. Replace or drop those rows first."
         )
+    if ours.size == 0:
+        names = [field.name for field in fields(MotionError)]
+        unknown: dict[str, Any] = dict.fromkeys(names, math.nan)
+        unknown.update(dict.fromkeys(names[:3], np.full(ours.shape[1], math.nan)))
+        return MotionError(**unknown)
     error = ours - true
     axis_rms = np.sqrt(np.mean(error**2, axis=0))
     mean_axis_rms, pooled_rms = float(axis_rms.mean()), float(np.sqrt(np.mean(error**2)))
@@ -139,7 +135,7 @@ def _percent(part: float, whole: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowError:
-    """Errors of a flow field over the pixels whose truth is known; NaN without any."""
+    """Errors of a flow field over pixels with known truth; NaN without any."""
 
     aee: float  # px, mean length of the error
     outlier_percent: float  # of the pixels, with an error above `outlier_px`
@@ -148,24 +144,20 @@ class FlowError:
 
 
 def endpoint_error(
-    flow: ArrayLike,
-    truth: ArrayLike,
-    *,
-    valid: ArrayLike | None = None,
-    outlier_px: float = 3.0,
+    flow: ArrayLike, truth: ArrayLike, *, valid: ArrayLike | None = None, outlier_px: float = 3.0
 ) -> FlowError:
     """Compare displacements with the true ones.
 
     Parameters
     ----------
     flow, truth : array_like, shape (2, ...), px
-        Displacements along x and y over the time that the truth is for. A motion model gives them
-        by warping the pixels of the sensor.
+        Displacements along x and y over the duration of the truth. For a motion model, warp the
+        pixels of the sensor.
     valid : array_like of bool, shape (...), optional
-        Pixels to judge, such as those with events. Pixels whose truth is not finite, or zero along
-        both axes (which files write for "not known"), are always left out.
+        Pixels to evaluate, such as those with events. Pixels whose truth is not finite, or zero
+        along both axes (unknown in files), are always excluded.
     outlier_px : float
-        Errors above this are outliers.
+        Error above which a pixel is an outlier.
 
     Examples
     --------
@@ -196,3 +188,54 @@ def endpoint_error(
         angle_deg=float(np.rad2deg(np.arccos(cosine)).mean()),
         n_pixels=n_pixels,
     )
+
+
+_REMEDY = (
+    'Sort both: order = np.argsort(truth_t, kind="stable"), then truth_t[order] and truth[order].'
+)
+
+
+def interpolate_truth(
+    t: ArrayLike, truth_t: ArrayLike, truth: ArrayLike, *, offset_us: int = 0
+) -> Floats:
+    """Interpolate measured motion, such as that of a gyroscope, at the times of estimates.
+
+    Parameters
+    ----------
+    t : array_like of int, shape (n,), us
+        Times of the estimates: the middles of their windows.
+    truth_t : array_like of int, shape (k,), us
+        Times of the measurements, not decreasing.
+    truth : array_like, shape (k, m)
+        Measurements.
+    offset_us : int
+        Added to ``truth_t``: positive if the measurements are stamped too early. Published programs
+        shift by 2.4 ms, in either direction; report the error at 0 as well.
+
+    Returns
+    -------
+    ndarray, shape (n, m)
+        Linear between measurements; NaN before the first and after the last.
+
+    Examples
+    --------
+    >>> interpolate_truth([5, 10, 25], [0, 10, 20], [[0.0], [2.0], [2.0]]).ravel().tolist()
+    [1.0, 2.0, nan]
+    """
+    stamps, known = as_time(truth_t, "truth_t", _REMEDY), np.asarray(truth, np.float64)
+    wanted = np.asarray(t)
+    if known.ndim != 2 or known.shape[0] != stamps.size:
+        raise EventDataError(
+            f"`truth` must have one row per time, shape ({stamps.size}, axes); got {known.shape}."
+        )
+    if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+        raise EventDataError(
+            f"`t` must be whole microseconds of one axis; got {wanted.dtype} of shape {wanted.shape}."
+        )
+    if stamps.size == 0:
+        return np.full((wanted.size, known.shape[1]), np.nan)
+    # Integer differences first: float64 cannot hold fractions of microseconds since 1970.
+    start = int(stamps[0]) + offset_us
+    at, known_at = (wanted.astype(np.int64) - start), (stamps - stamps[0])
+    columns = [np.interp(at, known_at, column, left=np.nan, right=np.nan) for column in known.T]
+    return np.stack(columns, axis=1)

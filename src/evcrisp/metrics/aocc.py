@@ -1,4 +1,4 @@
-"""Area of the continuous contrast curve (AOCC): contrast of event frames of growing length."""
+"""Area of the continuous contrast curve (AOCC): contrast of event frames by duration."""
 
 import math
 from collections.abc import Iterable
@@ -12,28 +12,28 @@ from evcrisp.core.types import Floats
 from evcrisp.core.validation import as_resolution
 from evcrisp.metrics.chunks import checked, chunks_of
 
-#: Lengths of the frames, us.
+#: Durations of the frames, us.
 DURATIONS_US = tuple(range(2_000, 200_001, 2_000))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AoccCurve:
-    """The curve and the area under it; NaN without events."""
+    """Contrast curve and its area; NaN without events."""
 
     aocc: float  # contrast times us
     durations_us: NDArray[np.int64]  # (100,)
-    contrast: Floats  # (100,) mean over the frames of one length
+    contrast: Floats  # (100,) mean over the frames of one duration
     n_frames: NDArray[np.int64]  # (100,) with events
 
 
 def aocc(events: Events | Iterable[Events]) -> AoccCurve:
-    """Return the contrast of event frames against their length, and the area under that curve.
+    """Return the contrast of event frames by duration, and the area under that curve.
 
-    For each length of 2, 4, ..., 200 ms the recording is cut from its first event on. A frame is
-    255 where a pixel fired and 0 elsewhere; it is blurred by a Gaussian (5 x 5, sigma 2, rounded to
-    8 bits), and its contrast is the standard deviation of the length of Sobel's gradient. The curve
-    is the mean over the frames with events, an incomplete last one included; the area is by
-    trapezoids over the length in us.
+    For each duration of 2, 4, ..., 200 ms the recording is divided from its first event on. A frame
+    is 255 at pixels with events and 0 elsewhere. It is blurred by a Gaussian (5 x 5, sigma 2, rounded
+    to 8 bits). Its contrast is the standard deviation of the magnitude of the Sobel gradient. The
+    curve is the mean over frames with events, an incomplete last one included. The area is computed
+    by trapezoids over the duration in us.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def aocc(events: Events | Iterable[Events]) -> AoccCurve:
 
     Notes
     -----
-    Rounding is that of OpenCV's blur of 8-bit images. Polarity does not matter.
-    A second of recording costs some 2600 frames, whatever the number of events.
+    Rounding equals that of 8-bit blur in OpenCV. Polarity has no effect.
+    One second of recording has 2600 frames, for any number of events.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def aocc(events: Events | Iterable[Events]) -> AoccCurve:
 
 
 class AoccMeter:
-    """Takes a recording chunk by chunk, in bounded memory; see :func:`aocc`."""
+    """Measures the contrast curve chunk by chunk, in bounded memory; see :func:`aocc`."""
 
     def __init__(self, resolution: tuple[int, int]) -> None:
         from evcrisp.kernels.metrics.aocc import NEVER
@@ -76,7 +76,7 @@ class AoccMeter:
         self._t_first: int | None = None
 
     def add(self, events: Events) -> None:
-        """Take the next chunk in."""
+        """Add the next chunk."""
         from evcrisp.kernels.metrics.aocc import add_events
 
         events = checked(events, self.resolution)
@@ -96,6 +96,10 @@ class AoccMeter:
             self._frames,
         )
 
+    def value(self) -> float:
+        """Return the area for the events so far."""
+        return self.curve().aocc
+
     def curve(self) -> AoccCurve:
         """Return the curve of the events so far."""
         from evcrisp.kernels.metrics.aocc import end_windows
@@ -113,10 +117,10 @@ class AoccMeter:
 
 
 def _reflected(size: int) -> NDArray[np.int64]:
-    """Return which pixel stands for each of -2 to size + 1 when the outermost ones are mirrors."""
-    places = np.abs(np.arange(-2, size + 2))
+    """Return the reflected pixel for each index from -2 to size + 1."""
+    index = np.abs(np.arange(-2, size + 2))
     if size == 1:
-        return np.zeros_like(places)
+        return np.zeros_like(index)
     period = 2 * (size - 1)
-    places %= period
-    return np.minimum(places, period - places)
+    index %= period
+    return np.minimum(index, period - index)

@@ -1,4 +1,4 @@
-"""What all measures of streams share."""
+"""Streams of chunks, for all metrics."""
 
 from collections.abc import Iterable
 
@@ -7,12 +7,12 @@ from evcrisp.core.events import Events
 
 
 def chunks_of(source: Events | Iterable[Events]) -> Iterable[Events]:
-    """Return the chunks of a stream; events are a stream of one."""
+    """Return the chunks of a stream; events are a stream of one chunk."""
     return (source,) if isinstance(source, Events) else source
 
 
 def checked(events: Events, resolution: tuple[int, int]) -> Events:
-    """Return a chunk ready for kernels, or say that it is of another sensor."""
+    """Return a chunk with contiguous columns; raise if it is from another sensor."""
     if events.resolution != resolution:
         raise EventDataError(
             f"All chunks must have one resolution; got {events.resolution} after {resolution}."

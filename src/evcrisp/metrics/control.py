@@ -1,4 +1,4 @@
-"""Random deletion: what a measure says about events that were dropped without looking at them."""
+"""Random control: delete events at random, to compare with a denoiser."""
 
 import operator
 from collections.abc import Iterable, Iterator
@@ -11,16 +11,16 @@ from evcrisp.metrics.chunks import chunks_of
 
 
 def random_subset(events: Events, n_kept: int, *, seed: int = 0) -> Events:
-    """Return so many of the events, drawn evenly and without repetition, in order.
+    """Return a random subset of given size, in order; all subsets are equally likely.
 
     Parameters
     ----------
     events : Events
-        What to draw from.
+        All events.
     n_kept : int
-        How many, 0 to ``len(events)``.
+        Size of the subset, 0 to ``len(events)``.
     seed : int
-        Same seed, same events.
+        Equal seeds give equal subsets.
 
     Examples
     --------
@@ -34,32 +34,31 @@ def random_subset(events: Events, n_kept: int, *, seed: int = 0) -> Events:
 def random_chunks(
     source: Events | Iterable[Events], n_kept: int, *, n_total: int, seed: int = 0
 ) -> Iterator[Events]:
-    """Draw from a stream of chunks; how the stream is cut changes nothing.
+    """Yield a random subset of a stream, chunk by chunk; cuts have no effect.
 
     Parameters
     ----------
     source : Events or iterable of Events
         Read once.
     n_kept : int
-        How many events to draw, 0 to ``n_total``.
+        Size of the subset, 0 to ``n_total``.
     n_total : int
-        How many events the stream has.
+        Number of events of the stream.
     seed : int
-        Same seed, same events.
+        Equal seeds give equal subsets.
 
     Raises
     ------
     ConfigError
-        When the stream turns out to have more events than ``n_total``, or fewer: the chunks that
-        came before it were drawn for another number.
+        If the stream has more or fewer than ``n_total`` events; earlier chunks are then wrong.
     """
     n_kept, n_total = operator.index(n_kept), operator.index(n_total)
     if not 0 <= n_kept <= n_total:
-        raise ConfigError(f"`n_kept` must lie in 0..{n_total}, the events; got {n_kept}.")
-    return _drawn(chunks_of(source), n_kept, n_total, seed)
+        raise ConfigError(f"must lie in 0..{n_total}", parameter="n_kept", value=n_kept)
+    return _draw(chunks_of(source), n_kept, n_total, seed)
 
 
-def _drawn(chunks: Iterable[Events], n_wanted: int, n_total: int, seed: int) -> Iterator[Events]:
+def _draw(chunks: Iterable[Events], n_wanted: int, n_total: int, seed: int) -> Iterator[Events]:
     from evcrisp.kernels.metrics.control import draw
 
     rng, n_left = np.random.default_rng(seed), n_total
@@ -77,5 +76,5 @@ def _drawn(chunks: Iterable[Events], n_wanted: int, n_total: int, seed: int) -> 
 def _wrong_total(n_total: int, n_events: str) -> ConfigError:
     return ConfigError(
         f"`n_total` must be the number of events of the stream, which has {n_events}; got {n_total}. "
-        "Count them in a pass before."
+        "Count them in an earlier pass."
     )

@@ -1,7 +1,8 @@
-"""All that can be said about a recording without knowing the truth, in one pass."""
+"""Metrics of a recording that need no truth, in one pass."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,25 +10,27 @@ import numpy as np
 from evcrisp.core.events import Events
 from evcrisp.metrics.aocc import AoccCurve, AoccMeter
 from evcrisp.metrics.chunks import checked
-from evcrisp.metrics.entropy import entropy_of_counts
-from evcrisp.metrics.esr_meter import SLICE_EVENTS, EsrMeter
-from evcrisp.metrics.esr_report import EsrReport
+from evcrisp.metrics.entropy import EntropyMeter
+from evcrisp.metrics.esr import SLICE_EVENTS, EsrMeter, EsrReport
+from evcrisp.metrics.registry import Metric, own_metrics
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Quality:
-    """Measures of one recording that need no truth."""
+    """Metrics of one recording that need no truth."""
 
     n_events: int
-    n_signal: int | None  # labeled as signal, where the events have labels
+    n_signal: int | None  # events with the label signal; None without labels
     duration_s: float
     rate_hz: float  # events per second; NaN without duration
     entropy_bits: float  # of blocks of 16 x 16 px
     esr: EsrReport
     aocc: AoccCurve
+    extra: Mapping[str, float] = field(default_factory=dict)  # values of own metrics by name
+    titles: Mapping[str, str] = field(default_factory=dict)  # titles of own metrics by name
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the numbers; those of the slices as means."""
+        """Return all numbers; those of slices as means."""
         slices = self.esr.slices
         return {
             "n_events": self.n_events,
@@ -41,20 +44,23 @@ class Quality:
             "occupied_px": _mean(slices.occupied),
             "aocc": self.aocc.aocc,
             "entropy_bits": self.entropy_bits,
+            **self.extra,
         }
 
 
 class QualityMeter:
-    """Takes a recording chunk by chunk, in bounded memory.
+    """Measures a recording chunk by chunk, in bounded memory.
 
     Parameters
     ----------
     resolution : (int, int)
         ``(width, height)`` of the sensor, px.
     slice_events, slice_us
-        Slices of the structural ratios, as for :func:`evcrisp.metrics.esr`.
+        Slices of the ESR, as for :func:`evcrisp.metrics.esr`.
     measures_aocc : bool
         Whether to measure the contrast curve, which takes most of the time; NaN otherwise.
+    metrics : sequence of Metric, optional
+        Further metrics. Default: all registered and installed metrics that are not built in.
 
     Examples
     --------
@@ -72,19 +78,22 @@ class QualityMeter:
         slice_events: int = SLICE_EVENTS,
         slice_us: int | None = None,
         measures_aocc: bool = True,
+        metrics: Sequence[Metric] | None = None,
     ) -> None:
         self._esr = EsrMeter(resolution, slice_events=slice_events, slice_us=slice_us)
         self._aocc = AoccMeter(resolution)
-        self._measures_aocc = measures_aocc
-        self._counts = np.zeros((resolution[1], resolution[0]), np.int64)
+        self._entropy = EntropyMeter(resolution)
+        self._metrics = own_metrics() if metrics is None else metrics
+        self._extra = [metric.start(self._esr.resolution) for metric in self._metrics]
+        self._meters = [self._esr, self._entropy, *self._extra]
+        if measures_aocc:
+            self._meters.append(self._aocc)
         self._t_first = self._t_last = 0
         self._n_events = 0
         self._n_signal: int | None = None
 
     def add(self, events: Events) -> None:
-        """Take the next chunk in."""
-        from evcrisp.kernels.auto.hot_pixels import count_pixels
-
+        """Add the next chunk."""
         events = checked(events, self._esr.resolution)
         if len(events) == 0:
             return
@@ -93,22 +102,23 @@ class QualityMeter:
         self._n_events += len(events)
         if events.signal is not None:
             self._n_signal = (self._n_signal or 0) + int(np.count_nonzero(events.signal))
-        self._esr.add(events)
-        if self._measures_aocc:
-            self._aocc.add(events)
-        count_pixels(events.x, events.y, self._counts)
+        for meter in self._meters:
+            meter.add(events)
 
     def quality(self) -> Quality:
-        """Return the measures of the events so far."""
+        """Return the metrics of the events so far."""
         duration_s = (self._t_last - self._t_first) / 1e6
+        names = [metric.name for metric in self._metrics]
         return Quality(
             n_events=self._n_events,
             n_signal=self._n_signal,
             duration_s=duration_s,
             rate_hz=self._n_events / duration_s if duration_s else math.nan,
-            entropy_bits=entropy_of_counts(self._counts),
+            entropy_bits=self._entropy.value(),
             esr=self._esr.report(),
             aocc=self._aocc.curve(),
+            extra={name: float(m.value()) for name, m in zip(names, self._extra, strict=True)},
+            titles={metric.name: metric.title for metric in self._metrics},
         )
 
 

@@ -1,4 +1,4 @@
-"""Curves of sensitivity against the noise that is let through, from scores or from a sweep."""
+"""Curves of sensitivity against the kept share of noise, from scores or a sweep."""
 
 from dataclasses import dataclass
 
@@ -13,11 +13,11 @@ from evcrisp.metrics.labels import as_scores
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RocCurve:
-    """What keeping ``score >= threshold`` does, for every threshold that matters."""
+    """Rates of keeping ``score >= threshold``, for every distinct threshold."""
 
-    thresholds: Floats  # (m,) falling, from infinity
-    fpr: Floats  # (m,) share of the noise that is kept, from 0 to 1
-    tpr: Floats  # (m,) share of the signal that is kept, from 0 to 1
+    thresholds: Floats  # (m,) decreasing from infinity
+    fpr: Floats  # (m,) kept share of the noise, from 0 to 1
+    tpr: Floats  # (m,) kept share of the signal, from 0 to 1
 
     @property
     def auc(self) -> float:
@@ -70,12 +70,12 @@ def _rates(kept: NDArray[np.intp], total: int) -> Floats:
 class SweepCurve:
     """Operating points of a filter for several values of one parameter.
 
-    It is not a ROC curve: the points come from different filters and need not be in order.
+    It is not a ROC curve: each point belongs to another filter, and points need not be in order.
 
     Parameters
     ----------
     parameter : str
-        What was swept, such as ``"tau_us"``; an area without it means nothing.
+        Name of the parameter, such as ``"tau_us"``.
     values, fpr, tpr : ndarray, shape (m,)
         In the order of the sweep.
     """
@@ -87,7 +87,7 @@ class SweepCurve:
 
     @property
     def is_monotone(self) -> bool:
-        """Whether both rates only rise, or only fall, along the sweep."""
+        """Whether both rates only increase, or only decrease, along the sweep."""
         steps = np.stack((np.diff(self.fpr), np.diff(self.tpr)))
         return bool((steps >= 0).all() or (steps <= 0).all())
 
@@ -95,8 +95,8 @@ class SweepCurve:
     def auc(self) -> float:
         """Area by the rules of jAER; NaN for fewer than two points.
 
-        Trapezoids between points that follow each other; if the sweep is monotone, also those that
-        close the curve at (0, 0) and (1, 1). Otherwise the area is only that of the stretch swept.
+        Trapezoids between consecutive points. A monotone sweep is closed at (0, 0) and (1, 1);
+        otherwise the area covers the swept part only.
         """
         if self.values.size < 2:
             return float("nan")
@@ -109,14 +109,14 @@ class SweepCurve:
 
 
 def sweep_curve(parameter: str, values: ArrayLike, fpr: ArrayLike, tpr: ArrayLike) -> SweepCurve:
-    """Gather the operating points of a parameter sweep.
+    """Return the curve of a parameter sweep.
 
     Parameters
     ----------
     parameter : str
-        Name of the parameter that was swept.
+        Name of the parameter.
     values, fpr, tpr : array_like, shape (m,)
-        Its values, and the shares of noise and of signal kept with each.
+        Its values, and the kept shares of noise and of signal for each.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def sweep_curve(parameter: str, values: ArrayLike, fpr: ArrayLike, tpr: ArrayLik
     0.81
     """
     if not parameter:
-        raise EventDataError("`parameter` must name what was swept; got an empty name.")
+        raise EventDataError("`parameter` must name the swept parameter; got an empty name.")
     columns = [
         as_column(name, column).astype(np.float64)
         for name, column in (("values", values), ("fpr", fpr), ("tpr", tpr))

@@ -1,4 +1,4 @@
-"""A real cluster of two worker processes, one of which is killed half-way."""
+"""A real cluster of two worker processes, one of which is killed."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from evcrisp import ConfigError
-from evcrisp.experiments.executors import Here, open_pool
+from evcrisp.experiments.executors import InProcess, open_workers
 from evcrisp.experiments.reproduction import reproduce
 from evcrisp.experiments.tables import Options
 
@@ -27,7 +27,7 @@ def texts(part):
     return {path.name: path.read_bytes() for path in part.files}
 
 
-def test_a_killed_worker_changes_nothing(cluster, emlb, tmp_path):
+def test_killed_worker_does_not_change_tables(cluster, emlb, tmp_path):
     n_done, killed = 0, []
 
     def kill_one(task):
@@ -40,27 +40,27 @@ def test_a_killed_worker_changes_nothing(cluster, emlb, tmp_path):
     (tmp_path / "cluster").mkdir()
     (tmp_path / "here").mkdir()
     options = Options(methods=METHODS)
-    with open_pool(2, cluster.scheduler_address) as pool:
+    with open_workers(2, cluster.scheduler_address) as workers:
         many = reproduce(
-            "table1", tmp_path / "cluster", pool, root=emlb, options=options, on_done=kill_one
+            "table1", tmp_path / "cluster", workers, root=emlb, options=options, on_done=kill_one
         )
-    one = reproduce("table1", tmp_path / "here", Here(), root=emlb, options=options)
+    one = reproduce("table1", tmp_path / "here", InProcess(), root=emlb, options=options)
     assert killed
     assert many.outcome.failures == []
     assert many.outcome.n_new == 40
     assert texts(many) == texts(one)
 
 
-def test_a_resource_that_no_worker_has_is_said(cluster, emlb, tmp_path):
+def test_missing_resource_raises(cluster, emlb, tmp_path):
     options = Options(methods=("raw",), gpu_methods=("raw",))
     with (
-        open_pool(1, cluster.scheduler_address) as pool,
+        open_workers(1, cluster.scheduler_address) as workers,
         pytest.raises(ConfigError, match='No worker .* "GPU=1"|No worker .*GPU'),
     ):
-        reproduce("table1", tmp_path, pool, root=emlb, options=options)
+        reproduce("table1", tmp_path, workers, root=emlb, options=options)
 
 
-def test_work_for_a_resource_goes_to_the_worker_that_has_it(emlb, tmp_path):
+def test_tasks_run_on_workers_with_their_resource(emlb, tmp_path):
     with (
         distributed.LocalCluster(
             n_workers=1,
@@ -69,21 +69,21 @@ def test_work_for_a_resource_goes_to_the_worker_that_has_it(emlb, tmp_path):
             dashboard_address=":0",
             resources={"GPU": 1},
         ) as cluster,
-        open_pool(1, cluster.scheduler_address) as pool,
+        open_workers(1, cluster.scheduler_address) as workers,
     ):
         options = Options(methods=("raw", "baf"), gpu_methods=("baf",))
-        part = reproduce("table1", tmp_path, pool, root=emlb, options=options)
+        part = reproduce("table1", tmp_path, workers, root=emlb, options=options)
     assert part.outcome.failures == []
     assert {task.method.resource for task in part.tasks} == {None, "GPU"}
 
 
-def test_a_wrong_address_is_said(monkeypatch):
+def test_unreachable_scheduler_raises(monkeypatch):
     def refuse(*args, **kwargs):
         raise OSError("timed out")
 
     monkeypatch.setattr(distributed, "Client", refuse)
     with (
         pytest.raises(ConfigError, match="no scheduler at 'tcp://localhost:1': timed out"),
-        open_pool(1, "tcp://localhost:1"),
+        open_workers(1, "tcp://localhost:1"),
     ):
         pass

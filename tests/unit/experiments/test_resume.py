@@ -1,4 +1,4 @@
-"""A run that is killed without warning goes on where it was, and its tables are the same bytes."""
+"""A killed run resumes, and its tables have identical bytes."""
 
 import subprocess
 import sys
@@ -11,9 +11,9 @@ from evcrisp.cli import main
 METHODS = "raw,baf,ynoise,ts,auto"
 
 
-def words(root, out, workers):
+def arguments(root, out, workers):
     chosen = ["--root", root, "--out", out, "--methods", METHODS, "--workers", workers]
-    return ["reproduce", "table1", *(str(word) for word in chosen)]
+    return ["reproduce", "table1", *(str(value) for value in chosen)]
 
 
 def tables(out):
@@ -23,9 +23,9 @@ def tables(out):
     }
 
 
-def test_a_killed_run_goes_on_and_gives_the_same_bytes(emlb, tmp_path):
+def test_killed_run_resumes_with_identical_tables(emlb, tmp_path):
     out, whole = tmp_path / "out", tmp_path / "whole"
-    command = [sys.executable, "-m", "evcrisp", *words(emlb, out, 1)]
+    command = [sys.executable, "-m", "evcrisp", *arguments(emlb, out, 1)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 100
     while len(list((out / "results").glob("[!.]*.json"))) < 10:
@@ -38,11 +38,11 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(emlb, tmp_path):
     assert 10 <= n_kept < 40
     assert not (out / "table1.md").exists()
 
-    resumed = CliRunner().invoke(main, words(emlb, out, 0))
+    resumed = CliRunner().invoke(main, arguments(emlb, out, 0))
     assert resumed.exit_code == 0, resumed.output
-    # A result may have been kept between the last look and the kill.
+    # A result can be stored between the last check and the kill.
     n_new = int(resumed.output.split("40 tasks, ")[1].split(" run now")[0])
     assert 0 < n_new <= 40 - 10
-    fresh = CliRunner().invoke(main, words(emlb, whole, 0))
+    fresh = CliRunner().invoke(main, arguments(emlb, whole, 0))
     assert fresh.exit_code == 0, fresh.output
     assert tables(out) == tables(whole)

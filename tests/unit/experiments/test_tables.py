@@ -1,4 +1,4 @@
-"""Tables: ranks as the paper prints them, formats, and numbers that are known otherwise."""
+"""Tables: ranks, formats, and known numbers."""
 
 import csv
 import errno
@@ -14,7 +14,7 @@ import evcrisp
 from evcrisp import ConfigError, OutputError, UnknownNameError
 from evcrisp.experiments import paper
 from evcrisp.experiments.bootstrap import rms_intervals
-from evcrisp.experiments.executors import Here
+from evcrisp.experiments.executors import InProcess
 from evcrisp.experiments.methods import TABLE1, Method
 from evcrisp.experiments.reproduction import reproduce
 from evcrisp.experiments.tables import TABLES, Options
@@ -39,12 +39,12 @@ def table():
     return Table(name="t", title="100 % true", columns=columns, rows=rows, notes=("a note",))
 
 
-def test_the_best_is_bold_and_the_second_underlined(table):
+def test_ranks_mark_best_and_second(table):
     assert table.ranks() == {("y", "a"): 1, ("z", "a"): 2, ("y", "b"): 1, ("x", "b"): 2}
     assert table.ranks("paper") == {("x", "a"): 1, ("y", "a"): 2}
 
 
-def test_markdown_has_ours_the_interval_and_the_papers(table):
+def test_markdown_shows_value_interval_and_paper(table):
     lines = as_markdown([table]).splitlines()
     assert lines[2] == "| | Day A | Day B_1 | n |"
     assert lines[4] == "| X | 0.500 (**0.400**) | <u>2.0</u> | - |"
@@ -77,7 +77,7 @@ def test_html_is_escaped(table):
 
 
 def published():
-    """Return a table made of the paper's own numbers, as if they were ours."""
+    """Return a table of the numbers of the paper, in place of ours."""
     columns = tuple(Column(key=str(i), label=str(i)) for i in range(8))
     rows = tuple(
         Row(key=key, label=key, family="", cells={str(i): Cell(v) for i, v in enumerate(values)})
@@ -86,8 +86,8 @@ def published():
     return Table(name="paper", title="paper", columns=columns, rows=rows)
 
 
-def test_ranks_of_the_papers_numbers_are_those_that_it_prints():
-    """The paper prints one of two equal numbers (0.921) bold and one underlined; here both are best."""
+def test_ranks_of_paper_equal_its_printed_marks():
+    """The paper prints one of two equal numbers (0.921) bold; here both are best."""
     ranks = published().ranks()
     best = {
         column: {key for (key, c), rank in ranks.items() if c == column and rank == 1}
@@ -101,14 +101,14 @@ def test_ranks_of_the_papers_numbers_are_those_that_it_prints():
     assert ranks["mlpf", "0"] == ranks["proposed", "1"] == ranks["eja", "7"] == 2
 
 
-def test_the_mean_leaves_out_what_is_not_there():
+def test_mean_ignores_missing_values():
     assert mean([1.0, None, 3.0]) == 2.0
     assert mean([None]) is None
 
 
-def test_table1_is_the_mean_of_the_metric_over_recordings(emlb, tmp_path):
+def test_table1_equals_mean_of_metric_over_recordings(emlb, tmp_path):
     options = Options(methods=("raw", "baf"))
-    part = reproduce("table1", tmp_path, Here(), root=emlb, options=options)
+    part = reproduce("table1", tmp_path, InProcess(), root=emlb, options=options)
     ratios, gains, kept, truth = part.tables
     path = next((emlb / "N-END" / "nd16").glob("*.aedat4"))
     raw = evcrisp.read(path)
@@ -129,16 +129,16 @@ def test_table1_is_the_mean_of_the_metric_over_recordings(emlb, tmp_path):
     }
 
 
-def test_a_random_half_gains_nothing_and_raw_gains_exactly_nothing(emlb, tmp_path):
-    part = reproduce("table1", tmp_path, Here(), root=emlb, options=Options(methods=("raw",)))
+def test_raw_has_zero_gain_and_full_retention(emlb, tmp_path):
+    part = reproduce("table1", tmp_path, InProcess(), root=emlb, options=Options(methods=("raw",)))
     assert {cell.value for cell in part.tables[1].rows[0].cells.values()} == {0.0}
     assert {cell.value for cell in part.tables[2].rows[0].cells.values()} == {1.0}
 
 
-def test_table2_shows_the_see_saw_of_a_known_share(dnd21, tmp_path):
-    """EJA keeps a fixed share, so that more noise makes its specificity fall; `auto` stays."""
+def test_table2_specificity_of_eja_falls_with_noise(dnd21, tmp_path):
+    """EJA keeps a fixed share of events; `auto` does not."""
     options = Options(methods=("eja-1", "eja-10", "auto"))
-    (table,) = reproduce("table2", tmp_path, Here(), root=dnd21, options=options).tables
+    (table,) = reproduce("table2", tmp_path, InProcess(), root=dnd21, options=options).tables
     values = {
         row.key: [row.cells[column.key].value for column in table.columns] for row in table.rows
     }
@@ -149,24 +149,24 @@ def test_table2_shows_the_see_saw_of_a_known_share(dnd21, tmp_path):
     assert table.rows[0].cells["specificity-5"].paper == 0.787
 
 
-def test_table2_takes_measured_noise_and_tuned_parameters(dnd21, tmp_path):
+def test_table2_accepts_measured_noise_and_tuned_parameters(dnd21, tmp_path):
     tuned = {"train_share": 0.5, "methods": {"eja": {"1": {"tau": 0.6}}}}
     options = Options(methods=("eja-1",), noise="dark-5hz", tuned=tuned, max_events=20_000)
-    part = reproduce("table2", tmp_path, Here(), root=dnd21, options=options)
+    part = reproduce("table2", tmp_path, InProcess(), root=dnd21, options=options)
     (table,) = part.tables
     assert [row.key for row in table.rows] == ["eja-1"]
     assert all(len(task.clip.files) == 2 for task in part.tasks)
-    # It keeps 60 % of all events, hardly any of them noise.
+    # It keeps 60 % of all events, nearly all of them signal.
     assert table.rows[0].cells["sensitivity-1"].value == pytest.approx(0.606, abs=0.02)
     notes = " ".join(table.notes)
     assert "Hyper-parameters of EJA: from the given file, tuned on the first 50% of each" in notes
-    assert "the first 50% of each recording, is left out here for all methods." in notes
-    assert "twin of DND21" not in notes
+    assert "the first 50% of each recording, are left out for all methods." in notes
+    assert "simulated DND21" not in notes
 
 
-def test_table3_of_zero_is_the_gyroscope_itself(ecd, tmp_path):
+def test_table3_error_of_zero_output_equals_gyroscope(ecd, tmp_path):
     options = Options(methods=("auto",), max_events=30_000)
-    part = reproduce("table3", tmp_path, Here(), root=ecd, options=options)
+    part = reproduce("table3", tmp_path, InProcess(), root=ecd, options=options)
     vector, pooled, axis = part.tables
     rows = {row.key: row for row in vector.rows}
     assert list(rows) == ["auto", "zero", "gyro"]
@@ -194,16 +194,18 @@ def test_table3_of_zero_is_the_gyroscope_itself(ecd, tmp_path):
     assert not vector.rows[1].ranked
 
 
-def test_an_offset_moves_the_truth(ecd, tmp_path):
+def test_imu_offset_changes_error_without_new_tasks(ecd, tmp_path):
     options = Options(methods=("auto",), max_events=30_000)
     shifted = replace(options, imu_offset_us=20_000)
-    parts = [reproduce("table3", tmp_path, Here(), root=ecd, options=o) for o in (options, shifted)]
+    parts = [
+        reproduce("table3", tmp_path, InProcess(), root=ecd, options=o) for o in (options, shifted)
+    ]
     near, far = (part.tables[0].rows[0].cells["dynamic_rotation"].value for part in parts)
     assert far > near
     assert parts[1].outcome.n_new == 0
 
 
-def test_intervals_hold_the_value_and_shrink_with_the_number_of_windows():
+def test_intervals_contain_value_and_shrink_with_windows():
     rng = np.random.default_rng(3)
     few, many = (rms_intervals(rng.normal(0.0, 2.0, (n, 3))) for n in (50, 5000))
     for interval in (*few.values(), *many.values()):
@@ -212,7 +214,7 @@ def test_intervals_hold_the_value_and_shrink_with_the_number_of_windows():
     assert many["pooled"].value == pytest.approx(2.0, rel=0.05)
 
 
-def test_intervals_of_errors_that_stay_for_long_are_wider():
+def test_intervals_of_correlated_errors_are_wider():
     rng = np.random.default_rng(4)
     single = rng.normal(size=(1000, 3))
     slow = np.repeat(rng.normal(size=(100, 3)), 10, axis=0)
@@ -220,16 +222,18 @@ def test_intervals_of_errors_that_stay_for_long_are_wider():
     assert widths[1] > 1.5 * widths[0]
 
 
-def test_wrong_choices_are_said(emlb, tmp_path):
+def test_invalid_options_raise(emlb, tmp_path):
     with pytest.raises(UnknownNameError, match="Did you mean 'baf'"):
-        reproduce("table1", tmp_path, Here(), root=emlb, options=Options(methods=("bav",)))
+        reproduce("table1", tmp_path, InProcess(), root=emlb, options=Options(methods=("bav",)))
     with pytest.raises(UnknownNameError, match="Unknown method of this table 'bav'"):
-        reproduce("table1", tmp_path, Here(), root=emlb, options=Options(methods=("raw", "bav")))
-    with pytest.raises(ConfigError, match="`slice_events` must be 1 or more"):
+        reproduce(
+            "table1", tmp_path, InProcess(), root=emlb, options=Options(methods=("raw", "bav"))
+        )
+    with pytest.raises(ConfigError, match="`slice_events` must be a number, 1 or more"):
         Options(slice_events=0)
 
 
-def test_a_file_of_tuned_parameters_must_be_complete():
+def test_incomplete_tuned_parameters_raise():
     good = {"eja": {"5": {"tau": 0.5}}}
     wrong = [
         ({}, "got no methods"),
@@ -244,53 +248,55 @@ def test_a_file_of_tuned_parameters_must_be_complete():
         ({"methods": good, "train_share": 1.0}, "got 1.0"),
     ]
     for tuned, what in wrong:
-        with pytest.raises(ConfigError, match=f"must be as evcrisp tune writes them.*{what}"):
+        with pytest.raises(ConfigError, match=f"must have the format of evcrisp tune.*{what}"):
             Options(tuned=tuned)
     Options(tuned={"methods": good, "train_share": 0.5})
 
 
-def test_table2_says_where_the_parameters_of_each_method_come_from():
+def test_table2_notes_state_source_of_parameters():
     tuned = {"train_share": 0.25, "methods": {"eja": {"5": {"tau": 0.5}}}}
     (table,) = TABLES["table2"].tables([], [], Options(tuned=tuned))
     notes = " ".join(table.notes)
-    assert "of Proposed (exact): those of this package, tuned for each rate on the twin" in notes
+    assert (
+        "of Proposed (exact): those of this package, tuned for each rate on the simulated DND21"
+        in notes
+    )
     assert "of EJA: from the given file, tuned on the first 25% of each recording." in notes
     (table,) = TABLES["table2"].tables([], [], Options())
     notes = " ".join(table.notes)
     assert "of EJA and Proposed (exact): those of this package" in notes
-    assert "left out here" not in notes
+    assert "left out" not in notes
 
 
-def test_methods_are_shared_out_among_tables():
-    rows = {name: kind.methods(Options()) for name, kind in TABLES.items()}
-    each = Options(methods=("baf", "auto")).for_each(rows)
+def test_options_for_each_table_keep_fitting_methods():
+    each = Options(methods=("baf", "auto")).for_each(TABLES)
     assert {name: options.methods for name, options in each.items()} == {
         "table1": ("baf", "auto"),
         "table2": ("auto",),
         "table3": ("auto",),
     }
-    assert set(Options(methods=("baf",)).for_each(rows)) == {"table1"}
-    assert set(Options().for_each(rows)) == {"table1", "table2", "table3"}
-    with pytest.raises(UnknownNameError, match="Unknown method of these tables 'bav'"):
-        Options(methods=("raw", "bav")).for_each(rows)
+    assert set(Options(methods=("baf",)).for_each(TABLES)) == {"table1"}
+    assert set(Options().for_each(TABLES)) == {"table1", "table2", "table3"}
+    with pytest.raises(UnknownNameError, match="Unknown method of this table 'bav'"):
+        Options(methods=("raw", "bav")).for_each(TABLES)
 
 
-def test_every_tuned_method_gets_rows():
+def test_tuned_method_adds_rows():
     tuned = {"train_share": 0.5, "methods": {"baf": {"2.5": {"tau_us": 1234}}}}
     rows = TABLES["table2"].methods(Options(tuned=tuned))
     assert [row.key for row in rows if row.name == "baf"] == ["baf-2.5"]
     assert next(row for row in rows if row.key == "baf-2.5").config()["tau_us"] == 1234
 
 
-def test_a_method_that_cannot_run_is_left_out_with_its_reason(emlb, tmp_path, monkeypatch):
+def test_unavailable_method_is_left_out_with_note(emlb, tmp_path, monkeypatch):
     monkeypatch.setattr(Method, "missing", lambda self: "it rains" if self.key == "baf" else None)
     options = Options(methods=("raw", "baf"))
-    part = reproduce("table1", tmp_path, Here(), root=emlb, options=options)
+    part = reproduce("table1", tmp_path, InProcess(), root=emlb, options=options)
     assert [row.key for row in part.tables[0].rows] == ["raw"]
     assert "BAF was left out: it rains." in part.tables[0].notes
 
 
-def test_every_row_of_the_paper_is_a_method():
+def test_rows_of_paper_are_methods():
     assert set(paper.ESR) == {method.key for method in TABLE1} - {"auto"}
     assert set(TABLES) == {"table1", "table2", "table3"}
     assert {method.key: method.n_hyper for method in TABLE1 if method.n_hyper} == {
@@ -305,7 +311,7 @@ def test_every_row_of_the_paper_is_a_method():
     }
 
 
-#: Share kept and mean ESR of E-MLB's own programs on its sample.
+#: Retention and mean ESR of the programs of E-MLB on its sample.
 KNOWN = {
     "raw": (1.0, 1.013328),
     "baf": (302_865 / 319_512, 1.016084),
@@ -317,12 +323,12 @@ KNOWN = {
 }
 
 
-def test_the_real_sample_of_emlb_gets_the_numbers_of_its_own_programs(data_dir, tmp_path):
+def test_table1_equals_emlb_programs_on_real_sample(data_dir, tmp_path):
     folder = tmp_path / "data" / "D-END" / "nd00"
     folder.mkdir(parents=True)
     (folder / "Medals-ND00-1.aedat4").symlink_to(data_dir / "emlb" / "demo-01.aedat4")
     options = Options(methods=tuple(KNOWN))
-    part = reproduce("table1", tmp_path, Here(), root=tmp_path / "data", options=options)
+    part = reproduce("table1", tmp_path, InProcess(), root=tmp_path / "data", options=options)
     ratios, _, kept = part.tables
     for row, share in zip(ratios.rows, kept.rows, strict=True):
         expected = KNOWN[row.key]
@@ -330,8 +336,8 @@ def test_the_real_sample_of_emlb_gets_the_numbers_of_its_own_programs(data_dir, 
         assert row.cells["day-ND1"].value == pytest.approx(expected[1], abs=1e-6), row.key
 
 
-def test_a_real_window_of_ecd_turns_as_the_sample_says(data_dir, tmp_path):
-    """The angular velocity that comes with the excerpt is the gyroscope; its norm is known to 15 %."""
+def test_table3_rotation_of_real_ecd_sample(data_dir, tmp_path):
+    """The given angular velocity replaces the gyroscope; its norm is known to 15 %."""
     source = data_dir / "ecd" / "tubrip_dynamic_rotation"
     folder = tmp_path / "data" / "dynamic_rotation"
     folder.mkdir(parents=True)
@@ -342,7 +348,7 @@ def test_a_real_window_of_ecd_turns_as_the_sample_says(data_dir, tmp_path):
     lines = (f"{t:.6f} 0 0 0 {omega[0]} {omega[1]} {omega[2]}" for t in times)
     (folder / "imu.txt").write_text("\n".join(lines) + "\n")
     options = Options(methods=("auto", "proposed"))
-    part = reproduce("table3", tmp_path, Here(), root=tmp_path / "data", options=options)
+    part = reproduce("table3", tmp_path, InProcess(), root=tmp_path / "data", options=options)
     rows = {row.key: row.cells["dynamic_rotation"].value for row in part.tables[0].rows}
     norm = np.rad2deg(np.linalg.norm(omega))
     assert rows["zero"] == pytest.approx(norm)
@@ -351,7 +357,7 @@ def test_a_real_window_of_ecd_turns_as_the_sample_says(data_dir, tmp_path):
     assert rows["proposed"] < 0.2 * norm
 
 
-def test_a_figure_that_cannot_be_saved_costs_no_older_one(tmp_path, monkeypatch):
+def test_failed_figure_keeps_older_file(tmp_path, monkeypatch):
     from evcrisp.experiments import figures
 
     class Part:

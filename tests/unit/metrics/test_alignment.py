@@ -1,4 +1,4 @@
-"""Measures of motion: hand cases and conventions."""
+"""Metrics of motion: known values and conventions."""
 
 import math
 
@@ -11,25 +11,25 @@ from evcrisp.metrics import endpoint_error, flow_warp_loss, interpolate_truth, m
 from evcrisp.motion import Translation
 
 
-def test_sharpening_two_pixels_into_one():
+def test_fwl_of_two_pixels_merged_into_one():
     # Counts 1, 1 of 16 pixels against 2 of 16.
     before, after = 2 / 16 - (2 / 16) ** 2, 4 / 16 - (2 / 16) ** 2
     found = flow_warp_loss([1, 2], [1, 1], [1, 1], [1, 1], (4, 4))
     assert found == pytest.approx(after / before)
 
 
-def test_border_events_count_and_events_that_leave_do_not():
+def test_fwl_counts_border_events_but_not_outside_events():
     assert flow_warp_loss([3], [3], [0], [0], (4, 4)) == pytest.approx(1.0)
     assert flow_warp_loss([3], [3], [4], [0], (4, 4)) == 0.0
     assert flow_warp_loss([3], [3], [np.nan], [0], (4, 4)) == 0.0
-    # Half of an event that is half a pixel outside stays.
+    # An event half a pixel outside contributes half of its votes.
     half = np.zeros(16)
     half[0] = 0.5
     one = 2.0 * half
     assert flow_warp_loss([0], [0], [-0.5], [0], (4, 4)) == pytest.approx(half.var() / one.var())
 
 
-def test_the_true_motion_sharpens():
+def test_fwl_of_true_motion_is_above_one():
     scene = evcrisp.simulate(
         resolution=(120, 90), theta=(400.0, 0.0), duration_us=40_000, noise_hz=0.0, seed=1
     )
@@ -41,13 +41,13 @@ def test_the_true_motion_sharpens():
     assert wrong < 1.0
 
 
-def test_flat_images_and_wrong_lengths():
+def test_fwl_of_flat_image_is_nan_and_wrong_lengths_raise():
     assert math.isnan(flow_warp_loss([], [], [], [], (4, 4)))
     with pytest.raises(EventDataError, match="one length"):
         flow_warp_loss([1], [1], [1, 2], [1], (4, 4))
 
 
-def test_three_conventions_of_a_hand_case():
+def test_motion_error_known_values():
     error = motion_error([[3.0, 0.0, 1.0], [0.0, 4.0, 1.0]], [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]])
     axes = [math.sqrt(4.5), math.sqrt(8.0), 0.0]
     np.testing.assert_allclose(error.axis_rms, axes)
@@ -60,7 +60,7 @@ def test_three_conventions_of_a_hand_case():
     assert error.percent_of_range == pytest.approx(100 * math.sqrt(25 / 6))
 
 
-def test_motion_errors_of_nothing_and_of_what_cannot_be():
+def test_motion_error_of_empty_is_nan_and_invalid_raises():
     assert math.isnan(motion_error(np.zeros((0, 3)), np.zeros((0, 3))).vector_rms)
     assert math.isnan(motion_error([[1.0]], [[0.0]]).percent_of_peak)
     with pytest.raises(EventDataError, match="one shape"):
@@ -69,7 +69,7 @@ def test_motion_errors_of_nothing_and_of_what_cannot_be():
         motion_error([[np.nan]], [[1.0]])
 
 
-def test_truth_is_linear_between_its_stamps_and_unknown_outside():
+def test_interpolated_truth_is_linear_inside_and_nan_outside():
     start = 1_643_243_628_737_093  # float64 has no halves here
     truth = [[0.0, 1.0], [10.0, 1.0]]
     t = start + np.array([-1, 0, 1, 5, 10, 11])
@@ -103,13 +103,13 @@ def test_truth_is_linear_between_its_stamps_and_unknown_outside():
         ),
     ],
 )
-def test_what_is_wrong_with_the_times_of_the_truth_is_said_of_them(truth_t, message):
+def test_invalid_truth_times_raise_with_their_name(truth_t, message):
     with pytest.raises(EventDataError, match=message) as error:
         interpolate_truth([5], truth_t, np.zeros((3, 1)))
     assert "Events" not in str(error.value)
 
 
-def test_endpoint_errors_of_a_hand_case():
+def test_endpoint_error_known_values():
     truth = np.array([[[1.0, 1.0], [0.0, np.inf]], [[0.0, 0.0], [0.0, 1.0]]])
     flow = np.array([[[1.0, 4.0], [9.0, 9.0]], [[0.0, 4.0], [9.0, 9.0]]])
     error = endpoint_error(flow, truth)
@@ -121,7 +121,7 @@ def test_endpoint_errors_of_a_hand_case():
     assert (only_first.aee, only_first.n_pixels) == (0.0, 1)
 
 
-def test_the_endpoint_error_of_a_motion_over_the_sensor():
+def test_endpoint_error_of_motion_over_sensor():
     model = Translation()
     y, x = np.mgrid[:6, :8].astype(float)
     fields = [
@@ -134,7 +134,7 @@ def test_the_endpoint_error_of_a_motion_over_the_sensor():
     assert error.n_pixels == 48
 
 
-def test_flow_without_truth_and_wrong_shapes():
+def test_endpoint_error_without_truth_is_nan_and_wrong_shapes_raise():
     error = endpoint_error(np.ones((2, 3)), np.zeros((2, 3)))
     assert math.isnan(error.aee)
     assert error.n_pixels == 0

@@ -1,4 +1,4 @@
-"""Labels against the truth: known values, empty classes, curves."""
+"""Metrics of labels: known values, empty classes, curves."""
 
 import math
 
@@ -6,20 +6,28 @@ import numpy as np
 import pytest
 
 from evcrisp import EventDataError
-from evcrisp.metrics import Confusion, confusion, rank_auc, roc_curve, sweep_curve
+from evcrisp.metrics import (
+    Confusion,
+    confusion,
+    rank_auc,
+    roc_curve,
+    sensitivity,
+    specificity,
+    sweep_curve,
+)
 
 
 def counts(tp, fn, fp, tn):
     return Confusion(signal_kept=tp, signal_dropped=fn, noise_kept=fp, noise_dropped=tn)
 
 
-def test_counts_of_four_kinds():
+def test_confusion_counts():
     signal = [1, 1, 1, 0, 0, 0, 0]
     truth = [1, 1, 0, 1, 0, 0, 0]
     assert confusion(signal, truth) == counts(2, 1, 1, 3)
 
 
-def test_rates_have_their_known_values():
+def test_rates_known_values():
     found = counts(90, 10, 20, 60)
     assert found.retention == 110 / 180
     assert found.sensitivity == 0.9
@@ -34,7 +42,7 @@ def test_rates_have_their_known_values():
     assert found.as_dict()["f1"] == found.f1
 
 
-def test_empty_classes_give_nan_and_never_a_number():
+def test_rates_of_empty_classes_are_nan():
     no_signal, no_noise, nothing = counts(0, 0, 3, 4), counts(3, 4, 0, 0), counts(0, 0, 0, 0)
     for name in ("sensitivity", "f1", "denoising_accuracy", "psr"):
         assert math.isnan(getattr(no_signal, name)), name
@@ -45,7 +53,7 @@ def test_empty_classes_give_nan_and_never_a_number():
     assert counts(0, 5, 0, 5).f1 == 0.0
 
 
-def test_the_ratio_of_signal_to_noise_may_be_infinite():
+def test_snr_can_be_infinite():
     assert counts(5, 0, 0, 5).snr == math.inf
     assert counts(5, 0, 0, 5).snr_db == math.inf
     assert counts(0, 5, 5, 0).snr == 0.0
@@ -54,19 +62,19 @@ def test_the_ratio_of_signal_to_noise_may_be_infinite():
     assert math.isnan(counts(0, 5, 0, 5).snr_db)
 
 
-def test_negative_counts_are_refused():
+def test_negative_counts_raise():
     with pytest.raises(EventDataError, match="0 or more"):
         counts(1, -1, 0, 0)
 
 
-def test_lengths_must_agree():
+def test_unequal_lengths_raise():
     with pytest.raises(EventDataError, match="differ"):
         confusion([1, 0], [1])
     with pytest.raises(EventDataError, match="differ"):
         roc_curve([0.1, 0.2], [1])
 
 
-def test_scores_that_are_not_numbers_have_no_rank():
+def test_scores_must_be_numbers():
     with pytest.raises(EventDataError, match=r"score\[1\] is NaN"):
         rank_auc(np.array([0.0, np.nan]), [True, False])
     with pytest.raises(EventDataError, match="must be numbers"):
@@ -74,7 +82,7 @@ def test_scores_that_are_not_numbers_have_no_rank():
     assert rank_auc(np.array([-np.inf, np.inf]), [False, True]) == 1.0
 
 
-def test_the_curve_goes_through_every_threshold():
+def test_roc_curve_has_every_threshold():
     curve = roc_curve([0.9, 0.8, 0.8, 0.1], [True, True, False, False])
     np.testing.assert_array_equal(curve.thresholds, [np.inf, 0.9, 0.8, 0.1])
     np.testing.assert_array_equal(curve.tpr, [0.0, 0.5, 1.0, 1.0])
@@ -82,7 +90,7 @@ def test_the_curve_goes_through_every_threshold():
     assert curve.auc == 0.875
 
 
-def test_the_curve_of_an_empty_class_is_nan():
+def test_roc_curve_of_empty_class_is_nan():
     curve = roc_curve([0.5, 0.6], [True, True])
     assert np.isnan(curve.fpr).all()
     assert not np.isnan(curve.tpr).any()
@@ -91,7 +99,7 @@ def test_the_curve_of_an_empty_class_is_nan():
     assert roc_curve([], []).thresholds.tolist() == [np.inf]
 
 
-def test_a_monotone_sweep_is_closed_at_both_corners():
+def test_monotone_sweep_is_closed_at_both_corners():
     rising = sweep_curve("tau_us", [1, 2], [0.2, 0.4], [0.6, 0.8])
     assert rising.is_monotone
     assert rising.auc == pytest.approx(0.06 + 0.14 + 0.54)
@@ -100,16 +108,16 @@ def test_a_monotone_sweep_is_closed_at_both_corners():
     assert falling.auc == pytest.approx(rising.auc)
 
 
-def test_a_sweep_that_turns_back_is_not_closed():
+def test_non_monotone_sweep_is_not_closed():
     curve = sweep_curve("tau_us", [1, 2, 3], [0.2, 0.4, 0.5], [0.6, 0.8, 0.7])
     assert not curve.is_monotone
     assert curve.auc == pytest.approx(0.14 + 0.075)
 
 
-def test_a_sweep_needs_two_points_and_a_name():
+def test_sweep_needs_two_points_and_name():
     assert math.isnan(sweep_curve("tau_us", [1], [0.2], [0.6]).auc)
     assert math.isnan(sweep_curve("tau_us", [], [], []).auc)
-    with pytest.raises(EventDataError, match="must name what was swept"):
+    with pytest.raises(EventDataError, match="must name the swept parameter"):
         sweep_curve("", [1], [0.2], [0.6])
     with pytest.raises(EventDataError, match="one length"):
         sweep_curve("tau_us", [1, 2], [0.2], [0.6])
@@ -117,5 +125,37 @@ def test_a_sweep_needs_two_points_and_a_name():
         sweep_curve("tau_us", [1], [0.2], [60.0])
 
 
-def test_an_empty_class_makes_the_area_of_a_sweep_nan():
+def test_sweep_of_empty_class_has_nan_area():
     assert math.isnan(sweep_curve("tau_us", [1, 2], [np.nan, np.nan], [0.2, 0.6]).auc)
+
+
+def test_sensitivity_and_specificity_known_values():
+    signal = np.array([1, 1, 0, 0, 1], bool)
+    truth = np.array([1, 1, 1, 0, 0], bool)
+    assert sensitivity(signal, truth) == 2 / 3
+    assert specificity(signal, truth) == 1 / 2
+
+
+def test_measures_of_empty_classes_are_nan():
+    signal, ones, zeros = np.ones(3, bool), np.ones(3, bool), np.zeros(3, bool)
+    assert np.isnan(sensitivity(signal, zeros))
+    assert np.isnan(specificity(signal, ones))
+    assert np.isnan(rank_auc(np.zeros(3), ones))
+    assert np.isnan(rank_auc(np.zeros(3), zeros))
+
+
+def test_rank_auc_equals_count_of_pairs():
+    rng = np.random.default_rng(2)
+    score, truth = rng.integers(0, 6, 80).astype(float), rng.random(80) < 0.4
+    pairs = score[truth][:, None] - score[~truth][None, :]
+    expected = ((pairs > 0) + 0.5 * (pairs == 0)).mean()
+    np.testing.assert_allclose(rank_auc(score, truth), expected, rtol=1e-12)
+
+
+def test_numbers_are_accepted_as_labels():
+    assert sensitivity(np.array([1, 0, 1]), np.array([1, 0, 0])) == 1.0
+    assert specificity([1, 0, 1], [1, 0, 0]) == 0.5
+    with pytest.raises(EventDataError, match="differ"):
+        sensitivity(np.ones(2, bool), np.ones(3, bool))
+    with pytest.raises(EventDataError, match="differ"):
+        rank_auc(np.ones(2), np.ones(3, bool))

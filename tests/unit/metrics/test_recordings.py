@@ -1,4 +1,4 @@
-"""Measures of recordings without the truth: hand cases, slices, controls, streams."""
+"""Metrics without truth: known values, slices, controls and streams."""
 
 import math
 
@@ -20,7 +20,7 @@ from evcrisp.metrics import (
 
 
 def with_counts(counts, width=8):
-    """Return events whose pixels fire so many times each."""
+    """Return events with given counts per pixel."""
     x = np.repeat(np.arange(len(counts)), counts)
     return Events(x=x % width, y=x // width, t=np.arange(x.size), p=x % 2, resolution=(width, 6))
 
@@ -35,20 +35,20 @@ def with_counts(counts, width=8):
         ([1, 1, 1, 1], 0.0),
     ],
 )
-def test_the_ratio_of_hand_cases(counts, expected):
+def test_esr_known_values(counts, expected):
     report = esr(with_counts(counts), slice_events=sum(counts))
     assert report.esr == pytest.approx(expected, abs=5e-7)
     assert report.slices.occupied.tolist() == [len(counts)]
     assert report.n_slices == 1
 
 
-def test_factors_of_a_hand_case():
+def test_esr_factors_known_values():
     slices = esr(with_counts([2, 1, 3]), slice_events=6).slices
     assert slices.ntss[0] == pytest.approx(8 / 30)
     assert slices.l_n[0] == pytest.approx(2.518519, abs=5e-7)
 
 
-def test_even_noise_has_the_expected_ratio(make_events):
+def test_esr_of_uniform_noise(make_events):
     n_pixels = 346 * 260
     report = esr(make_events(300_000))
     assert report.n_slices == 10
@@ -57,11 +57,11 @@ def test_even_noise_has_the_expected_ratio(make_events):
     )
 
 
-def test_isolated_events_have_no_second_ratio():
+def test_esr_v2_of_isolated_events_is_zero():
     assert esr(with_counts([5, 0, 0, 4]), slice_events=9).esr_v2 == 0.0
 
 
-def test_a_block_of_pixels_has_the_second_ratio_of_its_medians():
+def test_esr_v2_of_block_follows_medians():
     x, y = np.meshgrid(np.arange(2, 5), np.arange(2, 5))
     events = Events(x=x.ravel(), y=y.ravel(), t=np.arange(9), p=[1] * 9, resolution=(8, 8))
     # Five of nine counts are 1 at the center and its four neighbors; four at the corners.
@@ -69,7 +69,7 @@ def test_a_block_of_pixels_has_the_second_ratio_of_its_medians():
     assert esr(events, slice_events=9).esr_v2 == pytest.approx(expected)
 
 
-def test_an_incomplete_last_slice_is_dropped(make_events):
+def test_incomplete_last_slice_is_dropped(make_events):
     events = make_events(250)
     report = esr(events, slice_events=100)
     assert (report.n_slices, report.n_events) == (2, 250)
@@ -77,7 +77,7 @@ def test_an_incomplete_last_slice_is_dropped(make_events):
     assert report.slices.n_events.tolist() == [100, 100]
 
 
-def test_slices_of_time_start_with_the_first_event_and_drop_the_last():
+def test_time_slices_start_at_first_event_and_drop_last():
     t = [100, 101, 109, 110, 111, 135]
     events = Events(x=[0] * 6, y=[0] * 6, t=t, p=[1] * 6, resolution=(1, 1))
     report = esr(events, slice_us=10)
@@ -86,13 +86,13 @@ def test_slices_of_time_start_with_the_first_event_and_drop_the_last():
     assert report.slicing == "10 us"
 
 
-def test_a_long_pause_costs_nothing():
+def test_long_pause_is_skipped():
     events = Events(x=[0, 0], y=[0, 0], t=[0, 2**60], p=[1, 1], resolution=(1, 1))
     assert esr(events, slice_us=1).n_empty == 2**60 - 1
     assert np.isfinite(aocc(events).aocc)
 
 
-def test_without_a_complete_slice_the_means_are_nan(make_events):
+def test_esr_without_complete_slice_is_nan(make_events):
     report = esr(make_events(10))
     assert report.n_slices == 0
     assert math.isnan(report.esr)
@@ -101,7 +101,7 @@ def test_without_a_complete_slice_the_means_are_nan(make_events):
     assert math.isnan(esr([]).esr)
 
 
-def test_the_report_has_retention_and_the_random_control_beside_it(make_events):
+def test_esr_report_has_retention_and_random_control(make_events):
     raw = make_events(4000, (40, 30))
     clean = raw[raw.x < 10]
     report = esr(clean, raw=raw, slice_events=500, seed=3)
@@ -114,12 +114,12 @@ def test_the_report_has_retention_and_the_random_control_beside_it(make_events):
     assert math.isnan(esr(clean, slice_events=500).retention)
 
 
-def test_events_cannot_outnumber_the_raw_ones(make_events):
-    with pytest.raises(EventDataError, match="must be some of the raw ones"):
+def test_more_events_than_raw_raise(make_events):
+    with pytest.raises(EventDataError, match="must be a subset of the raw ones"):
         esr(make_events(20), raw=make_events(10), slice_events=5)
 
 
-def test_raw_events_that_can_be_read_only_once_are_refused(make_events):
+def test_raw_iterator_raises(make_events):
     raw = make_events(400)
     pieces = [raw[:150], raw[150:]]
     with pytest.raises(EventDataError, match="`raw` is read twice.*got a generator.*a list of chu"):
@@ -131,22 +131,22 @@ def test_raw_events_that_can_be_read_only_once_are_refused(make_events):
 
 
 @pytest.mark.parametrize("setting", [{"slice_events": 0}, {"slice_us": 0}, {"slice_events": 1.5}])
-def test_impossible_slices_are_refused(make_events, setting):
-    with pytest.raises(ConfigError, match="must be 1 or more"):
+def test_invalid_slices_raise(make_events, setting):
+    with pytest.raises(ConfigError, match="must be a positive whole number"):
         esr(make_events(5), **setting)
     with pytest.raises(ConfigError, match="below"):
         esr(make_events(5), slice_events=2**31)
 
 
 @pytest.mark.parametrize("meter", [EsrMeter, AoccMeter, QualityMeter])
-def test_chunks_of_another_sensor_are_refused(make_events, meter):
+def test_chunks_of_other_sensor_raise(make_events, meter):
     started = meter((346, 260))
     started.add(make_events(5))
     with pytest.raises(EventDataError, match="one resolution"):
         started.add(make_events(5, (10, 10)))
 
 
-def test_random_subsets_are_exact_seeded_and_in_order(make_events):
+def test_random_subset_has_exact_size_seed_and_order(make_events):
     events = make_events(1000)
     subset = random_subset(events, 300, seed=1)
     assert len(subset) == 300
@@ -158,15 +158,15 @@ def test_random_subsets_are_exact_seeded_and_in_order(make_events):
         random_subset(events, 1001)
 
 
-def test_every_event_is_as_likely_to_be_drawn():
+def test_random_subset_is_uniform():
     events = Events(x=range(40), y=[0] * 40, t=range(40), p=[1] * 40, resolution=(40, 1))
     drawn = np.zeros(40)
     for seed in range(2000):
         drawn[random_subset(events, 10, seed=seed).x] += 1
-    assert np.abs(drawn / 2000 - 0.25).max() < 0.04  # four deviations
+    assert np.abs(drawn / 2000 - 0.25).max() < 0.04  # four standard deviations
 
 
-def test_how_a_stream_is_cut_does_not_change_what_is_drawn(make_events):
+def test_random_chunks_do_not_depend_on_cuts(make_events):
     events = make_events(1000)
     pieces = (events[:1], events[1:1], events[1:700], events[700:])
     drawn = Events.concatenate(random_chunks(pieces, 300, n_total=1000, seed=1))
@@ -176,14 +176,14 @@ def test_how_a_stream_is_cut_does_not_change_what_is_drawn(make_events):
 @pytest.mark.parametrize(
     ("n_total", "n_found"), [(200, "700 or more"), (999, "1000 or more"), (1001, "1000")]
 )
-def test_a_stream_of_another_length_is_not_drawn_from_wrongly(make_events, n_total, n_found):
+def test_random_chunks_with_wrong_total_raise(make_events, n_total, n_found):
     events = make_events(1000)
     chunks = random_chunks((events[:700], events[700:]), 100, n_total=n_total)
     with pytest.raises(ConfigError, match=f"which has {n_found}; got {n_total}. Count them"):
         list(chunks)
 
 
-def test_contrast_of_an_edge_is_that_of_the_blurred_line():
+def test_aocc_of_edge_equals_blurred_line():
     edge = Events(x=[4] * 8, y=range(8), t=range(8), p=[1] * 8, resolution=(9, 8))
     profile = np.array([0, 0, 39, 57, 64, 57, 39, 0, 0])  # 255 times the weights, rounded
     slopes = 4 * np.diff(np.concatenate((profile[1:2], profile, profile[-2:-1])), n=1)
@@ -194,7 +194,7 @@ def test_contrast_of_an_edge_is_that_of_the_blurred_line():
     assert curve.n_frames.tolist() == [1] * 100
 
 
-def test_frames_without_events_do_not_count():
+def test_aocc_ignores_frames_without_events():
     events = Events(x=[3, 3], y=[3, 3], t=[0, 9_000], p=[1, 1], resolution=(8, 8))
     curve = aocc(events)
     assert curve.durations_us[:5].tolist() == [2000, 4000, 6000, 8000, 10_000]
@@ -202,14 +202,14 @@ def test_frames_without_events_do_not_count():
     np.testing.assert_allclose(curve.contrast, curve.contrast[0])
 
 
-def test_without_events_there_is_no_contrast():
+def test_aocc_without_events_is_nan():
     for source in (Events.empty((8, 8)), []):
         curve = aocc(source)
         assert math.isnan(curve.aocc)
         assert np.isnan(curve.contrast).all()
 
 
-def test_the_curve_may_be_asked_for_at_any_time(make_events):
+def test_aocc_curve_is_available_between_chunks(make_events):
     events = make_events(200, (16, 12))
     meter = AoccMeter((16, 12))
     meter.add(events[:120])
@@ -218,19 +218,19 @@ def test_the_curve_may_be_asked_for_at_any_time(make_events):
     assert meter.curve().aocc == pytest.approx(aocc(events).aocc, rel=1e-12)
 
 
-def test_entropy_counts_blocks():
+def test_block_entropy_known_values():
     events = Events(x=[0, 20, 0, 20], y=[0, 0, 20, 20], t=range(4), p=[1] * 4, resolution=(33, 33))
     assert block_entropy(events) == 2.0
     assert block_entropy(events, block_px=64) == 0.0
     assert block_entropy([events[:2], events[2:]]) == 2.0
-    assert entropy_reduction(events, events[:2]) == 1.0
+    assert entropy_reduction(events[:2], raw=events) == 1.0
     assert math.isnan(block_entropy(Events.empty((33, 33))))
     assert math.isnan(block_entropy([]))
     with pytest.raises(ConfigError, match="block_px"):
         block_entropy(events, block_px=0)
 
 
-def test_one_pass_measures_what_the_single_functions_do(make_events):
+def test_quality_equals_single_functions(make_events):
     events = make_events(3000, (60, 40)).with_signal(np.arange(3000) % 3 == 0)
     meter = QualityMeter((60, 40), slice_events=500)
     for piece in (events[:700], events[700:700], events[700:]):
@@ -245,7 +245,7 @@ def test_one_pass_measures_what_the_single_functions_do(make_events):
     assert quality.as_dict()["n_slices"] == 6
 
 
-def test_the_quality_of_nothing_is_unknown():
+def test_quality_without_events_is_nan():
     quality = QualityMeter((8, 8)).quality()
     assert quality.n_events == 0
     assert quality.n_signal is None

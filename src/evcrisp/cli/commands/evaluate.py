@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ import click
 from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
 from evcrisp.cli.types import Milliseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -103,7 +108,8 @@ def evaluate_command(
         text = json.dumps(_without_nan(facts), indent=2)
         if temporary is not None:
             temporary.write_text(text + "\n")
-    click.echo(text if as_json else _page(facts))
+    titles = next(iter(result.quality.values())).titles
+    click.echo(text if as_json else _page(facts, titles))
 
 
 #: Key -> name and number format in the table.
@@ -122,10 +128,11 @@ _ROWS = {
 }
 
 
-def _page(facts: dict[str, Any]) -> str:
+def _page(facts: dict[str, Any], titles: Mapping[str, str]) -> str:
     columns: dict[str, dict[str, Any]] = facts["quality"]
     lines = ["".join([f"{'':<20}", *(f"{name:>16}" for name in columns)])]
-    for key, (name, form) in _ROWS.items():
+    own_rows = {key: (title, ".6g") for key, title in titles.items()}
+    for key, (name, form) in (_ROWS | own_rows).items():
         values = (_number(column[key], form) for column in columns.values())
         lines.append("".join([f"{name:<20}", *(f"{value:>16}" for value in values)]))
     lines.append(f"\nESR over slices of {_in_ms(facts['slicing'])}.")

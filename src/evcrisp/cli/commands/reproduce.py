@@ -1,4 +1,4 @@
-"""``evcrisp reproduce``: the tables of the paper, from its data sets or from simulated twins."""
+"""``evcrisp reproduce``: the tables of the paper, from real or simulated data sets."""
 
 import json
 from pathlib import Path
@@ -13,21 +13,23 @@ from evcrisp.cli.tasks import max_events_option, noise_option, pool_options
 from evcrisp.cli.types import Milliseconds
 
 if TYPE_CHECKING:
-    from evcrisp.experiments.executors import Pool
-    from evcrisp.experiments.reproduction import Reproduced
+    from evcrisp.experiments.executors import Workers
+    from evcrisp.experiments.reproduction import Reproduction
     from evcrisp.experiments.tables import Options
 
+#: Table -> its data set; here, so that the help imports nothing.
 TABLES = {"table1": "emlb", "table2": "dnd21", "table3": "ecd"}
 
 _ALL = (*TABLES, "all")
 
-#: Option -> what takes it, where that is not everything.
-_TAKEN_BY = {
+#: Option -> the arguments that use it.
+_USED_BY = {
     "slice_events": ("table1", "all"),
     "noise": ("table2", "all"),
     "tuned": ("table2", "all"),
     "window_events": ("table3", "all"),
     "imu_offset_us": ("table3", "all"),
+    "dataset": tuple(TABLES),
     "methods": (*_ALL, "scale"),
     "workers": (*_ALL, "overhead"),
     "scheduler": (*_ALL, "overhead"),
@@ -48,7 +50,7 @@ def _words(
 @click.option(
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The data set; for all: a folder that holds emlb, dnd21 and ecd. Default: simulated twins.",
+    help="Folder of the data set; for all: a folder with emlb, dnd21 and ecd. Default: simulated data.",
 )
 @click.option(
     "--out",
@@ -56,36 +58,44 @@ def _words(
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("reproduced"),
     show_default=True,
-    help="Folder for tables and results; a run that was ended goes on there.",
+    help="Folder for tables and results; an interrupted run continues there.",
 )
-@click.option("--small", is_flag=True, help="Without --root: small twins, for a first look.")
 @click.option(
-    "--methods", callback=_words, metavar="A,B,...", help="Rows of the table. Default: all."
+    "--dataset",
+    metavar="NAME",
+    help="Another data set than that of the table, from an installed package. Needs --root.",
+)
+@click.option("--small", is_flag=True, help="Without --root: small simulated data sets.")
+@click.option(
+    "--methods",
+    callback=_words,
+    metavar="A,B,...",
+    help="Rows of the table, and other methods or filters by name. Default: all rows.",
 )
 @pool_options
 @click.option(
     "--gpu-methods",
     callback=_words,
     metavar="A,B,...",
-    help="Methods that only workers with the resource GPU get.",
+    help="Methods that run on workers with the resource GPU only.",
 )
-@click.option("--retry-failed", is_flag=True, help="Run again what failed earlier.")
+@click.option("--retry-failed", is_flag=True, help="Run tasks again that failed earlier.")
 @max_events_option
 @click.option(
     "--slice-events",
     type=click.IntRange(min=1),
-    help="Table 1: slices of the ESR. Default: 30000.",
+    help="Table 1: number of events of a slice of the ESR. Default: 30000.",
 )
 @noise_option
 @click.option(
     "--tuned",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Table 2: hyper-parameters as evcrisp tune writes them.",
+    help="Table 2: file of hyper-parameters from evcrisp tune.",
 )
 @click.option(
     "--window-events",
     type=click.IntRange(min=1),
-    help="Table 3: events of a window. Default: 30000.",
+    help="Table 3: number of events of a window. Default: 30000.",
 )
 @click.option(
     "--imu-offset-ms",
@@ -94,14 +104,15 @@ def _words(
     metavar="MS",
     default=0.0,
     show_default=True,
-    help="Table 3: read the gyroscope at the middle of a window plus this.",
+    help="Table 3: offset from the middle of a window to the time of the gyroscope.",
 )
-@seed_option("Noise, controls, bootstrap.")
+@seed_option("Seed of noise, controls and bootstrap.")
 @click.pass_context
 def reproduce_command(
     context: click.Context,
     what: str,
     root: Path | None,
+    dataset: str | None,
     out: Path,
     small: bool,
     workers: int | None,
@@ -109,20 +120,20 @@ def reproduce_command(
     retry_failed: bool,
     **chosen: Any,
 ) -> None:
-    """Make the paper's tables again, with its numbers beside ours.
+    """Reproduce the tables of the paper, with its numbers beside ours.
 
     table1: structural ratio on E-MLB. table2: labels on DND21 with noise. table3: angular velocity
-    on ECD. all: the three, and a report in one HTML file. scale: what large data sets cost, from the
-    throughput of this machine. overhead: what it costs to hand out tasks of a second.
+    on ECD. all: the three tables and a report in one HTML file. scale: estimate the cost of large
+    data sets from the throughput of this machine. overhead: measure the cost of scheduling tasks.
 
-    Every table is written to the output folder as Markdown, CSV, JSON and LaTeX. One recording with
-    one method is one task; its result is a file named by input, settings and version, so that a run
-    that was killed goes on where it was. The exit code is 1 if tasks failed; failures.log has them.
+    Every table is written to the output folder as Markdown, CSV, JSON and LaTeX. A task is one
+    recording with one method. Its result is stored under a hash of input, settings and code, so that
+    an interrupted run continues. The exit code is 1 if tasks failed; failures.log lists them.
     """
     from evcrisp.core.messages import counted
-    from evcrisp.experiments.executors import open_pool
+    from evcrisp.experiments.executors import open_workers
 
-    _refuse_what_is_not_taken(context, what, root)
+    _refuse_unused_options(context, what, root, dataset)
     options = _options(chosen)
     if what == "scale":
         _print_scale(options)
@@ -131,13 +142,22 @@ def reproduce_command(
         _print_overhead(workers, scheduler)
         return
     roots = _roots(what, root)
-    each = _shared_out(options, roots)
+    each = _options_of_tables(options, roots)
     out.mkdir(parents=True, exist_ok=True)
-    with message_when_stopped(f"Results so far are in {out}; the same command goes on there."):
-        with open_pool(workers, scheduler) as pool:
+    with message_when_stopped(f"Results so far are in {out}; run the same command to continue."):
+        with open_workers(workers, scheduler) as opened:
             parts = [
-                _reproduced(name, roots[name], out, pool, chosen_here, small, retry_failed)
-                for name, chosen_here in each.items()
+                _reproduce(
+                    name,
+                    out,
+                    opened,
+                    root=roots[name],
+                    dataset=dataset,
+                    small=small,
+                    options=table_options,
+                    retry_failed=retry_failed,
+                )
+                for name, table_options in each.items()
             ]
         if what == "all":
             _report(out, parts, options)
@@ -149,19 +169,22 @@ def reproduce_command(
         )
 
 
-def _refuse_what_is_not_taken(context: click.Context, what: str, root: Path | None) -> None:
-    """Complain of an option that would do nothing."""
-    for name, takers in _TAKEN_BY.items():
-        if what not in takers:
-            refuse_unused(context, [name], f"is not for {what}, only for {', '.join(takers)}.")
+def _refuse_unused_options(
+    context: click.Context, what: str, root: Path | None, dataset: str | None
+) -> None:
+    """Raise for an option that would have no effect."""
+    for name, users in _USED_BY.items():
+        if what not in users:
+            refuse_unused(context, [name], f"is not for {what}, only for {', '.join(users)}.")
     if root is not None:
-        refuse_unused(context, ["small"], "is not for --root: it is about simulated twins.")
+        refuse_unused(context, ["small"], "is not for --root: it is for simulated data sets.")
+    elif dataset is not None:
+        raise click.UsageError("--dataset needs --root, the folder of the data set.")
 
 
-def _report(out: Path, parts: "list[Reproduced]", options: "Options") -> None:
+def _report(out: Path, parts: "list[Reproduction]", options: "Options") -> None:
     from evcrisp.experiments.figures import report_figures
-    from evcrisp.experiments.interactive import report_page
-    from evcrisp.experiments.report import write_report
+    from evcrisp.experiments.report import report_page, write_report
 
     figures, page = report_figures(parts, out / "figures"), report_page(parts)
     write_report(out / "report.html", parts, options, figures, page)
@@ -177,12 +200,12 @@ def _options(chosen: dict[str, Any]) -> "Options":
         try:
             named["tuned"] = json.loads(tuned.read_text())
         except ValueError as error:
-            raise click.UsageError(f"{tuned} is not what evcrisp tune writes: {error}") from error
+            raise click.UsageError(f"{tuned} is not a file of evcrisp tune: {error}") from error
     return Options(**named)
 
 
 def _roots(what: str, root: Path | None) -> dict[str, Path | None]:
-    """Return table -> data set; None for a twin."""
+    """Return table -> folder of its data set; None for simulated data."""
     if what != "all":
         return {what: root}
     if root is None:
@@ -194,45 +217,29 @@ def _roots(what: str, root: Path | None) -> dict[str, Path | None]:
     if not found:
         raise click.UsageError(f"{root} holds none of the folders emlb, dnd21 and ecd.")
     if missing:
-        click.echo(f"Left out, since {root} does not hold them: {', '.join(missing)}.", err=True)
+        click.echo(f"Left out, because {root} does not hold them: {', '.join(missing)}.", err=True)
     return found
 
 
-def _shared_out(options: "Options", roots: dict[str, Path | None]) -> "dict[str, Options]":
-    """Return table -> options with those of the chosen methods that the table has."""
+def _options_of_tables(options: "Options", roots: dict[str, Path | None]) -> "dict[str, Options]":
+    """Return table -> options with the chosen methods that fit the table."""
     from evcrisp.experiments.tables import TABLES as KINDS
 
-    each = options.for_each({name: KINDS[name].methods(options) for name in roots})
+    each = options.for_each({name: KINDS[name] for name in roots})
+    if not each:
+        raise click.UsageError(f"{', '.join(roots)} cannot measure {', '.join(options.methods)}.")
     for name in roots.keys() - each.keys():
         click.echo(f"{name} has none of the methods {', '.join(options.methods)}.", err=True)
     return each
 
 
-def _reproduced(
-    name: str,
-    root: Path | None,
-    out: Path,
-    pool: "Pool",
-    options: "Options",
-    small: bool,
-    retry_failed: bool,
-) -> "Reproduced":
+def _reproduce(name: str, out: Path, workers: "Workers", **settings: Any) -> "Reproduction":
     from evcrisp.core.messages import counted
     from evcrisp.experiments.reproduction import reproduce
     from evcrisp.experiments.tables.formats import as_markdown
 
     with task_progress(name) as (on_start, on_done):
-        part = reproduce(
-            name,
-            out,
-            pool,
-            root=root,
-            small=small,
-            options=options,
-            retry_failed=retry_failed,
-            on_start=on_start,
-            on_done=on_done,
-        )
+        part = reproduce(name, out, workers, on_start=on_start, on_done=on_done, **settings)
     click.echo(as_markdown(part.tables))
     n_new, n = part.outcome.n_new, len(part.tasks)
     click.echo(f"{counted(n, 'task')}, {n_new} run now, {n - n_new} taken from {out}.\n")
@@ -240,10 +247,10 @@ def _reproduced(
 
 
 def _print_scale(options: "Options") -> None:
-    from evcrisp.experiments.methods import TABLE1, chosen
+    from evcrisp.experiments.methods import TABLE1, select_methods
     from evcrisp.experiments.scale import CORES, cost_lines, load_lines, throughput_hz
 
-    methods = chosen(TABLE1, options.methods or ("baf", "eja", "proposed", "auto"))
+    methods = select_methods(TABLE1, options.methods or ("baf", "eja", "proposed", "auto"))
     rates = [(method, throughput_hz(method)) for method in methods]
     click.echo("\n".join(cost_lines(rates)))
     click.echo("\n" + "\n".join(load_lines()))
@@ -254,15 +261,15 @@ def _print_overhead(workers: int | None, scheduler: str | None) -> None:
     import os
 
     from evcrisp.core.messages import counted
-    from evcrisp.experiments.executors import open_pool
+    from evcrisp.experiments.executors import open_workers
     from evcrisp.experiments.overhead import overhead
 
     n_workers = workers or os.cpu_count() or 1
-    with open_pool(n_workers, scheduler) as pool:
-        share = overhead(pool, n_workers)
-    who = (
+    with open_workers(n_workers, scheduler) as opened:
+        share = overhead(opened, n_workers)
+    label = (
         counted(n_workers, "process", "processes")
         if scheduler is None
         else f"{counted(n_workers, 'worker')} of {scheduler}"
     )
-    click.echo(f"{who}, tasks of 1 s: {share:.1%} more than the work alone.")
+    click.echo(f"{label}, tasks of 1 s: {share:.1%} more than the work alone.")

@@ -1,4 +1,4 @@
-"""``evcrisp tune``: hyper-parameters for a rate of noise, found on a training split."""
+"""``evcrisp tune``: tune hyper-parameters for a rate of noise on a training split."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ from evcrisp.cli.types import Number
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     required=True,
-    help="DND21, or its twin.",
+    help="Folder of DND21, real or simulated.",
 )
 @click.option(
     "--rate",
@@ -35,17 +35,17 @@ from evcrisp.cli.types import Number
     type=click.IntRange(1, 100_000),
     default=40,
     show_default=True,
-    help="Settings to try each.",
+    help="Number of settings to try per method and rate.",
 )
 @click.option(
     "--train-share",
     type=Number(0, 1, min_open=True, max_open=True),
     default=0.5,
     show_default=True,
-    help="Share of each recording, at its start, that is tuned on. Table 2 then uses the rest.",
+    help="Share of each recording, at its start, used for tuning. Table 2 then uses the rest.",
 )
 @max_events_option
-@seed_option("Of noise and search.", default=1)
+@seed_option("Seed of noise and search.", default=1)
 @force_option
 def tune_command(
     methods: tuple[str, ...],
@@ -59,19 +59,20 @@ def tune_command(
     seed: int,
     overwrite: bool,
 ) -> None:
-    """Find the hyper-parameters of METHODS that suit a rate of noise best.
+    """Find the best hyper-parameters of METHODS for a rate of noise.
 
-    What is maximized is the mean of sensitivity and specificity on the first part of each recording
-    of DND21 with noise added. Methods: eja, proposed, baf, knoise, ynoise, ts, dwf. The result is a
-    file for evcrisp reproduce table2 --tuned.
+    Maximizes the mean of sensitivity and specificity on the first part of each recording of DND21
+    with added noise. Methods: eja, proposed, baf, knoise, ynoise, ts, dwf, and installed methods that
+    declare a search_space. The result is a file for evcrisp reproduce table2 --tuned.
     """
-    from evcrisp.core.registry import lookup, require
-    from evcrisp.experiments.tuning import SPACES, Training, tune, tuned_file
+    from evcrisp.core.registry import require
+    from evcrisp.experiments.methods import method_for
+    from evcrisp.experiments.tuning import Training, search_space, tune, tuned_file
     from evcrisp.io.atomic_output import replacing
 
     require("optuna", extra="tune", purpose="Tuned hyper-parameters")
     for method in methods:
-        lookup(SPACES, method, "method that can be tuned")
+        search_space(method_for(method))
     found: dict[str, dict[str, dict[str, float]]] = {method: {} for method in methods}
     with replacing(output, overwrite=overwrite) as temporary:
         for rate in rates:

@@ -1,40 +1,55 @@
-"""The data sets of the paper: which files belong to them, and what is missing."""
+"""Data sets: the files of each, and missing parts."""
 
 import logging
 from pathlib import Path
 
 from evcrisp.core.errors import ConfigError
-from evcrisp.core.registry import lookup
-from evcrisp.experiments.datasets.dnd21 import Dnd21
-from evcrisp.experiments.datasets.ecd import Ecd
-from evcrisp.experiments.datasets.emlb import Emlb
+from evcrisp.core.registry import Registry, lookup
 from evcrisp.experiments.datasets.protocol import Clip, Dataset, Layout
 
-__all__ = ["DATASETS", "Clip", "Dataset", "Layout", "find_clips"]
+__all__ = ["DATASETS", "Clip", "Dataset", "DatasetLike", "Layout", "dataset_for", "find_clips"]
 
 logger = logging.getLogger(__name__)
 
 #: Data sets by name.
-DATASETS: dict[str, Dataset] = {kind.name: kind for kind in (Emlb(), Dnd21(), Ecd())}
+DATASETS: Registry[Dataset] = Registry(
+    "data set",
+    {
+        "emlb": "evcrisp.experiments.datasets.emlb:Emlb",
+        "dnd21": "evcrisp.experiments.datasets.dnd21:Dnd21",
+        "ecd": "evcrisp.experiments.datasets.ecd:Ecd",
+    },
+    group="evcrisp.datasets",
+    calls=True,
+)
+
+#: Name, class or object of a data set.
+DatasetLike = str | type[Dataset] | Dataset
 
 
-def find_clips(name: str, root: Path) -> tuple[Clip, ...]:
-    """Return the recordings of a data set; parts that are missing are said and left out.
+def dataset_for(part: DatasetLike) -> Dataset:
+    """Return a data set by name, class or object."""
+    part = lookup(DATASETS, part, "data set") if isinstance(part, str) else part
+    return part() if isinstance(part, type) else part
+
+
+def find_clips(dataset: DatasetLike, root: Path) -> tuple[Clip, ...]:
+    """Return the recordings of a data set; log a warning for each missing part.
 
     Raises
     ------
     ConfigError
-        If there is not one recording, with what is missing and where to get it.
+        If there is no recording, with the missing parts and the source of the data set.
     """
-    dataset = lookup(DATASETS, name, "data set")
+    source = dataset_for(dataset)
     if not root.is_dir():
-        raise ConfigError(f"{root} is not a folder. Get {dataset.title} from {dataset.source}.")
-    found = dataset.layout(root)
+        raise ConfigError(f"{root} is not a folder. Get {source.title} from {source.source}.")
+    found = source.layout(root)
     if not found.clips:
         problems = "; ".join(found.problems) or "it is empty"
         raise ConfigError(
-            f"{root} does not hold {dataset.title}: {problems}. Get it from {dataset.source}."
+            f"{root} does not hold {source.title}: {problems}. Get it from {source.source}."
         )
     for problem in found.problems:
-        logger.warning("%s: %s.", dataset.title, problem)
+        logger.warning("%s: %s.", source.title, problem)
     return found.clips

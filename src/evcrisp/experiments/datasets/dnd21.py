@@ -1,4 +1,4 @@
-"""DND21: recordings that a filter has cleaned, and recordings of noise alone."""
+"""DND21: clean recordings, and recordings of noise alone."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +10,13 @@ from evcrisp.experiments.datasets.protocol import Clip, Layout
 
 NOISE_FOLDER = "measured-noise"
 
-#: Words of the names of the sequences, in the name of the folder or of the file.
+#: Words in the names of the sequences (folder or file).
 SEQUENCES = ("hotel", "driving")
 
-#: Name of the noise that is not measured, but even in space and time.
+#: Name of simulated noise that is uniform in space and time.
 UNIFORM = "uniform"
 
-#: Name of a measured noise -> words that its file's name holds.
+#: Name of a measured noise -> words in the name of its file.
 NOISES = {
     "light": "light background activity",
     "dark-ba": "dark ba activity",
@@ -31,8 +31,8 @@ _SUFFIXES = ("*.aedat", "*.aedat2", "*.aedat4")
 class Dnd21:
     """A folder per sequence with its AEDAT file, and ``measured-noise`` with the noise files.
 
-    Without ``measured-noise``, only recordings that are named like the sequences are taken: any
-    folder may hold AEDAT files.
+    Without ``measured-noise``, only recordings with the name of a sequence are used, since any
+    folder can hold AEDAT files.
     """
 
     name: ClassVar[str] = "dnd21"
@@ -43,7 +43,7 @@ class Dnd21:
     )
 
     def layout(self, root: Path) -> Layout:
-        """Find the cleaned sequences, and say which noise files are missing."""
+        """Find the clean sequences, and the noise files that are missing."""
         clips = tuple(
             Clip(
                 name=path.relative_to(root).with_suffix("").as_posix(),
@@ -70,7 +70,7 @@ _NOTHING = (
 
 
 def _sequences(root: Path) -> list[Path]:
-    """Return the recordings that are no noise, as far as something says that they are of DND21."""
+    """Return recordings without noise files, if a name or folder identifies DND21."""
     is_dnd21 = (root / NOISE_FOLDER).is_dir()
     found = []
     for path in _recordings(root):
@@ -82,12 +82,12 @@ def _sequences(root: Path) -> list[Path]:
 
 
 def check_noise(name: str) -> None:
-    """Raise if there is no such noise: neither the uniform one nor a measured one."""
+    """Raise unless a noise is uniform or one of the measured ones."""
     lookup(dict.fromkeys((UNIFORM, *NOISES)), name, "noise")
 
 
 def noise_files(root: Path) -> dict[str, Path]:
-    """Return the noise recordings that are there, by the names of ``NOISES``."""
+    """Return the noise recordings that exist, by the names of ``NOISES``."""
     files = _recordings(root / NOISE_FOLDER)
     found = {
         name: next((path for path in files if words in path.name.lower()), None)
@@ -97,7 +97,7 @@ def noise_files(root: Path) -> dict[str, Path]:
 
 
 def noise_file(root: Path, name: str) -> Path:
-    """Return one noise recording, or say where to get it."""
+    """Return one noise recording; raise with its source if it is missing."""
     words = lookup(NOISES, name, "measured noise")
     path = noise_files(root).get(name)
     if path is None:

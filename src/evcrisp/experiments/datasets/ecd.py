@@ -7,20 +7,10 @@ from typing import ClassVar
 from evcrisp.experiments.datasets.protocol import Clip, Layout
 
 #: The sequences of the paper.
-PAPER_SEQUENCES = (
-    "dynamic_rotation",
-    "boxes_rotation",
-    "dynamic_translation",
-    "boxes_translation",
-)
+PAPER_SEQUENCES = ("dynamic_rotation", "boxes_rotation", "dynamic_translation", "boxes_translation")
 
-#: Others of the same camera that are taken along when they are there.
-OTHER_SEQUENCES = (
-    "poster_rotation",
-    "shapes_rotation",
-    "poster_translation",
-    "shapes_translation",
-)
+#: Further sequences of the same camera, used if present.
+OTHER_SEQUENCES = ("poster_rotation", "shapes_rotation", "poster_translation", "shapes_translation")
 
 DAVIS240 = (240, 180)
 
@@ -32,7 +22,7 @@ _IMU = ("imu.txt", "imu.txt.gz")
 class Ecd:
     """A folder per sequence (``events.txt``, ``imu.txt``, ``calib.txt``), or its zip or bag.
 
-    A bag brings its own IMU samples and needs ``calib.txt`` beside it, or in a folder of its name.
+    A bag holds IMU samples and needs ``calib.txt`` beside it, or in a folder of its name.
     """
 
     name: ClassVar[str] = "ecd"
@@ -56,12 +46,12 @@ class Ecd:
 
 
 def calibration_file(clip: Clip) -> Path | None:
-    """Return ``calib.txt`` of a sequence; None for a zip, which holds its own."""
+    """Return ``calib.txt`` of a sequence; None for a zip, which contains it."""
     return next((path for path in clip.files if path.name == "calib.txt"), None)
 
 
 def _sequence(root: Path, name: str) -> tuple[Clip | None, str]:
-    """Return a sequence, or what is missing of it; neither if there is no trace of it."""
+    """Return a sequence, or the part that is missing; (None, "") if nothing is found."""
     folder = root / name
     events = _one_of(folder, _EVENTS)
     if events is not None:

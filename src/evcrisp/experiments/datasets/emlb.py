@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from evcrisp.experiments.datasets.protocol import Clip, Layout
 
-#: Folder -> the half of the table.
+#: Folder -> half of the table.
 HALVES = {"D-END": "day", "N-END": "night"}
 
-#: Folder -> the filter in front of the lens.
+#: Folder -> neutral density filter in front of the lens.
 LEVELS = {"nd00": "ND1", "nd04": "ND4", "nd16": "ND16", "nd64": "ND64"}
 
 _LEVEL = re.compile(r"nd(?:00|04|16|64)", re.IGNORECASE)
@@ -20,8 +20,8 @@ _LEVEL = re.compile(r"nd(?:00|04|16|64)", re.IGNORECASE)
 class Emlb:
     """``D-END`` and ``N-END``, in each ``nd00`` to ``nd64``, in each ``SCENE-ND04-1.aedat4``.
 
-    Folders per scene instead of per filter are taken too, as long as the names of the files say the
-    filter; so is the folder ``END`` that holds both halves.
+    Folders per scene instead of per filter are accepted if the names of the files state the
+    filter. A folder ``END`` that holds both halves is accepted as well.
     """
 
     name: ClassVar[str] = "emlb"
@@ -39,10 +39,10 @@ class Emlb:
             if not (root / half).is_dir():
                 problems.append(f"the folder {half} is missing")
                 continue
-            found, strangers = _half(root, half)
+            found, unplaced = _half(root, half)
             clips += found
             problems += [
-                f"{name} does not say its filter (nd00, nd04, nd16 or nd64)" for name in strangers
+                f"{name} does not state its filter (nd00, nd04, nd16 or nd64)" for name in unplaced
             ]
             present = {clip.group[1] for clip in found}
             problems += [
@@ -54,15 +54,15 @@ class Emlb:
 
 
 def _half(root: Path, half: str) -> tuple[list[Clip], list[str]]:
-    """Return the recordings of one half, and the files that cannot be placed."""
-    clips, strangers = [], []
+    """Return the recordings of one half, and files without a known filter."""
+    clips, unplaced = [], []
     for path in sorted((root / half).rglob("*.aedat4")):
         inside = path.relative_to(root)
         found = _LEVEL.findall(inside.as_posix())
         if not found:
-            strangers.append(inside.as_posix())
+            unplaced.append(inside.as_posix())
             continue
         group = (HALVES[half], LEVELS[found[-1].lower()])
         name = inside.with_suffix("").as_posix()
         clips.append(Clip(name=name, path=path, group=group, files=(path,)))
-    return clips, strangers
+    return clips, unplaced

@@ -1,24 +1,26 @@
-"""Noise with labels, added to recordings that hold none."""
+"""Add labeled noise to clean recordings."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import ConfigError, EventDataError
+from evcrisp.core.errors import EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
+from evcrisp.core.types import Bools
+from evcrisp.core.validation import check_number
 
 
 def with_uniform_noise(events: Events, share: float, *, seed: int = 0) -> Events:
-    """Add events that are even in space, time and polarity, and label all.
+    """Add noise that is uniform in space, time and polarity, and label all events.
 
     Parameters
     ----------
     events : Events
-        Taken to be signal.
+        Regarded as signal.
     share : float
         Noise events per signal event; 0.05 = 5 %.
     seed : int
-        Same seed, same events.
+        Equal seeds give equal events.
 
     Examples
     --------
@@ -40,10 +42,10 @@ def with_uniform_noise(events: Events, share: float, *, seed: int = 0) -> Events
 
 
 def with_recorded_noise(events: Events, noise: Events, share: float, *, seed: int = 0) -> Events:
-    """Add a run of recorded noise, stretched over the time of the signal, and label all.
+    """Add consecutive recorded noise, scaled to the duration of the signal, and label all events.
 
-    A run of consecutive noise events begins at random; its time is scaled to that of the signal. So
-    its places, polarities and bunching are real, and its rate is the one that was asked for.
+    The noise events start at a random index. Their positions, polarities and clustering are real,
+    and their rate is set by ``share``.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ def with_recorded_noise(events: Events, noise: Events, share: float, *, seed: in
     share : float
         Noise events per signal event.
     seed : int
-        Same seed, same events.
+        Equal seeds give equal events.
     """
     n = _count(events, share)
     if noise.resolution != events.resolution:
@@ -66,28 +68,23 @@ def with_recorded_noise(events: Events, noise: Events, share: float, *, seed: in
         )
     start = int(np.random.default_rng(seed).integers(0, len(noise) - n + 1))
     run = noise[start : start + n]
-    return _joined(events, run.x, run.y, _stretched(run.t, events), run.p)
+    return _joined(events, run.x, run.y, _scaled(run.t, events), run.p)
 
 
 def _count(events: Events, share: float) -> int:
-    if not 0.0 <= share <= 100.0:
-        raise ConfigError(f"`share` must lie in 0..100 noise events per signal event; got {share}.")
+    check_number("share", share, 0, 100)
     return round(share * len(events))
 
 
-def _stretched(t: NDArray[np.int64], events: Events) -> NDArray[np.int64]:
+def _scaled(t: NDArray[np.int64], events: Events) -> NDArray[np.int64]:
     if t.size < 2 or t[-1] == t[0]:
         return np.full(t.size, events.t[0] if len(events) else 0, np.int64)
-    place = (t - t[0]) / float(t[-1] - t[0])
-    return events.t[0] + np.rint(place * events.duration_us).astype(np.int64)
+    fraction = (t - t[0]) / float(t[-1] - t[0])
+    return events.t[0] + np.rint(fraction * events.duration_us).astype(np.int64)
 
 
 def _joined(
-    events: Events,
-    x: NDArray[np.integer],
-    y: NDArray[np.integer],
-    t: NDArray[np.integer],
-    p: NDArray[np.bool_],
+    events: Events, x: NDArray[np.integer], y: NDArray[np.integer], t: NDArray[np.integer], p: Bools
 ) -> Events:
     return Events.sorted_from(
         x=np.concatenate((events.x, x.astype(np.uint16))),

@@ -1,50 +1,36 @@
-"""What a data set is to the experiments: recordings, each with its place in the tables."""
+"""Interface of a data set: its recordings, and their groups in the tables."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clip:
-    """One recording of a data set.
+    """One recording of a data set."""
 
-    Parameters
-    ----------
-    name : str
-        Unique within the set, such as ``D-END/nd04/Bicycle-ND04-1``.
-    path : Path
-        What :func:`evcrisp.open` takes.
-    group : tuple of str
-        Where it stands in the tables, such as ``("day", "ND4")``.
-    files : tuple of Path
-        The files whose bytes decide a result.
-    resolution : (int, int), px, optional
-        Size of the sensor where the files do not say it.
-    """
-
-    name: str
-    path: Path
-    group: tuple[str, ...]
-    files: tuple[Path, ...]
-    resolution: tuple[int, int] | None = None
+    name: str  # unique, such as "D-END/nd04/Bicycle-ND04-1"
+    path: Path  # for `evcrisp.open`
+    group: tuple[str, ...]  # columns of the tables, such as ("day", "ND4")
+    files: tuple[Path, ...]  # files whose contents affect the results
+    resolution: tuple[int, int] | None = None  # px; if the files do not state it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """What was found of a data set, and what is missing."""
+    """Recordings that were found, and problems such as missing parts."""
 
     clips: tuple[Clip, ...]
-    problems: tuple[str, ...]  # each says what is missing
+    problems: tuple[str, ...] = ()
 
 
 class Dataset(Protocol):
-    """A data set that the experiments know."""
+    """A data set; :func:`find_clips` takes its name, class or object."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    source: ClassVar[str]  # where to get it
+    name: str  # on the command line
+    title: str  # in messages
+    source: str  # where to get it
 
     def layout(self, root: Path) -> Layout:
-        """Look at a folder; nothing is opened."""
+        """Search a folder for recordings, without opening them."""
         ...

@@ -1,109 +1,104 @@
-"""Simulated data sets in the layout of the real ones, with the truth beside them."""
+"""Simulated data sets with the layout of public ones, and true labels beside the recordings."""
 
-import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from evcrisp.core.errors import ConfigError, OutputError
 from evcrisp.core.registry import lookup
-from evcrisp.experiments.datasets import DATASETS
+from evcrisp.experiments.datasets import DatasetLike, dataset_for
 from evcrisp.experiments.simulated_datasets.dnd21 import write_dnd21
 from evcrisp.experiments.simulated_datasets.ecd import write_ecd
 from evcrisp.experiments.simulated_datasets.emlb import write_emlb
-from evcrisp.experiments.simulated_datasets.writing import Twin, read_mark, write_mark
+from evcrisp.experiments.simulated_datasets.writing import (
+    SimulatedDataset,
+    read_marker,
+    write_marker,
+)
 
-__all__ = ["TWINS", "Twin", "make_twin", "read_mark", "twin_of"]
+__all__ = ["WRITERS", "SimulatedDataset", "read_marker", "read_simulated", "simulate_dataset"]
 
-logger = logging.getLogger(__name__)
-
-#: Data set -> how its twin is written, file by file.
-TWINS: dict[str, Callable[[Path, Twin], Iterator[Path]]] = {
+#: Data set -> function that writes its simulation, file by file.
+WRITERS: dict[str, Callable[[Path, SimulatedDataset], Iterator[Path]]] = {
     "emlb": write_emlb,
     "dnd21": write_dnd21,
     "ecd": write_ecd,
 }
 
-#: Slices and windows of small twins.
+#: Slices and windows of small data sets, in events: fewer, for as many events per pixel.
 _SMALL = {
     "emlb": {"slice_events": 3_000},
     "dnd21": {"slice_events": 10_000},
     "ecd": {"window_events": 5_000},
 }
 
+#: File in the folder of an incomplete data set.
+_INCOMPLETE = ".twin-begun"
 
-def make_twin(
+
+def simulate_dataset(
     dataset: str,
     folder: Path,
     *,
     small: bool = False,
     seed: int = 0,
     on_file: Callable[[Path], None] | None = None,
-) -> Twin:
-    """Write a simulated data set in the layout of the real one.
+) -> SimulatedDataset:
+    """Write a simulated data set with the layout of the real one.
 
-    Labels (signal or noise) of a recording are in ``NAME.truth.npz`` beside it. A folder that holds
-    this very twin already is left as it is; one that was left incomplete is completed.
+    True labels of a recording are in ``NAME.truth.npz`` beside it. A complete data set with the
+    same parameters is left unchanged; an incomplete one is completed.
 
     Parameters
     ----------
     dataset : str
-        One of the keys of ``TWINS``.
+        One of the keys of ``WRITERS``.
     folder : Path
-        Made if it does not exist.
+        Created if needed.
     small : bool
-        Seconds instead of minutes of work for the tables, for tests.
+        Write less data, for tests: tables take seconds instead of minutes.
     seed : int
-        Same seed, same bytes.
+        Equal seeds give equal bytes.
     on_file : callable, optional
-        Called with every file, or folder of a sequence, that was written.
-
-    Returns
-    -------
-    Twin
-        What was written, with the settings that go with it.
+        Called with every written file, or folder of a sequence.
     """
-    write = lookup(TWINS, dataset, "data set")
-    twin = Twin(dataset=dataset, small=small, seed=seed)
+    write = lookup(WRITERS, dataset, "data set")
+    simulated = SimulatedDataset(dataset=dataset, small=small, seed=seed)
     if small:
-        twin = replace(twin, **_SMALL[dataset])
-    there = read_mark(folder)
-    if there == twin:
-        return twin
-    if there is not None or (folder.is_dir() and _has_strangers(folder)):
-        held = "another twin" if there is not None else "other files"
+        simulated = replace(simulated, **_SMALL[dataset])
+    present = read_marker(folder)
+    if present == simulated:
+        return simulated
+    if present is not None or (folder.is_dir() and _has_other_files(folder)):
+        held = "another simulated data set" if present is not None else "other files"
         raise OutputError(f"{folder} holds {held}. Choose an empty or a new folder.")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / _BEGUN).touch()
-    for path in write(folder, twin):
+    (folder / _INCOMPLETE).touch()
+    for path in write(folder, simulated):
         if on_file is not None:
             on_file(path)
-    write_mark(folder, twin)
-    (folder / _BEGUN).unlink(missing_ok=True)  # somebody else may have completed it, too
-    return twin
+    write_marker(folder, simulated)
+    (folder / _INCOMPLETE).unlink(missing_ok=True)  # another process can have completed it
+    return simulated
 
 
-def twin_of(dataset: str, folder: Path) -> Twin | None:
-    """Return the twin of a data set that a folder is; None if it is none.
+def read_simulated(dataset: DatasetLike, folder: Path) -> SimulatedDataset | None:
+    """Return the simulated data set in a folder; None if the data are not simulated.
 
     Raises
     ------
     ConfigError
-        If it is the twin of another data set.
+        If it simulates another data set.
     """
-    twin = read_mark(folder)
-    if twin is not None and twin.dataset != dataset:
-        wanted, given = (lookup(DATASETS, name, "data set") for name in (dataset, twin.dataset))
+    simulated, expected = read_marker(folder), dataset_for(dataset)
+    if simulated is not None and simulated.dataset != expected.name:
+        given = dataset_for(simulated.dataset)
         raise ConfigError(
-            f"{folder} is the simulated twin of {given.title}; expected {wanted.title}. Make its "
-            f"twin with `evcrisp datasets make-twin {dataset} FOLDER`."
+            f"{folder} is a simulated {given.title}; expected {expected.title}. Simulate it with "
+            f"`evcrisp datasets simulate {expected.name} FOLDER`."
         )
-    return twin
+    return simulated
 
 
-#: The file of a twin that is not complete yet.
-_BEGUN = ".twin-begun"
-
-
-def _has_strangers(folder: Path) -> bool:
-    return any(folder.iterdir()) and not (folder / _BEGUN).is_file()
+def _has_other_files(folder: Path) -> bool:
+    return any(folder.iterdir()) and not (folder / _INCOMPLETE).is_file()

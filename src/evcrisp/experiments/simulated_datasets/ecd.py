@@ -1,4 +1,4 @@
-"""The twin of ECD: sequences with calibration, gyroscope and poses, as text."""
+"""Simulate ECD: sequences with calibration, gyroscope and poses, as text."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,23 +10,28 @@ from evcrisp.core.camera import Camera
 from evcrisp.core.sensor_data import Imu
 from evcrisp.core.types import Floats
 from evcrisp.experiments.datasets.ecd import DAVIS240
-from evcrisp.experiments.simulated_datasets.writing import Twin, unlabeled, write_truth
+from evcrisp.experiments.simulated_datasets.writing import (
+    SimulatedDataset,
+    unlabeled,
+    write_true_labels,
+)
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.writing import write
 from evcrisp.motion import Rotation
 from evcrisp.simulation import Simulation, simulate
 
-#: A lens like that of the real sequences.
+#: Camera similar to that of the real sequences.
 CAMERA = Camera(199.1, 198.8, 132.2, 110.7, (-0.368, 0.151, -0.0003, -0.0017, 0.0))
-#: Translation of a plane is simulated behind an ideal lens.
+#: The same camera without distortion, which the simulated translation needs.
 IDEAL = Camera(199.1, 198.8, 132.2, 110.7)
 
 #: Distance of the plane in the sequences with translation, m.
 DISTANCE_M = 1.0
 
+#: Period of the poses, us: 200 Hz as in the real sequences.
 _POSE_PERIOD_US = 5_000
 
-#: Sequence -> what it shows. Turning is in rad/s, translation in px/s.
+#: Sequence -> parameters of its simulation; rotation in rad/s, translation in px/s.
 SEQUENCES: dict[str, dict[str, Any]] = {
     "dynamic_rotation": {"motion": "rotation", "theta": (0.8, -2.0, 0.6), "texture": "shapes"},
     "boxes_rotation": {"motion": "rotation", "theta": (1.6, 3.0, -1.2), "texture": "dots"},
@@ -35,13 +40,13 @@ SEQUENCES: dict[str, dict[str, Any]] = {
 }
 
 
-def write_ecd(folder: Path, twin: Twin) -> Iterator[Path]:
+def write_ecd(folder: Path, simulated: SimulatedDataset) -> Iterator[Path]:
     """Write the sequences one by one, and yield their folders."""
-    duration_us = 100_000 if twin.small else 1_000_000
-    for number, (name, shows) in enumerate(SEQUENCES.items()):
-        camera = CAMERA if "motion" in shows else IDEAL
+    duration_us = 100_000 if simulated.small else 1_000_000
+    for number, (name, scene_options) in enumerate(SEQUENCES.items()):
+        camera = CAMERA if "motion" in scene_options else IDEAL
         scene = simulate(
-            **shows,
+            **scene_options,
             camera=camera,
             resolution=DAVIS240,
             duration_us=duration_us,
@@ -49,11 +54,11 @@ def write_ecd(folder: Path, twin: Twin) -> Iterator[Path]:
             period_us=800_000,
             noise_hz=1.0,
             gyro_noise_rad_s=0.005,
-            seed=twin.seed + number,
+            seed=simulated.seed + number,
         )
         (folder / name).mkdir(parents=True, exist_ok=True)
         write(folder / name / "events.txt", unlabeled(scene), format="ecd", overwrite=True)
-        write_truth(folder / name / "events.txt", scene.events)
+        write_true_labels(folder / name / "events.txt", scene.events)
         _write_text(folder / name / "calib.txt", [_calibration(camera)])
         _write_text(folder / name / "imu.txt", _imu_lines(scene.imu))
         _write_text(folder / name / "groundtruth.txt", _pose_lines(scene, camera))
@@ -78,18 +83,19 @@ def _imu_lines(imu: Imu) -> list[str]:
 
 
 def _pose_lines(scene: Simulation, camera: Camera) -> list[str]:
-    """Return ``t px py pz qx qy qz qw`` at 200 Hz: s, m, and the rotation from camera to world."""
+    """Return lines ``t px py pz qx qy qz qw``: s, m, rotation from camera to world."""
     t_us = np.arange(0, scene.config.duration_us, _POSE_PERIOD_US, dtype=np.float64)
     homographies = scene.paths[0].matrices(t_us)
     if isinstance(scene.motion, Rotation):
         k = camera.matrix
-        places, turns = np.zeros((t_us.size, 3)), _quaternions(np.linalg.inv(k) @ homographies @ k)
+        positions = np.zeros((t_us.size, 3))
+        rotations = _quaternions(np.linalg.inv(k) @ homographies @ k)
     else:
         focal = np.array([camera.fx, camera.fy])
         shift = homographies[:, :2, 2] / focal * DISTANCE_M
-        places = np.column_stack((shift, np.zeros(t_us.size)))
-        turns = np.tile((0.0, 0.0, 0.0, 1.0), (t_us.size, 1))
-    rows = np.column_stack((places, turns))
+        positions = np.column_stack((shift, np.zeros(t_us.size)))
+        rotations = np.tile((0.0, 0.0, 0.0, 1.0), (t_us.size, 1))
+    rows = np.column_stack((positions, rotations))
     return [
         f"{(scene.config.t_start_us + t) / 1e6:.6f} " + " ".join(f"{value:.9g}" for value in row)
         for t, row in zip(t_us, rows, strict=True)
@@ -97,7 +103,7 @@ def _pose_lines(scene: Simulation, camera: Camera) -> list[str]:
 
 
 def _quaternions(matrices: Floats) -> Floats:
-    """Return ``(x, y, z, w)`` of rotations by less than half a turn, shape (n, 4)."""
+    """Return ``(x, y, z, w)`` of rotations below 180 degrees, shape (n, 4)."""
     scale = np.cbrt(np.linalg.det(matrices))[:, None, None]
     m = matrices / scale
     w = 0.5 * np.sqrt(np.maximum(1.0 + np.trace(m, axis1=1, axis2=2), 1e-12))

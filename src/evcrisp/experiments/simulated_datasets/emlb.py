@@ -1,33 +1,34 @@
-"""The twin of E-MLB: simulated scenes by day and by night at four levels of light."""
+"""Simulate E-MLB: scenes by day and by night at four levels of light."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from evcrisp.experiments.datasets.emlb import HALVES, LEVELS
-from evcrisp.experiments.simulated_datasets.writing import Twin, unlabeled, write_truth
+from evcrisp.experiments.simulated_datasets.writing import (
+    SimulatedDataset,
+    unlabeled,
+    write_true_labels,
+)
 from evcrisp.io.writing import write
 from evcrisp.simulation import simulate
 
-#: Shot noise of each level, Hz per pixel: the less light, the more.
+#: Shot noise of each level, Hz per pixel; it grows as the light decreases.
 SHOT_HZ = {
     "day": {"nd00": 0.3, "nd04": 1.0, "nd16": 3.0, "nd64": 8.0},
     "night": {"nd00": 1.0, "nd04": 4.0, "nd16": 10.0, "nd64": 25.0},
 }
 
-#: Contrast of the scenes: lamps at night leave less of it.
+#: Contrast of the scenes; lower at night.
 CONTRAST = {"day": 5.0, "night": 3.0}
 
 #: Scene -> texture and velocity, px/s on the full sensor.
-SCENES = {
-    "Shapes": ("shapes", (300.0, -120.0)),
-    "Dots": ("dots", (-180.0, 90.0)),
-}
+SCENES = {"Shapes": ("shapes", (300.0, -120.0)), "Dots": ("dots", (-180.0, 90.0))}
 
 
-def write_emlb(folder: Path, twin: Twin) -> Iterator[Path]:
-    """Write the recordings one by one, and yield their names."""
-    resolution, duration_us = ((120, 90), 100_000) if twin.small else ((346, 260), 500_000)
-    scenes = dict(list(SCENES.items())[:1]) if twin.small else SCENES
+def write_emlb(folder: Path, simulated: SimulatedDataset) -> Iterator[Path]:
+    """Write the recordings one by one, and yield their paths."""
+    resolution, duration_us = ((120, 90), 100_000) if simulated.small else ((346, 260), 500_000)
+    scenes = dict(list(SCENES.items())[:1]) if simulated.small else SCENES
     for half, half_name in HALVES.items():
         for level in LEVELS:
             (folder / half / level).mkdir(parents=True, exist_ok=True)
@@ -41,8 +42,8 @@ def write_emlb(folder: Path, twin: Twin) -> Iterator[Path]:
                     contrast=CONTRAST[half_name],
                     leak_hz=0.1,
                     shot_hz=SHOT_HZ[half_name][level],
-                    seed=twin.seed + number,
+                    seed=simulated.seed + number,
                 )
                 write(path, unlabeled(scene), imu=scene.imu, overwrite=True)
-                write_truth(path, scene.events)
+                write_true_labels(path, scene.events)
                 yield path

@@ -1,4 +1,4 @@
-"""What all twins share: labels beside a recording, and a file that says what the folder is."""
+"""Parts that all simulated data sets share: true labels, and the marker of the folder."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -11,54 +11,41 @@ from evcrisp.core.events import Events
 from evcrisp.io.atomic_output import replacing
 from evcrisp.simulation import Simulation
 
-#: The file that makes a folder a twin; written last.
-MARK = "twin.json"
+#: File with the parameters of a simulated data set; written last.
+MARKER = "twin.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Twin:
-    """What a simulated data set is, and with what settings its tables make sense.
+class SimulatedDataset:
+    """Parameters of a simulated data set, and the settings of its tables."""
 
-    Parameters
-    ----------
-    dataset : str
-        The data set that it stands for.
-    small : bool
-        Made for tests.
-    seed : int
-        Same seed, same bytes.
-    slice_events, window_events : int
-        Slices of the ESR and windows of the motion. Small sensors need fewer events than the real
-        ones for as many per pixel.
-    """
-
-    dataset: str
+    dataset: str  # data set whose layout it has
     small: bool
     seed: int
-    slice_events: int = 30_000
-    window_events: int = 30_000
+    slice_events: int = 30_000  # events of a slice of the ESR
+    window_events: int = 30_000  # events of a window for motion
 
 
-def read_mark(folder: Path) -> Twin | None:
-    """Return what a folder is a twin of; None if it is none."""
-    path = folder / MARK
-    return Twin(**json.loads(path.read_text())) if path.is_file() else None
+def read_marker(folder: Path) -> SimulatedDataset | None:
+    """Return the parameters of the simulated data set in a folder, or None."""
+    path = folder / MARKER
+    return SimulatedDataset(**json.loads(path.read_text())) if path.is_file() else None
 
 
-def write_mark(folder: Path, twin: Twin) -> None:
-    """Say that the folder is complete."""
-    with replacing(folder / MARK, overwrite=True) as temporary:
-        temporary.write_text(json.dumps(asdict(twin), indent=2) + "\n")
+def write_marker(folder: Path, simulated: SimulatedDataset) -> None:
+    """Mark the data set of a folder as complete."""
+    with replacing(folder / MARKER, overwrite=True) as temporary:
+        temporary.write_text(json.dumps(asdict(simulated), indent=2) + "\n")
 
 
-def write_truth(path: Path, events: Events) -> None:
-    """Put the true labels beside a recording, as ``NAME.truth.npz`` with the array ``signal``."""
+def write_true_labels(path: Path, events: Events) -> None:
+    """Write ``NAME.truth.npz`` with the array ``signal`` beside a recording."""
     if events.signal is None:
-        raise OutputError(f"{path} has no labels to keep.")
+        raise OutputError(f"{path} has no labels to write.")
     with replacing(path.with_name(f"{path.stem}.truth.npz"), overwrite=True) as temporary:
         np.savez_compressed(temporary, signal=events.signal)
 
 
 def unlabeled(scene: Simulation) -> Events:
-    """Return the events as a camera gives them."""
+    """Return the events without labels."""
     return scene.events.with_signal(None)

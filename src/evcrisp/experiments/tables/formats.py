@@ -1,32 +1,27 @@
-"""Tables as Markdown, CSV, JSON, LaTeX and HTML. Same numbers, same bytes."""
+"""Tables as Markdown, CSV, JSON, LaTeX and HTML. Equal numbers give equal bytes."""
 
 import csv
 import html
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table
 
 
 def number(value: float | None, column: Column) -> str:
-    """Return a number as the column prints it."""
+    """Return a number with the digits of its column."""
     return "-" if value is None else f"{value:.{column.digits}f}"
 
 
 def as_markdown(tables: Sequence[Table]) -> str:
-    """Return tables in Markdown; the paper's numbers are in parentheses."""
+    """Return tables in Markdown; numbers of the paper are in parentheses."""
     parts = []
     for table in tables:
-        ours, paper = table.ranks(), table.ranks("paper")
         heads = [f"{column.group} {column.label}".strip() for column in table.columns]
         lines = [f"### {table.title}", "", f"| | {' | '.join(heads)} |"]
         lines.append(f"|---|{'---|' * len(heads)}")
-        for row in table.rows:
-            cells = (
-                _cell(table, row, column, ours, paper, _markdown_rank, " ± {}")
-                for column in table.columns
-            )
+        for row, cells in _rows(table, {1: "**{}**", 2: "<u>{}</u>"}, " ± {}"):
             lines.append(f"| {row.label} | {' | '.join(cells)} |")
         lines += ["", *(f"- {note}" for note in table.notes)]
         parts.append("\n".join(lines).rstrip() + "\n")
@@ -34,10 +29,9 @@ def as_markdown(tables: Sequence[Table]) -> str:
 
 
 def as_latex(tables: Sequence[Table]) -> str:
-    """Return tables in LaTeX, for the packages booktabs; the paper's numbers are in parentheses."""
+    """Return tables in LaTeX with booktabs; numbers of the paper are in parentheses."""
     parts = []
     for table in tables:
-        ours, paper = table.ranks(), table.ranks("paper")
         spans = [f"\\multicolumn{{{n}}}{{c}}{{{_escaped(name)}}}" for name, n in table.groups()]
         lines = [
             "\\begin{table}[tb]",
@@ -49,14 +43,10 @@ def as_latex(tables: Sequence[Table]) -> str:
             f"    & {' & '.join(_escaped(column.label) for column in table.columns)} \\\\",
         ]
         family = None
-        for row in table.rows:
+        for row, cells in _rows(table, {1: "\\textbf{{{}}}", 2: "\\underline{{{}}}"}, " $\\pm$ {}"):
             if row.family != family:
                 lines.append("    \\midrule")
                 family = row.family
-            cells = (
-                _cell(table, row, column, ours, paper, _latex_rank, " $\\pm$ {}")
-                for column in table.columns
-            )
             lines.append(f"    {_escaped(row.label)} & {' & '.join(cells)} \\\\")
         lines += ["    \\bottomrule", "  \\end{tabular}"]
         lines += [f"  % {note}" for note in table.notes]
@@ -69,17 +59,13 @@ def as_html(tables: Sequence[Table]) -> str:
     """Return tables in HTML, for a report."""
     parts = []
     for table in tables:
-        ours, paper = table.ranks(), table.ranks("paper")
         spans = "".join(f'<th colspan="{n}">{html.escape(name)}</th>' for name, n in table.groups())
         heads = "".join(f"<th>{html.escape(column.label)}</th>" for column in table.columns)
         lines = [f"<h3>{html.escape(table.title)}</h3>", "<table>"]
         lines.append(f"<tr><th></th>{spans}</tr><tr><th></th>{heads}</tr>")
-        for row in table.rows:
-            cells = "".join(
-                f"<td>{_cell(table, row, column, ours, paper, _html_rank, ' ± {}')}</td>"
-                for column in table.columns
-            )
-            lines.append(f"<tr><th>{html.escape(row.label)}</th>{cells}</tr>")
+        for row, cells in _rows(table, {1: "<b>{}</b>", 2: "<u>{}</u>"}, " ± {}"):
+            shown = "".join(f"<td>{cell}</td>" for cell in cells)
+            lines.append(f"<tr><th>{html.escape(row.label)}</th>{shown}</tr>")
         lines.append("</table>")
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in table.notes)
         parts.append("\n".join(lines) + (f"\n<ul>{notes}</ul>\n" if notes else "\n"))
@@ -102,7 +88,7 @@ def as_csv(tables: Sequence[Table]) -> str:
 
 
 def as_json(tables: Sequence[Table]) -> str:
-    """Return everything, for machines."""
+    """Return tables in JSON, with all digits and notes."""
     content = [
         {
             "name": table.name,
@@ -125,7 +111,7 @@ def as_json(tables: Sequence[Table]) -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
-#: Suffix -> how the file is made.
+#: Suffix of a file -> function that returns its text.
 FORMATS: dict[str, Callable[[Sequence[Table]], str]] = {
     ".md": as_markdown,
     ".csv": as_csv,
@@ -139,35 +125,22 @@ def _facts(cell: Cell) -> dict[str, float]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _cell(
-    table: Table,
-    row: Row,
-    column: Column,
-    ours: dict[tuple[str, str], int],
-    paper: dict[tuple[str, str], int],
-    marked: Callable[[str, int | None], str],
-    interval: str,
-) -> str:
-    cell = table.cell(row, column)
-    place = (row.key, column.key)
-    text = marked(number(cell.value, column), ours.get(place))
-    if cell.value is not None and cell.low is not None and cell.high is not None:
-        text += interval.format(number((cell.high - cell.low) / 2, column))
-    if cell.paper is not None:
-        text += f" ({marked(number(cell.paper, column), paper.get(place))})"
-    return text
+def _rows(table: Table, marks: dict[int, str], interval: str) -> Iterator[tuple[Row, list[str]]]:
+    """Yield rows with their cells as text; ``marks`` are templates of the two best ranks."""
+    ours, paper = table.ranks(), table.ranks("paper")
 
+    def text(row: Row, column: Column) -> str:
+        cell, place = table.cell(row, column), (row.key, column.key)
+        shown = marks.get(ours.get(place, 0), "{}").format(number(cell.value, column))
+        if cell.value is not None and cell.low is not None and cell.high is not None:
+            shown += interval.format(number((cell.high - cell.low) / 2, column))
+        if cell.paper is not None:
+            mark = marks.get(paper.get(place, 0), "{}")
+            shown += f" ({mark.format(number(cell.paper, column))})"
+        return shown
 
-def _markdown_rank(text: str, rank: int | None) -> str:
-    return {1: f"**{text}**", 2: f"<u>{text}</u>"}.get(rank or 0, text)
-
-
-def _latex_rank(text: str, rank: int | None) -> str:
-    return {1: f"\\textbf{{{text}}}", 2: f"\\underline{{{text}}}"}.get(rank or 0, text)
-
-
-def _html_rank(text: str, rank: int | None) -> str:
-    return {1: f"<b>{text}</b>", 2: f"<u>{text}</u>"}.get(rank or 0, text)
+    for row in table.rows:
+        yield row, [text(row, column) for column in table.columns]
 
 
 def _escaped(text: str) -> str:

@@ -1,48 +1,50 @@
-"""What a user may choose about the tables."""
+"""Options of the tables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evcrisp.core.errors import ConfigError
-from evcrisp.core.registry import lookup
+from evcrisp.core.validation import check_number
 from evcrisp.experiments.datasets.dnd21 import check_noise
-from evcrisp.experiments.methods import Method, chosen
-from evcrisp.experiments.simulated_datasets import Twin
-from evcrisp.experiments.tables.tuned import check_tuned
+from evcrisp.experiments.methods import Kind, Method, method_for, select_methods
+from evcrisp.experiments.simulated_datasets import SimulatedDataset
+
+if TYPE_CHECKING:
+    from evcrisp.experiments.tables.protocol import TableKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Settings of all tables; each table takes what concerns it.
+    """Options of all tables; each table uses some of them.
 
     Parameters
     ----------
-    methods : sequence of str
-        Keys of the rows; all of them if empty.
+    methods : sequence of str, type or object
+        Rows, registered estimators and filters by name, classes, or objects; all rows if empty.
     gpu_methods : sequence of str
-        Keys of the methods that only workers with the resource GPU get.
+        Keys of the methods that run on workers with the resource GPU only.
     max_events : int, optional
-        Use so many events at the start of each recording, to try things out.
+        Number of events at the start of each recording; all by default.
     slice_events : int
-        Slices of the ESR.
+        Number of events of a slice of the ESR.
     window_events : int
-        Windows of the motion.
+        Number of events of a window for motion.
     noise : str
-        For table 2: "uniform", or the name of a measured noise.
+        Noise of table 2: "uniform", or the name of a measured noise.
     tuned : mapping, optional
-        For table 2: hyper-parameters as ``evcrisp tune`` writes them. Default: those of this package,
-        found on the twin.
+        Hyper-parameters of table 2 as written by ``evcrisp tune``. Default: those of this package,
+        tuned on the simulated data set.
     imu_offset_us : int, us
-        For table 3: the gyroscope is read at the middle of a window plus this.
+        Offset of table 3: the gyroscope is read at the middle of a window plus this.
     seed : int
-        For noise, random controls and bootstrap.
+        Seed of noise, random controls and bootstrap.
     skip_slow : bool
-        Leave methods out that are very slow, unless they are named.
+        Leave out very slow methods unless they are named.
     """
 
-    methods: tuple[str, ...] = ()
+    methods: tuple[Any, ...] = ()
     gpu_methods: tuple[str, ...] = ()
     max_events: int | None = None
     slice_events: int = 30_000
@@ -55,20 +57,21 @@ class Options:
 
     def __post_init__(self) -> None:
         for name in ("slice_events", "window_events", "max_events"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"`{name}` must be 1 or more; got {value}.")
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), 1)
         check_noise(self.noise)
         if self.tuned is not None:
             check_tuned(self.tuned)
 
-    def rows(self, methods: tuple[Method, ...]) -> tuple[tuple[Method, ...], tuple[str, ...]]:
-        """Return the methods that were chosen and can run, and a note for each that cannot."""
+    def rows(
+        self, methods: tuple[Method, ...], kinds: tuple[Kind, ...]
+    ) -> tuple[tuple[Method, ...], tuple[str, ...]]:
+        """Return the chosen methods that can run, and a note for each that cannot."""
         rows, notes = [], []
-        for method in chosen(methods, self.methods):
+        for method in select_methods(methods, self.methods, kinds):
             reason = method.missing()
             if self.skip_slow and method.slow and not self.methods:
-                reason = f"it is very slow; --methods {method.key} asks for it"
+                reason = f"it is very slow; --methods {method.key} includes it"
             if reason is not None:
                 notes.append(f"{method.label} was left out: {reason}.")
                 continue
@@ -76,34 +79,67 @@ class Options:
             rows.append(replace(method, resource="GPU") if is_for_gpu else method)
         return tuple(rows), tuple(notes)
 
-    def for_each(self, tables: Mapping[str, tuple[Method, ...]]) -> "dict[str, Options]":
-        """Share the chosen methods out among tables; those that have none of them are left out.
+    def for_each(self, tables: "Mapping[str, TableKind]") -> "dict[str, Options]":
+        """Return the options of each table, with the methods that fit it.
+
+        A row goes to the tables that have it; another method goes to all tables for its kind.
+        Tables without a method are left out.
 
         Raises
         ------
         UnknownNameError
-            If no table has a method that was chosen.
+            If a method is neither a row nor registered.
         """
-        every = {method.key: method for methods in tables.values() for method in methods}
-        for key in (*self.methods, *self.gpu_methods):
-            lookup(every, key, "method of these tables")
-        shared = {
-            name: tuple(key for key in self.methods if any(key == m.key for m in methods))
-            for name, methods in tables.items()
-        }
+        rows = {name: kind.methods(self) for name, kind in tables.items()}
+        every = [method for methods in rows.values() for method in methods]
+        found = {id(part): method_for(part, every) for part in (*self.methods, *self.gpu_methods)}
+
+        def fits(name: str, part: Any) -> bool:
+            method = found[id(part)]
+            if any(method is row for row in every):
+                return any(method.key == row.key for row in rows[name])
+            return method.kind in tables[name].kinds
+
+        shared = {name: tuple(p for p in self.methods if fits(name, p)) for name in tables}
         return {
-            name: replace(self, methods=keys)
-            for name, keys in shared.items()
-            if keys or not self.methods
+            name: replace(self, methods=parts)
+            for name, parts in shared.items()
+            if parts or not self.methods
         }
 
 
-def data_note(root: Path, twin: Twin | None) -> str:
-    """Say what the numbers are about."""
-    if twin is None:
+_EXPECTED = (
+    "Tuned hyper-parameters must have the format of evcrisp tune: "
+    '{"train_share": 0.5, "methods": {METHOD: {RATE: {...}}}}'
+)
+
+
+def check_tuned(tuned: Any) -> None:
+    """Raise unless a mapping has the format that ``evcrisp tune`` writes."""
+    if not isinstance(tuned, Mapping):
+        raise ConfigError(f"{_EXPECTED}; got {type(tuned).__name__}.")
+    methods = tuned.get("methods")
+    if not _is_filled(methods) or not all(map(_is_filled, methods.values())):
+        raise ConfigError(f"{_EXPECTED}; got no methods, or one without rates.")
+    for method, by_rate in methods.items():
+        for rate, params in by_rate.items():
+            if not isinstance(params, Mapping):
+                raise ConfigError(f"{_EXPECTED}; got {params!r} for {method!r} at {rate!r}.")
+    share = tuned.get("train_share")
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share < 1.0:
+        raise ConfigError(f"{_EXPECTED}; `train_share` must lie between 0 and 1, got {share!r}.")
+
+
+def _is_filled(value: Any) -> bool:
+    return isinstance(value, Mapping) and len(value) > 0
+
+
+def data_note(root: Path, simulated: SimulatedDataset | None) -> str:
+    """Return a note on the data of a table."""
+    if simulated is None:
         return f"Data: {root.name}."
     return (
-        f"Data: the simulated twin of {twin.dataset}{' (small)' if twin.small else ''}, seed "
-        f"{twin.seed}. The paper's numbers, in parentheses, are about the real one: compare the "
-        "order of methods at most."
+        f"Data: simulated data set {simulated.dataset}{' (small)' if simulated.small else ''}, seed "
+        f"{simulated.seed}. The paper's numbers, in parentheses, are for the real one: compare only "
+        "the order of methods."
     )

@@ -1,4 +1,4 @@
-"""What every table offers: its tasks, and itself made of their numbers."""
+"""Interface of a table: its tasks, and how their numbers become cells."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Protocol
 
 from evcrisp.core.messages import counted
 from evcrisp.experiments.datasets import Clip
-from evcrisp.experiments.methods import Method
+from evcrisp.experiments.methods import Kind, Method
 from evcrisp.experiments.tables.options import Options
 from evcrisp.experiments.tables.table import Table
 from evcrisp.experiments.tasks import Task
 
 #: A task and its numbers; None if it failed.
-Done = tuple[Task, dict[str, Any] | None]
+TaskNumbers = tuple[Task, dict[str, Any] | None]
 
 
 class TableKind(Protocol):
@@ -20,22 +20,26 @@ class TableKind(Protocol):
 
     name: ClassVar[str]
     dataset: ClassVar[str]
+    #: Kinds of methods that the table can measure.
+    kinds: ClassVar[tuple[Kind, ...]]
 
     def methods(self, options: Options) -> tuple[Method, ...]:
-        """Return all rows that can be chosen."""
+        """Return all rows of the paper, and ours."""
         ...
 
     def tasks(self, root: Path, clips: Sequence[Clip], options: Options) -> list[Task]:
-        """Return the work behind the table."""
+        """Return the tasks of the table."""
         ...
 
-    def tables(self, done: Sequence[Done], clips: Sequence[Clip], options: Options) -> list[Table]:
-        """Return the table, and those that belong beside it."""
+    def tables(
+        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
+    ) -> list[Table]:
+        """Return the table and its additional tables."""
         ...
 
 
-def failure_notes(done: Sequence[Done]) -> tuple[str, ...]:
-    """Say for how many recordings a method failed."""
+def failure_notes(done: Sequence[TaskNumbers]) -> tuple[str, ...]:
+    """Return a note on the number of failures of each method."""
     failed: dict[str, int] = {}
     for task, numbers in done:
         if numbers is None:

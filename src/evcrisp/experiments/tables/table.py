@@ -1,16 +1,18 @@
-"""A table of numbers with the paper's beside ours, before it gets a format."""
+"""Tables of numbers, with the numbers of the paper beside ours."""
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from evcrisp.experiments.methods import Method
+
 Better = Literal["high", "low"] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column, and which of its values are better."""
+    """A column; ``better`` is the direction of better values."""
 
     key: str
     label: str
@@ -21,7 +23,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Our number with its interval, and the paper's; None where there is none."""
+    """Our number with its interval, and that of the paper; None if missing."""
 
     value: float | None
     paper: float | None = None
@@ -31,18 +33,23 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A method."""
+    """A method and its cells."""
 
     key: str
     label: str
     family: str
     cells: dict[str, Cell]
-    ranked: bool = True  # controls are not
+    ranked: bool = True  # False for controls
+
+    @classmethod
+    def of(cls, method: Method, cells: dict[str, Cell]) -> "Row":
+        """Return the row of a method."""
+        return cls(key=method.key, label=method.label, family=method.family, cells=cells)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows and columns, and what a reader must know about them."""
+    """Rows, columns and notes."""
 
     name: str
     title: str
@@ -51,19 +58,19 @@ class Table:
     notes: tuple[str, ...] = field(default=())
 
     def _repr_html_(self) -> str:
-        """Return what notebooks show."""
+        """Return HTML for notebooks."""
         from evcrisp.experiments.tables.formats import as_html
 
         return as_html([self])
 
     def cell(self, row: Row, column: Column) -> Cell:
-        """Return a cell; an empty one where there is none."""
+        """Return a cell, empty if missing."""
         return row.cells.get(column.key, Cell(None))
 
     def ranks(self, which: Literal["value", "paper"] = "value") -> dict[tuple[str, str], int]:
-        """Return (row, column) -> 1 for the best and 2 for the second best; equals share a rank.
+        """Return (row, column) -> rank of the best (1) and second best (2) values.
 
-        Values are compared as they are printed.
+        Values are compared as printed; ties share a rank.
         """
         found: dict[tuple[str, str], int] = {}
         for column in self.columns:
@@ -94,6 +101,6 @@ class Table:
 
 
 def mean(values: list[float | None]) -> float | None:
-    """Return the mean of the numbers that there are; None without any."""
+    """Return the mean of the known numbers; None without any."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None

@@ -1,4 +1,4 @@
-"""Table 2: labels on DND21 with added noise, by what the methods were tuned for."""
+"""Table 2: labels on DND21 with added noise, by rate of tuning."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from evcrisp.core.messages import counted
-from evcrisp.core.registry import lookup
 from evcrisp.experiments import paper
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.dnd21 import noise_file
-from evcrisp.experiments.methods import AUTO, TABLE1, Method
-from evcrisp.experiments.protocols import LABELING, measure_labels
+from evcrisp.experiments.methods import AUTO, TABLE1, Kind, Method, method_for
+from evcrisp.experiments.protocols import LABEL_SETTINGS, measure_labels
 from evcrisp.experiments.tables.options import Options
-from evcrisp.experiments.tables.protocol import Done, failure_notes
+from evcrisp.experiments.tables.protocol import TaskNumbers, failure_notes
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table, mean
 from evcrisp.experiments.tasks import Task
 
@@ -22,8 +21,8 @@ RATES = (1, 5, 10)
 
 MEASURES = ("sensitivity", "specificity")
 
-#: Hyper-parameters for each rate where no others are given. Found on the twin with
-#: ``evcrisp tune eja proposed --root TWIN --max-events 100000 --trials 30``.
+#: Default hyper-parameters for each rate, tuned on the simulated data set with
+#: ``evcrisp tune eja proposed --root FOLDER --max-events 100000 --trials 30``.
 TUNED: dict[str, dict[str, dict[str, Any]]] = {
     "eja": {
         "1": {"tau": 0.9522, "sigma_px": 0.8255},
@@ -43,15 +42,15 @@ class Table2:
 
     name: ClassVar[str] = "table2"
     dataset: ClassVar[str] = "dnd21"
+    kinds: ClassVar[tuple[Kind, ...]] = ("filter", "estimator")
 
     def methods(self, options: Options) -> tuple[Method, ...]:
-        """Return a row per method and rate that it was tuned for, and ours, without tuning."""
+        """Return a row per method and rate of its tuning, and ours without tuning."""
         found = {} if options.tuned is None else options.tuned["methods"]
-        known = {method.key: method for method in TABLE1}
         rows = [
             method.tuned(f"{method.label} tuned for {rate}%", f"{key}-{rate}", params)
             for key, by_rate in {**TUNED, **found}.items()
-            for method in [lookup(known, key, "method that can be tuned")]
+            for method in [method_for(key)]
             for rate, params in by_rate.items()
         ]
         return (*rows, AUTO)
@@ -61,7 +60,7 @@ class Table2:
         if options.noise != "uniform":
             extra = noise_file(root, options.noise)
             clips = [replace(clip, files=(*clip.files, extra)) for clip in clips]
-        methods, _ = options.rows(self.methods(options))
+        methods, _ = options.rows(self.methods(options), self.kinds)
         return [
             Task(
                 protocol=measure_labels,
@@ -73,7 +72,7 @@ class Table2:
                     "seed": options.seed,
                     "max_events": options.max_events,
                     "skip_share": 0.0 if options.tuned is None else options.tuned["train_share"],
-                    **LABELING,
+                    **LABEL_SETTINGS,
                 },
             )
             for clip in clips
@@ -81,23 +80,17 @@ class Table2:
             for method in methods
         ]
 
-    def tables(self, done: Sequence[Done], clips: Sequence[Clip], options: Options) -> list[Table]:
+    def tables(
+        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
+    ) -> list[Table]:
         """Return the table."""
-        methods, left_out = options.rows(self.methods(options))
+        methods, left_out = options.rows(self.methods(options), self.kinds)
         columns = tuple(
             Column(key=f"{measure}-{rate}", label=f"{rate}%", group=measure.capitalize())
             for measure in MEASURES
             for rate in RATES
         )
-        rows = tuple(
-            Row(
-                key=method.key,
-                label=method.label,
-                family=method.family,
-                cells=_cells(done, method),
-            )
-            for method in methods
-        )
+        rows = tuple(Row.of(method, _cells(done, method)) for method in methods)
         notes = (
             f"{counted(len(clips), 'recording')}; {options.noise} noise, in percent of the signal events.",
             *_tuning_notes(methods, options.tuned),
@@ -109,17 +102,19 @@ class Table2:
 
 
 def _tuning_notes(methods: Sequence[Method], tuned: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Say where the hyper-parameters of each method come from, and what is left out for it."""
-    keys = dict.fromkeys(method.key.rpartition("-")[0] for method in methods)
-    labels = {method.key: method.label for method in TABLE1 if method.key in keys}
+    """Return notes on the source of the hyper-parameters and on the excluded events."""
+    tuned_rows = (method for method in methods if " tuned for " in method.label)
+    keys = dict.fromkeys(method.key.rpartition("-")[0] for method in tuned_rows)
     given = {} if tuned is None else tuned["methods"]
+    known = {method.key: method.label for method in TABLE1}
+    labels = {key: known.get(key, key) for key in (*known, *given) if key in keys}
     ours = [label for key, label in labels.items() if key not in given]
     theirs = [label for key, label in labels.items() if key in given]
     notes = []
     if ours:
         notes.append(
             f"Hyper-parameters of {' and '.join(ours)}: those of this package, tuned for each rate "
-            "on the twin of DND21."
+            "on the simulated DND21."
         )
     if tuned is not None:
         start = f"the first {100 * tuned['train_share']:.3g}% of each recording"
@@ -127,13 +122,13 @@ def _tuning_notes(methods: Sequence[Method], tuned: Mapping[str, Any] | None) ->
             notes.append(
                 f"Hyper-parameters of {' and '.join(theirs)}: from the given file, tuned on {start}."
             )
-        notes.append(f"What was tuned on, {start}, is left out here for all methods.")
+        notes.append(f"The events used for tuning, {start}, are left out for all methods.")
     return tuple(notes)
 
 
-def _cells(done: Sequence[Done], method: Method) -> dict[str, Cell]:
+def _cells(done: Sequence[TaskNumbers], method: Method) -> dict[str, Cell]:
     name, _, tuned_for = method.key.rpartition("-")
-    published = paper.LABELS.get((name, tuned_for))
+    published = None if method.part else paper.LABELS.get((name, tuned_for))
     cells = {}
     for j, (measure, rate) in enumerate((m, r) for m in MEASURES for r in RATES):
         values = [

@@ -5,24 +5,23 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import EventDataError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Imu
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
 from evcrisp.experiments import paper
 from evcrisp.experiments.bootstrap import Interval, rms_intervals
 from evcrisp.experiments.datasets import Clip
-from evcrisp.experiments.methods import TABLE3, ZERO, Method
+from evcrisp.experiments.methods import TABLE3, ZERO, Kind, Method
 from evcrisp.experiments.protocols import measure_motion
 from evcrisp.experiments.tables.options import Options
-from evcrisp.experiments.tables.protocol import Done, failure_notes
+from evcrisp.experiments.tables.protocol import TaskNumbers, failure_notes
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table
 from evcrisp.experiments.tasks import Task
 from evcrisp.io.reading import open_recording
 
-#: The three ways in which papers turn errors of three axes into one number.
+#: Three conventions that reduce the errors of three axes to one number.
 TITLES = {
     "vector": "RMSE of the angular velocity, deg/s: root mean square of the norm of the error, "
     "the paper's formula (lower is better)",
@@ -30,36 +29,39 @@ TITLES = {
     "axis": "The same as the mean of the RMS of the three axes, as in EventEMin",
 }
 
-#: Later windows are not judged, as the sequences end with the camera being put down.
+#: End of the evaluation, s after the first IMU sample; at the end the camera is put down.
 LAST_S = 59.75
 
-#: Offsets that are tried for the note, us.
+#: Offsets between camera and gyroscope that the note compares, us.
 OFFSETS_US = range(-10_000, 10_001, 200)
 
 
 class Table3:
-    """RMSE of each method, of an output of zero, and of the gyroscope averaged over the window."""
+    """RMSE of each method, of zero output, and of the gyroscope averaged over the window."""
 
     name: ClassVar[str] = "table3"
     dataset: ClassVar[str] = "ecd"
+    kinds: ClassVar[tuple[Kind, ...]] = ("estimator",)
 
     def methods(self, options: Options) -> tuple[Method, ...]:
-        """Return all rows that can be chosen."""
+        """Return all rows of the paper, and ours."""
         return TABLE3
 
     def tasks(self, root: Path, clips: Sequence[Clip], options: Options) -> list[Task]:
-        """Return one task per sequence and method; an output of zero cuts the windows."""
+        """Return one task per sequence and method, zero output included."""
         settings = {"window_events": options.window_events, "max_events": options.max_events}
-        methods, _ = options.rows(TABLE3)
+        methods, _ = options.rows(TABLE3, self.kinds)
         return [
             Task(protocol=measure_motion, clip=clip, method=method, settings=settings)
             for clip in clips
             for method in (ZERO, *methods)
         ]
 
-    def tables(self, done: Sequence[Done], clips: Sequence[Clip], options: Options) -> list[Table]:
+    def tables(
+        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
+    ) -> list[Table]:
         """Return a table per convention."""
-        methods, left_out = options.rows(TABLE3)
+        methods, left_out = options.rows(TABLE3, self.kinds)
         columns = tuple(
             Column(
                 key=clip.name,
@@ -70,17 +72,18 @@ class Table3:
             for clip in sorted(clips, key=lambda clip: clip.name.endswith("translation"))
         )
         errors, n_windows, best = self._errors(done, clips, options)
+        own = {method.key for method in methods if method.part is not None}
         rows = [(method.key, method.label, method.family, True) for method in methods]
         rows += [
             ("zero", "Zero output", "controls", False),
             ("gyro", "Gyroscope, mean of the window", "controls", False),
         ]
         notes = (
-            f"Windows of {counted(options.window_events, 'event')} ({n_windows} in all), judged at their "
+            f"Windows of {counted(options.window_events, 'event')} ({n_windows} in all), evaluated at their "
             f"middle plus {options.imu_offset_us / 1000:g} ms; intervals are 95 % by bootstrap of "
             "blocks of windows.",
-            "The model is rotation for all sequences. On those with translation the truth is small, "
-            "and an output of zero may win: they say little about alignment.",
+            "The model is rotation for all sequences. On those with translation the true rotation is "
+            "small, so that zero output can win: they are no test of alignment.",
             *best,
             *left_out,
             *failure_notes(done),
@@ -91,14 +94,14 @@ class Table3:
                 name="table3" if convention == "vector" else f"table3-{convention}",
                 title=title,
                 columns=columns,
-                rows=tuple(_row(row, columns, found, convention) for row in rows),
+                rows=tuple(_row(row, columns, found, convention, own) for row in rows),
                 notes=notes if convention == "vector" else (),
             )
             for convention, title in TITLES.items()
         ]
 
     def _errors(
-        self, done: Sequence[Done], clips: Sequence[Clip], options: Options
+        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
     ) -> tuple[dict[tuple[str, str], Floats], int, tuple[str, ...]]:
         """Return (method, sequence) -> errors in deg/s, the number of windows, and notes."""
         errors: dict[tuple[str, str], Floats] = {}
@@ -111,14 +114,14 @@ class Table3:
                 if numbers is not None and task.clip.name == clip.name
             }
             for key, numbers in parts.items():
-                truth, judged = _truth(imu, numbers, options.imu_offset_us)
-                if not judged.any():
+                truth, valid = _truth(imu, numbers, options.imu_offset_us)
+                if not valid.any():
                     continue
-                ours = np.array(numbers["theta_rad_s"]).reshape(-1, 3)[judged]
+                ours = np.array(numbers["theta_rad_s"]).reshape(-1, 3)[valid]
                 errors[key, clip.name] = np.rad2deg(ours - truth)
                 if key == "zero":
-                    n_windows += int(judged.sum())
-                    means = _window_means(imu, numbers, options.imu_offset_us)[judged]
+                    n_windows += int(valid.sum())
+                    means = _window_means(imu, numbers, options.imu_offset_us)[valid]
                     errors["gyro", clip.name] = np.rad2deg(means - truth)
             if clip.name.endswith("rotation") and "auto" in parts:
                 offset, rms = _best_offset(imu, parts["auto"])
@@ -134,11 +137,13 @@ def _row(
     columns: Sequence[Column],
     found: Mapping[tuple[str, str], Mapping[str, Interval]],
     convention: str,
+    own: set[str],
 ) -> Row:
     key, label, family, ranked = row
     cells = {}
+    known = paper.RMSE.get(key, {}) if convention == "vector" and key not in own else {}
     for column in columns:
-        published = paper.RMSE.get(key, {}).get(column.key) if convention == "vector" else None
+        published = known.get(column.key)
         intervals = found.get((key, column.key))
         if intervals is None:
             cells[column.key] = Cell(None, published)
@@ -152,19 +157,17 @@ def _gyroscope(clip: Clip) -> Imu:
     with open_recording(clip.path, resolution=clip.resolution) as recording:
         imu = recording.imu()
     if imu is None or len(imu) < 2:
-        raise EventDataError(f"{clip.path} has no IMU samples, which are the truth of table 3.")
+        raise EventDataError(f"{clip.path} has no IMU samples, which table 3 needs as truth.")
     return imu
 
 
-def _truth(
-    imu: Imu, numbers: Mapping[str, Any], offset_us: float
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the gyroscope at the middles of windows, and which windows are judged."""
+def _truth(imu: Imu, numbers: Mapping[str, Any], offset_us: float) -> tuple[Floats, Bools]:
+    """Return the gyroscope at the middles of windows, and which windows are evaluated."""
     start, end = (np.array(numbers[name], float) for name in ("t_start_us", "t_end_us"))
     t = (start + end) / 2 + offset_us
-    judged = (start + offset_us >= imu.t[0]) & (end + offset_us <= imu.t[-1])
-    judged &= t <= imu.t[0] + LAST_S * 1e6
-    return _at(imu, t[judged]), judged
+    valid = (start + offset_us >= imu.t[0]) & (end + offset_us <= imu.t[-1])
+    valid &= t <= imu.t[0] + LAST_S * 1e6
+    return _at(imu, t[valid]), valid
 
 
 def _at(imu: Imu, t: Floats) -> Floats:
@@ -186,12 +189,12 @@ def _window_means(imu: Imu, numbers: Mapping[str, Any], offset_us: float) -> Flo
 
 
 def _best_offset(imu: Imu, numbers: Mapping[str, Any]) -> tuple[int, float]:
-    """Return the offset at which estimate and gyroscope fit best, us, and the RMSE there, deg/s."""
+    """Return the offset with the lowest RMSE, us, and that RMSE, deg/s."""
     rms = []
     ours = np.array(numbers["theta_rad_s"]).reshape(-1, 3)
     for offset in OFFSETS_US:
-        truth, judged = _truth(imu, numbers, offset)
-        error = np.rad2deg(ours[judged] - truth)
+        truth, valid = _truth(imu, numbers, offset)
+        error = np.rad2deg(ours[valid] - truth)
         rms.append(float(np.sqrt(np.mean(np.sum(error**2, axis=1)))) if len(error) else np.inf)
     best = int(np.argmin(rms))
     return OFFSETS_US[best], rms[best]

@@ -1,7 +1,7 @@
-"""Contrast of binary frames for many lengths of window in one pass over the events.
+"""Contrast of binary frames for many window durations, in one pass over the events.
 
-One surface with the time of the last event per pixel serves all lengths: when a window ends, the
-pixels that fired in it are those whose last event is not older than its start.
+One surface with the time of the last event per pixel is enough: at the end of a window, the pixels
+that fired in it are those whose last event is not older than its start.
 """
 
 import math
@@ -10,12 +10,12 @@ import numpy as np
 
 from evcrisp.kernels.compile import njit, summing
 
-#: Last time of a pixel that never fired.
+#: Time of the last event of a pixel without events, us; below any real time.
 NEVER = -(2**62)
 
-# Weights of the blur in 256ths: those of a Gaussian with sigma 2, each rounded after what the one
-# outside of it lost, and the middle one such that they add up. All sums are whole and below 2^24,
-# hence exact in single precision, of which the compiler takes more at a time.
+# Weights of the blur in 256ths: a Gaussian with sigma 2. The rounding error of each outer weight is
+# carried to the next one, and the middle weight makes the sum exact. All sums are integers below
+# 2^24, hence exact in single precision, which vectorizes better.
 _OUTER, _INNER, _MIDDLE = np.float32(39), np.float32(57), np.float32(64)
 _WHITE, _HALF, _UNIT = np.float32(255), np.float32(32768), np.float32(1 / 65536)
 _TWO = np.float32(2)
@@ -23,12 +23,12 @@ _TWO = np.float32(2)
 
 @njit
 def add_events(x, y, t, surface, windows, rows, columns, work, frames):
-    """Take events in; whenever a window ends, add its contrast.
+    """Add events, and the contrast of every window that ends.
 
     x, y : (n,) uint16      t : (n,) int64 us, since the first event of the stream
     surface : (h, w) int64 us, last event per pixel or NEVER
-    windows : (m, 2) int64 us, length and end of the current window per length
-    rows : (h + 4,) and columns : (w + 4,) int64, the pixel that stands for each of -2 to size + 1
+    windows : (m, 2) int64 us, duration and end of the current window per duration
+    rows : (h + 4,) and columns : (w + 4,) int64, reflected pixel for each index -2 to size + 1
     work : (9, w + 4) float32, overwritten
     frames : (m, 2) float64, sum of contrasts and number of windows with events; added to
     """
@@ -44,7 +44,7 @@ def add_events(x, y, t, surface, windows, rows, columns, work, frames):
 
 @njit
 def end_windows(now, surface, windows, rows, columns, work, frames):
-    """Add the contrast of the windows that end by now, and go on to those that hold now."""
+    """Add the contrast of windows that end by ``now``, and start those that contain ``now``."""
     newest = surface.max()
     for j in range(windows.shape[0]):
         length, end = windows[j, 0], windows[j, 1]
@@ -58,13 +58,13 @@ def end_windows(now, surface, windows, rows, columns, work, frames):
 
 @njit
 def contrast(surface, start, rows, columns, work):
-    """Return the deviation of the slopes of the blurred frame of pixels that fired since start.
+    """Return the standard deviation of the gradient magnitude of a blurred binary frame.
 
-    The frame is 0 or 255; the blur is 5 x 5 in fixed point and rounded to whole numbers; slopes are
-    Sobel's, not divided.
+    Pixels with events since ``start`` are 255, others 0. The blur is 5 x 5 in fixed point, rounded
+    to integers; the gradient is that of Sobel, not normalized.
     """
     height, width = surface.shape
-    across, blurred, padded = work[:5], work[5:8], work[8]  # rings of rows, and one row
+    across, blurred, padded = work[:5], work[5:8], work[8]  # ring buffers of rows, and one row
     total = squares = 0.0
     for i in range(height + 3):
         if i < height:
@@ -102,7 +102,7 @@ def _mark(times, start, out):
 
 @njit
 def _reflect(padded, columns):
-    """Fill in the two pixels on either side; pixel c is at c + 2."""
+    """Fill two pixels on either side by reflection; pixel c is at c + 2."""
     last = padded.size - 1
     padded[0] = padded[columns[0] + 2]
     padded[1] = padded[columns[1] + 2]
@@ -129,7 +129,7 @@ def _blur_down(first, last, above, below, row, out):
 
 @summing
 def _sum_slopes(above, row, below, width):
-    """Sum of the slopes and of their squares; pixel c at c + 1."""
+    """Sum of the gradient magnitudes and of their squares; pixel c is at c + 1."""
     total = squares = 0.0
     for c in range(width):
         step_x = (above[c + 2] - above[c]) + (below[c + 2] - below[c])

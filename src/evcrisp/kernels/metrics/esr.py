@@ -1,13 +1,13 @@
-"""Sums over the counts of events per pixel, from which the event structural ratios are made."""
+"""Sums over the counts of events per pixel, for event structural ratios."""
 
 from evcrisp.kernels.compile import njit
 
 
 @njit
-def count_framed(x, y, counts):
-    """Count the events of every pixel of a sensor with a frame of one pixel around it.
+def count_padded(x, y, counts):
+    """Count the events of every pixel, in an image with a border of one pixel.
 
-    x, y : (n,) uint16      counts : (h + 2, w + 2) int32, added to; the frame stays 0
+    x, y : (n,) uint16      counts : (h + 2, w + 2) int32, added to; the border stays 0
     """
     for k in range(x.size):
         counts[y[k] + 1, x[k] + 1] += 1
@@ -17,7 +17,7 @@ def count_framed(x, y, counts):
 def sum_counts(counts, reached):
     """Return sum n (n - 1), sum reached[n], and the number of pixels with events.
 
-    counts : (h + 2, w + 2) int32      reached : (m,) float64, the last entry stands for all above
+    counts : (h + 2, w + 2) int32      reached : (m,) float64, the last entry holds for all larger counts
     """
     pairs = occupied = 0
     spread = 0.0
@@ -35,7 +35,7 @@ def sum_counts(counts, reached):
 
 @njit
 def sum_medians(counts, reached, lines):
-    """Return sum m^2 and sum reached[m] over the 3 x 3 medians m of the counts, with zeros outside.
+    """Return sum m^2 and sum reached[m] over the 3 x 3 medians m (zeros outside).
 
     counts : (h + 2, w + 2) int32      reached : (m,) float64, as for `sum_counts`
     lines : (4, w + 2) int32, overwritten
@@ -55,8 +55,7 @@ def sum_medians(counts, reached, lines):
     return squares, spread
 
 
-# Loops over rows stand in functions of their own because only then does the compiler take several
-# pixels at a time.
+# Loops over rows are separate functions, because the compiler vectorizes only those.
 
 
 @njit
@@ -71,7 +70,7 @@ def _sort_columns(above, row, below, low, middle, high):
 
 @njit
 def _take_medians(low, middle, high, out):
-    """Take the median of the largest low, the median middle and the smallest high: that of all nine."""
+    """Median of nine: of the largest low, the median middle and the smallest high."""
     for c in range(1, out.size - 1):
         a = max(low[c - 1], low[c], low[c + 1])
         b = min(high[c - 1], high[c], high[c + 1])

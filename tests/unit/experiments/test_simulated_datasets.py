@@ -1,4 +1,4 @@
-"""Simulated data sets have the layout of the real ones, and the truth beside them."""
+"""Simulated data sets: layout, true labels, and repeatability."""
 
 import itertools
 
@@ -9,8 +9,8 @@ import evcrisp
 from evcrisp import OutputError
 from evcrisp.core.camera import Camera
 from evcrisp.experiments.datasets import DATASETS
-from evcrisp.experiments.simulated_datasets import TWINS, make_twin, read_mark
-from evcrisp.experiments.simulated_datasets.aedat2 import DAVIS346, write_aedat2
+from evcrisp.experiments.simulated_datasets import WRITERS, read_marker, simulate_dataset
+from evcrisp.experiments.simulated_datasets.dnd21 import DAVIS346, write_aedat2
 
 
 def digests(folder):
@@ -21,15 +21,15 @@ def digests(folder):
     }
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_a_twin_has_the_layout_of_the_real_one(name, request):
+@pytest.mark.parametrize("name", WRITERS)
+def test_simulated_dataset_has_real_layout(name, request):
     layout = DATASETS[name].layout(request.getfixturevalue(name))
     assert layout.problems == ()
     assert layout.clips
 
 
 @pytest.mark.parametrize("name", ["emlb", "dnd21"])
-def test_the_labels_beside_a_recording_are_those_of_its_events(name, request):
+def test_true_labels_belong_to_recording(name, request):
     for clip in DATASETS[name].layout(request.getfixturevalue(name)).clips:
         with np.load(clip.path.with_name(f"{clip.path.stem}.truth.npz")) as archive:
             signal = archive["signal"]
@@ -38,7 +38,7 @@ def test_the_labels_beside_a_recording_are_those_of_its_events(name, request):
         assert signal.all() == (name == "dnd21")
 
 
-def test_less_light_means_more_noise(emlb):
+def test_noise_grows_as_light_decreases(emlb):
     noise = []
     for level in ("nd00", "nd04", "nd16", "nd64"):
         with np.load(next((emlb / "D-END" / level).glob("*.npz"))) as archive:
@@ -47,40 +47,40 @@ def test_less_light_means_more_noise(emlb):
     assert noise[-1] > 10 * noise[0]
 
 
-def test_same_seed_same_bytes_and_what_is_there_stays(ecd, tmp_path):
-    make_twin("ecd", tmp_path / "again", small=True)
+def test_equal_seeds_give_equal_bytes_and_complete_set_is_unchanged(ecd, tmp_path):
+    simulate_dataset("ecd", tmp_path / "again", small=True)
     assert digests(tmp_path / "again") == digests(ecd)
     before = {path: path.stat().st_mtime_ns for path in ecd.rglob("*")}
-    make_twin("ecd", ecd, small=True)
+    simulate_dataset("ecd", ecd, small=True)
     assert {path: path.stat().st_mtime_ns for path in ecd.rglob("*")} == before
 
 
-def test_other_folders_are_not_touched(tmp_path, ecd):
+def test_folder_with_other_files_raises(tmp_path, ecd):
     (tmp_path / "mine.txt").touch()
     with pytest.raises(OutputError, match="holds other files. Choose an empty or a new folder"):
-        make_twin("emlb", tmp_path)
-    with pytest.raises(OutputError, match="holds another twin"):
-        make_twin("ecd", ecd, small=True, seed=7)
+        simulate_dataset("emlb", tmp_path)
+    with pytest.raises(OutputError, match="holds another simulated data set"):
+        simulate_dataset("ecd", ecd, small=True, seed=7)
 
 
-def test_a_twin_that_was_left_incomplete_is_completed(dnd21, tmp_path):
+def test_incomplete_set_is_completed(dnd21, tmp_path):
     def stop(path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_twin("dnd21", tmp_path, small=True, on_file=stop)
-    assert read_mark(tmp_path) is None
-    make_twin("dnd21", tmp_path, small=True)
+        simulate_dataset("dnd21", tmp_path, small=True, on_file=stop)
+    assert read_marker(tmp_path) is None
+    simulate_dataset("dnd21", tmp_path, small=True)
     assert digests(tmp_path) == digests(dnd21)
 
 
-def test_aedat2_of_a_twin_is_read_back_as_it_was(make_events, tmp_path):
+def test_aedat2_round_trip(make_events, tmp_path):
     events = make_events(5000, resolution=DAVIS346)
     write_aedat2(tmp_path / "a.aedat", events)
     assert evcrisp.read(tmp_path / "a.aedat").equals(events)
 
 
-def test_poses_turn_as_the_gyroscope_says(ecd):
+def test_poses_agree_with_gyroscope(ecd):
     """The rotation between two poses is the integral of the angular velocity."""
     folder = ecd / "boxes_rotation"
     poses = np.loadtxt(folder / "groundtruth.txt")
@@ -107,16 +107,16 @@ def matrix(quaternion):
     )
 
 
-def test_the_calibration_is_one_that_we_read(ecd):
+def test_calibration_is_readable(ecd):
     camera = Camera.from_file(ecd / "dynamic_rotation" / "calib.txt")
     assert camera.is_distorted
     assert camera.fx == pytest.approx(199.1)
 
 
-def test_two_programs_may_complete_a_twin_at_the_same_time(tmp_path):
-    # The other one is done first, and takes the mark of what is not complete away.
+def test_two_processes_can_complete_one_set(tmp_path):
+    # The other process finishes first and removes the marker of incomplete sets.
     def other(path):
-        (tmp_path / "twin" / ".twin-begun").unlink(missing_ok=True)
+        (tmp_path / "set" / ".twin-begun").unlink(missing_ok=True)
 
-    twin = make_twin("ecd", tmp_path / "twin", small=True, on_file=other)
-    assert read_mark(tmp_path / "twin") == twin
+    simulated = simulate_dataset("ecd", tmp_path / "set", small=True, on_file=other)
+    assert read_marker(tmp_path / "set") == simulated

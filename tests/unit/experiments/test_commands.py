@@ -1,4 +1,4 @@
-"""``evcrisp datasets``, ``reproduce`` and ``tune`` as a user calls them."""
+"""Commands ``evcrisp datasets``, ``reproduce`` and ``tune``."""
 
 import json
 import re
@@ -7,26 +7,26 @@ import shutil
 import pytest
 
 
-def test_a_twin_is_made_and_checked(run, tmp_path):
-    out = run("datasets", "make-twin", "ecd", tmp_path / "twin", "--small").output
+def test_simulate_and_check(run, tmp_path):
+    out = run("datasets", "simulate", "ecd", tmp_path / "set", "--small").output
     assert "dynamic_rotation" in out
-    checked = run("datasets", "check", "ecd", tmp_path / "twin").output
+    checked = run("datasets", "check", "ecd", tmp_path / "set").output
     assert "ECD (Event Camera Dataset) is complete: 4 recordings." in checked
-    again = run("datasets", "make-twin", "ecd", tmp_path / "twin", "--small").output
-    assert again == f"{tmp_path / 'twin'} holds this twin already; it is complete.\n"
+    again = run("datasets", "make-twin", "ecd", tmp_path / "set", "--small").output
+    assert again == f"{tmp_path / 'set'} already holds this data set, complete.\n"
 
 
-def test_check_says_what_is_missing_and_where_to_get_it(run, tmp_path):
+def test_check_lists_missing_parts_and_source(run, tmp_path):
     result = run("datasets", "check", "emlb", tmp_path, code=1)
     assert "missing: the folder D-END is missing" in result.output
     assert "KugaMaxx/cuke-emlb" in result.output
     assert "is not a folder" in run("datasets", "check", "emlb", tmp_path / "no", code=1).output
 
 
-def test_all_tables_of_twins_and_a_report(run, tmp_path):
+def test_reproduce_all_on_simulated_data_with_report(run, tmp_path):
     out = tmp_path / "out"
     words = ("reproduce", "all", "--small", "--out", out, "--workers", 0)
-    # Rows that a table does not have are not asked of it.
+    # Each table uses the rows that it has.
     some = ("--methods", "raw,baf,eja-5,auto", "--max-events", 20_000)
     text = run(*words, *some).output
     for name in ("table1", "table2", "table3"):
@@ -46,7 +46,7 @@ def test_all_tables_of_twins_and_a_report(run, tmp_path):
     assert "tasks, 0 run now" in again
 
 
-def test_a_report_leaves_out_recordings_that_cannot_be_read(run, emlb, ecd, tmp_path):
+def test_report_leaves_out_unreadable_recordings(run, emlb, ecd, tmp_path):
     root, out = tmp_path / "data", tmp_path / "out"
     shutil.copytree(emlb, root / "emlb")
     shutil.copytree(ecd, root / "ecd")
@@ -69,7 +69,7 @@ def test_a_report_leaves_out_recordings_that_cannot_be_read(run, emlb, ecd, tmp_
     assert f"{last.stem}</title>" not in page
 
 
-def test_a_folder_without_data_sets_is_refused(run, tmp_path):
+def test_folder_without_data_sets_is_refused(run, tmp_path):
     result = run("reproduce", "all", "--root", tmp_path, "--out", tmp_path / "o", code=2)
     assert "holds none of the folders emlb, dnd21 and ecd" in result.output
     result = run(
@@ -78,7 +78,7 @@ def test_a_folder_without_data_sets_is_refused(run, tmp_path):
     assert "Get it from the section Datasets" in result.output
 
 
-def test_failed_tasks_end_in_a_log_and_an_exit_code(run, emlb, tmp_path):
+def test_failed_tasks_are_logged_with_exit_code(run, emlb, tmp_path):
     root = tmp_path / "data"
     for path in sorted(emlb.rglob("*.aedat4"))[:2]:
         target = root / path.relative_to(emlb)
@@ -99,7 +99,7 @@ def test_failed_tasks_end_in_a_log_and_an_exit_code(run, emlb, tmp_path):
     assert run(*words, "--slice-events", 3000, "--retry-failed").exit_code == 0
 
 
-def test_tuned_parameters_go_from_one_verb_to_the_other(run, dnd21, tmp_path):
+def test_reproduce_reads_file_of_tune(run, dnd21, tmp_path):
     pytest.importorskip("optuna", reason="needs the extra `tune`")
     file = tmp_path / "tuned.json"
     some = ("--max-events", 6000)
@@ -112,11 +112,11 @@ def test_tuned_parameters_go_from_one_verb_to_the_other(run, dnd21, tmp_path):
     assert "tuned on the first 50%" in (tmp_path / "table2.md").read_text()
     file.write_text("{}")
     result = run(*words, "--tuned", file, code=2)
-    assert "must be as evcrisp tune writes them" in result.stderr
+    assert "must have the format of evcrisp tune" in result.stderr
 
 
 @pytest.mark.parametrize("verb", ["reproduce", "tune"])
-def test_an_unknown_noise_names_all_that_there_are(run, dnd21, tmp_path, verb):
+def test_unknown_noise_error_lists_known_ones(run, dnd21, tmp_path, verb):
     if verb == "tune":
         pytest.importorskip("optuna", reason="needs the extra `tune`")
     words = {"reproduce": "table2", "tune": "baf"}[verb], "--root", dnd21, "-o", tmp_path / "out"
@@ -126,7 +126,7 @@ def test_an_unknown_noise_names_all_that_there_are(run, dnd21, tmp_path, verb):
 
 
 @pytest.mark.parametrize("verb", ["reproduce", "tune"])
-def test_the_twin_of_another_data_set_is_refused(run, emlb, tmp_path, verb):
+def test_simulation_of_other_data_set_is_refused(run, emlb, tmp_path, verb):
     if verb == "tune":
         pytest.importorskip("optuna", reason="needs the extra `tune`")
     words = {
@@ -134,7 +134,7 @@ def test_the_twin_of_another_data_set_is_refused(run, emlb, tmp_path, verb):
         "tune": ("baf", "--trials", 1, "--max-events", 1000),
     }[verb]
     result = run(verb, *words, "--root", emlb, "-o", tmp_path / "out", code=2)
-    assert "is the simulated twin of E-MLB (END); expected DND21." in result.stderr
+    assert "is a simulated E-MLB (END); expected DND21." in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -147,23 +147,25 @@ def test_the_twin_of_another_data_set_is_refused(run, emlb, tmp_path, verb):
         ("scale --workers 2", "--workers is not for scale"),
         ("overhead --methods baf", "--methods is not for overhead"),
         ("scale -o elsewhere", "--out is not for scale"),
+        ("table1 --dataset mine", "--dataset needs --root"),
+        ("table3 --methods raw", "table3 cannot measure raw."),
+        ("all --dataset emlb", "--dataset is not for all"),
     ],
 )
-def test_options_that_would_do_nothing_are_refused(run, tmp_path, monkeypatch, words, message):
+def test_options_without_effect_are_refused(run, tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
     assert message in run("reproduce", *words.split(), code=2).stderr
     assert not list(tmp_path.iterdir())
 
 
-def test_every_option_says_what_takes_it():
-    """There is none that all of tables, scale and overhead take."""
-    from evcrisp.cli.commands.reproduce import _TAKEN_BY, reproduce_command
+def test_every_option_lists_its_arguments():
+    from evcrisp.cli.commands.reproduce import _USED_BY, reproduce_command
 
     names = {parameter.name for parameter in reproduce_command.params}
-    assert set(_TAKEN_BY) == names - {"what"}
+    assert set(_USED_BY) == names - {"what"}
 
 
-def test_scale_prints_a_table(run):
+def test_scale_prints_table(run):
     out = run("reproduce", "scale", "--methods", "raw").output
     assert "| a year of one camera | Raw |" in out
     assert "(assumed)" in out
