@@ -14,7 +14,7 @@ from tests.oracles import sensor as reference_simulate
 from evcrisp.kernels.simulation.sensor import Pixels
 from evcrisp.simulation import simulate, slabs
 from evcrisp.simulation.generate import build_paths
-from evcrisp.simulation.overrides import build_config
+from evcrisp.simulation.settings import build_config
 
 SCENES = {
     "shapes": {"texture": "shapes"},

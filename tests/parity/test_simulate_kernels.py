@@ -8,7 +8,7 @@ from evcrisp.kernels.search.array_ops import stable_order
 from evcrisp.kernels.simulation import sensor as fast
 from evcrisp.simulation import generate
 from evcrisp.simulation import slabs as sim
-from evcrisp.simulation.overrides import build_config
+from evcrisp.simulation.settings import build_config
 
 CASES = {
     "translation over shapes": {"texture": "shapes"},

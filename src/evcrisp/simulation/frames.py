@@ -9,7 +9,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.sensor_data import Frame
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.generate import build_paths
-from evcrisp.simulation.overrides import build_config
+from evcrisp.simulation.settings import build_config
 from evcrisp.simulation.scene import build_view
 from evcrisp.simulation.slabs import texture_matrices
 

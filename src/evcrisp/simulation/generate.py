@@ -11,7 +11,7 @@ from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel, Rotation, motion_model
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.imu import build_imu
-from evcrisp.simulation.overrides import build_config
+from evcrisp.simulation.settings import build_config
 from evcrisp.simulation.path import Path
 from evcrisp.simulation.result import MotionTruth, Simulation
 from evcrisp.simulation.seeds import Stream, generator

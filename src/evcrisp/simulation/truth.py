@@ -8,7 +8,7 @@ from evcrisp.motion import MotionModel
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.generate import build_paths, motion_truth
 from evcrisp.simulation.imu import build_imu
-from evcrisp.simulation.overrides import build_config
+from evcrisp.simulation.settings import build_config
 from evcrisp.simulation.result import MotionTruth
 
 

@@ -17,7 +17,7 @@ from evcrisp.simulation import (
     simulate_chunks,
     simulate_frames,
 )
-from evcrisp.simulation.overrides import SETTINGS, build_config
+from evcrisp.simulation.settings import SETTINGS, build_config
 
 SMALL = {"resolution": (32, 24), "duration_us": 5000}
 

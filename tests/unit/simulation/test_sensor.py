@@ -5,7 +5,7 @@ import pytest
 
 from evcrisp.simulation import SensorConfig, simulate, slabs
 from evcrisp.simulation.generate import build_paths
-from evcrisp.simulation.overrides import build_config
+from evcrisp.simulation.settings import build_config
 from evcrisp.simulation.scene import build_view
 
 VIEW = (64, 48)
