@@ -49,7 +49,7 @@ def measure_ratio(texture, resolution, repeats):
     view = slabs.build_view(config.scene, config.resolution, model, config.seed)
     times = slabs._step_times(config, paths, 0, 20_000)
     slab = slabs.Slab(0, 0, 20_000, slabs.texture_matrices(paths, times))
-    fresh = slabs._fresh_pixels(config, view, slab.matrices)
+    fresh = slabs._initial_pixels(config, view, slab.matrices)
     refractory = float(config.sensor.refractory_us)
     buffer = slabs._empty_buffer(1 << 20)
 

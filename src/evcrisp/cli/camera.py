@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 def camera_for(path: Path | None, sensor: "Recording | Sequence[int]") -> "Camera | None":
     """Read a calibration, and say so if it looks like that of another sensor."""
-    from evcrisp.core.camera import Camera, tell_doubt
+    from evcrisp.core.camera import Camera, warn_of_mismatch
     from evcrisp.io.recording import Recording
 
     if path is None:
         return None
     camera = Camera.from_file(path)
     width, height = sensor.resolution if isinstance(sensor, Recording) else sensor
-    tell_doubt(camera, (width, height))
+    warn_of_mismatch(camera, (width, height))
     return camera

@@ -1,4 +1,4 @@
-"""What notebooks show: small tables and thumbnails as HTML that needs nothing else."""
+"""Tables and thumbnails as self-contained HTML, for notebooks."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from evcrisp.core.palettes import PALETTES, Palette, rgb
 from evcrisp.core.png import png_uri
 
-#: Thumbnails are at most this wide and high, px; larger sensors are thinned.
+#: Maximum width and height of a thumbnail, px; larger sensors are reduced.
 MAX_SIDE_PX = 240
 
-#: Events that a thumbnail shows at most; of more, every second, third, ... is taken.
-MAX_SHOWN = 200_000
+#: Maximum number of events in a thumbnail; more are subsampled evenly.
+MAX_EVENTS = 200_000
 
 _CELL = 'style="text-align:left;padding:1px 10px 1px 0"'
 
@@ -25,7 +25,7 @@ def thumbnail(
     resolution: tuple[int, int],
     palette: Palette = PALETTES["red-blue"],
 ) -> NDArray[np.uint8]:
-    """Return a small picture of events, shape (h, w, 3): a dot where at least one is.
+    """Return an image of events, shape (h, w, 3), reduced to `MAX_SIDE_PX`.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def thumbnail(
     [214, 26, 41]
     """
     columns = np.asarray(x), np.asarray(y), np.asarray(p, np.bool_)
-    every = max(1, -(-columns[0].size // MAX_SHOWN))
+    every = max(1, -(-columns[0].size // MAX_EVENTS))
     column, row, is_on = (values[::every] for values in columns)
     width, height = resolution
     shrink = max(1, -(-max(width, height) // MAX_SIDE_PX))
@@ -49,7 +49,7 @@ def thumbnail(
 
 
 def dots(x: ArrayLike, y: ArrayLike, is_marked: ArrayLike, side: int = 160) -> NDArray[np.uint8]:
-    """Return a small scatter plot, shape (side, side, 3), y up; marked dots are red and on top.
+    """Return a scatter plot, shape (side, side, 3), y up; marked dots are red and on top.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def dots(x: ArrayLike, y: ArrayLike, is_marked: ArrayLike, side: int = 160) -> N
 
 
 def shades(values: NDArray[np.floating]) -> NDArray[np.uint8]:
-    """Return a map of 0 (black) to 1 (white) as a small gray picture."""
+    """Return a map of values 0 (black) to 1 (white) as a gray image."""
     shrink = max(1, -(-max(values.shape) // MAX_SIDE_PX))
     return np.rint(255.0 * np.clip(values[::shrink, ::shrink], 0.0, 1.0)).astype(np.uint8)
 
@@ -74,7 +74,7 @@ def shades(values: NDArray[np.floating]) -> NDArray[np.uint8]:
 def html_table(
     rows: Iterable[Sequence[object]], *, header: Sequence[object] = (), caption: str = ""
 ) -> str:
-    """Return rows as an HTML table; every cell is text.
+    """Return rows as an HTML table with escaped text.
 
     Examples
     --------
@@ -97,15 +97,15 @@ def html_table(
 def html_card(
     title: str,
     facts: Iterable[Sequence[object]],
-    pictures: Iterable[tuple[str, NDArray[np.uint8]]],
+    images: Iterable[tuple[str, NDArray[np.uint8]]],
 ) -> str:
-    """Return facts beside pictures with their captions."""
+    """Return a table of facts beside images with captions."""
     figures = "".join(
         '<figure style="margin:0">'
         f'<img src="{png_uri(image)}" alt="{escape(caption)}" '
         'style="image-rendering:pixelated;border:1px solid #8888">'
         f'<figcaption style="font-size:smaller">{escape(caption)}</figcaption></figure>'
-        for caption, image in pictures
+        for caption, image in images
     )
     return (
         f"<div><b>{escape(title)}</b>"

@@ -1,4 +1,4 @@
-"""A small PNG writer, so that a thumbnail needs no imaging library."""
+"""Encode PNG images without an imaging library."""
 
 import base64
 import struct
@@ -7,12 +7,12 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-#: Color type of the header by the number of bytes per pixel.
+#: Color type in the header, by number of bytes per pixel.
 _COLOR_TYPES = {1: 0, 3: 2}
 
 
 def encode_png(image: NDArray[np.uint8]) -> bytes:
-    r"""Return an image as the bytes of a PNG file.
+    r"""Encode an image as PNG.
 
     Parameters
     ----------
@@ -26,20 +26,17 @@ def encode_png(image: NDArray[np.uint8]) -> bytes:
     """
     height, width = image.shape[:2]
     n_bytes = 1 if image.ndim == 2 else image.shape[2]
-    rows = np.zeros((height, 1 + width * n_bytes), np.uint8)  # each row begins with its filter, 0
+    rows = np.zeros(
+        (height, 1 + width * n_bytes), np.uint8
+    )  # each row starts with its filter type, 0
     rows[:, 1:] = image.reshape(height, width * n_bytes)
     header = struct.pack(">IIBBBBB", width, height, 8, _COLOR_TYPES[n_bytes], 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        (
-            _chunk(b"IHDR", header),
-            _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)),
-            _chunk(b"IEND", b""),
-        )
-    )
+    data = _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9))
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + data + _chunk(b"IEND", b"")
 
 
 def png_uri(image: NDArray[np.uint8]) -> str:
-    """Return an image as a ``data:`` address that a page can hold."""
+    """Return an image as a ``data:`` URI for HTML."""
     return "data:image/png;base64," + base64.b64encode(encode_png(image)).decode("ascii")
 
 

@@ -39,7 +39,7 @@ def block_entropy(events: Events | Iterable[Events], *, block_px: int = BLOCK_PX
     counts: NDArray[np.int64] | None = None
     for chunk in chunks_of(events):
         if counts is None:
-            counts = np.zeros(chunk.shape, np.int64)
+            counts = np.zeros(chunk.image_shape, np.int64)
         chunk = checked(chunk, (counts.shape[1], counts.shape[0]))
         count_pixels(chunk.x, chunk.y, counts)
     return math.nan if counts is None else entropy_of_counts(counts, block_px=block_px)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.core.errors import EventDataError
-from evcrisp.core.validation import as_column, as_flag
+from evcrisp.core.event_columns import as_column, as_flag
 
 
 def as_labels(signal: ArrayLike, truth: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

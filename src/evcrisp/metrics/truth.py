@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.core.errors import EventDataError
-from evcrisp.core.validation import as_time
+from evcrisp.core.event_columns import as_time
 
 _REMEDY = (
     'Sort both: order = np.argsort(truth_t, kind="stable"), then truth_t[order] and truth[order].'

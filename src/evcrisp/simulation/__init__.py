@@ -1,8 +1,8 @@
-"""A simulated event camera that knows the truth: which events are signal, and what moved how.
+"""Simulated event camera with known labels and motion.
 
 ::
 
-    texture -> path (where each pixel looks) -> sensor (thresholds, reset) -> signal events
+    texture -> path (texel of each pixel) -> sensor (thresholds, reset) -> signal events
                                                 noise (leak, shot, hot, uniform) -> merged
 """
 

@@ -1,7 +1,7 @@
 """Procedural textures: reflectance in 0..1 on a tile that repeats without a seam.
 
-Edges are one pixel wide (anti-aliased); a lens blur is added later. Areas of one value hold exactly
-that value, which lets the simulator jump over them.
+Edges are anti-aliased over one pixel; lens blur is added later. Flat areas have exactly one value,
+so that the simulator can skip them.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Texture = Callable[[np.random.Generator, tuple[int, int], float, float], Floats]
 def shapes(
     rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
 ) -> Floats:
-    """Scatter polygons, stars and discs of about ``feature_px`` on a bright ground."""
+    """Scatter polygons, stars and discs of about ``feature_px`` on a bright background."""
     tile = np.full(shape, 0.8)
     n_shapes = max(1, round(tile.size / (2.2 * feature_px) ** 2))
     for x, y in _spread(rng, shape, n_shapes):
@@ -89,7 +89,7 @@ def star(
 def rocks(
     rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
 ) -> Floats:
-    """Make noise with all wavelengths from 5 px to twice ``feature_px``, like rough stone."""
+    """Generate noise with wavelengths from 5 px to twice ``feature_px``, like rough stone."""
     height, width = shape
     f = np.hypot(np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width)[None, :])
     low, high = 1.0 / (2.0 * feature_px), 0.2
@@ -98,7 +98,7 @@ def rocks(
     return 0.5 + 0.5 * np.tanh(noise / max(float(noise.std()), 1e-12))
 
 
-#: Every procedural texture by its name.
+#: Procedural textures by name.
 TEXTURES: dict[str, Texture] = {
     "checkerboard": checkerboard,
     "dots": dots,
@@ -112,7 +112,7 @@ TEXTURES: dict[str, Texture] = {
 def ellipse_alpha(
     shape: tuple[int, int], center: tuple[float, float], size: tuple[float, float]
 ) -> Floats:
-    """Return the cover of an ellipse of ``size`` (full axes, px), 1 inside and 0 outside."""
+    """Return the opacity of an ellipse of ``size`` (full axes, px), 1 inside, 0 outside."""
     dx, dy = _around(shape, center)
     a, b = 0.5 * size[0], 0.5 * size[1]
     return np.clip(0.5 - (np.hypot(dx / a, dy / b) - 1.0) * min(a, b), 0.0, 1.0)
@@ -121,13 +121,13 @@ def ellipse_alpha(
 def rectangle_alpha(
     shape: tuple[int, int], center: tuple[float, float], size: tuple[float, float]
 ) -> Floats:
-    """Return the cover of a rectangle of ``size`` (px), 1 inside and 0 outside."""
+    """Return the opacity of a rectangle of ``size`` (px), 1 inside, 0 outside."""
     dx, dy = _around(shape, center)
     inside = np.minimum(0.5 * size[0] - np.abs(dx), 0.5 * size[1] - np.abs(dy))
     return np.clip(0.5 + inside, 0.0, 1.0)
 
 
-#: Every outline that an object may have.
+#: Outlines of objects by name.
 OUTLINES: dict[
     str, Callable[[tuple[int, int], tuple[float, float], tuple[float, float]], Floats]
 ] = {
@@ -137,7 +137,7 @@ OUTLINES: dict[
 
 
 def _around(shape: tuple[int, int], center: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Return the shortest way from a center to every texel of a repeating tile."""
+    """Return the shortest x and y distances from a center on a periodic tile."""
     height, width = shape
     dx = np.mod(np.arange(width) - center[0] + 0.5 * width, width) - 0.5 * width
     dy = np.mod(np.arange(height) - center[1] + 0.5 * height, height) - 0.5 * height
@@ -145,14 +145,14 @@ def _around(shape: tuple[int, int], center: tuple[float, float]) -> tuple[Floats
 
 
 def _square_wave(cycles: Floats, n_cycles: float, length_px: float) -> Floats:
-    """Return a wave of 0 and 1 with edges of 1 px; ``length_px`` is the length of cycles = 1."""
+    """Return a square wave 0/1 with edges of 1 px; ``cycles`` = 1 is ``length_px`` long."""
     period_px = length_px / n_cycles
     fraction = np.mod(cycles * n_cycles + 0.25, 1.0)
     return np.clip(0.5 + (0.25 - np.abs(fraction - 0.5)) * period_px, 0.0, 1.0)
 
 
 def _spread(rng: np.random.Generator, shape: tuple[int, int], n: int) -> Floats:
-    """Return n points ``(x, y)`` that cover a tile more evenly than random ones."""
+    """Return about n jittered grid points ``(x, y)`` on a tile, in random order."""
     height, width = shape
     n_rows = max(1, round(np.sqrt(n * height / width)))
     n_columns = max(1, round(n / n_rows))
@@ -182,7 +182,7 @@ def _paint_disc(tile: Floats, x: float, y: float, radius: float, value: float) -
 
 
 def _paint_polygon(tile: Floats, corners: Floats, value: float) -> None:
-    """Paint a simple polygon by its signed distance: nearest edge, and odd-even inside."""
+    """Paint a simple polygon by the signed distance to its nearest edge (even-odd rule)."""
     x, y = corners.mean(axis=0)
     gx, gy = _grid_around(x, y, float(np.hypot(*(corners - (x, y)).T).max()))
     px, py = gx[None, :], gy[:, None]
@@ -206,7 +206,7 @@ def _grid_around(x: float, y: float, radius: float) -> tuple[Floats, Floats]:
 
 def _blend(tile: Floats, gx: Floats, gy: Floats, cover: Floats, value: float) -> None:
     rows, columns = gy.astype(np.intp) % tile.shape[0], gx.astype(np.intp) % tile.shape[1]
-    # A patch wider than the tile would write some texels twice; its overlap is cut off.
+    # Crop a patch that is wider than the tile, which would overlap itself.
     rows, columns = rows[: tile.shape[0]], columns[: tile.shape[1]]
     patch = np.ix_(rows, columns)
     cover = cover[: rows.size, : columns.size]

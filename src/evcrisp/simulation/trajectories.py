@@ -1,4 +1,4 @@
-"""How the motion changes with time."""
+"""Motion parameters as functions of time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from evcrisp.core.types import Floats
 
 
 class Trajectory(Protocol):
-    """The parameters of a motion as a function of time since the start."""
+    """Motion parameters as a function of time."""
 
     def theta(self, t_us: Floats) -> Floats:
         """Return the parameters at times (n,), us since the start; shape (n, m)."""
@@ -44,7 +44,7 @@ class Waves:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Knots:
-    """Straight lines between given points; constant before the first and after the last."""
+    """Linear interpolation between knots; constant before the first and after the last."""
 
     t_us: Floats  # (n_knots,)
     values: Floats  # (n_knots, m)
@@ -60,21 +60,21 @@ def constant(theta: Floats, period_us: float, rng: np.random.Generator) -> Traje
 
 
 def sine(theta: Floats, period_us: float, rng: np.random.Generator) -> Trajectory:
-    """Swing every parameter around zero with its own phase; two parameters make a circle."""
+    """Oscillate every parameter around zero with its own phase."""
     m = theta.size
     phase = np.pi * np.arange(m) / m
     return Waves(theta[None, :], np.full((1, m), 1e6 / period_us), phase[None, :])
 
 
 def random(theta: Floats, period_us: float, rng: np.random.Generator) -> Trajectory:
-    """Wander smoothly around zero; the root mean square of every parameter is ``theta``."""
+    """Vary smoothly around zero; the root mean square of every parameter is ``theta``."""
     n_waves, m = 4, theta.size
     amplitude = np.broadcast_to(theta * np.sqrt(2.0 / n_waves), (n_waves, m))
     frequency = rng.uniform(0.2, 1.0, (n_waves, m)) * 1e6 / period_us
     return Waves(amplitude, frequency, rng.uniform(0, 2 * np.pi, (n_waves, m)))
 
 
-#: Every named way in which motion changes with time.
+#: Trajectories by name.
 TRAJECTORIES: dict[str, Callable[[Floats, float, np.random.Generator], Trajectory]] = {
     "constant": constant,
     "random": random,

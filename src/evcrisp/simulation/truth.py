@@ -1,20 +1,20 @@
-"""The truth about a simulation without its events, for those who stream them to a file."""
+"""Truth of a simulation without its events, for recordings that are streamed to a file."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from evcrisp.core.sensor_data import Imu
 from evcrisp.motion import MotionModel
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.generate import build_paths, motion_truth
 from evcrisp.simulation.imu import build_imu
-from evcrisp.simulation.settings import build_config
 from evcrisp.simulation.result import MotionTruth
+from evcrisp.simulation.settings import Settings, build_config, with_settings
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Truth:
-    """Motion per window, gyroscope and settings of a simulation."""
+    """True motion per window, IMU and settings of a simulation."""
 
     motion: MotionModel
     motion_truth: MotionTruth
@@ -22,7 +22,7 @@ class Truth:
     config: SimulationConfig
 
     def as_dict(self) -> dict[str, Any]:
-        """Return JSON types: settings, parameters with units, windows, and gyroscope."""
+        """Return windows, parameters with units, gyroscope and settings as JSON types."""
         settings = asdict(self.config)
         settings["scene"].pop("image")  # its digest stays
         windows = self.motion_truth
@@ -43,8 +43,9 @@ class Truth:
         }
 
 
-def simulate_truth(config: SimulationConfig | None = None, **overrides: Any) -> Truth:
-    """Return what is known about the recording that :func:`simulate_chunks` yields.
+@with_settings
+def simulate_truth(config: SimulationConfig | None = None, **settings: Unpack[Settings]) -> Truth:
+    """Return the truth of the recording of :func:`simulate_chunks`; arguments as there.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def simulate_truth(config: SimulationConfig | None = None, **overrides: Any) -> 
     >>> truth.as_dict()["windows"][0]
     {'t_start_us': 0, 't_end_us': 50000, 'theta': [[200.0, 0.0]]}
     """
-    config = build_config(config, overrides)
+    config = build_config(config, settings)
     model, paths = build_paths(config)
     return Truth(
         motion=model,

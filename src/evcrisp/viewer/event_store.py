@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
-from evcrisp.core.windows import Window, ending
+from evcrisp.core.windows import Window, end_at_last_event
 from evcrisp.viewer.bundle_format import pack_pixels, unpack_events, write_bundle
 
 PIXELS, TIMES = "pixels.u4", "times.i8"
@@ -101,7 +101,7 @@ class Spool:
         )
         t_start = self.t_first + start_us
         window = Window(events, t_start, t_start + length_us, first)
-        return ending(window, int(times[-1])) if times.size else window
+        return end_at_last_event(window, int(times[-1])) if times.size else window
 
     def packed_window(self, start_us: int, length_us: int) -> bytes:
         """Return the events of a window as a bundle of 8 bytes per event."""

@@ -59,7 +59,7 @@ def result_bundle(
     step = stride(len(events))
     width, height = events.resolution
     images, image_facts = _contrast_maps(events, signal, aligned)
-    shown = _sensor_part(w_map, events.shape)
+    shown = _sensor_part(w_map, events.image_shape)
     if shown is None:
         shown = _confidence_of_events(aligned, confidence, events.resolution)
     facts = {
@@ -69,7 +69,7 @@ def result_bundle(
         "stride": step,
         "width": width,
         "height": height,
-        "w_from": "events" if _sensor_part(w_map, events.shape) is None else "map",
+        "w_from": "events" if _sensor_part(w_map, events.image_shape) is None else "map",
     }
     arrays = {
         "shift_x": _fixed((aligned[0] - events.x)[::step], width),
@@ -106,7 +106,7 @@ def _contrast_maps(
         "after": DISPLAY.build(*aligned, ones, size),
         "kept": DISPLAY.build(*aligned, signal.astype(np.float64), size),
     }
-    height, width = events.shape
+    height, width = events.image_shape
     maps = {name: image[:height, :width] for name, image in maps.items()}
     top = max(float(np.quantile(maps["after"], 0.998)), 1.0)
     images = {f"map_{name}": _bytes(image / top).ravel() for name, image in maps.items()}

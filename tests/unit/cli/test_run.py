@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp.core.camera import tell_doubt
+from evcrisp.core.camera import warn_of_mismatch
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +254,7 @@ def test_a_calibration_of_another_sensor_is_doubted(run, scene, tmp_path, size, 
         "pareto": ("pareto", recording, "--window-ms", "5", "--points", "3"),
         "simulate": ("simulate", tmp_path / "a.npz", "--resolution", "160x120"),
     }[verb]
-    tell_doubt.cache_clear()  # a doubt is told once, and this is a new run for a user
+    warn_of_mismatch.cache_clear()  # a doubt is told once, and this is a new run for a user
     told = run(*words, "--motion", "rotation", "--camera", calibration).stderr
     if message is None:
         assert "principal point" not in told

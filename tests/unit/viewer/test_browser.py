@@ -27,7 +27,7 @@ def window_of(events, start, length=WINDOW_US):
 
 def latest(events, values):
     """Return the value of the last event of each pixel, -1 where there is none."""
-    image = np.full(events.shape, -1)
+    image = np.full(events.image_shape, -1)
     image[events.y, events.x] = values  # of several assignments to a pixel the last one stays
     return image
 
@@ -93,7 +93,7 @@ def test_noise_vanishes_when_only_signal_is_shown(screen, url, scene, draw):
 def test_the_contrast_map_is_brightest_where_most_events_are(screen, url, scene):
     screen.open(f"{url}#t=40000&map=before")
     events = window_of(scene.events, 40_000).events
-    counts = np.zeros(events.shape)
+    counts = np.zeros(events.image_shape)
     np.add.at(counts, (events.y, events.x), 1)
     brightness = screen.sensor("contrast", SIZE).sum(axis=-1)
     # The scale stands in the lower right corner.
@@ -368,7 +368,7 @@ def test_accumulations_differ_and_fading_weakens_old_events(screen, url, scene, 
     assert strengths[0] < 0.6 * strengths[1] < 0.6 * strengths[2]
     screen.page.select_option("#accumulation", "density")
     screen.settled()
-    counts = np.zeros(events.shape)
+    counts = np.zeros(events.image_shape)
     np.add.at(counts, (events.y, events.x), 1)
     seen = np.abs(screen.sensor("raw", SIZE).astype(int) - GROUND).sum(axis=-1)
     assert seen[counts == 1].mean() < 0.7 * seen[counts >= 3].mean()
