@@ -1,5 +1,8 @@
 """Tables and thumbnails as self-contained HTML, for notebooks."""
 
+import base64
+import struct
+import zlib
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -7,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.core.palettes import PALETTES, Palette, rgb
-from evcrisp.core.png import png_uri
 
 #: Maximum width and height of a thumbnail, px; larger sensors are reduced.
 MAX_SIDE_PX = 240
 
 #: Maximum number of events in a thumbnail; more are subsampled evenly.
 MAX_EVENTS = 200_000
+
+#: Color type in the header of a PNG, by number of bytes per pixel.
+_COLOR_TYPES = {1: 0, 3: 2}
 
 _CELL = 'style="text-align:left;padding:1px 10px 1px 0"'
 
@@ -112,3 +117,37 @@ def html_card(
         '<div style="display:flex;flex-wrap:wrap;gap:12px;align-items:flex-start">'
         f"<div>{html_table(facts)}</div>{figures}</div></div>"
     )
+
+
+def encode_png(image: NDArray[np.uint8]) -> bytes:
+    r"""Encode an image as PNG.
+
+    Parameters
+    ----------
+    image : ndarray of uint8, shape (h, w) or (h, w, 3)
+        Gray, or red, green and blue.
+
+    Examples
+    --------
+    >>> encode_png(np.zeros((2, 2), np.uint8))[:8]
+    b'\x89PNG\r\n\x1a\n'
+    """
+    height, width = image.shape[:2]
+    n_bytes = 1 if image.ndim == 2 else image.shape[2]
+    rows = np.zeros(
+        (height, 1 + width * n_bytes), np.uint8
+    )  # each row starts with its filter type, 0
+    rows[:, 1:] = image.reshape(height, width * n_bytes)
+    header = struct.pack(">IIBBBBB", width, height, 8, _COLOR_TYPES[n_bytes], 0, 0, 0)
+    data = _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9))
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + data + _chunk(b"IEND", b"")
+
+
+def png_uri(image: NDArray[np.uint8]) -> str:
+    """Return an image as a ``data:`` URI for HTML."""
+    return "data:image/png;base64," + base64.b64encode(encode_png(image)).decode("ascii")
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    checksum = zlib.crc32(kind + content)
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", checksum)

@@ -149,7 +149,7 @@ class SceneConfig:
         except TypeError:
             objects = (None,)
         if not all(isinstance(item, ObjectConfig) for item in objects):
-            problem = "must be a sequence of ObjectConfig"
+            problem = "must be ObjectConfigs"
             raise ConfigError(problem, parameter="objects", value=self.objects)
         if len(objects) > MAX_OBJECTS:
             problem = f"must hold at most {MAX_OBJECTS} objects"
@@ -187,7 +187,7 @@ class SimulationConfig:
         object.__setattr__(self, "resolution", as_resolution(self.resolution))
         width, height = self.resolution
         if width * height > MAX_PIXELS:
-            problem = f"must have up to {MAX_PIXELS:,} px in total"
+            problem = f"may have up to {MAX_PIXELS:,} px in total"
             raise ConfigError(problem, parameter="resolution", value=self.resolution)
         check_number("duration_us", self.duration_us, 1, MAX_DURATION_US, whole=True)
         check_number("t_start_us", self.t_start_us, 0, 2**60, whole=True)

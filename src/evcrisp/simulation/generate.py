@@ -1,4 +1,4 @@
-"""Simulate an event camera: events with labels and true motion."""
+"""Simulate an event camera: events with labels, true motion, and frames."""
 
 from collections.abc import Iterator
 from typing import Unpack
@@ -6,16 +6,18 @@ from typing import Unpack
 import numpy as np
 
 from evcrisp.core.events import Events
+from evcrisp.core.sensor_data import Frame
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_number
 from evcrisp.motion import MotionModel, motion_model
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.imu import build_imu
 from evcrisp.simulation.path import Path
-from evcrisp.simulation.result import MotionTruth, Simulation
+from evcrisp.simulation.result import MotionTruth, Simulation, Truth
+from evcrisp.simulation.scene import build_view
 from evcrisp.simulation.seeds import Stream, generator
 from evcrisp.simulation.settings import Settings, build_config, with_settings
-from evcrisp.simulation.slabs import simulate_slabs
+from evcrisp.simulation.slabs import simulate_slabs, texture_matrices
 from evcrisp.simulation.trajectories import TRAJECTORIES, Constant, Knots, Trajectory
 
 
@@ -155,6 +157,59 @@ def simulate_chunks(
     for part in simulate_slabs(config, model, paths):
         for first in range(0, len(part.events), max_events):
             yield part.events[first : first + max_events]
+
+
+@with_settings
+def simulate_truth(config: SimulationConfig | None = None, **settings: Unpack[Settings]) -> Truth:
+    """Return the truth of the recording of :func:`simulate_chunks`; arguments as there.
+
+    Examples
+    --------
+    >>> truth = simulate_truth(theta=(200.0, 0.0), duration_us=100_000)
+    >>> truth.as_dict()["windows"][0]
+    {'t_start_us': 0, 't_end_us': 50000, 'theta': [[200.0, 0.0]]}
+    """
+    config = build_config(config, settings)
+    model, paths = build_paths(config)
+    return Truth(
+        motion=model,
+        motion_truth=motion_truth(config, paths),
+        imu=build_imu(config, paths[0]),
+        config=config,
+    )
+
+
+@with_settings
+def simulate_frames(
+    config: SimulationConfig | None = None,
+    *,
+    frame_period_us: int = 40_000,
+    **settings: Unpack[Settings],
+) -> Iterator[Frame]:
+    """Yield gray images of the scene of :func:`evcrisp.simulate`, without motion blur.
+
+    Parameters
+    ----------
+    config, **settings
+        As for :func:`evcrisp.simulate`.
+    frame_period_us : int, us
+        Time between frames; the first frame is at the start.
+    """
+    from evcrisp.kernels.simulation.sensor import log_intensity_at
+
+    check_number("frame_period_us", frame_period_us, 1, whole=True)
+    config = build_config(config, settings)
+    model, paths = build_paths(config)
+    view = build_view(config.scene, config.resolution, model, config.seed)
+    pixel = np.arange(len(view.base))
+    level = np.empty(pixel.size)
+    width, height = config.resolution
+    for t in range(0, config.duration_us, frame_period_us):
+        matrices = texture_matrices(paths, np.array([float(t)]))
+        log_intensity_at(pixel, np.zeros_like(pixel), view.base, matrices, view.scene, level)
+        # The brightest point of any texture has intensity 1, log intensity 0.
+        image = np.clip(np.rint(255.0 * np.exp(level)), 0, 255).astype(np.uint8)
+        yield Frame(t=config.t_start_us + t, image=image.reshape(height, width))
 
 
 def build_paths(config: SimulationConfig) -> tuple[MotionModel, list[Path]]:

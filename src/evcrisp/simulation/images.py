@@ -1,5 +1,6 @@
 """Load an image as a texture: an array, or a PGM, NPY, PNG or JPEG file."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -72,29 +73,17 @@ def _read(path: Path) -> NDArray[np.generic]:
 
 def _read_pgm(data: bytes) -> NDArray[np.generic]:
     """Read a plain (P2) or raw (P5) portable graymap."""
-    words: list[bytes] = []
-    position = 0
-    while len(words) < 4 and position < len(data):
-        if data[position : position + 1] == b"#":
-            end = data.find(b"\n", position)
-            position = len(data) if end < 0 else end + 1
-        elif data[position : position + 1].isspace():
-            position += 1
-        else:
-            start = position
-            while position < len(data) and not data[position : position + 1].isspace():
-                position += 1
-            words.append(data[start:position])
-    if len(words) < 4 or words[0] not in (b"P2", b"P5"):
+    header = re.match(rb"(P[25])" + 3 * rb"(?:\s|#[^\n]*\n)+(\d{1,9})" + rb"(?:\s|$)", data)
+    if header is None:
         raise ValueError("not the header of a portable graymap")
-    width, height, high = (int(word) for word in words[1:])
+    magic, (width, height, high) = header[1], map(int, header.groups()[1:])
     if not (0 < width <= _MAX_SIDE and 0 < height <= _MAX_SIDE and 0 < high < 65_536):
         raise ValueError(f"the header specifies {width}x{height} px and values up to {high}")
-    if words[0] == b"P2":
-        values = np.array(data[position:].split()[: width * height], np.int64)
+    if magic == b"P2":
+        values = np.array(data[header.end() :].split()[: width * height], np.int64)
     else:
         dtype = np.dtype("u1" if high < 256 else ">u2")
-        body = data[position + 1 : position + 1 + width * height * dtype.itemsize]
+        body = data[header.end() : header.end() + width * height * dtype.itemsize]
         values = np.frombuffer(body, dtype, count=len(body) // dtype.itemsize)
     if values.size != width * height:
         raise ValueError(f"expected {width * height} values, got {values.size}")

@@ -1,8 +1,9 @@
 """Result of a simulation: events with labels, true motion and IMU."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,3 +124,34 @@ class Simulation:
                 f"got {t_start}..{t_end} us."
             )
         return float(t_start - first), float(t_end - first)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Truth:
+    """True motion per window, IMU and settings of a simulation, without its events."""
+
+    motion: MotionModel
+    motion_truth: MotionTruth
+    imu: Imu
+    config: SimulationConfig
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return windows, parameters with units, gyroscope and settings as JSON types."""
+        settings = asdict(self.config)
+        settings["scene"].pop("image")  # its digest stays
+        windows = self.motion_truth
+        return {
+            "motion": self.config.motion,
+            "param_names": list(self.motion.param_names),
+            "param_units": list(self.motion.param_units),
+            "windows": [
+                {
+                    "t_start_us": int(start),
+                    "t_end_us": int(end),
+                    "theta": windows.theta[:, i].tolist(),
+                }
+                for i, (start, end) in enumerate(zip(windows.t_start, windows.t_end, strict=True))
+            ],
+            "gyro": {"t_us": self.imu.t.tolist(), "rad_s": self.imu.gyro_rad_s.tolist()},
+            "settings": settings,
+        }

@@ -13,7 +13,7 @@ from evcrisp.motion.protocol import camera_of
 from evcrisp.simulation.config import ObjectConfig, SceneConfig
 from evcrisp.simulation.images import mirrored
 from evcrisp.simulation.seeds import Stream, generator
-from evcrisp.simulation.textures import OUTLINES, TEXTURES
+from evcrisp.simulation.textures import OUTLINES, TEXTURES, TextureSpec
 
 if TYPE_CHECKING:
     from evcrisp.kernels.simulation.sensor import Scene
@@ -44,9 +44,8 @@ def build_view(
     alphas = [np.ones_like(tile)]
     for index, item in enumerate(config.objects):
         rng = generator(seed, Stream.TEXTURE, index + 1)
-        reflectance = TEXTURES[item.texture](
-            rng, tile.shape, config.feature_px, 0.5 * min(resolution)
-        )
+        spec = TextureSpec(rng, tile.shape, config.feature_px, 0.5 * min(resolution))
+        reflectance = TEXTURES[item.texture](spec)
         log_layers.append(_log_intensity(reflectance, config))
         alphas.append(_blurred(_opacity(item, tile.shape, offset, resolution), config.blur_px))
     log_texture = np.stack(log_layers).astype(np.float32)
@@ -78,7 +77,8 @@ def _background(
         return np.tile(tile, repeats), offset
     shape = (_tile_side(least[0]), _tile_side(least[1]))
     rng = generator(seed, Stream.TEXTURE, 0)
-    tile = TEXTURES[config.texture](rng, shape, config.feature_px, 0.5 * min(resolution))
+    spec = TextureSpec(rng, shape, config.feature_px, 0.5 * min(resolution))
+    tile = TEXTURES[config.texture](spec)
     # The tile is centered in the view, and with it the texture "star".
     return tile, (0.5 * (shape[1] - width + 1), 0.5 * (shape[0] - height + 1))
 

@@ -9,9 +9,8 @@ import pytest
 
 import evcrisp
 from evcrisp import Events
-from evcrisp.core.notebook_html import MAX_SIDE_PX, html_table, thumbnail
+from evcrisp.core.notebook_html import MAX_SIDE_PX, encode_png, html_table, thumbnail
 from evcrisp.core.palettes import PALETTES, rgb
-from evcrisp.core.png import encode_png
 from evcrisp.estimators.estimate import whole_window
 from evcrisp.estimators.joint.pareto import pareto_front
 from evcrisp.motion import motion_model

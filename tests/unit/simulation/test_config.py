@@ -21,6 +21,7 @@ from evcrisp.simulation import (
     simulate_truth,
 )
 from evcrisp.simulation.settings import SETTINGS, Settings, build_config
+from evcrisp.simulation.textures import TextureSpec
 
 SMALL = {"resolution": (32, 24), "duration_us": 5000}
 
@@ -71,7 +72,7 @@ def test_unknown_names_raise_with_a_suggestion(settings, message):
             {"objects": [ObjectConfig(theta=(0, 0))] * 9},
             "`objects` must hold at most 8 objects; got 9",
         ),
-        ({"resolution": (65_000, 65_000)}, "`resolution` must have up to"),
+        ({"resolution": (65_000, 65_000)}, "`resolution` may have up to"),
         (
             {"camera": Camera(10, 10, 5, 5, (0.1, 0, 0, 0, 0))},
             "may be distorted for motion 'rotation' only",
@@ -218,7 +219,7 @@ def test_every_texture_works_on_every_sensor(name, size):
 
 @pytest.mark.parametrize("name", TEXTURES)
 def test_every_texture_has_contrast_and_no_seam(name):
-    tile = TEXTURES[name](np.random.default_rng(0), (192, 256), 32.0, 80.0)
+    tile = TEXTURES[name](TextureSpec(np.random.default_rng(0), (192, 256), 32.0, 80.0))
     assert tile.shape == (192, 256)
     assert tile.min() >= 0
     assert tile.max() <= 1
