@@ -69,13 +69,7 @@ def _short_repr(samples: Imu | Triggers) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Frame:
-    """One image of a frame sensor with the same pixels.
-
-    Examples
-    --------
-    >>> Frame(t=500, image=np.zeros((4, 8), np.uint8))
-    Frame(t=500 us, 8x4 uint8)
-    """
+    """One image of a frame sensor with the same pixels."""
 
     t: int  # us
     image: NDArray[np.generic]  # (h, w) gray or (h, w, 3) blue, green, red

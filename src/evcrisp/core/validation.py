@@ -22,20 +22,9 @@ def check_number(
     whole: bool = False,
     remedy: str | Setting | None = None,
 ) -> None:
-    """Raise unless ``value`` is a finite number in a range.
+    """Raise unless a parameter is a finite number in ``low`` to ``high``, both included.
 
-    Parameters
-    ----------
-    name, value : str, object
-        The parameter.
-    low, high : float
-        Bounds, both allowed; infinite for none.
-    open_low : bool
-        Exclude ``low``.
-    whole : bool
-        Require an integer.
-    remedy : str or Setting, optional
-        What to do.
+    ``open_low`` excludes ``low``; ``whole`` requires an integer.
 
     Examples
     --------
@@ -92,16 +81,9 @@ def check_type(name: str, value: Any, kind: type, remedy: str | Setting | None =
 def as_numbers(
     name: str, values: ArrayLike, count: int | None = None, wanted: str = ""
 ) -> tuple[float, ...]:
-    """Return finite numbers as a tuple of floats.
+    """Return one finite number, or a sequence of ``count``, as a tuple of floats.
 
-    Parameters
-    ----------
-    name, values : str, array_like
-        The parameter; one number, or a sequence of numbers.
-    count : int, optional
-        Required number of values.
-    wanted : str
-        Description of the values for the message, such as "three numbers".
+    ``wanted`` describes the values in the message, such as "three numbers".
 
     Examples
     --------

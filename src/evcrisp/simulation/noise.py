@@ -1,7 +1,8 @@
 """Noise events: leak, shot noise, hot pixels and uniform noise.
 
 Every kind has its own generator for every slab. One kind therefore changes neither the others nor
-the signal, and the size of chunks does not matter.
+the signal, and the size of chunks does not matter. A source has one method, ``batch(slab, n_signal)``,
+to be called once per slab, in order; ``n_signal`` is the number of signal events of the slab.
 """
 
 from dataclasses import dataclass, field
@@ -54,7 +55,7 @@ class Leak:
         phase = generator(self.seed, Stream.LEAK).random(self.period_us.size)
         self.due_us = phase * self.period_us
 
-    def batch(self, slab: Slab) -> Batch:
+    def batch(self, slab: Slab, n_signal: int) -> Batch:
         """Return the events of a slab, and advance the next events."""
         rng = generator(self.seed, Stream.LEAK, slab.number)
         times, pixels = [], []
@@ -81,7 +82,7 @@ class Shot:
     mean_factor: float  # mean of `darkness` over the background
     seed: int
 
-    def batch(self, slab: Slab) -> Batch:
+    def batch(self, slab: Slab, n_signal: int) -> Batch:
         """Draw at the rate of the darkest point, then thin by brightness."""
         rng = generator(self.seed, Stream.SHOT, slab.number)
         n_pixels = len(self.view.base)
@@ -125,7 +126,7 @@ class Hot:
     rate_hz: float
     seed: int
 
-    def batch(self, slab: Slab) -> Batch:
+    def batch(self, slab: Slab, n_signal: int) -> Batch:
         """Return the events of a slab."""
         rng = generator(self.seed, Stream.HOT, slab.number)
         n = rng.poisson(self.rate_hz * slab.seconds * self.pixel.size)
@@ -155,44 +156,32 @@ class Uniform:
         return Batch(Origin.UNIFORM, t, rng.integers(0, self.n_pixels, n), rng.random(n) < 0.5)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NoiseSources:
-    """Noise sources of one recording; None for the kinds with rate zero."""
-
-    leak: Leak | None
-    shot: Shot | None
-    hot: Hot | None
-    uniform: Uniform | None
-
-    def batches(self, slab: Slab, n_signal: int) -> list[Batch]:
-        """Return the noise of a slab; call once per slab, in order."""
-        made = [source.batch(slab) for source in (self.leak, self.shot, self.hot) if source]
-        if self.uniform:
-            made.append(self.uniform.batch(slab, n_signal))
-        return made
+Source = Leak | Shot | Hot | Uniform
 
 
-def build_noise(config: NoiseConfig, view: View, seed: int) -> NoiseSources:
-    """Build the noise sources of a config."""
+def build_noise(config: NoiseConfig, view: View, seed: int) -> list[Source]:
+    """Return the noise sources of a config with rates above zero, in the order of `Origin`."""
     n_pixels = len(view.base)
-    leak = shot = hot = uniform = None
+    sources: list[Source] = []
     if config.leak_hz > 0:
         rate = config.leak_hz * _spread(config, n_pixels, seed, Stream.LEAK)
-        leak = Leak(US_PER_S / rate, config.leak_jitter, seed)
+        sources.append(Leak(US_PER_S / rate, config.leak_jitter, seed))
     if config.shot_hz > 0:
         spread = None
         if config.spread_decades > 0:
             spread = _spread(config, n_pixels, seed, Stream.SHOT)
-        factor = darkness(view.scene.log_texture[0], view.log_range, config.dark_ratio)
-        shot = Shot(config.shot_hz, config.dark_ratio, spread, view, float(factor.mean()), seed)
+        factor = float(
+            darkness(view.scene.log_texture[0], view.log_range, config.dark_ratio).mean()
+        )
+        sources.append(Shot(config.shot_hz, config.dark_ratio, spread, view, factor, seed))
     n_hot = min(n_pixels, config.hot_pixels + round(config.hot_share * n_pixels))
     if n_hot and config.hot_hz > 0:
         rng = generator(seed, Stream.HOT)
         pixel = np.sort(rng.choice(n_pixels, n_hot, replace=False))
-        hot = Hot(pixel, rng.random(n_hot) < 0.5, config.hot_hz, seed)
+        sources.append(Hot(pixel, rng.random(n_hot) < 0.5, config.hot_hz, seed))
     if config.uniform_hz > 0 or config.uniform_share > 0:
-        uniform = Uniform(config.uniform_hz, config.uniform_share, n_pixels, seed)
-    return NoiseSources(leak, shot, hot, uniform)
+        sources.append(Uniform(config.uniform_hz, config.uniform_share, n_pixels, seed))
+    return sources
 
 
 def _spread(config: NoiseConfig, n_pixels: int, seed: int, stream: Stream) -> Floats:

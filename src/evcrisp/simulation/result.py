@@ -45,8 +45,51 @@ class MotionTruth:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Simulation:
-    """Events of a simulated scene, with labels and true motion.
+class Truth:
+    """True motion, IMU and settings of a simulation.
+
+    Attributes
+    ----------
+    motion : MotionModel
+        Motion model of the scene.
+    motion_truth : MotionTruth
+        True parameters in windows of ``config.window_us``.
+    imu : Imu
+        Gyroscope and accelerometer at 1 kHz, in the axes of the camera.
+    config : SimulationConfig
+        Settings.
+    """
+
+    motion: MotionModel
+    motion_truth: MotionTruth
+    imu: Imu
+    config: SimulationConfig
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return windows, parameters with units, gyroscope and settings as JSON types."""
+        settings = asdict(self.config)
+        settings["scene"].pop("image")  # its digest stays
+        windows = self.motion_truth
+        return {
+            "motion": self.config.motion,
+            "param_names": list(self.motion.param_names),
+            "param_units": list(self.motion.param_units),
+            "windows": [
+                {
+                    "t_start_us": int(start),
+                    "t_end_us": int(end),
+                    "theta": windows.theta[:, i].tolist(),
+                }
+                for i, (start, end) in enumerate(zip(windows.t_start, windows.t_end, strict=True))
+            ],
+            "gyro": {"t_us": self.imu.t.tolist(), "rad_s": self.imu.gyro_rad_s.tolist()},
+            "settings": settings,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Simulation(Truth):
+    """Events of a simulated scene, with labels and true motion; see also :class:`Truth`.
 
     Attributes
     ----------
@@ -56,14 +99,6 @@ class Simulation:
         :class:`Origin` of each event.
     object : ndarray of uint8, shape (n,)
         0 = background, 1 = first object, ...; 255 = noise.
-    motion : MotionModel
-        Motion model of the scene.
-    motion_truth : MotionTruth
-        True parameters in windows of ``config.window_us``.
-    imu : Imu
-        Gyroscope and accelerometer at 1 kHz, in the axes of the camera.
-    config : SimulationConfig
-        Settings.
     paths : sequence of Path
         Motion of each layer over time; the background first.
     """
@@ -71,10 +106,6 @@ class Simulation:
     events: Events
     origin: NDArray[np.uint8]
     object: NDArray[np.uint8]
-    motion: MotionModel
-    motion_truth: MotionTruth
-    imu: Imu
-    config: SimulationConfig
     paths: Sequence[Path]
 
     def __repr__(self) -> str:
@@ -124,34 +155,3 @@ class Simulation:
                 f"got {t_start}..{t_end} us."
             )
         return float(t_start - first), float(t_end - first)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Truth:
-    """True motion per window, IMU and settings of a simulation, without its events."""
-
-    motion: MotionModel
-    motion_truth: MotionTruth
-    imu: Imu
-    config: SimulationConfig
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return windows, parameters with units, gyroscope and settings as JSON types."""
-        settings = asdict(self.config)
-        settings["scene"].pop("image")  # its digest stays
-        windows = self.motion_truth
-        return {
-            "motion": self.config.motion,
-            "param_names": list(self.motion.param_names),
-            "param_units": list(self.motion.param_units),
-            "windows": [
-                {
-                    "t_start_us": int(start),
-                    "t_end_us": int(end),
-                    "theta": windows.theta[:, i].tolist(),
-                }
-                for i, (start, end) in enumerate(zip(windows.t_start, windows.t_end, strict=True))
-            ],
-            "gyro": {"t_us": self.imu.t.tolist(), "rad_s": self.imu.gyro_rad_s.tolist()},
-            "settings": settings,
-        }

@@ -61,7 +61,7 @@ def simulate_slabs(
         if pixels is None:
             pixels = _initial_pixels(config, view, matrices)
         buffer, n_signal = _emit(view, slab, times, pixels, config.sensor.refractory_us, buffer)
-        batches = noise.batches(slab, n_signal)
+        batches = [source.batch(slab, n_signal) for source in noise]
         signal = Buffer(buffer.t[:n_signal], buffer.pixel[:n_signal], buffer.kind[:n_signal])
         yield _merge(config, slab, signal, batches)
 
