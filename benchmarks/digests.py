@@ -24,8 +24,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-#: Names of JSON keys and CSV columns with durations, versions or the time of day.
-_TIMES = re.compile(r"(^|_)(s|ms|seconds|time|date|rate|version)$|elapsed|evcrisp|mev_s")
+#: Names of JSON keys and CSV columns with elapsed times or the version.
+_TIMES = re.compile(r"^(evcrisp|elapsed_s|seconds|.*(elapsed|seconds|per second).*)$")
 
 #: Suffix of the output for every format that `convert` writes.
 FORMATS = {
@@ -100,7 +100,7 @@ def digests_of_json(data):
 
 
 def digests_of_csv(data):
-    """Yield name and digest of every column of a table, or of the whole file if it is none."""
+    """Yield name and digest of every column of a table, or of a file that is not one."""
     rows = list(csv.reader(io.StringIO(data.decode())))
     if len({len(row) for row in rows}) != 1:
         yield "", digest(data)
@@ -194,9 +194,9 @@ def measured(only):
     for label, words, target in cases(only):
         code, _ = command(*words)
         found[label] = {"exit code": str(code), **(digests_of(target) if target.exists() else {})}
-        beside = Path(f"{target}.truth.json")
-        if words[0] == "simulate" and beside.exists():
-            found[label] |= digests_of(beside)
+        truth = Path(f"{target}.truth.json")
+        if words[0] == "simulate" and truth.exists():
+            found[label] |= digests_of(truth)
         print(f"{label}: exit code {code}, {len(found[label]) - 1} digests", file=sys.stderr)
     return found
 

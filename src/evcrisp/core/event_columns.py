@@ -9,7 +9,7 @@ from evcrisp.core.errors import EventDataError
 
 
 def read_only(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that cannot be written to."""
+    """Return a read-only view."""
     view = column.view()
     view.flags.writeable = False
     return view

@@ -36,11 +36,11 @@ def distort_rays(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, 
 
 
 def distort_visible_rays(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return the distorted rays, NaN beyond the fold radius, where no pixel sees them."""
+    """Return the distorted rays, NaN beyond the fold radius, outside of the image."""
     radius, limit = np.hypot(x, y), _limit(distortion)
     with np.errstate(over="ignore", invalid="ignore"):
-        seen = np.where(radius <= limit, 1.0, np.nan)
-        return distort_rays(distortion, x * seen, y * seen)
+        visible = np.where(radius <= limit, 1.0, np.nan)
+        return distort_rays(distortion, x * visible, y * visible)
 
 
 def undistort_rays(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:

@@ -23,7 +23,7 @@ from evcrisp.simulation.trajectories import TRAJECTORIES, Constant, Knots, Traje
 
 @with_settings
 def simulate(config: SimulationConfig | None = None, **settings: Unpack[Settings]) -> Simulation:
-    """Simulate an event camera that looks at a moving scene, with the true motion and labels.
+    """Simulate an event camera and a moving scene, with true motion and labels.
 
     The log intensity of pixel x at time t is ``texture(T(x, t; theta))`` with the warp T of the
     motion model. Warping the signal events with the true ``theta`` therefore aligns all events of

@@ -68,14 +68,14 @@ def _background(
 ) -> tuple[Floats, tuple[float, float]]:
     """Return the reflectance tile, and the texel of pixel (0, 0) at the start."""
     width, height = resolution
-    least = (int(1.5 * height), int(1.5 * width))
+    min_shape = (int(1.5 * height), int(1.5 * width))
     if config.image is not None:
         image = np.asarray(config.image)
         offset = (0.5 * (image.shape[1] - width), 0.5 * (image.shape[0] - height))
         tile = mirrored(image)
-        repeats = [-(-wanted // have) for wanted, have in zip(least, tile.shape, strict=True)]
+        repeats = [-(-side // size) for side, size in zip(min_shape, tile.shape, strict=True)]
         return np.tile(tile, repeats), offset
-    shape = (_tile_side(least[0]), _tile_side(least[1]))
+    shape = (_tile_side(min_shape[0]), _tile_side(min_shape[1]))
     rng = generator(seed, Stream.TEXTURE, 0)
     spec = TextureSpec(rng, shape, config.feature_px, 0.5 * min(resolution))
     tile = TEXTURES[config.texture](spec)
@@ -83,8 +83,8 @@ def _background(
     return tile, (0.5 * (shape[1] - width + 1), 0.5 * (shape[0] - height + 1))
 
 
-def _tile_side(least: int) -> int:
-    return max(128, -(-least // 64) * 64)
+def _tile_side(length: int) -> int:
+    return max(128, -(-length // 64) * 64)
 
 
 def _opacity(
