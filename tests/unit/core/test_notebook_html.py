@@ -11,7 +11,7 @@ import evcrisp
 from evcrisp import Events
 from evcrisp.core.notebook_html import MAX_SIDE_PX, encode_png, html_table, thumbnail
 from evcrisp.core.palettes import PALETTES, rgb
-from evcrisp.estimators.estimate import whole_window
+from evcrisp.estimators.estimate import as_window
 from evcrisp.estimators.joint.pareto import pareto_front
 from evcrisp.motion import motion_model
 
@@ -86,7 +86,7 @@ def test_pareto_front_shows_points_and_confidence(n_events):
     scene = evcrisp.simulate(
         resolution=(64, 48), theta=(300.0, 0.0), duration_us=30_000, noise_hz=5.0, seed=1
     )
-    window = whole_window(scene.events[:n_events])
+    window = as_window(scene.events[:n_events])
     front = pareto_front(window, motion_model("translation", (64, 48)), n_points=5)
     html = front._repr_html_()
     assert f"{len(front)}, the regret selects {front.regret_index}" in html
