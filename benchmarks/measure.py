@@ -1,4 +1,4 @@
-"""What all benchmarks share: interleaved timing, facts about the machine, synthetic events."""
+"""Helpers of all benchmarks: interleaved timing, machine and versions, synthetic events."""
 
 import json
 import os
@@ -16,9 +16,9 @@ PEERS = ("numpy", "numba", "lz4", "aedat", "dv-processing", "eventcv", "torch")
 
 
 def interleaved(cases, repeats=5, warm_up=1):
-    """Time the callables of a dict in turns; return seconds per case, a list each.
+    """Time the callables of a dict in turns; return a list of seconds per case.
 
-    Turns make the ratios fair on a machine that others use too.
+    Turns keep ratios valid on a shared machine.
     """
     seconds = {name: [] for name in cases}
     for turn in range(warm_up + repeats):
@@ -43,7 +43,7 @@ def rates(seconds, n_events):
 
 
 def facts():
-    """Return versions and machine, without names or paths."""
+    """Return versions and type of machine."""
     versions = {}
     for package in PEERS:
         try:
@@ -69,17 +69,7 @@ def report(name, results, **settings):
 
 
 def print_table(title, header, rows):
-    """Print a table for people to stderr, where it does not mix with the JSON.
-
-    Parameters
-    ----------
-    title : str
-        What the table shows.
-    header : sequence of str
-        Names of the columns.
-    rows : sequence of sequences of str
-        Cells.
-    """
+    """Print a table of strings to stderr, apart from the JSON."""
     lines = [list(header), *(list(row) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     print(f"\n{title}", file=sys.stderr)
@@ -89,7 +79,7 @@ def print_table(title, header, rows):
 
 
 def edge_events(n, resolution=(346, 260), rate_hz=1_000_000, noise_share=0.25, seed=0):
-    """Return events of points on moving edges plus uniform noise, at a constant mean rate."""
+    """Return events of moving edges plus uniform noise, at a constant mean rate."""
     rng = np.random.default_rng(seed)
     width, height = resolution
     t = np.cumsum(rng.exponential(1e6 / rate_hz, n)).astype(np.int64)

@@ -1,7 +1,7 @@
-"""The joint problem as a reader of the paper would write it with torch: autograd and Adam, nothing else.
+"""Minimize the joint objective with plain torch: autograd and Adam, for comparison.
 
-Translation only. Bilinear votes by `index_add`, Gaussian blur by two one-dimensional convolutions (a
-two-dimensional one is slower still), float32 as torch has it by default.
+Translation only. Bilinear votes with `index_add`, Gaussian blur with two one-dimensional convolutions
+(faster than one of two dimensions), float32 as is the default of torch.
 """
 
 import time
@@ -11,7 +11,7 @@ from torch.nn.functional import conv2d
 
 
 def contrast_map(scaled, x, y, share, taps, shape):
-    """Return the map of events shifted by ``scaled`` px times their share of the window."""
+    """Return the contrast map of events shifted by ``scaled`` px times their share of the window."""
     height, width = shape
     warped_x, warped_y = x - scaled[0] * share, y - scaled[1] * share
     column, row = torch.floor(warped_x), torch.floor(warped_y)
@@ -31,7 +31,7 @@ def contrast_map(scaled, x, y, share, taps, shape):
 
 
 def joint_objective(iwe, w, terms):
-    """Return J as the paper writes it."""
+    """Return J of the paper."""
     kept = w * iwe
     regret_ea = terms.baseline_ea - iwe.var(unbiased=False)
     regret_ed = kept.var(unbiased=False) - terms.baseline_ed
@@ -39,11 +39,10 @@ def joint_objective(iwe, w, terms):
     return torch.maximum(regret_ea, regret_ed) + penalty
 
 
-def descend(problem, theta, n_steps, rate_px=0.1, rate_w=0.05):
+def minimize(problem, theta, n_steps, rate_px=0.1, rate_w=0.05):
     """Return theta, J and seconds after steps of Adam from ``theta`` and W = 1.
 
-    ``problem`` is an `evcrisp.estimators.joint.problem.JointProblem` with a translation, of which only numbers
-    are taken: events, constants, shape of the map.
+    ``problem`` is a `JointProblem` with a translation; only its events, constants and shape are used.
     """
     warp, contrast = problem.data.warp, problem.contrast
     span = float(warp.dt.max() - warp.dt.min())

@@ -1,4 +1,4 @@
-"""Clean a recording chunk by chunk, in bounded memory: clean_recording.py INPUT OUTPUT."""
+"""Denoise a recording in chunks, in bounded memory: clean_recording.py INPUT OUTPUT."""
 
 import sys
 
@@ -7,9 +7,9 @@ from evcrisp.filters import Baf
 
 
 def clean(source: str, target: str) -> None:
-    """Write the events of ``source`` that a neighbor supports to ``target``."""
+    """Write the events of ``source`` that the filter keeps to ``target``."""
     with evcrisp.open(source) as recording:
-        stream = Baf(tau_us=5_000).start(recording.resolution)  # remembers across chunks
+        stream = Baf(tau_us=5_000).start(recording.resolution)  # keeps its state over chunks
         kept = (chunk[stream.label(chunk).signal] for chunk in recording.chunks())
         n_kept = evcrisp.write(target, kept)
     print(f"kept {n_kept:,} events")

@@ -1,4 +1,4 @@
-"""Print how many events come in each 10 ms of a recording: event_rate.py INPUT."""
+"""Print the event rate in windows of 10 ms: event_rate.py INPUT."""
 
 import sys
 
@@ -6,7 +6,7 @@ import evcrisp
 
 
 def main(source: str) -> None:
-    """Read windows of time from a stream of chunks."""
+    """Cut the chunks of a recording into windows."""
     with evcrisp.open(source) as recording:
         for window in evcrisp.by_time(recording.chunks(), duration_us=10_000):
             rate_khz = len(window.events) / 10

@@ -1,15 +1,17 @@
-"""Labels and motion of the default method, beside others on the same events. Prints JSON.
+"""Labels and motion of the default method and of others on the same events. Prints JSON.
 
-Run with ``python -m benchmarks.quality.auto [--data FOLDER] [--scenes 18] [--seeds 3]``; the scenes are
-those of `benchmarks.quality.scenes`, and the motion is unknown to all methods.
+Command: ``python -m benchmarks.quality.auto [--data FOLDER] [--scenes 18] [--seeds 3]``.
 
-auto    the default, one configuration everywhere
-exact   `exact` with its defaults: a threshold on the unsigned contrast map
-eja     `eja`, which is told the true share of signal
+Compared: methods without prior motion on the scenes of `benchmarks.quality.scenes`. Filters start
+without history in every window. Errors of the motion are those of `benchmarks.quality.motion`.
+
+auto    the default, with one configuration for all scenes
+exact   `exact` with its defaults: a threshold on the contrast map of both polarities
+eja     `eja` with the true share of signal
 baf     background activity filter, 5 ms
-stcf    two of the eight neighbors fired within 10 ms in the same polarity; filters start anew with every window
+stcf    two of eight neighbors of the same polarity within 10 ms
 
-Errors of the motion are those of `benchmarks.quality.motion`, which can be run by itself.
+Floor: an AUC of 0.5, random scores.
 """
 
 import argparse
@@ -56,23 +58,23 @@ def labels_of(method, case):
     return found.signal, found.score, getattr(found, "theta", None)
 
 
-def judged(case, methods=METHODS):
-    """Return the figures of all methods on one window."""
-    figures = {}
+def quality(case, methods=METHODS):
+    """Return the quality of all methods in one window."""
+    measures = {}
     for method in methods:
         signal, score, theta = labels_of(method, case)
-        figures[method] = {
+        measures[method] = {
             "auc": rank_auc(score, case.signal),
             "sensitivity": sensitivity(signal, case.signal),
             "specificity": specificity(signal, case.signal),
         }
         if method == "auto" and case.warp_error_px is not None:
-            figures[method]["error_px"] = case.warp_error_px(theta)
-    return figures
+            measures[method]["error_px"] = case.warp_error_px(theta)
+    return measures
 
 
 def averaged(rows):
-    """Return the mean of every figure of every method, and the balanced accuracy."""
+    """Return the mean of every measure of every method, and the balanced accuracy."""
     means = {}
     for method in rows[0]:
         keys = ("auc", "sensitivity", "specificity")
@@ -89,7 +91,7 @@ def simulated_scenes(n_scenes, levels, first=0):
         rows = []
         for i in range(first, first + n_scenes):
             case = scenes.simulated(i, noise_hz)
-            rows.append(judged(case))
+            rows.append(quality(case))
             by_scene[case.name].append(rows[-1]["auto"])
         by_level[noise_hz] = averaged(rows)
     table = {
@@ -109,13 +111,13 @@ def simulated_scenes(n_scenes, levels, first=0):
 
 
 def real_windows(data_dir):
-    """Return the figures on real windows with 100 % added noise."""
-    table = {name: judged(scenes.real(data_dir, name)) for name in scenes.ECD_ROTATIONS}
+    """Return the quality in real windows with 100 % added noise."""
+    table = {name: quality(scenes.real(data_dir, name)) for name in scenes.ECD_ROTATIONS}
     return {"windows": table, "mean": averaged(list(table.values()))}
 
 
 def extremes(n_scenes, levels):
-    """Return what is kept of noise alone, of signal alone, and of hot pixels."""
+    """Return the rates for noise alone, for signal alone, and for hot pixels."""
     rng = np.random.default_rng(0)
     width, height = scenes.RESOLUTION
     model = motion_model("translation", scenes.RESOLUTION)
@@ -134,7 +136,7 @@ def extremes(n_scenes, levels):
             )
             result = AutoRegret().run(Window(events, 0, scenes.DURATION_US), model)
             dropped.append(1.0 - result.signal.mean())
-        noise_alone[noise_hz] = {"mean": float(np.mean(dropped)), "least": float(np.min(dropped))}
+        noise_alone[noise_hz] = {"mean": float(np.mean(dropped)), "min": float(np.min(dropped))}
     kept, hot = [], []
     for i in range(n_scenes):
         case = scenes.simulated(i, 0.0)
@@ -145,8 +147,8 @@ def extremes(n_scenes, levels):
         hot.append(specificity(signal, np.asarray(scene.events.signal)))
     return {
         "specificity_of_noise_alone": noise_alone,
-        "sensitivity_without_noise": {"mean": float(np.mean(kept)), "least": min(kept)},
-        "specificity_of_100_hot_pixels": {"mean": float(np.mean(hot)), "least": min(hot)},
+        "sensitivity_without_noise": {"mean": float(np.mean(kept)), "min": min(kept)},
+        "specificity_of_100_hot_pixels": {"mean": float(np.mean(hot)), "min": min(hot)},
     }
 
 
@@ -167,7 +169,7 @@ def timing(repeats):
     return {
         "n_events": len(data),
         "median_ms": {name: 1e3 * float(np.median(times)) for name, times in seconds.items()},
-        "least_ms": {name: 1e3 * min(times) for name, times in seconds.items()},
+        "min_ms": {name: 1e3 * min(times) for name, times in seconds.items()},
     }
 
 
@@ -175,9 +177,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, help="folder of real recordings")
     parser.add_argument("--scenes", type=int, default=scenes.N_SCENES)
-    parser.add_argument("--first", type=int, default=0, help="of the scenes with labels")
+    parser.add_argument("--first", type=int, default=0, help="first scene with labels")
     parser.add_argument("--levels", type=float, nargs="+", default=scenes.NOISE_HZ)
-    parser.add_argument("--seeds", type=int, default=3, help="for the errors of the motion")
+    parser.add_argument("--seeds", type=int, default=3, help="seeds of the motion errors")
     parser.add_argument("--repeats", type=int, default=20)
     options = parser.parse_args()
     logging.disable(logging.WARNING)

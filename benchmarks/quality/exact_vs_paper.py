@@ -1,29 +1,30 @@
-"""Does `exact` find what `paper` finds? Prints JSON.
+"""Solutions of `exact` against those of `paper`. Prints JSON.
 
-Run with ``python -m benchmarks.quality.exact_vs_paper --data FOLDER``. On every window both modes start from
-the same motion, for parameters under which alignment has the larger regret (lam = 0, the default), denoising has
-(lam = 1 without motion), and neither. Three comparisons:
+Command: ``python -m benchmarks.quality.exact_vs_paper [--data FOLDER] [--limit N]``.
 
-joint     J of `exact` minus J of `paper` after 1000 steps, in units of the larger of |J - b_EA| and b_ED: b_EA is
-          a constant of any size, and J may be negative. At most 1e-6 is wanted.
-W         largest difference of the two confidence maps at these solutions, where both have the same
+Compared: both modes from the same motion in every window, for parameters with lam = 0 (alignment has
+the larger regret, the default), lam = 1 without motion (denoising has), and between.
+
+joint     J of `exact` minus J of `paper` after 1000 steps, relative to the larger of |J - b_EA| and
+          b_ED: b_EA is an arbitrary constant, and J may be negative. The limit is 1e-6.
+W         largest difference of the confidence maps at these solutions, where both have the same
           lam of 0 or 1
-W alone   the same at one fixed motion, that of `exact` with the default parameters: Adam on W only against the
-          closed form, for a b_EA of each regime
+W alone   the same at a fixed motion, that of `exact` with defaults: Adam on W against the closed form,
+          for a b_EA of each regime
 
-With its motion free, no full window has its solution at lam = 1: there the motion is pushed away from alignment
-until both regrets are equal, even for b_EA = 0. Only windows with so few events that they hardly overlap without
-motion have no place where contrast is low enough. So of each window 500 events are taken (``sparse``):
+No full window has its solution at lam = 1: the motion moves away from alignment until both regrets
+are equal, even for b_EA = 0. Only windows with few events that hardly overlap without motion have no
+motion of low enough contrast. Therefore 500 events are taken of each window (``sparse``):
 
-joint     both modes from the motion of the search, as above. There are many minima, and both rarely share one.
-W there   W of `paper` against the closed form, at the motion where `paper` ended: W follows a motion that goes far
-          with a delay, and 1000 steps do not always make up for it
-beside    `paper` with 5000 short steps from 0.01 px beside the solution of `exact`: does it end there too? Not where
-          the motion takes events off the map, which makes J jump, nor where `exact` ended at the wall that
-          keeps the view from collapsing, of which `paper` knows nothing
+joint     both modes from the motion of the search, as above; they rarely find the same of many minima
+W there   W of `paper` against the closed form, at the last motion of `paper`. W lags behind a large
+          motion, and 1000 steps are not always enough.
+beside    `paper` with 5000 short steps from 0.01 px beside the solution of `exact`. It does not
+          return there if events leave the map, where J is discontinuous, or if `exact` ended at the
+          collapse bound, which `paper` does not have.
 
-Seconds are those of the search for the first motion, which both modes share, plus the descent; of the short
-ones, the median of three.
+Floor: an excess of 0, equal J. Seconds include the search for the first motion, which both modes
+share, and the minimization; the median of three for the short ones.
 """
 
 import argparse
@@ -66,15 +67,15 @@ SETTINGS = {
     "low": {"b_hat": 0.0, "beta_hat": 2.0},
 }
 
-#: Parameters and number of events of the sparse windows, seed of their choice.
+#: Parameters of the sparse windows, their number of events, and the seed of the selection.
 SPARSE = {"b_hat": 0.0, "beta_hat": 10.0, "min_support": 0.5}
 SPARSE_EVENTS, SPARSE_SEED = 500, 0
 
-#: Distance from the solution of `exact`, length of the first steps of `paper`, px, and how many times as many
-#: steps: W within 1e-3 needs the motion within 1e-3 px, which Adam has not reached after 1000 in flat valleys.
+#: Distance from the solution of `exact`, px, first step of `paper`, px, and factor of the number of steps.
+#: W within 1e-3 needs a motion within 1e-3 px, for which Adam needs more than 1000 steps in flat valleys.
 BESIDE_PX, BESIDE_RATE_PX, BESIDE_LONGER = 0.01, 0.002, 5
 
-#: Share of Var M + Var(W M) - b_ED at lam = 0 that is taken as b_EA for the regimes of W alone.
+#: b_EA of the regimes of W alone, as a share of Var M + Var(W M) - b_ED at lam = 0.
 REGIMES = {"lam = 0": 1.5, "between": None, "lam = 1": 0.0}
 
 
@@ -98,7 +99,7 @@ def windows(data_dir):
 
 
 def timed(function, repeats=3):
-    """Return what a function returns, and the median of its seconds."""
+    """Return the result of a function, and its median seconds."""
     seconds = []
     for _ in range(repeats):
         began = time.perf_counter()
@@ -108,12 +109,12 @@ def timed(function, repeats=3):
 
 
 def unit_of(problem, value):
-    """Return what differences of J are compared with."""
+    """Return the scale of differences of J."""
     return max(abs(value - problem.terms.baseline_ea), problem.terms.baseline_ed)
 
 
 def compared(problem, found, search_s, setting, n_steps):
-    """Return how both modes do from one motion."""
+    """Compare both modes from one start."""
     exact, paper = ExactRegret(**setting), PaperRegret(**setting, n_steps=n_steps)
     start, curvature = found.theta, found.inverse_hessian
     end, exact_s = timed(lambda: exact.descend(problem, start, curvature))
@@ -138,7 +139,7 @@ def compared(problem, found, search_s, setting, n_steps):
 
 
 def w_alone(problem, theta, share, n_steps):
-    """Return how Adam on W compares with the closed form at one motion."""
+    """Compare Adam on W with the closed form at one motion."""
     terms = problem.terms
     free, bound = problem.solve(theta, 0.0), problem.solve(theta, 1.0)
     target = 0.5 * (free.f_ed + bound.f_ed) if share is None else share * free.f_ed
@@ -155,7 +156,7 @@ def w_alone(problem, theta, share, n_steps):
 
 
 def sparse(window, model, n_steps):
-    """Return how both modes do on some events of a window, with lam = 1 at the solution."""
+    """Compare both modes on few events of a window, with lam = 1 at the solution."""
     rng = np.random.default_rng(SPARSE_SEED)
     chosen = np.sort(rng.choice(len(window.events), SPARSE_EVENTS, replace=False))
     few = replace(window, events=window.events[chosen])
@@ -169,7 +170,7 @@ def sparse(window, model, n_steps):
 
 
 def beside(problem, found, n_steps):
-    """Return where `paper` ends that starts next to the solution of `exact`."""
+    """Run `paper` from a start beside the solution of `exact`."""
     end = ExactRegret(**SPARSE).descend(problem, found.theta, found.inverse_hessian)
     best = problem.solve(end.theta)
     scaling, m = window_scaling(problem.data), end.theta.size
@@ -185,7 +186,7 @@ def beside(problem, found, n_steps):
 
 
 def measured(name, window, model, n_steps, settings):
-    """Return everything about one window."""
+    """Return all comparisons of one window."""
     data = JointWindow.of(window, model, ExactRegret()).problem.data
     found, search_s = timed(lambda: find_motion(data))
     start = found.theta
@@ -201,8 +202,8 @@ def measured(name, window, model, n_steps, settings):
     return result
 
 
-def verdict(rows, settings):
-    """Return the figures that are asked for."""
+def summary(rows, settings):
+    """Return the summary of all windows."""
     joint = [row[label] for row in rows for label in settings]
     pure = [
         item
@@ -240,8 +241,8 @@ def verdict(rows, settings):
     }
 
 
-def sparse_verdict(rows):
-    """Return the figures of the sparse windows."""
+def sparse_summary(rows):
+    """Return the summary of the sparse windows."""
     items = [row["sparse"] for row in rows]
     ones = [item for item in items if item["lam_of_closed_form_at_papers_theta"] == 1.0]
     near = [item["beside"] for item in items if item["lam"] == 1.0]
@@ -263,18 +264,18 @@ def sparse_verdict(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, help="folder of real recordings")
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--settings", nargs="+", choices=tuple(SETTINGS), default=tuple(SETTINGS))
     parser.add_argument("--limit", type=int, help="only the first windows")
     options = parser.parse_args()
-    logging.disable(logging.WARNING)  # recordings that do not tell their sensor
+    logging.disable(logging.WARNING)  # recordings without a resolution
     cases = list(windows(options.data))[: options.limit]
     rows = [measured(*case, options.steps, options.settings) for case in cases]
     results = {
-        "verdict": verdict(rows, options.settings),
-        "sparse_verdict": sparse_verdict(rows),
+        "summary": summary(rows, options.settings),
+        "sparse_summary": sparse_summary(rows),
         "windows": rows,
     }
     settings = {**SETTINGS, "sparse": SPARSE}

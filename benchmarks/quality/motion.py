@@ -1,17 +1,18 @@
 """Error of the motion, without noise and with as much noise as signal. Prints JSON.
 
-Run with ``python -m benchmarks.quality.motion [--scenes 18] [--seeds 3]``; tables for people go to stderr. The
-scenes are those of `benchmarks.quality.scenes`, but for stripes, and the motion is unknown to all methods. The
-error is the root mean square, over view and window, of the distance by which warping misses the truth, px.
+Command: ``python -m benchmarks.quality.motion [--scenes 18] [--seeds 3]``. Tables go to stderr.
+
+Compared: methods without prior motion on the scenes of `benchmarks.quality.scenes`, except stripes.
+The error is the distance between warped and true positions, px, root mean square over view and window.
 
 auto, cmax        with their defaults
-eja               as published: bilinear votes, one step of Adam per round; told the true share of signal
-eja, smooth map   the same with a spline of the same width: bilinear votes are sharpest on whole pixels, which
-                  catches solvers there, and what EJA loses by that says nothing about its idea
-eja, climbed      the smooth map, and a climb to the top in every round instead of a step of fixed length
+eja               as published: bilinear votes, one step of Adam per round; with the true share of signal
+eja, smooth map   with a spline of the same width: bilinear votes are sharpest on whole pixels, which
+                  traps solvers
+eja, converged    smooth map, and full maximization in every round instead of one step
 
-Seeds of a scene share its texture and its motion, and are not independent: intervals are those of the means
-over seeds per scene, 95 % by Student's t over scenes.
+Floor: an error of 0, the true motion. Seeds of a scene share texture and motion. The 95 % intervals
+are therefore over scenes, of the means over seeds (Student's t).
 """
 
 import argparse
@@ -32,7 +33,7 @@ from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.baselines.cmax import Cmax
 from evcrisp.estimators.baselines.eja import Eja
 
-#: Stripes look the same wherever they are moved along themselves: their motion cannot be told.
+#: Motion along stripes is unobservable.
 NO_MOTION = "stripes"
 
 #: Variances of the footprints: a tent 1/6, a quadratic B-spline 1/4 px^2; the blur of the tent is 1 px.
@@ -43,10 +44,10 @@ METHODS = {
     "cmax": Cmax(),
     "eja": Eja(tau=0.5),
     "eja, smooth map": Eja(tau=0.5, contrast=SMOOTH),
-    "eja, climbed": Eja(tau=0.5, contrast=SMOOTH, inner="bfgs"),
+    "eja, converged": Eja(tau=0.5, contrast=SMOOTH, inner="bfgs"),
 }
 
-#: A window in which a method is this much worse than another counts as worse, px.
+#: Difference of errors that counts as worse or better, px.
 WORSE_PX = 0.01
 
 
@@ -57,11 +58,11 @@ def clean_errors(chosen):
         case = scenes.simulated(i, 0.0)
         theta = AutoRegret().run(case.window, case.model).theta
         errors[scenes.scene_settings(i)["motion"]].append(case.warp_error_px(theta))
-    everything = np.concatenate(list(errors.values()))
+    all_errors = np.concatenate(list(errors.values()))
     return {
-        "mean": float(np.mean(everything)),
-        "most": float(np.max(everything)),
-        "most_by_model": {model: float(np.max(values)) for model, values in errors.items()},
+        "mean": float(np.mean(all_errors)),
+        "max": float(np.max(all_errors)),
+        "max_by_model": {model: float(np.max(values)) for model, values in errors.items()},
     }
 
 
@@ -90,7 +91,7 @@ def over_scenes(errors):
 
 
 def paired(differences, names):
-    """Return what differences of shape (scenes, seeds) say, the worst single pair too."""
+    """Return mean, interval and worst pair of differences of shape (scenes, seeds)."""
     row, seed = np.unravel_index(np.argmax(differences), differences.shape)
     return {
         **over_scenes(differences),
@@ -112,7 +113,7 @@ def motion_errors(n_scenes, n_seeds):
         "seeds": n_seeds,
         "without_noise": clean_errors(chosen),
         "with_100_percent_noise": {
-            name: {**over_scenes(errors), "most": float(errors.max())}
+            name: {**over_scenes(errors), "max": float(errors.max())}
             for name, errors in noisy.items()
         },
         "auto_minus": {name: paired(noisy["auto"] - noisy[name], names) for name in others},
@@ -124,18 +125,18 @@ def motion_errors(n_scenes, n_seeds):
 
 
 def show(motion):
-    """Print a table for people."""
+    """Print a table to stderr."""
     pairs = motion["auto_minus"]
     rows = []
     for name, row in motion["with_100_percent_noise"].items():
-        cells = [name, _interval(row), f"{row['most']:.3f}"]
+        cells = [name, _interval(row), f"{row['max']:.3f}"]
         if name in pairs:
             pair = pairs[name]
             shares = (pair[f"share_{word}_by_0.01_px"] for word in ("worse", "better"))
             cells += [_interval(pair, "+"), f"{pair['worst_pair_px']:+.3f}"]
             cells += [f"{100.0 * share:.0f} %" for share in shares]
         rows.append(cells + [""] * (7 - len(cells)))
-    header = ["method", "error", "most", "auto minus it", "worst pair", "auto worse", "auto better"]
+    header = ["method", "error", "max", "auto minus it", "worst pair", "auto worse", "auto better"]
     title = f"Motion with 100 % noise, {motion['scenes']} scenes, {motion['seeds']} seeds, px"
     print_table(title, header, rows)
 

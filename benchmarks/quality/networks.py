@@ -1,11 +1,15 @@
-"""Labels of the networks beside those of classical filters, on the same events. Prints JSON.
+"""Labels of the networks and of classical filters on the same events. Prints JSON.
 
-Run with ``python -m benchmarks.quality.networks [--data FOLDER] [--public FILE.pt] [--workers 4]``. The scenes
-are those of `benchmarks.quality.scenes`, which no network was trained on; every window starts with an empty history.
+Command: ``python -m benchmarks.quality.networks [--data FOLDER] [--public FILE.pt] [--workers 4]``.
+
+Compared: AUC, sensitivity and specificity on the scenes of `benchmarks.quality.scenes`, on which no
+network was trained. Every window starts without history.
 
 baf, stcf, dwf   classical filters with their defaults
-mlpf, edncnn     the networks with the weights that come with evcrisp
-public           `mlpf` with a public file of weights, where one is given
+mlpf, edncnn     networks with the weights of evcrisp
+public           `mlpf` with a public file of weights, if given
+
+Floor: an AUC of 0.5, random scores.
 """
 
 import argparse
@@ -26,28 +30,28 @@ METHODS = {name: {} for name in ("baf", "stcf", "dwf", "mlpf", "edncnn")}
 LEVELS = (1.0, 5.0, 20.0)
 
 
-def judged(case, methods):
-    """Return the figures of all methods on one window."""
-    figures = {}
+def quality(case, methods):
+    """Return the quality of all methods in one window."""
+    found = {}
     for method, params in methods.items():
         name = "mlpf" if method == "public" else method
-        found = denoise(case.window.events, name, **params)
-        kept, dropped = (f(found.signal, case.signal) for f in (sensitivity, specificity))
-        figures[method] = {
-            "auc": rank_auc(found.score, case.signal),
+        labels = denoise(case.window.events, name, **params)
+        kept, dropped = (f(labels.signal, case.signal) for f in (sensitivity, specificity))
+        found[method] = {
+            "auc": rank_auc(labels.score, case.signal),
             "sensitivity": kept,
             "specificity": dropped,
             "balanced_accuracy": 0.5 * (kept + dropped),
         }
-    return figures
+    return found
 
 
 def simulated(i, noise_hz, methods):
-    return judged(scenes.simulated(i, noise_hz), methods)
+    return quality(scenes.simulated(i, noise_hz), methods)
 
 
 def averaged(rows):
-    """Return the mean of every figure of every method."""
+    """Return the mean of every measure of every method."""
     return {
         method: {key: float(np.mean([row[method][key] for row in rows])) for key in rows[0][method]}
         for method in rows[0]
@@ -76,7 +80,7 @@ def main():
     results = {"simulated": averaged(rows), "by_noise_hz": by_level}
     if options.data:
         windows = {
-            name: judged(scenes.real(options.data, name), methods) for name in scenes.ECD_ROTATIONS
+            name: quality(scenes.real(options.data, name), methods) for name in scenes.ECD_ROTATIONS
         }
         results["real"] = {"mean": averaged(list(windows.values())), "windows": windows}
     report(

@@ -1,21 +1,21 @@
 """Rotation in real recordings, against a gyroscope and against other estimates. Prints JSON.
 
-Run with ``python -m benchmarks.quality.rotation --data FOLDER``; tables for people go to stderr.
+Command: ``python -m benchmarks.quality.rotation --data FOLDER``. Tables for people go to stderr.
 
-disk      a DAVIS240C that rolls about its optical axis, and the gyroscope inside the file: roll rate per window
-          of the whole recording against minus gyro z, averaged over the window. No calibration is known, and
-          none is needed: a roll looks the same through any lens without distortion. Bias is the
-          mean of the error in the direction of the turn: above 0 is too fast.
-windows   the six rotation windows of the Event Camera Dataset with their calibration, against plain fits, and
-          against `motion.txt` where there is one. The angle is between the vectors, so that a wrong sign is 180.
+Compared: methods with their defaults; `eja` also on a smooth contrast map, since bilinear votes are
+sharpest at whole pixels.
 
-Methods have their defaults; `eja` keeps 7 of 10 events. Its bilinear map catches it at whole pixels, so it is also
-run on a smooth one.
+disk      A DAVIS240C that rolls about its optical axis: roll rate per window against minus gyro z,
+          averaged over the window. No calibration is needed: a roll looks the same through any
+          lens without distortion. The bias is positive if the estimate is too fast.
+windows   Six rotation windows of the Event Camera Dataset with calibration, against plain fits and,
+          if present, `motion.txt`. The angle is between the vectors: a wrong sign gives 180.
 
-The plain fits, a rotation that maximizes the variance, and their caveat stand in the README of the data folder:
-they check sign, axis and the 15 % level. `motion.txt` came with three of the windows; its origin is not stated.
-Most likely it was estimated in an undistorted image of shorter focal lengths (`ZOOM`) than those that turned px
-into rad: right norms are then 12 to 17 % larger. The ratio is given as it is, and with our estimate made as wrong.
+Floor: the plain fits, rotations that maximize the variance. They validate sign, axis and the 15 %
+level; see the README of the data folder. The origin of `motion.txt`, present for three windows, is
+unknown. It was probably estimated in an undistorted image with shorter focal lengths (`ZOOM`) than
+those of the conversion from px to rad; correct norms are then 12 to 17 % larger. The ratio is given
+without and with this factor.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from evcrisp.core.status import Status
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
 
-#: Rows of the tables: method and what differs from its defaults.
+#: Rows of the tables: method and parameters other than its defaults.
 METHODS = {
     "auto": ("auto", {}),
     "cmax": ("cmax", {}),
@@ -47,8 +47,8 @@ METHODS = {
 WINDOWS_MS = (30, 50, 100)
 DISK = Path("aedat2", "davis240c_IMU_rotDisk.aedat")
 
-#: Focal length over that of the calibration, of the largest undistorted image without empty borders: 0.851 along
-#: x and 0.905 along y. A turn about x moves the image along y, and a turn about y along x.
+#: Focal lengths of the largest undistorted image without empty borders, over those of the calibration:
+#: 0.851 along x and 0.905 along y. A rotation about x moves the image along y, and vice versa.
 ZOOM = np.array([0.905, 0.851, 1.0])
 
 
@@ -72,7 +72,7 @@ class Disk:
 
 
 def disk_errors(disk, method, window_ms):
-    """Return how a method does on all windows of the recording, deg/s."""
+    """Return the errors of a method over all windows of the recording, deg/s."""
     windows = Windowing(window_us=1000 * window_ms)
     name, params = METHODS[method]
     found = list(track(disk.events, name, "rotation", windowing=windows, **params))
@@ -83,7 +83,7 @@ def disk_errors(disk, method, window_ms):
     return {
         "rmse": _root_mean_square(errors),
         "bias": float(np.mean(errors * np.sign(rates[:, 1]))),
-        "most": float(np.abs(errors).max()),
+        "max": float(np.abs(errors).max()),
         "windows": len(found),
         "not_converged": sum(one.status is not Status.CONVERGED for one in found),
         "rmse_of_whole_windows": _root_mean_square(errors[whole]),
@@ -107,7 +107,7 @@ def agreement(theta, other):
 
 
 def window_agreement(data_dir, name):
-    """Return how the methods agree with what is known about a window."""
+    """Return the agreement of all methods with the references of a window."""
     case = real(data_dir, name, share=0.0)
     truth = data_dir / "ecd" / name / "motion.txt"
     published = np.loadtxt(truth) if truth.exists() else None
@@ -142,7 +142,7 @@ def window_summary(table):
 
 
 def show(disk, windows):
-    """Print tables for people."""
+    """Print tables to stderr."""
     print_table(
         "Disk: RMSE (bias) against the gyroscope, deg/s",
         ["method", *(f"{ms} ms, {disk[ms]['auto']['windows']} windows" for ms in disk)],
@@ -177,7 +177,7 @@ def main():
     parser.add_argument("--data", type=Path, required=True, help="folder of real recordings")
     parser.add_argument("--windows-ms", type=int, nargs="+", default=WINDOWS_MS)
     options = parser.parse_args()
-    logging.disable(logging.WARNING)  # recordings that do not tell their sensor, and no lens
+    logging.disable(logging.WARNING)  # recordings without resolution or calibration
     start = time.perf_counter()
     recording = Disk.of(options.data)
     disk = {

@@ -1,9 +1,9 @@
-"""The scenes on which labels are judged: simulated ones by a fixed rule, and real windows.
+"""Scenes of the quality benchmarks: simulated by a fixed rule, and real windows.
 
-Scene i of 18 has motion model i mod 6 and texture (i + i // 6) mod 6, in the order of the tables below, so
-that every model meets three textures and every texture three models. The motion is random (seed 100 + i):
-parameters of equal effect on the image, scaled so that the view moves by 6 to 20 px within the window of
-30 ms (root mean square over the view). Nothing else is chosen: sensor and scene have the defaults of the
+Scene i of 18 has motion model i mod 6 and texture (i + i // 6) mod 6, in the order of the tables
+below: every model has three textures, and every texture three models. The motion is random (seed
+100 + i): parameters of equal effect on the image, scaled to a displacement of 6 to 20 px within the
+window of 30 ms (root mean square over the view). Sensor and scene have the defaults of the
 simulator. Noise is uniform in space, time and polarity.
 """
 
@@ -23,7 +23,7 @@ NOISE_HZ = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 MOTIONS = ("translation", "rotation", "similarity", "affine", "zoom", "homography")
 TEXTURES = ("shapes", "rocks", "checkerboard", "dots", "star", "stripes")
 
-#: Real windows of a rotating camera: folder, and the rotation that a plain fit gave (rad/s).
+#: Real windows of a rotating camera: folder, and rotation of a plain fit, rad/s.
 ECD_ROTATIONS = {
     "stppp_boxes_rotation": (3.68, 4.07, -1.72),
     "stppp_poster_rotation": (-1.31, -5.45, 7.97),
@@ -36,7 +36,7 @@ ECD_ROTATIONS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """A window with the truth about it."""
+    """A window with true labels and motion."""
 
     name: str
     window: Window
@@ -47,7 +47,7 @@ class Case:
 
 
 def scene_settings(i):
-    """Return what `evcrisp.simulate` is asked for, noise aside."""
+    """Return the settings of scene i for `evcrisp.simulate`, without noise."""
     rng = np.random.default_rng(100 + i)
     motion = MOTIONS[i % len(MOTIONS)]
     texture = TEXTURES[(i + i // len(MOTIONS)) % len(TEXTURES)]
@@ -67,16 +67,16 @@ def scene_settings(i):
 
 
 def name_of(i):
-    """Return number, model and texture of a scene in words."""
+    """Return a label of scene i: number, model and texture."""
     settings = scene_settings(i)
     return f"{i:02d} {settings['motion']}, {settings['texture']}"
 
 
 def shift_px(model, theta):
-    """Return how far the view moves in a window, root mean square over the view."""
+    """Return the displacement within a window, px, root mean square over the view."""
     x, y = (v.ravel() for v in np.meshgrid(np.linspace(0, 345, 9), np.linspace(0, 259, 7)))
     half = 0.5e-6 * DURATION_US
-    # A thousandth of the motion, which is linear; some models cannot take a whole unit step.
+    # Linearize with a thousandth of the motion: a unit step is out of range for some models.
     first, last = (model.warp(1e-3 * np.asarray(theta), x, y, dt) for dt in (-half, half))
     moved = np.hypot(last[0] - first[0], last[1] - first[1])
     return 1e3 * float(np.sqrt(np.mean(moved**2)))
@@ -98,7 +98,7 @@ def simulated(i, noise_hz):
 
 
 def with_noise(events, share, seed):
-    """Add uniform events, ``share`` of the number there is; return events and which are original."""
+    """Add ``share`` times as many uniform events; return events, and True for the original ones."""
     rng = np.random.default_rng(seed)
     n = round(share * len(events))
     t_first, t_last = int(events.t[0]), int(events.t[-1])
@@ -114,7 +114,7 @@ def with_noise(events, share, seed):
 
 
 def real(data_dir, name, share=1.0, seed=0):
-    """Return a window of the Event Camera Dataset with added noise; signal = what was there."""
+    """Return a window of the Event Camera Dataset with added noise; signal = original events."""
     folder = data_dir / "ecd" / name
     events = evcrisp.read(next(folder.glob("events*")))
     noisy, original = with_noise(events, share, seed)

@@ -1,11 +1,14 @@
-"""How labels depend on the noise for which a method was tuned (the paper's Table II). Prints JSON.
+"""Dependence of labels on the noise level of tuning (Table II of the paper). Prints JSON.
 
-Run with ``python -m benchmarks.quality.stability --data FOLDER``. To each window, 1, 5 and 10 % of
-uniformly random events are added. A method is tuned at one level, and then runs on all three.
+Command: ``python -m benchmarks.quality.stability [--data FOLDER] [--scenes 18]``.
 
-exact   `exact`, with the `min_support` at which sensitivity and specificity are equal, on the
-        mean over all windows of a group
-EJA     `eja`, with the share of noise of that level, which it needs to be told
+Compared: 1, 5 and 10 % of uniform noise is added to each window. A method is tuned at one level and
+runs on all three.
+
+exact   `exact`, tuned so that sensitivity and specificity are equal on average (`min_support`)
+eja     `eja`, with the share of signal of that level, which it requires
+
+Floor: a range of 0, labels that do not depend on the level.
 """
 
 import argparse
@@ -24,8 +27,8 @@ from evcrisp.metrics.labels import sensitivity, specificity
 
 LEVELS = (0.01, 0.05, 0.10)
 
-#: Range in which `min_support` is looked for, and number of halvings.
-SUPPORTS, N_HALVINGS = (0.5, 40.0), 10
+#: Range of the search for `min_support`, and number of bisections.
+SUPPORTS, N_BISECTIONS = (0.5, 40.0), 10
 
 
 def simulated(scenes):
@@ -59,7 +62,7 @@ def rates_of(signal, truth):
 
 
 class ExactMethod:
-    """Runs of `exact` that start from the motion of the run before on the same window."""
+    """Runs of `exact` that start from the motion of the last run on the same window."""
 
     def __init__(self):
         self.thetas = {}
@@ -76,9 +79,9 @@ class ExactMethod:
         return np.mean(rates, axis=0)
 
     def tuned(self, items, level):
-        """Return the support at which both rates are equal."""
+        """Return the `min_support` at which both rates are equal."""
         low, high = np.log(SUPPORTS)
-        for _ in range(N_HALVINGS):
+        for _ in range(N_BISECTIONS):
             middle = 0.5 * (low + high)
             kept, dropped = self.rates(items, level, float(np.exp(middle)))
             low, high = (middle, high) if kept > dropped else (low, middle)
@@ -96,13 +99,13 @@ def eja_rates(items, tuned_level, level):
 
 
 def table(rates):
-    """Return the two 3 x 3 tables and how far they spread: within a tuning, and over all cells."""
+    """Return both 3 x 3 tables, and their ranges within a tuning and over all cells."""
     result = {}
     for j, name in enumerate(("sensitivity", "specificity")):
         cells = rates[..., j]
         result[name] = np.round(cells, 4).tolist()
-        result[f"{name}_moves_with_noise"] = float(np.ptp(cells, axis=1).max())
-        result[f"{name}_moves_at_all"] = float(np.ptp(cells))
+        result[f"{name}_range_over_noise"] = float(np.ptp(cells, axis=1).max())
+        result[f"{name}_range"] = float(np.ptp(cells))
     return result
 
 
@@ -121,11 +124,11 @@ def summary(items, which):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, help="folder of real recordings")
     parser.add_argument("--scenes", type=int, default=18, help="number of simulated scenes")
     options = parser.parse_args()
-    logging.disable(logging.WARNING)  # recordings that do not tell their sensor
+    logging.disable(logging.WARNING)  # recordings without a resolution
     items = recordings(options.data, range(options.scenes))
     groups = {
         "simulated": [w for w, item in enumerate(items) if item[0] not in ECD_ROTATIONS],

@@ -1,11 +1,13 @@
-"""AEDAT4: read and write events, against dv-processing, aedat and eventcv.
+"""Throughput of reading and writing AEDAT4, against dv-processing, aedat and eventcv. Prints JSON.
 
-Usage: python -m benchmarks.speed.aedat4 [--events 20000000] [--repeats 5] [--recording FILE]
+Command: ``python -m benchmarks.speed.aedat4 [--events 20000000] [--repeats 5] [--recording FILE]``.
 
-Files are read from the page cache. Each library reads in its own way into its own objects; where
-these are not numpy columns, a second case adds the conversion. Every timed call follows an untimed
-one of the same kind: a virtual machine may give freed memory back to its host after a second or
-two, and getting it again costs more than reading (260 MB: 30 ms at once, 300 ms after two seconds).
+Compared: every library reads into its own objects; where these are not numpy columns, a second case
+adds the conversion. Every timed call follows an untimed call of the same kind: a virtual machine may
+return freed memory to its host after a second or two, and getting it back costs more than reading
+(260 MB: 30 ms at once, 300 ms after two seconds).
+
+Floor: the fastest other library; files are read from the page cache.
 """
 
 import argparse
@@ -22,7 +24,7 @@ from benchmarks.measure import edge_events, rates, report
 
 import evcrisp
 
-#: dv-processing takes events one by one from Python; fewer of them give the same rate.
+#: dv-processing takes events one by one from Python; fewer events give the same rate.
 DV_WRITES_EVENTS = 200_000
 
 
@@ -80,7 +82,7 @@ def like_dv(path, events):
 
 
 def without_table(path, target):
-    """Copy a file as it is when the recording was killed before the data table was written."""
+    """Copy a file without its data table, as after a recording that was killed."""
     with evcrisp.open(path) as recording:
         end = recording._source.header.table_position
     data = bytearray(path.read_bytes()[:end])
@@ -89,9 +91,9 @@ def without_table(path, target):
 
 
 def steady(cases, n_events, repeats):
-    """Time the callables of a dict in turns, each after a call that does not count.
+    """Time the callables of a dict in turns, each after an untimed call.
 
-    CPU time of all threads stands beside the rates: it says more when others use the machine.
+    Adds the CPU time of all threads, which is more reliable on a shared machine.
     """
     seconds = {name: [] for name in cases}
     cpu_seconds = {name: [] for name in cases}
@@ -122,12 +124,10 @@ def measured(cases, n_events, repeats):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=20_000_000)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument(
-        "--recording", type=Path, help="also read this file, such as one of a DAVIS"
-    )
+    parser.add_argument("--recording", type=Path, help="recording to read as well")
     options = parser.parse_args()
     events = edge_events(options.events)
     few = events[:DV_WRITES_EVENTS]

@@ -1,16 +1,18 @@
-"""Speed and accuracy of the whole methods and of the search alone, against eventcv. Prints JSON.
+"""Speed and accuracy of whole methods and of the search alone, against eventcv. Prints JSON.
 
-Run with ``python -m benchmarks.speed.align [--parts growth] [--sizes 10000 100000 1000000 10000000]``. All
-calls see the same events, in turns, in one process. Times are medians; the motion error is the root mean square,
-over view and window, of the distance by which warping misses the truth.
+Command: ``python -m benchmarks.speed.align [--parts growth] [--sizes 10000 100000 1000000 10000000]``.
 
-windows     cold and warm, against eventcv. ``auto`` and ``cmax`` are the whole methods, with hot pixels, conversion
-            and scores, and for ``auto`` labels, W and the numbers of the joint problem; ``search`` is what finds
-            the motion.
-streaming   one window after the other of a recording, by itself
-stages      where the time of a cold search goes. One evaluation with all events is the floor of any method that
-            looks at each event at least once.
-growth      a window of 20 ms with more and more events, none of them twice; see `dense_window`
+Compared: all calls see the same events, in turns, in one process. Times are medians; the motion error
+is the distance between warped and true positions, root mean square over view and window.
+
+windows     cold and warm, against eventcv. ``auto`` and ``cmax`` are the whole methods, with hot pixels,
+            conversion and scores, and for ``auto`` labels, W and the values of the joint problem;
+            ``search`` only finds the motion.
+streaming   consecutive windows of a recording
+stages      time of the parts of a cold search
+growth      a window of 20 ms with up to millions of events, without copies; see `dense_window`
+
+Floor: one evaluation of the objective with all events, which every method needs.
 """
 
 import argparse
@@ -34,7 +36,7 @@ from evcrisp.search.multiscale_objective import LevelObjective
 
 RESOLUTION = (346, 260)
 
-#: Texture and velocity, px/s. The finer the texture, the shorter is a window of as many events.
+#: Texture and velocity, px/s. Finer textures give shorter windows for the same number of events.
 SCENES = {
     "shapes, slow": ("shapes", (130.0, -60.0)),
     "shapes, fast": ("shapes", (-900.0, 650.0)),
@@ -72,7 +74,7 @@ def milliseconds(call, repeats):
 
 
 def compare(texture, theta, noise_hz, n_events, repeats):
-    """Return times and errors of both packages on one window."""
+    """Return times and errors of both packages in one window."""
     scene, window = window_of(texture, theta, noise_hz, n_events)
     _, data = data_without_hot_pixels(window, scene.motion)
     stream = to_eventcv(window.events)
@@ -101,9 +103,9 @@ def compare(texture, theta, noise_hz, n_events, repeats):
 
 
 def streaming(n_events, n_rounds, n_windows=8):
-    """Return what a window costs in a stream of them, each started from the one before, ms.
+    """Return the time per window in a stream, each started from the previous motion, ms.
 
-    The methods take turns, some windows each, so that all of them see the same machine.
+    Methods take turns of some windows, so that load on the machine affects all of them.
     """
     n_all = n_events * n_windows * n_rounds
     scene, _ = window_of("shapes", (400.0, -150.0), 2.0, n_all)
@@ -122,14 +124,14 @@ def streaming(n_events, n_rounds, n_windows=8):
                 began = time.perf_counter()
                 next(results)
                 seconds[name].append(time.perf_counter() - began)
-    # The first window compiles, or reads what was compiled, and has nothing to start from.
+    # The first window compiles or loads kernels, and has no previous motion.
     medians = {name: 1e3 * statistics.median(times[1:]) for name, times in seconds.items()}
     ratios = {name: medians["eventcv"] / ms for name, ms in medians.items() if name != "eventcv"}
     return {"windows": n_windows * n_rounds, "ms": medians, "ratio": ratios}
 
 
 def stages(n_events, repeats):
-    """Return where the time of a cold search goes, ms."""
+    """Return the times of the parts of a cold search, ms."""
     scene, window = window_of("shapes", (400.0, -150.0), 2.0, n_events)
     config = search.SearchConfig()
     convert, (_, data) = milliseconds(
@@ -151,9 +153,9 @@ def stages(n_events, repeats):
     whole, result = milliseconds(lambda: search.find_motion(data), repeats)
     return {
         "conversion and hot pixels": convert,
-        "lattice on the coarse map": lattice,
-        "climb on the coarse map": climb,
-        "climbs on finer maps": refine,
+        "grid search on the coarse map": lattice,
+        "maximization on the coarse map": climb,
+        "maximization on finer maps": refine,
         "whole search": whole,
         "one evaluation with all events (floor)": one,
         "whole search over floor": whole / one,
@@ -162,11 +164,11 @@ def stages(n_events, repeats):
 
 
 def dense_window(n_events, duration_us=20_000):
-    """Return a simulation and a window of a fixed length with a number of events, none of them twice.
+    """Return a simulation and a window of fixed length with a number of distinct events.
 
-    The more events, the lower is the contrast at which the sensor fires, 0.2 up to 300 000 events, and
-    the more noise there is. More events result than are wanted, of which a random choice is taken. Drawing
-    some events again and again would be too easy: copies fall on places that the cache holds already.
+    Above 300 000 events, the contrast threshold falls from 0.2 and the noise rises with the number.
+    A random selection of the result is taken. Repeated events would be too easy: the cache already
+    holds their positions.
     """
     finer = max(1.0, n_events / 300_000)
     scene = simulate(
@@ -178,7 +180,7 @@ def dense_window(n_events, duration_us=20_000):
 
 
 def growth(sizes, repeats):
-    """Return times for more and more events in a window of one length; see `dense_window`."""
+    """Return times by number of events in a window of one length; see `dense_window`."""
     rows = {}
     for n_events in sizes:
         scene, window = dense_window(n_events)

@@ -1,8 +1,12 @@
-"""How many events per second `edncnn` labels on a GPU, and where the time goes. Prints JSON.
+"""Throughput of `edncnn` on a GPU, by stage. Prints JSON.
 
-Run with ``python -m benchmarks.speed.edncnn_gpu`` on a machine with a GPU; numpy and torch are enough. Times are medians
-after a warm-up, with the device waited for. The floor is the larger of two times: the multiplications of the network at the rate of
-large products of matrices on this device, and the bytes of the patches, written once and read once, at the rate of a large copy.
+Command: ``python -m benchmarks.speed.edncnn_gpu`` on a machine with a GPU; numpy and torch are enough.
+
+Compared: history and network for several batch sizes. Times are medians after a warm-up, with
+synchronization of the device.
+
+Floor: the larger of two times: the multiplications of the network at the rate of large matrix
+products, and the bytes of the patches, written and read once, at the rate of a large copy.
 """
 
 import argparse
@@ -22,7 +26,7 @@ PATCH_BYTES = 4 * 25 * 25 * 4
 
 
 def seconds(call, repeats):
-    """Return the median time of a call, with the device waited for."""
+    """Return the median time of a call, synchronized with the device."""
     times = []
     for _ in range(repeats + 2):
         torch.cuda.synchronize()
@@ -34,7 +38,7 @@ def seconds(call, repeats):
 
 
 def device_rates(repeats):
-    """Return multiplications and bytes per second that this device reaches without TF32."""
+    """Return multiplications and bytes per second of this device, without TF32."""
     side = 4096
     a, b = torch.rand(2, side, side, device="cuda")
     product = seconds(lambda: a @ b, repeats)

@@ -1,26 +1,29 @@
-"""Speed of event flow by lists of pixels, against a scan of all recent events. Prints JSON.
+"""Throughput of event flow with lists per pixel, against a scan of all recent events. Prints JSON.
 
-Run with ``python -m benchmarks.speed.evflow [recording]``. Both are compiled the same way, see the same
-events in turns in one process, and give the same labels, which is checked. Rates are medians. The scan
-takes minutes.
+Command: ``python -m benchmarks.speed.evflow [RECORDING]``. The scan takes minutes.
+
+Compared: both are compiled in the same way and see the same events, in turns in one process. Equal
+labels are required. Rates are medians.
+
+Floor: the scan, which visits all events of the last milliseconds.
 """
 
 import argparse
 
 import numpy as np
 from benchmarks.measure import edge_events, interleaved, rates, report
-from tests.oracles.filters import evflow as reference_evflow
+from tests.oracles.filters import evflow as oracle
 
 from evcrisp import read
 from evcrisp.filters import Labels
 from evcrisp.filters.neighborhood.evflow import EvFlow
 from evcrisp.kernels.compile import njit
 
-_scan = njit(reference_evflow.flow_labels)
+_scan = njit(oracle.flow_labels)
 
 
 def scanned(events, config):
-    """Return labels by going through all events of the last tau for each event."""
+    """Return labels from a scan of all events of the last tau, for each event."""
     labels = Labels.empty(len(events))
     rule = (config.tau_us, config.radius, config.min_events, config.max_px_ms, config.emlb)
     _scan(events.x, events.y, events.t, *rule, labels.signal, labels.score)
@@ -44,7 +47,9 @@ def compare(events, config, repeats):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("recording", nargs="?", help="a recording, next to synthetic events")
+    parser.add_argument(
+        "recording", nargs="?", help="recording to measure besides synthetic events"
+    )
     parser.add_argument("--events", type=int, default=5_000_000)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()

@@ -1,7 +1,11 @@
-"""Prophesee files: read against eventcv on the same file, and write. Prints JSON.
+"""Throughput of reading and writing Prophesee files, against eventcv. Prints JSON.
 
-Run with ``python -m benchmarks.speed.evt``. Events come as such sensors send them: groups of one
-time, rows within a group, a few pixels per row, and now and then a run of neighbors.
+Command: ``python -m benchmarks.speed.evt``.
+
+Compared: reading the same file with evcrisp and eventcv, and writing. Events have the structure of such
+sensors: groups of equal time, rows within a group, a few pixels per row, some runs of neighbors.
+
+Floor: none but eventcv; files are read from the page cache.
 """
 
 import argparse
@@ -38,7 +42,7 @@ def sensor_block(seed=0):
 
 
 def sensor_events(n):
-    """Return n events, from one block that is repeated."""
+    """Return n events, repetitions of one block."""
     x, y, t, p = sensor_block()
     n_blocks = -(-n // x.size)
     times = [t + k * (t[-1] + 1) for k in range(n_blocks)]
@@ -57,7 +61,7 @@ def stream(path):
 
 
 def measured(name, events, folder, repeats):
-    """Return the rates of one format, and how much faster than eventcv its files are read."""
+    """Return the rates of one format, and the ratio of reading to eventcv."""
     path = folder / f"{name}.{'dat' if name == 'dat' else 'raw'}"
     evcrisp.write(path, events, format=name)
     if not evcrisp.read(path).equals(events):
@@ -80,10 +84,10 @@ def measured(name, events, folder, repeats):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=20_000_000)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--folder", type=Path, help="where to put the files; default: temporary")
+    parser.add_argument("--folder", type=Path, help="folder for the files; default: temporary")
     options = parser.parse_args()
     events = sensor_events(options.events)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:

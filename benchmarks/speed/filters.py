@@ -1,9 +1,12 @@
-"""Filters: events per second, against dv-processing and eventcv on the same events. Prints JSON.
+"""Throughput of filters, against dv-processing and eventcv on the same events. Prints JSON.
 
-Run with ``python -m benchmarks.speed.filters``. Everything runs in one process, in turns. The peers are
-given what they work on, an event store and an event stream, made before the clock starts; ours is
-given ``Events``. Both "labels" and "kept" are measured for ours: the peers return kept events and have
-no labels and no scores.
+Command: ``python -m benchmarks.speed.filters [--recording FILE] [--filters NAME ...]``.
+
+Compared: all cases run in one process, in turns. The other packages get their own event containers,
+built before the clock starts; evcrisp gets ``Events``. They return kept events without labels and
+scores, so that both "labels" and "kept" are measured for evcrisp.
+
+Floor: a copy of the bytes that any filter with a score must read and write.
 """
 
 import argparse
@@ -20,15 +23,15 @@ from evcrisp.filters import FILTERS, denoise
 
 TAU_US = 2_000
 
-#: Networks take minutes for millions of events; name them with --filters to measure them.
+#: Networks take minutes for millions of events; measure them with --filters.
 NETWORKS = {"edncnn", "mlpf"}
 
-#: What goes through memory per event at least: x, y, t, p in; signal and score out.
+#: Bytes per event of x, y, t, p (in), and of signal and score (out).
 BYTES_IN, BYTES_OUT = 2 + 2 + 8 + 1, 1 + 8
 
 
 def copy_floor(events):
-    """Return a call that only touches the bytes that any filter with a score has to touch."""
+    """Return a call that only reads and writes the bytes that a filter with a score must touch."""
     columns = (events.x, events.y, events.t, events.p)
 
     def call():
@@ -50,7 +53,7 @@ def ours(events):
 
 
 def peers(events):
-    """Return the cases of the same filter in other packages, those that are installed."""
+    """Return the cases of the same filter in other installed packages."""
     cases = {}
     if importlib.util.find_spec("dv_processing"):
         import dv_processing as dv
@@ -88,8 +91,8 @@ def measured(events, repeats):
     return result
 
 
-def beside_tonic(events, repeats):
-    """Return the ratio to tonic, with its rule and on as many events as a loop in Python takes."""
+def compare_tonic(events, repeats):
+    """Return the ratio to tonic with its preset, on few events since it loops in Python."""
     from tonic.functional import denoise_numpy
 
     some = events[:200_000]
@@ -105,7 +108,7 @@ def beside_tonic(events, repeats):
 
 
 def every_filter(events, names, repeats):
-    """Return the rate of each filter with its defaults, and its share of that of baf."""
+    """Return the rate of each filter with its defaults, and relative to baf."""
     seconds = interleaved({n: lambda n=n: denoise(events, n) for n in names}, repeats)
     result = rates(seconds, len(events))
     baf_s = statistics.median(seconds["baf"])
@@ -115,12 +118,12 @@ def every_filter(events, names, repeats):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=5_000_000)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--recording", type=Path, help="a real recording, to be measured as well")
+    parser.add_argument("--recording", type=Path, help="real recording to measure as well")
     parser.add_argument(
-        "--filters", nargs="*", default=sorted(set(FILTERS) - NETWORKS), help="which to measure"
+        "--filters", nargs="*", default=sorted(set(FILTERS) - NETWORKS), help="filters to measure"
     )
     options = parser.parse_args()
     events = edge_events(options.events)
@@ -130,7 +133,7 @@ def main():
         "filters": every_filter(events, sorted({"baf", *options.filters}), options.repeats),
     }
     if importlib.util.find_spec("tonic"):
-        results["tonic"] = beside_tonic(events, options.repeats)
+        results["tonic"] = compare_tonic(events, options.repeats)
     if options.recording:
         real = evcrisp.read(options.recording)
         results["recording"] = measured(real, options.repeats)

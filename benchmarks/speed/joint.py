@@ -1,9 +1,13 @@
-"""The joint problem solved three ways: `exact`, our compiled Adam, and plain torch. Prints JSON.
+"""Time of the joint problem with `exact`, with our compiled Adam, and with plain torch. Prints JSON.
 
-Run with ``python -m benchmarks.speed.joint``. One simulated window, translation, no motion given: `exact` and
-`paper` both look for the motion first, and torch is given what they find. `confidence` is the closed form of W alone,
-`evaluation` one value with its gradient. Torch votes bilinearly, so its J is compared with that of `exact` on such a map. It
-runs with one thread and with as many as it takes by itself; the faster of both counts. All others use one core.
+Command: ``python -m benchmarks.speed.joint [--torch-steps N]``.
+
+Compared: one simulated window, translation, without prior motion. `exact` and `paper` search for the
+motion first; torch starts from the result. Torch votes bilinearly, so that its J is compared with that
+of `exact` on such a map. It runs with one thread and with its default; the faster counts. All others
+use one core.
+
+Floor: `evaluation`, one value with its gradient, and `confidence`, the closed form of W.
 """
 
 import argparse
@@ -25,7 +29,7 @@ from evcrisp.search.window_data import WindowData
 
 
 def window_of(n_events):
-    """Return a window of 30 ms with about that many events, a quarter of them noise."""
+    """Return a window of 30 ms with about ``n_events`` events, a quarter of them noise."""
     scene = evcrisp.simulate(duration_us=30_000, window_us=30_000, noise_hz=3.0, seed=11)
     share = min(1.0, n_events / len(scene.events))
     kept = np.random.default_rng(0).random(len(scene.events)) < share
@@ -33,7 +37,7 @@ def window_of(n_events):
 
 
 def torch_seconds(problem, theta, n_steps, factor):
-    """Return seconds of the faster choice of threads, times ``factor``, and what was reached."""
+    """Return seconds with the faster number of threads, times ``factor``, and J."""
     import torch
     from benchmarks import torch_joint
 
@@ -41,8 +45,8 @@ def torch_seconds(problem, theta, n_steps, factor):
     results = {}
     for threads in sorted({1, default}):
         torch.set_num_threads(threads)
-        torch_joint.descend(problem, theta, 3)
-        results[threads] = torch_joint.descend(problem, theta, n_steps)
+        torch_joint.minimize(problem, theta, 3)
+        results[threads] = torch_joint.minimize(problem, theta, n_steps)
     threads = min(results, key=lambda key: results[key][2])
     _, value, seconds = results[threads]
     return {
@@ -54,10 +58,12 @@ def torch_seconds(problem, theta, n_steps, factor):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=35_000)
     parser.add_argument("--steps", type=int, default=1000, help="steps of Adam")
-    parser.add_argument("--torch-steps", type=int, help="fewer for torch, scaled up; default: all")
+    parser.add_argument(
+        "--torch-steps", type=int, help="number of steps of torch, scaled up; default: all"
+    )
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     window, model = window_of(options.events)

@@ -1,7 +1,11 @@
-"""Memory of converting a long recording: peak resident size of the command itself. Prints JSON.
+"""Peak memory of converting a long recording. Prints JSON.
 
-Run with ``python -m benchmarks.speed.memory``. The recording is written once by streaming, then each conversion
-runs in a process of its own.
+Command: ``python -m benchmarks.speed.memory [--events 100000000]``.
+
+Compared: conversions between formats, each in a process of its own. The recording is written once, in
+chunks. All outputs must hold the same events.
+
+Floor: the process without a recording; memory must not grow with the number of events.
 """
 
 import argparse
@@ -29,7 +33,7 @@ CONVERSIONS = (
 
 
 def long_recording(n_events):
-    """Yield one million events again and again, each time later."""
+    """Yield the same million events at increasing times."""
     piece = edge_events(PIECE)
     span = piece.duration_us + 1
     for k in range(n_events // PIECE):
@@ -38,7 +42,7 @@ def long_recording(n_events):
         )
 
 
-# The kernel's own high-water mark: what wait4 reports would include this process before the exec.
+# High-water mark of the operating system; wait4 would include this process before the exec.
 CHILD = """
 import pathlib, resource, sys
 from evcrisp.cli import main
@@ -61,7 +65,7 @@ def convert(source, target):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=100_000_000)
-    parser.add_argument("--folder", type=Path, help="where to put the files; default: temporary")
+    parser.add_argument("--folder", type=Path, help="folder for the files; default: temporary")
     options = parser.parse_args()
     results = {}
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
@@ -82,7 +86,7 @@ def main():
 
 
 def checksum(recording):
-    """Return numbers that all correct conversions share."""
+    """Return number and checksum of the events."""
     n = total = 0
     for chunk in recording.chunks():
         n += len(chunk)

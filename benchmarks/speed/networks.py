@@ -1,7 +1,10 @@
-"""How many events per second the networks label on one core. Prints JSON.
+"""Throughput of the networks on one core. Prints JSON.
 
-Run with ``python -m benchmarks.speed.networks``. `mlpf` is compared with the same network in numpy, given the
-inputs, which is the least that a version without a compiler could take, and with `baf`.
+Command: ``python -m benchmarks.speed.networks``.
+
+Compared: `mlpf` and `edncnn` with `baf`.
+
+Floor: the network of `mlpf` alone in numpy, given its inputs.
 """
 
 import argparse
@@ -14,7 +17,7 @@ from evcrisp.filters import build_filter, denoise
 
 
 def in_numpy(inputs, weights):
-    """Return the scores of encoded events, as plain matrix products."""
+    """Return the scores of encoded events with matrix products."""
     hidden_kernel, hidden_bias, output_kernel, output_bias = weights
     hidden = np.maximum(inputs @ hidden_kernel.T + hidden_bias, 0)
     return 1 / (1 + np.exp(-(hidden @ output_kernel + output_bias)))

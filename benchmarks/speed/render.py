@@ -1,10 +1,15 @@
 """Speed of rendering videos, as multiples of real time. Prints JSON.
 
-Run with ``python -m benchmarks.speed.render [RECORDING ...]``. Without recordings, five seconds of a simulated DAVIS346
-are rendered, once in haste and once at about the rate of a real recording (0.63 million events per second). Kinds of video take turns in one process. ``wall`` is what a user waits for. Two windows are estimated at
-the same time, frames are drawn in another thread, and ffmpeg is a process of its own; ``two_cores`` divides the
-duration of the video by half of all their processor time: what two cores that do nothing else give at best, measured on
-a machine that others use too. ``track`` is motion and labels alone, one window after the other, without any video.
+Command: ``python -m benchmarks.speed.render [RECORDING ...]``. Without recordings, five seconds of a
+simulated DAVIS346 are rendered, with a fast motion and at about the rate of a real recording (0.63
+million events per second).
+
+Compared: kinds of video, in turns in one process. ``wall`` is the elapsed time. Two windows are
+estimated in parallel, frames are drawn in another thread, and ffmpeg is a separate process;
+``two_cores`` divides the duration of the video by half of their total CPU time, the best case of two
+idle cores.
+
+Floor: ``track``, motion and labels alone, window after window, without video.
 """
 
 import argparse
@@ -29,19 +34,19 @@ CASES = {
 
 
 SCENES = {
-    "hasty": {"trajectory": "random", "noise_hz": 2.0, "seed": 0},
-    "usual": {"theta": (130.0, -60.0), "noise_hz": 1.0, "seed": 3},
+    "fast": {"trajectory": "random", "noise_hz": 2.0, "seed": 0},
+    "typical": {"theta": (130.0, -60.0), "noise_hz": 1.0, "seed": 3},
 }
 
 
 def seconds(who):
-    """Return the processor time of this process, or of those that it has waited for."""
+    """Return the CPU time of this process, or of its finished child processes."""
     usage = resource.getrusage(who)
     return usage.ru_utime + usage.ru_stime
 
 
 def timed(path, output, config):
-    """Render once; return frames, wall time, and processor time of both sides."""
+    """Render once; return the video, wall time, and CPU time of process and children."""
     before = time.perf_counter(), *map(seconds, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     with evcrisp.open(path) as recording:
         video = render(recording, output, config=config, overwrite=True)
@@ -50,7 +55,7 @@ def timed(path, output, config):
 
 
 def tracked(path, window_us):
-    """Return the processor time of motion and labels alone."""
+    """Return the CPU time of motion and labels alone."""
     before = seconds(resource.RUSAGE_SELF)
     with evcrisp.open(path) as recording:
         for _ in evcrisp.track(recording, windowing=evcrisp.Windowing(window_us=window_us)):
@@ -67,7 +72,7 @@ def measure(path, folder, repeats):
         for name, (suffix, config) in CASES.items():
             result = timed(path, folder / f"out{suffix}", config)
             runs[name].append((*result, (folder / f"out{suffix}").stat().st_size))
-        if turn == 0:  # everything is compiled now
+        if turn == 0:  # warm-up: kernels are compiled
             tracks.clear()
             runs = {name: [] for name in CASES}
     results = {}
@@ -91,7 +96,7 @@ def measure(path, folder, repeats):
 
 
 def simulated(path, duration_s, **settings):
-    """Write a scene of shapes."""
+    """Write a simulated recording of shapes."""
     chunks = evcrisp.simulate_chunks(
         texture="shapes", duration_us=round(1e6 * duration_s), resolution=(346, 260), **settings
     )
@@ -102,7 +107,9 @@ def simulated(path, duration_s, **settings):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("recordings", nargs="*", type=Path)
-    parser.add_argument("--seconds", type=float, default=5.0, help="of the simulated recording")
+    parser.add_argument(
+        "--seconds", type=float, default=5.0, help="duration of the simulated recordings"
+    )
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

@@ -1,20 +1,23 @@
-"""Speed of the simulator: events per second on one core, and the ratio to plain numpy. Prints JSON.
+"""Throughput of the simulator on one core, and its ratio to plain numpy. Prints JSON.
 
-Run with ``python -m benchmarks.speed.simulate``. The rates are those of `evcrisp.simulate` as a whole:
-textures, signal, noise, sorting. The ratio compares the compiled sensor with its plain twin on the same
-slab of 20 ms.
+Command: ``python -m benchmarks.speed.simulate``.
+
+Compared: `evcrisp.simulate` as a whole (textures, signal, noise, sorting), and the kernel of the sensor
+against its oracle in numpy on the same slab of 20 ms. Equal numbers of events are required.
+
+Floor: the oracle in numpy.
 """
 
 import argparse
 import statistics
 
 from benchmarks.measure import interleaved, rates, report
-from tests.oracles import sensor as reference_simulate
+from tests.oracles import sensor as oracle
 
 from evcrisp.kernels.simulation.sensor import Pixels
 from evcrisp.simulation import simulate, slabs
 from evcrisp.simulation.generate import build_paths
-from evcrisp.simulation.overrides import build_config
+from evcrisp.simulation.settings import build_config
 
 SCENES = {
     "shapes": {"texture": "shapes"},
@@ -43,30 +46,30 @@ def measure_rates(resolution, duration_us, repeats):
 
 
 def measure_ratio(texture, resolution, repeats):
-    """Return how many times longer the plain sensor takes than the compiled one."""
+    """Return the time of the oracle over that of the kernel."""
     config = build_config(None, {"resolution": resolution, "texture": texture})
     model, paths = build_paths(config)
     view = slabs.build_view(config.scene, config.resolution, model, config.seed)
     times = slabs._step_times(config, paths, 0, 20_000)
     slab = slabs.Slab(0, 0, 20_000, slabs.texture_matrices(paths, times))
-    fresh = slabs._fresh_pixels(config, view, slab.matrices)
+    fresh = slabs._initial_pixels(config, view, slab.matrices)
     refractory = float(config.sensor.refractory_us)
     buffer = slabs._empty_buffer(1 << 20)
 
-    def compiled():
+    def kernel():
         pixels = Pixels(*(column.copy() for column in fresh))
         return slabs._emit(view, slab, times, pixels, refractory, buffer)[1]
 
-    def plain():
+    def numpy():
         pixels = Pixels(*(column.copy() for column in fresh))
-        return reference_simulate.emit_signal(
-            view.base, slab.matrices, times, view.scene, pixels, refractory
-        )[0].size
+        return oracle.emit_signal(view.base, slab.matrices, times, view.scene, pixels, refractory)[
+            0
+        ].size
 
-    if compiled() != plain():
-        raise RuntimeError(f"{texture}: the compiled sensor and the plain one disagree")
-    seconds = interleaved({"compiled": compiled, "plain": plain}, repeats)
-    return statistics.median(seconds["plain"]) / statistics.median(seconds["compiled"])
+    if kernel() != numpy():
+        raise RuntimeError(f"{texture}: kernel and oracle differ")
+    seconds = interleaved({"kernel": kernel, "numpy": numpy}, repeats)
+    return statistics.median(seconds["numpy"]) / statistics.median(seconds["kernel"])
 
 
 def main():

@@ -1,13 +1,14 @@
-"""The viewer: time per step of the scrubber, and per frame.
+"""Latency of the viewer: time per step of the time slider, and per frame. Prints JSON.
 
-Usage: python -m benchmarks.speed.viewer [--events 10000000] [--steps 40] [--shown 200000] [--draw webgl] [--gpu]
+Command: ``python -m benchmarks.speed.viewer [--events N] [--steps 40] [--shown N] [--draw webgl] [--gpu]``.
 
-Steps go to random places of a recording of a million events per second, 30 ms each. They are
-measured at the server (one request over loopback) and, where chromium and playwright are there, in
-the page: until the events are drawn, and until motion, labels and maps are drawn too. A frame draws
-all panes; while playing, each frame shows another window, and results come as fast as they are
-computed. Without ``--gpu`` the browser has no graphics card: the page then draws with the processor,
-or, with ``--draw webgl``, with WebGL that the browser imitates.
+Compared: steps to random windows of 30 ms in a recording of a million events per second, measured at
+the server (one request over loopback) and, with chromium and playwright, in the page: until the events
+are drawn, and until motion, labels and maps are drawn. A frame draws all panes. While playing, each
+frame shows another window. Without ``--gpu`` the page draws with the CPU or, with ``--draw webgl``,
+with WebGL that the browser emulates.
+
+Floor: the request alone.
 """
 
 import argparse
@@ -29,13 +30,13 @@ from evcrisp.viewer import ViewOptions, serve
 WINDOW_US = 30_000
 FLAGS = ("--no-sandbox", "--no-first-run", "--disable-background-networking", "--disable-sync")
 
-STEP = """async ([t, wholly]) => {
+STEP = """async ([t, withResult]) => {
   const start = performance.now();
   evcrisp.goTo(t);
   while (evcrisp.shown.events?.start_us !== evcrisp.state.get("t") || evcrisp.isPainting) {
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
-  if (wholly) {
+  if (withResult) {
     while (evcrisp.shown.result?.start_us !== evcrisp.state.get("t") || evcrisp.isPainting) {
       await new Promise((resolve) => setTimeout(resolve, 0));
     }
@@ -47,9 +48,9 @@ FRAMES = """async (n) => {
   const times = [];
   let begin = 0;
   for (let k = 0; k < 20 + n; k++) {
-    if (k === 20) begin = performance.now(); // before, code is compiled
+    if (k === 20) begin = performance.now(); // warm-up: code is compiled
     for (const [name, layer] of Object.entries(evcrisp.shown)) {
-      if (layer) evcrisp.shown[name] = { ...layer }; // as if it were new, so that every pane is drawn again
+      if (layer) evcrisp.shown[name] = { ...layer }; // a new object, so that every pane is redrawn
     }
     evcrisp.state.values.yaw += 0.01;
     const start = performance.now();
@@ -87,8 +88,8 @@ def spread(times_ms):
     }
 
 
-class Asker:
-    """Asks over one connection."""
+class Client:
+    """Requests over one connection."""
 
     def __init__(self, url):
         parts = urlsplit(url)
@@ -96,24 +97,24 @@ class Asker:
         self.connection = http.client.HTTPConnection(parts.hostname, parts.port)
 
     def __call__(self, address):
-        """Return what stands at an address."""
+        """Return the response to a GET request."""
         self.connection.request("GET", self.path + address)
         return self.connection.getresponse().read()
 
 
-def read_fully(ask):
+def read_fully(client):
     start = time.perf_counter()
-    facts = json.loads(ask("api/facts"))
+    facts = json.loads(client("api/facts"))
     while not facts["is_complete"]:
-        facts = json.loads(ask(f"api/facts?after={facts['version']}"))
+        facts = json.loads(client(f"api/facts?after={facts['version']}"))
     return time.perf_counter() - start, facts
 
 
-def requests(ask, starts):
+def requests(client, starts):
     times = []
     for start in starts:
         begin = time.perf_counter()
-        ask(f"api/events?start={start}&duration={WINDOW_US}")
+        client(f"api/events?start={start}&duration={WINDOW_US}")
         times.append(1e3 * (time.perf_counter() - begin))
     return spread(times)
 
@@ -153,7 +154,7 @@ def in_browser(url, starts, shown_us, flags, draw):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--shown", type=int, default=200_000, help="events in the frames")
@@ -164,14 +165,14 @@ def main():
         path = Path(name) / "long.aedat4"
         evcrisp.write(path, edge_events(options.events))
         with serve(ViewOptions(path=path, window_us=WINDOW_US)) as url:
-            ask = Asker(url)
-            read_s, facts = read_fully(ask)
+            client = Client(url)
+            read_s, facts = read_fully(client)
             rng = random.Random(0)
             last = facts["duration_us"] - WINDOW_US
             starts = [rng.randrange(last) for _ in range(options.steps)]
             results = {
                 "read once, s": round(read_s, 2),
-                "request": requests(ask, starts),
+                "request": requests(client, starts),
                 "browser": in_browser(
                     url,
                     [rng.randrange(last) for _ in range(options.steps)],

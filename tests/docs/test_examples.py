@@ -1,4 +1,4 @@
-"""Every example runs, and does what it says."""
+"""Every example runs and prints the documented results."""
 
 import subprocess
 import sys

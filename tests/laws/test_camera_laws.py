@@ -1,4 +1,4 @@
-"""A lens that does not fold the image can be undone, however strong it is."""
+"""Every lens that does not fold the image has an inverse."""
 
 import itertools
 import math
@@ -14,7 +14,7 @@ K1 = np.linspace(-0.4, 0.4, 9)
 K2 = np.linspace(-0.1, 0.4, 11)
 
 
-def bent_camera(fov_deg, distortion):
+def distorted_camera(fov_deg, distortion):
     ideal = Camera.ideal(RESOLUTION, fov_deg=fov_deg)
     return Camera(ideal.fx, ideal.fy, ideal.cx, ideal.cy, distortion)
 
@@ -23,47 +23,47 @@ def corner_radius(camera):
     return math.hypot(camera.cx / camera.fx, camera.cy / camera.fy)
 
 
-def highest(distortion, reach):
-    """Return how far out the radial part puts rays before it ceases to grow, at most at ``reach``."""
+def largest_radius(distortion, reach):
+    """Return the largest distorted radius up to ``reach``, before the radial part falls."""
     k1, k2, _, _, k3 = distortion
     r = np.linspace(0.0, reach, 20_000)
-    bent = r * (1.0 + k1 * r**2 + k2 * r**4 + k3 * r**6)
-    falls = np.flatnonzero(np.diff(bent) <= 0.0)
-    return bent[falls[0] if falls.size else -1]
+    distorted = r * (1.0 + k1 * r**2 + k2 * r**4 + k3 * r**6)
+    falls = np.flatnonzero(np.diff(distorted) <= 0.0)
+    return distorted[falls[0] if falls.size else -1]
 
 
 @pytest.mark.parametrize("fov_deg", [60.0, 80.0, 100.0])
-def test_a_lens_is_undone_as_far_as_its_radial_part_grows(fov_deg):
-    n_done, n_refused = 0, 0
+def test_undistort_inverts_a_lens_where_its_radial_part_grows(fov_deg):
+    n_inverted, n_raised = 0, 0
     for k1, k2 in itertools.product(K1, K2):
-        camera = bent_camera(fov_deg, (k1, k2, 0.0, 0.0, 0.0))
-        corner, top = corner_radius(camera), highest(camera.distortion, 10.0)
+        camera = distorted_camera(fov_deg, (k1, k2, 0.0, 0.0, 0.0))
+        corner, top = corner_radius(camera), largest_radius(camera.distortion, 10.0)
         if top >= corner:
             ideal = camera.undistort(X, Y)
             np.testing.assert_allclose(camera.distort(*ideal), (X, Y), rtol=0.0, atol=1e-6)
             radius = np.hypot(
                 (ideal[0] - camera.cx) / camera.fx, (ideal[1] - camera.cy) / camera.fy
             )
-            assert top >= highest(camera.distortion, radius.max()) >= corner * (1.0 - 1e-4)
-            n_done += 1
+            assert top >= largest_radius(camera.distortion, radius.max()) >= corner * (1.0 - 1e-4)
+            n_inverted += 1
         elif top < 0.999 * corner:
             with pytest.raises(ConfigError, match="has no inverse at pixel"):
                 camera.undistort(X, Y)
-            n_refused += 1
-    assert n_done >= 50
-    assert n_done + n_refused >= 98
+            n_raised += 1
+    assert n_inverted >= 50
+    assert n_inverted + n_raised >= 98
 
 
 @pytest.mark.parametrize("tangential", [(0.01, -0.02), (-0.03, 0.03)])
 @pytest.mark.parametrize("radial", [(-0.3, 0.4), (-0.37, 0.15), (0.4, -0.05), (0.0, 0.0)])
-def test_a_lens_off_its_axis_is_undone(radial, tangential):
-    camera = bent_camera(80.0, (*radial, *tangential, 0.01))
+def test_undistort_inverts_tangential_distortion(radial, tangential):
+    camera = distorted_camera(80.0, (*radial, *tangential, 0.01))
     np.testing.assert_allclose(camera.distort(*camera.undistort(X, Y)), (X, Y), rtol=0.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_undistorting_finds_the_ray_and_not_another_one_beyond_the_fold(seed):
-    """Rays within the fold come back, whatever the lens does outside of it."""
+def test_undistort_finds_the_ray_within_the_fold_radius(seed):
+    """The lens may do anything beyond the fold."""
     rng = np.random.default_rng(seed)
     k1, k2, k3 = rng.uniform(-1.0, 1.0, 3)
     camera = Camera(100.0, 100.0, 0.0, 0.0, (k1, k2, 0.0, 0.0, k3))

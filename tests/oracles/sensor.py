@@ -1,36 +1,35 @@
-"""The slow and obvious twin of ``simulate.py``: all pixels, one step after the other, no jumps."""
+"""Oracle of ``kernels/simulation/sensor.py``: all pixels, step by step, without skipping."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats
 from evcrisp.kernels.simulation.sensor import LAYER_SHIFT, Pixels, Scene
-
-Floats = NDArray[np.float64]
 
 
 def locate(matrix: Floats, base: Floats, scene: Scene) -> tuple[Floats, Floats]:
-    """Return the texel that every position sees."""
+    """Return the texel of every position."""
     x, y = base.T
     ray = [row[0] * x + row[1] * y + row[2] for row in matrix]
-    if not scene.room:
+    if not scene.is_cube_map:
         return ray[0] / ray[2] + scene.offset[0], ray[1] / ray[2] + scene.offset[1]
     side = np.abs(ray)
-    wall = np.where(
+    face = np.where(
         (side[2] >= side[0]) & (side[2] >= side[1]), 0, np.where(side[0] >= side[1], 2, 4)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        a = np.choose(wall // 2, (ray[0] / ray[2], -ray[2] / ray[0], ray[0] / ray[1]))
-        b = np.choose(wall // 2, (ray[1] / ray[2], ray[1] / ray[0], -ray[2] / ray[1]))
-    wall = wall + ~(np.choose(wall // 2, (ray[2], ray[0], ray[1])) > 0)
+        a = np.choose(face // 2, (ray[0] / ray[2], -ray[2] / ray[0], ray[0] / ray[1]))
+        b = np.choose(face // 2, (ray[1] / ray[2], ray[1] / ray[0], -ray[2] / ray[1]))
+    face = face + ~(np.choose(face // 2, (ray[2], ray[0], ray[1])) > 0)
     fx, fy, cx, cy = scene.camera
     return (
-        fx * a + cx + scene.offset[0] + wall * 191.0,
-        fy * b + cy + scene.offset[1] + wall * 89.0,
+        fx * a + cx + scene.offset[0] + face * 191.0,
+        fy * b + cy + scene.offset[1] + face * 89.0,
     )
 
 
 def bilinear(image: NDArray[np.float32], u: Floats, v: Floats) -> Floats:
-    """Sample a tile that repeats."""
+    """Sample a periodic tile."""
     height, width = image.shape
     column, row = np.floor(u).astype(np.int64), np.floor(v).astype(np.int64)
     fx, fy = u - np.floor(u), v - np.floor(v)
@@ -44,7 +43,7 @@ def bilinear(image: NDArray[np.float32], u: Floats, v: Floats) -> Floats:
     return top + fy * (bottom - top)
 
 
-def look(matrices: Floats, base: Floats, scene: Scene) -> tuple[Floats, NDArray[np.int64]]:
+def sample_scene(matrices: Floats, base: Floats, scene: Scene) -> tuple[Floats, NDArray[np.int64]]:
     """Return log intensity and front layer of every pixel; ``matrices`` is (n_layers, 3, 3)."""
     level = bilinear(scene.log_texture[0], *locate(matrices[0], base, scene))
     front = np.zeros(len(base), np.int64)
@@ -67,10 +66,10 @@ def emit_signal(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
     """Return time (us since ``times[0]``), pixel and kind of all events, by time, then pixel."""
     found: list[tuple[NDArray[np.int64], ...]] = []
-    level0, front0 = look(matrices[0], base, scene)
+    level0, front0 = sample_scene(matrices[0], base, scene)
     for step in range(times.size - 1):
         t0, t1 = times[step], times[step + 1]
-        level1, front1 = look(matrices[step + 1], base, scene)
+        level1, front1 = sample_scene(matrices[step + 1], base, scene)
         _wake(t0, t1, level0, level1, pixels)
         while True:
             awake = pixels.blind_until < 0
@@ -81,21 +80,21 @@ def emit_signal(
                 break
             change = np.where(on[hit], pixels.c_on[hit], -pixels.c_off[hit])
             target = pixels.reference[hit] + change
-            start, way = level0[hit], level1[hit] - level0[hit]
-            t = t0 + (t1 - t0) * ((target - start) / way)
+            start, rise = level0[hit], level1[hit] - level0[hit]
+            t = t0 + (t1 - t0) * ((target - start) / rise)
             kind = on[hit] | np.maximum(front0, front1)[hit] << LAYER_SHIFT
             found.append(((t - times[0]).astype(np.int64), hit, kind))
             pixels.reference[hit] = target
             if refractory > 0:
                 passed = (t + refractory - t0) / (t1 - t0)
-                pixels.reference[hit] = start + way * passed
+                pixels.reference[hit] = start + rise * passed
                 pixels.blind_until[hit] = np.where(passed >= 1.0, t + refractory, -1.0)
         level0, front0 = level1, front1
     return _sorted(found, int(times[-1] - times[0]) - 1)
 
 
 def _wake(t0: float, t1: float, level0: Floats, level1: Floats, pixels: Pixels) -> None:
-    """Give a new reference to the pixels whose blind time ends before ``t1``."""
+    """Set the reference of pixels whose refractory time ends before ``t1``."""
     waking = (pixels.blind_until >= 0) & (pixels.blind_until < t1)
     passed = np.maximum(pixels.blind_until[waking] - t0, 0.0) / (t1 - t0)
     start = level0[waking]

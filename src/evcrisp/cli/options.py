@@ -206,12 +206,12 @@ def refuse_unused(context: click.Context, names: Iterable[str], reason: str) -> 
 
 def load_camera(path: Path | None, sensor: "Recording | Sequence[int]") -> "Camera | None":
     """Read a calibration file; log a warning if it does not match the sensor."""
-    from evcrisp.core.camera import Camera, tell_doubt
+    from evcrisp.core.camera import Camera, warn_of_mismatch
     from evcrisp.io.recording import Recording
 
     if path is None:
         return None
     camera = Camera.from_file(path)
     width, height = sensor.resolution if isinstance(sensor, Recording) else sensor
-    tell_doubt(camera, (width, height))
+    warn_of_mismatch(camera, (width, height))
     return camera

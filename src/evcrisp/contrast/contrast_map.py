@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.event_columns import check_lengths
 from evcrisp.core.registry import lookup
 from evcrisp.core.types import Floats
-from evcrisp.core.validation import check_lengths, check_number
+from evcrisp.core.validation import check_number
 
 #: Footprints of an event by name, with a description.
 FOOTPRINTS: dict[str, str] = {

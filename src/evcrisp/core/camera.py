@@ -1,4 +1,4 @@
-"""A pinhole camera with lens distortion: from pixels to rays and back."""
+"""Pinhole camera with lens distortion: from pixels to rays and back."""
 
 import logging
 import math
@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.errors import ConfigError, EventDataError
-from evcrisp.core.lens import TOLERANCE, bend_seen, unbend
+from evcrisp.core.lens import TOLERANCE, distort_visible_rays, undistort_rays
 from evcrisp.core.types import Floats
+from evcrisp.core.validation import as_numbers, as_resolution, check_number
 
 _LOG = logging.getLogger(__name__)
 
 _MAX_FILE_CHARACTERS = 4096
 
-#: How far from the middle of the sensor, as a share of its size, a principal point may lie without a
-#: doubt. That of the Event Camera Dataset is at 0.12; one for half the resolution is at 0.25.
+#: Distance of the principal point from the middle of the sensor, as a share of its size, that warns.
+#: The Event Camera Dataset has 0.12; a calibration at half the resolution has 0.25.
 _MAX_OFF_CENTER = 0.2
 
 
@@ -27,8 +28,8 @@ _MAX_OFF_CENTER = 0.2
 class Camera:
     """Pinhole camera with radial and tangential ("plumb bob") distortion.
 
-    Axes are x right, y down, z forward; pixel centers lie at integers. An *ideal* pixel is where
-    the same camera without distortion would see the ray.
+    Axes are x right, y down, z forward; pixel centers lie at integers. The *ideal* pixel of a ray
+    is the pixel of the same camera without distortion.
 
     Parameters
     ----------
@@ -58,29 +59,20 @@ class Camera:
     distortion: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        for name in ("fx", "fy", "cx", "cy"):
-            value = float(getattr(self, name))
-            if not math.isfinite(value) or (name in ("fx", "fy") and value <= 0):
-                wanted = "a positive number" if name in ("fx", "fy") else "a number"
-                raise ConfigError(f"`{name}` must be {wanted} of px; got {value}.")
+        for name, low in (("fx", 0.0), ("fy", 0.0), ("cx", -math.inf), ("cy", -math.inf)):
+            (value,) = as_numbers(name, getattr(self, name), 1)
+            check_number(name, value, low, open_low=True)
             object.__setattr__(self, name, value)
-        try:
-            values = tuple(float(value) for value in self.distortion)
-        except (TypeError, ValueError):
-            values = ()
-        if len(values) != 5 or not all(math.isfinite(value) for value in values):
-            raise ConfigError(
-                "`distortion` must be five numbers (k1, k2, p1, p2, k3), 0 for those that the lens "
-                f"does not have; got {self.distortion!r}."
-            )
+        wanted = "five numbers (k1, k2, p1, p2, k3), 0 for absent terms"
+        values = as_numbers("distortion", self.distortion, 5, wanted)
         object.__setattr__(self, "distortion", values)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Camera":
-        """Read ``fx fy cx cy`` and, where given, ``k1 k2 p1 p2 k3`` from a text file.
+        """Read ``fx fy cx cy`` and optionally ``k1 k2 p1 p2 k3`` from a text file.
 
-        This is the ``calib.txt`` of the Event Camera Dataset; what stands behind a ``#``, and lines
-        that follow the first nine numbers, are not read.
+        This is the ``calib.txt`` of the Event Camera Dataset. Comments after ``#`` and lines after
+        the first nine numbers are ignored.
         """
         path = Path(path)
         wanted = f"{path}: a calibration must be 4 or 9 numbers, fx fy cx cy k1 k2 p1 p2 k3"
@@ -92,7 +84,7 @@ class Camera:
                 if len(values) < 9:
                     values += [float(word) for word in line.partition("#")[0].split()]
         except UnicodeDecodeError as error:
-            raise ConfigError(f"{wanted}; this is no text.") from error
+            raise ConfigError(f"{wanted}; got a file that is not text.") from error
         except ValueError as error:
             raise ConfigError(f"{wanted}; {error}.") from error
         if len(values) not in (4, 9):
@@ -105,41 +97,40 @@ class Camera:
 
     @classmethod
     def ideal(cls, resolution: Sequence[int], fov_deg: float = 60.0) -> "Camera":
-        """Return a camera without distortion that sees ``fov_deg`` from left to right.
+        """Return a camera without distortion and with a horizontal field of view.
 
         Examples
         --------
         >>> round(Camera.ideal((200, 100), fov_deg=90.0).fx, 6)
         100.0
         """
-        width, height = resolution
-        if not 1.0 <= fov_deg <= 170.0:
-            raise ConfigError(f"`fov_deg` must lie in 1..170 degrees; got {fov_deg}.")
+        width, height = as_resolution(resolution)
+        check_number("fov_deg", fov_deg, 1, 170)
         focal = 0.5 * width / math.tan(math.radians(fov_deg) / 2)
         return cls(focal, focal, 0.5 * (width - 1), 0.5 * (height - 1))
 
     @property
     def matrix(self) -> Floats:
-        """The 3 x 3 matrix from rays to ideal pixels."""
+        """Matrix from rays to ideal pixels, shape (3, 3)."""
         return np.array([[self.fx, 0.0, self.cx], [0.0, self.fy, self.cy], [0.0, 0.0, 1.0]])
 
     @property
     def is_distorted(self) -> bool:
-        """Whether the lens bends rays at all."""
+        """Whether any distortion coefficient is not zero."""
         return any(self.distortion)
 
-    def doubt(self, resolution: Sequence[int]) -> str | None:
-        """Say why this may be the calibration of another sensor; None if it looks right.
+    def mismatch_warning(self, resolution: Sequence[int]) -> str | None:
+        """Return a warning if this may be the calibration of another sensor, else None.
 
         Examples
         --------
         >>> camera = Camera(fx=200.0, fy=200.0, cx=119.5, cy=89.5)
-        >>> camera.doubt((240, 180)) is None
+        >>> camera.mismatch_warning((240, 180)) is None
         True
-        >>> print(camera.doubt((640, 480)))
+        >>> print(camera.mismatch_warning((640, 480)))
         The principal point (119.5, 89.5) px is far from (319.5, 239.5), the middle of the sensor of 640x480 px. Is it the calibration of this sensor, at this resolution?
         """
-        width, height = resolution
+        width, height = as_resolution(resolution)
         x, y = 0.5 * (width - 1), 0.5 * (height - 1)
         if max(abs(self.cx - x) / width, abs(self.cy - y) / height) <= _MAX_OFF_CENTER:
             return None
@@ -150,22 +141,23 @@ class Camera:
         )
 
     def distort(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the pixel that sees the ray of an ideal pixel, as new arrays of one shape.
+        """Return the pixels of ideal pixels, as new arrays of one shape.
 
-        NaN for a ray so far out that the distortion would fold it back into the image.
+        NaN beyond the fold radius, where the distortion would fold the ray back into the image.
         """
         x, y = _pair(x, y)
         if not self.is_distorted:
             return x, y
-        xn, yn = bend_seen(self.distortion, (x - self.cx) / self.fx, (y - self.cy) / self.fy)
+        xn, yn = distort_visible_rays(
+            self.distortion, (x - self.cx) / self.fx, (y - self.cy) / self.fy
+        )
         return self.fx * xn + self.cx, self.fy * yn + self.cy
 
     def undistort(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the ideal pixel of the ray that a pixel sees, as new arrays of one shape.
+        """Return the ideal pixels of pixels, as new arrays of one shape.
 
-        Iterative where the lens is distorted: for events use :meth:`ideal_pixels` once and look
-        up, instead of calling this per event. A distortion that folds the image back on itself has
-        an inverse within the fold.
+        Iterative for a distorted lens: for events, look up :meth:`ideal_pixels` instead. A
+        distortion that folds the image has an inverse within the fold radius.
 
         Raises
         ------
@@ -176,9 +168,9 @@ class Camera:
         if not self.is_distorted:
             return x, y
         slopes = (x - self.cx) / self.fx, (y - self.cy) / self.fy
-        xn, yn, missing = unbend(self.distortion, *slopes)
-        if np.any(missing > TOLERANCE):
-            worst = np.unravel_index(np.argmax(missing), x.shape)
+        xn, yn, error = undistort_rays(self.distortion, *slopes)
+        if np.any(error > TOLERANCE):
+            worst = np.unravel_index(np.argmax(error), x.shape)
             raise ConfigError(
                 f"`distortion` {self.distortion} has no inverse at pixel ({x[worst]}, {y[worst]}). "
                 "Check the calibration, and that it belongs to this resolution."
@@ -187,32 +179,32 @@ class Camera:
 
     def ideal_pixels(self, resolution: Sequence[int]) -> Floats:
         """Return the ideal pixel of every pixel, shape (h, w, 2), px."""
-        width, height = resolution
+        width, height = as_resolution(resolution)
         y, x = np.mgrid[0:height, 0:width].astype(np.float64)
-        # A lens without an inverse lacks it in a corner first, where that is found at once.
+        # Fail fast: a lens without an inverse has none at the corners.
         self.undistort(*np.meshgrid((0.0, width - 1.0), (0.0, height - 1.0)))
         return np.stack(self.undistort(x, y), axis=-1)
 
     def rays(self, resolution: Sequence[int]) -> Floats:
-        """Return the ray of every pixel as its slopes ``(X/Z, Y/Z)``, shape (h, w, 2)."""
+        """Return the ray ``(X/Z, Y/Z)`` of every pixel, shape (h, w, 2)."""
         return (self.ideal_pixels(resolution) - (self.cx, self.cy)) / (self.fx, self.fy)
 
 
 def _pair(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-    """Return new arrays of one shape."""
+    """Return both arrays, broadcast to one shape and copied."""
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     try:
         x, y = np.broadcast_arrays(x, y)
     except ValueError:
         raise EventDataError(
-            f"`x` and `y` must be of one shape, or one of them a number; got {x.shape} and {y.shape}."
+            f"`x` and `y` must have shapes that broadcast; got {x.shape} and {y.shape}."
         ) from None
     return x.copy(), y.copy()
 
 
 @lru_cache(maxsize=64)
-def tell_doubt(camera: Camera, resolution: tuple[int, int]) -> None:
-    """Warn if a camera looks like that of another sensor: once, not for every window."""
-    doubt = camera.doubt(resolution)
-    if doubt is not None:
-        _LOG.warning("%s", doubt)
+def warn_of_mismatch(camera: Camera, resolution: tuple[int, int]) -> None:
+    """Log a warning if a camera may belong to another sensor; once per camera and sensor."""
+    warning = camera.mismatch_warning(resolution)
+    if warning is not None:
+        _LOG.warning("%s", warning)

@@ -1,29 +1,31 @@
-"""The one data type: events of one sensor as a struct of arrays."""
+"""Events of one sensor as a struct of arrays."""
 
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.core.errors import EventDataError
-from evcrisp.core.validation import (
+from evcrisp.core.errors import ConfigError, EventDataError
+from evcrisp.core.event_columns import (
     as_column,
     as_coordinate,
     as_flag,
-    as_resolution,
     as_selection,
     as_time,
+    check_equal_lengths,
     read_only,
 )
+from evcrisp.core.validation import as_resolution
 
 if TYPE_CHECKING:
     import pyarrow
     import torch
 
-#: Aligned 16-byte record; the layout that AEDAT4 and dv-processing use too.
+#: Aligned record of 16 bytes, as in AEDAT4 and dv-processing.
 RECORD_DTYPE = np.dtype(
     {
         "names": ["t", "x", "y", "p"],
@@ -33,7 +35,7 @@ RECORD_DTYPE = np.dtype(
     }
 )
 
-#: The names under which files and packages keep each column; ours first.
+#: Field names of each column in files and other packages; our own first.
 COLUMN_ALIASES: dict[str, tuple[str, ...]] = {
     "x": ("x", "xs"),
     "y": ("y", "ys"),
@@ -52,13 +54,13 @@ class Events:
     x, y : array_like of int, shape (n,), px
         Column (0 = left) and row (0 = top).
     t : array_like of int, shape (n,), us
-        Time stamps in microseconds, not decreasing.
+        Timestamps, not decreasing.
     p : array_like of bool, or of 0/1, or of -1/+1, shape (n,)
-        Polarity; True = brightness went up (ON).
+        Polarity; True = brighter (ON).
     resolution : (int, int), px
         ``(width, height)`` of the sensor.
     signal : array_like of bool, shape (n,), optional
-        Label of each event where it is known: True = signal, False = noise.
+        Label of each event, where known: True = signal, False = noise.
 
     Raises
     ------
@@ -68,10 +70,9 @@ class Events:
 
     Notes
     -----
-    Arrays that already have the right type (``x``, ``y`` uint16, ``t`` int64, ``p`` bool
-    or uint8) are viewed, not copied: they must not be changed afterwards, because what was checked
-    once is relied upon. A buffer that is filled again and again has to be copied. Comparing events
-    goes by :meth:`equals`.
+    Arrays of the right type (``x``, ``y`` uint16, ``t`` int64, ``p`` bool or uint8) are viewed, not
+    copied. Do not change them afterwards: they are checked only once. Copy a buffer that is reused.
+    Compare events with :meth:`equals`.
 
     Examples
     --------
@@ -110,9 +111,7 @@ class Events:
         }
         if signal is not None:
             columns["signal"] = as_flag("signal", signal)
-        lengths = {name: column.size for name, column in columns.items()}
-        if len(set(lengths.values())) > 1:
-            raise EventDataError(f"All columns must have one length; got {lengths}.")
+        check_equal_lengths(columns)
         self._set(size, **columns)
 
     def _set(
@@ -138,14 +137,14 @@ class Events:
         resolution: tuple[int, int],
         signal: NDArray[np.bool_] | None = None,
     ) -> "Events":
-        """Wrap arrays that are known to be right; nothing is checked or converted."""
+        """Wrap arrays that are known to be valid, without checks or conversion."""
         events = cls.__new__(cls)
         events._set(resolution, x, y, t, p, signal)
         return events
 
     @classmethod
     def empty(cls, resolution: Sequence[int]) -> "Events":
-        """Return zero events of a sensor."""
+        """Return no events, of a sensor."""
         return cls(x=[], y=[], t=[], p=[], resolution=resolution)
 
     @classmethod
@@ -159,14 +158,12 @@ class Events:
         resolution: Sequence[int],
         signal: ArrayLike | None = None,
     ) -> "Events":
-        """Build events from columns in any order; events of one time keep their order."""
+        """Sort columns by time and build events; the sort is stable."""
         columns = {"x": x, "y": y, "t": t, "p": p}
         if signal is not None:
             columns["signal"] = signal
         arrays = {name: as_column(name, column) for name, column in columns.items()}
-        lengths = {name: array.size for name, array in arrays.items()}
-        if len(set(lengths.values())) > 1:
-            raise EventDataError(f"All columns must have one length; got {lengths}.")
+        check_equal_lengths(arrays)
         order = np.argsort(arrays["t"], kind="stable")
         return cls(**{name: array[order] for name, array in arrays.items()}, resolution=resolution)
 
@@ -177,6 +174,8 @@ class Events:
         Labels are kept if every part has them.
         """
         parts = list(parts)
+        for part in parts:
+            check_events("parts", part)
         if not parts:
             raise EventDataError("`parts` must hold at least one `Events`; got none.")
         sizes = {part.resolution for part in parts}
@@ -204,7 +203,7 @@ class Events:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild copies and pickles as read-only events."""
+        """Keep copies and pickles read-only."""
         columns = (self.x, self.y, self.t, self.p, self.resolution, self.signal)
         return Events.trusted, columns
 
@@ -218,7 +217,7 @@ class Events:
         return f"Events(n={len(self)}, resolution={width}x{height}{span}{label})"
 
     def _repr_html_(self) -> str:
-        """Return what notebooks show: the facts and a picture."""
+        """Return a table of facts and a thumbnail, for notebooks."""
         from evcrisp.core.notebook_html import html_card, thumbnail
 
         width, height = self.resolution
@@ -238,7 +237,7 @@ class Events:
         return html_card("Events", facts, [("ON red, OFF blue", picture)])
 
     def __getitem__(self, key: slice | ArrayLike) -> "Events":
-        """Select by slice, by boolean mask, or by increasing indices."""
+        """Select by slice, by mask, or by indices that do not decrease."""
         if not isinstance(key, slice):
             key = as_selection(key, len(self))
         elif key.step is not None and key.step < 0:
@@ -259,8 +258,8 @@ class Events:
         return self.resolution[1]
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """``(height, width)`` of an image of this sensor."""
+    def image_shape(self) -> tuple[int, int]:
+        """``(height, width)``, the shape of an image of this sensor."""
         return self.resolution[1], self.resolution[0]
 
     @property
@@ -270,25 +269,25 @@ class Events:
 
     @property
     def duration_us(self) -> int:
-        """Time from the first to the last event, us; 0 when there are none."""
+        """Time from the first to the last event, us; 0 without events."""
         return int(self.t[-1]) - int(self.t[0]) if len(self) else 0
 
     def between(self, t_start: int, t_end: int) -> "Events":
-        """Return the events with ``t_start <= t < t_end``, us. Nothing is copied."""
-        # Numbers beyond int64 would make floats of all, which do not tell microseconds apart.
+        """Return a view of the events with ``t_start <= t < t_end``, us."""
+        # Numbers beyond int64 would convert all times to floats, which lose microseconds.
         limits = np.iinfo(np.int64)
         bounds = [min(max(t, limits.min), limits.max) for t in (t_start, t_end)]
         first, last = (int(np.searchsorted(self.t, t, side="left")) for t in bounds)
         return self[first : max(first, last)]
 
     def with_signal(self, signal: ArrayLike | None) -> "Events":
-        """Return the same events with other labels, or with none."""
+        """Return the same events with other labels, or without labels."""
         return Events(
             x=self.x, y=self.y, t=self.t, p=self.p, resolution=self.resolution, signal=signal
         )
 
     def equals(self, other: "Events") -> bool:
-        """Say whether both hold the same events of the same sensor, and the same labels."""
+        """Return whether events, resolution and labels are equal."""
         if not isinstance(other, Events):
             return False
         pairs = ((self.x, other.x), (self.y, other.y), (self.t, other.t), (self.p, other.p))
@@ -299,7 +298,7 @@ class Events:
         return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
 
     def contiguous(self) -> "Events":
-        """Return events whose columns are C-contiguous; these very ones if they already are."""
+        """Return events with C-contiguous columns; the same object if they are."""
         columns = (self.x, self.y, self.t, self.p, self.signal)
         if all(column is None or column.flags.c_contiguous for column in columns):
             return self
@@ -314,51 +313,57 @@ class Events:
 
     def to_structured(self) -> NDArray[Any]:
         """Return a structured array with the fields t, x, y, p; see :mod:`evcrisp.core.interop`."""
-        from evcrisp.core import interop as bridges
-
-        return bridges.to_structured(self)
+        return _interop().to_structured(self)
 
     @classmethod
     def from_structured(cls, records: NDArray[Any], resolution: Sequence[int]) -> "Events":
         """View a structured array with the fields t, x, y, p; see :mod:`evcrisp.core.interop`."""
-        from evcrisp.core import interop as bridges
-
-        return bridges.from_structured(records, resolution)
+        return _interop().from_structured(records, resolution)
 
     def to_torch(self) -> "dict[str, torch.Tensor]":
         """Return the columns as torch tensors that share memory."""
-        from evcrisp.core import interop as bridges
-
-        return bridges.to_torch(self)
+        return _interop().to_torch(self)
 
     def to_arrow(self) -> "pyarrow.Table":
         """Return the columns as an Arrow table that shares memory."""
-        from evcrisp.core import interop as bridges
-
-        return bridges.to_arrow(self)
+        return _interop().to_arrow(self)
 
     def to_eventcv(self) -> Any:
         """Return an ``eventcv.EventStream``."""
-        from evcrisp.core import interop as bridges
-
-        return bridges.to_eventcv(self)
+        return _interop().to_eventcv(self)
 
     @classmethod
-    def from_eventcv(cls, other: Any, resolution: Sequence[int] | None = None) -> "Events":
-        """Build events from those of the package eventcv."""
-        from evcrisp.core import interop as bridges
-
-        return bridges.from_eventcv(other, resolution)
+    def from_eventcv(cls, stream: Any, resolution: Sequence[int] | None = None) -> "Events":
+        """Build events from an ``eventcv.EventStream``."""
+        return _interop().from_eventcv(stream, resolution)
 
     def to_dv(self) -> Any:
         """Return a ``dv_processing.EventStore``."""
-        from evcrisp.core import interop as bridges
-
-        return bridges.to_dv(self)
+        return _interop().to_dv(self)
 
     @classmethod
     def from_dv(cls, store: Any, resolution: Sequence[int]) -> "Events":
         """Build events from a ``dv_processing.EventStore``."""
-        from evcrisp.core import interop as bridges
+        return _interop().from_dv(store, resolution)
 
-        return bridges.from_dv(store, resolution)
+
+def _interop() -> ModuleType:
+    from evcrisp.core import interop  # which imports this module
+
+    return interop
+
+
+def check_events(name: str, value: object) -> None:
+    """Raise unless an argument is ``Events``.
+
+    Examples
+    --------
+    >>> check_events("events", [1, 2])
+    Traceback (most recent call last):
+    evcrisp.core.errors.ConfigError: `events` must be Events; got list. Read a file with `evcrisp.read`, or build `Events(x=..., y=..., t=..., p=..., resolution=...)`.
+    """
+    if not isinstance(value, Events):
+        raise ConfigError(
+            f"`{name}` must be Events; got {type(value).__name__}. Read a file with `evcrisp.read`, "
+            "or build `Events(x=..., y=..., t=..., p=..., resolution=...)`."
+        )

@@ -1,9 +1,8 @@
-"""Hand events to other packages and take them back, sharing memory where the layouts allow it.
+"""Convert events to and from other packages, without a copy where the layouts allow it.
 
-Events are a struct of arrays. Torch and Arrow keep columns too, so they share memory with us. A
-numpy structured array keeps records: its columns can be viewed as events without a copy, and such
-events give their records back without a copy; other events are packed in one pass. Labels
-(``signal``) stay behind: none of the layouts has a place for them.
+Torch and Arrow store columns, as :class:`Events` does, and share memory. A structured array stores
+records. Its fields can be viewed as events, and such events give back their records without a copy.
+Labels (``signal``) are lost: none of the layouts has a field for them.
 """
 
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 def to_structured(events: Events) -> NDArray[Any]:
     """Return records with the fields t, x, y, p (16 bytes each).
 
-    No byte moves when the events are views of such records, as after :func:`from_structured`.
+    Events from :func:`from_structured` share memory with their records.
 
     Examples
     --------
@@ -43,7 +42,7 @@ def to_structured(events: Events) -> NDArray[Any]:
 
 
 def _shared_records(events: Events) -> NDArray[Any] | None:
-    """Return the record array whose fields the four columns are, or None."""
+    """Return the records of which the four columns are fields, or None."""
     start = events.t.__array_interface__["data"][0]
     fields = RECORD_DTYPE.fields
     if fields is None or len(events) == 0:
@@ -60,7 +59,7 @@ def _shared_records(events: Events) -> NDArray[Any] | None:
         return None
     if base.dtype.itemsize != RECORD_DTYPE.itemsize or not base.flags.c_contiguous:
         return None
-    # Records may begin before their time: then ours would begin, and end, in the middle of them.
+    # In other layouts `t` is not the first field, and our records would not align with theirs.
     first, rest = divmod(start - base.__array_interface__["data"][0], RECORD_DTYPE.itemsize)
     if rest:
         return None
@@ -70,7 +69,7 @@ def _shared_records(events: Events) -> NDArray[Any] | None:
 
 
 def from_structured(records: NDArray[Any], resolution: Sequence[int]) -> Events:
-    """View a structured array as events; fields may have any of the usual names.
+    """View a structured array as events; fields may have any name of `COLUMN_ALIASES`.
 
     Fields of the right width (t 8 bytes, x and y 2, p 1) are viewed, others are converted.
     """
@@ -94,14 +93,7 @@ def from_structured(records: NDArray[Any], resolution: Sequence[int]) -> Events:
             columns[name] = columns[name].view(np.uint16)
     if columns["p"].dtype == np.int8 and columns["p"].min(initial=0) >= 0:
         columns["p"] = columns["p"].view(np.uint8)
-    return Events(
-        x=columns["x"],
-        y=columns["y"],
-        t=columns["t"],
-        p=columns["p"],
-        resolution=resolution,
-        signal=columns.get("signal"),
-    )
+    return Events(**columns, resolution=resolution)
 
 
 def to_torch(events: Events) -> "dict[str, torch.Tensor]":
@@ -114,7 +106,7 @@ def to_torch(events: Events) -> "dict[str, torch.Tensor]":
 
 
 class _Writable:
-    """An array's memory without its read-only flag: torch has none, and warns where it is set."""
+    """Memory of an array without its read-only flag, about which torch would warn."""
 
     def __init__(self, column: NDArray[Any]) -> None:
         self._column = column  # keeps the memory alive
@@ -151,17 +143,12 @@ def from_eventcv(stream: Any, resolution: Sequence[int] | None = None) -> Events
     """Build events from an ``eventcv.EventStream``; its own sensor size is the default."""
     table = stream.numpy()
     size = stream.sensor_size if resolution is None else resolution
-    return Events(
-        x=table[:, 0],
-        y=table[:, 1],
-        t=table[:, 2].astype(np.int64),
-        p=table[:, 3] > 0,
-        resolution=size,
-    )
+    x, y, t, p = table.T
+    return Events(x=x, y=y, t=t.astype(np.int64), p=p > 0, resolution=size)
 
 
 def to_dv(events: Events) -> Any:
-    """Return a ``dv_processing.EventStore``; event by event, the only way in from Python."""
+    """Return a ``dv_processing.EventStore``, filled event by event as its API requires."""
     dv = require("dv_processing", extra=None, purpose="Event stores of dv-processing")
     store = dv.EventStore()
     push = store.push_back

@@ -1,4 +1,4 @@
-"""How a lens bends rays, and which ray was bent to where; rays are slopes ``(X/Z, Y/Z)``."""
+"""Lens distortion of rays, and its inverse; a ray is a pair of slopes ``(X/Z, Y/Z)``."""
 
 from functools import lru_cache
 
@@ -9,22 +9,23 @@ from evcrisp.core.types import Floats
 #: ``(k1, k2, p1, p2, k3)`` in the order of OpenCV.
 Distortion = tuple[float, float, float, float, float]
 
-TOLERANCE = 1e-10  # of a ray's slope; about 1e-8 px
+TOLERANCE = 1e-10  # error of a slope; about 1e-8 px
 _MAX_ITERATIONS = 60
-_TABLE = 1024
+_TABLE_SIZE = 1024
 
-#: As long as the radial part grows, its slope is a polynomial of degree 6 that is not negative and is
-#: 1 at the center. Gauss' rule of five nodes has there a weight of 0.57 of 2, so that a ray is bent to
-#: no less than 0.28 of its radius: the ray of a point is at most 3.6 times as far out.
-_REACH = 4.0
+#: Bound on the radius of a ray over its distorted radius. Where the radial part grows, its derivative
+#: is a polynomial of degree 6, not negative, and 1 at the center. Gauss quadrature with five nodes has
+#: weight 0.57 of 2 there, so that the distorted radius is at least 0.28 of the radius: a ratio of 3.6.
+_MAX_RADIUS_RATIO = 4.0
 
-#: Tangential distortion moves the edge at which the image folds; rays may lie beyond it by so much.
+#: Limit of rays over the fold radius: tangential distortion moves the fold.
 _BEYOND_FOLD = 1.1
-_BEFORE_FOLD = 0.999  # where a search starts instead of on the edge, at which it has no direction
+#: Largest start of the search over the fold radius, where the derivative is zero.
+_BEFORE_FOLD = 0.999
 
 
-def bend(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return where the lens puts rays."""
+def distort_rays(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return the distorted rays."""
     _, _, p1, p2, _ = distortion
     r2 = x * x + y * y
     radial, cross = _radial(distortion, r2), 2.0 * x * y
@@ -34,19 +35,19 @@ def bend(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats]:
     )
 
 
-def bend_seen(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return the same, but NaN beyond the edge at which the image folds: no pixel sees these rays."""
+def distort_visible_rays(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return the distorted rays, NaN beyond the fold radius, outside of the image."""
     radius, limit = np.hypot(x, y), _limit(distortion)
     with np.errstate(over="ignore", invalid="ignore"):
-        seen = np.where(radius <= limit, 1.0, np.nan)
-        return bend(distortion, x * seen, y * seen)
+        visible = np.where(radius <= limit, 1.0, np.nan)
+        return distort_rays(distortion, x * visible, y * visible)
 
 
-def unbend(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the rays that the lens puts to x, y, and what is missing to get there.
+def undistort_rays(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the rays whose distortion is x, y, and the remaining error.
 
-    Newton's steps, halved as long as they lead away or across the edge at which the image folds.
-    What is missing is above `TOLERANCE` where there is no such ray.
+    Damped Newton: a step is halved while it increases the error or crosses the fold of the image.
+    The error is above `TOLERANCE` where no such ray exists.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start_x, start_y, limit = _radial_start(distortion, x, y)
@@ -54,7 +55,10 @@ def unbend(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats
         step_x, step_y, share = -start_x, -start_y, np.ones(x.shape)
         for _ in range(_MAX_ITERATIONS):
             xt, yt = xn - share * step_x, yn - share * step_y
-            (xb, yb), (xx, xy, yy) = bend(distortion, xt, yt), _derivatives(distortion, xt, yt)
+            (xb, yb), (xx, xy, yy) = (
+                distort_rays(distortion, xt, yt),
+                _derivatives(distortion, xt, yt),
+            )
             area = xx * yy - xy * xy
             ex, ey = xb - x, yb - y
             left = np.maximum(np.abs(ex), np.abs(ey))
@@ -70,13 +74,13 @@ def unbend(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats
 
 
 def _radial(distortion: Distortion, r2: Floats) -> Floats:
-    """Return the factor by which the radial part stretches rays."""
+    """Return the radial factor at a squared radius."""
     k1, k2, _, _, k3 = distortion
     return 1.0 + r2 * (k1 + r2 * (k2 + r2 * k3))
 
 
 def _derivatives(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return d xb / dx, d xb / dy (which is d yb / dx) and d yb / dy of what is bent."""
+    """Return the derivatives d xb / dx, d xb / dy = d yb / dx, and d yb / dy."""
     k1, k2, p1, p2, k3 = distortion
     r2 = x * x + y * y
     radial, slope = _radial(distortion, r2), 2.0 * (k1 + r2 * (2.0 * k2 + r2 * 3.0 * k3))
@@ -88,27 +92,27 @@ def _derivatives(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, 
 
 
 def _radial_start(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats, float]:
-    """Return the rays that the radial part puts to x, y, from a table, and how far out rays may lie."""
+    """Return rays that invert the radial part, from a table, and the limit of their radius."""
     radius = np.hypot(x, y)
-    end = _REACH * float(radius.max(initial=0.0, where=np.isfinite(radius)))
-    fold = _fold(distortion)
-    table = np.linspace(0.0, min(end, _BEFORE_FOLD * fold), _TABLE)
+    end = _MAX_RADIUS_RATIO * float(radius.max(initial=0.0, where=np.isfinite(radius)))
+    fold = _fold_radius(distortion)
+    table = np.linspace(0.0, min(end, _BEFORE_FOLD * fold), _TABLE_SIZE)
     found = np.interp(radius, table * _radial(distortion, table * table), table)
     scale = np.divide(found, radius, out=np.ones(radius.shape), where=radius > 0.0)
     return x * scale, y * scale, _limit(distortion)
 
 
 def _limit(distortion: Distortion) -> float:
-    """Return how far out rays may lie; infinity if the image does not fold."""
+    """Return the limit of the radius of rays; infinite if the image does not fold."""
     _, _, p1, p2, _ = distortion
-    return _fold(distortion) * (_BEYOND_FOLD if p1 or p2 else 1.0)
+    return _fold_radius(distortion) * (_BEYOND_FOLD if p1 or p2 else 1.0)
 
 
 @lru_cache(maxsize=64)
-def _fold(distortion: Distortion) -> float:
-    """Return the radius at which the bent radius ceases to grow: the first root of its derivative."""
+def _fold_radius(distortion: Distortion) -> float:
+    """Return the radius at which the distorted radius stops growing."""
     k1, k2, _, _, k3 = distortion
-    # A polynomial of the square of the radius; roots of no size that matters spoil the others.
+    # First root of the derivative, in the squared radius. Tiny coefficients make `roots` inaccurate.
     terms = [c if abs(c) > 1e-12 else 0.0 for c in (7.0 * k3, 5.0 * k2, 3.0 * k1, 1.0)]
     roots = np.roots(terms)
     squares = roots.real[(np.abs(roots.imag) < 1e-9 * np.abs(roots)) & (roots.real > 0.0)]

@@ -1,5 +1,8 @@
-"""What notebooks show: small tables and thumbnails as HTML that needs nothing else."""
+"""Tables and thumbnails as self-contained HTML, for notebooks."""
 
+import base64
+import struct
+import zlib
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -7,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.core.palettes import PALETTES, Palette, rgb
-from evcrisp.core.png import png_uri
 
-#: Thumbnails are at most this wide and high, px; larger sensors are thinned.
+#: Maximum width and height of a thumbnail, px; larger sensors are reduced.
 MAX_SIDE_PX = 240
 
-#: Events that a thumbnail shows at most; of more, every second, third, ... is taken.
-MAX_SHOWN = 200_000
+#: Maximum number of events in a thumbnail; more are subsampled evenly.
+MAX_EVENTS = 200_000
+
+#: Color type in the header of a PNG, by number of bytes per pixel.
+_COLOR_TYPES = {1: 0, 3: 2}
 
 _CELL = 'style="text-align:left;padding:1px 10px 1px 0"'
 
@@ -25,7 +30,7 @@ def thumbnail(
     resolution: tuple[int, int],
     palette: Palette = PALETTES["red-blue"],
 ) -> NDArray[np.uint8]:
-    """Return a small picture of events, shape (h, w, 3): a dot where at least one is.
+    """Return an image of events, shape (h, w, 3), reduced to `MAX_SIDE_PX`.
 
     Examples
     --------
@@ -33,7 +38,7 @@ def thumbnail(
     [214, 26, 41]
     """
     columns = np.asarray(x), np.asarray(y), np.asarray(p, np.bool_)
-    every = max(1, -(-columns[0].size // MAX_SHOWN))
+    every = max(1, -(-columns[0].size // MAX_EVENTS))
     column, row, is_on = (values[::every] for values in columns)
     width, height = resolution
     shrink = max(1, -(-max(width, height) // MAX_SIDE_PX))
@@ -49,7 +54,7 @@ def thumbnail(
 
 
 def dots(x: ArrayLike, y: ArrayLike, is_marked: ArrayLike, side: int = 160) -> NDArray[np.uint8]:
-    """Return a small scatter plot, shape (side, side, 3), y up; marked dots are red and on top.
+    """Return a scatter plot, shape (side, side, 3), y up; marked dots are red and on top.
 
     Examples
     --------
@@ -66,7 +71,7 @@ def dots(x: ArrayLike, y: ArrayLike, is_marked: ArrayLike, side: int = 160) -> N
 
 
 def shades(values: NDArray[np.floating]) -> NDArray[np.uint8]:
-    """Return a map of 0 (black) to 1 (white) as a small gray picture."""
+    """Return a map of values 0 (black) to 1 (white) as a gray image."""
     shrink = max(1, -(-max(values.shape) // MAX_SIDE_PX))
     return np.rint(255.0 * np.clip(values[::shrink, ::shrink], 0.0, 1.0)).astype(np.uint8)
 
@@ -74,7 +79,7 @@ def shades(values: NDArray[np.floating]) -> NDArray[np.uint8]:
 def html_table(
     rows: Iterable[Sequence[object]], *, header: Sequence[object] = (), caption: str = ""
 ) -> str:
-    """Return rows as an HTML table; every cell is text.
+    """Return rows as an HTML table with escaped text.
 
     Examples
     --------
@@ -97,18 +102,52 @@ def html_table(
 def html_card(
     title: str,
     facts: Iterable[Sequence[object]],
-    pictures: Iterable[tuple[str, NDArray[np.uint8]]],
+    images: Iterable[tuple[str, NDArray[np.uint8]]],
 ) -> str:
-    """Return facts beside pictures with their captions."""
+    """Return a table of facts beside images with captions."""
     figures = "".join(
         '<figure style="margin:0">'
         f'<img src="{png_uri(image)}" alt="{escape(caption)}" '
         'style="image-rendering:pixelated;border:1px solid #8888">'
         f'<figcaption style="font-size:smaller">{escape(caption)}</figcaption></figure>'
-        for caption, image in pictures
+        for caption, image in images
     )
     return (
         f"<div><b>{escape(title)}</b>"
         '<div style="display:flex;flex-wrap:wrap;gap:12px;align-items:flex-start">'
         f"<div>{html_table(facts)}</div>{figures}</div></div>"
     )
+
+
+def encode_png(image: NDArray[np.uint8]) -> bytes:
+    r"""Encode an image as PNG.
+
+    Parameters
+    ----------
+    image : ndarray of uint8, shape (h, w) or (h, w, 3)
+        Gray, or red, green and blue.
+
+    Examples
+    --------
+    >>> encode_png(np.zeros((2, 2), np.uint8))[:8]
+    b'\x89PNG\r\n\x1a\n'
+    """
+    height, width = image.shape[:2]
+    n_bytes = 1 if image.ndim == 2 else image.shape[2]
+    rows = np.zeros(
+        (height, 1 + width * n_bytes), np.uint8
+    )  # each row starts with its filter type, 0
+    rows[:, 1:] = image.reshape(height, width * n_bytes)
+    header = struct.pack(">IIBBBBB", width, height, 8, _COLOR_TYPES[n_bytes], 0, 0, 0)
+    data = _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9))
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + data + _chunk(b"IEND", b"")
+
+
+def png_uri(image: NDArray[np.uint8]) -> str:
+    """Return an image as a ``data:`` URI for HTML."""
+    return "data:image/png;base64," + base64.b64encode(encode_png(image)).decode("ascii")
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    checksum = zlib.crc32(kind + content)
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", checksum)

@@ -1,4 +1,4 @@
-"""Colors of events, by name, for figures, videos and thumbnails."""
+"""Color palettes for events, by name."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ Rgb = tuple[int, int, int]
 
 
 def rgb(code: str) -> Rgb:
-    """Return red, green and blue, 0 to 255, of ``#rrggbb``.
+    """Return the red, green and blue of ``#rrggbb``, each 0 to 255.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def rgb(code: str) -> Rgb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Palette:
-    """Colors as ``#rrggbb``."""
+    """Colors of a figure or video, as ``#rrggbb``."""
 
     ground: str
     on: str
@@ -27,7 +27,7 @@ class Palette:
     noise: str
 
 
-#: The browser's page has the same names.
+#: Palettes by name; the viewer uses the same names.
 PALETTES: dict[str, Palette] = {
     "red-blue": Palette(
         ground="#ffffff", on="#d61a29", off="#2152b8", signal="#0f8a4b", noise="#d81b9a"
@@ -35,7 +35,7 @@ PALETTES: dict[str, Palette] = {
     "white-black": Palette(
         ground="#808080", on="#ffffff", off="#000000", signal="#ffffff", noise="#d0006f"
     ),
-    # Okabe and Ito: told apart with every kind of color vision.
+    # Colors of Okabe and Ito, distinct for all types of color vision.
     "safe": Palette(
         ground="#ffffff", on="#d55e00", off="#0072b2", signal="#0072b2", noise="#e69f00"
     ),

@@ -1,4 +1,4 @@
-"""What a recording may carry beside its events: IMU samples, triggers, frames."""
+"""Sensor data beside the events: IMU samples, triggers, frames."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -10,7 +10,7 @@ STANDARD_GRAVITY_M_S2 = 9.80665
 
 
 class TriggerKind(IntEnum):
-    """What a trigger marks. The codes are those of AEDAT4."""
+    """Kind of a trigger; the codes are those of AEDAT4."""
 
     TIMESTAMP_RESET = 0
     RISING_EDGE = 1
@@ -26,9 +26,12 @@ class TriggerKind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Imu:
-    """Samples of the inertial unit beside the sensor, sorted as in the file.
+    """Samples of the inertial measurement unit, in the order and the axes of the file.
 
-    Axes are those of the file.
+    Examples
+    --------
+    >>> Imu(t=np.array([0, 1000]), gyro_rad_s=np.zeros((2, 3)), accel_m_s2=np.zeros((2, 3)))
+    Imu(n=2, t=0..1000 us)
     """
 
     t: NDArray[np.int64]  # (n,) us
@@ -40,10 +43,13 @@ class Imu:
     def __len__(self) -> int:
         return self.t.size
 
+    def __repr__(self) -> str:
+        return _short_repr(self)
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Triggers:
-    """External signals and camera marks, in file order."""
+    """External signals and marks of the camera, in the order of the file."""
 
     t: NDArray[np.int64]  # (n,) us
     kind: NDArray[np.uint8]  # (n,) TriggerKind
@@ -52,13 +58,25 @@ class Triggers:
     def __len__(self) -> int:
         return self.t.size
 
+    def __repr__(self) -> str:
+        return _short_repr(self)
+
+
+def _short_repr(samples: Imu | Triggers) -> str:
+    span = f", t={samples.t[0]}..{samples.t[-1]} us" if len(samples) else ""
+    return f"{type(samples).__name__}(n={len(samples)}{span})"
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Frame:
-    """One image of a frame sensor that shares the pixels."""
+    """One image of a frame sensor with the same pixels."""
 
     t: int  # us
-    image: NDArray[np.generic]  # (h, w) gray or (h, w, 3) blue-green-red, as the file says
+    image: NDArray[np.generic]  # (h, w) gray or (h, w, 3) blue, green, red
     exposure_start: int | None = None  # us
     exposure_end: int | None = None  # us
     position: tuple[int, int] = (0, 0)  # (x, y) of the upper left pixel, px
+
+    def __repr__(self) -> str:
+        height, width = self.image.shape[:2]
+        return f"Frame(t={self.t} us, {width}x{height} {self.image.dtype})"

@@ -1,10 +1,10 @@
-"""How the search for a motion ended."""
+"""Status of a search for a motion."""
 
 from enum import Enum
 
 
 class Status(Enum):
-    """End of a search. Not converging is a status, not an exception.
+    """End of a search; a search that does not converge has a status and raises no exception.
 
     Examples
     --------
@@ -13,14 +13,14 @@ class Status(Enum):
     """
 
     CONVERGED = "converged"
-    MAX_ITER = "stopped after the most steps; allow more, or loosen the tolerance"
-    TOO_FEW_EVENTS = "too few events to tell a motion"
+    MAX_ITER = "stopped at the maximum number of steps; allow more, or increase the tolerance"
+    TOO_FEW_EVENTS = "too few events to estimate a motion"
     FLAT = "the objective does not depend on the motion"
     COLLAPSED = (
-        "the image would grow or shrink by more than is allowed within a window (event collapse); "
-        "take shorter windows, a motion with fewer parameters, or a larger `max_log_area`"
+        "the image grows or shrinks by more than the collapse bound within a window; "
+        "use shorter windows, a motion model with fewer parameters, or a larger `max_log_area`"
     )
-    OUTSIDE = "hardly any event is left on the contrast map; start from a smaller motion"
+    OUTSIDE = "almost no events are left on the contrast map; start from a smaller motion"
     NOT_FINITE = "the objective is not a finite number"
 
     @property
@@ -30,10 +30,10 @@ class Status(Enum):
 
     @property
     def has_motion(self) -> bool:
-        """Whether ``theta`` is a motion at all, perhaps one at a bound."""
+        """Whether ``theta`` is a motion, possibly at the collapse bound."""
         return self.is_usable or self is Status.COLLAPSED
 
     @property
     def has_evidence(self) -> bool:
-        """Whether the events could have determined a motion."""
+        """Whether the events are sufficient to determine a motion."""
         return self not in (Status.TOO_FEW_EVENTS, Status.FLAT, Status.NOT_FINITE)

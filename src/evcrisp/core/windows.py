@@ -1,26 +1,26 @@
 """Cut events, or a stream of event chunks, into windows by time or by count."""
 
-import numbers
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import ConfigError, EventDataError
-from evcrisp.core.events import Events
+from evcrisp.core.errors import EventDataError
+from evcrisp.core.events import Events, check_events
+from evcrisp.core.validation import check_number
 
 US_PER_S = 1_000_000
 
-#: Of a longer pause than this many windows none is shown: nothing would end with a damaged time stamp.
+#: Longest run of empty windows. A damaged timestamp could otherwise yield windows without end.
 MAX_EMPTY_WINDOWS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """Events of one piece of time, and the time to which they are warped.
+    """Events between two times, and the time to which they are warped.
 
-    It should be as long as what was recorded: time without events counts as silence.
+    The window must not be longer than the recording: time without events counts as silence.
 
     Raises
     ------
@@ -31,7 +31,7 @@ class Window:
     events: Events
     t_start: int  # us
     t_end: int  # us, not included
-    index: int = 0  # number of events of the stream before the first of the window
+    index: int = 0  # number of events of the recording before the window
 
     def __post_init__(self) -> None:
         t = self.events.t
@@ -41,8 +41,8 @@ class Window:
             )
         if t.size and not self.t_start <= t[0] <= t[-1] < self.t_end:
             raise EventDataError(
-                f"A window from {self.t_start} to before {self.t_end} us must hold its events, which are "
-                f"from {t[0]} to {t[-1]} us. Cut with `events.between(t_start, t_end)` or `by_time`."
+                f"A window from {self.t_start} to before {self.t_end} us must contain its events; got "
+                f"events from {t[0]} to {t[-1]} us. Cut with `events.between(t_start, t_end)` or `by_time`."
             )
 
     @property
@@ -52,14 +52,14 @@ class Window:
 
 
 def seconds_since(t: NDArray[np.int64], t_ref: int) -> NDArray[np.float64]:
-    """``t - t_ref`` in seconds. The difference is taken in int64, before any float."""
+    """Return ``t - t_ref`` in seconds; the difference is exact, in int64."""
     return (t - t_ref) / US_PER_S
 
 
 def by_time(
     source: Events | Iterable[Events], duration_us: int, *, step_us: int | None = None
 ) -> Iterator[Window]:
-    """Cut into windows of one duration that start with the first event.
+    """Cut events into windows of equal duration, starting at the first event.
 
     ::
 
@@ -70,18 +70,17 @@ def by_time(
     Parameters
     ----------
     source : Events or iterable of Events
-        A recording's chunks are read as they are needed; memory stays bounded by the window.
+        Chunks are read one by one, so that memory is bounded by the window.
     duration_us : int
         Length of a window, us.
     step_us : int, optional
-        Time from one window's start to the next, 1 to ``duration_us``.
+        Time from the start of a window to the next start, 1 to ``duration_us``.
 
     Yields
     ------
     Window
-        Windows without events are yielded too, as long as later events exist, unless there are more
-        than 1000 of them in a row: of such a pause there are none. The last window is the first one
-        that holds the last event, and ends with it.
+        Empty windows between events are yielded too, but a pause of more than 1000 windows is
+        skipped. The last window is the first that contains the last event, and ends with it.
 
     Examples
     --------
@@ -92,11 +91,11 @@ def by_time(
     [(0, 3), (4, 3), (8, 2)]
     """
     step_us = _checked_step("step_us", step_us, "duration_us", duration_us)
-    return _by_time(in_order(source), int(duration_us), step_us)
+    return _by_time(ordered_chunks(source), int(duration_us), step_us)
 
 
 def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterator[Window]:
-    parts: list[Events] = []  # what may belong to a window that is not complete yet
+    parts: list[Events] = []  # events of windows that are not complete yet
     t_start = index = 0
     for chunk in chunks:
         t_start = t_start if parts else int(chunk.t[0])
@@ -104,29 +103,29 @@ def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterat
         if int(chunk.t[-1]) < t_start + duration_us:
             continue
         rest = Events.concatenate(parts)
-        t_start = past_pause(rest, t_start, duration_us, step_us)
+        t_start = skip_long_pause(rest, t_start, duration_us, step_us)
         while int(rest.t[-1]) >= t_start + duration_us:
             yield _timed(rest, t_start, duration_us, index)
             n_past = int(np.searchsorted(rest.t, t_start + step_us))
             rest, index = rest[n_past:], index + n_past
-            t_start = past_pause(rest, t_start + step_us, duration_us, step_us)
+            t_start = skip_long_pause(rest, t_start + step_us, duration_us, step_us)
         parts = [rest]
     if parts:
-        # It holds the last event: windows after it would only repeat what it holds.
+        # This window contains the last event; later windows would hold no further events.
         rest = Events.concatenate(parts)
-        yield ending(_timed(rest, t_start, duration_us, index), int(rest.t[-1]))
+        yield end_at_last_event(_timed(rest, t_start, duration_us, index), int(rest.t[-1]))
 
 
-def past_pause(rest: Events, t_start: int, duration_us: int, step_us: int) -> int:
-    """Return where the next window starts: behind a long pause, the first one that holds an event."""
+def skip_long_pause(rest: Events, t_start: int, duration_us: int, step_us: int) -> int:
+    """Return the start of the next window; after a long pause, of the next with an event."""
     n_empty = (int(rest.t[0]) - t_start - duration_us) // step_us + 1
     return t_start + n_empty * step_us if n_empty > MAX_EMPTY_WINDOWS else t_start
 
 
-def ending(window: Window, t_last: int) -> Window:
-    """Return a window that ends with the stream, whose last event is at ``t_last``, if not before.
+def end_at_last_event(window: Window, t_last: int) -> Window:
+    """Return the window, shortened to end with the last event of the recording.
 
-    Whoever counts events per time would take what was never recorded for silence.
+    Otherwise rates of events would count time after the recording as silence.
     """
     t_end = min(window.t_end, max(t_last, window.t_start) + 1)
     return replace(window, t_end=t_end)
@@ -141,16 +140,16 @@ def _timed(rest: Events, t_start: int, duration_us: int, index: int) -> Window:
 def by_count(
     source: Events | Iterable[Events], n_events: int, *, step: int | None = None
 ) -> Iterator[Window]:
-    """Cut into windows of one number of events; the last one may hold fewer.
+    """Cut events into windows of an equal number of events; the last may hold fewer.
 
     Parameters
     ----------
     source : Events or iterable of Events
         See :func:`by_time`.
     n_events : int
-        Events in a window.
+        Number of events in a window.
     step : int, optional
-        Events from one window's start to the next, 1 to ``n_events``.
+        Number of events from the start of a window to the next start, 1 to ``n_events``.
 
     Examples
     --------
@@ -161,12 +160,12 @@ def by_count(
     [[0, 4, 5, 9], [5, 9, 12]]
     """
     step = _checked_step("step", step, "n_events", n_events)
-    return _by_count(in_order(source), int(n_events), step)
+    return _by_count(ordered_chunks(source), int(n_events), step)
 
 
 def _by_count(chunks: Iterator[Events], n_events: int, step: int) -> Iterator[Window]:
     parts: list[Events] = []
-    n_parts = n_shown = index = 0  # n_shown: events of the parts that an earlier window held
+    n_parts = n_yielded = index = 0  # n_yielded: events of `parts` in earlier windows
     for chunk in chunks:
         parts.append(chunk)
         n_parts += len(chunk)
@@ -177,16 +176,16 @@ def _by_count(chunks: Iterator[Events], n_events: int, step: int) -> Iterator[Wi
         while len(rest) - first >= n_events:
             yield _counted(rest[first : first + n_events], index + first)
             first += step
-            n_shown = n_events - step
+            n_yielded = n_events - step
         parts, n_parts, index = [rest[first:]], len(rest) - first, index + first
-    if n_parts > n_shown:
+    if n_parts > n_yielded:
         yield _counted(Events.concatenate(parts), index)
 
 
 def window_at(source: Events | Iterable[Events], start_us: int, duration_us: int) -> Window:
-    """Return one window that starts so long after the first event; it may be empty.
+    """Return one window that starts ``start_us`` after the first event; it may be empty.
 
-    It ends with the last event where there is none later.
+    It ends no later than the last event.
 
     Examples
     --------
@@ -195,14 +194,12 @@ def window_at(source: Events | Iterable[Events], start_us: int, duration_us: int
     array([104, 105, 109])
     """
     duration_us = _checked_step("step", None, "duration_us", duration_us)
-    if not isinstance(start_us, numbers.Integral):
-        raise ConfigError(f"`start_us` must be a whole number of us; got {start_us}.")
-    start_us = int(start_us)
+    check_number("start_us", start_us, whole=True)
     parts: list[Events] = []
     t_start = t_end = t_last = index = 0
-    for chunk in in_order(source):
+    for chunk in ordered_chunks(source):
         if not parts:
-            t_start = int(chunk.t[0]) + start_us
+            t_start = int(chunk.t[0]) + int(start_us)
             t_end = t_start + duration_us
         index += int(np.searchsorted(chunk.t, t_start))
         parts.append(chunk.between(t_start, t_end))
@@ -211,35 +208,34 @@ def window_at(source: Events | Iterable[Events], start_us: int, duration_us: int
             break
     if not parts:
         raise EventDataError("There are no events to take a window of.")
-    return ending(Window(Events.concatenate(parts), t_start, t_end, index), t_last)
+    return end_at_last_event(Window(Events.concatenate(parts), t_start, t_end, index), t_last)
 
 
 def _counted(events: Events, index: int) -> Window:
     return Window(events, int(events.t[0]), int(events.t[-1]) + 1, index)
 
 
-def in_order(source: Events | Iterable[Events]) -> Iterator[Events]:
-    """Yield the chunks that hold events; raise where they are none, or go back in time."""
+def ordered_chunks(source: Events | Iterable[Events]) -> Iterator[Events]:
+    """Yield the chunks with events; raise if one goes back in time or is not ``Events``."""
+    if not isinstance(source, Iterable):
+        check_events("source", source)
     t_last: int | None = None
     for part in (source,) if isinstance(source, Events) else source:
-        if not isinstance(part, Events):
-            raise ConfigError(f"A stream must yield Events; got {type(part).__name__}.")
+        check_events("source", part)
         if not len(part):
             continue
         if t_last is not None and int(part.t[0]) < t_last:
             raise EventDataError(
-                f"Chunks must come in the order of time; got one from {part.t[0]} us after one that "
-                f"ends at {t_last} us. Sort them, or track each by itself."
+                f"Chunks must be in the order of time; got one from {part.t[0]} us after one that "
+                f"ends at {t_last} us. Sort them, or track each separately."
             )
         t_last = int(part.t[-1])
         yield part
 
 
 def _checked_step(name: str, step: int | None, size_name: str, size: int) -> int:
-    if not isinstance(size, numbers.Integral) or size < 1:
-        raise ConfigError(f"`{size_name}` must be 1 or more, a whole number; got {size}.")
+    check_number(size_name, size, 1, whole=True)
     if step is None:
         return int(size)
-    if not isinstance(step, numbers.Integral) or not 1 <= step <= size:
-        raise ConfigError(f"`{name}` must lie in 1..{size}, the window; got {step}.")
+    check_number(name, step, 1, size, whole=True)
     return int(step)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evcrisp.core.camera import Camera, tell_doubt
+from evcrisp.core.camera import Camera, warn_of_mismatch
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import build, lookup
@@ -123,7 +123,7 @@ def model_for(
             f"`camera` has its principal point at ({camera.cx:.1f}, {camera.cy:.1f}) px, outside "
             f"the sensor of {width}x{height} px. Is it the calibration of this sensor?"
         )
-    tell_doubt(camera, (width, height))
+    warn_of_mismatch(camera, (width, height))
     return kind.for_sensor(resolution, camera)
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.errors import EventDataError
+from evcrisp.core.event_columns import as_time
 from evcrisp.core.types import Floats
-from evcrisp.core.validation import as_resolution, as_time
+from evcrisp.core.validation import as_resolution
 
 
 def flow_warp_loss(

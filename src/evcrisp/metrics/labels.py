@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.errors import EventDataError
+from evcrisp.core.event_columns import as_column, as_flag
 from evcrisp.core.types import Bools, Floats
-from evcrisp.core.validation import as_column, as_flag
 
 #: Rates of a `Confusion`, in the order of reports.
 RATES = (

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.core.errors import EventDataError
+from evcrisp.core.event_columns import as_column
 from evcrisp.core.types import Floats
-from evcrisp.core.validation import as_column
 from evcrisp.metrics.labels import as_scores
 
 

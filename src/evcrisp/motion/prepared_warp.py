@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.event_columns import check_lengths
 from evcrisp.core.types import Floats, Singles
-from evcrisp.core.validation import check_lengths
 from evcrisp.motion.protocol import MotionModel
 
 

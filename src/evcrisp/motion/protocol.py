@@ -78,6 +78,15 @@ class MotionModel(Protocol):
         """Return the image velocity in px/s if it is the same everywhere, else None."""
         ...
 
+    def angular_velocity(self, theta: ArrayLike) -> Floats | None:
+        """Return the angular velocity of the camera, (3,) or (3, n), rad/s; None without rotation."""
+        ...
+
+
+def camera_of(model: MotionModel) -> Camera | None:
+    """Return the camera of a model that uses rays; None for a model of pixels."""
+    return getattr(model, "camera", None) if model.uses_rays else None
+
 
 class PixelMotion:
     """Defaults of motion models that act on pixels."""
@@ -104,6 +113,10 @@ class PixelMotion:
 
     def uniform_velocity(self, theta: Floats) -> Floats | None:
         """Return None: points move differently."""
+        return None
+
+    def angular_velocity(self, theta: ArrayLike) -> Floats | None:
+        """Return None: the camera does not turn."""
         return None
 
 

@@ -57,6 +57,10 @@ class Rotation(PixelMotion):
         turned = self._turned(theta, x, y, -np.asarray(dt, np.float64))
         return self.camera.distort(*turned)
 
+    def angular_velocity(self, theta: ArrayLike) -> Floats:
+        """Return ``theta``."""
+        return np.asarray(theta, np.float64)
+
     def matrix(self, theta: ArrayLike, dt: ArrayLike) -> Floats:
         """Return the warp of ideal pixels as a homography, shape ``dt.shape + (3, 3)``."""
         k = self.camera.matrix

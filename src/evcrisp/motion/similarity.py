@@ -64,6 +64,11 @@ class Similarity(PixelMotion):
         c, n = grow * np.cos(w * dt), grow * np.sin(w * dt)
         return cx + c * p - n * q, cy + n * p + c * q
 
+    def angular_velocity(self, theta: ArrayLike) -> Floats:
+        """Return a roll of the camera, opposite to the rotation of the image."""
+        w = np.asarray(theta, np.float64)[2]
+        return np.stack((np.zeros_like(w), np.zeros_like(w), -w))
+
     def matrix(self, theta: ArrayLike, dt: ArrayLike) -> Floats:
         """Return the warp as a homography, shape ``dt.shape + (3, 3)``."""
         vx, vy, w, s = np.asarray(theta, np.float64)

@@ -8,9 +8,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import EventDataError, FormatError
+from evcrisp.core.event_columns import as_flag
 from evcrisp.core.messages import counted
 from evcrisp.core.types import Bools
-from evcrisp.core.validation import as_flag
 from evcrisp.io.arrays.npy_stream import NpyColumn
 from evcrisp.io.zip_members import ZIP_ERRORS, open_archive
 

@@ -16,7 +16,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import build
 from evcrisp.core.types import Floats
-from evcrisp.core.windows import Window, in_order
+from evcrisp.core.windows import Window, ordered_chunks
 from evcrisp.estimators.estimate import checked_theta, model_for
 from evcrisp.estimators.hot_pixels import HotPixelHistory
 from evcrisp.estimators.protocol import Estimator, session_of
@@ -165,7 +165,7 @@ def _stream(
             "`source` must be a recording, events or an iterable of events; got "
             f"{type(source).__name__}. Open a file with `evcrisp.open`."
         )
-    chunks = in_order(source)
+    chunks = ordered_chunks(source)
     first = next(chunks, None)
     if first is None:
         return iter(()), None

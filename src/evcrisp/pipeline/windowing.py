@@ -9,7 +9,14 @@ import numpy as np
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.validation import check_number
-from evcrisp.core.windows import Window, by_count, by_time, ending, in_order, past_pause
+from evcrisp.core.windows import (
+    Window,
+    by_count,
+    by_time,
+    end_at_last_event,
+    ordered_chunks,
+    skip_long_pause,
+)
 
 DEFAULT_WINDOW_US = 30_000
 
@@ -95,7 +102,7 @@ class Windowing:
             between windows, if they follow the motion.
         """
         if self.displacement_px is not None:
-            yield from _by_displacement(in_order(chunks), self.displacement_px, speed_px_s)
+            yield from _by_displacement(ordered_chunks(chunks), self.displacement_px, speed_px_s)
             return
         length, windows = 0, iter(())
         if self.window_events is not None:
@@ -124,18 +131,18 @@ def _by_displacement(
             ended = chunk is None
             if chunk is not None:
                 rest = Events.concatenate((rest, chunk))
-                t_start = past_pause(rest, t_start, length, length)
+                t_start = skip_long_pause(rest, t_start, length, length)
         if not len(rest):
             return
         inside = rest.between(t_start, t_start + length)
         window = Window(inside, t_start, t_start + length, index)
-        yield CutWindow(ending(window, int(rest.t[-1])) if ended else window, length)
+        yield CutWindow(end_at_last_event(window, int(rest.t[-1])) if ended else window, length)
         t_start += length
         index += len(inside)
         rest = rest[len(inside) :]
         length = _length_us(displacement_px, speed_px_s())
         if len(rest):
-            t_start = past_pause(rest, t_start, length, length)
+            t_start = skip_long_pause(rest, t_start, length, length)
 
 
 def _length_us(displacement_px: float, speed_px_s: float | None) -> int:

@@ -58,9 +58,9 @@ def aligned(estimate: "Estimate", *, colors: str = "red-blue") -> "Figure":
     events, kept = estimate.window.events, estimate.signal
     figure, panels = _grid(2, events.height / events.width, extra=0.55)
     x, y, p = events.x[kept], events.y[kept], events.p[kept]
-    draw_positions(panels[0], x, y, p, events.shape, colors).set_title("as recorded")
+    draw_positions(panels[0], x, y, p, events.image_shape, colors).set_title("as recorded")
     moved = estimate.aligned_x[kept], estimate.aligned_y[kept]
-    draw_positions(panels[1], *moved, p, events.shape, colors).set_title("aligned")
+    draw_positions(panels[1], *moved, p, events.image_shape, colors).set_title("aligned")
     return figure
 
 

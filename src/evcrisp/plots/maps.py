@@ -23,10 +23,10 @@ def draw_before_after(before: "Axes", after: "Axes", estimate: "Estimate") -> No
         "as recorded": (events.x[kept], events.y[kept]),
         "aligned": (estimate.aligned_x[kept], estimate.aligned_y[kept]),
     }
-    maps = {name: count_map(x, y, events.shape) for name, (x, y) in places.items()}
+    maps = {name: count_map(x, y, events.image_shape) for name, (x, y) in places.items()}
     top = max(1.0, *(float(np.quantile(counts, 0.998)) for counts in maps.values()))
     for axes, (name, place) in zip((before, after), places.items(), strict=True):
-        draw_contrast_map(axes, *place, events.shape, top=top)
+        draw_contrast_map(axes, *place, events.image_shape, top=top)
         axes.set_title(f"{name}: variance {maps[name].var():.3g} events²/px²")
     bar = after.figure.colorbar(after.images[0], ax=[before, after], shrink=0.8, pad=0.02)
     bar.set_label("events per pixel")
@@ -42,7 +42,7 @@ def draw_confidence(axes: "Axes", estimate: "Estimate") -> "Axes":
         )
     from matplotlib.patches import Rectangle
 
-    height, width = estimate.window.events.shape
+    height, width = estimate.window.events.image_shape
     left, top = 0.5 * (w_map.shape[1] - width), 0.5 * (w_map.shape[0] - height)
     extent = (-left - 0.5, width + left - 0.5, height + top - 0.5, -top - 0.5)
     image = axes.imshow(

@@ -39,7 +39,7 @@ def draw_outcomes(axes: "Axes", events: Events, signal: ArrayLike, truth: ArrayL
 
     kept, true = as_mask(signal, events), as_mask(truth, events)
     masks = {"TN": ~kept & ~true, "TP": kept & true, "FN": ~kept & true, "FP": kept & ~true}
-    image = np.full((*events.shape, 3), 255.0)
+    image = np.full((*events.image_shape, 3), 255.0)
     handles = []
     for name, (title, color) in OUTCOMES.items():
         chosen = masks[name]

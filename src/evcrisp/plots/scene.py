@@ -24,7 +24,7 @@ ON_COLOR, OFF_COLOR = (
 def draw_events(axes: "Axes", events: Events, colors: str = "red-blue") -> "Axes":
     """Draw events as single pixels, ON over OFF."""
     palette = palette_of(colors)
-    image = np.empty((*events.shape, 3))
+    image = np.empty((*events.image_shape, 3))
     image[:] = rgb(palette.ground)
     for polarity, color in ((False, palette.off), (True, palette.on)):
         chosen = events[events.p == polarity]

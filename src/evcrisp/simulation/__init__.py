@@ -1,8 +1,8 @@
-"""A simulated event camera that knows the truth: which events are signal, and what moved how.
+"""Simulated event camera with known labels and motion.
 
 ::
 
-    texture -> path (where each pixel looks) -> sensor (thresholds, reset) -> signal events
+    texture -> path (texel of each pixel) -> sensor (thresholds, reset) -> signal events
                                                 noise (leak, shot, hot, uniform) -> merged
 """
 
@@ -15,12 +15,15 @@ from evcrisp.simulation.config import (
     SensorConfig,
     SimulationConfig,
 )
-from evcrisp.simulation.frames import simulate_frames
-from evcrisp.simulation.generate import simulate, simulate_chunks
-from evcrisp.simulation.result import NO_OBJECT, MotionTruth, Origin, Simulation
+from evcrisp.simulation.generate import (
+    simulate,
+    simulate_chunks,
+    simulate_frames,
+    simulate_truth,
+)
+from evcrisp.simulation.result import NO_OBJECT, MotionTruth, Origin, Simulation, Truth
 from evcrisp.simulation.textures import OUTLINES, TEXTURES
 from evcrisp.simulation.trajectories import TRAJECTORIES
-from evcrisp.simulation.truth import Truth, simulate_truth
 
 __all__ = [
     "DEFAULT_THETA",

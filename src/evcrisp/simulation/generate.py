@@ -1,40 +1,98 @@
-"""Simulate an event camera: from a config to events and their truth."""
+"""Simulate an event camera: events with labels, true motion, and frames."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
+from evcrisp.core.sensor_data import Frame
 from evcrisp.core.types import Floats
-from evcrisp.motion import MotionModel, Rotation, motion_model
+from evcrisp.core.validation import check_number
+from evcrisp.motion import MotionModel, motion_model
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.imu import build_imu
-from evcrisp.simulation.overrides import build_config
 from evcrisp.simulation.path import Path
-from evcrisp.simulation.result import MotionTruth, Simulation
+from evcrisp.simulation.result import MotionTruth, Simulation, Truth
+from evcrisp.simulation.scene import build_view
 from evcrisp.simulation.seeds import Stream, generator
-from evcrisp.simulation.slabs import simulated_parts
+from evcrisp.simulation.settings import Settings, build_config, with_settings
+from evcrisp.simulation.slabs import simulate_slabs, texture_matrices
 from evcrisp.simulation.trajectories import TRAJECTORIES, Constant, Knots, Trajectory
 
 
-def simulate(config: SimulationConfig | None = None, **overrides: Any) -> Simulation:
-    """Simulate an event camera that looks at a moving scene, and keep the truth.
+@with_settings
+def simulate(config: SimulationConfig | None = None, **settings: Unpack[Settings]) -> Simulation:
+    """Simulate an event camera and a moving scene, with true motion and labels.
 
-    The log intensity that pixel x sees at time t is ``texture(T(x, t; theta))`` with the warp T of
-    the motion model. Warping the signal events with the true ``theta`` therefore brings all events
-    of one point of the scene together.
+    The log intensity of pixel x at time t is ``texture(T(x, t; theta))`` with the warp T of the
+    motion model. Warping the signal events with the true ``theta`` therefore aligns all events of
+    one point of the scene.
 
     Parameters
     ----------
     config : SimulationConfig, optional
-        What to simulate; the defaults where not given.
-    **overrides
-        Fields of the config and of its parts by their plain names, such as ``motion``, ``theta``,
-        ``resolution``, ``c_on``, ``leak_hz``; ``noise_hz`` and ``noise_share`` for uniform noise,
-        ``noise`` for a preset's name, ``texture`` also for an image (array or path), and
-        ``object_theta`` for one object in front.
+        Base of the simulation; ``settings`` replace its values. Default: the values below.
+    rng : int, numpy.random.Generator or numpy.random.SeedSequence, optional
+        Source of randomness. A generator advances. Default: the seed of ``config``, 0.
+    seed : int
+        The same as an integer ``rng``; equal seeds give equal bytes.
+    resolution : (int, int), px
+        ``(width, height)`` of the sensor. Default: (346, 260).
+    duration_us, t_start_us : int, us
+        Length of the recording (100 000), and its first timestamp (0).
+    motion : str
+        Name of the motion model. Default: "translation".
+    theta : sequence of float, optional
+        Parameters of the motion, in the units of the model. Default: about 300 px/s.
+    trajectory : str or array_like, shape (n, 1 + m)
+        Change of ``theta`` with time: "constant" (default); "sine" or "random", which oscillate around
+        zero with amplitude ``theta``; or knots ``(t_us, theta...)`` joined by lines.
+    period_us : int, us
+        Period of "sine"; shortest period of "random". Default: 400 000.
+    camera : Camera, optional
+        Camera for rotation. Default: ideal, field of view of 60 degrees.
+    window_us : int, us
+        Length of the windows of the true motion (50 000). For a constant motion, warping to the
+        middle of such a window is exact.
+    step_px : float, px
+        Maximum displacement between two samples of the scene. Default: 0.5.
+    texture : str, path or array_like
+        Name of the background's texture ("shapes"), or an image as in ``image``.
+    image : array_like, shape (h, w), or path, optional
+        Texture with one pixel per sensor pixel, mirrored at its borders. PGM and NPY files; others
+        with pillow.
+    contrast : float
+        Ratio of the brightest to the darkest intensity. Default: 5.
+    feature_px, blur_px : float, px
+        Size of the features of a procedural texture (32); sigma of the lens blur (0.6).
+    objects : sequence of ObjectConfig
+        Objects in front of the background, the farthest first. Default: no objects.
+    object_theta : sequence of float, optional
+        Motion of one object with default texture and shape.
+    c_on, c_off : float
+        Contrast thresholds: change of log intensity per event. Default: 0.2.
+    mismatch : float
+        Spread of the thresholds between pixels, sigma of a log-normal factor. Default: 0.1.
+    refractory_us : float, us
+        Time after an event during which the pixel is held in reset. Default: 100.
+    noise : str or NoiseConfig
+        Preset: "none" (default), "light" or "dark".
+    noise_hz, noise_share : float
+        Uniform noise: rate per pixel, Hz (0), and number relative to the signal events (0). Also
+        called ``uniform_hz`` and ``uniform_share``.
+    leak_hz, leak_jitter : float
+        Leak noise, ON and nearly periodic: rate per pixel, Hz (0), and relative jitter (0.1).
+    shot_hz, dark_ratio : float
+        Shot noise: mean rate per pixel, Hz (0), and rate at the darkest point over the brightest (4).
+    spread_decades : float
+        Spread of leak and shot rates between pixels, sigma in powers of ten. Default: 0.1.
+    hot_pixels, hot_share, hot_hz : int, float, float
+        Hot pixels: their number (0), plus their share of all pixels (0), and their rate, Hz (1000).
+    gyro_noise_rad_s, gyro_bias_rad_s : float, (float, float, float)
+        Noise (sigma) and bias of the gyroscope, rad/s. Default: 0.
+    scene, sensor : SceneConfig, SensorConfig
+        All settings of the scene or of the sensor at once.
 
     Returns
     -------
@@ -44,9 +102,9 @@ def simulate(config: SimulationConfig | None = None, **overrides: Any) -> Simula
     Raises
     ------
     ConfigError
-        If a value cannot be.
+        If a value is not possible.
     UnknownNameError
-        If there is no such setting, texture, motion model, trajectory or preset.
+        If a setting, texture, motion model, trajectory or preset does not exist.
 
     Notes
     -----
@@ -60,9 +118,9 @@ def simulate(config: SimulationConfig | None = None, **overrides: Any) -> Simula
     >>> bool((simulation.events.signal == (simulation.origin == 0)).all())
     True
     """
-    config = build_config(config, overrides)
+    config = build_config(config, settings)
     model, paths = build_paths(config)
-    parts = list(simulated_parts(config, model, paths))
+    parts = list(simulate_slabs(config, model, paths))
     return Simulation(
         events=Events.concatenate([part.events for part in parts]),
         origin=np.concatenate([part.origin for part in parts]),
@@ -75,38 +133,94 @@ def simulate(config: SimulationConfig | None = None, **overrides: Any) -> Simula
     )
 
 
+@with_settings
 def simulate_chunks(
-    config: SimulationConfig | None = None, *, max_events: int = 1 << 20, **overrides: Any
+    config: SimulationConfig | None = None,
+    *,
+    max_events: int = 1 << 20,
+    **settings: Unpack[Settings],
 ) -> Iterator[Events]:
-    """Yield the events of :func:`simulate` in order, in chunks, in bounded memory.
+    """Yield the events of :func:`simulate` in chunks, in bounded memory.
 
     Parameters
     ----------
-    config, **overrides
+    config, **settings
         As for :func:`simulate`.
     max_events : int
-        Greatest number of events in a chunk. Chunks are small where little happens.
+        Maximum number of events in a chunk.
     """
-    if max_events < 1:
-        raise ConfigError(f"`max_events` must be 1 or more; got {max_events}.")
-    config = build_config(config, overrides)
+    check_number("max_events", max_events, 1, whole=True)
+    config = build_config(config, settings)
     model, paths = build_paths(config)
-    # Where nothing moves and nothing is noisy, no events at all are a recording too.
+    # A simulation without events is a recording too.
     yield Events.empty(config.resolution).with_signal([])
-    for part in simulated_parts(config, model, paths):
+    for part in simulate_slabs(config, model, paths):
         for first in range(0, len(part.events), max_events):
             yield part.events[first : first + max_events]
 
 
+@with_settings
+def simulate_truth(config: SimulationConfig | None = None, **settings: Unpack[Settings]) -> Truth:
+    """Return the truth of the recording of :func:`simulate_chunks`; arguments as there.
+
+    Examples
+    --------
+    >>> truth = simulate_truth(theta=(200.0, 0.0), duration_us=100_000)
+    >>> truth.as_dict()["windows"][0]
+    {'t_start_us': 0, 't_end_us': 50000, 'theta': [[200.0, 0.0]]}
+    """
+    config = build_config(config, settings)
+    model, paths = build_paths(config)
+    return Truth(
+        motion=model,
+        motion_truth=motion_truth(config, paths),
+        imu=build_imu(config, paths[0]),
+        config=config,
+    )
+
+
+@with_settings
+def simulate_frames(
+    config: SimulationConfig | None = None,
+    *,
+    frame_period_us: int = 40_000,
+    **settings: Unpack[Settings],
+) -> Iterator[Frame]:
+    """Yield gray images of the scene of :func:`evcrisp.simulate`, without motion blur.
+
+    Parameters
+    ----------
+    config, **settings
+        As for :func:`evcrisp.simulate`.
+    frame_period_us : int, us
+        Time between frames; the first frame is at the start.
+    """
+    from evcrisp.kernels.simulation.sensor import log_intensity_at
+
+    check_number("frame_period_us", frame_period_us, 1, whole=True)
+    config = build_config(config, settings)
+    model, paths = build_paths(config)
+    view = build_view(config.scene, config.resolution, model, config.seed)
+    pixel = np.arange(len(view.base))
+    level = np.empty(pixel.size)
+    width, height = config.resolution
+    for t in range(0, config.duration_us, frame_period_us):
+        matrices = texture_matrices(paths, np.array([float(t)]))
+        log_intensity_at(pixel, np.zeros_like(pixel), view.base, matrices, view.scene, level)
+        # The brightest point of any texture has intensity 1, log intensity 0.
+        image = np.clip(np.rint(255.0 * np.exp(level)), 0, 255).astype(np.uint8)
+        yield Frame(t=config.t_start_us + t, image=image.reshape(height, width))
+
+
 def build_paths(config: SimulationConfig) -> tuple[MotionModel, list[Path]]:
-    """Return the model, and the path of each layer."""
+    """Return the motion model and the path of each layer."""
     model = motion_model(config.motion, config.resolution, config.camera)
     thetas = [config.theta, *(item.theta for item in config.scene.objects)]
     paths = []
     for layer, theta in enumerate(thetas):
         trajectory = _trajectory(config, np.array(theta), layer)
         path = Path.build(model, trajectory, config.duration_us, config.window_us)
-        if not isinstance(model, Rotation):  # a room has no end
+        if not model.uses_rays:  # the cube around a turning camera has no end
             path.check_view(config.resolution)
         paths.append(path)
     return model, paths

@@ -1,5 +1,6 @@
-"""The user's image as a texture: an array, or a PGM, NPY, PNG or JPEG file."""
+"""Load an image as a texture: an array, or a PGM, NPY, PNG or JPEG file."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import require
 
-#: Suffixes that are read without any further package.
+#: Suffixes that are read without an optional package.
 _NATIVE = (".npy", ".pgm")
 IMAGE_SUFFIXES = (*_NATIVE, ".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 
@@ -16,12 +17,12 @@ _MAX_SIDE = 16_384
 
 
 def load_image(source: str | Path | ArrayLike) -> NDArray[np.float64]:
-    """Return a gray image, shape (h, w), stretched to 0..1.
+    """Return a gray image, shape (h, w), scaled to 0..1.
 
     Raises
     ------
     ConfigError
-        If the file or array is no image of at least 2 x 2 pixels.
+        If the file or array is not a gray image of at least 2 x 2 pixels.
     MissingExtraError
         If the file needs a package that is not installed.
     """
@@ -36,13 +37,13 @@ def load_image(source: str | Path | ArrayLike) -> NDArray[np.float64]:
             f"got {image.dtype} of shape {image.shape}."
         )
     if max(image.shape) > _MAX_SIDE:
-        raise ConfigError(f"{name} may have up to {_MAX_SIDE} px a side; got {image.shape}.")
+        raise ConfigError(f"{name} must have up to {_MAX_SIDE} px per side; got {image.shape}.")
     image = image.astype(np.float64)
     low, high = image.min(), image.max()
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise ConfigError(f"{name} must be finite everywhere; it holds nan or infinity.")
+        raise ConfigError(f"{name} must be finite; it contains nan or infinity.")
     if high == low:
-        raise ConfigError(f"{name} must show something; every pixel is {low}.")
+        raise ConfigError(f"{name} must have contrast; every pixel is {low}.")
     return (image - low) / (high - low)
 
 
@@ -72,30 +73,18 @@ def _read(path: Path) -> NDArray[np.generic]:
 
 def _read_pgm(data: bytes) -> NDArray[np.generic]:
     """Read a plain (P2) or raw (P5) portable graymap."""
-    words: list[bytes] = []
-    position = 0
-    while len(words) < 4 and position < len(data):
-        if data[position : position + 1] == b"#":
-            end = data.find(b"\n", position)
-            position = len(data) if end < 0 else end + 1
-        elif data[position : position + 1].isspace():
-            position += 1
-        else:
-            start = position
-            while position < len(data) and not data[position : position + 1].isspace():
-                position += 1
-            words.append(data[start:position])
-    if len(words) < 4 or words[0] not in (b"P2", b"P5"):
-        raise ValueError("no header of a portable graymap")
-    width, height, high = (int(word) for word in words[1:])
+    header = re.match(rb"(P[25])" + 3 * rb"(?:\s|#[^\n]*\n)+(\d{1,9})" + rb"(?:\s|$)", data)
+    if header is None:
+        raise ValueError("not the header of a portable graymap")
+    magic, (width, height, high) = header[1], map(int, header.groups()[1:])
     if not (0 < width <= _MAX_SIDE and 0 < height <= _MAX_SIDE and 0 < high < 65_536):
-        raise ValueError(f"the header promises {width}x{height} px and values up to {high}")
-    if words[0] == b"P2":
-        values = np.array(data[position:].split()[: width * height], np.int64)
+        raise ValueError(f"the header specifies {width}x{height} px and values up to {high}")
+    if magic == b"P2":
+        values = np.array(data[header.end() :].split()[: width * height], np.int64)
     else:
         dtype = np.dtype("u1" if high < 256 else ">u2")
-        body = data[position + 1 : position + 1 + width * height * dtype.itemsize]
+        body = data[header.end() : header.end() + width * height * dtype.itemsize]
         values = np.frombuffer(body, dtype, count=len(body) // dtype.itemsize)
     if values.size != width * height:
-        raise ValueError(f"{width * height} values promised, {values.size} there")
+        raise ValueError(f"expected {width * height} values, got {values.size}")
     return values.reshape(height, width)

@@ -1,7 +1,8 @@
-"""Events without a moving edge: leak, shot noise, hot pixels, and uniform noise.
+"""Noise events: leak, shot noise, hot pixels and uniform noise.
 
-Every kind draws from its own generator for every slab of time, so that no kind disturbs another, nor
-the signal, and the way in which time is cut for the reader changes nothing.
+Every kind has its own generator for every slab. One kind therefore changes neither the others nor
+the signal, and the size of chunks does not matter. A source has one method, ``batch(slab, n_signal)``,
+to be called once per slab, in order; ``n_signal`` is the number of signal events of the slab.
 """
 
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ class Batch(NamedTuple):
 
 
 class Slab(NamedTuple):
-    """A piece of time and what the scene does in it."""
+    """A piece of time, and the motion of the scene in it."""
 
     number: int
     t_start: int  # us since the start of the recording
@@ -54,8 +55,8 @@ class Leak:
         phase = generator(self.seed, Stream.LEAK).random(self.period_us.size)
         self.due_us = phase * self.period_us
 
-    def batch(self, slab: Slab) -> Batch:
-        """Return the events of a slab, and move the clocks on."""
+    def batch(self, slab: Slab, n_signal: int) -> Batch:
+        """Return the events of a slab, and advance the next events."""
         rng = generator(self.seed, Stream.LEAK, slab.number)
         times, pixels = [], []
         due = np.flatnonzero(self.due_us < slab.t_end)
@@ -72,17 +73,17 @@ class Leak:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shot:
-    """ON and OFF events at random, more of them where the scene is dark."""
+    """Random ON and OFF events, at a higher rate where the scene is dark."""
 
     rate_hz: float
     dark_ratio: float
-    spread: Floats | None  # (n_pixels,) rate relative to the mean; None where all are equal
+    spread: Floats | None  # (n_pixels,) rate relative to the mean; None if all are equal
     view: View
-    mean_factor: float  # of `factor` over the background
+    mean_factor: float  # mean of `darkness` over the background
     seed: int
 
-    def batch(self, slab: Slab) -> Batch:
-        """Draw at the rate of the darkest point, then keep by brightness."""
+    def batch(self, slab: Slab, n_signal: int) -> Batch:
+        """Draw at the rate of the darkest point, then thin by brightness."""
         rng = generator(self.seed, Stream.SHOT, slab.number)
         n_pixels = len(self.view.base)
         most_hz = self.rate_hz / self.mean_factor
@@ -101,31 +102,31 @@ class Shot:
         return Batch(Origin.SHOT, t, pixel, p)
 
     def _factor_at(self, t: NDArray[np.int64], pixel: NDArray[np.int64], slab: Slab) -> Floats:
-        from evcrisp.kernels.simulation.sensor import look_at
+        from evcrisp.kernels.simulation.sensor import log_intensity_at
 
         n_steps = len(slab.matrices) - 1
         step = (t - slab.t_start) * n_steps // (slab.t_end - slab.t_start)
         level = np.empty(t.size)
-        look_at(pixel, step, self.view.base, slab.matrices, self.view.scene, level)
+        log_intensity_at(pixel, step, self.view.base, slab.matrices, self.view.scene, level)
         return darkness(level, self.view.log_range, self.dark_ratio)
 
 
 def darkness(level: Floats, log_range: tuple[float, float], dark_ratio: float) -> Floats:
-    """Return 1 for the darkest level, ``1 / dark_ratio`` for the brightest, a power between."""
+    """Return 1 for the darkest level, ``1 / dark_ratio`` for the brightest, exponential between."""
     low, high = log_range
     return dark_ratio ** (-(level - low) / max(high - low, 1e-12))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hot:
-    """A few pixels that fire all the time, each with its own polarity."""
+    """Hot pixels, each with one polarity."""
 
     pixel: NDArray[np.int64]  # (n_hot,)
     p: NDArray[np.bool_]  # (n_hot,)
     rate_hz: float
     seed: int
 
-    def batch(self, slab: Slab) -> Batch:
+    def batch(self, slab: Slab, n_signal: int) -> Batch:
         """Return the events of a slab."""
         rng = generator(self.seed, Stream.HOT, slab.number)
         n = rng.poisson(self.rate_hz * slab.seconds * self.pixel.size)
@@ -136,16 +137,16 @@ class Hot:
 
 @dataclass(slots=True, eq=False)
 class Uniform:
-    """Events that are even in space, time and polarity."""
+    """Events uniform in space, time and polarity."""
 
     rate_hz: float
     share: float
     n_pixels: int
     seed: int
-    owed: float = 0.0  # of the share: what is still to be drawn
+    owed: float = 0.0  # events of the share that are not drawn yet
 
     def batch(self, slab: Slab, n_signal: int) -> Batch:
-        """Return the events of a slab in which ``n_signal`` signal events fall."""
+        """Return the events of a slab with ``n_signal`` signal events."""
         rng = generator(self.seed, Stream.UNIFORM, slab.number)
         self.owed += self.share * n_signal
         n_owed = int(self.owed)
@@ -155,49 +156,37 @@ class Uniform:
         return Batch(Origin.UNIFORM, t, rng.integers(0, self.n_pixels, n), rng.random(n) < 0.5)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NoiseSources:
-    """All kinds of noise of one recording; those that are switched off are left out."""
-
-    leak: Leak | None
-    shot: Shot | None
-    hot: Hot | None
-    uniform: Uniform | None
-
-    def batches(self, slab: Slab, n_signal: int) -> list[Batch]:
-        """Return the noise of a slab; call it once for each slab, in order."""
-        made = [source.batch(slab) for source in (self.leak, self.shot, self.hot) if source]
-        if self.uniform:
-            made.append(self.uniform.batch(slab, n_signal))
-        return made
+Source = Leak | Shot | Hot | Uniform
 
 
-def build_noise(config: NoiseConfig, view: View, seed: int) -> NoiseSources:
-    """Prepare the kinds of noise that a config asks for."""
+def build_noise(config: NoiseConfig, view: View, seed: int) -> list[Source]:
+    """Return the noise sources of a config with rates above zero, in the order of `Origin`."""
     n_pixels = len(view.base)
-    leak = shot = hot = uniform = None
+    sources: list[Source] = []
     if config.leak_hz > 0:
         rate = config.leak_hz * _spread(config, n_pixels, seed, Stream.LEAK)
-        leak = Leak(US_PER_S / rate, config.leak_jitter, seed)
+        sources.append(Leak(US_PER_S / rate, config.leak_jitter, seed))
     if config.shot_hz > 0:
         spread = None
         if config.spread_decades > 0:
             spread = _spread(config, n_pixels, seed, Stream.SHOT)
-        factor = darkness(view.scene.log_texture[0], view.log_range, config.dark_ratio)
-        shot = Shot(config.shot_hz, config.dark_ratio, spread, view, float(factor.mean()), seed)
+        factor = float(
+            darkness(view.scene.log_texture[0], view.log_range, config.dark_ratio).mean()
+        )
+        sources.append(Shot(config.shot_hz, config.dark_ratio, spread, view, factor, seed))
     n_hot = min(n_pixels, config.hot_pixels + round(config.hot_share * n_pixels))
     if n_hot and config.hot_hz > 0:
         rng = generator(seed, Stream.HOT)
         pixel = np.sort(rng.choice(n_pixels, n_hot, replace=False))
-        hot = Hot(pixel, rng.random(n_hot) < 0.5, config.hot_hz, seed)
+        sources.append(Hot(pixel, rng.random(n_hot) < 0.5, config.hot_hz, seed))
     if config.uniform_hz > 0 or config.uniform_share > 0:
-        uniform = Uniform(config.uniform_hz, config.uniform_share, n_pixels, seed)
-    return NoiseSources(leak, shot, hot, uniform)
+        sources.append(Uniform(config.uniform_hz, config.uniform_share, n_pixels, seed))
+    return sources
 
 
 def _spread(config: NoiseConfig, n_pixels: int, seed: int, stream: Stream) -> Floats:
-    """Return each pixel's rate relative to the mean; their mean is exactly 1."""
-    # The index keeps these numbers apart from those of the slabs, which count from 0.
+    """Return the rate of each pixel relative to the mean rate."""
+    # Two indices: generators of slabs have one, so that no random numbers are shared.
     normal = generator(seed, stream, 0, 0).standard_normal(n_pixels)
     factor = 10.0 ** (config.spread_decades * normal)
     return factor / factor.mean()

@@ -1,9 +1,8 @@
-"""From the motion at each instant to the place in the texture that a pixel sees.
+"""Integrate a motion to the position in the texture of every pixel.
 
-Time is cut into segments of constant theta. Within segment k, whose middle is m_k, a pixel x at time t
-sees the texture at ``A_k T(x, t - m_k; theta_k)`` with the model's own warp T; the matrices A_k join
-the segments without a jump. All events of one point of the texture are therefore warped onto one
-point by the true theta, exactly and for every model.
+Time is cut into segments of constant theta. In segment k with middle m_k, pixel x at time t maps to
+``A_k T(x, t - m_k; theta_k)`` in the texture, with the warp T of the model. The matrices A_k join the
+segments continuously. The true theta therefore warps all events of one texture point onto one point.
 """
 
 from collections.abc import Sequence
@@ -18,21 +17,21 @@ from evcrisp.motion import MotionModel
 from evcrisp.motion.matrix import apply
 from evcrisp.simulation.trajectories import Constant, Trajectory
 
-_SEGMENT_US = 1000
+_SEGMENT_US = 1000  # length of a segment with varying theta
 _MAX_SEGMENTS = 1 << 20
-_MAX_ZOOM = 16.0
+_MAX_ZOOM = 16.0  # scale of the texture, or its inverse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Path:
-    """The motion of one layer over the whole recording; times in us since its start."""
+    """Motion of one layer over the recording; times in us since the start."""
 
     model: MotionModel
     trajectory: Trajectory
     edges: Floats  # (n + 1,) us
     thetas: Floats  # (n, m)
     anchors: Floats  # (n, 3, 3)
-    integral: Floats  # (n + 1, m) of theta from the start to each edge
+    integral: Floats  # (n + 1, m) integral of theta from the start to each edge
 
     @classmethod
     def build(
@@ -50,7 +49,7 @@ class Path:
             after = model.matrix(thetas.T, (edges[1:] - _middle(edges)) / US_PER_S)
         if not np.isfinite(before).all() or not np.linalg.det(before).all():
             raise ConfigError(
-                f"`theta` {tuple(thetas[0].tolist())} is beyond all bounds for motion {model.name!r}."
+                f"`theta` {tuple(thetas[0].tolist())} is too large for motion {model.name!r}."
             )
         steps = thetas * np.diff(edges)[:, None]
         integral = np.concatenate((np.zeros((1, thetas.shape[1])), np.cumsum(steps, axis=0)))
@@ -72,7 +71,7 @@ class Path:
         ) / (t_end - t_start)
 
     def check_view(self, resolution: Sequence[int]) -> None:
-        """Raise if the texture gets out of sight or far too large or small on the way."""
+        """Raise if the texture leaves the view, or is scaled by more than `_MAX_ZOOM`."""
         t_us = np.linspace(0.0, self.edges[-1], 257)
         x, y = view_grid(resolution)
         m = self.matrices(t_us)[:, None]  # (t, 1, 3, 3)
@@ -85,14 +84,14 @@ class Path:
         if not sane.all():
             t_bad = t_us[np.argmin(sane.all(axis=1))] / US_PER_S
             raise ConfigError(
-                f"`theta` {tuple(self.thetas[0].tolist())} of motion {self.model.name!r} cannot go on "
+                f"`theta` {tuple(self.thetas[0].tolist())} of motion {self.model.name!r} is too large "
                 f"for {self.edges[-1] / US_PER_S:g} s: after {t_bad:.3g} s the texture is out of "
-                f"sight or scaled by more than {_MAX_ZOOM:g}. Shorten `duration_us`, or take "
+                f"view or scaled by more than {_MAX_ZOOM:g}. Shorten `duration_us`, or use "
                 "`trajectory` 'sine'."
             )
 
     def speed_px_s(self, resolution: Sequence[int], t_start: Floats, t_end: Floats) -> float:
-        """Return the greatest speed in the image over some spans of time (n,), px/s."""
+        """Return the maximum speed in the image over intervals (n,), px/s."""
         x, y = view_grid(resolution)
         onward = np.linalg.inv(self.matrices(t_start)) @ self.matrices(t_end)
         x_next, y_next = apply(onward[:, None], x, y)
@@ -101,7 +100,7 @@ class Path:
 
 
 def view_grid(resolution: Sequence[int]) -> tuple[Floats, Floats]:
-    """Return 5 x 5 points over the sensor, borders included; shape (25,) each."""
+    """Return x and y of 5 x 5 points over the sensor with its borders, shape (25,)."""
     width, height = resolution
     x, y = np.meshgrid(np.linspace(0, width - 1, 5), np.linspace(0, height - 1, 5))
     return x.ravel(), y.ravel()
@@ -112,7 +111,7 @@ def _middle(edges: Floats) -> Floats:
 
 
 def _joined(before: Floats, after: Floats) -> Floats:
-    """Return the anchors that make the path continuous and start it at the identity."""
+    """Return the matrices that make the path continuous and start at the identity."""
     first = np.linalg.inv(before)
     steps = after[:-1] @ first[1:]
     anchors = np.empty_like(before)

@@ -1,8 +1,9 @@
-"""What a simulation gives: events, and the truth about each of them."""
+"""Result of a simulation: events with labels, true motion and IMU."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,18 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Imu
+from evcrisp.core.validation import check_number
 from evcrisp.core.windows import US_PER_S
 from evcrisp.motion import MotionModel
 from evcrisp.motion.matrix import apply
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.path import Path, view_grid
 
-#: Object index of events that no object caused, that is, of noise.
+#: Object index of noise events.
 NO_OBJECT = 255
 
 
 class Origin(IntEnum):
-    """Why an event is there."""
+    """Origin of an event."""
 
     SIGNAL = 0
     LEAK = 1
@@ -32,7 +34,7 @@ class Origin(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class MotionTruth:
-    """True parameters of the motion, window by window."""
+    """True motion parameters per window."""
 
     t_start: NDArray[np.int64]  # (n,) us
     t_end: NDArray[np.int64]  # (n,) us, not included
@@ -43,36 +45,67 @@ class MotionTruth:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Simulation:
-    """Events of a simulated scene with everything that is known about them.
+class Truth:
+    """True motion, IMU and settings of a simulation.
 
     Attributes
     ----------
-    events : Events
-        Sorted by time; ``events.signal`` is True for the events of moving edges.
-    origin : ndarray of uint8, shape (n,)
-        :class:`Origin` of each event.
-    object : ndarray of uint8, shape (n,)
-        0 = background, 1 = first object, ...; 255 = noise.
     motion : MotionModel
-        The model that moved the scene.
+        Motion model of the scene.
     motion_truth : MotionTruth
         True parameters in windows of ``config.window_us``.
     imu : Imu
         Gyroscope and accelerometer at 1 kHz, in the axes of the camera.
     config : SimulationConfig
-        What was asked for.
+        Settings.
+    """
+
+    motion: MotionModel
+    motion_truth: MotionTruth
+    imu: Imu
+    config: SimulationConfig
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return windows, parameters with units, gyroscope and settings as JSON types."""
+        settings = asdict(self.config)
+        settings["scene"].pop("image")  # its digest stays
+        windows = self.motion_truth
+        return {
+            "motion": self.config.motion,
+            "param_names": list(self.motion.param_names),
+            "param_units": list(self.motion.param_units),
+            "windows": [
+                {
+                    "t_start_us": int(start),
+                    "t_end_us": int(end),
+                    "theta": windows.theta[:, i].tolist(),
+                }
+                for i, (start, end) in enumerate(zip(windows.t_start, windows.t_end, strict=True))
+            ],
+            "gyro": {"t_us": self.imu.t.tolist(), "rad_s": self.imu.gyro_rad_s.tolist()},
+            "settings": settings,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Simulation(Truth):
+    """Events of a simulated scene, with labels and true motion; see also :class:`Truth`.
+
+    Attributes
+    ----------
+    events : Events
+        Sorted by time; ``events.signal`` is True for events of moving edges.
+    origin : ndarray of uint8, shape (n,)
+        :class:`Origin` of each event.
+    object : ndarray of uint8, shape (n,)
+        0 = background, 1 = first object, ...; 255 = noise.
     paths : sequence of Path
-        Where in the texture each layer is seen at any time; the background first.
+        Motion of each layer over time; the background first.
     """
 
     events: Events
     origin: NDArray[np.uint8]
     object: NDArray[np.uint8]
-    motion: MotionModel
-    motion_truth: MotionTruth
-    imu: Imu
-    config: SimulationConfig
     paths: Sequence[Path]
 
     def __repr__(self) -> str:
@@ -94,11 +127,10 @@ class Simulation:
         return self._path(layer).mean_theta(*self._inside(t_start, t_end))
 
     def warp_error_px(self, theta: ArrayLike, t_start: int, t_end: int, layer: int = 0) -> float:
-        """Return how far warping with ``theta`` misses, root mean square over view and window.
+        """Return the error of warping with ``theta``, px, root mean square over view and window.
 
-        Every pixel is warped to the middle of the window, from many times within it, and
-        compared with where its point of the scene really is then. The true parameters of one of
-        the windows of ``motion_truth`` give 0 if the motion is constant.
+        Pixels are warped from 33 times to the middle of the window, and compared with the true
+        positions. The true parameters of a window of ``motion_truth`` give 0 if motion is constant.
         """
         first, last = self._inside(t_start, t_end)
         middle = np.floor((first + last) / 2)
@@ -112,8 +144,7 @@ class Simulation:
         return float(np.sqrt(np.mean((warped_x - true_x) ** 2 + (warped_y - true_y) ** 2)))
 
     def _path(self, layer: int) -> Path:
-        if not 0 <= layer < len(self.paths):
-            raise ConfigError(f"`layer` must lie in 0..{len(self.paths) - 1}; got {layer}.")
+        check_number("layer", layer, 0, len(self.paths) - 1, whole=True)
         return self.paths[layer]
 
     def _inside(self, t_start: int, t_end: int) -> tuple[float, float]:

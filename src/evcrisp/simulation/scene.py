@@ -1,4 +1,4 @@
-"""Build what the kernels look at: log textures, covers, and the flat areas around each texel."""
+"""Build the scene for the kernels: log textures, opacities and flat areas."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,23 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.types import Floats
-from evcrisp.motion import MotionModel, Rotation
+from evcrisp.motion import MotionModel
+from evcrisp.motion.protocol import camera_of
 from evcrisp.simulation.config import ObjectConfig, SceneConfig
 from evcrisp.simulation.images import mirrored
 from evcrisp.simulation.seeds import Stream, generator
-from evcrisp.simulation.textures import OUTLINES, TEXTURES
+from evcrisp.simulation.textures import OUTLINES, TEXTURES, TextureSpec
 
 if TYPE_CHECKING:
     from evcrisp.kernels.simulation.sensor import Scene
 
 
-#: A texel's clearance is counted up to here; further jumps would save next to nothing.
+#: Maximum clearance of a texel; longer jumps would save almost no time.
 _MAX_CLEARANCE = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A scene, and the ideal position of every pixel that looks at it."""
+    """A scene, and the ideal position of every pixel."""
 
     scene: "Scene"
     base: Floats  # (n_pixels, 2) px
@@ -43,24 +44,21 @@ def build_view(
     alphas = [np.ones_like(tile)]
     for index, item in enumerate(config.objects):
         rng = generator(seed, Stream.TEXTURE, index + 1)
-        reflectance = TEXTURES[item.texture](
-            rng, tile.shape, config.feature_px, 0.5 * min(resolution)
-        )
+        spec = TextureSpec(rng, tile.shape, config.feature_px, 0.5 * min(resolution))
+        reflectance = TEXTURES[item.texture](spec)
         log_layers.append(_log_intensity(reflectance, config))
-        alphas.append(_blurred(_cover(item, tile.shape, offset, resolution), config.blur_px))
+        alphas.append(_blurred(_opacity(item, tile.shape, offset, resolution), config.blur_px))
     log_texture = np.stack(log_layers).astype(np.float32)
     alpha = np.stack(alphas).astype(np.float32)
     clearance = np.stack([_clearance(*pair) for pair in zip(log_texture, alpha, strict=True)])
     y, x = np.mgrid[0:height, 0:width].astype(np.float64)
     base = np.stack((x, y), axis=-1)
-    camera = np.zeros(4)
-    if isinstance(model, Rotation):
-        cam = model.camera
-        base = cam.ideal_pixels(resolution)
-        camera = np.array([cam.fx, cam.fy, cam.cx, cam.cy])
-    scene = Scene(
-        log_texture, alpha, clearance, np.array(offset), camera, isinstance(model, Rotation)
-    )
+    camera, intrinsics = camera_of(model), np.zeros(4)
+    if camera is not None:
+        base = camera.ideal_pixels(resolution)
+        intrinsics = np.array([camera.fx, camera.fy, camera.cx, camera.cy])
+    is_cube_map = camera is not None
+    scene = Scene(log_texture, alpha, clearance, np.array(offset), intrinsics, is_cube_map)
     low, high = float(log_texture.min()), float(log_texture.max())
     return View(scene, np.ascontiguousarray(base.reshape(-1, 2)), (low, high))
 
@@ -68,27 +66,28 @@ def build_view(
 def _background(
     config: SceneConfig, resolution: Sequence[int], seed: int
 ) -> tuple[Floats, tuple[float, float]]:
-    """Return the reflectance tile, and the texel that pixel (0, 0) sees at the start."""
+    """Return the reflectance tile, and the texel of pixel (0, 0) at the start."""
     width, height = resolution
-    least = (int(1.5 * height), int(1.5 * width))
+    min_shape = (int(1.5 * height), int(1.5 * width))
     if config.image is not None:
         image = np.asarray(config.image)
         offset = (0.5 * (image.shape[1] - width), 0.5 * (image.shape[0] - height))
         tile = mirrored(image)
-        repeats = [-(-wanted // have) for wanted, have in zip(least, tile.shape, strict=True)]
+        repeats = [-(-side // size) for side, size in zip(min_shape, tile.shape, strict=True)]
         return np.tile(tile, repeats), offset
-    shape = (_tile_side(least[0]), _tile_side(least[1]))
+    shape = (_tile_side(min_shape[0]), _tile_side(min_shape[1]))
     rng = generator(seed, Stream.TEXTURE, 0)
-    tile = TEXTURES[config.texture](rng, shape, config.feature_px, 0.5 * min(resolution))
-    # The middle of the tile stands in the middle of the view: that is where the star is.
+    spec = TextureSpec(rng, shape, config.feature_px, 0.5 * min(resolution))
+    tile = TEXTURES[config.texture](spec)
+    # The tile is centered in the view, and with it the texture "star".
     return tile, (0.5 * (shape[1] - width + 1), 0.5 * (shape[0] - height + 1))
 
 
-def _tile_side(least: int) -> int:
-    return max(128, -(-least // 64) * 64)
+def _tile_side(length: int) -> int:
+    return max(128, -(-length // 64) * 64)
 
 
-def _cover(
+def _opacity(
     item: ObjectConfig,
     shape: tuple[int, int],
     offset: tuple[float, float],
@@ -108,7 +107,7 @@ def _log_intensity(reflectance: Floats, config: SceneConfig) -> Floats:
 
 
 def _blurred(image: Floats, sigma_px: float) -> Floats:
-    """Blur on a tile that repeats; areas of one value keep one value, to the last bit."""
+    """Blur a periodic tile; areas of one value keep exactly one value."""
     if sigma_px == 0:
         return image
     radius = int(np.ceil(3.0 * sigma_px))
@@ -123,10 +122,10 @@ def _blurred(image: Floats, sigma_px: float) -> Floats:
 
 
 def _clearance(log_texture: NDArray[np.float32], alpha: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Count, for every cell between four texels, the rings of flat cells around it.
+    """Count the rings of flat cells around every cell between four texels.
 
-    A cell is flat where its four texels are equal, or where nothing of the layer is seen. From
-    anywhere in a cell of clearance c one may go less than c texels without seeing a change.
+    A cell is flat if its four texels are equal, or if the layer is transparent there. From a cell
+    of clearance c, a displacement of less than c texels changes nothing.
     """
     hidden = _cell_max(alpha) == 0
     even = (_cell_max(log_texture) == -_cell_max(-log_texture)) & (

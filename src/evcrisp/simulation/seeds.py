@@ -1,12 +1,17 @@
-"""Independent random numbers for every purpose, so that one never disturbs another."""
+"""Seeds, and independent random numbers for every purpose."""
 
 from enum import IntEnum
 
 import numpy as np
 
+from evcrisp.core.errors import ConfigError
+
+#: Sources of random numbers that functions accept as `rng`.
+Rng = int | np.random.Generator | np.random.SeedSequence
+
 
 class Stream(IntEnum):
-    """What random numbers are for. The codes are part of what a seed means."""
+    """Purpose of random numbers; the codes define the meaning of a seed and must not change."""
 
     TEXTURE = 0
     THRESHOLD = 1
@@ -20,5 +25,25 @@ class Stream(IntEnum):
 
 
 def generator(seed: int, stream: Stream, *index: int) -> np.random.Generator:
-    """Return the generator of one purpose, and of one piece of time or layer of it."""
+    """Return the generator of one purpose, and of one slab or layer by ``index``."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(stream), *index)))
+
+
+def as_seed(rng: Rng) -> int:
+    """Return a seed from an integer, a generator (which advances) or a seed sequence.
+
+    Examples
+    --------
+    >>> as_seed(7)
+    7
+    >>> as_seed(np.random.default_rng(1)) == as_seed(np.random.default_rng(1))
+    True
+    """
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(0, 2**63))
+    if isinstance(rng, np.random.SeedSequence):
+        return int(rng.generate_state(1, np.uint64)[0] >> 1)
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
+        return int(rng)
+    problem = "must be a whole number, 0 or more, a numpy Generator or a SeedSequence"
+    raise ConfigError(problem, parameter="rng", value=rng)

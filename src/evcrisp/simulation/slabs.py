@@ -1,4 +1,4 @@
-"""Run the sensor over a scene, slab of time by slab of time."""
+"""Run the sensor over a scene in slabs of time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.types import Floats
-from evcrisp.motion import MotionModel, Rotation
+from evcrisp.motion import MotionModel
+from evcrisp.motion.protocol import camera_of
 from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.noise import Batch, Slab, build_noise
 from evcrisp.simulation.path import Path
@@ -22,26 +23,26 @@ if TYPE_CHECKING:
     from evcrisp.kernels.simulation.sensor import Buffer, Pixels
 
 
-#: A slab ends after about this way in the image, and lasts 1 to 100 ms.
+#: Displacement in the image per slab, px, and bounds of its duration, us.
 _SLAB_PX = 24.0
 _SLAB_US = (1000, 100_000)
 _MAX_SPEED_PX_S = 1e6
-_FIRST_CAPACITY = 1 << 16
+_FIRST_CAPACITY = 1 << 16  # events; the buffer is doubled when it is full
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Sorted events of one slab with their truth."""
+    """Sorted events of one slab, with their origins and objects."""
 
     events: Events
     origin: NDArray[np.uint8]
     object: NDArray[np.uint8]
 
 
-def simulated_parts(
+def simulate_slabs(
     config: SimulationConfig, model: MotionModel, paths: Sequence[Path]
 ) -> Iterator[Part]:
-    """Yield the recording slab by slab; the slabs depend on the motion only."""
+    """Yield the recording slab by slab; slabs depend only on the motion."""
     from evcrisp.kernels.simulation.sensor import Buffer
 
     view = build_view(config.scene, config.resolution, model, config.seed)
@@ -53,16 +54,16 @@ def simulated_parts(
         times = _step_times(config, paths, t_start, t_end)
         matrices = texture_matrices(paths, times)
         if last is not None:
-            # To the last bit: a rounding difference would be a jump of brightness.
+            # Exactly equal: a rounding difference would be a step in brightness.
             matrices[0] = last
         last = matrices[-1]
         slab = Slab(number, t_start, t_end, matrices)
         if pixels is None:
-            pixels = _fresh_pixels(config, view, matrices)
+            pixels = _initial_pixels(config, view, matrices)
         buffer, n_signal = _emit(view, slab, times, pixels, config.sensor.refractory_us, buffer)
-        batches = noise.batches(slab, n_signal)
+        batches = [source.batch(slab, n_signal) for source in noise]
         signal = Buffer(buffer.t[:n_signal], buffer.pixel[:n_signal], buffer.kind[:n_signal])
-        yield _merged(config, slab, signal, batches)
+        yield _merge(config, slab, signal, batches)
 
 
 def _slab_times(config: SimulationConfig, paths: Sequence[Path]) -> Iterator[tuple[int, int]]:
@@ -75,8 +76,8 @@ def _slab_times(config: SimulationConfig, paths: Sequence[Path]) -> Iterator[tup
             parameter="theta",
         )
     n_pixels = config.resolution[0] * config.resolution[1]
-    way = _SLAB_PX * min(1.0, 200_000 / n_pixels)
-    length = int(np.clip(1e6 * way / max(peak, 1e-9), *_SLAB_US))
+    displacement = _SLAB_PX * min(1.0, 200_000 / n_pixels)
+    length = int(np.clip(1e6 * displacement / max(peak, 1e-9), *_SLAB_US))
     for t_start in range(0, config.duration_us, length):
         yield t_start, min(t_start + length, config.duration_us)
 
@@ -91,26 +92,27 @@ def _step_times(
 
 
 def texture_matrices(paths: Sequence[Path], times: Floats) -> Floats:
-    """Return homographies to the texture, or to directions in the room, (n, n_layers, 3, 3)."""
+    """Return homographies from pixels to the texture, or to rays, (n, n_layers, 3, 3)."""
     layers = []
     for path in paths:
         matrices = path.matrices(times)
-        if isinstance(path.model, Rotation):
-            matrices = np.linalg.inv(path.model.camera.matrix) @ matrices
+        camera = camera_of(path.model)
+        if camera is not None:
+            matrices = np.linalg.inv(camera.matrix) @ matrices
         layers.append(matrices)
     return np.ascontiguousarray(np.stack(layers, axis=1))
 
 
-def _fresh_pixels(config: SimulationConfig, view: View, matrices: Floats) -> "Pixels":
-    """Draw the thresholds, and let every pixel start somewhere between them."""
-    from evcrisp.kernels.simulation.sensor import Pixels, look_at
+def _initial_pixels(config: SimulationConfig, view: View, matrices: Floats) -> "Pixels":
+    """Draw the thresholds and a random initial reference between them."""
+    from evcrisp.kernels.simulation.sensor import Pixels, log_intensity_at
 
     n = len(view.base)
     rng = generator(config.seed, Stream.THRESHOLD)
     spread = np.exp(config.sensor.mismatch * rng.standard_normal((2, n)))
     c_on, c_off = config.sensor.c_on * spread[0], config.sensor.c_off * spread[1]
     level = np.empty(n)
-    look_at(np.arange(n), np.zeros(n, np.int64), view.base, matrices, view.scene, level)
+    log_intensity_at(np.arange(n), np.zeros(n, np.int64), view.base, matrices, view.scene, level)
     phase = generator(config.seed, Stream.RESET).random(n)
     reference = level - (phase * (c_on + c_off) - c_off) * (1 - 1e-9)
     return Pixels(reference, np.full(n, -1.0), c_on, c_off)
@@ -119,7 +121,7 @@ def _fresh_pixels(config: SimulationConfig, view: View, matrices: Floats) -> "Pi
 def _emit(
     view: View, slab: Slab, times: Floats, pixels: "Pixels", refractory_us: float, buffer: "Buffer"
 ) -> "tuple[Buffer, int]":
-    """Run the kernel until every pixel is done, with more room whenever it asks for it."""
+    """Run the kernel over all pixels; double the buffer when it is full."""
     from evcrisp.kernels.simulation.sensor import emit_signal
 
     speed = _texel_speed(view, slab.matrices)
@@ -133,20 +135,19 @@ def _emit(
         if pixel == len(view.base):
             return buffer, n_filled
         larger = _empty_buffer(2 * buffer.t.size)
-        larger.t[:n_filled] = buffer.t[:n_filled]
-        larger.pixel[:n_filled] = buffer.pixel[:n_filled]
-        larger.kind[:n_filled] = buffer.kind[:n_filled]
+        for new, old in zip(larger, buffer, strict=True):
+            new[:n_filled] = old[:n_filled]
         buffer = larger
 
 
 def _texel_speed(view: View, matrices: Floats) -> Floats:
-    """Return a bound on the texels that any pixel passes in a step, (n_layers,).
+    """Return a bound on the displacement of any pixel per step, texels, (n_layers,).
 
-    In a room it holds in the middle of a wall; the kernel knows how much more it is elsewhere.
+    For a cube map it holds at the center of a face; the kernel scales it elsewhere.
     """
-    if view.scene.room:
+    if view.scene.is_cube_map:
         onward = matrices[1:] @ np.linalg.inv(matrices[:-1])
-        # The norm is sqrt(2) times the angle; 0.75 of it is a little more than the angle.
+        # The Frobenius norm is sqrt(2) times the angle; 0.75 of it is slightly more than the angle.
         angle = 0.75 * np.linalg.norm(onward - np.eye(3), axis=(2, 3)).max(axis=0)
         return angle * float(view.scene.camera[:2].max())
     x, y = view.base[:, 0], view.base[:, 1]
@@ -157,7 +158,7 @@ def _texel_speed(view: View, matrices: Floats) -> Floats:
     u = (m[..., 0, 0] * corners_x + m[..., 0, 1] * corners_y + m[..., 0, 2]) / depth
     v = (m[..., 1, 0] * corners_x + m[..., 1, 1] * corners_y + m[..., 1, 2]) / depth
     moved = np.maximum(np.abs(np.diff(u, axis=0)), np.abs(np.diff(v, axis=0)))
-    # An affine map moves a corner furthest; a homography bends little between 25 points.
+    # An affine map is extremal at the corners; 5 % covers homographies between the 25 points.
     return 1.05 * moved.max(axis=(0, 2, 3))
 
 
@@ -169,8 +170,8 @@ def _empty_buffer(capacity: int) -> "Buffer":
     )
 
 
-def _merged(config: SimulationConfig, slab: Slab, signal: "Buffer", batches: list[Batch]) -> Part:
-    """Sort signal and noise by time; at one time signal comes first, then noise by origin."""
+def _merge(config: SimulationConfig, slab: Slab, signal: "Buffer", batches: list[Batch]) -> Part:
+    """Merge signal and noise by time; at equal times signal comes first, then noise by origin."""
     from evcrisp.kernels.search.array_ops import stable_order
     from evcrisp.kernels.simulation.sensor import LAYER_SHIFT, ORIGIN_SHIFT
 

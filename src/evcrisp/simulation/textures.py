@@ -1,105 +1,104 @@
 """Procedural textures: reflectance in 0..1 on a tile that repeats without a seam.
 
-Edges are one pixel wide (anti-aliased); a lens blur is added later. Areas of one value hold exactly
-that value, which lets the simulator jump over them.
+Edges are anti-aliased over one pixel; lens blur is added later. Flat areas have exactly one value,
+so that the simulator can skip them.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from evcrisp.core.types import Floats
 
-#: ``(rng, shape, feature_px, radius_px) -> (h, w)``; ``radius_px`` is half the smaller view side.
-Texture = Callable[[np.random.Generator, tuple[int, int], float, float], Floats]
+
+class TextureSpec(NamedTuple):
+    """Parameters of a texture."""
+
+    rng: np.random.Generator
+    shape: tuple[int, int]  # (h, w), texels
+    feature_px: float
+    radius_px: float  # half the smaller side of the view
 
 
-def shapes(
-    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
-) -> Floats:
-    """Scatter polygons, stars and discs of about ``feature_px`` on a bright ground."""
-    tile = np.full(shape, 0.8)
-    n_shapes = max(1, round(tile.size / (2.2 * feature_px) ** 2))
-    for x, y in _spread(rng, shape, n_shapes):
-        radius = feature_px * rng.uniform(0.5, 1.1)
-        value = rng.uniform(0.0, 0.55)
-        kind = rng.integers(4)
+def shapes(spec: TextureSpec) -> Floats:
+    """Scatter polygons, stars and discs of about ``feature_px`` on a bright background."""
+    tile = np.full(spec.shape, 0.8)
+    n_shapes = max(1, round(tile.size / (2.2 * spec.feature_px) ** 2))
+    for x, y in _spread(spec.rng, spec.shape, n_shapes):
+        radius = spec.feature_px * spec.rng.uniform(0.5, 1.1)
+        value = spec.rng.uniform(0.0, 0.55)
+        kind = spec.rng.integers(4)
         if kind == 0:
             _paint_disc(tile, x, y, radius * 0.85, value)
         elif kind == 1:
-            _paint_polygon(tile, _star_corners(rng, x, y, radius), value)
+            _paint_polygon(tile, _star_corners(spec.rng, x, y, radius), value)
         else:
-            _paint_polygon(tile, _convex_corners(rng, x, y, radius), value)
+            _paint_polygon(tile, _convex_corners(spec.rng, x, y, radius), value)
     return tile
 
 
-def dots(
-    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
-) -> Floats:
+def dots(spec: TextureSpec) -> Floats:
     """Scatter small bright and dark discs on gray."""
-    tile = np.full(shape, 0.4)
-    n_dots = max(1, round(tile.size / (0.75 * feature_px) ** 2))
-    for x, y in _spread(rng, shape, n_dots):
-        radius = feature_px * rng.uniform(0.06, 0.16)
-        _paint_disc(tile, x, y, radius, 1.0 if rng.random() < 0.5 else 0.0)
+    tile = np.full(spec.shape, 0.4)
+    n_dots = max(1, round(tile.size / (0.75 * spec.feature_px) ** 2))
+    for x, y in _spread(spec.rng, spec.shape, n_dots):
+        radius = spec.feature_px * spec.rng.uniform(0.06, 0.16)
+        _paint_disc(tile, x, y, radius, 1.0 if spec.rng.random() < 0.5 else 0.0)
     return tile
 
 
-def checkerboard(
-    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
-) -> Floats:
+def checkerboard(spec: TextureSpec) -> Floats:
     """Alternate black and white squares of about ``feature_px``."""
-    height, width = shape
-    across = _square_wave(np.arange(width) / width, max(1, round(width / (2 * feature_px))), width)
+    height, width = spec.shape
+    across = _square_wave(
+        np.arange(width) / width, max(1, round(width / (2 * spec.feature_px))), width
+    )
     down = _square_wave(
-        np.arange(height) / height, max(1, round(height / (2 * feature_px))), height
+        np.arange(height) / height, max(1, round(height / (2 * spec.feature_px))), height
     )
     a, b = across[None, :], down[:, None]
     return a + b - 2.0 * a * b
 
 
-def stripes(
-    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
-) -> Floats:
+def stripes(spec: TextureSpec) -> Floats:
     """Alternate slanted black and white stripes of about ``feature_px``."""
-    height, width = shape
+    height, width = spec.shape
     angle = np.deg2rad(25.0)
-    n_x = max(1, round(width * np.cos(angle) / (2 * feature_px)))
-    n_y = round(height * np.sin(angle) / (2 * feature_px))
+    n_x = max(1, round(width * np.cos(angle) / (2 * spec.feature_px)))
+    n_y = round(height * np.sin(angle) / (2 * spec.feature_px))
     wavelength = 1.0 / np.hypot(n_x / width, n_y / height)
     y, x = np.mgrid[0:height, 0:width]
     return _square_wave(n_x * x / width + n_y * y / height, 1, wavelength)
 
 
-def star(
-    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
-) -> Floats:
+def star(spec: TextureSpec) -> Floats:
     """Draw one star of eight spokes that fills most of the view."""
     n_spokes = 8
-    height, width = shape
+    height, width = spec.shape
     y, x = np.mgrid[0:height, 0:width].astype(np.float64)
     x, y = x - 0.5 * width, y - 0.5 * height
     r = np.hypot(x, y)
     sector = np.mod(np.arctan2(y, x), 2 * np.pi / n_spokes) - np.pi / n_spokes
     spokes = np.clip(0.5 + r * (np.pi / (2 * n_spokes) - np.abs(sector)), 0.0, 1.0)
-    inside = np.clip(0.5 + 0.9 * radius_px - r, 0.0, 1.0)
+    inside = np.clip(0.5 + 0.9 * spec.radius_px - r, 0.0, 1.0)
     return 0.5 + inside * (spokes - 0.5)
 
 
-def rocks(
-    rng: np.random.Generator, shape: tuple[int, int], feature_px: float, radius_px: float
-) -> Floats:
-    """Make noise with all wavelengths from 5 px to twice ``feature_px``, like rough stone."""
-    height, width = shape
+def rocks(spec: TextureSpec) -> Floats:
+    """Generate noise with wavelengths from 5 px to twice ``feature_px``, like rough stone."""
+    height, width = spec.shape
     f = np.hypot(np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width)[None, :])
-    low, high = 1.0 / (2.0 * feature_px), 0.2
+    low, high = 1.0 / (2.0 * spec.feature_px), 0.2
     amplitude = np.where((f >= min(low, high)) & (f <= high), np.maximum(f, 1e-9) ** -1.5, 0.0)
-    noise = np.fft.irfft2(np.fft.rfft2(rng.standard_normal(shape)) * amplitude, s=shape)
+    noise = np.fft.irfft2(
+        np.fft.rfft2(spec.rng.standard_normal(spec.shape)) * amplitude, s=spec.shape
+    )
     return 0.5 + 0.5 * np.tanh(noise / max(float(noise.std()), 1e-12))
 
 
-#: Every procedural texture by its name.
-TEXTURES: dict[str, Texture] = {
+#: Procedural textures by name.
+TEXTURES: dict[str, Callable[[TextureSpec], Floats]] = {
     "checkerboard": checkerboard,
     "dots": dots,
     "rocks": rocks,
@@ -112,7 +111,7 @@ TEXTURES: dict[str, Texture] = {
 def ellipse_alpha(
     shape: tuple[int, int], center: tuple[float, float], size: tuple[float, float]
 ) -> Floats:
-    """Return the cover of an ellipse of ``size`` (full axes, px), 1 inside and 0 outside."""
+    """Return the opacity of an ellipse of ``size`` (full axes, px), 1 inside, 0 outside."""
     dx, dy = _around(shape, center)
     a, b = 0.5 * size[0], 0.5 * size[1]
     return np.clip(0.5 - (np.hypot(dx / a, dy / b) - 1.0) * min(a, b), 0.0, 1.0)
@@ -121,13 +120,13 @@ def ellipse_alpha(
 def rectangle_alpha(
     shape: tuple[int, int], center: tuple[float, float], size: tuple[float, float]
 ) -> Floats:
-    """Return the cover of a rectangle of ``size`` (px), 1 inside and 0 outside."""
+    """Return the opacity of a rectangle of ``size`` (px), 1 inside, 0 outside."""
     dx, dy = _around(shape, center)
     inside = np.minimum(0.5 * size[0] - np.abs(dx), 0.5 * size[1] - np.abs(dy))
     return np.clip(0.5 + inside, 0.0, 1.0)
 
 
-#: Every outline that an object may have.
+#: Outlines of objects by name.
 OUTLINES: dict[
     str, Callable[[tuple[int, int], tuple[float, float], tuple[float, float]], Floats]
 ] = {
@@ -137,7 +136,7 @@ OUTLINES: dict[
 
 
 def _around(shape: tuple[int, int], center: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Return the shortest way from a center to every texel of a repeating tile."""
+    """Return the shortest x and y distances from a center on a periodic tile."""
     height, width = shape
     dx = np.mod(np.arange(width) - center[0] + 0.5 * width, width) - 0.5 * width
     dy = np.mod(np.arange(height) - center[1] + 0.5 * height, height) - 0.5 * height
@@ -145,14 +144,14 @@ def _around(shape: tuple[int, int], center: tuple[float, float]) -> tuple[Floats
 
 
 def _square_wave(cycles: Floats, n_cycles: float, length_px: float) -> Floats:
-    """Return a wave of 0 and 1 with edges of 1 px; ``length_px`` is the length of cycles = 1."""
+    """Return a square wave 0/1 with edges of 1 px; ``cycles`` = 1 is ``length_px`` long."""
     period_px = length_px / n_cycles
     fraction = np.mod(cycles * n_cycles + 0.25, 1.0)
     return np.clip(0.5 + (0.25 - np.abs(fraction - 0.5)) * period_px, 0.0, 1.0)
 
 
 def _spread(rng: np.random.Generator, shape: tuple[int, int], n: int) -> Floats:
-    """Return n points ``(x, y)`` that cover a tile more evenly than random ones."""
+    """Return about n jittered grid points ``(x, y)`` on a tile, in random order."""
     height, width = shape
     n_rows = max(1, round(np.sqrt(n * height / width)))
     n_columns = max(1, round(n / n_rows))
@@ -182,7 +181,7 @@ def _paint_disc(tile: Floats, x: float, y: float, radius: float, value: float) -
 
 
 def _paint_polygon(tile: Floats, corners: Floats, value: float) -> None:
-    """Paint a simple polygon by its signed distance: nearest edge, and odd-even inside."""
+    """Paint a simple polygon by the signed distance to its nearest edge (even-odd rule)."""
     x, y = corners.mean(axis=0)
     gx, gy = _grid_around(x, y, float(np.hypot(*(corners - (x, y)).T).max()))
     px, py = gx[None, :], gy[:, None]
@@ -206,7 +205,7 @@ def _grid_around(x: float, y: float, radius: float) -> tuple[Floats, Floats]:
 
 def _blend(tile: Floats, gx: Floats, gy: Floats, cover: Floats, value: float) -> None:
     rows, columns = gy.astype(np.intp) % tile.shape[0], gx.astype(np.intp) % tile.shape[1]
-    # A patch wider than the tile would write some texels twice; its overlap is cut off.
+    # Crop a patch that is wider than the tile, which would overlap itself.
     rows, columns = rows[: tile.shape[0]], columns[: tile.shape[1]]
     patch = np.ix_(rows, columns)
     cover = cover[: rows.size, : columns.size]

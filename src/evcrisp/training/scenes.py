@@ -7,7 +7,7 @@ import numpy as np
 from evcrisp.core.errors import ConfigError
 from evcrisp.motion import MOTION_MODELS, MotionModel, motion_model
 from evcrisp.simulation import TEXTURES, ObjectConfig, SimulationConfig, simulate_truth
-from evcrisp.simulation.overrides import build_config
+from evcrisp.simulation.settings import build_config
 
 #: Total noise, Hz per pixel: range of training scenes, and levels of held-out scenes.
 NOISE_HZ = (0.5, 50.0)

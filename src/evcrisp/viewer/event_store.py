@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bools
-from evcrisp.core.windows import Window, ending
+from evcrisp.core.windows import Window, end_at_last_event
 from evcrisp.viewer.bundle_format import pack_pixels, unpack_events, write_bundle
 
 PIXELS, TIMES = "pixels.u4", "times.i8"
@@ -101,7 +101,7 @@ class EventStore:
         pixels, times, index = self._open_window(start_us, duration_us)
         t_start = self.t_first + start_us
         window = Window(self._unpack(pixels, times), t_start, t_start + duration_us, index)
-        return ending(window, self.t_last) if self.n_events else window
+        return end_at_last_event(window, self.t_last) if self.n_events else window
 
     def bundle(self, start_us: int, duration_us: int) -> bytes:
         """Return the events of a window as a bundle of 8 bytes per event."""

@@ -58,7 +58,7 @@ def result_bundle(
     step = display_step(len(events))
     width, height = events.resolution
     images, image_facts = _contrast_maps(events, signal, aligned)
-    shown = _sensor_part(w_map, events.shape)
+    shown = _sensor_part(w_map, events.image_shape)
     w_from = "events" if shown is None else "map"
     if shown is None:
         shown = _mean_confidence(aligned, confidence, events.resolution)
@@ -106,7 +106,7 @@ def _contrast_maps(
         "after": DISPLAY_MAP.build(*aligned, ones, size),
         "kept": DISPLAY_MAP.build(*aligned, signal.astype(np.float64), size),
     }
-    height, width = events.shape
+    height, width = events.image_shape
     maps = {name: image[:height, :width] for name, image in maps.items()}
     top = max(float(np.quantile(maps["after"], 0.998)), 1.0)
     images = {f"map_{name}": _quantized(image / top).ravel() for name, image in maps.items()}

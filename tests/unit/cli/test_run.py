@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp.core.camera import tell_doubt
+from evcrisp.core.camera import warn_of_mismatch
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +264,7 @@ def test_calibration_of_another_sensor_gives_warning(run, scene, tmp_path, size,
         "pareto": ("pareto", recording, "--window-ms", "5", "--points", "3"),
         "simulate": ("simulate", tmp_path / "a.npz", "--resolution", "160x120"),
     }[name]
-    tell_doubt.cache_clear()  # the warning is logged once per process
+    warn_of_mismatch.cache_clear()  # the warning is logged once per process
     printed = run(*words, "--motion", "rotation", "--camera", calibration).stderr
     if message is None:
         assert "principal point" not in printed

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evcrisp import estimate, simulate
-from evcrisp.core.camera import Camera, tell_doubt
+from evcrisp.core.camera import Camera, warn_of_mismatch
 from evcrisp.core.errors import ConfigError, EventDataError
 
 #: calib.txt of the Event Camera Dataset, 240 x 180.
@@ -19,7 +19,7 @@ def ecd(tmp_path):
     return Camera.from_file(path)
 
 
-def test_a_calibration_file_is_read_in_the_layout_of_the_event_camera_dataset(ecd):
+def test_from_file_reads_the_event_camera_dataset_layout(ecd):
     assert ecd.fx == 199.092366542
     assert ecd.cy == 110.712660011
     assert ecd.distortion == (
@@ -31,7 +31,7 @@ def test_a_calibration_file_is_read_in_the_layout_of_the_event_camera_dataset(ec
     )
 
 
-def test_distorting_undoes_undistorting(ecd):
+def test_distort_inverts_undistort(ecd):
     ideal = ecd.ideal_pixels((240, 180))
     y, x = np.mgrid[0:180, 0:240]
     back_x, back_y = ecd.distort(ideal[..., 0], ideal[..., 1])
@@ -39,7 +39,7 @@ def test_distorting_undoes_undistorting(ecd):
     np.testing.assert_allclose(back_y, y, atol=1e-6)
 
 
-def test_undistorted_pixels_of_the_event_camera_dataset_leave_the_frame_as_known(ecd):
+def test_known_share_of_undistorted_pixels_leaves_the_frame(ecd):
     ideal = ecd.ideal_pixels((240, 180))
     inside = (
         (ideal[..., 0] >= 0)
@@ -58,7 +58,7 @@ def test_rays_are_slopes_of_the_ideal_pixels():
     np.testing.assert_allclose(rays[7, 4], (0.0, 0.08))
 
 
-def test_an_ideal_camera_sees_the_angle_it_was_asked_for():
+def test_ideal_camera_has_the_field_of_view():
     camera = Camera.ideal((346, 260), fov_deg=90.0)
     left, right = camera.rays((346, 260))[0, [0, -1], 0]
     pixel = 1 / camera.fx
@@ -72,12 +72,12 @@ def test_an_ideal_camera_sees_the_angle_it_was_asked_for():
     [
         ((0.0, 1.0, 0.0, 0.0), "`fx` must be a positive number"),
         ((1.0, -1.0, 0.0, 0.0), "`fy` must be a positive number"),
-        ((1.0, 1.0, float("nan"), 0.0), "`cx` must be a number"),
+        ((1.0, 1.0, float("nan"), 0.0), "`cx` must be finite"),
         ((1.0, 1.0, 0.0, 0.0, (0.1, 0.2)), "must be five numbers"),
         ((1.0, 1.0, 0.0, 0.0, 0.1), "must be five numbers"),
     ],
 )
-def test_an_impossible_camera_is_refused(values, message):
+def test_invalid_camera_raises(values, message):
     with pytest.raises(ConfigError, match=message):
         Camera(*values)
 
@@ -89,52 +89,52 @@ def test_an_impossible_camera_is_refused(values, message):
         ("1 2 3 4 5 6", "got 6"),
         ("1 2 3 4 5 6 7 8 9 10 11 12", "got 12"),
         ("fx fy", "numbers, fx fy cx cy.*could not convert string to float: 'fx'"),
-        ("\x00\xff", "this is no text"),
+        ("\x00\xff", "got a file that is not text"),
         ("-1 2 3 4", "`fx` must be a positive number"),
     ],
 )
-def test_a_file_that_is_no_calibration_is_refused(tmp_path, text, message):
+def test_invalid_calibration_file_raises(tmp_path, text, message):
     path = tmp_path / "calib.txt"
     path.write_text(text, encoding="latin-1")
     with pytest.raises(ConfigError, match=message):
         Camera.from_file(path)
 
 
-def test_a_calibration_may_lack_distortion(tmp_path):
+def test_from_file_accepts_a_file_without_distortion(tmp_path):
     path = tmp_path / "calib.txt"
     path.write_text("10 11 12 13\n")
     assert Camera.from_file(path) == Camera(10, 11, 12, 13)
 
 
-def test_remarks_and_what_follows_a_calibration_are_not_read(tmp_path):
+def test_from_file_ignores_comments_and_further_lines(tmp_path):
     path = tmp_path / "calib.txt"
     path.write_text("# fx fy cx cy k1 k2 p1 p2 k3\n10 11 12 13 # px\n0 0 0 0 0\n346 260\n")
     assert Camera.from_file(path) == Camera(10, 11, 12, 13)
 
 
-def test_a_distortion_without_inverse_is_refused():
+def test_distortion_without_inverse_raises():
     camera = Camera(100.0, 100.0, 50.0, 50.0, (-2.0, 0.0, 0.0, 0.0, 0.0))
     with pytest.raises(ConfigError, match="has no inverse at pixel"):
         camera.rays((100, 100))
 
 
-def test_a_lens_that_straightens_again_outside_is_undone():
-    """Dividing by the radial factor again and again does not come to an end with this one."""
+def test_undistort_inverts_a_lens_with_growing_radial_factor():
+    """Fixed-point iteration by the radial factor does not converge for this lens."""
     camera = Camera(150.0, 150.0, 160.0, 120.0, (-0.3, 0.4, 0.0, 0.0, 0.0))
     np.testing.assert_allclose(
         camera.distort(*camera.undistort(0.0, 0.0)), 0.0, rtol=0.0, atol=1e-6
     )
 
 
-@pytest.mark.parametrize("place", [(np.nan, 0.0), (np.inf, 0.0), (1e300, 1e300)])
-def test_a_place_that_no_ray_reaches_is_refused(place):
+@pytest.mark.parametrize("position", [(np.nan, 0.0), (np.inf, 0.0), (1e300, 1e300)])
+def test_undistort_of_an_unreachable_position_raises(position):
     camera = Camera(100.0, 100.0, 50.0, 50.0, (-0.1, 0.0, 0.0, 0.0, 0.0))
     with pytest.raises(ConfigError, match="has no inverse at pixel"):
-        camera.undistort(*place)
+        camera.undistort(*position)
 
 
 @pytest.mark.parametrize("distortion", [(0.0,) * 5, (-0.1, 0.01, 0.001, 0.002, 0.0)])
-def test_pixels_are_new_arrays_of_one_shape(distortion):
+def test_distort_and_undistort_return_new_arrays_of_one_shape(distortion):
     camera = Camera(100.0, 100.0, 3.0, 2.0, distortion)
     x, y = np.arange(4.0), np.arange(3.0)[:, None]
     for found in (camera.distort(x, y), camera.undistort(x, y), camera.undistort(x, 5.0)):
@@ -146,17 +146,24 @@ def test_pixels_are_new_arrays_of_one_shape(distortion):
     np.testing.assert_array_equal(x, np.arange(4.0))
     assert camera.undistort([], [])[0].shape == (0,)
     for change in (camera.distort, camera.undistort):
-        with pytest.raises(EventDataError, match=r"of one shape.*got \(4,\) and \(3,\)"):
+        with pytest.raises(EventDataError, match=r"that broadcast; got \(4,\) and \(3,\)"):
             change(x, y[:, 0])
 
 
-def test_a_field_of_view_beyond_a_pinhole_is_refused():
-    with pytest.raises(ConfigError, match=r"`fov_deg` must lie in 1..170"):
+def test_invalid_field_of_view_raises():
+    with pytest.raises(ConfigError, match=r"`fov_deg` must be a number in 1..170"):
         Camera.ideal((10, 10), fov_deg=180)
 
 
+@pytest.mark.parametrize("resolution", [5, (0, 5), (3.5, 2), "84", None, (1, 2, 3)])
+def test_invalid_resolution_raises(resolution):
+    for function in (Camera.ideal, Camera(1, 1, 0, 0).rays, Camera(1, 1, 0, 0).mismatch_warning):
+        with pytest.raises(EventDataError, match=r"`resolution` must be \(width, height\)"):
+            function(resolution)
+
+
 def test_distortion_is_in_the_order_of_opencv():
-    """Known answer of the plumb-bob model: x' = x r + 2 p1 x y + p2 (r2 + 2 x2), and so for y."""
+    """Plumb-bob model: x' = x r + 2 p1 x y + p2 (r2 + 2 x2), similarly for y."""
     camera = Camera(fx=1.0, fy=1.0, cx=0.0, cy=0.0, distortion=(0.1, 0.01, 0.02, 0.03, 0.001))
     x, y = 0.3, -0.2
     r2 = x * x + y * y
@@ -167,7 +174,7 @@ def test_distortion_is_in_the_order_of_opencv():
 
 
 @pytest.mark.parametrize(
-    ("cx", "cy", "is_doubted"),
+    ("cx", "cy", "warns"),
     [
         (132.2, 110.7, False),  # the Event Camera Dataset's
         (119.5 + 47.9, 89.5, False),
@@ -177,15 +184,15 @@ def test_distortion_is_in_the_order_of_opencv():
         (-5.0, 89.5, True),
     ],
 )
-def test_a_principal_point_far_from_the_middle_is_doubted(cx, cy, is_doubted):
-    doubt = Camera(200.0, 200.0, cx, cy).doubt((240, 180))
-    assert (doubt is not None) == is_doubted
-    if doubt is not None:
-        assert f"({cx:.1f}, {cy:.1f}) px is far from (119.5, 89.5)" in doubt
+def test_principal_point_far_from_the_middle_warns(cx, cy, warns):
+    warning = Camera(200.0, 200.0, cx, cy).mismatch_warning((240, 180))
+    assert (warning is not None) == warns
+    if warning is not None:
+        assert f"({cx:.1f}, {cy:.1f}) px is far from (119.5, 89.5)" in warning
 
 
-def test_a_doubt_is_told_once_and_not_for_every_window(caplog):
-    tell_doubt.cache_clear()
+def test_mismatch_warning_is_logged_once(caplog):
+    warn_of_mismatch.cache_clear()
     camera = Camera(200.0, 200.0, 60.0, 45.0)
     scene = simulate(theta=(300.0, -120.0), duration_us=9_000, resolution=(240, 180), seed=1)
     for _ in range(3):
@@ -196,20 +203,20 @@ def test_a_doubt_is_told_once_and_not_for_every_window(caplog):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"200 200 nan 90", "`cx` must be a number of px; got nan"),
+        (b"200 200 nan 90", "`cx` must be finite; got nan"),
         (b"0 200 120 90", "`fx` must be a positive number"),
-        (b"\x8c\xff\x00", "this is no text"),
+        (b"\x8c\xff\x00", "got a file that is not text"),
         (b"", "got 0"),
     ],
 )
-def test_what_is_wrong_with_a_calibration_is_said_with_its_file(tmp_path, content, message):
+def test_calibration_error_names_the_file(tmp_path, content, message):
     path = tmp_path / "calib.txt"
     path.write_bytes(content)
     with pytest.raises(ConfigError, match=f"^{path}: .*{message}"):
         Camera.from_file(path)
 
 
-def test_no_pixel_sees_a_ray_beyond_the_edge_at_which_the_image_folds():
+def test_distort_is_nan_beyond_the_fold_radius():
     camera = Camera(100.0, 100.0, 50.0, 40.0, (-0.3, 0.0, 0.0, 0.0, 0.0))
     edge = 1.0 / np.sqrt(0.9)  # where 1 - 3 * 0.3 r^2 is 0
     x, y = camera.distort(50.0 + 100.0 * edge * np.array([0.99, 1.01, 30.0]), np.full(3, 40.0))

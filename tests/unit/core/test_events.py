@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
-from evcrisp import EventDataError, Events
+from evcrisp import ConfigError, EventDataError, Events
 
 
 def small(**changes):
@@ -12,7 +12,7 @@ def small(**changes):
     return Events(**{**columns, "resolution": (8, 4), **changes})
 
 
-def test_columns_have_the_promised_types():
+def test_columns_have_the_documented_types():
     events = small(signal=[1, 1, 0])
     assert [c.dtype for c in (events.x, events.y, events.t, events.p)] == [
         np.uint16,
@@ -21,10 +21,10 @@ def test_columns_have_the_promised_types():
         np.bool_,
     ]
     assert events.signal.tolist() == [True, True, False]
-    assert (events.width, events.height, events.shape) == (8, 4, (4, 8))
+    assert (events.width, events.height, events.image_shape) == (8, 4, (4, 8))
 
 
-def test_columns_are_read_only_and_leave_the_callers_array_writable():
+def test_columns_are_read_only_views():
     x = np.array([1, 2], np.uint16)
     events = Events(x=x, y=[0, 0], t=[0, 1], p=[0, 1], resolution=(4, 4))
     with pytest.raises(ValueError, match="read-only"):
@@ -33,13 +33,13 @@ def test_columns_are_read_only_and_leave_the_callers_array_writable():
     assert x.flags.writeable
 
 
-def test_attributes_cannot_be_replaced():
+def test_assigning_an_attribute_raises():
     with pytest.raises(AttributeError):
         small().x = np.zeros(3, np.uint16)
 
 
 @pytest.mark.parametrize("p", [[True, False, True], [1, 0, 1], [1, -1, 1]])
-def test_polarity_accepts_the_three_usual_codes(p):
+def test_polarity_accepts_three_encodings(p):
     assert small(p=p).p.tolist() == [True, False, True]
 
 
@@ -71,12 +71,12 @@ def test_uint8_polarity_is_viewed():
         ({"x": np.ma.array([1, 2, 3], mask=[0, 1, 0])}, "masked array"),
     ],
 )
-def test_events_that_break_the_contract_are_refused(changes, message):
+def test_invalid_events_raise(changes, message):
     with pytest.raises(EventDataError, match=message):
         small(**changes)
 
 
-def test_empty_events_are_normal():
+def test_empty_events_are_valid():
     events = Events.empty((8, 4))
     assert (len(events), events.duration_us, events.n_on) == (0, 0, 0)
     assert events.between(0, 10).equals(events)
@@ -84,7 +84,7 @@ def test_empty_events_are_normal():
     assert repr(events) == "Events(n=0, resolution=8x4)"
 
 
-def test_slices_masks_and_indices_select():
+def test_selection_by_slice_mask_and_indices():
     events = small(signal=[1, 0, 1])
     assert events[1:].t.tolist() == [10, 25]
     assert events[np.array([True, False, True])].t.tolist() == [0, 25]
@@ -105,7 +105,7 @@ def test_slices_masks_and_indices_select():
         ([0.5], "float64"),
     ],
 )
-def test_selections_that_break_the_order_are_refused(key, message):
+def test_invalid_selections_raise(key, message):
     with pytest.raises(EventDataError, match=message):
         small()[key]
 
@@ -116,7 +116,7 @@ def test_between_is_half_open():
     assert len(small().between(20, 5)) == 0
 
 
-def test_between_tells_microseconds_apart_far_from_zero():
+def test_between_is_exact_far_from_zero():
     first = 2**62
     far = small(t=[first, first + 1, first + 2])
     assert far.between(first + 1, 2**63).t.tolist() == [first + 1, first + 2]
@@ -136,7 +136,7 @@ def test_sorted_from_keeps_the_order_of_equal_times():
     assert events.signal.tolist() == [False, True, True, False]
 
 
-def test_concatenate_joins_and_refuses_what_does_not_follow():
+def test_concatenate_joins_consecutive_parts_only():
     events = small(signal=[1, 0, 1])
     assert Events.concatenate([events[:1], events[1:]]).equals(events)
     assert Events.concatenate([events[:0], events, events[:0]]).equals(events)
@@ -146,6 +146,8 @@ def test_concatenate_joins_and_refuses_what_does_not_follow():
         Events.concatenate([events, small(resolution=(9, 9))])
     with pytest.raises(EventDataError, match="at least one"):
         Events.concatenate([])
+    with pytest.raises(ConfigError, match="`parts` must be Events; got list. Read a file"):
+        Events.concatenate([events, [1]])
 
 
 def test_concatenate_keeps_labels_only_if_every_part_has_them():
@@ -153,7 +155,7 @@ def test_concatenate_keeps_labels_only_if_every_part_has_them():
     assert joined.signal is None
 
 
-def test_equals_sees_every_difference():
+def test_equals_detects_every_difference():
     events = small()
     assert events.equals(small())
     for changes in (
@@ -181,17 +183,17 @@ def test_copies_and_pickles_are_equal_and_read_only():
         assert not copied.signal.flags.writeable
 
 
-def test_sorted_from_refuses_columns_of_different_lengths():
+def test_sorted_from_raises_for_different_lengths():
     with pytest.raises(EventDataError, match="one length"):
         Events.sorted_from(x=[1, 2, 3], y=[0] * 3, t=[5, 1], p=[0] * 3, resolution=(8, 4))
 
 
-def test_an_empty_part_costs_no_labels():
+def test_concatenate_with_an_empty_part_keeps_labels():
     events = small(signal=[1, 0, 1])
     assert Events.concatenate([Events.empty((8, 4)), events]).equals(events)
 
 
-def test_the_duration_does_not_overflow():
+def test_duration_does_not_overflow():
     ends = [-(2**63), 2**63 - 1]
     events = Events(x=[0, 0], y=[0, 0], t=ends, p=[0, 1], resolution=(1, 1))
     assert events.duration_us == 2**64 - 1

@@ -17,7 +17,7 @@ def records(n=50):
     return array
 
 
-def test_records_become_events_and_records_again_without_a_copy():
+def test_structured_round_trip_shares_memory():
     array = records()
     events = Events.from_structured(array, (8, 4))
     for name in ("t", "x", "y", "p"):
@@ -37,14 +37,14 @@ def test_columns_are_packed_into_records(make_events):
     assert len(Events.empty((3, 3)).to_structured()) == 0
 
 
-def test_a_strided_selection_of_records_is_packed_right():
+def test_strided_selection_of_records_is_packed():
     array = records()
     events = Events.from_structured(array, (8, 4))
     np.testing.assert_array_equal(events[::2].to_structured(), array[::2])
 
 
 @pytest.mark.parametrize("shift", range(4))
-def test_records_that_do_not_begin_with_their_time_are_packed_right(shift):
+def test_records_with_another_offset_of_time_are_packed(shift):
     layout = {name: RECORD_DTYPE.fields[name] for name in RECORD_DTYPE.names}
     dtype = np.dtype(
         {
@@ -65,7 +65,7 @@ def test_records_that_do_not_begin_with_their_time_are_packed_right(shift):
         assert np.shares_memory(packed, array) == (shift == 0)
 
 
-def test_contiguous_copies_only_what_is_strided(make_events):
+def test_contiguous_copies_only_strided_columns(make_events):
     events = make_events(20)
     assert events.contiguous() is events
     strided = Events.from_structured(events.to_structured(), events.resolution)
@@ -74,7 +74,7 @@ def test_contiguous_copies_only_what_is_strided(make_events):
     assert strided.contiguous().equals(events)
 
 
-def test_other_field_names_and_signed_types_are_understood():
+def test_other_field_names_and_signed_types_are_accepted():
     dtype = [("timestamp", "<i8"), ("x", "<i2"), ("y", "<i2"), ("polarity", "i1")]
     array = np.array([(5, 1, 2, 1), (6, 2, 3, 0)], dtype)
     events = Events.from_structured(array, (8, 4))
@@ -82,7 +82,7 @@ def test_other_field_names_and_signed_types_are_understood():
     assert np.shares_memory(events.x, array)
 
 
-def test_a_negative_coordinate_in_records_is_refused():
+def test_negative_coordinate_in_records_raises():
     array = np.array([(5, -1, 2, 1)], [("t", "<i8"), ("x", "<i2"), ("y", "<i2"), ("p", "?")])
     with pytest.raises(EventDataError, match="`x` must lie in"):
         Events.from_structured(array, (8, 4))
@@ -95,7 +95,7 @@ def test_a_negative_coordinate_in_records_is_refused():
         (np.zeros(3, [("t", "<i8"), ("x", "<u2")]), "field for 'y'"),
     ],
 )
-def test_arrays_without_the_fields_are_refused(array, message):
+def test_arrays_without_the_fields_raise(array, message):
     with pytest.raises(EventDataError, match=message):
         Events.from_structured(array, (8, 4))
 
@@ -153,19 +153,19 @@ def test_dv_round_trip(make_events):
         ("dv_processing", "to_dv"),
     ],
 )
-def test_a_missing_package_is_named(monkeypatch, make_events, package, method):
+def test_missing_package_raises_with_its_name(monkeypatch, make_events, package, method):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=f"'{package}'. Install it with: pip install"):
         getattr(make_events(3), method)()
 
 
-def test_a_row_of_a_table_of_records_is_packed_right():
+def test_row_of_a_table_of_records_is_packed():
     table = np.stack([records(5), records(5)])
     events = Events.from_structured(table[1], (8, 4))
     np.testing.assert_array_equal(events.to_structured(), table[1])
 
 
-def test_a_negative_coordinate_is_refused_on_the_widest_sensor_too():
+def test_negative_coordinate_raises_on_the_widest_sensor():
     array = np.array([(5, -1, 2, 1)], [("t", "<i8"), ("x", "<i2"), ("y", "<i2"), ("p", "?")])
     with pytest.raises(EventDataError, match="`x` must lie in"):
         Events.from_structured(array, (65536, 65536))

@@ -1,4 +1,4 @@
-"""What notebooks show is small, complete by itself, and right."""
+"""HTML for notebooks is small, self-contained and correct."""
 
 import base64
 import io
@@ -9,10 +9,9 @@ import pytest
 
 import evcrisp
 from evcrisp import Events
-from evcrisp.core.notebook_html import MAX_SIDE_PX, html_table, thumbnail
+from evcrisp.core.notebook_html import MAX_SIDE_PX, encode_png, html_table, thumbnail
 from evcrisp.core.palettes import PALETTES, rgb
-from evcrisp.core.png import encode_png
-from evcrisp.estimators.estimate import whole_window
+from evcrisp.estimators.estimate import as_window
 from evcrisp.estimators.joint.pareto import pareto_front
 from evcrisp.motion import motion_model
 
@@ -34,12 +33,12 @@ def pictures(html):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (7, 2, 3), (64, 48, 3)])
-def test_png_files_are_read_back_by_another_library(shape):
+def test_png_is_decoded_by_pillow(shape):
     image = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
     assert np.array_equal(decoded(encode_png(image)), image)
 
 
-def test_events_show_their_facts_and_a_picture():
+def test_events_show_facts_and_an_image():
     events = Events(x=[3, 4], y=[1, 2], t=[0, 2500], p=[1, 0], resolution=(8, 4), signal=[1, 0])
     html = events._repr_html_()
     for fact in ("8 x 4 px", "0 to 2500 us", "2.500 ms", "50.0%", "signal"):
@@ -51,20 +50,20 @@ def test_events_show_their_facts_and_a_picture():
     assert (picture == 255).all(axis=2).sum() == 30
 
 
-def test_no_events_are_shown_too():
+def test_empty_events_show_an_empty_image():
     html = Events.empty((8, 4))._repr_html_()
     assert "8 x 4 px" in html
     assert (pictures(html)[0] == 255).all()
 
 
-def test_pages_stay_small_and_load_nothing(make_events):
+def test_html_is_small_and_loads_nothing(make_events):
     html = make_events(300_000, resolution=(1280, 720))._repr_html_()
     assert len(html) < 100_000
     assert "http" not in html
     assert max(pictures(html)[0].shape) <= MAX_SIDE_PX
 
 
-def test_estimates_show_motion_labels_and_sharper_events():
+def test_estimate_shows_motion_labels_and_aligned_events():
     scene = evcrisp.simulate(
         resolution=(120, 90), theta=(300.0, 0.0), duration_us=30_000, noise_hz=5.0, seed=1
     )
@@ -76,18 +75,18 @@ def test_estimates_show_motion_labels_and_sharper_events():
     assert 0 < aligned < 0.7 * raw
 
 
-def test_estimates_of_nothing_are_shown_with_their_reason():
+def test_estimate_of_no_events_shows_its_status():
     html = evcrisp.estimate(Events.empty((8, 4)))._repr_html_()
     assert "too few events" in html
     assert len(pictures(html)) == 2
 
 
 @pytest.mark.parametrize("n_events", [0, 6_000])
-def test_fronts_show_the_trade_off_and_the_confidence_of_the_regret(n_events):
+def test_pareto_front_shows_points_and_confidence(n_events):
     scene = evcrisp.simulate(
         resolution=(64, 48), theta=(300.0, 0.0), duration_us=30_000, noise_hz=5.0, seed=1
     )
-    window = whole_window(scene.events[:n_events])
+    window = as_window(scene.events[:n_events])
     front = pareto_front(window, motion_model("translation", (64, 48)), n_points=5)
     html = front._repr_html_()
     assert f"{len(front)}, the regret selects {front.regret_index}" in html
@@ -101,7 +100,7 @@ def test_fronts_show_the_trade_off_and_the_confidence_of_the_regret(n_events):
     assert w_map.shape == front.w_map(front.regret_index).shape
 
 
-def test_text_cannot_become_markup():
+def test_text_is_escaped():
     html = html_table([("<script>", "a & b")], header=("<b>",), caption="<i>")
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
@@ -110,14 +109,14 @@ def test_text_cannot_become_markup():
     assert "&lt;i&gt;" in html
 
 
-def test_thumbnails_leave_out_what_lies_outside():
+def test_thumbnail_ignores_events_outside():
     x, y = [-1.0, 2.4, 8.6, np.nan, np.inf], [0.0, 1.0, 1.0, 1.0, 1.0]
     picture = thumbnail(x, y, np.ones(5), (8, 4))
     assert (picture != 255).any(axis=2).sum() == 1
     assert tuple(picture[1, 2]) == RED
 
 
-def test_tables_of_results_are_shown_with_the_best_in_bold():
+def test_result_table_marks_the_best_value():
     from evcrisp.experiments.tables.table import Cell, Column, Row, Table
 
     column = Column(key="esr", label="ESR <day>")

@@ -98,7 +98,7 @@ def test_scatter_shows_kept_events_of_each_method(colors, scene, estimate):
         image = np.rint(255 * axes.images[0].get_array()).astype(int)
         on = kept[kept.p]
         assert (image[on.y, on.x] == rgb(palette.on)).all()
-        empty = np.ones(kept.shape, bool)
+        empty = np.ones(kept.image_shape, bool)
         empty[kept.y, kept.x] = False
         assert (image[empty] == rgb(palette.ground)).all()
 

@@ -1,4 +1,4 @@
-"""Rates, polarities and independence of all kinds of noise."""
+"""Rates, polarities and independence of the kinds of noise."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def in_poisson_bounds(count, expected):
     return abs(count - expected) < 5 * np.sqrt(expected)
 
 
-def test_uniform_noise_has_its_rate_and_is_even():
+def test_uniform_noise_has_its_rate_and_is_uniform():
     simulation = simulate(**STILL, noise_hz=8.0)
     events = simulation.events
     assert (simulation.origin == Origin.UNIFORM).all()
@@ -35,7 +35,7 @@ def test_uniform_noise_has_its_rate_and_is_even():
         assert all(in_poisson_bounds(count, len(events) / 4) for count in quarters)
 
 
-def test_noise_by_share_is_that_share_of_the_signal():
+def test_noise_share_is_relative_to_the_signal():
     simulation = simulate(resolution=VIEW, texture="rocks", noise_share=0.1)
     n_signal = int(simulation.events.signal.sum())
     assert n_signal > 1000
@@ -48,19 +48,19 @@ def test_leak_is_on_and_periodic_in_every_pixel():
     assert (simulation.origin == Origin.LEAK).all()
     assert events.p.all()
     per_pixel = np.bincount(events.y.astype(int) * 96 + events.x, minlength=N_PIXELS)
-    assert set(np.unique(per_pixel)) == {10}  # 20 Hz for half a second, whatever the phase
+    assert set(np.unique(per_pixel)) == {10}  # 20 Hz for half a second, for any phase
     one = events.t[(events.x == 5) & (events.y == 7)]
     np.testing.assert_allclose(np.diff(one), 50_000, atol=1)
 
 
-def test_leak_keeps_its_mean_rate_when_it_jitters_and_spreads():
+def test_leak_with_jitter_and_spread_keeps_its_mean_rate():
     simulation = simulate(**STILL, leak_hz=40.0, leak_jitter=0.3, spread_decades=0.2)
     assert len(simulation.events) == pytest.approx(40.0 * 0.5 * N_PIXELS, rel=0.02)
     one = simulation.events.t[(simulation.events.x == 5) & (simulation.events.y == 7)]
     assert np.diff(one).std() > 0.1 * np.diff(one).mean()
 
 
-def test_shot_noise_has_its_mean_rate_and_is_stronger_in_the_dark():
+def test_shot_noise_has_its_mean_rate_and_dark_ratio():
     image = np.zeros((64, 96))
     image[:, 48:] = 1.0
     simulation = simulate(
@@ -75,7 +75,7 @@ def test_shot_noise_has_its_mean_rate_and_is_stronger_in_the_dark():
     assert in_poisson_bounds(events.n_on, len(events) / 2)
 
 
-def test_rates_spread_from_pixel_to_pixel_without_changing_the_mean():
+def test_spread_of_rates_keeps_the_mean_rate():
     image = np.tile(np.linspace(0, 1, 96), (64, 1))
     simulation = simulate(**STILL, texture=image, shot_hz=100.0, dark_ratio=1.0, spread_decades=0.3)
     events = simulation.events
@@ -84,7 +84,7 @@ def test_rates_spread_from_pixel_to_pixel_without_changing_the_mean():
     assert np.log10(np.maximum(per_pixel, 1)).std() == pytest.approx(0.3, abs=0.02)
 
 
-def test_hot_pixels_are_few_and_fire_at_their_rate_with_one_polarity():
+def test_hot_pixels_have_their_number_rate_and_one_polarity():
     simulation = simulate(**STILL, hot_pixels=7, hot_share=1e-3, hot_hz=400.0)
     events = simulation.events
     pixel = events.y.astype(int) * 96 + events.x
@@ -97,7 +97,7 @@ def test_hot_pixels_are_few_and_fire_at_their_rate_with_one_polarity():
 
 
 @pytest.mark.parametrize("kinds", [[kind] for kind in KINDS] + [list(KINDS)])
-def test_noise_leaves_the_signal_alone(kinds):
+def test_noise_does_not_change_the_signal(kinds):
     clean = simulate(**MOVING)
     noisy = simulate(**MOVING, **{kind: KINDS[kind] for kind in kinds})
     assert len(noisy.events) > len(clean.events)
@@ -106,7 +106,7 @@ def test_noise_leaves_the_signal_alone(kinds):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_noise_leaves_the_others_alone(kind):
+def test_kinds_of_noise_are_independent(kind):
     alone = simulate(**MOVING, **{kind: KINDS[kind]})
     among = simulate(**MOVING, **KINDS)
     code = {"leak_hz": Origin.LEAK, "shot_hz": Origin.SHOT, "hot_pixels": Origin.HOT}.get(kind)
@@ -116,7 +116,7 @@ def test_each_kind_of_noise_leaves_the_others_alone(kind):
     assert alone.events[alone.origin == code].equals(among.events[among.origin == code])
 
 
-def test_two_kinds_of_noise_do_not_repeat_each_other():
+def test_kinds_of_noise_have_different_events():
     settings = {"spread_decades": 0.0, "dark_ratio": 1.0, "duration_us": 100_000}
     both = simulate(**{**STILL, **settings}, shot_hz=20.0, noise_hz=20.0)
     events = both.events
@@ -127,7 +127,7 @@ def test_two_kinds_of_noise_do_not_repeat_each_other():
     assert len(shared) < 5
 
 
-def test_labels_origins_and_objects_agree():
+def test_labels_origins_and_objects_are_consistent():
     simulation = simulate(**MOVING, **KINDS)
     signal = simulation.events.signal
     assert signal.dtype == np.bool_
@@ -137,6 +137,6 @@ def test_labels_origins_and_objects_agree():
     assert set(np.unique(simulation.object)) == {0, 1, NO_OBJECT}
 
 
-def test_presets_by_name_are_the_configs_of_the_table():
+def test_noise_presets_are_found_by_name():
     for name, preset in NOISE_PRESETS.items():
         assert simulate(resolution=(8, 8), duration_us=1000, noise=name).config.noise == preset

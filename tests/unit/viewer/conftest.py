@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp.core.windows import Window, ending
+from evcrisp.core.windows import Window, end_at_last_event
 from evcrisp.estimators import AutoRegret
 from evcrisp.motion import Translation
 from evcrisp.pipeline.tracking import Tracker
@@ -243,7 +243,7 @@ def tracked_window():
             inside = events.between(t_start, t_start + duration_us)
             index = int(np.searchsorted(events.t, t_start))
             window = Window(inside, t_start, t_start + duration_us, index)
-            result = tracker.estimate(ending(window, int(events.t[-1])), duration_us)
+            result = tracker.estimate(end_at_last_event(window, int(events.t[-1])), duration_us)
         return result
 
     return tracked

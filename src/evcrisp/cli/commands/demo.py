@@ -132,8 +132,8 @@ def _save_picture(path: Path, scene: "Simulation", result: "Estimate") -> None:
             "noisy events, 30 ms": lambda axes: draw_events(axes, events),
             "cleaned": lambda axes: draw_events(axes, kept),
             "contrast map, not aligned": lambda axes: draw_contrast_map(
-                axes, kept.x, kept.y, kept.shape
+                axes, kept.x, kept.y, kept.image_shape
             ),
-            "contrast map, aligned": lambda axes: draw_contrast_map(axes, x, y, kept.shape),
+            "contrast map, aligned": lambda axes: draw_contrast_map(axes, x, y, kept.image_shape),
         },
     )

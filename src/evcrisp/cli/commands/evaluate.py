@@ -13,10 +13,6 @@ from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
 from evcrisp.cli.types import Milliseconds
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 

@@ -74,7 +74,7 @@ def simulate_command(
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.writing import write, writer_for
     from evcrisp.simulation import simulate_chunks, simulate_truth
-    from evcrisp.simulation.overrides import build_config
+    from evcrisp.simulation.settings import build_config
 
     writer = writer_for(output, to)
     truth_path = output.with_name(f"{output.name}.truth.json")
@@ -106,7 +106,7 @@ def simulate_command(
 
 def _refuse_duplicates(context: click.Context, settings: dict[str, Any]) -> None:
     """Raise if an option and --set give the same setting."""
-    from evcrisp.simulation.overrides import SETTINGS
+    from evcrisp.simulation.settings import SETTINGS
 
     for key in settings:
         names = [name for name, place in SETTINGS.items() if place == SETTINGS.get(key)]

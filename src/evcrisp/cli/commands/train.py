@@ -1,4 +1,4 @@
-"""``evcrisp train``: teach a network on simulated recordings whose labels are known."""
+"""``evcrisp train``: train a network on simulated recordings with known labels."""
 
 import sys
 from collections.abc import Callable
@@ -11,20 +11,20 @@ from evcrisp.cli.options import force_option, output_option, seed_option
 
 @click.command("train")
 @click.argument("network", type=click.Choice(["mlpf", "edncnn"]))
-@output_option("Weights, such as my.npz.", required=True)
+@output_option("File for the weights, such as my.npz.", required=True)
 @click.option(
     "--scenes",
     type=click.IntRange(1, 10_000),
     default=200,
     show_default=True,
-    help="Number of simulated scenes to learn from.",
+    help="Number of simulated scenes for training.",
 )
 @click.option(
     "--test-scenes",
     type=click.IntRange(1, 10_000),
     default=4,
     show_default=True,
-    help="Number of other scenes to be judged on, for each of seven levels of noise.",
+    help="Number of test scenes for each of seven noise rates.",
 )
 @click.option(
     "--epochs",
@@ -38,27 +38,27 @@ from evcrisp.cli.options import force_option, output_option, seed_option
     type=click.IntRange(1, 10**9),
     default=1_000_000,
     show_default=True,
-    help="Number of events that are drawn in each epoch.",
+    help="Number of events drawn in each epoch.",
 )
 @click.option(
     "--device",
     type=click.Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
-    help="Where to train.",
+    help="Device for training.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Number of processes that simulate.",
+    help="Number of processes for the simulation.",
 )
-@seed_option("Of scenes and training.")
+@seed_option("Seed of the scenes and of the training.")
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
-    help="File of recordings: read if it exists, else simulated and written. Default: none is kept.",
+    help="File of recordings: read if it exists, otherwise simulated and written. Default: not kept.",
 )
 @force_option
 def train_command(
@@ -76,8 +76,8 @@ def train_command(
 ) -> None:
     """Train NETWORK, the network of a filter, on simulated recordings.
 
-    Weights go to OUTPUT; use them with the filter's option `weights`. How they came to be, and
-    how good they are on scenes that they have not seen, goes to a JSON file beside them. Needs torch.
+    The weights are written to OUTPUT; use them with the parameter `weights` of the filter. A JSON
+    file beside them holds the settings and the quality on test scenes. Needs torch.
     """
     from evcrisp.filters.learned.edncnn_network import find_device, import_torch
     from evcrisp.io.atomic_output import refuse_inputs, replacing
@@ -90,7 +90,7 @@ def train_command(
     )
 
     import_torch()
-    find_device(device)  # before the recordings are made, not after
+    find_device(device)  # fail before the simulation
     if output.suffix != ".npz":
         raise click.BadParameter(
             f"expected a name that ends in .npz; got {output}.", param_hint="--output"
@@ -107,27 +107,27 @@ def train_command(
             recordings = LabeledRecordings.load(data)
         else:
             recordings = simulate_recordings(
-                scenes, seed=seed, n_test=test_scenes, workers=workers, on_scene=_line("scene")
+                scenes, seed=seed, n_test=test_scenes, workers=workers, on_scene=_progress("scene")
             )
             if data is not None:
                 with replacing(data, overwrite=False) as new_data:
                     recordings.save(new_data)
-        say = _line("epoch")
-        trained = train(network, recordings, config, lambda i, loss: say(i, epochs, loss))
+        show = _progress("epoch")
+        trained = train(network, recordings, config, lambda i, loss: show(i, epochs, loss))
         write_model(new_weights, new_card, trained)
     click.echo(_summary(trained.card["held_out"]))
     click.echo(f"Wrote {output} and {card}.")
 
 
-def _line(what: str) -> Callable[..., None]:
-    """Return a function that says how far it got, on a terminal."""
+def _progress(unit: str) -> Callable[..., None]:
+    """Return a function that shows progress on a terminal."""
 
-    def say(i: int, n: int, loss: float | None = None) -> None:
+    def show(i: int, n: int, loss: float | None = None) -> None:
         if sys.stderr is not None and sys.stderr.isatty():
-            more = "" if loss is None else f", loss {loss:.4f}"
-            click.echo(f"\r{what} {i} of {n}{more}", nl=i == n, err=True)
+            detail = "" if loss is None else f", loss {loss:.4f}"
+            click.echo(f"\r{unit} {i} of {n}{detail}", nl=i == n, err=True)
 
-    return say
+    return show
 
 
 def _summary(levels: list[dict[str, float]]) -> str:

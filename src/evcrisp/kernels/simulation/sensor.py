@@ -1,7 +1,7 @@
-"""Events of a moving scene: look at the texture, compare with the threshold, emit.
+"""Signal events of a moving scene: sample the texture, compare with the threshold, emit.
 
-One pixel is followed through all steps of a slab of time before the next one starts: its state stays
-in registers, and where the texture is flat around it, many steps are taken at once.
+A pixel runs through all steps of a slab before the next pixel: its state stays in registers, and
+steps over flat parts of the texture are skipped.
 """
 
 from typing import NamedTuple
@@ -12,43 +12,43 @@ from numpy.typing import NDArray
 
 from evcrisp.kernels.compile import compiled
 
-#: Division by zero cannot happen here, and the check for it costs half of the time.
+#: No division by zero occurs here, and the check for it costs half of the time.
 _compiled = compiled(error_model="numpy")
-#: Called for every pixel and step: passing the structs on costs four times the work itself.
+#: Inlined: passing the structs for every pixel and step would cost four times the work.
 _inlined = numba.njit(inline="always")
 
-#: Bits of an event's kind: polarity, origin (3 bits), layer (4 bits).
+#: Bits of the kind of an event: polarity (1), origin (3), layer (4).
 ORIGIN_SHIFT = 1
 LAYER_SHIFT = 4
 
-_FAR = 1e9
-#: Texels by which each further wall of the room is shifted, so that no two look the same.
-_WALL_SHIFT_X = 191.0
-_WALL_SHIFT_Y = 89.0
+_FAR = 1e9  # texels, or steps; beyond any slab
+#: Shift of the texture per face of the cube map, texels, so that faces differ.
+_FACE_SHIFT_X = 191.0
+_FACE_SHIFT_Y = 89.0
 
 
 class Scene(NamedTuple):
-    """Textures of all layers, the background first; every layer repeats without end."""
+    """Periodic textures of all layers, the background first."""
 
     log_texture: NDArray[np.float32]  # (n_layers, th, tw)
-    alpha: NDArray[np.float32]  # (n_layers, th, tw), 0 = one sees through; not read for layer 0
-    clearance: NDArray[np.uint8]  # (n_layers, th, tw), cells around that hold one value; 0 = none
-    offset: NDArray[np.float64]  # (2,) texel that pixel (0, 0) sees at the start
-    camera: NDArray[np.float64]  # (4,) fx, fy, cx, cy; read for a room only
-    room: bool  # six walls around the camera instead of one plane
+    alpha: NDArray[np.float32]  # (n_layers, th, tw), 0 = transparent; not read for layer 0
+    clearance: NDArray[np.uint8]  # (n_layers, th, tw), rings of flat cells around a cell
+    offset: NDArray[np.float64]  # (2,) texel of pixel (0, 0) at the start
+    camera: NDArray[np.float64]  # (4,) fx, fy, cx, cy; read for a cube map only
+    is_cube_map: bool  # six faces around the camera instead of one plane
 
 
 class Pixels(NamedTuple):
     """State and thresholds of every pixel; updated in place."""
 
     reference: NDArray[np.float64]  # (n,) log intensity at the last reset
-    blind_until: NDArray[np.float64]  # (n,) us, or -1 where the pixel is awake
+    blind_until: NDArray[np.float64]  # (n,) us, or -1 outside the refractory time
     c_on: NDArray[np.float64]  # (n,)
     c_off: NDArray[np.float64]  # (n,)
 
 
 class Buffer(NamedTuple):
-    """Room for events in any order of time."""
+    """Events in any order of time."""
 
     t: NDArray[np.int32]  # (capacity,) us since the start of the slab
     pixel: NDArray[np.int32]  # (capacity,)
@@ -57,28 +57,28 @@ class Buffer(NamedTuple):
 
 @_inlined
 def locate(m, i, j, x, y, scene):
-    """Return the texel that position (x, y) sees, and the texels left before the wall ends."""
+    """Return the texel of position (x, y), and the distance to the end of the face, texels."""
     big_x = m[i, j, 0, 0] * x + m[i, j, 0, 1] * y + m[i, j, 0, 2]
     big_y = m[i, j, 1, 0] * x + m[i, j, 1, 1] * y + m[i, j, 1, 2]
     big_z = m[i, j, 2, 0] * x + m[i, j, 2, 1] * y + m[i, j, 2, 2]
-    if not scene.room:
+    if not scene.is_cube_map:
         return big_x / big_z + scene.offset[0], big_y / big_z + scene.offset[1], _FAR
     ax, ay, az = abs(big_x), abs(big_y), abs(big_z)
     if az >= ax and az >= ay:
-        a, b, wall = big_x / big_z, big_y / big_z, 0.0 if big_z > 0 else 1.0
+        a, b, face = big_x / big_z, big_y / big_z, 0.0 if big_z > 0 else 1.0
     elif ax >= ay:
-        a, b, wall = -big_z / big_x, big_y / big_x, 2.0 if big_x > 0 else 3.0
+        a, b, face = -big_z / big_x, big_y / big_x, 2.0 if big_x > 0 else 3.0
     else:
-        a, b, wall = big_x / big_y, -big_z / big_y, 4.0 if big_y > 0 else 5.0
+        a, b, face = big_x / big_y, -big_z / big_y, 4.0 if big_y > 0 else 5.0
     fx, fy = scene.camera[0], scene.camera[1]
-    u = fx * a + scene.camera[2] + scene.offset[0] + wall * _WALL_SHIFT_X
-    v = fy * b + scene.camera[3] + scene.offset[1] + wall * _WALL_SHIFT_Y
+    u = fx * a + scene.camera[2] + scene.offset[0] + face * _FACE_SHIFT_X
+    v = fy * b + scene.camera[3] + scene.offset[1] + face * _FACE_SHIFT_Y
     return u, v, min(fx, fy) * (1.0 - max(abs(a), abs(b)))
 
 
 @_inlined
 def bilinear(image, layer, row, column, row_next, column_next, fy, fx):
-    """Interpolate so that four equal texels give exactly their value."""
+    """Interpolate linearly; four equal texels give exactly their value."""
     top_left = np.float64(image[layer, row, column])
     bottom_left = np.float64(image[layer, row_next, column])
     top = top_left + fx * (np.float64(image[layer, row, column_next]) - top_left)
@@ -87,29 +87,29 @@ def bilinear(image, layer, row, column, row_next, column_next, fy, fx):
 
 
 @_inlined
-def clear_steps(clear, n_wall, inverse_speed, scene):
-    """Return the steps in which nothing can move out of the clear texels around."""
-    # A hair less than the clearance: a move by exactly that could end in the next cell.
-    reach = min(clear, n_wall) - 1e-6
-    if not scene.room:
+def clear_steps(clear, margin, inverse_speed, scene):
+    """Return the number of steps that stay within the flat cells around."""
+    # Slightly less than the clearance: an equal displacement could end in the next cell.
+    reach = min(clear, margin) - 1e-6
+    if not scene.is_cube_map:
         return reach * inverse_speed
-    # On a wall, at slopes of at most c in both directions, a small turn by one angle moves a point
-    # by no more than 1 + 2 c^2 focal lengths.
-    c = 1.0 - (n_wall - reach) / min(scene.camera[0], scene.camera[1])
+    # At slopes of at most c in x and y, a small rotation by 1 rad moves a point by at most
+    # 1 + 2 c^2 focal lengths.
+    c = 1.0 - (margin - reach) / min(scene.camera[0], scene.camera[1])
     return reach * inverse_speed / (1.0 + 2.0 * c * c)
 
 
 @_inlined
-def look(matrices, step, x, y, scene, inverse_speed):
-    """Return log intensity, front layer, and the number of steps without any change.
+def sample_scene(matrices, step, x, y, scene, inverse_speed):
+    """Return log intensity, front layer, and the number of following steps without change.
 
     matrices : (n_steps + 1, n_layers, 3, 3)
-    inverse_speed : (n_layers,) steps per texel; in a room, steps per focal length turned
+    inverse_speed : (n_layers,) steps per texel; for a cube map, at the center of a face
     """
     n_layers, height, width = scene.log_texture.shape
     level, front, n_clear = 0.0, 0, _FAR
     for layer in range(n_layers):
-        u, v, n_wall = locate(matrices, step, layer, x, y, scene)
+        u, v, margin = locate(matrices, step, layer, x, y, scene)
         u_floor, v_floor = np.floor(u), np.floor(v)
         column, row = int(u_floor), int(v_floor)
         if column < 0 or column >= width:
@@ -122,7 +122,7 @@ def look(matrices, step, x, y, scene, inverse_speed):
         clear = scene.clearance[layer, row, column]
         n_layer = 0.0
         if clear > 0:
-            n_layer = clear_steps(float(clear), n_wall, inverse_speed[layer], scene)
+            n_layer = clear_steps(float(clear), margin, inverse_speed[layer], scene)
         n_clear = min(n_clear, n_layer)
         if layer == 0:
             level = bilinear(scene.log_texture, 0, row, column, row_next, column_next, fy, fx)
@@ -139,15 +139,15 @@ def look(matrices, step, x, y, scene, inverse_speed):
 def emit_signal(
     base, matrices, times, scene, inverse_speed, pixels, refractory, buffer, first, n_filled
 ):
-    """Write the events of pixels ``first``, ``first + 1``, ... until done or the buffer is full.
+    """Write the events of pixels from ``first`` on, until done or the buffer is full.
 
     base : (n, 2) float64, ideal position of each pixel
     matrices : (n_steps + 1, n_layers, 3, 3)      times : (n_steps + 1,) float64, us
 
-    Between two steps the level runs straight. After an event the pixel is held in reset for
-    ``refractory`` us: its reference then is the level at the end of that time. Returns the pixel to
-    go on with, and the number of events in the buffer. A pixel that does not fit leaves nothing
-    behind, so that the call can be repeated from there with a larger buffer.
+    The level is linear between two steps. After an event the pixel is held in reset for
+    ``refractory`` us; its reference is then the level at the end of that time. Returns the pixel to
+    continue with, and the number of events. The events of an incomplete pixel are dropped, so that
+    the call can be repeated from there with a larger buffer.
     """
     n_steps = times.size - 1
     last_us = int(times[n_steps] - times[0]) - 1
@@ -155,10 +155,10 @@ def emit_signal(
         n_start = n_filled
         x, y, c_on, c_off = base[k, 0], base[k, 1], pixels.c_on[k], pixels.c_off[k]
         reference, blind_until = pixels.reference[k], pixels.blind_until[k]
-        level0, front0, step = look(matrices, 0, x, y, scene, inverse_speed)
+        level0, front0, step = sample_scene(matrices, 0, x, y, scene, inverse_speed)
         while step < n_steps:
             t0, t1 = times[step], times[step + 1]
-            level1, front1, n_clear = look(matrices, step + 1, x, y, scene, inverse_speed)
+            level1, front1, n_clear = sample_scene(matrices, step + 1, x, y, scene, inverse_speed)
             if 0.0 <= blind_until < t1:
                 passed = max(blind_until - t0, 0.0) / (t1 - t0)
                 reference = level0 + (level1 - level0) * passed
@@ -173,7 +173,7 @@ def emit_signal(
                 if n_filled == buffer.t.size:
                     return k, n_start
                 t = t0 + (t1 - t0) * ((target - level0) / (level1 - level0))
-                # A crossing at the very end belongs to this slab, not to the next one.
+                # A crossing at the end of the last step belongs to this slab.
                 buffer.t[n_filled] = min(int(t - times[0]), last_us)
                 buffer.pixel[n_filled] = k
                 buffer.kind[n_filled] = sign | max(front0, front1) << LAYER_SHIFT
@@ -191,9 +191,9 @@ def emit_signal(
 
 
 @_compiled
-def look_at(index, step, base, matrices, scene, out):
-    """Fill ``out`` with the log intensity that pixels ``index`` see at steps ``step``."""
+def log_intensity_at(index, step, base, matrices, scene, out):
+    """Fill ``out`` with the log intensity of pixels ``index`` at steps ``step``."""
     still = np.zeros(matrices.shape[1])
     for i in range(index.size):
         x, y = base[index[i], 0], base[index[i], 1]
-        out[i] = look(matrices, step[i], x, y, scene, still)[0]
+        out[i] = sample_scene(matrices, step[i], x, y, scene, still)[0]
