@@ -7,7 +7,7 @@ import pytest
 from tests.oracles import evt as reference
 
 import evcrisp
-from evcrisp.io.prophesee.evt_header import header_of
+from evcrisp.io.prophesee.evt_header import read_header
 
 # Digests were taken from this reader and are those of eventcv 1.0.8 too (see the oracle below).
 FILES = {
@@ -95,7 +95,7 @@ def test_eventcv_reads_the_same(data_dir, name):
 
 def test_real_evt3_file_decodes_as_the_plain_decoder_says(data_dir):
     path = data_dir / "prophesee" / "gen41_1280x720_evt3_sample.raw"
-    words = np.frombuffer(path.read_bytes()[header_of(path).size :], "<u2")
+    words = np.frombuffer(path.read_bytes()[read_header(path).size :], "<u2")
     expected, _, n_lost = reference.decode_evt3(words)
     events = evcrisp.read(path)
     columns = (events.x, events.y, events.t, events.p)

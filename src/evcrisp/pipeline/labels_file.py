@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import EventDataError, FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.validation import as_flag
-from evcrisp.io.arrays.npy_stream import NpyColumn
-from evcrisp.io.zip_members import ZIP_ERRORS, open_archive
+from evcrisp.io.arrays.npy import NpyColumn
+from evcrisp.io.byte_blocks import ZIP_ERRORS, open_archive
 
 
 class LabelFile:

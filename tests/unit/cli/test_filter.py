@@ -181,7 +181,7 @@ def test_output_and_labels_appear_together_or_not_at_all(run, sample, tmp_path, 
         raise OSError(errno.ENOSPC, "No space left on device", str(self._path))
 
     # The output itself is complete when the labels do not fit any more.
-    monkeypatch.setattr("evcrisp.io.arrays.npz_packer.NpzPacker.pack", full)
+    monkeypatch.setattr("evcrisp.io.arrays.npz.NpzPacker.pack", full)
     before = sorted(path.name for path in tmp_path.iterdir())
     words = ("filter", sample, tmp_path / "a.es", "--labels", tmp_path / "labels.npz")
     said = f"Error: {tmp_path / 'labels.npz'} could not be written: No space left on device.\n"

@@ -255,7 +255,7 @@ def test_wide_records_are_read_in_smaller_pieces(tmp_path, make_events, monkeypa
     for name in "xytp":
         rows[name] = getattr(events, name)
     np.save(tmp_path / "a.npy", rows)
-    monkeypatch.setattr("evcrisp.io.arrays.npy_stream.READ_BYTES", 100_000)
+    monkeypatch.setattr("evcrisp.io.arrays.npy.READ_BYTES", 100_000)
     source = READERS["npy"].open(tmp_path / "a.npy")
     assert [packet.t.size for packet in source.packets()] == [12, 12, 12, 12, 2]
     assert evcrisp.read(tmp_path / "a.npy", resolution=SIZE).equals(events)

@@ -9,7 +9,7 @@ import pytest
 import evcrisp
 from evcrisp import OutputError
 from evcrisp.core.messages import counted
-from evcrisp.io.arrays.npz_packer import NpzPacker
+from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import refuse_inputs, replacing
 from evcrisp.io.protocol import Closing
 

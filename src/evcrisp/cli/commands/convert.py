@@ -60,7 +60,7 @@ def convert_command(
             opened if shifted is None else shifted.chunks(),
             format=to,
             overwrite=force,
-            extras_from=shifted,
+            sensor_data_from=shifted,
             on_chunk=advance,
             options=parse_settings(settings),
         )

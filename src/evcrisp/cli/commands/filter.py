@@ -22,7 +22,7 @@ from evcrisp.cli.types import OutputFile
 if TYPE_CHECKING:
     from evcrisp.core.events import Events
     from evcrisp.filters import Denoiser, Labels
-    from evcrisp.io.arrays.npz_packer import NpzPacker
+    from evcrisp.io.arrays.npz import NpzPacker
     from evcrisp.io.recording import Recording
 
 
@@ -83,7 +83,7 @@ def filter_command(
         temporary = stack.enter_context(replacing(output, overwrite=force))
         count = _Count()
         kept = _kept(opened, config, count, labels, advance)
-        fill(temporary, writer, kept, extras_from=opened)
+        fill(temporary, writer, kept, sensor_data_from=opened)
         if labels is not None:
             labels.pack({})
     click.echo(count.sentence(output, labels_path))
@@ -110,7 +110,7 @@ class _Count:
 
 def _packer(path: Path, force: bool, stack: ExitStack) -> "NpzPacker":
     """Return an archive of labels that appears when the stack ends well."""
-    from evcrisp.io.arrays.npz_packer import NpzPacker
+    from evcrisp.io.arrays.npz import NpzPacker
     from evcrisp.io.atomic_output import replacing
 
     packer = NpzPacker(stack.enter_context(replacing(path, overwrite=force)))

@@ -110,7 +110,7 @@ def simulate_command(
             format=to,
             overwrite=force,
             # The truth beside it has the gyroscope in any case, so that nothing is lost.
-            imu=truth.imu if writer.keeps_extras else None,
+            imu=truth.imu if writer.keeps_sensor_data else None,
             on_chunk=advance,
         )
     click.echo(f"Wrote {counted(n_events, 'event')} to {output}, and their truth to {beside}.")

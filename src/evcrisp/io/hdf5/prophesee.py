@@ -1,18 +1,18 @@
-"""The HDF5 layout of Prophesee: tables ``CD/events`` (x, y, p, t) and ``EXT_TRIGGER/events`` (p, t, id).
+"""HDF5 layout of Prophesee: tables ``CD/events`` and ``EXT_TRIGGER/events``.
 
-The vendor's own files are compressed with its ECF codec, which only its SDK can undo; those are
-recognized and refused with advice.
+The vendor's files are compressed with its ECF codec, which only its SDK can read; an error with
+advice is raised for them.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
-from evcrisp.core.sensor_data import TriggerKind, Triggers
+from evcrisp.core.sensor_data import Triggers
 from evcrisp.io.event_columns import find_columns
 from evcrisp.io.hdf5.datasets import (
     Hdf5Layout,
@@ -22,9 +22,10 @@ from evcrisp.io.hdf5.datasets import (
     find_rows,
     size_from_attributes,
 )
-from evcrisp.io.standard_sizes import PROPHESEE_SIZES
+from evcrisp.io.prophesee.evt_decoder import edge_triggers
+from evcrisp.io.protocol import PROPHESEE_SIZES
 
-#: Attributes of the vendor's files that a user may want to see.
+#: Attributes of the vendor's files for the metadata.
 _FACTS = ("camera_integrator_name", "generation", "serial_number", "time_shift", "version")
 
 
@@ -47,21 +48,15 @@ class CompoundSource(TableSource):
         if not {"p", "t", "id"} <= set(fields):
             raise FormatError(f"triggers must have the fields p, t, id; got {', '.join(fields)}")
         records = table.read_all()
-        rising, falling = TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE
-        return Triggers(
-            t=records["t"].astype(np.int64),
-            kind=np.where(records["p"] > 0, rising, falling).astype(np.uint8),
-            channel=records["id"].astype(np.uint8),
-        )
+        return edge_triggers(records["t"].astype(np.int64), records["p"], records["id"])
 
 
-@dataclass(frozen=True, slots=True)
 class PropheseeHdf5Reader(Hdf5Layout):
-    """Read HDF5 files in the layout of Prophesee, unless they are compressed with its codec."""
+    """Read HDF5 files in the layout of Prophesee, except those with its own codec."""
 
-    name: ClassVar[str] = "prophesee-hdf5"
-    title: ClassVar[str] = "HDF5 in the layout of Prophesee"
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = PROPHESEE_SIZES
+    name = "prophesee-hdf5"
+    title = "HDF5 in the layout of Prophesee"
+    standard_sizes = PROPHESEE_SIZES
 
     def matches(self, file: Any) -> bool:
         """Look for the table of events."""
@@ -73,7 +68,7 @@ class PropheseeHdf5Reader(Hdf5Layout):
 
 
 def open_records(file: Any, path: str, layout: str) -> CompoundSource:
-    """Find events that are records of one table."""
+    """Find events stored as records of one table."""
     table = find_rows(file, path, compound=True)
     if table is None:
         raise FormatError(f"expected a table of records at {path!r}")

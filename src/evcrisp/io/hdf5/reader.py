@@ -1,4 +1,4 @@
-"""HDF5: any layout, and the plain columns and tables that many scripts and simulators write.
+"""Read HDF5 of any layout, and plain columns and tables of scripts and simulators.
 
 - columns ``x, y, t, p`` or ``xs, ys, ts, ps`` at the root or in ``events`` (event_utils, EDS, e2calib);
 - a table ``events`` of four columns t [us], x, y, p (v2e);
@@ -8,7 +8,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -24,11 +24,10 @@ from evcrisp.io.hdf5.datasets import (
     size_from_attributes,
 )
 from evcrisp.io.hdf5.dsec import DsecReader
-from evcrisp.io.hdf5.m3ed import M3edReader
-from evcrisp.io.hdf5.mvsec import MvsecReader
 from evcrisp.io.hdf5.prophesee import PropheseeHdf5Reader, open_records
+from evcrisp.io.hdf5.stereo import M3edReader, MvsecReader
 
-#: Readers of the layouts that have a name, in the order in which a file is asked for them.
+#: Readers of the named layouts, in the order of detection.
 LAYOUTS: tuple[Hdf5Layout, ...] = (
     DsecReader(),
     MvsecReader(),
@@ -47,20 +46,19 @@ class V2eSource(TableSource):
         return {"x": x, "y": y, "t": t, "p": p}
 
 
-@dataclass(frozen=True, slots=True)
 class Hdf5Reader(Hdf5Layout):
-    """Read HDF5 files of every layout; the last one that is asked, by the magic number alone."""
+    """Read HDF5 files of every layout; recognizes the magic number only."""
 
-    name: ClassVar[str] = "hdf5"
-    title: ClassVar[str] = "HDF5"
-    suffixes: ClassVar[tuple[str, ...]] = (".h5", ".hdf5", ".hdf")
+    name = "hdf5"
+    title = "HDF5"
+    suffixes = (".h5", ".hdf5", ".hdf")
 
     def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the magic number; no package is needed for that."""
+        """Look for the magic number, without h5py."""
         return has_magic(head)
 
     def open_source(self, file: Any) -> TableSource:
-        """Find the events of an open file, in whichever layout."""
+        """Find the events of an open file in any layout."""
         for layout in LAYOUTS:
             if layout.matches(file):
                 return layout.open_source(file)

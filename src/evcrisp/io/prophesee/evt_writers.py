@@ -3,22 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import OutputError
-from evcrisp.io.prophesee.evt_decoder import Columns
-from evcrisp.io.prophesee.evt_sink import HeadedSink, check_size
+from evcrisp.io.prophesee.evt import MAX_SIZE
+from evcrisp.io.prophesee.evt_header import OTHER_FORMAT, HeadedSink, check_size
+from evcrisp.io.protocol import Columns, Writer
 
-#: Coordinates have 11 bits.
-MAX_SIZE = 2048
-#: A pause may take so many loops of the clock, each of which is written out; 203 days for EVT 3.0.
+#: Limit of a pause in loops of the clock, each of which is written; 203 days for EVT 3.0.
 MAX_LOOPS = 1 << 20
-_NOTHING = Columns(
-    np.empty(0, np.uint16), np.empty(0, np.uint16), np.empty(0, np.int64), np.empty(0, np.bool_)
-)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,10 +23,10 @@ class EvtSink(HeadedSink):
 
     lines: list[str]
     time_bits: int  # of the clock
-    low_bits: int  # of them, those that TIME_HIGH words do not hold
+    low_bits: int  # of them, those that are not in TIME_HIGH words
     word_dtype: type[np.unsignedinteger[Any]]
     words_per_event: int
-    #: (columns, whether no more come, state, output) -> number of words
+    #: (columns, whether they are the last ones, state, output) -> number of words
     encode: Callable[[Columns, bool, NDArray[np.int64], NDArray[Any]], int]
     state: NDArray[np.int64]
     t_last: int = field(default=0, init=False)
@@ -45,25 +41,24 @@ class EvtSink(HeadedSink):
         t = columns.t
         if self._n_loops(t) > MAX_LOOPS and t.size > 1:
             for part in (slice(t.size // 2), slice(t.size // 2, None)):
-                x, y, p = columns.x[part], columns.y[part], columns.p[part]
-                self.write_columns(Columns(x, y, t[part], p))
+                self.write_columns(columns.part(part))
             return
         if self._n_loops(t) > MAX_LOOPS:
             self.flush()
         if self._n_loops(t) > MAX_LOOPS:
             raise OutputError(
-                f"{self.title} cannot keep a pause of {int(t[-1]) - self.t_last} us. "
-                "Split the recording there, or use another format, such as npz."
+                f"{self.title} does not keep a pause of {int(t[-1]) - self.t_last} us.",
+                remedy=f"Split the recording there. {OTHER_FORMAT}",
             )
         self.t_last = int(t[-1])
         self._write_words(columns, self._n_loops(t), is_end=False)
 
     def flush(self) -> None:
-        """Write the run of events that waits for its continuation."""
-        self._write_words(_NOTHING, self._n_loops(np.array([self.t_last])), is_end=True)
+        """Write the pending run of events."""
+        self._write_words(Columns.empty(0), self._n_loops(np.array([self.t_last])), is_end=True)
 
     def _n_loops(self, t: NDArray[np.int64]) -> int:
-        """Return how many loops of the clock must be written to reach the last time."""
+        """Return the number of clock loops to write up to the last time."""
         from evcrisp.kernels.io.evt_writers import HIGH
 
         written = max(int(self.state[HIGH]), 0) << self.low_bits
@@ -79,14 +74,12 @@ class EvtSink(HeadedSink):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evt3Writer:
+class Evt3Writer(Writer):
     """Write EVT 3.0, with runs of neighbors in a row as vectors."""
 
-    name: ClassVar[str] = "evt3"
-    title: ClassVar[str] = "Prophesee RAW, EVT 3.0"
-    suffixes: ClassVar[tuple[str, ...]] = (".raw",)
-    keeps_signal: ClassVar[bool] = False
-    keeps_extras: ClassVar[bool] = False
+    name = "evt3"
+    title = "Prophesee RAW, EVT 3.0"
+    suffixes = (".raw",)
 
     def open(self, path: Path, resolution: tuple[int, int]) -> EvtSink:
         """Start a file."""
@@ -113,14 +106,12 @@ class Evt3Writer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evt2Writer:
+class Evt2Writer(Writer):
     """Write EVT 2.0."""
 
-    name: ClassVar[str] = "evt2"
-    title: ClassVar[str] = "Prophesee RAW, EVT 2.0"
-    suffixes: ClassVar[tuple[str, ...]] = (".raw",)
-    keeps_signal: ClassVar[bool] = False
-    keeps_extras: ClassVar[bool] = False
+    name = "evt2"
+    title = "Prophesee RAW, EVT 2.0"
+    suffixes = (".raw",)
 
     def open(self, path: Path, resolution: tuple[int, int]) -> EvtSink:
         """Start a file."""

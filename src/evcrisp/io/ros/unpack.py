@@ -1,4 +1,4 @@
-"""Unpack the chunks of bags. Sizes are checked before anything is allocated."""
+"""Decompress the chunks of bags, with a check of their sizes before allocation."""
 
 import bz2
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from evcrisp.core.registry import require
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
-#: Nothing is larger when unpacked; recorders make chunks of about 1 MB.
+#: Limit of decompressed data, bytes; recorders write chunks of about 1 MB.
 MAX_UNPACKED = 1 << 30
 _LZ4_MAX_RATIO = 255
 _BLOCK = 1 << 20
@@ -45,7 +45,7 @@ def _unpack_zstd(data: memoryview, size: int) -> memoryview:
 
 
 def unpack_zstd(data: memoryview, limit: int = MAX_UNPACKED) -> memoryview:
-    """Unpack at most ``limit`` bytes and one, piece by piece."""
+    """Decompress in pieces, up to one byte more than ``limit``."""
     zstandard = require("zstandard", extra="zstd", purpose="zstd-compressed ROS 2 bags")
     unpacked = bytearray()
     try:
@@ -59,16 +59,16 @@ def unpack_zstd(data: memoryview, limit: int = MAX_UNPACKED) -> memoryview:
 
 def _check_claim(size: int, limit: int = MAX_UNPACKED) -> None:
     if size > min(limit, MAX_UNPACKED):
-        raise FormatError(f"a chunk claims to hold {counted(size, 'byte')}, which it cannot")
+        raise FormatError(f"a chunk states an impossible size of {counted(size, 'byte')}")
 
 
 def _checked(data: memoryview, size: int) -> memoryview:
     if len(data) != size:
-        raise FormatError(f"a chunk does not hold the {counted(size, 'byte')} that it claims")
+        raise FormatError(f"a chunk does not have the stated {counted(size, 'byte')}")
     return data
 
 
-#: Unpackers by the names that bags use: (packed data, size that is claimed) -> data.
+#: Functions by compression name: (compressed data, stated size) -> data.
 UNPACKERS: dict[str, Callable[[memoryview, int], memoryview]] = {
     "none": _plain,
     "": _plain,

@@ -1,27 +1,25 @@
-"""CSV: one event per line, columns named in the first line and in any order.
+"""CSV: one event per line; the first line names the columns, in any order.
 
-Without names the columns are those of Metavision's converter, ``x,y,p,t``; where these do not fit
-the values, ``t,x,y,p`` or ``x,y,t,p``, if one of them does. All are whole numbers then, and time is
-in microseconds. The name of a column may say the unit of time, such as ``t_us`` or ``t [s]``. Where it
-does not, time is in seconds if one of the first lines (those of the first 64 KiB) has a fraction, else
-in microseconds, be they written as ``1000``, ``1000.0`` or ``1e3``; a fraction that comes later
-contradicts that and is damage.
+Without names, the columns are ``x,y,p,t`` (Metavision's converter). If the values do not fit that
+order, it is ``t,x,y,p`` or ``x,y,t,p``, if exactly one of them fits. All values are whole numbers
+then, and time is in microseconds.
+
+The name of the column can state the unit of time, such as ``t_us`` or ``t [s]``. Otherwise time is
+in seconds if one of the first lines (64 KiB) has a fraction, else in microseconds, written as
+``1000``, ``1000.0`` or ``1e3``. A fraction in a later line is damage.
 """
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
 from evcrisp.core.errors import FormatError
-from evcrisp.io.arrays.matrix import best_orders
 from evcrisp.io.byte_blocks import file_blocks, first_bytes, uncompressed
-from evcrisp.io.event_columns import find_columns
-from evcrisp.io.protocol import Packet, Source
-from evcrisp.io.standard_sizes import ALL_SIZES
+from evcrisp.io.event_columns import best_orders, find_columns
+from evcrisp.io.protocol import Packet, Reader, Source, Writer
 from evcrisp.io.text.event_text import (
     HEAD_BYTES,
     Layout,
@@ -39,45 +37,38 @@ _METAVISION = ("x", "y", "p", "t")
 _UNIT_SUFFIXES = {"_us": False, "[us]": False, "(us)": False, "_s": True, "[s]": True, "(s)": True}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class CsvSource(Source):
     """An open CSV file."""
 
-    path: Path = field(kw_only=True)
-    layout: Layout = field(kw_only=True)
+    path: Path
+    layout: Layout
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
         return text_packets(file_blocks(self.path), self.layout)
 
 
-@dataclass(frozen=True, slots=True)
-class CsvReader:
-    """Read CSV with comma, semicolon, tab or blank between the columns; plain or gzip."""
+class CsvReader(Reader):
+    """Read CSV with comma, semicolon, tab or blank between columns; plain or gzip."""
 
-    name: ClassVar[str] = "csv"
-    title: ClassVar[str] = "CSV"
-    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".csv.gz")
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
+    name = "csv"
+    title = "CSV"
+    suffixes = (".csv", ".csv.gz")
 
     def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for a line that names the columns, or for four columns of whole numbers that fit."""
+        """Look for names of columns, or for four columns of whole numbers in a usual order."""
         head = uncompressed(head)
-        if path.is_dir() or b"\0" in head:
-            return False
         try:
-            found = find_layout(head_lines(head))
+            is_text = not path.is_dir() and b"\0" not in head
+            return is_text and find_layout(head_lines(head)) is not None
         except FormatError:
             return False
-        return found is not None
 
     def open(self, path: Path) -> CsvSource:
         """Open a file and find its columns."""
         lines = head_lines(first_bytes(file_blocks(path), HEAD_BYTES))
-        layout = find_layout(lines)
-        if layout is None:  # nothing but comments: no events
-            layout = Layout(_METAVISION, ",")
+        layout = find_layout(lines) or Layout(_METAVISION, ",")  # only comments: no events
         return CsvSource(
             resolution=stated_size(lines),
             metadata={"columns": [name for name in layout.columns if name]},
@@ -87,12 +78,12 @@ class CsvReader:
 
 
 def find_layout(lines: list[Line]) -> Layout | None:
-    """Find out what each column holds; None if there is no line but comments.
+    """Return the layout of the lines; None if all are comments.
 
     Raises
     ------
     FormatError
-        If the columns are not named and do not fit the usual orders either.
+        If the columns have no names and fit none of the usual orders.
     """
     data = [line for line in lines if not line.is_comment]
     if not data:
@@ -105,10 +96,10 @@ def find_layout(lines: list[Line]) -> Layout | None:
     columns, seconds = _named(first, data[0].offset)
     t = columns.index("t")
     times = [row[t] for line in data[1:] if len(row := _fields(line, delimiter)) > t]
+    is_guessed = seconds is None
     if seconds is None:
         seconds = any(is_number(time) and float(time) % 1.0 > 0.0 for time in times)
-        return Layout(columns, delimiter, seconds, data[0].end, data[0].number, is_guessed=True)
-    return Layout(columns, delimiter, seconds, data[0].end, data[0].number)
+    return Layout(columns, delimiter, seconds, data[0].end, data[0].number, is_guessed)
 
 
 def _fields(line: Line, delimiter: str) -> list[bytes]:
@@ -118,7 +109,7 @@ def _fields(line: Line, delimiter: str) -> list[bytes]:
 
 
 def _named(fields: list[bytes], offset: int) -> tuple[tuple[str, ...], bool | None]:
-    """Return what each column holds, and whether the name of time says seconds (None: no word)."""
+    """Return the columns, and whether the name of time states seconds (None: no unit)."""
     seconds = None
     names: list[str] = []
     for item in fields:
@@ -140,7 +131,7 @@ def _named(fields: list[bytes], offset: int) -> tuple[tuple[str, ...], bool | No
 
 
 def _unnamed(rows: list[list[bytes]], offset: int) -> tuple[str, ...]:
-    """Return the order that fits the values; of the rows before the first that is damaged."""
+    """Return the order that fits the rows before the first damaged one."""
     good = list(itertools.takewhile(_are_whole, rows))
     best = best_orders(np.array(good, np.int64)) if good else []
     if _METAVISION in best:
@@ -148,30 +139,28 @@ def _unnamed(rows: list[list[bytes]], offset: int) -> tuple[str, ...]:
     if len(best) == 1:
         return best[0]
     raise FormatError(
-        "the columns have no names, and their values do not tell which is which (x,y,p,t or t,x,y,p "
-        "or x,y,t,p; whole numbers, t in microseconds). Add a first line that names them, such as "
-        "`t,x,y,p`",
+        "the columns have no names, and their values fit none or several of the orders x,y,p,t, "
+        "t,x,y,p and x,y,t,p (whole numbers, t in us). Add a first line of names, such as `t,x,y,p`",
         offset=offset,
     )
 
 
 def _are_whole(row: list[bytes]) -> bool:
-    """Say whether a line holds four whole numbers of no more than 64 bits."""
+    """Return whether a line has four whole numbers of at most 64 bits."""
     return len(row) == 4 and all(is_whole(item) and len(item) < 19 for item in row)
 
 
 @dataclass(frozen=True, slots=True)
-class CsvWriter:
-    """Write ``t,x,y,p`` (and ``signal``) with t in microseconds; gzip if the name ends in ``.gz``.
+class CsvWriter(Writer):
+    """Write ``t,x,y,p`` (and ``signal``), t in microseconds; gzip if the name ends in ``.gz``.
 
-    The first line is a comment that keeps the sensor size.
+    The first line is a comment with the sensor size.
     """
 
-    name: ClassVar[str] = "csv"
-    title: ClassVar[str] = "CSV"
-    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".csv.gz")
-    keeps_signal: ClassVar[bool] = True
-    keeps_extras: ClassVar[bool] = False
+    name = "csv"
+    title = "CSV"
+    suffixes = (".csv", ".csv.gz")
+    keeps_signal = True
 
     def open(self, path: Path, resolution: tuple[int, int]) -> TextSink:
         """Start a file."""

@@ -7,7 +7,7 @@ import pytest
 
 import evcrisp
 from evcrisp import Events, OutputError
-from evcrisp.io.prophesee.evt import header_of
+from evcrisp.io.prophesee.evt_header import read_header
 
 FORMATS = ["evt3", "evt2"]
 
@@ -66,7 +66,7 @@ def test_many_chunks_give_the_same_events(tmp_path, name):
 
 def test_raw_is_written_as_evt3_by_default(tmp_path, make_events):
     evcrisp.write(tmp_path / "a.raw", make_events(10))
-    assert header_of(tmp_path / "a.raw").format_name == "EVT3"
+    assert read_header(tmp_path / "a.raw").format_name == "EVT3"
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -108,7 +108,7 @@ def test_time_high_never_jumps_so_that_readers_differ(tmp_path, name):
     events = Events(x=[1] * 5, y=[1] * 5, t=t, p=[1] * 5, resolution=(64, 48))
     path = written(tmp_path, events, name)
     dtype, bits = ("<u2", 12) if name == "evt3" else ("<u4", 28)
-    words = np.frombuffer(path.read_bytes()[header_of(path).size :], dtype)
+    words = np.frombuffer(path.read_bytes()[read_header(path).size :], dtype)
     is_high = words >> (8 * words.itemsize - 4) == 0x8
     high = words[is_high].astype(np.int64) & ((1 << bits) - 1)
     steps = np.diff(high)
@@ -121,7 +121,7 @@ def test_start_that_the_format_cannot_say_goes_to_the_header(tmp_path, name, cap
     t = np.array([0, 10, 40_000_000]) + 1_700_000_000_123_456
     events = Events(x=[1, 2, 3], y=[1, 1, 1], t=t, p=[1, 0, 1], resolution=(64, 48))
     path = written(tmp_path, events, name)
-    assert header_of(path).fields["t0"] == "1700000000123456"
+    assert read_header(path).fields["t0"] == "1700000000123456"
     assert path.stat().st_size < 300
     assert "Other programs see the recording start at 0" in caplog.text
     assert evcrisp.read(path).equals(events)

@@ -406,7 +406,7 @@ def test_damaged_files_give_events_or_a_format_error(ros2, make_events, tmp_path
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 def test_rosbags_and_we_see_the_same_messages(ros2, make_events, tmp_path, storage):
     rosbag2 = pytest.importorskip("rosbags.rosbag2", reason="rosbags is the independent reader")
-    from evcrisp.io.ros.ros2 import RosBag2
+    from evcrisp.io.ros.readers import RosBag2
 
     folder = ros2.write(tmp_path / "a", packets(ros2, make_events(300), 20), storage=storage)
     with rosbag2.Reader(folder) as reader:
