@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from tests.oracles import evt as reference
+from tests.oracles import evt3 as oracle
 
 import evcrisp
 from evcrisp.io.prophesee.evt_header import read_header
@@ -96,7 +96,7 @@ def test_eventcv_reads_the_same(data_dir, name):
 def test_real_evt3_file_decodes_as_the_plain_decoder_says(data_dir):
     path = data_dir / "prophesee" / "gen41_1280x720_evt3_sample.raw"
     words = np.frombuffer(path.read_bytes()[read_header(path).size :], "<u2")
-    expected, _, n_lost = reference.decode_evt3(words)
+    expected, _, n_lost = oracle.decode_evt3(words)
     events = evcrisp.read(path)
     columns = (events.x, events.y, events.t, events.p)
     assert expected == list(zip(*(column.tolist() for column in columns), strict=True))

@@ -1,8 +1,8 @@
-"""The text kernels do what the plain versions do, down to the byte and column of an error."""
+"""Kernels of event text against their oracle, including the byte and column of an error."""
 
 import numpy as np
 import pytest
-from tests.oracles import text as reference
+from tests.oracles import text as oracle
 
 from evcrisp.kernels.io import text as kernel
 
@@ -140,7 +140,7 @@ def test_parsing_matches_the_reference(roles, time_exponent, delimiter, odd):
     rng = np.random.default_rng(5)
     for _ in range(250):
         text = random_text(rng, roles, delimiter, odd)
-        expected = reference.parse_events(text, roles, delimiter, time_exponent)
+        expected = oracle.parse_events(text, roles, delimiter, time_exponent)
         got = parse(text, roles, delimiter, time_exponent)
         if expected[1] == kernel.OK:
             expected, got = (expected[0], *expected[3:]), (got[0], *got[3:])
@@ -151,7 +151,7 @@ def test_parsing_matches_the_reference(roles, time_exponent, delimiter, odd):
 @pytest.mark.parametrize("time_exponent", [6, 0])
 def test_every_way_to_write_time_matches_the_reference(time, time_exponent):
     text = f"{time} 1 2 1\n".encode("latin-1")
-    expected = reference.parse_events(text, (T, X, Y, P), 32, time_exponent)
+    expected = oracle.parse_events(text, (T, X, Y, P), 32, time_exponent)
     got = parse(text, (T, X, Y, P), 32, time_exponent)
     assert (got[0], got[1], got[3]) == (expected[0], expected[1], expected[3])
 
@@ -184,4 +184,4 @@ def test_writing_matches_the_reference(labeled, delimiter, decimals):
     signal = rng.integers(0, 2, t.size if labeled else 0).astype(bool)
     out = np.zeros(t.size * kernel.MAX_LINE_BYTES, np.uint8)
     n = kernel.format_events(t, x, y, p, signal, delimiter, decimals, out)
-    assert out[:n].tobytes() == reference.format_events(t, x, y, p, signal, delimiter, decimals)
+    assert out[:n].tobytes() == oracle.format_events(t, x, y, p, signal, delimiter, decimals)

@@ -271,7 +271,7 @@ class Recording:
         if width:  # without events no size is wrong
             logger.warning(
                 "%s: the file does not state its sensor size; taking %dx%d, the smallest standard "
-                "size that holds all events (they need %dx%d). Set `resolution` if that is wrong.",
+                "size that holds all events (they need %dx%d). Give `resolution` if that is wrong.",
                 *(self.path, *self._guessed, width, height),
             )
         return self._guessed

@@ -169,7 +169,7 @@ def test_a_fraction_that_contradicts_the_first_rows_is_damage(
     columns["t"][250] += 0.5
     path = saved(tmp_path, name, columns)
     with pytest.raises(
-        FormatError, match="whole microseconds, as it is in the rows before.*after 250 event"
+        FormatError, match="whole microseconds, as in the rows before.*after 250 event"
     ):
         evcrisp.read(path, resolution=SIZE)
     assert evcrisp.read(path, resolution=SIZE, on_error="truncate").equals(events[:250])

@@ -133,7 +133,7 @@ def test_chunks_are_bounded_and_complete():
     sizes = [len(chunk) for chunk in opened.chunks(4)]
     assert sizes == [4, 4, 2, 3]
     assert opened.read().t.tolist() == list(range(13))
-    with pytest.raises(ConfigError, match="`max_events` must be 1 or more; got 0"):
+    with pytest.raises(ConfigError, match="`max_events` must be a positive whole number; got 0"):
         next(opened.chunks(0))
 
 
@@ -155,7 +155,7 @@ def test_the_smallest_standard_size_that_holds_all_events_is_taken(x, y, size, c
         opened = recording(packet([1], x=[x], y=[y]), resolution=None)
         assert read(opened).resolution == size
         assert opened.resolution_source == "guessed"
-    assert "does not say its sensor size" in caplog.text
+    assert "does not state its sensor size" in caplog.text
 
 
 def test_a_given_size_overrides():
@@ -168,7 +168,7 @@ def test_a_given_size_overrides():
 
 @pytest.mark.parametrize("size", [(0, 5), (5, -1), (70_000, 5)])
 def test_an_impossible_size_in_the_file_is_refused(size):
-    with pytest.raises(FormatError, match="which cannot be"):
+    with pytest.raises(FormatError, match="impossible sensor size"):
         recording(resolution=size)
 
 
@@ -179,7 +179,9 @@ def test_truncate_keeps_the_part_of_other_streams(caplog):
 
 
 def test_unknown_error_modes_are_refused():
-    with pytest.raises(ConfigError, match="`on_error` must be 'raise' or 'truncate'; got 'skip'"):
+    with pytest.raises(
+        ConfigError, match="`on_error` must be one of 'raise', 'truncate'; got 'skip'"
+    ):
         recording(on_error="skip")
 
 

@@ -51,8 +51,9 @@ def has_magic(head: bytes) -> bool:
 
 def library() -> Any:
     """Return h5py, with the filters of hdf5plugin (Blosc, zstd, ...) registered."""
+    h5py = require("h5py", extra="hdf5", purpose="HDF5 recordings")
     require("hdf5plugin", extra="hdf5", purpose="HDF5 recordings")
-    return require("h5py", extra="hdf5", purpose="HDF5 recordings")
+    return h5py
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from evcrisp.core.sensor_data import Triggers
 from evcrisp.io.byte_blocks import read_records
 from evcrisp.io.prophesee.evt_decoder import edge_triggers
 from evcrisp.io.prophesee.evt_header import (
-    OTHER_FORMAT,
+    SPLIT,
     HeadedSink,
     PropheseeHeader,
     check_size,
@@ -182,7 +182,7 @@ class DatSink(HeadedSink):
         if (steps[starts_over] >= 1 << 31).any():
             raise OutputError(
                 f"{TITLE} does not keep a pause of {steps[starts_over].max()} us.",
-                remedy=f"Split the recording there. {OTHER_FORMAT}",
+                remedy=SPLIT,
             )
         if self.t_last >> 32 == 0:
             logger.warning(

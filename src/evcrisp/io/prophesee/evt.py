@@ -201,4 +201,4 @@ class RawReader(_EvtReader):
         stated = "no format"
         if header.format_name is not None:
             stated = f"the format {header.format_name}, which is not read"
-        raise FormatError(f"the header states {stated}; set format='evt3', 'evt2' or 'evt21'")
+        raise FormatError(f"the header states {stated}; give format='evt3', 'evt2' or 'evt21'")

@@ -130,8 +130,9 @@ def read_header(path: Path) -> PropheseeHeader:
         return parse_header(file.read(_MAX_HEADER_BYTES))
 
 
-#: Remedy for events that a format does not keep.
-OTHER_FORMAT = "Use another format, such as npz."
+_OTHER_FORMAT = "use another format, such as npz."
+#: Remedy for a pause that a format does not keep.
+SPLIT = f"Split the recording there, or {_OTHER_FORMAT}"
 
 
 def check_size(title: str, resolution: tuple[int, int], limit: int) -> None:
@@ -139,7 +140,7 @@ def check_size(title: str, resolution: tuple[int, int], limit: int) -> None:
     if max(resolution) > limit:
         raise OutputError(
             f"{title} keeps sensors up to {limit}x{limit} px; got {resolution[0]}x{resolution[1]}.",
-            remedy=OTHER_FORMAT,
+            remedy=_OTHER_FORMAT.capitalize(),
         )
 
 
@@ -188,7 +189,7 @@ class HeadedSink(FileSink, ABC):
             which = "before 0" if first < 0 else f"from {_MAX_TIME_BASE} us on"
             raise OutputError(
                 f"{self.title} has no time {which}; the first event is at {first} us.",
-                remedy=f"Shift the time first. {OTHER_FORMAT}",
+                remedy=f"Shift the time first, or {_OTHER_FORMAT}",
             )
         if first < self.max_start:
             return 0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import OutputError
 from evcrisp.io.prophesee.evt import MAX_SIZE
-from evcrisp.io.prophesee.evt_header import OTHER_FORMAT, HeadedSink, check_size
+from evcrisp.io.prophesee.evt_header import SPLIT, HeadedSink, check_size
 from evcrisp.io.protocol import Columns, Writer
 
 #: Limit of a pause in loops of the clock, each of which is written; 203 days for EVT 3.0.
@@ -48,7 +48,7 @@ class EvtSink(HeadedSink):
         if self._n_loops(t) > MAX_LOOPS:
             raise OutputError(
                 f"{self.title} does not keep a pause of {int(t[-1]) - self.t_last} us.",
-                remedy=f"Split the recording there. {OTHER_FORMAT}",
+                remedy=SPLIT,
             )
         self.t_last = int(t[-1])
         self._write_words(columns, self._n_loops(t), is_end=False)

@@ -160,7 +160,7 @@ def test_of_several_sources_the_first_is_read_and_the_others_are_named(tmp_path,
     content += packet(POLARITY, [polarity(1, 2, 2, 1)], source=2) * 2
     content += packet(POLARITY, [polarity(6, 3, 3, 1)], source=1)
     assert read(tmp_path, content).t.tolist() == [5, 6]
-    assert caplog.text.count("only source 1 is read") == 1
+    assert caplog.text.count("several sources; reading 1 only") == 1
 
 
 def test_packets_of_unknown_kinds_are_passed_over(tmp_path):
@@ -179,13 +179,13 @@ def test_large_packets_come_in_bounded_pieces(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"size": -8}, "the header of a packet cannot be"),
-        ({"size": 0}, "the header of a packet cannot be"),
-        ({"size": 12}, "events of kind 1 cannot have 12 bytes"),
-        ({"n": -1}, "the header of a packet cannot be"),
-        ({"n_valid": 5}, "the header of a packet cannot be"),
-        ({"overflow": -1}, "the header of a packet cannot be"),
-        ({"t_offset": 7}, "events of kind 1 cannot have 8 bytes"),
+        ({"size": -8}, "the header of a packet is impossible"),
+        ({"size": 0}, "the header of a packet is impossible"),
+        ({"size": 12}, "events of kind 1 have the wrong size of 12 bytes"),
+        ({"n": -1}, "the header of a packet is impossible"),
+        ({"n_valid": 5}, "the header of a packet is impossible"),
+        ({"overflow": -1}, "the header of a packet is impossible"),
+        ({"t_offset": 7}, "events of kind 1 have the wrong size of 8 bytes"),
         ({"n": 2**31 - 1}, "the file ends within a packet"),
     ],
 )
@@ -198,7 +198,7 @@ def test_a_damaged_packet_header_is_an_error_after_the_packets_before(tmp_path, 
 def test_a_huge_event_size_takes_no_memory(tmp_path):
     content = header() + packet(FRAME, [bytes(40)], size=2**31 - 1)
     (tmp_path / "a.aedat").write_bytes(content)
-    message = "cannot have 2,147,483,647 bytes"
+    message = "the wrong size of 2,147,483,647 bytes"
     with evcrisp.open(tmp_path / "a.aedat") as opened, pytest.raises(FormatError, match=message):
         list(opened.frames())
 
@@ -240,7 +240,7 @@ def test_flipped_bits_give_events_or_a_format_error(tmp_path):
         (header(coding="Serial-TS"), "the format 'Serial-TS' is not read; expected RAW"),
         (b"#!AER-DAT3.1\r\n#Format: RAW\r\n", "the header has no line '#!END-HEADER'"),
         (b"#!AER-DAT3.1\r\n" + bytes(100), "the header has no line '#!END-HEADER'"),
-        (b"#!AER-DAT3.0\r\n", "the file must begin with '#!AER-DAT3.1'"),
+        (b"#!AER-DAT3.0\r\n", "the file must start with '#!AER-DAT3.1'"),
     ],
 )
 def test_headers_that_cannot_be_read_are_refused(tmp_path, content, message):

@@ -284,9 +284,9 @@ def test_trigger_channels_are_named_when_lost(make_events, tmp_path, caplog):
     ("options", "message"),
     [
         ({"compression": "lz5"}, "Unknown compression 'lz5'. Did you mean 'lz4'"),
-        ({"level": 17}, "`level` must lie in 0..16 for lz4; got 17"),
-        ({"compression": "zstd", "level": 0}, "`level` must lie in 1..22 for zstd; got 0"),
-        ({"compression": "none", "level": 1}, "`level` must not be given"),
+        ({"level": 17}, "`level` must be a whole number in 0..16; got 17"),
+        ({"compression": "zstd", "level": 0}, "`level` must be a whole number in 1..22; got 0"),
+        ({"compression": "none", "level": 1}, "`level` is not possible without compression"),
         ({"camera": "a\nb"}, "`camera` must have printable characters"),
     ],
 )

@@ -212,8 +212,8 @@ BAD_CONTENT = {
     "odd vtable": (patched(14, 0x00080007), "a wrong size of 7 bytes"),
     "huge vtable": (patched(14, 0x0008FFFE), "an offset inside the packet is wrong"),
     "vector beyond": (patched(24, 2**31), "an offset inside the packet is wrong"),
-    "too many events": (patched(28, 11), "promises 11 events but holds 192 bytes"),
-    "absurdly many events": (patched(28, 2**32 - 1), "promises 4,294,967,295 events"),
+    "too many events": (patched(28, 11), "states 11 events but has 192 bytes"),
+    "absurdly many events": (patched(28, 2**32 - 1), "states 4,294,967,295 events"),
     "polarity": (good_content(t=np.arange(100, 110), polarity=2), "a polarity other than 0 and 1"),
 }
 
@@ -353,7 +353,7 @@ def test_a_size_that_the_header_lacks_is_guessed(tmp_path, caplog):
         xml = xml[:start] + xml[xml.index("</attr>", start) + 7 :]
     forged(tmp_path / "a.aedat4", good_content(t=np.arange(100, 110)), xml=xml.encode())
     assert evcrisp.read(tmp_path / "a.aedat4").resolution == (128, 128)
-    assert "does not say its sensor size" in caplog.text
+    assert "does not state its sensor size" in caplog.text
 
 
 def write_with_extras(path, make_events, compression):

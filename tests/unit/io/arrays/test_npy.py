@@ -69,7 +69,7 @@ def test_four_columns_that_could_mean_two_things_are_refused(tmp_path):
     ("array", "message"),
     [
         (np.zeros((5, 3)), r"got float64 of shape \(5, 3\)"),
-        (np.zeros(5), "expected a structured array, or numbers in four columns"),
+        (np.zeros(5), "expected a structured array or four columns"),
         (np.zeros((5, 4), "U3"), "got <U3"),
         (np.zeros(5, [("x", "i4"), ("y", "i4"), ("t", "i8")]), "no column for 'p'"),
         (np.zeros((5, 2), [("x", "i4"), ("y", "i4"), ("t", "i8"), ("p", "?")]), "one axis"),

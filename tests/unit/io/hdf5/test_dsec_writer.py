@@ -117,7 +117,7 @@ def test_any_time_that_is_written_is_read_back(tmp_path, t):
 
 def test_an_unknown_compression_is_refused(make_events, tmp_path):
     with pytest.raises(
-        ConfigError, match="`compression` must be one of blosc, gzip, none; got 'x'"
+        ConfigError, match="`compression` must be one of 'blosc', 'gzip', 'none'; got 'x'"
     ):
         evcrisp.write(tmp_path / "a.h5", make_events(3), compression="x")
 

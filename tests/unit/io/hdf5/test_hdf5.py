@@ -112,7 +112,7 @@ def test_a_size_that_dsec_does_not_say_is_guessed_with_a_warning(make_events, tm
     with evcrisp.open(tmp_path / "a.h5") as opened:
         assert opened.resolution == (640, 480)
         assert opened.resolution_source == "guessed"
-    assert "does not say its sensor size" in caplog.text
+    assert "does not state its sensor size" in caplog.text
 
 
 def test_tum_vie_without_an_offset_is_the_same_layout(make_events, tmp_path):
@@ -285,7 +285,7 @@ def test_rows_that_were_never_written_are_not_events(make_events, tmp_path, rows
                 f"events/{name}", (rows,), dtype, chunks=(250,), maxshape=(None,), **packing
             )
             column[:500] = getattr(events, name)
-    with pytest.raises(FormatError, match=f"claims {rows:,} rows, but holds 500"):
+    with pytest.raises(FormatError, match=f"states {rows:,} rows, but has 500"):
         evcrisp.read(tmp_path / "a.h5")
     with evcrisp.open(tmp_path / "a.h5", on_error="truncate", resolution=(346, 260)) as opened:
         assert opened.read().equals(events)
@@ -295,7 +295,7 @@ def test_a_dataset_without_any_storage_is_refused(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name in "xytp":
             file.create_dataset(f"events/{name}", (10**12,), "u2")
-    with pytest.raises(FormatError, match="claims 1,000,000,000,000 rows, but holds 0"):
+    with pytest.raises(FormatError, match="states 1,000,000,000,000 rows, but has 0"):
         evcrisp.read(tmp_path / "a.h5")
 
 
@@ -305,9 +305,7 @@ def test_absurd_chunks_are_refused_before_they_are_allocated(tmp_path):
             file.create_dataset(
                 f"events/{name}", (10,), "i8", chunks=(2**28,), maxshape=(None,), compression="gzip"
             )
-    with pytest.raises(
-        FormatError, match="chunks of 2,147,483,648 bytes, more than its file allows"
-    ):
+    with pytest.raises(FormatError, match="chunks of 2,147,483,648 bytes, too large for its file"):
         evcrisp.read(tmp_path / "a.h5")
 
 
@@ -327,7 +325,7 @@ def test_data_kept_in_other_files_is_not_read(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name in "xytp":
             file.create_dataset(f"events/{name}", (10,), "i8", external=str(tmp_path / "secret"))
-    with pytest.raises(FormatError, match="keeps its data in other files"):
+    with pytest.raises(FormatError, match="has its data in other files"):
         evcrisp.open(tmp_path / "a.h5")
 
 

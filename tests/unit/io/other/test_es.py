@@ -72,12 +72,12 @@ def test_what_the_format_cannot_hold_is_refused_before_anything_is_left(tmp_path
     early = Events(x=[0], y=[0], t=[-1], p=[1], resolution=(4, 4))
     late = Events(x=[0], y=[0], t=[2**53], p=[1], resolution=(4, 4))
     wide = Events.empty((65_536, 4))
-    with pytest.raises(EventDataError, match="counts time from 0; got t=-1 us"):
+    with pytest.raises(EventDataError, match="has no time before 0; got t=-1 us"):
         evcrisp.write(tmp_path / "a.es", early)
     message = "a byte per 127 us.*first event at 9007199254740992 us. Shift.*--start-at-zero"
     with pytest.raises(EventDataError, match=message):
         evcrisp.write(tmp_path / "a.es", late)
-    with pytest.raises(EventDataError, match="up to 65535 px a side; got 65536x4"):
+    with pytest.raises(EventDataError, match="sides up to 65535 px; got 65536x4"):
         evcrisp.write(tmp_path / "a.es", wide)
     assert list(tmp_path.iterdir()) == []
 
@@ -121,14 +121,14 @@ def test_a_slow_recording_is_written_though_its_parts_span_hours(tmp_path, monke
     ("content", "message"),
     [
         (HEADER[:12] + bytes([1, 0, 0]) + HEADER[15:], "version 1.0.0 is not read; expected 2"),
-        (HEADER[:15] + b"\x00", "the type generic; only DVS events are read"),
-        (HEADER[:15] + b"\x02" + HEADER[16:], "the type ATIS; only DVS events are read"),
-        (HEADER[:15] + b"\x04" + HEADER[16:], "the type color; only DVS events are read"),
-        (HEADER[:15] + b"\x09" + HEADER[16:], "the type number 9"),
+        (HEADER[:15] + b"\x00", "of type generic; only DVS is read"),
+        (HEADER[:15] + b"\x02" + HEADER[16:], "of type ATIS; only DVS is read"),
+        (HEADER[:15] + b"\x04" + HEADER[16:], "of type color; only DVS is read"),
+        (HEADER[:15] + b"\x09" + HEADER[16:], "of type number 9"),
         (HEADER[:14], "the file ends within the header"),
         (HEADER[:18], "the file ends within the header"),
-        (HEADER[:16] + bytes(4), "the sensor size 0x0 cannot be"),
-        (b"Event Scream", "does not begin with 'Event Stream'"),
+        (HEADER[:16] + bytes(4), "impossible sensor size 0x0"),
+        (b"Event Scream", "does not start with 'Event Stream'"),
     ],
 )
 def test_headers_that_cannot_be_read_are_refused(tmp_path, content, message):

@@ -28,7 +28,7 @@ def test_overflow_words_add_time_and_are_no_events(tmp_path, monkeypatch):
     content += word(0, 0, 240, 0) * 2 + word(30, 3, 3, 0)
     expected = [10, 20 + 2**13, 30 + 3 * 2**13]
     assert read(tmp_path, content, resolution=(34, 34)).t.tolist() == expected
-    monkeypatch.setattr("evcrisp.io.other.nmnist.PACKET_EVENTS", 2)
+    monkeypatch.setattr("evcrisp.io.byte_blocks.PACKET_EVENTS", 2)
     assert read(tmp_path, content, resolution=(34, 34)).t.tolist() == expected
 
 
@@ -70,4 +70,4 @@ def test_the_size_of_a_large_file_is_guessed_from_all_of_it(tmp_path, monkeypatc
     monkeypatch.setattr("evcrisp.io.other.nmnist._SMALL_BYTES", 100)
     content = b"".join(word(t, 3, 3, 1) for t in range(50))
     assert read(tmp_path, content).resolution == (34, 34)
-    assert "does not say its sensor size; taking 34x34" in caplog.text
+    assert "does not state its sensor size; taking 34x34" in caplog.text

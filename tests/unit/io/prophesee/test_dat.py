@@ -91,7 +91,7 @@ def test_number_of_events_is_known_from_the_size(tmp_path):
 @pytest.mark.parametrize(
     ("data", "match"),
     [
-        (b"12345678", "no header of lines that start with '%'"),
+        (b"12345678", "must have a header of lines that start with '%'"),
         (b"% Version 2\n", "the file ends after its header"),
         (b"% Version 2\n\x0c", "the file ends after its header"),
         (b"% Version 2\n\x0c\x10" + bytes(16), "events of 16 bytes; expected 8"),
@@ -116,9 +116,7 @@ def test_truncated_file_gives_the_events_before_the_cut(tmp_path, make_events):
         n_whole = (size - start) // 8
         assert evcrisp.read(path, on_error="truncate").equals(events[:n_whole])
         if (size - start) % 8:
-            match = (
-                f"inside an event of 8 bytes .byte {start + 8 * n_whole}, after {n_whole} events?"
-            )
+            match = f"within an event .byte {start + 8 * n_whole}, after {n_whole} events?"
             with pytest.raises(FormatError, match=match):
                 evcrisp.read(path)
 
@@ -157,7 +155,7 @@ def test_time_past_32_bits_comes_back_with_a_warning(tmp_path, caplog):
     path = tmp_path / "a.dat"
     evcrisp.write(path, iter([events[:2], events[2:]]))
     assert evcrisp.read(path).equals(events)
-    assert caplog.text.count("which start over at 71.6 minutes") == 1
+    assert caplog.text.count("which starts over after 71.6 minutes") == 1
 
 
 def test_start_past_32_bits_goes_to_the_header(tmp_path, caplog):
@@ -166,7 +164,7 @@ def test_start_past_32_bits_goes_to_the_header(tmp_path, caplog):
     path = tmp_path / "a.dat"
     evcrisp.write(path, events)
     assert b"% T0 1700000000123456\n" in path.read_bytes()
-    assert "Other programs see the recording start at 0" in caplog.text
+    assert "In other programs the recording starts at 0" in caplog.text
     assert evcrisp.read(path).equals(events)
 
 
@@ -174,7 +172,7 @@ def test_start_past_32_bits_goes_to_the_header(tmp_path, caplog):
 def test_pause_that_hides_a_loop_of_the_clock_is_refused(tmp_path, split):
     events = Events(x=[0] * 2, y=[0] * 2, t=[5, 1 << 32], p=[1] * 2, resolution=(8, 4))
     parts = iter([events]) if split == 1 else iter([events[:1], events[1:]])
-    with pytest.raises(OutputError, match="cannot keep a pause of 4294967291 us"):
+    with pytest.raises(OutputError, match="does not keep a pause of 4294967291 us"):
         evcrisp.write(tmp_path / "a.dat", parts)
 
 

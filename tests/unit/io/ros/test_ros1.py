@@ -122,7 +122,7 @@ def test_images_of_an_unknown_encoding_are_left_out_with_a_warning(
     messages += [("/dvs/image", ros1.image(9, pixels, "bayer_rggb8"))] * 2
     with evcrisp.open(ros1.write(tmp_path / "a.bag", messages)) as opened:
         assert list(opened.frames()) == []
-    assert caplog.text.count("'bayer_rggb8', which is not read") == 1
+    assert caplog.text.count("unknown encoding 'bayer_rggb8'") == 1
 
 
 def test_of_several_event_topics_the_first_by_name_is_read(ros1, make_events, tmp_path, caplog):
@@ -211,7 +211,7 @@ def test_a_missing_message_is_noticed(ros1, make_events, tmp_path):
     assert struct.unpack("<II", data[-8:])[1] == 5
     data[-4] = 6
     path.write_bytes(data)
-    with pytest.raises(FormatError, match="found 5 messages, but the index promises 6"):
+    with pytest.raises(FormatError, match="found 5 messages, but the index states 6"):
         evcrisp.read(path)
 
 
@@ -222,7 +222,9 @@ def test_a_chunk_that_claims_too_much_is_not_allocated(ros1, make_events, tmp_pa
     at = data.index(b"size=") + 5
     data[at : at + 4] = struct.pack("<I", 0xFFFFFFF0)
     path.write_bytes(data)
-    with pytest.raises(FormatError, match="a chunk claims to hold 4,294,967,280 bytes"):
+    with pytest.raises(
+        FormatError, match="a chunk states an impossible size of 4,294,967,280 bytes"
+    ):
         evcrisp.read(path)
 
 

@@ -86,7 +86,7 @@ def test_columns_without_names_are_told_apart_by_their_values(
 
 
 def test_columns_without_names_that_fit_no_order_are_refused(tmp_path):
-    message = "no names, and their values do not tell which is which.*Add a first line that names"
+    message = "no names, and their values fit none or several.*Add a first line of names"
     for text in (
         b"3,4,100,2\n5,6,200,0\n",
         b"3,4,100,1\n5,6,200,0\n",

@@ -80,7 +80,7 @@ def test_without_a_size_the_dataset_s_own_is_taken(tmp_path, caplog):
     path = tmp_path / "events.txt"
     path.write_bytes(b"0.5 1 2 1\n")
     assert evcrisp.read(path).resolution == (240, 180)
-    assert "does not say its sensor size" in caplog.text
+    assert "does not state its sensor size" in caplog.text
 
 
 def test_five_columns_are_refused_with_line_and_byte(tmp_path):
@@ -183,7 +183,7 @@ def test_a_gzip_that_is_cut_short_gives_what_came_before(tmp_path, make_events, 
 
 def test_other_bytes_after_the_gzip_stream_are_an_error(tmp_path):
     text = gzip.compress(b"0.1 1 2 1\n") + b"extra"
-    with pytest.raises(FormatError, match="something else follows the gzip stream"):
+    with pytest.raises(FormatError, match="other data follows the gzip stream"):
         read_text(tmp_path, text, "events.txt.gz")
     assert len(read_text(tmp_path, gzip.compress(b"0.1 1 2 1\n") + bytes(512), "b.txt.gz")) == 1
 
