@@ -131,9 +131,8 @@ def _check_target(path: Path, *, overwrite: bool) -> None:
 
 def _check_folder(path: Path) -> None:
     """Raise unless evcrisp has written the folder; other folders are never replaced."""
-    try:
-        names = {entry.name for entry in path.iterdir()}
-    except FileNotFoundError:  # another writer is replacing it
+    names = _names_in(path)
+    if names is None:
         return
     other = sorted(name for name in names if not name.endswith((".npy", ".json")))
     if FOLDER_MARK in names and not other:
@@ -143,6 +142,22 @@ def _check_folder(path: Path) -> None:
         what = f"a folder that holds other files ({(other or sorted(names))[0]})"
     remedy = "Choose the name of a file, such as one in it."
     raise OutputError(f"{path} is {what}.", remedy=remedy)
+
+
+def _names_in(folder: Path) -> set[str] | None:
+    """Return the names of the files in a folder; None if another writer has moved it.
+
+    A listing is repeated if the folder was replaced meanwhile, because the old one is being emptied.
+    """
+    try:
+        while True:
+            before = folder.stat()
+            names = {entry.name for entry in folder.iterdir()}
+            after = folder.stat()
+            if (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns):
+                return names
+    except FileNotFoundError:
+        return None
 
 
 def _rename_if_free(temporary: Path, target: Path) -> None:
