@@ -9,8 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import IO, Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +88,7 @@ class Source:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     #: Number of events stated by the header, or None.
     n_events: int | None = None
+    path: Path = field(default=Path(), kw_only=True)
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order, in packets of about `PACKET_EVENTS`."""
@@ -123,6 +123,8 @@ class Reader(Protocol):
     name: ClassVar[str]  # "aedat4"
     title: ClassVar[str]  # "AEDAT 4 (iniVation DV)"
     suffixes: ClassVar[tuple[str, ...]]  # (".aedat4",)
+    #: Possible first bytes of a file; without any, `recognizes` or the suffix decides.
+    magic: ClassVar[tuple[bytes, ...]] = ()
     #: Candidate sizes (width, height) for files that do not state one; smallest first.
     standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
     #: Exceptions of another library that mean "this file is damaged".
@@ -130,7 +132,7 @@ class Reader(Protocol):
 
     def recognizes(self, head: bytes, path: Path) -> bool:
         """Return whether the first bytes, or the files of a folder, belong to this format."""
-        ...
+        return head.startswith(self.magic)
 
     def open(self, path: Path) -> Source:
         """Open a file and read its header."""
@@ -201,6 +203,9 @@ class SensorDataSink(Sink, Protocol):
         ...
 
 
+S = TypeVar("S", bound=Sink)
+
+
 class Writer(Protocol):
     """A file format that can be written; its options are the fields of a frozen dataclass."""
 
@@ -215,34 +220,16 @@ class Writer(Protocol):
         ...
 
 
-class Closing:
-    """Context manager that finishes a sink, or aborts it after an exception."""
-
-    def __init__(self, sink: Sink) -> None:
-        self.sink = sink
-
-    def __enter__(self) -> Sink:
-        return self.sink
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is not None:
-            self._abort()
-            return
-        try:
-            self.sink.finish()
-        except BaseException:
-            self._abort()
-            raise
-
-    def _abort(self) -> None:
-        # On a full disk, closing fails as well; the first error is the one to report.
-        with suppress(OSError):
-            self.sink.abort()
+@contextmanager
+def finishing(sink: S) -> Generator[S, None, None]:
+    """Yield a sink; finish it after the block, or abort it after an exception."""
+    try:
+        yield sink
+        sink.finish()
+    except BaseException:
+        with suppress(OSError):  # on a full disk, closing fails as well
+            sink.abort()
+        raise
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
@@ -73,12 +72,7 @@ class Recording:
     def __enter__(self) -> "Recording":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

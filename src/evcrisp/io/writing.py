@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
@@ -14,7 +13,7 @@ from evcrisp.core.messages import counted
 from evcrisp.core.registry import build
 from evcrisp.core.sensor_data import Imu
 from evcrisp.io.atomic_output import replacing
-from evcrisp.io.protocol import Closing, SensorData, SensorDataSink, Sink, Writer
+from evcrisp.io.protocol import SensorData, SensorDataSink, Sink, Writer, finishing
 from evcrisp.io.recording import Recording
 from evcrisp.io.registry import WRITERS
 
@@ -158,26 +157,19 @@ class ChunkWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is None and self._sink is not None:
-            try:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        with self._stack:  # finishes or aborts the sink
+            if error is not None:
+                raise error
+            if self._sink is not None:
                 self._write_sensor_data(self._sink)
-            except BaseException as failure:
-                self._stack.__exit__(type(failure), failure, failure.__traceback__)
-                raise
-        self._stack.__exit__(kind, error, trace)
 
     def write(self, chunk: Events) -> None:
         """Append a chunk; raise if it does not continue the ones before."""
         self._check(chunk)
         if self._sink is None:
             opened = self._writer.open(self._path, chunk.resolution)
-            self._sink = self._stack.enter_context(Closing(opened))
+            self._sink = self._stack.enter_context(finishing(opened))
         self._sink.write(chunk)
         self.n_events += len(chunk)
 

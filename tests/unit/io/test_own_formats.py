@@ -12,8 +12,6 @@ RECORD = np.dtype([("t", "<i8"), ("x", "<u2"), ("y", "<u2"), ("p", "?")])
 
 
 class RecordSource(Source):
-    path = None
-
     def packets(self):
         rows = np.fromfile(self.path, RECORD, offset=4)
         x, y, t, p = (np.ascontiguousarray(rows[name]) for name in "xytp")
@@ -24,14 +22,10 @@ class RecordReader(Reader):
     name = "records"
     title = "Records with a magic number"
     suffixes = (".rec",)
-
-    def recognizes(self, head, path):
-        return head.startswith(b"RECS")
+    magic = (b"RECS",)
 
     def open(self, path):
-        source = RecordSource(resolution=(346, 260))
-        source.path = path
-        return source
+        return RecordSource(resolution=(346, 260), path=path)
 
 
 class RecordSink(FileSink):

@@ -11,7 +11,7 @@ from evcrisp import OutputError
 from evcrisp.core.messages import counted
 from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import refuse_inputs, replacing
-from evcrisp.io.protocol import Closing
+from evcrisp.io.protocol import finishing
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -173,7 +173,7 @@ class Stuck:
 
 
 def test_abort_does_not_hide_the_first_error():
-    with pytest.raises(ValueError, match="the first complaint"), Closing(Stuck()) as sink:
+    with pytest.raises(ValueError, match="the first complaint"), finishing(Stuck()) as sink:
         sink.write(None)
 
 

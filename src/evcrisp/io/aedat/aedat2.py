@@ -108,7 +108,6 @@ def _davis(name: str, size: tuple[int, int], header: bytes) -> Chip:
 class Aedat2Source(Source):
     """An open AEDAT 2.0 file."""
 
-    path: Path
     start: int  # byte of the first word
     chip: Chip
 
@@ -208,11 +207,8 @@ class Aedat2Reader(Reader):
     name = "aedat2"
     title = "AEDAT 2.0 (jAER)"
     suffixes = (".aedat", ".aedat2")
+    magic = (_MAGIC,)
     standard_sizes = DVS_SIZES
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the first line."""
-        return head.startswith(_MAGIC)
 
     def open(self, path: Path) -> Aedat2Source:
         """Read the header, and the first words in case it does not name the sensor."""

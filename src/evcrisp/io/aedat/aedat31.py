@@ -88,7 +88,6 @@ class _Piece:
 class Aedat31Source(Source):
     """An open AEDAT 3.1 file."""
 
-    path: Path
     start: int  # byte of the first packet
 
     def _pieces(self, *kinds: int) -> Iterator[_Piece]:
@@ -237,11 +236,8 @@ class Aedat31Reader(Reader):
     name = "aedat31"
     title = "AEDAT 3.1 (cAER)"
     suffixes = (".aedat31", ".aedat3")
+    magic = (_MAGIC,)
     standard_sizes = DVS_SIZES
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the first line."""
-        return head.startswith(_MAGIC)
 
     def open(self, path: Path) -> Aedat31Source:
         """Read the header."""

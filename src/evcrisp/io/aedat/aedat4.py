@@ -11,15 +11,8 @@ import numpy as np
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.io.aedat import aedat4_packets
 from evcrisp.io.aedat.aedat4_header import EVENTS, FRAMES, IMU, MAGIC, TRIGGERS, Header, read_header
-from evcrisp.io.aedat.aedat4_packets import (
-    BUFFER_BYTES,
-    PacketList,
-    event_records,
-    located,
-    read_table,
-    walk,
-)
 from evcrisp.io.aedat.aedat4_sensor_data import read_frames, read_imu, read_triggers
 from evcrisp.io.aedat.aedat4_whole import read_whole
 from evcrisp.io.protocol import DVS_SIZES, Columns, Packet, Reader, Source
@@ -34,11 +27,10 @@ _BATCH_EVENTS = 1 << 16
 class Aedat4Source(Source):
     """An open AEDAT4 file."""
 
-    path: Path
     file: IO[bytes]
     file_size: int
     header: Header
-    table: PacketList | None
+    table: aedat4_packets.PacketList | None
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events of the first event stream, several packets of the file at a time."""
@@ -49,8 +41,8 @@ class Aedat4Source(Source):
         damage = None
         try:
             for at, data in self._walk(EVENTS):
-                with located(at):
-                    words, n = event_records(data)
+                with aedat4_packets.located(at):
+                    words, n = aedat4_packets.event_records(data)
                 first = 0
                 while first < n:
                     if batch is None:
@@ -101,7 +93,7 @@ class Aedat4Source(Source):
         stream = self.header.chosen(kind)
         if stream is None:
             return iter(())
-        return walk(self.file, self.header, self.file_size, stream.id)
+        return aedat4_packets.walk(self.file, self.header, self.file_size, stream.id)
 
 
 class Aedat4Reader(Reader):
@@ -110,20 +102,17 @@ class Aedat4Reader(Reader):
     name = "aedat4"
     title = "AEDAT 4 (iniVation DV)"
     suffixes = (".aedat4",)
+    magic = (MAGIC.rstrip(),)
     standard_sizes = DVS_SIZES
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the magic line."""
-        return head.startswith(MAGIC.rstrip())
 
     def open(self, path: Path) -> Aedat4Source:
         """Open a file; reads the header and a data table of limited size."""
-        file = path.open("rb", buffering=BUFFER_BYTES)
+        file = path.open("rb", buffering=aedat4_packets.BUFFER_BYTES)
         try:
             file_size = os.fstat(file.fileno()).st_size
             header = read_header(file, file_size)
             events = header.chosen(EVENTS)
-            table = read_table(file, header, file_size)
+            table = aedat4_packets.read_table(file, header, file_size)
         except BaseException:
             file.close()
             raise

@@ -16,13 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
+from evcrisp.io.aedat import aedat4_packets
 from evcrisp.io.aedat.aedat4_header import Header
-from evcrisp.io.aedat.aedat4_packets import (
-    BUFFER_BYTES,
-    PACKET_HEADER,
-    PacketList,
-    event_records,
-)
 from evcrisp.io.protocol import Columns, Packet
 
 #: Numbers of events in the file and per packet from which threads are faster.
@@ -38,7 +33,7 @@ _ANY_SIZE = (1 << 16, 1 << 16)
 def read_whole(
     path: Path,
     header: Header,
-    packets: PacketList,
+    packets: aedat4_packets.PacketList,
     stream: int,
     resolution: tuple[int, int] | None,
 ) -> Packet | None:
@@ -78,7 +73,7 @@ def _n_threads(n_events: int, n_packets: int) -> int:
 class _Job:
     path: Path
     header: Header
-    packets: PacketList
+    packets: aedat4_packets.PacketList
     stream: int
     ends: NDArray[np.int64]  # (n,) events up to the end of each packet
     columns: Columns
@@ -87,7 +82,7 @@ class _Job:
     def read(self, first: int, last: int) -> bool:
         """Read the packets ``first .. last``; return whether all match the data table."""
         try:
-            with self.path.open("rb", buffering=BUFFER_BYTES) as file:
+            with self.path.open("rb", buffering=aedat4_packets.BUFFER_BYTES) as file:
                 return self._read(file, first, last)
         except (FormatError, OSError):
             return False
@@ -99,15 +94,15 @@ class _Job:
         p = p.view(np.uint8)
         at = int(self.ends[first - 1]) if first else 0
         limits = np.array([*self.resolution, np.iinfo(np.int64).min])
-        decode, unpack = self.header.codec.decoder(), PACKET_HEADER.unpack
+        decode, unpack = self.header.codec.decoder(), aedat4_packets.PACKET_HEADER.unpack
         for stream, position, size, count in self._rows(first, last):
-            file.seek(position - PACKET_HEADER.size)
-            head = file.read(PACKET_HEADER.size)
-            if len(head) < PACKET_HEADER.size or unpack(head) != (stream, size):
+            file.seek(position - aedat4_packets.PACKET_HEADER.size)
+            head = file.read(aedat4_packets.PACKET_HEADER.size)
+            if len(head) < aedat4_packets.PACKET_HEADER.size or unpack(head) != (stream, size):
                 return False
             if stream != self.stream:
                 continue
-            words, n = event_records(decode(file.read(size)))
+            words, n = aedat4_packets.event_records(decode(file.read(size)))
             if n != count or not place_records(words, n, x, y, t, p, at, limits):
                 return False
             at += n

@@ -13,6 +13,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import lookup
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
+from evcrisp.io.aedat import aedat4_packets
 from evcrisp.io.aedat.aedat4_build import (
     DATA_TABLE_LAYOUT,
     IMU_LAYOUT,
@@ -23,13 +24,6 @@ from evcrisp.io.aedat.aedat4_build import (
     build_xml,
 )
 from evcrisp.io.aedat.aedat4_header import EVENTS, FRAMES, IMU, TRIGGERS
-from evcrisp.io.aedat.aedat4_packets import (
-    PACKET_HEADER,
-    PLAIN_EVENTS,
-    PLAIN_RECORDS_AT,
-    RECORD_BYTES,
-    TABLE_IDENTIFIER,
-)
 from evcrisp.io.compression import Codec, Lz4Frame, Stored, Zstd
 from evcrisp.io.protocol import Writer
 
@@ -68,9 +62,11 @@ class Aedat4Sink:
         self._writer = writer
         self._codec = codec
         self._rows: list[tuple[int, ...]] = []  # of the data table
-        self._packet = bytearray(PLAIN_RECORDS_AT + _EVENTS_PER_PACKET * RECORD_BYTES)
-        self._packet[4:28] = PLAIN_EVENTS
-        self._words = np.frombuffer(self._packet, np.uint64, offset=PLAIN_RECORDS_AT)
+        self._packet = bytearray(
+            aedat4_packets.PLAIN_RECORDS_AT + _EVENTS_PER_PACKET * aedat4_packets.RECORD_BYTES
+        )
+        self._packet[4:28] = aedat4_packets.PLAIN_EVENTS
+        self._words = np.frombuffer(self._packet, np.uint64, offset=aedat4_packets.PLAIN_RECORDS_AT)
         self._n_pending = 0
         self._xml_bytes = len(self._xml(_STREAMS))
         self._file: IO[bytes] = path.open("wb")
@@ -132,7 +128,7 @@ class Aedat4Sink:
             names = ("position", "n_elements", "t_first", "t_last")
             columns = {name: rows[:, i] for i, name in zip((0, 3, 4, 5), names, strict=True)}
             columns["packet"] = rows[:, 1:3]
-            data = build_tables(TABLE_IDENTIFIER, DATA_TABLE_LAYOUT, columns)
+            data = build_tables(aedat4_packets.TABLE_IDENTIFIER, DATA_TABLE_LAYOUT, columns)
             self._file.write(self._codec.encode(memoryview(data)))
             used = {0, *(row[1] for row in self._rows)}
             streams = tuple(stream for stream in _STREAMS if stream[0] in used)
@@ -147,7 +143,7 @@ class Aedat4Sink:
     def _flush_events(self) -> None:
         n = self._n_pending
         if n:
-            size = PLAIN_RECORDS_AT + n * RECORD_BYTES
+            size = aedat4_packets.PLAIN_RECORDS_AT + n * aedat4_packets.RECORD_BYTES
             self._packet[:4] = (size - 4).to_bytes(4, "little")
             self._packet[28:32] = n.to_bytes(4, "little")
             t = self._words[: 2 * n : 2].view(np.int64)
@@ -156,9 +152,9 @@ class Aedat4Sink:
 
     def _write_packet(self, stream: int, data: memoryview, t: NDArray[np.int64]) -> None:
         encoded = self._codec.encode(data)
-        self._file.write(PACKET_HEADER.pack(stream, len(encoded)))
+        self._file.write(aedat4_packets.PACKET_HEADER.pack(stream, len(encoded)))
         self._file.write(encoded)
-        position = self._position + PACKET_HEADER.size
+        position = self._position + aedat4_packets.PACKET_HEADER.size
         self._rows.append((position, stream, len(encoded), t.size, int(t[0]), int(t[-1])))
         self._position = position + len(encoded)
 

@@ -22,7 +22,6 @@ from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source
 class MatSource(Source):
     """A MATLAB file, not yet read."""
 
-    path: Path
     #: The variables of the events: one matrix or struct, or one per column.
     variables: list[Variable]
     #: Damage of the file after them.
@@ -87,10 +86,7 @@ class MatReader(Reader):
     name = "mat"
     title = "MATLAB (.mat)"
     suffixes = (".mat",)
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the first words of a MATLAB file."""
-        return head.startswith((b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"))
+    magic = (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file")
 
     def open(self, path: Path) -> MatSource:
         """Find the variables of the events."""

@@ -79,11 +79,8 @@ class NpyColumn:
         return whole.reshape(n_whole, *row_shape)
 
 
-@dataclass(slots=True, kw_only=True)
 class NpySource(Source):
     """An open ``.npy`` file."""
-
-    path: Path
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -116,10 +113,7 @@ class NpyReader(Reader):
     name = "npy"
     title = "NPY (numpy array)"
     suffixes = (".npy",)
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the magic number of numpy."""
-        return head.startswith(b"\x93NUMPY")
+    magic = (b"\x93NUMPY",)
 
     def open(self, path: Path) -> NpySource:
         """Read the header."""

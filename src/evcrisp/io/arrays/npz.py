@@ -24,7 +24,6 @@ from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source, Writer
 class NpzSource(Source):
     """An NPZ archive; every pass opens it again and decompresses the members in pieces."""
 
-    path: Path
     names: dict[str, str]  # column -> member
 
     def packets(self) -> Iterator[Packet]:

@@ -14,15 +14,7 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import OutputError
 from evcrisp.core.events import Events
 from evcrisp.core.validation import check_choice
-from evcrisp.io.hdf5.datasets import (
-    Hdf5Layout,
-    TableSource,
-    find_columns_in,
-    find_node,
-    find_number,
-    library,
-    size_from_attributes,
-)
+from evcrisp.io.hdf5 import datasets
 from evcrisp.io.hdf5.output import OutputFile
 from evcrisp.io.protocol import Writer, check_labels
 
@@ -37,7 +29,7 @@ _INDEX_BLOCK = 1 << 20
 _COMPRESSIONS = ("blosc", "gzip", "none")
 
 
-class DsecReader(Hdf5Layout):
+class DsecReader(datasets.Hdf5Layout):
     """Read HDF5 files in the layout of DSEC and TUM-VIE."""
 
     name = "dsec"
@@ -45,14 +37,14 @@ class DsecReader(Hdf5Layout):
 
     def matches(self, file: Any) -> bool:
         """Look for the four columns."""
-        return all(find_node(file, f"events/{column}") is not None for column in "xytp")
+        return all(datasets.find_node(file, f"events/{column}") is not None for column in "xytp")
 
-    def open_source(self, file: Any) -> TableSource:
+    def open_source(self, file: Any) -> datasets.TableSource:
         """Find the columns."""
-        rows = find_columns_in(file, "events", "signal")
-        t_offset = find_number(file, "t_offset") or 0
-        return TableSource(
-            resolution=size_from_attributes(file),
+        rows = datasets.find_columns_in(file, "events", "signal")
+        t_offset = datasets.find_number(file, "t_offset") or 0
+        return datasets.TableSource(
+            resolution=datasets.size_from_attributes(file),
             metadata={"layout": "dsec", "t_offset_us": t_offset},
             file=file,
             rows=rows,
@@ -182,7 +174,7 @@ class DsecWriter(Writer):
 
     def open(self, path: Path, resolution: tuple[int, int]) -> DsecSink:
         """Start a file."""
-        h5py = library()
+        h5py = datasets.library()
         output = OutputFile(path)
         file = h5py.File(output, "w")
         file.attrs["creator"] = "evcrisp"

@@ -14,14 +14,7 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError
 from evcrisp.core.sensor_data import Triggers
 from evcrisp.io.event_columns import find_columns
-from evcrisp.io.hdf5.datasets import (
-    Hdf5Layout,
-    TableSource,
-    as_text,
-    find_node,
-    find_rows,
-    size_from_attributes,
-)
+from evcrisp.io.hdf5 import datasets
 from evcrisp.io.prophesee.evt_decoder import edge_triggers
 from evcrisp.io.protocol import PROPHESEE_SIZES
 
@@ -30,7 +23,7 @@ _FACTS = ("camera_integrator_name", "generation", "serial_number", "time_shift",
 
 
 @dataclass(slots=True)
-class CompoundSource(TableSource):
+class CompoundSource(datasets.TableSource):
     """Events as the records of one table; field names as in `find_columns`."""
 
     def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
@@ -41,7 +34,7 @@ class CompoundSource(TableSource):
 
     def triggers(self) -> Triggers | None:
         """Return all external triggers."""
-        table = find_rows(self.file, "EXT_TRIGGER/events", compound=True)
+        table = datasets.find_rows(self.file, "EXT_TRIGGER/events", compound=True)
         if table is None:
             return None
         fields = table.dataset.dtype.names
@@ -51,7 +44,7 @@ class CompoundSource(TableSource):
         return edge_triggers(records["t"].astype(np.int64), records["p"], records["id"])
 
 
-class PropheseeHdf5Reader(Hdf5Layout):
+class PropheseeHdf5Reader(datasets.Hdf5Layout):
     """Read HDF5 files in the layout of Prophesee, except those with its own codec."""
 
     name = "prophesee-hdf5"
@@ -60,7 +53,7 @@ class PropheseeHdf5Reader(Hdf5Layout):
 
     def matches(self, file: Any) -> bool:
         """Look for the table of events."""
-        return find_node(file, "CD/events") is not None
+        return datasets.find_node(file, "CD/events") is not None
 
     def open_source(self, file: Any) -> CompoundSource:
         """Find the table."""
@@ -69,13 +62,13 @@ class PropheseeHdf5Reader(Hdf5Layout):
 
 def open_records(file: Any, path: str, layout: str) -> CompoundSource:
     """Find events stored as records of one table."""
-    table = find_rows(file, path, compound=True)
+    table = datasets.find_rows(file, path, compound=True)
     if table is None:
         raise FormatError(f"expected a table of records at {path!r}")
     find_columns(table.dataset.dtype.names)
-    facts = {name: as_text(file.attrs[name]) for name in _FACTS if name in file.attrs}
+    facts = {name: datasets.as_text(file.attrs[name]) for name in _FACTS if name in file.attrs}
     return CompoundSource(
-        resolution=size_from_attributes(file),
+        resolution=datasets.size_from_attributes(file),
         metadata={"layout": layout, **facts},
         file=file,
         rows={"events": table},

@@ -14,21 +14,13 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.io.event_columns import find_columns
-from evcrisp.io.hdf5.datasets import (
-    Hdf5Layout,
-    TableSource,
-    find_node,
-    find_rows,
-    has_magic,
-    library,
-    size_from_attributes,
-)
+from evcrisp.io.hdf5 import datasets
 from evcrisp.io.hdf5.dsec import DsecReader
 from evcrisp.io.hdf5.prophesee import PropheseeHdf5Reader, open_records
 from evcrisp.io.hdf5.stereo import M3edReader, MvsecReader
 
 #: Readers of the named layouts, in the order of detection.
-LAYOUTS: tuple[Hdf5Layout, ...] = (
+LAYOUTS: tuple[datasets.Hdf5Layout, ...] = (
     DsecReader(),
     MvsecReader(),
     M3edReader(),
@@ -37,7 +29,7 @@ LAYOUTS: tuple[Hdf5Layout, ...] = (
 
 
 @dataclass(slots=True)
-class V2eSource(TableSource):
+class V2eSource(datasets.TableSource):
     """Events as a table of t, x, y, p."""
 
     def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
@@ -46,7 +38,7 @@ class V2eSource(TableSource):
         return {"x": x, "y": y, "t": t, "p": p}
 
 
-class Hdf5Reader(Hdf5Layout):
+class Hdf5Reader(datasets.Hdf5Layout):
     """Read HDF5 files of every layout; recognizes the magic number only."""
 
     name = "hdf5"
@@ -55,15 +47,15 @@ class Hdf5Reader(Hdf5Layout):
 
     def recognizes(self, head: bytes, path: Path) -> bool:
         """Look for the magic number, without h5py."""
-        return has_magic(head)
+        return datasets.has_magic(head)
 
-    def open_source(self, file: Any) -> TableSource:
+    def open_source(self, file: Any) -> datasets.TableSource:
         """Find the events of an open file in any layout."""
         for layout in LAYOUTS:
             if layout.matches(file):
                 return layout.open_source(file)
-        h5py = library()
-        node = find_node(file, "events")
+        h5py = datasets.library()
+        node = datasets.find_node(file, "events")
         if not isinstance(node, h5py.Dataset):
             return _open_columns(file, "events" if isinstance(node, h5py.Group) else "")
         if node.dtype.names is not None:
@@ -71,16 +63,16 @@ class Hdf5Reader(Hdf5Layout):
         return _open_table(file)
 
 
-def _open_columns(file: Any, group: str) -> TableSource:
+def _open_columns(file: Any, group: str) -> datasets.TableSource:
     members = file[group] if group else file
     names = find_columns(members.keys())
     prefix = f"{group}/" if group else ""
-    found = {column: find_rows(file, prefix + name) for column, name in names.items()}
+    found = {column: datasets.find_rows(file, prefix + name) for column, name in names.items()}
     missing = [names[column] for column, rows in found.items() if rows is None]
     if missing:
         raise FormatError(f"{prefix + missing[0]!r} is not a dataset")
-    return TableSource(
-        resolution=size_from_attributes(file),
+    return datasets.TableSource(
+        resolution=datasets.size_from_attributes(file),
         metadata={"layout": "columns"},
         file=file,
         rows={column: rows for column, rows in found.items() if rows is not None},
@@ -88,11 +80,11 @@ def _open_columns(file: Any, group: str) -> TableSource:
 
 
 def _open_table(file: Any) -> V2eSource:
-    table = find_rows(file, "events", n_axes=2)
+    table = datasets.find_rows(file, "events", n_axes=2)
     if table is None or table.dataset.shape[1] != 4 or table.dataset.dtype.kind not in "iu":
         raise FormatError("'events' must be a table of four columns of whole numbers: t, x, y, p")
     return V2eSource(
-        resolution=size_from_attributes(file),
+        resolution=datasets.size_from_attributes(file),
         metadata={"layout": "v2e"},
         file=file,
         rows={"events": table},

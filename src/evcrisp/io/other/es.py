@@ -32,11 +32,8 @@ MAX_GAP_US = 127 << 26
 _SHIFT = "Shift the events to start near 0 (`evcrisp convert --start-at-zero`)."
 
 
-@dataclass(slots=True, kw_only=True)
 class EsSource(Source):
     """An open Event Stream file."""
-
-    path: Path
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -65,10 +62,7 @@ class EsReader(Reader):
     name = "es"
     title = "Event Stream (.es)"
     suffixes = (".es",)
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the first words."""
-        return head.startswith(_MAGIC)
+    magic = (_MAGIC,)
 
     def open(self, path: Path) -> EsSource:
         """Read the header."""

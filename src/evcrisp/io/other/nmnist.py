@@ -5,7 +5,6 @@ A word with y = 240 is not an event: it adds 2**13 us to the time of all later e
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +21,8 @@ _SIDE = 34
 _SMALL_BYTES = 1 << 20
 
 
-@dataclass(slots=True, kw_only=True)
 class NmnistSource(Source):
     """An open file of five-byte words."""
-
-    path: Path
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -63,10 +59,6 @@ class NmnistReader(Reader):
     title = "N-MNIST (.bin)"
     suffixes = (".bin",)
     standard_sizes = ((34, 34), (240, 180), (304, 240))
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Return False: the content has no mark, so that the suffix decides."""
-        return False
 
     def open(self, path: Path) -> NmnistSource:
         """Open a file; a small one whose events all fit has the sensor size of N-MNIST."""

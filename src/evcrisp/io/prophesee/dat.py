@@ -12,15 +12,8 @@ from evcrisp.core.errors import FormatError, OutputError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Triggers
 from evcrisp.io.byte_blocks import read_records
+from evcrisp.io.prophesee import evt_header
 from evcrisp.io.prophesee.evt_decoder import edge_triggers
-from evcrisp.io.prophesee.evt_header import (
-    SPLIT,
-    HeadedSink,
-    PropheseeHeader,
-    check_size,
-    parse_header,
-    read_header,
-)
 from evcrisp.io.protocol import ATIS_SIZES, Columns, Packet, Reader, Source, Writer, keeping
 
 logger = logging.getLogger(__name__)
@@ -39,7 +32,6 @@ _LAYOUTS = {1: (9, 8), 2: (14, 14)}
 class DatSource(Source):
     """An open DAT file."""
 
-    path: Path
     data_start: int  # bytes
     kind: int
     layout: tuple[int, int]
@@ -88,7 +80,7 @@ class DatReader(Reader):
 
     def recognizes(self, head: bytes, path: Path) -> bool:
         """Look for the type and the size of events after the header."""
-        header = parse_header(head)
+        header = evt_header.parse_header(head)
         kind_and_size = head[header.size : header.size + 2]
         kinds = (EVENT_2D, EVENT_CD, EVENT_TRIGGER)
         return (
@@ -101,7 +93,7 @@ class DatReader(Reader):
 
     def open(self, path: Path) -> DatSource:
         """Read the header and the two bytes after it."""
-        header = read_header(path)
+        header = evt_header.read_header(path)
         if header.size == 0:
             raise FormatError("a DAT file must have a header of lines that start with '%'")
         with path.open("rb") as file:
@@ -138,7 +130,7 @@ def _checked_kind(kind_and_size: bytes, offset: int) -> int:
     return kind
 
 
-def _version(header: PropheseeHeader) -> int:
+def _version(header: evt_header.PropheseeHeader) -> int:
     """Return the version; 2 if the header states none, as in the vendor's tools."""
     text = header.fields.get("version") or "2"
     if text not in ("1", "2"):
@@ -147,7 +139,7 @@ def _version(header: PropheseeHeader) -> int:
 
 
 @dataclass(slots=True, kw_only=True)
-class DatSink(HeadedSink):
+class DatSink(evt_header.HeadedSink):
     """An open DAT file."""
 
     resolution: tuple[int, int]
@@ -182,7 +174,7 @@ class DatSink(HeadedSink):
         if (steps[starts_over] >= 1 << 31).any():
             raise OutputError(
                 f"{TITLE} does not keep a pause of {steps[starts_over].max()} us.",
-                remedy=SPLIT,
+                remedy=evt_header.SPLIT,
             )
         if self.t_last >> 32 == 0:
             logger.warning(
@@ -203,5 +195,5 @@ class DatWriter(Writer):
 
     def open(self, path: Path, resolution: tuple[int, int]) -> DatSink:
         """Start a file."""
-        check_size(TITLE, resolution, MAX_SIZE)
+        evt_header.check_size(TITLE, resolution, MAX_SIZE)
         return DatSink(file=path.open("wb"), title=TITLE, max_start=1 << 32, resolution=resolution)

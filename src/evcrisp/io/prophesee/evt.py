@@ -35,7 +35,6 @@ _PIECE_BYTES = 1 << 19
 class EvtSource(Source):
     """An open RAW file."""
 
-    path: Path
     data_start: int  # bytes
     make_decoder: Callable[[bool], EvtDecoder]  # keep_triggers -> decoder
     _has_reported: bool = field(default=False, init=False)

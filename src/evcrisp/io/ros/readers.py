@@ -21,11 +21,8 @@ class Ros1Reader(Reader):
     name = "ros1"
     title = "ROS 1 bag"
     suffixes = (".bag", ".bag.active")
+    magic = (rosbag1.MAGIC,)
     foreign_errors = (OSError,)
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the first line."""
-        return head.startswith(rosbag1.MAGIC)
 
     def open(self, path: Path) -> RosSource:
         """Open a bag and find its topics."""

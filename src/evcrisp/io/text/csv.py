@@ -20,18 +20,7 @@ from evcrisp.core.errors import FormatError
 from evcrisp.io.byte_blocks import file_blocks, first_bytes, uncompressed
 from evcrisp.io.event_columns import best_orders, find_columns
 from evcrisp.io.protocol import Packet, Reader, Source, Writer
-from evcrisp.io.text.event_text import (
-    HEAD_BYTES,
-    Layout,
-    Line,
-    TextSink,
-    create_text,
-    head_lines,
-    is_number,
-    is_whole,
-    stated_size,
-    text_packets,
-)
+from evcrisp.io.text import event_text
 
 _METAVISION = ("x", "y", "p", "t")
 _UNIT_SUFFIXES = {"_us": False, "[us]": False, "(us)": False, "_s": True, "[s]": True, "(s)": True}
@@ -41,12 +30,11 @@ _UNIT_SUFFIXES = {"_us": False, "[us]": False, "(us)": False, "_s": True, "[s]":
 class CsvSource(Source):
     """An open CSV file."""
 
-    path: Path
-    layout: Layout
+    layout: event_text.Layout
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
-        return text_packets(file_blocks(self.path), self.layout)
+        return event_text.text_packets(file_blocks(self.path), self.layout)
 
 
 class CsvReader(Reader):
@@ -61,23 +49,25 @@ class CsvReader(Reader):
         head = uncompressed(head)
         try:
             is_text = not path.is_dir() and b"\0" not in head
-            return is_text and find_layout(head_lines(head)) is not None
+            return is_text and find_layout(event_text.head_lines(head)) is not None
         except FormatError:
             return False
 
     def open(self, path: Path) -> CsvSource:
         """Open a file and find its columns."""
-        lines = head_lines(first_bytes(file_blocks(path), HEAD_BYTES))
-        layout = find_layout(lines) or Layout(_METAVISION, ",")  # only comments: no events
+        lines = event_text.head_lines(first_bytes(file_blocks(path), event_text.HEAD_BYTES))
+        layout = find_layout(lines) or event_text.Layout(
+            _METAVISION, ","
+        )  # only comments: no events
         return CsvSource(
-            resolution=stated_size(lines),
+            resolution=event_text.stated_size(lines),
             metadata={"columns": [name for name in layout.columns if name]},
             path=path,
             layout=layout,
         )
 
 
-def find_layout(lines: list[Line]) -> Layout | None:
+def find_layout(lines: list[event_text.Line]) -> event_text.Layout | None:
     """Return the layout of the lines; None if all are comments.
 
     Raises
@@ -90,19 +80,21 @@ def find_layout(lines: list[Line]) -> Layout | None:
         return None
     delimiter = next((mark for mark in ",;" if mark.encode() in data[0].content), " ")
     first = _fields(data[0], delimiter)
-    if all(is_number(item) for item in first):
+    if all(event_text.is_number(item) for item in first):
         columns = _unnamed([_fields(line, delimiter) for line in data], data[0].offset)
-        return Layout(columns, delimiter, False, data[0].offset, data[0].number, is_guessed=True)
+        return event_text.Layout(
+            columns, delimiter, False, data[0].offset, data[0].number, is_guessed=True
+        )
     columns, seconds = _named(first, data[0].offset)
     t = columns.index("t")
     times = [row[t] for line in data[1:] if len(row := _fields(line, delimiter)) > t]
     is_guessed = seconds is None
     if seconds is None:
-        seconds = any(is_number(time) and float(time) % 1.0 > 0.0 for time in times)
-    return Layout(columns, delimiter, seconds, data[0].end, data[0].number, is_guessed)
+        seconds = any(event_text.is_number(time) and float(time) % 1.0 > 0.0 for time in times)
+    return event_text.Layout(columns, delimiter, seconds, data[0].end, data[0].number, is_guessed)
 
 
-def _fields(line: Line, delimiter: str) -> list[bytes]:
+def _fields(line: event_text.Line, delimiter: str) -> list[bytes]:
     if delimiter == " ":
         return line.content.split()
     return [item.strip() for item in line.content.split(delimiter.encode())]
@@ -147,7 +139,7 @@ def _unnamed(rows: list[list[bytes]], offset: int) -> tuple[str, ...]:
 
 def _are_whole(row: list[bytes]) -> bool:
     """Return whether a line has four whole numbers of at most 64 bits."""
-    return len(row) == 4 and all(is_whole(item) and len(item) < 19 for item in row)
+    return len(row) == 4 and all(event_text.is_whole(item) and len(item) < 19 for item in row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +154,12 @@ class CsvWriter(Writer):
     suffixes = (".csv", ".csv.gz")
     keeps_signal = True
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> TextSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> event_text.TextSink:
         """Start a file."""
-        file, below = create_text(path)
+        file, below = event_text.create_text(path)
         size = b"# evcrisp width=%d height=%d\n" % resolution
 
         def preamble(labeled: bool) -> bytes:
             return size + (b"t,x,y,p,signal\n" if labeled else b"t,x,y,p\n")
 
-        return TextSink(file, ",", False, preamble, keeps_labels=True, below=below)
+        return event_text.TextSink(file, ",", False, preamble, keeps_labels=True, below=below)

@@ -17,29 +17,9 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
-from evcrisp.io.byte_blocks import (
-    ZIP_ERRORS,
-    create_member,
-    file_blocks,
-    first_bytes,
-    has_member,
-    member_blocks,
-    open_archive,
-    uncompressed,
-)
+from evcrisp.io import byte_blocks
 from evcrisp.io.protocol import Packet, Reader, Source, Writer, keeping
-from evcrisp.io.text.event_text import (
-    HEAD_BYTES,
-    Layout,
-    Line,
-    TextSink,
-    create_text,
-    head_lines,
-    is_number,
-    is_whole,
-    stated_size,
-    text_packets,
-)
+from evcrisp.io.text import event_text
 
 logger = logging.getLogger(__name__)
 
@@ -58,12 +38,12 @@ class EcdSource(Source):
     """Text of events, and of IMU samples."""
 
     blocks: Blocks
-    layout: Layout
+    layout: event_text.Layout
     imu_blocks: Blocks | None = None
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
-        return text_packets(self.blocks(), self.layout)
+        return event_text.text_packets(self.blocks(), self.layout)
 
     def imu(self) -> Imu | None:
         """Return the samples of ``imu.txt``."""
@@ -82,7 +62,7 @@ class EcdReader(Reader):
         """Look for lines of four numbers with time in seconds first."""
         if path.is_dir():
             return _file_in(path, _EVENT_NAMES) is not None
-        return looks_like_ecd(uncompressed(head))
+        return looks_like_ecd(byte_blocks.uncompressed(head))
 
     def open(self, path: Path) -> EcdSource:
         """Open a text or a folder of texts."""
@@ -93,9 +73,11 @@ class EcdReader(Reader):
                 raise FormatError(f"the folder has no {' or '.join(_EVENT_NAMES)}")
             events, imu = found, _file_in(path, _IMU_NAMES)
             if (path / "calib.txt").is_file():
-                calib = first_bytes(file_blocks(path / "calib.txt"), 4096)
+                calib = byte_blocks.first_bytes(byte_blocks.file_blocks(path / "calib.txt"), 4096)
         return _source(
-            lambda: file_blocks(events), None if imu is None else lambda: file_blocks(imu), calib
+            lambda: byte_blocks.file_blocks(events),
+            None if imu is None else lambda: byte_blocks.file_blocks(imu),
+            calib,
         )
 
 
@@ -106,17 +88,17 @@ class EcdZipReader(Reader):
     title = "ECD archive (zip)"
     suffixes = (".zip",)
     standard_sizes = _SIZES
-    foreign_errors = ZIP_ERRORS
+    foreign_errors = byte_blocks.ZIP_ERRORS
 
     def recognizes(self, head: bytes, path: Path) -> bool:
         """Look for a zip archive with a member ``events.txt``."""
-        return has_member(head, path, "/events.txt", 128)
+        return byte_blocks.has_member(head, path, "/events.txt", 128)
 
     def open(self, path: Path) -> EcdSource:
         """Find the texts of an archive; every pass over one of them opens the archive again."""
-        with open_archive(path) as archive:
+        with byte_blocks.open_archive(path) as archive:
             members = set(archive.namelist())
-            comment = Line(0, 0, 0, b"#" + archive.comment[:200])
+            comment = event_text.Line(0, 0, 0, b"#" + archive.comment[:200])
         found = [name for name in members if name.rpartition("/")[2] == "events.txt"]
         if not found:
             raise FormatError("the archive has no member events.txt")
@@ -124,11 +106,13 @@ class EcdZipReader(Reader):
         folder = events.removesuffix("events.txt")
         imu, calib = f"{folder}imu.txt", f"{folder}calib.txt"
         source = _source(
-            lambda: member_blocks(path, events),
-            (lambda: member_blocks(path, imu)) if imu in members else None,
-            first_bytes(member_blocks(path, calib), 4096) if calib in members else b"",
+            lambda: byte_blocks.member_blocks(path, events),
+            (lambda: byte_blocks.member_blocks(path, imu)) if imu in members else None,
+            byte_blocks.first_bytes(byte_blocks.member_blocks(path, calib), 4096)
+            if calib in members
+            else b"",
         )
-        source.resolution = source.resolution or stated_size([comment])
+        source.resolution = source.resolution or event_text.stated_size([comment])
         return source
 
 
@@ -138,17 +122,17 @@ def _file_in(folder: Path, names: tuple[str, ...]) -> Path | None:
 
 def _source(blocks: Blocks, imu_blocks: Blocks | None, calib: bytes) -> EcdSource:
     """Find the layout of event text and return its source."""
-    lines = head_lines(first_bytes(blocks(), HEAD_BYTES))
+    lines = event_text.head_lines(byte_blocks.first_bytes(blocks(), event_text.HEAD_BYTES))
     data = [line for line in lines if not line.is_comment]
-    size = stated_size(lines)
-    layout = Layout(("t", "x", "y", "p"), start=lines[0].offset)
+    size = event_text.stated_size(lines)
+    layout = event_text.Layout(("t", "x", "y", "p"), start=lines[0].offset)
     if data and _is_size_line(data[0]):
         first = data.pop(0)
         width, height = first.content.split()
         size = (int(width), int(height))
-        layout = Layout(layout.columns, start=first.end, line=first.number)
+        layout = event_text.Layout(layout.columns, start=first.end, line=first.number)
     times = [line.content.split(maxsplit=1)[0] for line in data]
-    if times and all(is_whole(time) for time in times):
+    if times and all(event_text.is_whole(time) for time in times):
         raise FormatError(
             "time must be in seconds; it has no decimal point in the first "
             f"{counted(len(times), 'line')}. For microseconds, read the file as format 'csv'",
@@ -162,18 +146,18 @@ def _source(blocks: Blocks, imu_blocks: Blocks | None, calib: bytes) -> EcdSourc
 
 def looks_like_ecd(head: bytes) -> bool:
     """Return whether a text starts with lines ``t x y p``, time in seconds."""
-    rows = [line for line in head_lines(head) if not line.is_comment]
+    rows = [line for line in event_text.head_lines(head) if not line.is_comment]
     if rows and _is_size_line(rows[0]):
         rows.pop(0)
     fields = [row.content.split() for row in rows]
-    if not all(len(row) == 4 and all(is_number(item) for item in row) for row in fields):
+    if not all(len(row) == 4 and all(event_text.is_number(item) for item in row) for row in fields):
         return False
     if not fields:
         return b"# no events\n" in head
-    return any(not is_whole(row[0]) for row in fields)
+    return any(not event_text.is_whole(row[0]) for row in fields)
 
 
-def _is_size_line(line: Line) -> bool:
+def _is_size_line(line: event_text.Line) -> bool:
     """Recognize the first line ``width height`` of some data sets."""
     fields = line.content.split()
     return len(fields) == 2 and all(item.isdigit() and len(item) <= 5 for item in fields)
@@ -182,7 +166,11 @@ def _is_size_line(line: Line) -> bool:
 def _numbers(text: bytes) -> list[float]:
     """Return the numbers of ``calib.txt``: fx fy cx cy k1 k2 p1 p2 k3."""
     fields = text.split()
-    return [float(item) for item in fields] if all(is_number(item) for item in fields) else []
+    return (
+        [float(item) for item in fields]
+        if all(event_text.is_number(item) for item in fields)
+        else []
+    )
 
 
 def microseconds(text: str) -> int:
@@ -225,7 +213,7 @@ def read_imu(blocks: Iterator[bytes]) -> Imu:
 
 def _imu_fields(line: bytes, number: int) -> list[bytes]:
     fields = line.split()
-    if len(fields) != 7 or not all(is_number(item) for item in fields):
+    if len(fields) != 7 or not all(event_text.is_number(item) for item in fields):
         shown = ascii(line[:60].decode("latin-1"))
         raise FormatError(f"imu.txt line {number} must be `t ax ay az gx gy gz`; got {shown}")
     return fields
@@ -252,7 +240,7 @@ class EcdWriter(Writer):
 
     size_line: bool = False
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> TextSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> event_text.TextSink:
         """Start a text."""
         if resolution != _ECD_SIZE and not self.size_line:
             logger.warning(
@@ -260,9 +248,9 @@ class EcdWriter(Writer):
                 "guess. `evcrisp convert` with --set size_line=true writes it as the first line.",
                 *(*resolution, *_ECD_SIZE),
             )
-        file, below = create_text(path)
+        file, below = event_text.create_text(path)
         first = b"%d %d\n" % resolution if self.size_line else b""
-        return TextSink(file, " ", True, lambda labeled: first, below=below)
+        return event_text.TextSink(file, " ", True, lambda labeled: first, below=below)
 
 
 @dataclass(slots=True)
@@ -270,7 +258,7 @@ class EcdZipSink:
     """An archive with a growing member ``events.txt``; ``imu.txt`` follows it."""
 
     archive: zipfile.ZipFile
-    text: TextSink
+    text: event_text.TextSink
     imus: list[Imu] = field(default_factory=list)
 
     def write(self, events: Events) -> None:
@@ -296,7 +284,7 @@ class EcdZipSink:
         """Complete the archive."""
         self.text.finish()
         if self.imus:
-            with create_member(self.archive, "imu.txt") as file:
+            with byte_blocks.create_member(self.archive, "imu.txt") as file:
                 for imu in self.imus:
                     file.writelines(_imu_lines(imu))
         self.archive.close()
@@ -331,5 +319,5 @@ class EcdZipWriter(Writer):
         compression = zipfile.ZIP_DEFLATED if self.compressed else zipfile.ZIP_STORED
         archive = zipfile.ZipFile(path, "w", compression, compresslevel=1)
         archive.comment = b"evcrisp width=%d height=%d" % resolution
-        file = create_member(archive, "events.txt")
-        return EcdZipSink(archive, TextSink(file, " ", True, lambda labeled: b""))
+        file = byte_blocks.create_member(archive, "events.txt")
+        return EcdZipSink(archive, event_text.TextSink(file, " ", True, lambda labeled: b""))

@@ -11,7 +11,7 @@ from evcrisp import Events
 from evcrisp.core.sensor_data import Frame, Imu, TriggerKind, Triggers
 from evcrisp.io.aedat import aedat4_writer
 from evcrisp.io.aedat.aedat4_build import build_header, build_xml
-from evcrisp.io.protocol import Closing
+from evcrisp.io.protocol import finishing
 
 EVENT_STREAM = ((0, "EVTS", "events"),)
 COMPRESSIONS = ("lz4", "zstd", "none")
@@ -62,7 +62,7 @@ def an_imu(n=2500, seed=3):
 
 def write_extras(path, events, *, imu=None, triggers=None, frames=(), **options):
     writer = aedat4_writer.Aedat4Writer(**options)
-    with Closing(writer.open(path, events.resolution)) as sink:
+    with finishing(writer.open(path, events.resolution)) as sink:
         sink.write(events)
         if imu is not None:
             sink.write_imu(imu)

@@ -6,7 +6,7 @@ import pytest
 import evcrisp
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
 from evcrisp.io.aedat import aedat4_writer
-from evcrisp.io.protocol import Closing
+from evcrisp.io.protocol import finishing
 
 dv = pytest.importorskip("dv_processing", reason="dv-processing is an oracle here")
 aedat = pytest.importorskip("aedat", reason="aedat is an oracle here")
@@ -51,7 +51,7 @@ def ours(request, make_events, tmp_path):
     imu, frames = an_imu(1500), some_frames()
     path = tmp_path / "ours.aedat4"
     writer = aedat4_writer.Aedat4Writer(compression=request.param, camera="DAVIS346_7")
-    with Closing(writer.open(path, events.resolution)) as sink:
+    with finishing(writer.open(path, events.resolution)) as sink:
         sink.write(events)
         sink.write_imu(imu)
         sink.write_triggers(triggers)
