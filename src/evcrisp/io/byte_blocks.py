@@ -32,10 +32,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 def read_records(path: Path, start: int, record_bytes: int) -> Iterator[tuple[int, bytes]]:
     """Yield (byte, data) of records of one size, up to `PACKET_EVENTS` at a time.
 
-    Raises
-    ------
-    FormatError
-        If the file ends within a record, after all whole ones were yielded.
+    A record that is cut by the end of the file raises `FormatError` after all whole ones.
     """
     with path.open("rb") as file:
         offset = file.seek(start)
@@ -51,10 +48,7 @@ def read_records(path: Path, start: int, record_bytes: int) -> Iterator[tuple[in
 def file_blocks(path: Path) -> Generator[bytes, None, None]:
     """Yield the content of a file in blocks of bounded size, decompressed if it is gzip.
 
-    Raises
-    ------
-    FormatError
-        If a compressed file is damaged or cut short, after all content before was yielded.
+    Damage of a compressed file raises `FormatError` after the content before it.
     """
     with path.open("rb") as file:
         block = file.read(BLOCK_BYTES)
@@ -107,9 +101,8 @@ def _unzipped(data: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
                 # The limit keeps a small file from becoming a large block.
                 block = stream.decompress(data, BLOCK_BYTES)
             except zlib.error as error:
-                raise FormatError(
-                    f"the gzip stream is damaged: {error}", offset=n_before
-                ) from error
+                reason = f"the gzip stream is damaged: {error}"
+                raise FormatError(reason, offset=n_before) from error
             if block:
                 yield block
                 n_before += len(block)
@@ -126,13 +119,7 @@ def _unzipped(data: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def open_archive(path: Path) -> zipfile.ZipFile:
-    """Open a zip archive for reading.
-
-    Raises
-    ------
-    FormatError
-        If it starts like an archive, but its end is missing: zipfile calls that "no zip file".
-    """
+    """Open a zip archive for reading; report a missing end, which zipfile calls "no zip file"."""
     with path.open("rb") as file:
         has_start = file.read(4) == ZIP_MAGIC
     if has_start and not zipfile.is_zipfile(path):

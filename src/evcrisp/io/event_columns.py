@@ -103,14 +103,9 @@ def _are_pixels(values: NDArray[Any]) -> Bools:
 
 
 class ColumnConverter:
-    """Convert columns of any usual type to packets; the first rows decide the unit of time.
+    """Convert columns of any usual type to packets; ``t_offset`` (us) is added to all times.
 
-    Parameters
-    ----------
-    seconds : bool, optional
-        Whether floating-point time is in seconds, if the format states it.
-    t_offset : int
-        Added to all times, us.
+    ``seconds`` states the unit of floating-point time; if it is None, the first rows decide.
     """
 
     def __init__(self, *, seconds: bool | None = None, t_offset: int = 0) -> None:
@@ -120,12 +115,7 @@ class ColumnConverter:
     def packets(self, columns: Mapping[str, NDArray[Any]], offset: int) -> Iterator[Packet]:
         """Yield the rows before the first wrong value as a packet, then raise if there is one.
 
-        Parameters
-        ----------
-        columns : mapping of str to ndarray, shape (n,)
-            x, y, t, p and optionally signal: numbers of any type.
-        offset : int
-            Byte of the file where they start.
+        The columns are x, y, t, p and optionally signal: numbers of any type, shape (n,).
         """
         columns = {name: widened(column) for name, column in columns.items()}
         flags = {"p": "polarity"} | ({"signal": "signal"} if "signal" in columns else {})

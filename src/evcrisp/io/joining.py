@@ -49,19 +49,9 @@ class _Buffer:
 def join(packets: Iterable[Packet], *, n_expected: int | None, n_bytes: int) -> Packet | None:
     """Return all packets as one, or None if there are none. Labels are kept if all have them.
 
-    Parameters
-    ----------
-    packets : iterable of Packet
-        The packets.
-    n_expected : int, optional
-        Number of events stated by the file. By default it is estimated from the first packet.
-    n_bytes : int
-        Size of the file, or 0: the limit of allocated events.
-
-    Notes
-    -----
-    A wrong number costs time only. Copying each packet while it is in the processor's cache takes
-    half the time of concatenating all packets at the end.
+    ``n_expected`` is the number of events stated by the file, else it is estimated from the first
+    packet; a wrong number costs time only. ``n_bytes``, the size of the file, limits the allocation.
+    Copying each packet while it is in the cache takes half the time of a concatenation at the end.
     """
     packets = iter(packets)
     first, second = next(packets, None), next(packets, None)

@@ -18,13 +18,7 @@ _HEAD_BYTES = 4096
 
 
 def detect(path: Path) -> Reader:
-    """Return the reader of a file or folder, by its content first, then by its suffix.
-
-    Raises
-    ------
-    FormatError
-        If no reader recognizes the content or the suffix.
-    """
+    """Return the reader of a file or folder, by its content first, then by its suffix."""
     head = b""
     if not path.is_dir():
         with naming(path), path.open("rb") as file:

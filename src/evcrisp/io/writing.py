@@ -119,18 +119,8 @@ def _chunks(events: Events | Recording | Iterable[Events]) -> Iterator[Events]:
 class ChunkWriter:
     """Write a recording chunk by chunk: a context manager that finishes the file, or aborts it.
 
-    The first chunk opens the file. Sensor data is written at the end.
-
-    Parameters
-    ----------
-    path : Path
-        The file, under a temporary name.
-    writer : Writer
-        Its format.
-    sensor_data_from : SensorData, optional
-        Source of IMU samples, triggers and frames.
-    imu : Imu, optional
-        IMU samples, if there is no such source.
+    The first chunk opens the file, which has a temporary name. Sensor data is written at the end:
+    that of ``sensor_data_from``, or ``imu`` alone.
     """
 
     def __init__(

@@ -66,13 +66,7 @@ class Chip:
 
 
 def find_chip(header: bytes, addresses: NDArray[np.uint32], offset: int) -> Chip:
-    """Return the sensor named in a header, or the one that fits the first addresses.
-
-    Raises
-    ------
-    FormatError
-        If the header names an unknown chip, or no chip fits.
-    """
+    """Return the sensor named in a header, or the one that fits the first addresses."""
     named = _AECHIP.search(header)
     if named is not None:
         name = named[1].decode("latin-1").rpartition(".")[2]

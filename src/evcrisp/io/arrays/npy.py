@@ -154,22 +154,28 @@ class ColumnsSource(Source):
                 name: NpyColumn(name, stack.enter_context(file.open("rb")))
                 for name, file in self.files.items()
             }
-            converter = ColumnConverter()
-            n_total = max(len(column) for column in columns.values())
-            n_read = 0
-            while n_read < n_total:
-                n = min(PACKET_EVENTS, n_total - n_read)
-                parts = {name: column.read(n) for name, column in columns.items()}
-                n_common = min(len(part) for part in parts.values())
-                # The position in the largest column stands for the position in the folder.
-                offset = n_read * columns["t"].dtype.itemsize
-                if n_common:
-                    whole = {name: part[:n_common] for name, part in parts.items()}
-                    yield from converter.packets(whole, offset)
-                n_read += n_common
-                if n_common < n:
-                    reason = f"the columns end after {n_read:,} of {counted(n_total, 'event')}"
-                    raise FormatError(reason, offset=offset)
+            # The position in the largest column stands for the position in the folder.
+            yield from column_packets(columns, 0, columns["t"].dtype.itemsize)
+
+
+def column_packets(
+    columns: dict[str, NpyColumn], offset: int, row_bytes: int = 0
+) -> Iterator[Packet]:
+    """Yield the common rows of columns; a packet starts at ``offset`` plus its rows in bytes."""
+    converter = ColumnConverter()
+    n_total = max(len(column) for column in columns.values())
+    n_read = 0
+    while n_read < n_total:
+        n, at = min(PACKET_EVENTS, n_total - n_read), offset + n_read * row_bytes
+        parts = {name: column.read(n) for name, column in columns.items()}
+        n_common = min(len(part) for part in parts.values())
+        if n_common:
+            whole = {name: part[:n_common] for name, part in parts.items()}
+            yield from converter.packets(whole, at)
+        n_read += n_common
+        if n_common < n:
+            reason = f"the columns end after {n_read:,} of {counted(n_total, 'event')}"
+            raise FormatError(reason, offset=at)
 
 
 class ColumnsReader(Reader):

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError, FormatError
 from evcrisp.core.events import Events
-from evcrisp.io.arrays.npy import NpyColumn
+from evcrisp.io.arrays.npy import NpyColumn, column_packets
 from evcrisp.io.atomic_output import naming
 from evcrisp.io.byte_blocks import ZIP_ERRORS, create_member, has_member, open_archive
-from evcrisp.io.event_columns import ColumnConverter, find_columns
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source, Writer
+from evcrisp.io.event_columns import find_columns
+from evcrisp.io.protocol import Packet, Reader, Source, Writer
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,27 +36,9 @@ class NpzSource(Source):
             for name, column in columns.items():
                 if len(column.shape) != 1 or column.dtype.kind not in "biuf":
                     found = f"{column.dtype} of shape {column.shape}"
-                    raise FormatError(
-                        f"column {name!r} must be a 1-d array of numbers; got {found}"
-                    )
+                    raise FormatError(f"column {name!r} must be 1-d numbers; got {found}")
             offset = min(info.header_offset for info in archive.infolist())
-            yield from _zipped(columns, offset)
-
-
-def _zipped(columns: dict[str, NpyColumn], offset: int) -> Iterator[Packet]:
-    converter = ColumnConverter()
-    n_total = max(len(column) for column in columns.values())
-    n_read = 0
-    while n_read < n_total:
-        parts = {name: column.read(PACKET_EVENTS) for name, column in columns.items()}
-        n_common = min(part.size for part in parts.values())
-        if n_common:
-            whole = {name: part[:n_common] for name, part in parts.items()}
-            yield from converter.packets(whole, offset)
-        n_read += n_common
-        if n_common < min(PACKET_EVENTS, n_total - n_read + n_common):
-            lengths = {name: len(column) for name, column in columns.items()}
-            raise FormatError(f"columns end early; their headers state {lengths}", offset=offset)
+            yield from column_packets(columns, offset)
 
 
 class NpzReader(Reader):

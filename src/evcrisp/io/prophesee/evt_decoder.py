@@ -61,17 +61,9 @@ class EvtDecoder:
         return int(self._state[self._kernels.N_RESERVED])
 
     def decode(self, words: NDArray[Any]) -> Columns:
-        """Return the events of the next words of the stream.
+        """Return the events of the next words of the stream, as new arrays.
 
-        Parameters
-        ----------
-        words : ndarray, shape (n,), of :attr:`word_dtype`
-            Such as ``np.frombuffer(data, decoder.word_dtype)``.
-
-        Returns
-        -------
-        Columns
-            New arrays ``x``, ``y`` (uint16), ``t`` (int64, us) and ``p`` (bool).
+        The words are an array such as ``np.frombuffer(data, decoder.word_dtype)``.
         """
         words = self._prepared(words)
         return self._filled(words, *self._count(words))

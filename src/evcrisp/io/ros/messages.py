@@ -45,21 +45,10 @@ class Cursor:
         self._position = start + size
         return start
 
-    def number(self, code: str, size: int) -> Any:
-        """Return one number, ``code`` as for `struct`."""
-        return struct.unpack_from(self.order + code, self._data, self.skip(size, size))[0]
-
-    def u8(self) -> int:
-        """Return a byte."""
-        return int(self.number("B", 1))
-
-    def u32(self) -> int:
-        """Return an unsigned number of four bytes."""
-        return int(self.number("I", 4))
-
-    def u64(self) -> int:
-        """Return an unsigned number of eight bytes."""
-        return int(self.number("Q", 8))
+    def number(self, code: str) -> int:
+        """Return one whole number, ``code`` as for `struct`."""
+        size = struct.calcsize("=" + code)
+        return int(struct.unpack_from(self.order + code, self._data, self.skip(size, size))[0])
 
     def raw(self, size: int) -> memoryview:
         """Return bytes."""
@@ -68,7 +57,7 @@ class Cursor:
 
     def text(self) -> str:
         """Return a string."""
-        return bytes(self.raw(self.u32())).rstrip(b"\0").decode("utf-8", "replace")
+        return bytes(self.raw(self.number("I"))).rstrip(b"\0").decode("utf-8", "replace")
 
     def array(self, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
         """View numbers or records in place; records are not aligned."""
@@ -79,9 +68,9 @@ class Cursor:
     def stamp(self) -> int:
         """Skip a header and return its time, us."""
         if not self.cdr:
-            self.u32()  # sequence number, only in ROS 1
-        seconds = int(self.number("i" if self.cdr else "I", 4))
-        time = seconds * 1_000_000 + self.u32() // 1000
+            self.number("I")  # sequence number, only in ROS 1
+        seconds = self.number("i" if self.cdr else "I")
+        time = seconds * 1_000_000 + self.number("I") // 1000
         self.text()
         return time
 
@@ -130,7 +119,7 @@ class Image(NamedTuple):
 def event_array(cursor: Cursor) -> EventArray:
     """Parse dvs_msgs/EventArray or the identical prophesee_event_msgs/EventArray."""
     stamp = cursor.stamp()
-    height, width, count = cursor.u32(), cursor.u32(), cursor.u32()
+    height, width, count = cursor.number("I"), cursor.number("I"), cursor.number("I")
     if cursor.cdr:
         x, y, records = _cdr_events(cursor, count)
     else:
@@ -167,12 +156,12 @@ def _cdr_events(cursor: Cursor, count: int) -> tuple[NDArray[Any], NDArray[Any],
 def event_packet(cursor: Cursor) -> EventPacket:
     """Parse event_camera_msgs/EventPacket, or its predecessor event_array_msgs/EventArray."""
     stamp = cursor.stamp()
-    height, width = cursor.u32(), cursor.u32()
-    cursor.u64()  # sequence number
-    time_base = cursor.u64()
+    height, width = cursor.number("I"), cursor.number("I")
+    cursor.number("Q")  # sequence number
+    time_base = cursor.number("Q")
     encoding = cursor.text()
-    big_endian = bool(cursor.u8())
-    data = cursor.raw(cursor.u32())
+    big_endian = bool(cursor.number("B"))
+    data = cursor.raw(cursor.number("I"))
     return EventPacket(stamp, (width, height), time_base, encoding, big_endian, data)
 
 
@@ -186,11 +175,11 @@ def imu_sample(cursor: Cursor) -> ImuSample:
 def image(cursor: Cursor) -> Image:
     """Parse sensor_msgs/Image."""
     stamp = cursor.stamp()
-    height, width = cursor.u32(), cursor.u32()
+    height, width = cursor.number("I"), cursor.number("I")
     encoding = cursor.text()
-    big_endian = bool(cursor.u8())
-    step = cursor.u32()
-    data = cursor.raw(cursor.u32())
+    big_endian = bool(cursor.number("B"))
+    step = cursor.number("I")
+    data = cursor.raw(cursor.number("I"))
     return Image(stamp, encoding, big_endian, (height, width), step, data)
 
 

@@ -68,13 +68,7 @@ class CsvReader(Reader):
 
 
 def find_layout(lines: list[event_text.Line]) -> event_text.Layout | None:
-    """Return the layout of the lines; None if all are comments.
-
-    Raises
-    ------
-    FormatError
-        If the columns have no names and fit none of the usual orders.
-    """
+    """Return the layout of the lines, or raise; None if all are comments."""
     data = [line for line in lines if not line.is_comment]
     if not data:
         return None

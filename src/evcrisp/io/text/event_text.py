@@ -90,13 +90,7 @@ def is_whole(text: bytes) -> bool:
 
 
 def text_packets(blocks: Generator[bytes, None, None], layout: Layout) -> Iterator[Packet]:
-    """Yield the events of a text; closes ``blocks``.
-
-    Raises
-    ------
-    FormatError
-        At the first wrong line, with its number and byte; or an error of ``blocks``.
-    """
+    """Yield the events of a text, close ``blocks``, and raise at the first wrong line."""
     parser = _Parser(layout)
     rest, n_skip = b"", layout.start
     with closing(blocks):
