@@ -12,7 +12,7 @@ READERS: Registry[Reader] = Registry(
         "dsec": "evcrisp.io.hdf5.dsec:DsecReader",
         "mvsec": "evcrisp.io.hdf5.stereo:MvsecReader",
         "m3ed": "evcrisp.io.hdf5.stereo:M3edReader",
-        "prophesee-hdf5": "evcrisp.io.hdf5.prophesee:PropheseeHdf5Reader",
+        "prophesee-hdf5": "evcrisp.io.hdf5.reader:PropheseeHdf5Reader",
         "hdf5": "evcrisp.io.hdf5.reader:Hdf5Reader",
         "ros1": "evcrisp.io.ros.readers:Ros1Reader",
         "ros2": "evcrisp.io.ros.readers:Ros2Reader",

@@ -15,12 +15,8 @@ _LZ4_MAX_RATIO = 255
 _BLOCK = 1 << 20
 
 
-def _plain(data: memoryview, size: int) -> memoryview:
-    return _checked(data, size)
-
-
 def _unpack_bz2(data: memoryview, size: int) -> memoryview:
-    _check_claim(size)
+    _check_stated_size(size)
     try:
         unpacked = bz2.BZ2Decompressor().decompress(data, size + 1)
     except (OSError, EOFError, ValueError) as error:
@@ -31,7 +27,7 @@ def _unpack_bz2(data: memoryview, size: int) -> memoryview:
 def _unpack_lz4(data: memoryview, size: int) -> memoryview:
     import lz4.frame
 
-    _check_claim(size, _LZ4_MAX_RATIO * len(data))
+    _check_stated_size(size, _LZ4_MAX_RATIO * len(data))
     try:
         unpacked = lz4.frame.LZ4FrameDecompressor().decompress(data, size + 1)
     except (RuntimeError, EOFError, ValueError) as error:
@@ -40,7 +36,7 @@ def _unpack_lz4(data: memoryview, size: int) -> memoryview:
 
 
 def _unpack_zstd(data: memoryview, size: int) -> memoryview:
-    _check_claim(size)
+    _check_stated_size(size)
     return _checked(unpack_zstd(data, size), size)
 
 
@@ -57,7 +53,7 @@ def unpack_zstd(data: memoryview, limit: int = MAX_UNPACKED) -> memoryview:
     return memoryview(unpacked)
 
 
-def _check_claim(size: int, limit: int = MAX_UNPACKED) -> None:
+def _check_stated_size(size: int, limit: int = MAX_UNPACKED) -> None:
     if size > min(limit, MAX_UNPACKED):
         raise FormatError(f"a chunk states an impossible size of {counted(size, 'byte')}")
 
@@ -70,8 +66,8 @@ def _checked(data: memoryview, size: int) -> memoryview:
 
 #: Functions by compression name: (compressed data, stated size) -> data.
 UNPACKERS: dict[str, Callable[[memoryview, int], memoryview]] = {
-    "none": _plain,
-    "": _plain,
+    "none": _checked,
+    "": _checked,
     "bz2": _unpack_bz2,
     "lz4": _unpack_lz4,
     "zstd": _unpack_zstd,
