@@ -82,13 +82,13 @@ JUNK = [
 LINES = ["", "  ", "\r", "# note", "  % note", "#"]
 
 
-def parse(text, roles, delimiter, time_exponent, room=64):
+def parse(text, roles, delimiter, time_exponent, n=64):
     columns = {
-        T: np.zeros(room, np.int64),
-        X: np.zeros(room, np.uint16),
-        Y: np.zeros(room, np.uint16),
-        P: np.zeros(room, np.bool_),
-        SIGNAL: np.zeros(room, np.bool_),
+        T: np.zeros(n, np.int64),
+        X: np.zeros(n, np.uint16),
+        Y: np.zeros(n, np.uint16),
+        P: np.zeros(n, np.bool_),
+        SIGNAL: np.zeros(n, np.bool_),
     }
     state = np.zeros(5, np.int64)
     kernel.parse_events(
@@ -136,7 +136,7 @@ def random_text(rng, roles, delimiter, odd):
 @pytest.mark.parametrize("delimiter", [32, 44])
 @pytest.mark.parametrize("time_exponent", [6, 0])
 @pytest.mark.parametrize("roles", [(T, X, Y, P), (X, IGNORED, P, T, Y, SIGNAL)])
-def test_parsing_matches_the_reference(roles, time_exponent, delimiter, odd):
+def test_parsing_matches_oracle(roles, time_exponent, delimiter, odd):
     rng = np.random.default_rng(5)
     for _ in range(250):
         text = random_text(rng, roles, delimiter, odd)
@@ -149,14 +149,14 @@ def test_parsing_matches_the_reference(roles, time_exponent, delimiter, odd):
 
 @pytest.mark.parametrize("time", [*TIMES, *JUNK])
 @pytest.mark.parametrize("time_exponent", [6, 0])
-def test_every_way_to_write_time_matches_the_reference(time, time_exponent):
+def test_all_notations_of_time_match_oracle(time, time_exponent):
     text = f"{time} 1 2 1\n".encode("latin-1")
     expected = oracle.parse_events(text, (T, X, Y, P), 32, time_exponent)
     got = parse(text, (T, X, Y, P), 32, time_exponent)
     assert (got[0], got[1], got[3]) == (expected[0], expected[1], expected[3])
 
 
-def test_parsing_stops_when_the_room_is_full_and_goes_on_from_there():
+def test_parsing_stops_at_full_columns_and_continues():
     text = b"".join(b"%d.5 %d 0 1\n" % (k, k) for k in range(10))
     data, roles = np.frombuffer(text, np.uint8), np.array([T, X, Y, P])
     t, x, y = np.zeros(4, np.int64), np.zeros(4, np.uint16), np.zeros(4, np.uint16)
@@ -172,7 +172,7 @@ def test_parsing_stops_when_the_room_is_full_and_goes_on_from_there():
 
 @pytest.mark.parametrize("labeled", [False, True])
 @pytest.mark.parametrize(("delimiter", "decimals"), [(32, 6), (44, 0)])
-def test_writing_matches_the_reference(labeled, delimiter, decimals):
+def test_writing_matches_oracle(labeled, delimiter, decimals):
     rng = np.random.default_rng(3)
     limits = np.iinfo(np.int64)
     t = np.array(

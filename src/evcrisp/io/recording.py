@@ -13,7 +13,7 @@ from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.core.validation import as_resolution, check_choice, check_number
 from evcrisp.io.atomic_output import naming
 from evcrisp.io.joining import join
-from evcrisp.io.protocol import Packet, Reader, Source
+from evcrisp.io.protocol import ALL_SIZES, Packet, Reader, Source
 
 logger = logging.getLogger(__name__)
 
@@ -251,15 +251,16 @@ class Recording:
             return error.located(self.path, n_before)
         if isinstance(error, EvError):
             return error
-        if isinstance(error, self._reader.foreign_errors):
+        if isinstance(error, getattr(self._reader, "foreign_errors", ())):
             text = str(error) or type(error).__name__
-            reason = f"not readable as {self._reader.title}: {text.rstrip('.')}"
+            title = getattr(self._reader, "title", self.format)
+            reason = f"not readable as {title}: {text.rstrip('.')}"
             return FormatError(reason, path=self.path, n_before=n_before)
         with naming(self.path):
             raise error
 
     def _guess(self, width: int, height: int) -> tuple[int, int]:
-        sizes = self._reader.standard_sizes
+        sizes = getattr(self._reader, "standard_sizes", ALL_SIZES)
         fitting = (size for size in sizes if size[0] >= width and size[1] >= height)
         self._guessed = next(fitting, (max(width, 1), max(height, 1)))
         if width:  # without events no size is wrong

@@ -116,6 +116,10 @@ def _chunks(events: Events | Recording | Iterable[Events]) -> Iterator[Events]:
     return iter(events.chunks() if isinstance(events, Recording) else events)
 
 
+def _keeps_signal(writer: Writer | type[Writer]) -> bool:
+    return getattr(writer, "keeps_signal", False)
+
+
 class ChunkWriter:
     """Write a recording chunk by chunk: a context manager that finishes the file, or aborts it.
 
@@ -182,12 +186,12 @@ class ChunkWriter:
                 f"the end of another at {self._t_last} us."
             )
         self._t_last = int(chunk.t[-1])
-        if chunk.signal is not None and not self._writer.keeps_signal and not self._has_warned:
+        if chunk.signal is not None and not _keeps_signal(self._writer) and not self._has_warned:
             self._has_warned = True
             logger.warning(
                 "Format %r does not keep labels (`signal`); they are left out. These do: %s.",
                 self._writer.name,
-                ", ".join(sorted(name for name, other in WRITERS.items() if other.keeps_signal)),
+                ", ".join(sorted(name for name, other in WRITERS.items() if _keeps_signal(other))),
             )
 
     def _write_sensor_data(self, sink: Sink) -> None:

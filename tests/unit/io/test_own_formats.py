@@ -48,19 +48,33 @@ class RecordWriter(Writer):
 
 
 class PlainReader:
-    """A reader that does not inherit from `Reader`."""
+    """A reader that does not inherit from `Reader`, with the required attributes only."""
 
     name = "plain"
-    title = "Plain"
     suffixes = (".plain",)
-    standard_sizes = ((346, 260),)
-    foreign_errors = (KeyError,)
 
     def recognizes(self, head, path):
         return False
 
     def open(self, path):
+        return RecordSource(path=path)
+
+
+class DamagedReader(PlainReader):
+    foreign_errors = (KeyError,)
+
+    def open(self, path):
         raise KeyError("no events")
+
+
+class PlainWriter:
+    """A writer that does not inherit from `Writer`."""
+
+    name = "plain"
+    suffixes = (".plain",)
+
+    def open(self, path, resolution):
+        return RecordWriter().open(path, resolution)
 
 
 @pytest.fixture
@@ -95,10 +109,14 @@ def test_built_in_formats_are_given_as_objects(make_events, tmp_path):
         evcrisp.write(tmp_path / "b.npz", events, format=NpzWriter(), compressed=True)
 
 
-def test_reader_without_base_class_reports_damage(tmp_path):
-    (tmp_path / "a.plain").write_text("x")
-    with pytest.raises(evcrisp.FormatError, match="not readable as Plain: 'no events'"):
-        evcrisp.open(tmp_path / "a.plain", format=PlainReader())
+def test_formats_without_base_class_are_used(make_events, tmp_path, caplog):
+    events = make_events(100)
+    path = tmp_path / "a.plain"
+    evcrisp.write(path, events.with_signal(events.p), format=PlainWriter())
+    assert "Format 'plain' does not keep labels" in caplog.text
+    assert evcrisp.read(path, format=PlainReader()).equals(events)
+    with pytest.raises(evcrisp.FormatError, match="not readable as plain: 'no events'"):
+        evcrisp.open(path, format=DamagedReader())
 
 
 def test_values_that_are_not_formats_are_refused(make_events, tmp_path):

@@ -70,13 +70,13 @@ DAMAGES = {
     "column outside": ([packet([1, 2, 3], x=[0, 8, 0], offset=9)], 1, 9, "x=8, y=0 lies outside"),
     "row outside": ([packet([1, 2, 3], y=[7, 7, 9])], 2, 0, "y=9 lies outside the sensor of 8x8"),
     "the first of two wrongs": ([packet([1, 2, 1], x=[0, 9, 0])], 1, 0, "lies outside"),
-    "a reader's complaint": (
+    "an error of a reader": (
         [packet([1, 2]), FormatError("cut short", offset=77)],
         2,
         77,
         "cut short",
     ),
-    "a library's complaint": (
+    "an error of a library": (
         [packet([1]), ZeroDivisionError("no")],
         1,
         0,
@@ -109,9 +109,7 @@ def test_truncate_keeps_the_events_before_the_damage(name, caplog):
     assert f"kept the {n_before} event{'' if n_before == 1 else 's'} before" in caplog.text
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in DAMAGES if "time" in name or "complaint" in name]
-)
+@pytest.mark.parametrize("name", [name for name in DAMAGES if "time" in name or "an error" in name])
 def test_damage_without_known_size_keeps_the_events_before_it(name):
     items, n_before, _, message = DAMAGES[name]
     delivered = 0

@@ -21,9 +21,9 @@ def test_full_disk_error_names_the_file_and_keeps_the_old_one(tmp_path, old):
     path = tmp_path / "a.json"
     if old is not None:
         path.write_text(old)
-    said = f"{path} could not be written: No space left on device."
+    message = f"{path} could not be written: No space left on device."
     with (
-        pytest.raises(OutputError, match=f"^{said}$") as caught,
+        pytest.raises(OutputError, match=f"^{message}$") as caught,
         replacing(path, overwrite=True) as temporary,
     ):
         temporary.write_text("half")
@@ -164,7 +164,7 @@ class Stuck:
     """An output that fails when it is closed."""
 
     def write(self, events):
-        raise ValueError("the first complaint")
+        raise ValueError("the first error")
 
     finish = write
 
@@ -173,7 +173,7 @@ class Stuck:
 
 
 def test_abort_does_not_hide_the_first_error():
-    with pytest.raises(ValueError, match="the first complaint"), finishing(Stuck()) as sink:
+    with pytest.raises(ValueError, match="the first error"), finishing(Stuck()) as sink:
         sink.write(None)
 
 

@@ -129,7 +129,7 @@ def test_special_events_become_triggers(tmp_path):
 def test_frames_are_read_with_their_times_and_place(tmp_path):
     gray = np.arange(6, dtype="<u2").reshape(2, 3)
     color = np.arange(12, dtype="<u2").reshape(2, 2, 3)
-    padded = gray.tobytes() + bytes(12)  # all frames of a packet take the room of the largest
+    padded = gray.tobytes() + bytes(12)  # all frames of a packet have the size of the largest
     frames = [
         frame((1, 40, 10, 31), (3, 2), (7, 8), padded),
         frame((50, 90, 60, 80), (2, 2), (0, 0), color.tobytes(), channels=3),

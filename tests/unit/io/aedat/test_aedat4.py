@@ -60,7 +60,7 @@ def an_imu(n=2500, seed=3):
     )
 
 
-def write_extras(path, events, *, imu=None, triggers=None, frames=(), **options):
+def write_with_sensor_data(path, events, *, imu=None, triggers=None, frames=(), **options):
     writer = aedat4_writer.Aedat4Writer(**options)
     with finishing(writer.open(path, events.resolution)) as sink:
         sink.write(events)
@@ -139,7 +139,9 @@ def test_round_trip_keeps_imu_triggers_and_frames(compression, make_events, tmp_
     frames.append(Frame(t=7, image=images[0]))
     path = tmp_path / "a.aedat4"
     events = make_events(100)
-    write_extras(path, events, imu=imu, triggers=triggers, frames=frames, compression=compression)
+    write_with_sensor_data(
+        path, events, imu=imu, triggers=triggers, frames=frames, compression=compression
+    )
     with evcrisp.open(path) as opened:
         assert opened.read().equals(events)
         assert_imu_equal(opened.imu(), imu)
@@ -165,21 +167,21 @@ def assert_imu_equal(mine, theirs):
         if expected is None:
             assert getattr(mine, name) is None
         else:
-            # The file holds 32-bit floats.
+            # The file has 32-bit floats.
             np.testing.assert_allclose(getattr(mine, name), expected, rtol=2e-7)
 
 
 def test_missing_imu_quantities_stay_missing(make_events, tmp_path):
     full = an_imu(10)
     imu = Imu(t=full.t, gyro_rad_s=full.gyro_rad_s, accel_m_s2=full.accel_m_s2)
-    write_extras(tmp_path / "a.aedat4", make_events(5), imu=imu)
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events(5), imu=imu)
     with evcrisp.open(tmp_path / "a.aedat4") as opened:
         assert_imu_equal(opened.imu(), imu)
 
 
 def test_copy_of_a_copy_has_the_same_bytes(make_events, tmp_path):
     frames = [Frame(t=5, image=np.zeros((4, 6), np.uint8), exposure_start=1, exposure_end=4)]
-    write_extras(tmp_path / "a.aedat4", make_events(9000), imu=an_imu(40), frames=frames)
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events(9000), imu=an_imu(40), frames=frames)
     for source, target in (("a", "b"), ("b", "c")):
         with evcrisp.open(tmp_path / f"{source}.aedat4") as opened:
             evcrisp.write(tmp_path / f"{target}.aedat4", opened)
@@ -188,7 +190,9 @@ def test_copy_of_a_copy_has_the_same_bytes(make_events, tmp_path):
 
 
 def test_metadata_names_camera_compression_and_streams(make_events, tmp_path):
-    write_extras(tmp_path / "a.aedat4", make_events(5), imu=an_imu(3), camera="DAVIS <&> é")
+    write_with_sensor_data(
+        tmp_path / "a.aedat4", make_events(5), imu=an_imu(3), camera="DAVIS <&> é"
+    )
     with evcrisp.open(tmp_path / "a.aedat4") as opened:
         facts = opened.metadata
         assert opened.resolution_source == "file"
@@ -251,7 +255,7 @@ def test_file_that_was_moved_after_opening_is_still_read(make_events, tmp_path, 
 
 
 def test_file_without_events_still_has_a_size_and_frames(tmp_path, make_events):
-    write_extras(
+    write_with_sensor_data(
         tmp_path / "a.aedat4", make_events(0), frames=[Frame(t=1, image=np.ones((2, 3), np.uint8))]
     )
     with evcrisp.open(tmp_path / "a.aedat4") as opened:
@@ -266,7 +270,7 @@ def test_file_without_events_still_has_a_size_and_frames(tmp_path, make_events):
 def test_two_iterations_over_one_file_can_alternate(make_events, tmp_path):
     events = make_events(150_000)
     frames = [Frame(t=i, image=np.full((9, 9), i, np.uint8)) for i in range(5)]
-    write_extras(tmp_path / "a.aedat4", events, frames=frames, imu=an_imu(2000))
+    write_with_sensor_data(tmp_path / "a.aedat4", events, frames=frames, imu=an_imu(2000))
     with evcrisp.open(tmp_path / "a.aedat4") as opened:
         pairs = list(zip(opened.chunks(10_000), opened.frames(), strict=False))
         assert len(opened.imu()) == 2000
@@ -276,7 +280,7 @@ def test_two_iterations_over_one_file_can_alternate(make_events, tmp_path):
 
 def test_lost_trigger_channels_cause_a_warning(make_events, tmp_path, caplog):
     triggers = Triggers(t=np.arange(2), kind=np.ones(2, np.uint8), channel=np.ones(2, np.uint8))
-    write_extras(tmp_path / "a.aedat4", make_events(2), triggers=triggers)
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events(2), triggers=triggers)
     assert "no trigger channels" in caplog.text
 
 
@@ -307,10 +311,10 @@ def test_values_outside_the_format_are_refused(make_events, tmp_path):
         Frame(t=0, image=np.zeros(4, np.uint8)),
     ):
         with pytest.raises(evcrisp.ConfigError, match="A frame for AEDAT4 must have shape"):
-            write_extras(tmp_path / "a.aedat4", make_events(1), frames=[frame])
+            write_with_sensor_data(tmp_path / "a.aedat4", make_events(1), frames=[frame])
     far = Frame(t=0, image=np.zeros((2, 2), np.uint8), position=(40_000, 0))
     with pytest.raises(evcrisp.ConfigError, match="`position` must fit into 16 bits"):
-        write_extras(tmp_path / "a.aedat4", make_events(1), frames=[far])
+        write_with_sensor_data(tmp_path / "a.aedat4", make_events(1), frames=[far])
 
 
 def test_higher_levels_make_smaller_files(make_events, tmp_path):

@@ -356,7 +356,7 @@ def test_missing_sensor_size_is_guessed(tmp_path, caplog):
     assert "does not state its sensor size" in caplog.text
 
 
-def write_with_extras(path, make_events, compression):
+def write_with_sensor_data(path, make_events, compression):
     sink = aedat4_writer.Aedat4Writer(compression=compression).open(path, (346, 260))
     sink.write(make_events(100))
     t = np.arange(3000)
@@ -369,7 +369,7 @@ def write_with_extras(path, make_events, compression):
 
 
 def test_sensor_data_of_a_cut_file_is_kept_up_to_the_cut(make_events, tmp_path):
-    write_with_extras(tmp_path / "a.aedat4", make_events, "none")
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events, "none")
     packets, _ = packets_of(tmp_path / "a.aedat4")
     data = (tmp_path / "a.aedat4").read_bytes()
     cut = tmp_path / "cut.aedat4"
@@ -389,7 +389,7 @@ def test_sensor_data_of_a_cut_file_is_kept_up_to_the_cut(make_events, tmp_path):
 
 
 def test_flipped_sensor_data_is_read_or_refused(make_events, tmp_path):
-    write_with_extras(tmp_path / "a.aedat4", make_events, "none")
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events, "none")
     packets, table = packets_of(tmp_path / "a.aedat4")
     data = (tmp_path / "a.aedat4").read_bytes()
     flipped = tmp_path / "flipped.aedat4"
@@ -415,7 +415,7 @@ def test_flipped_sensor_data_is_read_or_refused(make_events, tmp_path):
 
 
 def test_bad_table_among_good_ones_is_found(make_events, tmp_path):
-    write_with_extras(tmp_path / "a.aedat4", make_events, "none")
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events, "none")
     packets, _ = packets_of(tmp_path / "a.aedat4")
     data = bytearray((tmp_path / "a.aedat4").read_bytes())
     second = packets[2][0]
@@ -443,7 +443,7 @@ def test_bad_table_among_good_ones_is_found(make_events, tmp_path):
     ],
 )
 def test_impossible_frames_are_refused(place, code, value, message, make_events, tmp_path):
-    write_with_extras(tmp_path / "a.aedat4", make_events, "none")
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events, "none")
     packets, _ = packets_of(tmp_path / "a.aedat4")
     data = bytearray((tmp_path / "a.aedat4").read_bytes())
     third = packets[-3][0]

@@ -137,7 +137,7 @@ def test_damaged_copies_give_events_or_a_format_error(tmp_path, make_events, cap
     assert n_refused > 5
 
 
-# ---------------------------------------------------------------- memory, and what follows the end
+# ---------------------------------------------------------------- memory, and data after the end
 
 
 def element(kind, data):

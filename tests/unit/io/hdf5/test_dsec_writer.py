@@ -82,7 +82,7 @@ def test_same_events_give_the_same_bytes(make_events, tmp_path):
 @pytest.mark.parametrize("compression", ["blosc", "none"])
 @pytest.mark.parametrize("n_parts", [2, 50])
 def test_bytes_do_not_depend_on_the_chunks(make_events, tmp_path, compression, n_parts):
-    events = make_events(1_500_000, duration_us=3_000_000)  # more than HDF5's cache holds
+    events = make_events(1_500_000, duration_us=3_000_000)  # more than the cache of HDF5
     events = events.with_signal(events.x % 2 == 0)
     evcrisp.write(tmp_path / "whole.h5", events, compression=compression)
     bounds = np.linspace(0, len(events), n_parts + 1).astype(int)

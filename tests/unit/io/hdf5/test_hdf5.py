@@ -138,7 +138,7 @@ def test_mvsec_gives_events_imu_and_frames_of_the_left_camera(make_events, tmp_p
     np.testing.assert_array_equal(read.x, events.x)
     np.testing.assert_array_equal(read.p, events.p)
     assert len(imu) == 20
-    assert abs(np.median(imu.accel_m_s2[:, 2]) - 9.8) < 1  # gravity tells the sensors apart
+    assert abs(np.median(imu.accel_m_s2[:, 2]) - 9.8) < 1  # gravity distinguishes the sensors
     assert abs(np.median(imu.gyro_rad_s)) < 1
     np.testing.assert_array_equal(imu.t, T0 + np.arange(20) * 1000)
     assert [frame.t for frame in frames] == [T0, T0 + 10_000, T0 + 20_000]
@@ -365,7 +365,7 @@ def test_damaged_files_give_events_or_a_format_error(make_events, tmp_path, writ
     write(tmp_path / "whole.h5", make_events(300))
     whole = (tmp_path / "whole.h5").read_bytes()
     rng = np.random.default_rng(11)
-    complaints = []
+    messages = []
     path = tmp_path / "damaged.h5"
     for number in range(60):
         damaged = bytearray(whole)
@@ -381,9 +381,9 @@ def test_damaged_files_give_events_or_a_format_error(make_events, tmp_path, writ
                     opened.read()
                     opened.imu(), opened.triggers(), list(opened.frames())
             except FormatError as error:
-                complaints.append(str(error))
-    assert len(complaints) > 20
-    assert all(str(path) in complaint for complaint in complaints)
+                messages.append(str(error))
+    assert len(messages) > 20
+    assert all(str(path) in message for message in messages)
 
 
 WITHOUT_H5PY = """

@@ -295,7 +295,7 @@ def test_reading_does_not_change_the_database(ros2, make_events, tmp_path):
 def test_database_of_more_than_2_gib_is_read(ros2, make_events, tmp_path):
     events = make_events(50)
     folder = ros2.write(tmp_path / "a", packets(ros2, events), storage="sqlite3")
-    os.truncate(only_file(folder), (1 << 31) + (1 << 20))  # takes no room on the disk
+    os.truncate(only_file(folder), (1 << 31) + (1 << 20))  # a sparse file
     assert evcrisp.read(folder).equals(events)
 
 
