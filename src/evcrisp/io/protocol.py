@@ -232,6 +232,22 @@ def finishing(sink: S) -> Generator[S, None, None]:
         raise
 
 
+class located:  # noqa: N801 - used like a function, and three times faster than one with `yield`
+    """Add the byte of a piece of the file to errors about its content."""
+
+    __slots__ = ("offset",)
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, FormatError):
+            raise FormatError(error.reason, offset=self.offset) from error
+
+
 @contextmanager
 def keeping(partial: Callable[[], object]) -> Generator[None, None, None]:
     """Attach ``partial()``, the data read so far, to a `FormatError` raised in the block."""

@@ -15,7 +15,7 @@ from evcrisp.io.aedat import aedat4_packets
 from evcrisp.io.aedat.aedat4_header import EVENTS, FRAMES, IMU, MAGIC, TRIGGERS, Header, read_header
 from evcrisp.io.aedat.aedat4_sensor_data import read_frames, read_imu, read_triggers
 from evcrisp.io.aedat.aedat4_whole import read_whole
-from evcrisp.io.protocol import DVS_SIZES, Columns, Packet, Reader, Source
+from evcrisp.io.protocol import DVS_SIZES, Columns, Packet, Reader, Source, located
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class Aedat4Source(Source):
         damage = None
         try:
             for at, data in self._walk(EVENTS):
-                with aedat4_packets.located(at):
+                with located(at):
                     words, n = aedat4_packets.event_records(data)
                 first = 0
                 while first < n:

@@ -16,6 +16,7 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.io.aedat import flatbuffers
 from evcrisp.io.aedat.aedat4_header import EVENTS, Header
+from evcrisp.io.protocol import located
 
 PACKET_HEADER = struct.Struct("<ii")
 TABLE_IDENTIFIER = b"FTAB"
@@ -63,22 +64,6 @@ def walk(
                 data = decode(read(size))
             yield at, data
         at += 8 + size
-
-
-class located:  # noqa: N801 - used like a function, and three times faster than one with `yield`
-    """Add the byte of the packet to errors about its content."""
-
-    __slots__ = ("offset",)
-
-    def __init__(self, offset: int) -> None:
-        self.offset = offset
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, FormatError):
-            raise FormatError(error.reason, offset=self.offset) from error
 
 
 def _problem(stream: int, size: int, left: int, known: Collection[int]) -> str:

@@ -81,15 +81,10 @@ class DatReader(Reader):
     def recognizes(self, head: bytes, path: Path) -> bool:
         """Look for the type and the size of events after the header."""
         header = evt_header.parse_header(head)
-        kind_and_size = head[header.size : header.size + 2]
-        kinds = (EVENT_2D, EVENT_CD, EVENT_TRIGGER)
-        return (
-            header.size > 0
-            and header.format_name is None
-            and len(kind_and_size) == 2
-            and kind_and_size[0] in kinds
-            and kind_and_size[1] == EVENT_BYTES
-        )
+        if header.size == 0 or header.format_name is not None:
+            return False
+        kind, size = (*head[header.size : header.size + 2], -1, -1)[:2]
+        return kind in (EVENT_2D, EVENT_CD, EVENT_TRIGGER) and size == EVENT_BYTES
 
     def open(self, path: Path) -> DatSource:
         """Read the header and the two bytes after it."""

@@ -22,7 +22,7 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Triggers
 from evcrisp.io.prophesee.evt_decoder import Evt3Decoder
-from evcrisp.io.protocol import PACKET_EVENTS, Columns
+from evcrisp.io.protocol import PACKET_EVENTS, Columns, located
 from evcrisp.io.ros.messages import EventPacket
 
 #: Words of libcaer_cmp for one packet; a word has up to 8 events.
@@ -47,10 +47,8 @@ class PacketDecoder:
         if packet.encoding not in decoders:
             reason = f"unknown encoding {packet.encoding!r} of events; known: {', '.join(decoders)}"
             raise FormatError(reason, offset=offset)
-        try:
+        with located(offset):
             yield from decoders[packet.encoding](packet)
-        except FormatError as error:
-            raise FormatError(error.reason, offset=offset) from error
 
     def triggers(self) -> Triggers | None:
         """Return the triggers found so far, or None if the encoding has none."""

@@ -12,6 +12,7 @@ from typing import IO, NamedTuple
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.io.protocol import located
 from evcrisp.io.ros.bag import Message, Topic, short_type
 from evcrisp.io.ros.unpack import MAX_UNPACKED, UNPACKERS
 
@@ -183,10 +184,8 @@ def _unpacked(chunk: _Record) -> memoryview:
     if kind not in ("", "lz4", "zstd") or len(packed) != packed_size:
         reason = f"a chunk of {counted(packed_size, 'byte')} with compression {kind!r} is damaged"
         raise FormatError(reason, offset=chunk.offset)
-    try:
+    with located(chunk.offset):
         data = UNPACKERS[kind](packed, size)
-    except FormatError as error:
-        raise FormatError(error.reason, offset=chunk.offset) from error
     if checksum and zlib.crc32(data) != checksum:
         raise FormatError("the checksum of a chunk is wrong", offset=chunk.offset)
     return data

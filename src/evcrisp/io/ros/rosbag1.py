@@ -12,6 +12,7 @@ from typing import IO, NamedTuple
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.io.protocol import located
 from evcrisp.io.ros.bag import Message, Topic
 from evcrisp.io.ros.unpack import MAX_UNPACKED, UNPACKERS
 
@@ -193,10 +194,8 @@ def _unpacked(chunk: _Record) -> bytes | memoryview:
         reason = f"a chunk has compression {kind!r}; expected none, bz2 or lz4"
         raise FormatError(reason, offset=chunk.offset)
     size = _number(chunk, "size", "<I")
-    try:
+    with located(chunk.offset):
         return UNPACKERS[kind](chunk.data, size)
-    except FormatError as error:
-        raise FormatError(error.reason, offset=chunk.offset) from error
 
 
 def _parse_fields(header: memoryview, offset: int) -> dict[str, bytes]:

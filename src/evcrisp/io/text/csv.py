@@ -19,7 +19,7 @@ import numpy as np
 from evcrisp.core.errors import FormatError
 from evcrisp.io.byte_blocks import file_blocks, first_bytes, uncompressed
 from evcrisp.io.event_columns import best_orders, find_columns
-from evcrisp.io.protocol import Packet, Reader, Source, Writer
+from evcrisp.io.protocol import Packet, Reader, Source, Writer, located
 from evcrisp.io.text import event_text
 
 _METAVISION = ("x", "y", "p", "t")
@@ -105,10 +105,8 @@ def _named(fields: list[bytes], offset: int) -> tuple[tuple[str, ...], bool | No
             seconds = _UNIT_SUFFIXES[suffix]
             name = "t"
         names.append(name)
-    try:
+    with located(offset):
         found = find_columns(names)
-    except FormatError as error:
-        raise FormatError(error.reason, offset=offset) from None
     twice = next((name for name in found.values() if names.count(name) > 1), None)
     if twice is not None:
         raise FormatError(f"two columns are named {twice!r}", offset=offset)
