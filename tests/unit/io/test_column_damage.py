@@ -162,7 +162,7 @@ def test_floating_point_time_without_fractions_is_in_microseconds(tmp_path, make
 def test_fraction_that_contradicts_the_first_rows_is_damage(
     tmp_path, make_events, name, monkeypatch
 ):
-    for module in ("arrays.npz", "arrays.npy", "arrays.mat", "hdf5.datasets"):
+    for module in ("arrays.npy", "arrays.mat", "hdf5.datasets"):
         monkeypatch.setattr(f"evcrisp.io.{module}.PACKET_EVENTS", 100)
     events = make_events(400)
     columns = {n: c.astype(np.float64) for n, c in columns_of(events).items()}
