@@ -9,7 +9,7 @@ import argparse
 
 import numpy as np
 from benchmarks.measure import edge_events, interleaved, rates, report
-from tests.oracles import evflow as reference_evflow
+from tests.oracles.filters import evflow as reference_evflow
 
 from evcrisp import read
 from evcrisp.filters import Labels
@@ -21,7 +21,7 @@ _scan = njit(reference_evflow.flow_labels)
 
 def scanned(events, config):
     """Return labels by going through all events of the last tau for each event."""
-    labels = Labels.room(len(events))
+    labels = Labels.empty(len(events))
     rule = (config.tau_us, config.radius, config.min_events, config.max_px_ms, config.emlb)
     _scan(events.x, events.y, events.t, *rule, labels.signal, labels.score)
     return labels

@@ -1,4 +1,4 @@
-"""Denoisers: events per second, against dv-processing and eventcv on the same events. Prints JSON.
+"""Filters: events per second, against dv-processing and eventcv on the same events. Prints JSON.
 
 Run with ``python -m benchmarks.speed.filters``. Everything runs in one process, in turns. The peers are
 given what they work on, an event store and an event stream, made before the clock starts; ours is
@@ -105,7 +105,7 @@ def beside_tonic(events, repeats):
 
 
 def every_filter(events, names, repeats):
-    """Return the rate of each denoiser with its defaults, and its share of that of baf."""
+    """Return the rate of each filter with its defaults, and its share of that of baf."""
     seconds = interleaved({n: lambda n=n: denoise(events, n) for n in names}, repeats)
     result = rates(seconds, len(events))
     baf_s = statistics.median(seconds["baf"])

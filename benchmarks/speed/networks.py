@@ -10,7 +10,7 @@ import statistics
 import numpy as np
 from benchmarks.measure import edge_events, interleaved, report
 
-from evcrisp.filters import denoise, denoiser
+from evcrisp.filters import build_filter, denoise
 
 
 def in_numpy(inputs, weights):
@@ -28,7 +28,7 @@ def main():
     options = parser.parse_args()
     events = edge_events(options.events)
     few = events[: options.edncnn_events]
-    weights = denoiser("mlpf").start(events.resolution).weights
+    weights = build_filter("mlpf").start(events.resolution).weights
     inputs = np.random.default_rng(0).random((50_000, 98), np.float32)
     cases = {
         "mlpf": (len(events), lambda: denoise(events, "mlpf")),

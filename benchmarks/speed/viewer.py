@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from benchmarks.measure import edge_events, report
 
 import evcrisp
-from evcrisp.viewer import ViewOptions, serving
+from evcrisp.viewer import ViewOptions, serve
 
 WINDOW_US = 30_000
 FLAGS = ("--no-sandbox", "--no-first-run", "--disable-background-networking", "--disable-sync")
@@ -113,7 +113,7 @@ def requests(ask, starts):
     times = []
     for start in starts:
         begin = time.perf_counter()
-        ask(f"api/events?start={start}&length={WINDOW_US}")
+        ask(f"api/events?start={start}&duration={WINDOW_US}")
         times.append(1e3 * (time.perf_counter() - begin))
     return spread(times)
 
@@ -163,7 +163,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "long.aedat4"
         evcrisp.write(path, edge_events(options.events))
-        with serving(ViewOptions(path=path, window_us=WINDOW_US)) as url:
+        with serve(ViewOptions(path=path, window_us=WINDOW_US)) as url:
             ask = Asker(url)
             read_s, facts = read_fully(ask)
             rng = random.Random(0)

@@ -1,21 +1,22 @@
-"""Write the table in ``filters.md`` from the filters themselves: python docs/scripts/make_filters.py."""
+"""Write the table of ``filters.md`` from the filters: python docs/scripts/make_filters.py."""
 
 import inspect
 import re
 from pathlib import Path
 
 from evcrisp.filters import FILTERS
+from evcrisp.filters.protocol import about, presets
 
 PAGE = Path(__file__).parents[1] / "guide" / "filters.md"
 START, END = "<!-- table: python docs/scripts/make_filters.py -->\n", "<!-- end of table -->"
 
-HEAD = """| name | parameters and defaults | cost per event | memory | source | presets | guessed |
+HEAD = """| name | parameters and defaults | cost per event | memory | source | presets | reconstructed |
 |---|---|---|---|---|---|---|
 """
 
 
 def row(kind) -> str:
-    """Return the line of one filter."""
+    """Return the table row of a filter."""
     parameters = ", ".join(
         f"`{name}={parameter.default}`"
         for name, parameter in inspect.signature(kind).parameters.items()
@@ -23,17 +24,17 @@ def row(kind) -> str:
     cells = (
         f"`{kind.name}`",
         parameters,
-        kind.about.cost,
-        kind.about.memory,
-        kind.about.source,
-        ", ".join(f"`{preset}`" for preset in kind.presets),
-        kind.about.reconstruction,
+        about(kind).cost,
+        about(kind).memory,
+        about(kind).source,
+        ", ".join(f"`{preset}`" for preset in presets(kind)),
+        about(kind).reconstruction,
     )
     return "| " + " | ".join(cells) + " |\n"
 
 
 def page() -> str:
-    """Return the page with the table of today."""
+    """Return the page with an up-to-date table."""
     table = START + HEAD + "".join(map(row, FILTERS.values())) + END
     return re.sub(
         f"{re.escape(START)}.*{re.escape(END)}", lambda _: table, PAGE.read_text(), flags=re.S

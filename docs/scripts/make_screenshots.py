@@ -1,6 +1,6 @@
 """Write the screenshots of the viewer: python docs/scripts/make_screenshots.py.
 
-Needs chromium and the package playwright. The scene is simulated, so that everybody gets the same.
+Needs chromium and the package playwright. The scene is simulated with a fixed seed.
 """
 
 import shutil
@@ -8,13 +8,13 @@ import tempfile
 from pathlib import Path
 
 import evcrisp
-from evcrisp.viewer import ViewOptions, serving
+from evcrisp.viewer import serve
 
 FOLDER = Path(__file__).parents[1] / "_static"
 
 SIZE = {"width": 1440, "height": 860}
 
-#: File, light or dark, and the view as it stands in the address.
+#: File, theme, and view as in the address.
 SHOTS = (
     ("viewer.png", "dark", "t=10000&filter=baf&front=true"),
     ("viewer-light.png", "light", "t=10000&show=signal&colors=safe&front=true&point=2&map=after"),
@@ -39,7 +39,7 @@ def main() -> None:
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
-        with serving(ViewOptions(path=path, window_us=20_000)) as url:
+        with serve(path, window_us=20_000) as url:
             for name, theme, view in SHOTS:
                 page = browser.new_page(viewport=SIZE, color_scheme=theme)
                 page.goto(f"{url}#{view}")

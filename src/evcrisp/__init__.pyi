@@ -87,6 +87,8 @@ from .io.reading import open as open
 from .io.reading import read as read
 from .io.recording import Recording as Recording
 from .io.writing import write as write
+from .pipeline.evaluation import evaluate as evaluate
+from .pipeline.filter_recording import filter_recording as filter_recording
 from .pipeline.run import RunResult as RunResult
 from .pipeline.run import run as run
 from .pipeline.tracking import track as track

@@ -72,7 +72,7 @@ def register(
     ...     def label(self, events):
     ...         return Labels(events.p.copy(), events.p.astype(float))
     ...     def finish(self):
-    ...         return Labels.room(0)
+    ...         return Labels.empty(0)
     >>> events = evcrisp.Events(x=[1, 2], y=[0, 0], t=[0, 5], p=[1, 0], resolution=(4, 4))
     >>> evcrisp.denoise(events, "on_only").signal
     array([ True, False])

@@ -37,8 +37,8 @@ def test_event_rate_counts_every_event(scene):
     assert total == pytest.approx(len(evcrisp.read(scene)), abs=0.5 * len(lines))
 
 
-def test_measure_a_denoiser_prints_a_row_per_rate():
-    lines = run("measure_a_denoiser.py").splitlines()
+def test_measure_a_filter_prints_a_row_per_rate():
+    lines = run("measure_a_filter.py").splitlines()
     assert len(lines) == 4
     assert all(0.5 < float(line.split()[-1]) <= 1 for line in lines[1:])
 

@@ -8,7 +8,7 @@ from evcrisp.filters import FILTERS
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_table_is_made_from_the_filters():
+def test_table_is_up_to_date():
     spec = importlib.util.spec_from_file_location(
         "make_filters", DOCS / "scripts" / "make_filters.py"
     )
@@ -17,7 +17,7 @@ def test_the_table_is_made_from_the_filters():
     assert script.PAGE.read_text() == script.page(), "run: python docs/scripts/make_filters.py"
 
 
-def test_every_preset_is_explained():
+def test_every_preset_is_described():
     page = (DOCS / "guide" / "filters.md").read_text()
     presets = {preset for kind in FILTERS.values() for preset in kind.presets}
     for preset in presets:

@@ -1,4 +1,4 @@
-"""Labels of a real recording: as the programs that the presets follow give them."""
+"""Presets give the labels of their programs on a real recording."""
 
 import hashlib
 
@@ -8,8 +8,8 @@ import pytest
 from evcrisp import Events, read
 from evcrisp.filters import denoise
 
-#: Denoiser, preset, parameters, kept events, start of the SHA-256 of the mask. The masks come from the
-#: programs themselves, compiled and run on this recording.
+#: Filter, preset, parameters, kept events, start of the SHA-256 of the mask. The masks come from the
+#: original programs, run on this recording.
 MASKS = [
     ("raw", None, {}, 319_512, "e8751df3715d3c7a"),
     ("dwf", "emlb", {}, 236_834, "fa63014167f8a99c"),
@@ -27,7 +27,7 @@ MASKS = [
     ("knoise", "dv", {}, 92_309, "94978a28f4c36c4e"),
 ]
 
-#: Counts of independent re-implementations; no original was run.
+#: Counts of independent implementations; the original programs were not run.
 COUNTS = [
     ("baf", "dv", {"tau_us": 9_999}, 306_204),
     ("baf", "jaer", {}, 293_779),
@@ -44,7 +44,7 @@ COUNTS = [
     ("baf", None, {"tau_us": 25_000}, 311_945),
 ]
 
-#: With time that starts at 0, which the programs take for "never" or for an event.
+#: With time that starts at 0, which the programs treat as unset or as an event.
 COUNTS_FROM_ZERO = [
     ("dwf", "emlb", 236_834),
     ("knoise", "emlb", 97_063),
@@ -60,18 +60,18 @@ def demo(data_dir):
 
 
 @pytest.mark.parametrize(("name", "preset", "params", "kept", "digest"), MASKS)
-def test_the_mask_is_that_of_the_program(demo, name, preset, params, kept, digest):
+def test_mask_matches_program(demo, name, preset, params, kept, digest):
     signal = denoise(demo, name, preset, **params).signal
     assert np.count_nonzero(signal) == kept
     assert hashlib.sha256(signal.tobytes()).hexdigest()[:16] == digest
 
 
 @pytest.mark.parametrize(("name", "preset", "params", "kept"), COUNTS)
-def test_the_number_of_kept_events_is_known(demo, name, preset, params, kept):
+def test_number_of_kept_events(demo, name, preset, params, kept):
     assert np.count_nonzero(denoise(demo, name, preset, **params).signal) == kept
 
 
 @pytest.mark.parametrize(("name", "preset", "kept"), COUNTS_FROM_ZERO)
-def test_the_start_at_zero_is_theirs(demo, name, preset, kept):
+def test_number_of_kept_events_from_time_zero(demo, name, preset, kept):
     events = Events(x=demo.x, y=demo.y, t=demo.t - demo.t[0], p=demo.p, resolution=demo.resolution)
     assert np.count_nonzero(denoise(events, name, preset).signal) == kept

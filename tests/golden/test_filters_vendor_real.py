@@ -1,7 +1,7 @@
-"""A real recording: masks of the programs E-MLB and dv-processing, and counts by definition.
+"""Masks of E-MLB and dv-processing, and counts by definition, on a real recording.
 
-Hashes are of the mask as bytes; those of E-MLB (its headers, compiled) and dv-processing 2.0.4 come
-from these programs. Counts without a hash come from independent versions of the rules.
+Hashes are of the mask as bytes, from E-MLB (its compiled headers) and dv-processing 2.0.4. Counts
+without a hash come from independent implementations of the rules.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ def demo(data_dir):
     ],
 )
 @pytest.mark.parametrize("from_zero", [False, True])
-def test_presets_give_the_masks_of_the_programs(demo, name, preset, kept, mask, from_zero):
+def test_mask_matches_program(demo, name, preset, kept, mask, from_zero):
     events = demo
     if from_zero:
         t = demo.t - demo.t[0]
@@ -44,15 +44,15 @@ def test_presets_give_the_masks_of_the_programs(demo, name, preset, kept, mask, 
         ("stc", "metavision", {}, 60_469),
         ("stc", "metavision", {"cut_trail": False}, 165_032),
         ("trail", "metavision", {}, 154_482),
-        # Without the burst that is lost where a pixel's first event is OFF.
+        # Includes the first bursts that the preset loses.
         ("stc", None, {}, 66_657),
         ("stc", None, {"cut_trail": False}, 165_032),
     ],
 )
-def test_rules_of_metavision_keep_the_known_number(demo, name, preset, params, kept):
+def test_number_of_kept_events_of_metavision(demo, name, preset, params, kept):
     assert denoise(demo, name, preset, **params).signal.sum() == kept
 
 
-def test_the_speed_across_an_edge_keeps_more_than_the_formula_of_emlb(demo):
+def test_evflow_keeps_more_events_than_emlb(demo):
     labels = denoise(demo, "evflow", tau_us=2_000)
     assert labels.signal.sum() == 104_080

@@ -1,4 +1,4 @@
-"""Public weights on a real recording give the masks that the original encodings give."""
+"""Public weights give the masks of the original encodings on a real recording."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ import pytest
 import evcrisp
 from evcrisp.filters import denoise
 
-#: MLPF_2xMSEO1H20_linear_7.pt, which is not ours to hand on.
+#: MLPF_2xMSEO1H20_linear_7.pt, which may not be redistributed.
 _PUBLIC = os.environ.get("EVCRISP_MLPF_PUBLIC", "")
 
 # Encoding, threshold, kept events, first 16 digits of the SHA-256 of the mask as bytes.
@@ -30,7 +30,7 @@ def events(data_dir):
 
 
 @pytest.mark.parametrize(("encoding", "threshold", "kept", "digest"), MASKS)
-def test_public_weights_give_the_known_masks(events, encoding, threshold, kept, digest):
+def test_public_weights_give_known_masks(events, encoding, threshold, kept, digest):
     if not Path(_PUBLIC).is_file():
         pytest.skip("set EVCRISP_MLPF_PUBLIC to the public file of weights (.pt)")
     pytest.importorskip("torch", reason="TorchScript needs torch")
@@ -39,5 +39,5 @@ def test_public_weights_give_the_known_masks(events, encoding, threshold, kept, 
     assert hashlib.sha256(labels.signal.astype(np.uint8).tobytes()).hexdigest()[:16] == digest
 
 
-def test_shipped_weights_keep_most_of_a_real_recording(events):
+def test_weights_keep_most_of_a_real_recording(events):
     assert 0.75 < denoise(events, "mlpf").signal.mean() < 0.95

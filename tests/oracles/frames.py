@@ -1,10 +1,10 @@
-"""The kernels of frames, slow and obvious."""
+"""Slow and obvious versions of the video kernels."""
 
 import numpy as np
 
 
-def count(x, y, kind, keep, shape):
-    """Return the counts of both kinds of kept events at the nearest pixels, shape (2, h, w), at most 255."""
+def count_rounded(x, y, kind, keep, shape):
+    """Return the number of kept events of both kinds at the nearest pixels, shape (2, h, w), at most 255."""
     counts = np.zeros((2, *shape), np.int64)
     for column, row, is_first, is_kept in zip(x, y, kind, keep, strict=True):
         if not (is_kept and np.isfinite(column) and np.isfinite(row)):
@@ -15,13 +15,13 @@ def count(x, y, kind, keep, shape):
     return np.minimum(counts, 255).astype(np.uint8)
 
 
-def paint(first, second, levels, n_levels, base):
+def paint_counts(first, second, levels, n_levels, base):
     """Return the palette indices of counts."""
     return (base + levels[first].astype(int) * n_levels + levels[second]).astype(np.uint8)
 
 
-def yuv(canvas, table):
-    """Return luma, and both chroma averaged over squares of four pixels."""
+def fill_yuv(canvas, table):
+    """Return luma, and both chroma averaged over squares of 2 by 2 pixels."""
     height, width = canvas.shape
     luma, u, v = (table[canvas, k].astype(int) for k in range(3))
     squares = (height // 2, 2, width // 2, 2)

@@ -1,43 +1,66 @@
-"""How the library puts it, and how the command line does."""
+"""Render errors and log messages of the library with the option names of a command."""
 
 import errno
+import logging
+from functools import partial
 
 import click
 
-_WORDS = {
-    'on_error="truncate"': "--on-error truncate",
-    "Choose another name, or allow overwriting.": "Use --force to replace it.",
-    "Give `resolution` if": "Use --resolution WxH if",
-    "name one with `format`": "name one with --to",
-    "give format='evt3', 'evt2' or 'evt21'": "give --format evt3, evt2 or evt21",
-    "`uniform_hz`": "--noise-hz",
-    "`uniform_share`": "--noise-share",
-}
+from evcrisp.core.errors import NOT_GIVEN, EvError, Setting
 
 
-def for_the_shell(text: str, command: click.Command | None = None) -> str:
-    """Return a message with the names of options in place of those of arguments.
+def error_text(error: EvError, command: click.Command | None) -> str:
+    """Return the message of an error; parameters are named by the options that set them.
 
-    An option whose value goes to the library under a name is declared with that name: `n_points` is
-    --points where the command says ``click.option("--points", "n_points")``.
+    An option is declared with the library's name of its value: ``click.option("--points", "n_points")``.
     """
-    for library, shell in _WORDS.items():
-        text = text.replace(library, shell)
-    for parameter in () if command is None else command.params:
-        if isinstance(parameter, click.Option):
-            text = text.replace(f"`{parameter.name}`", max(parameter.opts, key=len))
-    return text
+    return error.text(partial(_name_of, command), partial(_remedy_text, command))
 
 
-def of_the_system(error: OSError) -> str:
-    """Return what the system complains of, and of which file."""
+def log_text(record: logging.LogRecord, command: click.Command | None) -> str:
+    """Return the text of a log message; remedies among its arguments name options."""
+    if not isinstance(record.args, tuple) or not record.args:
+        return record.getMessage()
+    arguments = (_remedy_text(command, a) if isinstance(a, Setting) else a for a in record.args)
+    return str(record.msg) % tuple(arguments)
+
+
+def system_error_text(error: OSError) -> str:
+    """Return the message of the operating system, with the name of the file."""
     if error.strerror is None:
         return str(error)
     if error.filename is not None:
         return f"{error.filename}: {error.strerror}."
-    if error.errno in _OF_WRITING:  # every file that we write has a name
+    if error.errno in _WRITE_ERRORS:  # errors of all other files have a file name
         return f"Standard output could not be written: {error.strerror}."
     return f"{error.strerror}."
 
 
-_OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def option_name(option: click.Parameter) -> str:
+    """Return the long name of an option, such as ``--method``."""
+    return max(option.opts, key=len)
+
+
+def _option(command: click.Command | None, name: str) -> click.Option | None:
+    options = (p for p in (() if command is None else command.params) if p.name == name)
+    return next((p for p in options if isinstance(p, click.Option)), None)
+
+
+def _name_of(command: click.Command | None, parameter: str) -> str:
+    option = _option(command, parameter)
+    return f"`{parameter}`" if option is None else option_name(option)
+
+
+def _remedy_text(command: click.Command | None, remedy: Setting) -> str:
+    """Return a remedy as an option with its value; flags have none."""
+    option = _option(command, remedy.parameter)
+    if option is None:
+        return str(remedy)
+    value = option.metavar if remedy.value is NOT_GIVEN else str(remedy.value)
+    if isinstance(remedy.value, tuple):  # (width, height)
+        value = "x".join(map(str, remedy.value))
+    name = option_name(option)
+    return f"{remedy.action} with {name if option.is_flag or not value else f'{name} {value}'}."

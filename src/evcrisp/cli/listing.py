@@ -1,16 +1,16 @@
-"""Lists of parts with their parameters, as wide as the terminal."""
+"""Format lists of parts and their parameters to the width of the terminal."""
 
 import shutil
 import textwrap
 from collections.abc import Iterable, Mapping
 
-#: Narrower than this, words hardly fit.
-_LEAST_COLUMNS = 40
+#: Minimum width, columns; below it most words would not fit on a line.
+_MIN_COLUMNS = 40
 
 
 def entry(title: str, lines: Iterable[str]) -> str:
-    """Return a title and indented lines below it, each wrapped."""
-    width = max(shutil.get_terminal_size().columns, _LEAST_COLUMNS)
+    """Return a title and indented lines below it, wrapped."""
+    width = max(shutil.get_terminal_size().columns, _MIN_COLUMNS)
     parts = [_wrapped(title, width, ""), *(_wrapped(line, width, "    ") for line in lines)]
     return "\n".join(parts)
 

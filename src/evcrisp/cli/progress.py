@@ -1,4 +1,4 @@
-"""Progress on standard error, on a terminal only."""
+"""Progress bars on standard error, if it is a terminal."""
 
 import sys
 from collections.abc import Callable, Generator
@@ -16,7 +16,7 @@ Advance = Callable[[Events], None]
 
 @contextmanager
 def _bar(*names: str, text: str | None = None) -> "Generator[Progress | None, None, None]":
-    """Yield a bar with columns of rich after it, or None where nobody looks."""
+    """Yield a bar with columns of rich; None if standard error is not a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -37,7 +37,7 @@ def _bar(*names: str, text: str | None = None) -> "Generator[Progress | None, No
 def _progress(
     title: str, share_of: Callable[[Events], float | None], unit: str = "events"
 ) -> Generator[Advance, None, None]:
-    """Yield a function to call with every chunk; ``share_of`` says how far it got, 0 to 1."""
+    """Yield a function to call with every chunk; ``share_of`` returns the progress, 0 to 1."""
     text = "{task.fields[n_events]:,} " + unit
     with _bar("TimeRemainingColumn", text=text) as progress:
         if progress is None:
@@ -59,12 +59,12 @@ def _progress(
 def reading_progress(
     title: str, recording: Recording, unit: str = "events"
 ) -> AbstractContextManager[Advance]:
-    """Return progress through a recording; the unit is what chunks hold."""
+    """Return a progress bar for reading a recording."""
     return _progress(title, lambda chunk: recording.fraction_read, unit)
 
 
 def time_progress(title: str, t_start: int, duration_us: int) -> AbstractContextManager[Advance]:
-    """Return progress through time."""
+    """Return a progress bar for a span of time."""
 
     def share_of(chunk: Events) -> float | None:
         return (int(chunk.t[-1]) - t_start) / duration_us if len(chunk) else None
@@ -76,7 +76,7 @@ def time_progress(title: str, t_start: int, duration_us: int) -> AbstractContext
 def task_progress(
     title: str,
 ) -> Generator[tuple[Callable[[int], None], Callable[[Any], None]], None, None]:
-    """Yield two functions: one takes the number of tasks, one is called after each."""
+    """Yield two functions: call one with the number of tasks, the other after each task."""
     with _bar("MofNCompleteColumn", "TimeRemainingColumn") as progress:
         if progress is None:
             yield (lambda total: None), (lambda task: None)
@@ -90,7 +90,7 @@ def task_progress(
 
 @contextmanager
 def work_progress(title: str) -> Generator[Callable[[float], None], None, None]:
-    """Show that work goes on; yield a function that takes the share that is done, 0 to 1."""
+    """Yield a function to call with the share of the work that is done, 0 to 1."""
     with _bar("TimeElapsedColumn", "TimeRemainingColumn") as progress:
         if progress is None:
             yield lambda share: None

@@ -1,4 +1,4 @@
-"""Ctrl+C and its like: the exit code that shells expect, and what is finished is kept."""
+"""Handle Ctrl+C and the signals that end a job: exit codes, messages, finished windows."""
 
 import signal
 import sys
@@ -19,38 +19,37 @@ Handler = Callable[[int, FrameType | None], None]
 
 
 class Stopped(click.ClickException):
-    """The end that Ctrl+C asked for; the message says what there is."""
+    """End of the program after Ctrl+C; the message says which results exist."""
 
     exit_code = 128 + signal.SIGINT
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Say so on standard error."""
+        """Print the message to standard error."""
         click.echo(f"Stopped. {self.message}".rstrip(), file=file, err=file is None)
 
 
-class Ended(Stopped):
-    """The end that whoever runs the job asked for."""
+class Terminated(Stopped):
+    """End of the program after SIGTERM."""
 
     exit_code = 128 + signal.SIGTERM
 
 
-def hush_finalizers() -> None:
-    """Let finalizers be silent from now on, for the handler of a signal that ends the program.
+def _silence_finalizers() -> None:
+    """Suppress errors of finalizers; for handlers of signals that end the program.
 
-    A signal may come while any object is being built, those of the compiler among them, and what
-    is half built cannot always be taken down.
+    A signal can interrupt the construction of any object, whose finalizer can then fail.
     """
     sys.unraisablehook = lambda unraisable: None
 
 
 @contextmanager
-def _hearing(handlers: dict[str, Handler]) -> Generator[None, None, None]:
-    """Let handlers hear signals by name, as far as there are such, until the block ends."""
+def _handlers(handlers: dict[str, Handler]) -> Generator[None, None, None]:
+    """Install signal handlers by name, if the system has the signals, until the block ends."""
     before = {}
     if threading.current_thread() is threading.main_thread():
         for name, handler in handlers.items():
             number = getattr(signal, name, None)
-            # What nohup told us not to hear stays unheard.
+            # Keep signals that are already ignored (nohup).
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 before[number] = signal.signal(number, handler)
     try:
@@ -61,25 +60,25 @@ def _hearing(handlers: dict[str, Handler]) -> Generator[None, None, None]:
 
 
 @contextmanager
-def ending_cleanly() -> Generator[None, None, None]:
-    """Turn the signals that end a job into an exit, so that temporary files are removed."""
-    with _hearing({"SIGINT": _interrupt, "SIGTERM": _exit, "SIGHUP": _exit}):
+def clean_exit() -> Generator[None, None, None]:
+    """Exit through exceptions when a signal ends the job, so that temporary files are removed."""
+    with _handlers({"SIGINT": _interrupt, "SIGTERM": _exit, "SIGHUP": _exit}):
         yield
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    hush_finalizers()
+    _silence_finalizers()
     raise KeyboardInterrupt
 
 
 def _exit(number: int, frame: FrameType | None) -> None:
-    hush_finalizers()
+    _silence_finalizers()
     sys.exit(128 + number)
 
 
 @contextmanager
-def saying(message: str) -> Generator[None, None, None]:
-    """Say what there is when Ctrl+C ends the block."""
+def message_when_stopped(message: str) -> Generator[None, None, None]:
+    """Print a message when Ctrl+C ends the block."""
     try:
         yield
     except KeyboardInterrupt as error:
@@ -87,34 +86,34 @@ def saying(message: str) -> Generator[None, None, None]:
 
 
 @dataclass(slots=True)
-class Asked:
-    """A wish to stop, and the signal that made it."""
+class Cancellation:
+    """A token that a signal cancels, and the number of that signal."""
 
-    stop: "CancellationToken"
+    token: "CancellationToken"
     number: int = signal.SIGINT
 
-    def stopped(self, message: str) -> Stopped:
+    def error(self, message: str) -> Stopped:
         """Return the error that ends the program."""
-        return (Ended if self.number == signal.SIGTERM else Stopped)(message)
+        return (Terminated if self.number == signal.SIGTERM else Stopped)(message)
 
 
 @contextmanager
-def asked_by_signal(message: str) -> Generator[Asked, None, None]:
-    """Yield a wish to stop that Ctrl+C makes, or the end of a job; a second one ends at once.
+def cancel_on_signal(message: str) -> Generator[Cancellation, None, None]:
+    """Yield a token that Ctrl+C or SIGTERM cancels; a second signal ends at once.
 
-    The message is what is said when nothing was kept.
+    The message is printed if no results were written.
     """
     from evcrisp.pipeline.cancellation import CancellationToken
 
-    asked = Asked(CancellationToken())
+    cancellation = Cancellation(CancellationToken())
 
-    def ask(number: int, frame: FrameType | None) -> None:
-        hush_finalizers()
-        asked.number = number
-        asked.stop.cancel()
+    def cancel(number: int, frame: FrameType | None) -> None:
+        _silence_finalizers()
+        cancellation.number = number
+        cancellation.token.cancel()
 
     try:
-        with _hearing({"SIGINT": ask, "SIGTERM": ask}):
-            yield asked
+        with _handlers({"SIGINT": cancel, "SIGTERM": cancel}):
+            yield cancellation
     except KeyboardInterrupt as error:
-        raise asked.stopped(message) from error
+        raise cancellation.error(message) from error

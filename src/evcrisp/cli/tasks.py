@@ -1,30 +1,31 @@
-"""What the verbs share that run many tasks: where they run, and on how much."""
+"""Options of the commands that run many tasks."""
 
 import click
 
-from evcrisp.cli.options import decorated
+from evcrisp.cli import options
 
-#: Everything about where tasks run.
-pool_options = decorated(
-    click.option(
+#: Where tasks run.
+pool_options = options.decorated(
+    options.option(
         "--workers",
-        type=click.IntRange(min=0),
-        help="Processes; 0 = none but this one. Default: one per processor. With --scheduler: how "
-        "many workers to wait for.",
+        "Number of processes; 0 = this process only. Default: one per processor. With "
+        "--scheduler: number of workers to wait for.",
+        click.IntRange(min=0),
     ),
-    click.option(
+    options.option(
         "--scheduler",
+        "Run on a dask.distributed cluster, such as tcp://host:8786.",
         metavar="ADDRESS",
-        help="Run on a dask.distributed cluster, such as tcp://host:8786.",
     ),
 )
 
-noise_option = click.option(
+noise_option = options.option(
     "--noise",
+    "Noise to add to DND21: uniform; or measured: light, dark-ba, dark-5hz, leak.",
     default="uniform",
-    show_default=True,
-    help="Noise that is added to DND21: uniform, or a measured one: light, dark-ba, dark-5hz, leak.",
 )
-max_events_option = click.option(
-    "--max-events", type=click.IntRange(min=1), help="Use so many events of each recording."
+max_events_option = options.option(
+    "--max-events",
+    "Number of events to use of each recording. Default: all.",
+    click.IntRange(min=1),
 )

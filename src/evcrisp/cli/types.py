@@ -1,4 +1,4 @@
-"""Kinds of values that options take. What they refuse is said with the name of the option."""
+"""Types of option values."""
 
 import math
 import os
@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-#: Thirty years, a time that any clock of a camera stays below.
+#: Longest time, us: 30 years, more than any camera clock counts.
 LONGEST_US = 10**15
 
 
@@ -36,7 +36,7 @@ class ResolutionType(click.ParamType):
 
 
 class Number(click.FloatRange):
-    """A finite number within limits; click itself takes nan for one that is."""
+    """A finite number in a range; click itself accepts NaN."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -49,7 +49,7 @@ class Number(click.FloatRange):
 
 
 class Milliseconds(click.ParamType):
-    """A time that users give in milliseconds, as whole microseconds."""
+    """A time in milliseconds, converted to whole microseconds."""
 
     name = "ms"
 
@@ -71,14 +71,14 @@ class Milliseconds(click.ParamType):
 
 
 class OutputFile(click.Path):
-    """A file to write whose content has one format only, which its name must say."""
+    """An output file whose name must have one of the suffixes."""
 
     def __init__(self, *suffixes: str) -> None:
         super().__init__(dir_okay=False, path_type=Path)
         self.suffixes = suffixes
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Check the end of the name."""
+        """Check the suffix."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if path.suffix.lower() not in self.suffixes:
             wanted = " or ".join(self.suffixes)

@@ -1,13 +1,13 @@
-"""Everything that evcrisp raises on purpose.
+"""Errors that evcrisp raises on purpose.
 
 ::
 
     EvError
-    ├── EventDataError(ValueError)      events that break the contract: length, order, range
-    ├── ConfigError(ValueError)         a setting that cannot be
-    ├── UnknownNameError(LookupError)   no such format, filter, motion model
+    ├── EventDataError(ValueError)      invalid events: length, order, range
+    ├── ConfigError(ValueError)         an invalid setting
+    ├── UnknownNameError(LookupError)   an unknown format, filter, motion model, ...
     ├── FormatError(ValueError)         a file that does not follow its format
-    ├── OutputError(OSError)            a result that cannot be put where it was asked for
+    ├── OutputError(OSError)            an output that was not written
     └── MissingExtraError(ImportError)  an optional package is not installed
 """
 
@@ -36,21 +36,25 @@ NameOf = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Remedy for an error: an action, and the parameter and value that bring it about.
+    """Remedy for an error: an action, and the parameter (and value) that bring it about.
+
+    Log messages take one as an argument too, so that the command line can name its option.
 
     Examples
     --------
-    >>> Setting("Keep the events before the damage", "on_error", "truncate").text()
-    "Keep the events before the damage with `on_error='truncate'`."
+    >>> print(Setting("Keep the events before the damage", "on_error", "truncate"))
+    Keep the events before the damage with `on_error='truncate'`.
+    >>> print(Setting("If this is wrong, set the sensor size", "resolution"))
+    If this is wrong, set the sensor size with `resolution`.
     """
 
     action: str
     parameter: str
-    value: object
+    value: object = NOT_GIVEN
 
-    def text(self) -> str:
-        """Return the remedy as a sentence for users of the library."""
-        return f"{self.action} with `{self.parameter}={self.value!r}`."
+    def __str__(self) -> str:
+        value = "" if self.value is NOT_GIVEN else f"={self.value!r}"
+        return f"{self.action} with `{self.parameter}{value}`."
 
 
 class EvError(Exception):
@@ -59,10 +63,9 @@ class EvError(Exception):
     Parameters
     ----------
     problem : str
-        A whole sentence; or, with ``parameter``, what the parameter must be, such as
-        "must be positive".
-    parameter : str, optional
-        Name of the wrong argument or configuration field.
+        A whole sentence; or, with ``parameter``, the requirement, such as "must be positive".
+    parameter : str or tuple of str, optional
+        Name of the wrong argument or configuration field; several if they conflict.
     value : object, optional
         The value that was given.
     remedy : str or Setting, optional
@@ -72,13 +75,15 @@ class EvError(Exception):
     --------
     >>> print(ConfigError("must be positive", parameter="tau_us", value=-5, remedy="Give 1000."))
     `tau_us` must be positive; got -5. Give 1000.
+    >>> print(ConfigError("exclude each other", parameter=("window_us", "window_events")))
+    `window_us` and `window_events` exclude each other.
     """
 
     def __init__(
         self,
         problem: str = "",
         *,
-        parameter: str | None = None,
+        parameter: str | tuple[str, ...] | None = None,
         value: object = NOT_GIVEN,
         remedy: str | Setting | None = None,
     ) -> None:
@@ -89,14 +94,15 @@ class EvError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return self.text(lambda parameter: f"`{parameter}`", Setting.text)
+        return self.text(lambda parameter: f"`{parameter}`", str)
 
     def text(self, name_of: NameOf, remedy_text: Callable[[Setting], str]) -> str:
         """Return the message with parameters and remedies named for its reader."""
         text = self.problem
         if self.parameter is not None:
+            names = (self.parameter,) if isinstance(self.parameter, str) else self.parameter
             got = "" if self.value is NOT_GIVEN else f"; got {self.value!r}"
-            text = f"{name_of(self.parameter)} {text}{got}."
+            text = f"{' and '.join(map(name_of, names))} {text}{got}."
         if self.remedy is None:
             return text
         remedy = self.remedy if isinstance(self.remedy, str) else remedy_text(self.remedy)
@@ -104,19 +110,19 @@ class EvError(Exception):
 
 
 class EventDataError(EvError, ValueError):
-    """Events that break the contract of :class:`evcrisp.Events`."""
+    """Events that :class:`evcrisp.Events` does not accept."""
 
 
 class ConfigError(EvError, ValueError):
-    """A setting that is not possible."""
+    """An invalid setting."""
 
 
 class UnknownNameError(EvError, LookupError):
-    """A name that no registry has."""
+    """A name that is in no registry."""
 
 
 class OutputError(EvError, OSError):
-    """A result that cannot be written where it was requested."""
+    """An output that was not written."""
 
 
 class FormatError(EvError, ValueError):
@@ -131,14 +137,16 @@ class FormatError(EvError, ValueError):
     path : Path, optional
         The file.
     n_before : int
-        Number of events that came before the damage.
+        Number of events before the damage.
     partial : object, optional
-        What a reader of a whole stream (IMU samples, triggers) had when it met the damage.
+        IMU samples or triggers that were read before the damage.
+    remedy : str or Setting, optional
+        What to do. Default: keep the events before the damage, if there are any.
 
     Examples
     --------
     >>> print(FormatError("packet size is negative", offset=120, path=Path("a.aedat4"), n_before=7))
-    a.aedat4: packet size is negative (byte 120, after 7 events). Keep what came before with on_error="truncate".
+    a.aedat4: packet size is negative (byte 120, after 7 events). Keep the events before the damage with `on_error='truncate'`.
     """
 
     def __init__(
@@ -149,24 +157,30 @@ class FormatError(EvError, ValueError):
         path: Path | None = None,
         n_before: int = 0,
         partial: Any = None,
+        remedy: str | Setting | None = None,
     ) -> None:
+        super().__init__(reason, remedy=remedy)
         self.reason = reason
         self.offset = int(offset)
         self.path = path
         self.n_before = int(n_before)
         self.partial = partial
-        self.beside: str | None = None  # what is damaged, if it is not the events
-        super().__init__(reason)
+        self.beside: str | None = None  # the damaged sensor data, if it is not the events
 
-    def __str__(self) -> str:
-        hint = ' Keep what came before with on_error="truncate".'
-        if self.beside is not None:
-            return f"{self._name()}{self.reason} (byte {self.offset}, in the {self.beside}).{hint}"
-        after = f"byte {self.offset}, after {self._events()}"
-        return f"{self._name()}{self.reason} ({after}).{hint if self.n_before else ''}"
+    def text(self, name_of: NameOf, remedy_text: Callable[[Setting], str]) -> str:
+        """Return the message with file, place and remedy."""
+        place = f"after {self._events()}" if self.beside is None else f"in the {self.beside}"
+        text = f"{self._name()}{self.reason} (byte {self.offset}, {place})."
+        remedy = self.remedy
+        if remedy is None and (self.n_before or self.beside is not None):
+            kept = "events" if self.beside is None else "data"
+            remedy = Setting(f"Keep the {kept} before the damage", "on_error", "truncate")
+        if remedy is None:
+            return text
+        return f"{text} {remedy if isinstance(remedy, str) else remedy_text(remedy)}"
 
     def kept(self) -> str:
-        """Say what is wrong and what was kept, for reads that go on after damage."""
+        """Return the message of a read that ended at the damage and kept what came before."""
         kept = f"the {self._events()}" if self.beside is None else f"the {self.beside}"
         return f"{self._name()}{self.reason} (byte {self.offset}); kept {kept} before it."
 
@@ -177,13 +191,15 @@ class FormatError(EvError, ValueError):
         return "" if self.path is None else f"{self.path}: "
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let it travel between processes."""
+        """Pickle with the keywords, to pass between processes."""
         where = {"offset": self.offset, "path": self.path, "n_before": self.n_before}
-        return functools.partial(FormatError, **where), (self.reason,)
+        return functools.partial(FormatError, **where, remedy=self.remedy), (self.reason,)
 
     def located(self, path: Path, n_before: int) -> "FormatError":
-        """Return the same complaint with the file and the number of events before it."""
-        return FormatError(self.reason, offset=self.offset, path=path, n_before=n_before)
+        """Return the same error with the file and the number of events before it."""
+        return FormatError(
+            self.reason, offset=self.offset, path=path, n_before=n_before, remedy=self.remedy
+        )
 
 
 class MissingExtraError(EvError, ImportError):
@@ -205,7 +221,7 @@ class MissingExtraError(EvError, ImportError):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let it travel between processes."""
+        """Pickle with the keywords, to pass between processes."""
         return functools.partial(MissingExtraError, extra=self.extra, purpose=self.purpose), (
             self.package,
         )

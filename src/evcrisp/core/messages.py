@@ -1,4 +1,4 @@
-"""How messages count."""
+"""Format counts for messages."""
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:

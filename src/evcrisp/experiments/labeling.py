@@ -7,7 +7,7 @@ import numpy as np
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bools
 from evcrisp.experiments.methods import Method
-from evcrisp.filters import Denoiser
+from evcrisp.filters import Filter
 from evcrisp.pipeline.label_merging import merge_labels
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
@@ -37,7 +37,7 @@ def labeled(
         For estimators; as for :func:`evcrisp.track`.
     """
     if method.kind == "filter":
-        yield from _by_filter(chunks, resolution, method.denoiser())
+        yield from _by_filter(chunks, resolution, method.filter())
         return
     plain = (chunk.with_signal(None) for chunk in chunks)
     estimates = track(plain, method.name, motion, windowing=windowing, **method.options())
@@ -46,7 +46,7 @@ def labeled(
 
 
 def _by_filter(
-    chunks: Iterable[Events], resolution: tuple[int, int], kind: Denoiser
+    chunks: Iterable[Events], resolution: tuple[int, int], kind: Filter
 ) -> Iterator[Events]:
     """Yield chunks as soon as all their labels are there; some filters hold labels back."""
     stream = kind.start(resolution)

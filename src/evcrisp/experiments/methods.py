@@ -11,7 +11,8 @@ from evcrisp.core.errors import EvError
 from evcrisp.core.registry import build, lookup
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.filters import FILTERS, Denoiser, denoiser
+from evcrisp.filters import FILTERS, Filter, build_filter
+from evcrisp.filters.protocol import presets
 
 Kind = Literal["filter", "estimator", "zero"]
 
@@ -53,10 +54,10 @@ class Method:
     resource: str | None = None
     slow: bool = False
 
-    def denoiser(self) -> Denoiser:
+    def filter(self) -> Filter:
         """Return the filter, with the parameters of E-MLB where it has them."""
-        preset = "emlb" if "emlb" in FILTERS[self.name].presets else None
-        return denoiser(self.name, preset, self.params)
+        preset = "emlb" if "emlb" in presets(FILTERS[self.name]) else None
+        return build_filter(self.name, **{"preset": preset, **self.params})
 
     def options(self) -> dict[str, Any]:
         """Return the options of the estimator."""
@@ -74,7 +75,7 @@ class Method:
         """Return everything that decides its results, defaults included, as JSON types."""
         settings: dict[str, Any] = {}
         if self.kind != "zero":
-            part = self.denoiser() if self.kind == "filter" else self.estimator()
+            part = self.filter() if self.kind == "filter" else self.estimator()
             settings = asdict(cast(Any, part))
         plain = json.loads(json.dumps(settings, default=str))
         return {"kind": self.kind, "name": self.name, **plain}
@@ -82,7 +83,7 @@ class Method:
     def missing(self) -> str | None:
         """Say why it cannot run here; None if it can."""
         if self.kind == "filter" and self.name not in FILTERS:
-            return f"there is no denoiser {self.name!r}"
+            return f"there is no filter {self.name!r}"
         if self.name == "edncnn" and importlib.util.find_spec("torch") is None:
             return 'it needs torch: pip install "evcrisp[torch]"'
         try:

@@ -1,4 +1,4 @@
-"""Event-by-event filters: state is carried across chunks."""
+"""Filters: label events as signal or noise one by one, with a state over the recording."""
 
 import lazy_loader
 

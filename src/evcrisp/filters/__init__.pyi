@@ -3,9 +3,9 @@ from .bursts.iets import Iets as Iets
 from .bursts.refractory import Refractory as Refractory
 from .bursts.stc import Stc as Stc
 from .bursts.trail import Trail as Trail
+from .denoising import build_filter as build_filter
 from .denoising import denoise as denoise
 from .denoising import denoise_chunks as denoise_chunks
-from .denoising import denoiser as denoiser
 from .density.dbscan import Dbscan as Dbscan
 from .density.density import Density as Density
 from .density.fastdecay import FastDecay as FastDecay
@@ -14,7 +14,7 @@ from .density.pugm import Pugm as Pugm
 from .density.red import Red as Red
 from .learned.edncnn import Edncnn as Edncnn
 from .learned.mlpf import Mlpf as Mlpf
-from .neighborhood.activity import Activity as Activity
+from .neighborhood.baf import Activity as Activity
 from .neighborhood.baf import Baf as Baf
 from .neighborhood.dwf import Dwf as Dwf
 from .neighborhood.evflow import EvFlow as EvFlow
@@ -24,8 +24,10 @@ from .neighborhood.stcf import Stcf as Stcf
 from .neighborhood.ts import Ts as Ts
 from .neighborhood.ynoise import YNoise as YNoise
 from .protocol import About as About
-from .protocol import Denoiser as Denoiser
+from .protocol import CausalStream as CausalStream
+from .protocol import Filter as Filter
 from .protocol import Labels as Labels
+from .protocol import Presets as Presets
 from .protocol import Stream as Stream
 from .raw import Raw as Raw
 from .registry import FILTERS as FILTERS

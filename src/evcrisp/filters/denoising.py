@@ -1,50 +1,56 @@
-"""Label the events of a recording with a denoiser by name."""
+"""Label the events of a recording with a filter."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import build, lookup
-from evcrisp.filters.protocol import Denoiser, Labels
+from evcrisp.filters.protocol import Filter, Labels, presets
 from evcrisp.filters.registry import FILTERS
 
+#: A filter by name, as a class, or as an object.
+Method = str | type[Filter] | Filter
 
-def denoiser(
-    name: str, preset: str | None = None, params: Mapping[str, object] | None = None
-) -> Denoiser:
-    """Build a denoiser: its defaults, then a preset, then parameters.
 
-    >>> denoiser("baf", params={"tau_us": 2000}).tau_us
+def build_filter(method: Method, /, preset: str | None = None, **params: object) -> Filter:
+    """Build a filter from its defaults, a preset and parameters; later ones take precedence.
+
+    Arguments are those of :func:`denoise`; a filter object is returned unchanged.
+
+    >>> build_filter("baf", tau_us=2000).tau_us
     2000
     """
-    kind = lookup(FILTERS, name, "denoiser")
-    chosen: Mapping[str, object] = {}
+    defaults: Mapping[str, object] = {}
     if preset is not None:
-        if preset not in kind.presets:
+        kind = lookup(FILTERS, method, "filter") if isinstance(method, str) else method
+        if not isinstance(kind, type):
+            raise ConfigError("needs a name or a class", parameter="preset", value=preset)
+        known = presets(cast("type[Filter]", kind))
+        if preset not in known:
             raise ConfigError(
-                f"The denoiser {name!r} has no preset {preset!r}. "
-                f"Known: {', '.join(sorted(kind.presets)) or 'none'}."
+                f"The filter {kind.name!r} has no preset {preset!r}. "
+                f"Known: {', '.join(sorted(known)) or 'none'}."
             )
-        chosen = kind.presets[preset]
-    return build(FILTERS, name, "filter", **{**chosen, **(params or {})})
+        defaults = known[preset]
+    return build(FILTERS, method, "filter", **{**defaults, **params})
 
 
 def denoise(
-    events: Events, name: str = "baf", preset: str | None = None, **params: object
+    events: Events, method: Method = "baf", preset: str | None = None, **params: object
 ) -> Labels:
     """Label each event as signal or noise.
 
     Parameters
     ----------
     events : Events
-        One recording, or its beginning.
-    name : str
-        Denoiser; one of the keys of ``evcrisp.filters.FILTERS``.
+        A recording, or its beginning.
+    method : str, type or Filter
+        Filter: name in ``evcrisp.filters.FILTERS``, class, or object such as ``Stcf(k=3)``.
     preset : str, optional
-        Parameters that reproduce another implementation, such as "emlb"; ``presets`` of the
-        denoiser has them.
+        Parameters that reproduce another implementation, such as "emlb".
     **params
-        Parameters of the denoiser, such as ``tau_us``; they win over the preset.
+        Parameters of the filter, such as ``tau_us``; they take precedence over the preset.
 
     Returns
     -------
@@ -53,27 +59,30 @@ def denoise(
 
     Examples
     --------
-    Two events side by side support the later one; the third is alone.
+    The second event has a recent neighbor; the third has none.
 
     >>> events = Events(x=[3, 4, 7], y=[1, 1, 3], t=[0, 10, 25], p=[1, 1, 1], resolution=(8, 4))
     >>> denoise(events, "baf", tau_us=1000).signal
     array([False,  True, False])
     """
-    stream = denoiser(name, preset, params).start(events.resolution)
-    return Labels.joined([stream.label(events), stream.finish()])
+    stream = build_filter(method, preset, **params).start(events.resolution)
+    return Labels.concatenate([stream.label(events), stream.finish()])
 
 
-def denoise_chunks(chunks: Iterable[Events], config: Denoiser) -> Iterator[tuple[Events, Labels]]:
-    """Label a stream of events; yield them with their labels, in order, as labels become ready.
+def denoise_chunks(
+    chunks: Iterable[Events], method: Method = "baf"
+) -> Iterator[tuple[Events, Labels]]:
+    """Label a stream of events; yield events with their labels, in order, when they are final.
 
-    The cuts need not be those of the input: a denoiser that looks ahead holds some events back.
-    Memory is bounded by what it holds.
+    The cuts can differ from those of the input, because a filter that looks ahead holds events.
+    Memory is bounded by the held events.
 
     >>> events = Events(x=[3, 4, 7], y=[1, 1, 3], t=[0, 10, 25], p=[1, 1, 1], resolution=(8, 4))
     >>> chunks = [events[:1], events[1:]]
-    >>> [len(part[labels.signal]) for part, labels in denoise_chunks(chunks, denoiser("baf"))]
+    >>> [len(part[labels.signal]) for part, labels in denoise_chunks(chunks, "baf")]
     [0, 1]
     """
+    config = build_filter(method)
     stream = None
     pending: list[Events] = []
     for chunk in chunks:
@@ -81,15 +90,15 @@ def denoise_chunks(chunks: Iterable[Events], config: Denoiser) -> Iterator[tuple
         labels = stream.label(chunk)
         pending.append(chunk)
         if len(labels) or not len(chunk):
-            yield _ready(pending, len(labels)), labels
+            yield _take(pending, len(labels)), labels
     if stream is not None:
         labels = stream.finish()
         if len(labels):
-            yield _ready(pending, len(labels)), labels
+            yield _take(pending, len(labels)), labels
 
 
-def _ready(pending: list[Events], n: int) -> Events:
-    """Take the first n events off the list of pending ones."""
+def _take(pending: list[Events], n: int) -> Events:
+    """Remove the first n events from the pending chunks and return them."""
     events = Events.concatenate(pending)
     pending[:] = [events[n:]] if n < len(events) else []
     return events[:n]

@@ -1,22 +1,23 @@
-"""Events whose labels have to wait for later events."""
+"""Events whose labels depend on later events."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
+from evcrisp.core.types import Integers
 
 
-def columns_by_polarity(events: Events, border: int, *, apart: bool) -> NDArray[np.int32]:
-    """Return x, and with ``apart`` x on a second sensor to the right for ON events.
+def columns_by_polarity(events: Events, border: int, *, split: bool) -> Integers:
+    """Return x; with ``split``, shift ON events to a second sensor on the right.
 
-    Events of different polarity then have nothing to do with each other.
+    Events of different polarity are then never neighbors.
     """
     x = events.x.astype(np.int32)
-    return x + (events.width + border) * events.p.astype(np.int32) if apart else x
+    return x + (events.width + border) * events.p.astype(np.int32) if split else x
 
 
-class Held:
-    """Columns of one length that grow at the end and shrink at the front."""
+class HeldEvents:
+    """Queue of events in columns of equal length."""
 
     __slots__ = ("columns", "first")
 
@@ -24,7 +25,7 @@ class Held:
         self.columns: dict[str, NDArray] = {
             name: np.empty(0, dtype) for name, dtype in columns.items()
         }
-        self.first = 0  # number of the first event that is held
+        self.first = 0  # index in the recording of the first held event
 
     def __getitem__(self, name: str) -> NDArray:
         return self.columns[name]
@@ -33,12 +34,9 @@ class Held:
         return next(iter(self.columns.values())).size
 
     def push(self, n: int, **columns: NDArray | int) -> None:
-        """Append ``n`` events; a plain number fills the whole column."""
+        """Append ``n`` events; a scalar fills its column."""
         for name, held in self.columns.items():
-            grown = np.empty(held.size + n, held.dtype)
-            grown[: held.size] = held
-            grown[held.size :] = columns[name]
-            self.columns[name] = grown
+            self.columns[name] = np.concatenate([held, np.full(n, columns[name], held.dtype)])
 
     def pop(self, n: int) -> dict[str, NDArray]:
         """Remove and return the first ``n`` events."""

@@ -1,33 +1,41 @@
-"""What a denoiser offers: labels for events, and a state so that a stream can be cut anywhere."""
+"""The filter protocol: parameters, a stream per recording, and labels per event."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import EventDataError
 from evcrisp.core.events import Events
+from evcrisp.core.types import Bools, Floats
+from evcrisp.core.validation import check_number
+
+#: Parameters by the name of the implementation that they reproduce.
+Presets = Mapping[str, Mapping[str, object]]
+
+#: Maximum of times and counts; kernels compute in float64, which is exact up to here.
+_MAX_VALUE = 2**53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """What a denoiser says about each event."""
+    """Signal and score of each event."""
 
-    signal: NDArray[np.bool_]  # (n,) True = keep
-    score: NDArray[np.float64]  # (n,) larger = more likely signal; always finite
+    signal: Bools  # (n,) True = keep
+    score: Floats  # (n,) larger = more likely signal; always finite
 
     def __len__(self) -> int:
         return self.signal.size
 
     def kept(self, events: Events) -> Events:
-        """Return the events that are signal: ``events[labels.signal]``, but faster."""
+        """Return the events that are signal; faster than ``events[labels.signal]``."""
         from evcrisp.kernels.io.compress import copy_kept
 
         if len(events) != len(self):
             raise EventDataError(
-                f"`events` must be those of the labels, {len(self)}; got {len(events)}."
+                f"`events` must be the {len(self)} events of the labels; got {len(events)}."
             )
         events = events.contiguous()
         n = int(np.count_nonzero(self.signal))
@@ -39,14 +47,14 @@ class Labels:
         return Events.trusted(x[:n], y[:n], t[:n], p[:n], events.resolution, truth)
 
     @classmethod
-    def room(cls, n: int) -> "Labels":
-        """Return labels of ``n`` events, to be filled."""
+    def empty(cls, n: int) -> "Labels":
+        """Return uninitialized labels of ``n`` events."""
         return cls(np.empty(n, np.bool_), np.empty(n))
 
     @classmethod
-    def joined(cls, parts: Sequence["Labels"]) -> "Labels":
-        """Return the labels of several chunks, one after the other."""
-        parts = [part for part in parts if len(part)] or [cls.room(0)]
+    def concatenate(cls, parts: Sequence["Labels"]) -> "Labels":
+        """Return the labels of consecutive chunks as one object."""
+        parts = [part for part in parts if len(part)] or [cls.empty(0)]
         if len(parts) == 1:
             return parts[0]
         return cls(
@@ -57,57 +65,129 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Where a denoiser comes from and what it costs, for lists and documentation."""
+    """Origin and cost of a filter, for lists and documentation."""
 
-    source: str  # author, year, and whose implementation a preset follows
-    cost: str  # operations per event, such as "9 pixels"
-    memory: str  # state, such as "1 time per pixel"
-    reconstruction: str = ""  # what had to be guessed because the source is not clear
+    source: str = ""  # author and year, and the implementations that presets follow
+    cost: str = ""  # work per event, such as "9 pixels"
+    memory: str = ""  # size of the state, such as "1 time per pixel"
+    reconstruction: str = ""  # parts that the source leaves open
 
 
 class Stream(Protocol):
-    """A denoiser at work on one recording."""
+    """State of a filter on one recording."""
 
     def label(self, events: Events) -> Labels:
-        """Take the next chunk and return the labels that are ready, in the order of the events.
+        """Process the next chunk; return the labels that are final, in the order of the events.
 
-        Denoisers that look ahead hold some back: those of earlier chunks then come first.
+        A filter that looks ahead returns some labels in a later call.
         """
         ...
 
     def finish(self) -> Labels:
-        """Return the labels that were held back; the recording has ended."""
+        """Return the remaining labels at the end of the recording."""
         ...
 
 
-class Denoiser(Protocol):
-    """A denoiser's parameters; a frozen dataclass."""
+class Filter(Protocol):
+    """Parameters of a filter, usually as a frozen dataclass.
 
-    name: ClassVar[str]
-    about: ClassVar[About]
-    #: Parameters by the name of an implementation that they reproduce.
-    presets: ClassVar[Mapping[str, Mapping[str, object]]]
-
-    def start(self, resolution: tuple[int, int]) -> Stream:
-        """Begin a recording of a sensor, with a state in which no pixel has fired."""
-        ...
-
-
-class Causal:
-    """A stream that labels each event when it comes."""
+    A class with ``name`` and ``start`` is enough; the other attributes then have these defaults.
+    """
 
     __slots__ = ()
 
+    name: ClassVar[str]
+    about: ClassVar[About] = About()
+    presets: ClassVar[Presets] = {}
+    #: True if `label` returns the labels of all its events at once; False if it looks ahead.
+    is_causal: ClassVar[bool] = True
+
+    def start(self, resolution: tuple[int, int]) -> Stream:
+        """Return a new stream for a recording of a sensor, (width, height)."""
+        ...
+
+
+def about(kind: type[Filter]) -> About:
+    """Return the description of a filter class; empty if it has none."""
+    return getattr(kind, "about", Filter.about)
+
+
+def presets(kind: type[Filter]) -> Presets:
+    """Return the presets of a filter class; empty if it has none."""
+    return getattr(kind, "presets", Filter.presets)
+
+
+def is_causal(filter: Filter) -> bool:
+    """Return whether a filter labels each event at once; True if it does not say."""
+    return getattr(filter, "is_causal", Filter.is_causal)
+
+
+class CausalStream:
+    """Base of streams that label each event at once; subclasses define ``fill``."""
+
+    __slots__ = ("resolution",)
+
+    def __init__(self, resolution: tuple[int, int]) -> None:
+        self.resolution = resolution
+
+    def label(self, events: Events) -> Labels:
+        """Label the next chunk."""
+        events = check_sensor(events, self.resolution)
+        labels = Labels.empty(len(events))
+        if len(events):
+            self.fill(events, labels)
+        return labels
+
     def finish(self) -> Labels:
-        """Return nothing: no label was held back."""
-        return Labels.room(0)
+        """Return no labels: all are final already."""
+        return Labels.empty(0)
+
+    def fill(self, events: Events, labels: Labels) -> None:
+        """Write signal and score of a chunk with at least one event."""
+        raise NotImplementedError
 
 
-def checked(events: Events, resolution: tuple[int, int]) -> Events:
-    """Return events with contiguous columns; raise if they are not of the sensor of the stream."""
+class KernelStream(CausalStream):
+    """A stream that calls ``kernel(*columns, *state, signal, score)`` once per chunk.
+
+    ``columns`` are the names of the columns that the kernel reads, such as "xyt". The kernel updates
+    ``state`` in place; it can be a function that returns it, given the time of the first event.
+    """
+
+    __slots__ = ("columns", "kernel", "state")
+
+    def __init__(
+        self,
+        resolution: tuple[int, int],
+        kernel: Callable[..., Any],
+        columns: str,
+        state: tuple[Any, ...] | Callable[[int], tuple[Any, ...]],
+    ) -> None:
+        super().__init__(resolution)
+        self.kernel, self.columns, self.state = kernel, columns, state
+
+    def fill(self, events: Events, labels: Labels) -> None:
+        """Call the kernel."""
+        if not isinstance(self.state, tuple):
+            self.state = self.state(int(events.t[0]))
+        columns = {"x": events.x, "y": events.y, "t": events.t, "p": events.p.view(np.uint8)}
+        arguments = (*(columns[name] for name in self.columns), *self.state)
+        self.kernel(*arguments, labels.signal, labels.score)
+
+
+def check_minimum(config: object, **minimums: float) -> None:
+    """Raise unless parameters, times or counts, have at least these values."""
+    for name, low in minimums.items():
+        value = getattr(config, name)
+        # A message gives the upper bound only if the value exceeds it.
+        check_number(name, value, low, _MAX_VALUE if value > _MAX_VALUE else math.inf)
+
+
+def check_sensor(events: Events, resolution: tuple[int, int]) -> Events:
+    """Return events with contiguous columns; raise if their resolution is not the stream's."""
     if events.resolution != resolution:
         raise EventDataError(
-            f"`events` must be of the sensor that the stream was started for, "
+            "`events` must have the resolution with which the stream was started, "
             f"{resolution[0]}x{resolution[1]}; got {events.width}x{events.height}."
         )
     return events.contiguous()

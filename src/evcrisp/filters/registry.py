@@ -1,10 +1,10 @@
 """Filters by name."""
 
 from evcrisp.core.registry import Registry
-from evcrisp.filters.protocol import Denoiser
+from evcrisp.filters.protocol import Filter
 
 #: Filters by name, in the order of lists.
-FILTERS: Registry[type[Denoiser]] = Registry(
+FILTERS: Registry[type[Filter]] = Registry(
     "filter",
     {
         "raw": "evcrisp.filters.raw:Raw",
@@ -20,7 +20,7 @@ FILTERS: Registry[type[Denoiser]] = Registry(
         "padala": "evcrisp.filters.neighborhood.padala:Padala",
         "evflow": "evcrisp.filters.neighborhood.evflow:EvFlow",
         "hashheat": "evcrisp.filters.density.hashheat:HashHeat",
-        "activity": "evcrisp.filters.neighborhood.activity:Activity",
+        "activity": "evcrisp.filters.neighborhood.baf:Activity",
         "stc": "evcrisp.filters.bursts.stc:Stc",
         "trail": "evcrisp.filters.bursts.trail:Trail",
         "fastdecay": "evcrisp.filters.density.fastdecay:FastDecay",

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from evcrisp.core.errors import EvError, OutputError
+from evcrisp.core.errors import EvError, OutputError, Setting
 
 #: Marks a folder as an output of evcrisp; other folders are never replaced.
 FOLDER_MARK = "meta.json"
@@ -118,7 +118,7 @@ def _check_target(path: Path, *, overwrite: bool) -> None:
     if path.is_dir():
         _check_folder(path)
     if path.exists() and not overwrite:
-        remedy = "Choose another name, or allow overwriting."
+        remedy = Setting("Replace it", "overwrite", True)
         raise OutputError(f"{path} exists already.", remedy=remedy)
     parent = Path(os.path.realpath(path)).parent
     if not parent.is_dir():

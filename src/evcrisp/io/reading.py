@@ -1,7 +1,8 @@
 """Open or read a recording of any format."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
@@ -105,6 +106,16 @@ def read(
     """
     with open_recording(path, format=format, resolution=resolution, on_error=on_error) as recording:
         return recording.read()
+
+
+@contextmanager
+def opened(source: str | PathLike[str] | Recording) -> Generator[Recording, None, None]:
+    """Yield a recording: a file, opened for the block, or one that is open and stays open."""
+    if isinstance(source, Recording):
+        yield source
+    else:
+        with open_recording(source) as recording:
+            yield recording
 
 
 #: The public name, as in other imaging libraries: ``evcrisp.open``.

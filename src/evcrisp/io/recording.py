@@ -7,7 +7,7 @@ from typing import Literal, TypeVar, get_args
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError, EvError, FormatError
+from evcrisp.core.errors import ConfigError, EvError, FormatError, Setting
 from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.core.validation import as_resolution, check_choice, check_number
@@ -266,8 +266,9 @@ class Recording:
         if width:  # without events no size is wrong
             logger.warning(
                 "%s: the file does not state its sensor size; taking %dx%d, the smallest standard "
-                "size that holds all events (they need %dx%d). Give `resolution` if that is wrong.",
+                "size that holds all events (they need %dx%d). %s",
                 *(self.path, *self._guessed, width, height),
+                Setting("If this is wrong, set the sensor size", "resolution"),
             )
         return self._guessed
 

@@ -34,7 +34,7 @@ def writer_for(
         known = ", ".join(sorted({s for writer in WRITERS.values() for s in writer.suffixes}))
         raise ConfigError(
             f"No output format has the suffix of {path.name!r}. Known: {known}.",
-            remedy=f"Or name one with `format`: {', '.join(sorted(WRITERS))}.",
+            remedy=f"Or name the output format: {', '.join(sorted(WRITERS))}.",
         )
     return build(WRITERS, format, "output format", **(options or {}))
 

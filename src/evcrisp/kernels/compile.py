@@ -4,10 +4,33 @@ A kernel without rules of its own inherits those of the kernel that is compiled 
 Give it explicit rules if its result must not depend on that order.
 """
 
+import hashlib
 from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numba
+
+
+@lru_cache(maxsize=1)
+def _sources_digest() -> str:
+    """Return a digest of the sources of all kernels."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _bind_cache_to_sources(kernel: Any) -> None:
+    """Make the cache of a kernel depend on all kernels.
+
+    Numba checks only the file of the kernel itself. After a change of another kernel that it calls, or
+    of a type that it takes, the cached code would be stale or could not be loaded.
+    """
+    file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    if file is not None:
+        file._version = f"{file._version}-{_sources_digest()}"
 
 
 def compiled(**settings: Any) -> Callable[[Any], Any]:
@@ -15,9 +38,11 @@ def compiled(**settings: Any) -> Callable[[Any], Any]:
 
     def decorate(function: Any) -> Any:
         try:
-            return numba.njit(cache=True, nogil=True, **settings)(function)
+            kernel = numba.njit(cache=True, nogil=True, **settings)(function)
         except RuntimeError:  # neither the folder of the package nor that of the user is writable
             return numba.njit(nogil=True, **settings)(function)
+        _bind_cache_to_sources(kernel)
+        return kernel
 
     return decorate
 

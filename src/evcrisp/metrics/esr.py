@@ -58,7 +58,7 @@ def esr(
     Notes
     -----
     Polarity does not matter, nor does the order within a slice. One event alone has ratio 0. The
-    ratio depends on the size of the slice more than on most denoisers; compare like with like.
+    ratio depends on the size of the slice more than on most filters; compare like with like.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class EsrReport:
     """Mean ratios of a recording with what is needed to judge them.
 
     The last five are NaN where the raw recording was not given. A ratio that does not clearly
-    exceed ``random_esr`` says nothing about a denoiser: as many events drawn blindly get it too.
+    exceed ``random_esr`` says nothing about a filter: as many events drawn blindly get it too.
     """
 
     esr: float  # mean over the slices (MESR), version 1

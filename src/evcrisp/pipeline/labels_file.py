@@ -1,22 +1,22 @@
-"""Files with one label per event, read piece by piece."""
+"""Read files with one label per event, in pieces."""
 
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import EventDataError, FormatError
 from evcrisp.core.messages import counted
+from evcrisp.core.types import Bools
 from evcrisp.core.validation import as_flag
 from evcrisp.io.arrays.npy import NpyColumn
 from evcrisp.io.byte_blocks import ZIP_ERRORS, open_archive
 
 
 class LabelFile:
-    """Labels, and scores where the file has them, in step with the events of a recording."""
+    """Labels (and scores, if the file has them) of the events of a recording, in order."""
 
     def __init__(self, path: Path, signal: NpyColumn, score: NpyColumn | None) -> None:
         self.path = path
@@ -29,7 +29,7 @@ class LabelFile:
                     f"{column.name!r} must have one axis; got shape {column.shape}", path=path
                 )
 
-    def take(self, n: int) -> tuple[NDArray[np.bool_], NDArray[Any] | None]:
+    def take(self, n: int) -> tuple[Bools, NDArray[Any] | None]:
         """Return the labels and scores of the next ``n`` events."""
         self._n_read += n
         try:
@@ -38,24 +38,24 @@ class LabelFile:
         except ZIP_ERRORS as error:
             raise FormatError(f"the labels are damaged: {error}", path=self.path) from error
         if signal.size < n or (score is not None and score.size < n):
-            raise EventDataError(
-                f"{self.path} holds {counted(len(self._signal), 'label')}, but the recording has at "
-                f"least {counted(self._n_read, 'event')}. Give the labels of this very recording."
-            )
+            raise self._wrong_count("at least ")
         return as_flag("signal", signal), score
 
     def check_end(self) -> None:
-        """Complain if there are labels left."""
+        """Raise if labels are left."""
         if len(self._signal) != self._n_read:
-            raise EventDataError(
-                f"{self.path} holds {counted(len(self._signal), 'label')}, but the recording has "
-                f"{counted(self._n_read, 'event')}. Give the labels of this very recording."
-            )
+            raise self._wrong_count()
+
+    def _wrong_count(self, bound: str = "") -> EventDataError:
+        return EventDataError(
+            f"{self.path} holds {counted(len(self._signal), 'label')}, but the recording has {bound}"
+            f"{counted(self._n_read, 'event')}. Give the labels of this recording."
+        )
 
 
 @contextmanager
 def open_labels(path: Path) -> Generator[LabelFile, None, None]:
-    """Open ``.npy`` flags, or an ``.npz`` with ``signal`` and perhaps ``score``."""
+    """Open an ``.npy`` file of flags, or an ``.npz`` file with ``signal`` (and ``score``)."""
     with ExitStack() as stack:
         file = stack.enter_context(path.open("rb"))
         try:

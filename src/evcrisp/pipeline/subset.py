@@ -1,4 +1,4 @@
-"""Whether a recording holds nothing but events of another one, in one pass over both."""
+"""Check that all events of a recording are in another one, in one pass over both."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from evcrisp.core.events import Events
 
 
 class Subset:
-    """Takes a recording chunk by chunk, and looks for the events of a part of it there.
+    """Search a recording, chunk by chunk, for the events of a part of it.
 
-    Events of one time may stand in any order. How often an event is there is not compared.
+    The order of events with equal times, and the number of equal events, are not compared.
 
     Examples
     --------
@@ -26,11 +26,13 @@ class Subset:
 
     def __init__(self, part: Iterator[Events]) -> None:
         self._part = part
-        self._whole: Events | None = None  # of the last time so far; the next chunk may have more
+        self._whole: Events | None = (
+            None  # events of the last time; the next chunk can have more of it
+        )
         self._waiting: Events | None = None
 
     def add(self, chunk: Events) -> tuple[int, int, int] | None:
-        """Take the next chunk of the whole; return (t, x, y) of an event that is not there."""
+        """Add the next chunk of the whole; return (t, x, y) of an event that is missing in it."""
         if not len(chunk):
             return None
         known = chunk if self._whole is None else Events.concatenate((self._whole, chunk))
@@ -40,19 +42,19 @@ class Subset:
         return self._compared(known[:n_done], until) if n_done else None
 
     def end(self) -> tuple[int, int, int] | None:
-        """Compare what is left; return (t, x, y) of an event that is not there."""
+        """Compare the remaining events; return (t, x, y) of a missing event."""
         return self._compared(self._whole, None)
 
     def _compared(self, known: Events | None, until: int | None) -> tuple[int, int, int] | None:
-        """Look for the events of the part before ``until`` among those that are known."""
+        """Search the known events for the events of the part before ``until``."""
         while (part := self._next(until)) is not None:
-            stranger = _stranger(part, part[:0] if known is None else known)
-            if stranger is not None:
-                return stranger
+            missing = _first_missing(part, part[:0] if known is None else known)
+            if missing is not None:
+                return missing
         return None
 
     def _next(self, until: int | None) -> Events | None:
-        """Return the next events of the part, of times before ``until``; None without any."""
+        """Return the next events of the part before ``until``; None if there are none."""
         part = self._waiting
         while part is None or not len(part):
             part = next(self._part, None)
@@ -64,12 +66,12 @@ class Subset:
         return part[:n] if n else None
 
 
-def _stranger(part: Events, known: Events) -> tuple[int, int, int] | None:
+def _first_missing(part: Events, known: Events) -> tuple[int, int, int] | None:
     """Return (t, x, y) of the first event of a part that is not known."""
     is_new = np.diff(known.t, prepend=known.t[:1] - 1) != 0
     times = known.t[is_new]
     place, is_known = _found(times, part.t)
-    # Nearly sorted already, which is what a stable sort is fast at.
+    # The keys are nearly sorted, for which the stable sort is fast.
     keys = np.sort(_keys(known, np.cumsum(is_new) - 1), kind="stable")
     is_known &= _found(keys, _keys(part, place))[1]
     if is_known.all():
@@ -81,7 +83,7 @@ def _stranger(part: Events, known: Events) -> tuple[int, int, int] | None:
 def _found(
     table: NDArray[np.int64], values: NDArray[np.int64]
 ) -> tuple[NDArray[np.integer], NDArray[np.bool_]]:
-    """Return where values stand in a sorted table, and whether they are there."""
+    """Return the positions of values in a sorted table, and whether they are in it."""
     place = np.searchsorted(table, values)
     if not table.size:
         return place, np.zeros(values.size, np.bool_)
@@ -89,6 +91,6 @@ def _found(
 
 
 def _keys(events: Events, place: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return a number per event; ``place`` counts times, which themselves leave no room for pixels."""
+    """Return a number per event; the rank of the time, since time and pixel overflow int64."""
     pixel = events.y.astype(np.int64) * events.width + events.x
     return (place.astype(np.int64) * (events.width * events.height) + pixel) * 2 + events.p

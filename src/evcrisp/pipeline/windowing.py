@@ -51,9 +51,7 @@ class Windowing:
         sizes = ("window_us", "window_events", "displacement_px")
         given = [name for name in sizes if getattr(self, name) is not None]
         if len(given) > 1:
-            raise ConfigError(
-                f"Give one of {' and '.join(f'`{name}`' for name in given)}, not both."
-            )
+            raise ConfigError("exclude each other", parameter=tuple(given))
         for name in given:
             value = getattr(self, name)
             check_number(name, value, 0, open_low=True)
@@ -62,7 +60,7 @@ class Windowing:
                 object.__setattr__(self, name, int(value))
         check_number("overlap", self.overlap, 0, 0.9)
         if self.displacement_px is not None and self.overlap:
-            raise ConfigError("`overlap` goes with `window_us` or `window_events`.")
+            raise ConfigError("needs windows by time or by number of events", parameter="overlap")
 
     def facts(self) -> dict[str, Any]:
         """Return the settings that are in effect.

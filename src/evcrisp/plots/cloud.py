@@ -1,4 +1,4 @@
-"""Events in space and time: x, y and t as a cloud."""
+"""Draw events as a cloud over x, y and t."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from evcrisp.plots.style import PALE, palette_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: More dots than this hide each other.
+#: Number of dots; more would hide each other.
 MAX_DOTS = 20_000
 
 
@@ -25,25 +25,25 @@ def draw_xyt(
     azimuth_deg: float = -72.0,
     elevation_deg: float = 22.0,
 ) -> "Axes":
-    """Draw events as a cloud over time, which runs into the depth; moving edges are sheets.
+    """Draw events as a cloud over time, which runs into the depth; moving edges are surfaces.
 
     Parameters
     ----------
     axes : matplotlib Axes3D
-        Where to draw; made with ``projection="3d"``.
+        Made with ``projection="3d"``.
     events : Events
-        Of more than ``MAX_DOTS``, every second, third, ... is drawn.
+        Above ``MAX_DOTS``, every second, third, ... event is drawn.
     signal : array_like of bool, shape (n,), optional
-        Events that are False are gray.
+        Noise events are gray.
     colors : str
         Palette.
     azimuth_deg, elevation_deg : float, degrees
-        From where it is seen.
+        Direction of view.
     """
     palette = palette_of(colors)
     kept = np.ones(len(events), np.bool_) if signal is None else as_mask(signal, events)
-    every = max(1, -(-len(events) // MAX_DOTS))
-    shown, kept = events[::every], kept[::every]
+    step = max(1, -(-len(events) // MAX_DOTS))
+    shown, kept = events[::step], kept[::step]
     t_ms = (shown.t - shown.t[0]) / 1e3 if len(shown) else np.zeros(0)
     groups = (
         (~kept, PALE, "noise"),
@@ -51,23 +51,14 @@ def draw_xyt(
         (kept & shown.p, palette.on, "ON"),
     )
     solid: Any = axes
+    dots = {"s": 1.2, "linewidths": 0, "depthshade": False, "rasterized": True}
     for chosen, color, label in groups:
         if chosen.any():
-            # matplotlib's third axis points up, ours down: y is turned below.
-            solid.scatter(
-                shown.x[chosen],
-                t_ms[chosen],
-                shown.y[chosen],
-                s=1.2,
-                color=color,
-                linewidths=0,
-                depthshade=False,
-                label=label,
-                rasterized=True,
-            )
+            columns = shown.x[chosen], t_ms[chosen], shown.y[chosen]
+            solid.scatter(*columns, color=color, label=label, **dots)
     solid.set(xlabel="x [px]", ylabel="t [ms]", zlabel="y [px]")
     solid.set_xlim(0, events.width)
-    solid.set_zlim(events.height, 0)
+    solid.set_zlim(events.height, 0)  # y points down
     solid.set_box_aspect((1.0, 1.7, events.height / events.width), zoom=0.98)
     solid.view_init(elev=elevation_deg, azim=azimuth_deg)
     for axis in (solid.xaxis, solid.yaxis, solid.zaxis):

@@ -1,7 +1,7 @@
-"""Lines: rates of labels, measures against noise, motion over time."""
+"""Draw curves: ROC, measures against noise, motion over time."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,40 +16,43 @@ if TYPE_CHECKING:
     from evcrisp.estimators.result import Estimate
 
 
+def _line_style(k: int) -> dict[str, Any]:
+    """Return color, dashes and marker of line k."""
+    return {
+        "color": LINE_COLORS[k % len(LINE_COLORS)],
+        "linestyle": LINE_STYLES[k % len(LINE_STYLES)],
+        "marker": MARKERS[k % len(MARKERS)],
+    }
+
+
 def draw_roc(
     axes: "Axes",
     curves: Mapping[str, RocCurve | SweepCurve],
     points: Mapping[str, tuple[float, float]] | None = None,
 ) -> "Axes":
-    """Draw ROC curves with their areas, and where a method's own labels are.
+    """Draw ROC curves with their areas, and the rates of a method's own labels.
 
     Parameters
     ----------
     axes : matplotlib Axes
-        Where to draw.
     curves : mapping of str to RocCurve or SweepCurve
-        By name; a sweep is drawn with markers.
+        Curves by name; a sweep is drawn with markers.
     points : mapping of str to (float, float), optional
-        Shares of noise and of signal that the labels of a method keep, by the same names.
+        False and true positive rate of the labels of a method, by the same names.
     """
     axes.plot([0, 1], [0, 1], color=PALE, linewidth=0.8, linestyle=(0, (2, 3)))
     for k, (name, curve) in enumerate(curves.items()):
-        color = LINE_COLORS[k % len(LINE_COLORS)]
-        marker = MARKERS[k % len(MARKERS)] if isinstance(curve, SweepCurve) else ""
-        label = f"{name} (AUC {curve.auc:.3f})"
-        style = LINE_STYLES[k % len(LINE_STYLES)]
-        axes.plot(
-            curve.fpr, curve.tpr, style, color=color, marker=marker, markersize=4, label=label
-        )
+        style = _line_style(k)
+        line = style if isinstance(curve, SweepCurve) else {**style, "marker": ""}
+        axes.plot(curve.fpr, curve.tpr, **line, markersize=4, label=f"{name} (AUC {curve.auc:.3f})")
         if points is not None and name in points:
-            axes.plot(
-                *points[name],
-                color=color,
-                marker=MARKERS[k % len(MARKERS)],
-                markersize=8,
-                markeredgecolor="white",
-                linestyle="",
-            )
+            dot: dict[str, Any] = {
+                **style,
+                "linestyle": "",
+                "markersize": 8,
+                "markeredgecolor": "white",
+            }
+            axes.plot(*points[name], **dot)
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
     axes.set_xlabel("noise kept: false positive rate [share]")
     axes.set_ylabel("signal kept: true positive rate [share]")
@@ -66,20 +69,19 @@ def draw_levels(
     x_label: str = "noise [Hz per pixel]",
     y_label: str = "AUC",
 ) -> "Axes":
-    """Draw a measure against the level of noise, a line per method.
+    """Draw a measure against the noise level, one line per method.
 
     Parameters
     ----------
     axes : matplotlib Axes
-        Where to draw.
     levels : sequence of float or of str, length m
-        Levels of noise, or their names.
+        Noise levels, or their names.
     values : mapping of str to sequence of float, length m
-        The measure by method; NaN leaves a gap.
+        Measure by method; NaN leaves a gap.
     bands : mapping of str to two sequences of float, optional
         Lower and upper ends of an interval, by the same names.
     x_label, y_label : str
-        Names of the axes, with units.
+        Labels of the axes, with units.
     """
     named = bool(levels) and isinstance(levels[0], str)
     places = np.arange(len(levels), dtype=np.float64) if named else np.array(levels, np.float64)
@@ -89,18 +91,10 @@ def draw_levels(
                 f"`values[{name!r}]` must have one number per level, {len(levels)}; "
                 f"got {len(measured)}."
             )
-        color = LINE_COLORS[k % len(LINE_COLORS)]
-        axes.plot(
-            places,
-            measured,
-            LINE_STYLES[k % len(LINE_STYLES)],
-            color=color,
-            marker=MARKERS[k % len(MARKERS)],
-            markersize=5,
-            label=name,
-        )
+        style = _line_style(k)
+        axes.plot(places, measured, **style, markersize=5, label=name)
         if bands is not None and name in bands:
-            axes.fill_between(places, *bands[name], color=color, alpha=0.15, linewidth=0)
+            axes.fill_between(places, *bands[name], color=style["color"], alpha=0.15, linewidth=0)
     if named:
         axes.set_xticks(places, [str(level) for level in levels])
     axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
@@ -112,19 +106,19 @@ def draw_levels(
 def draw_motion(
     all_axes: Sequence["Axes"], estimates: Sequence["Estimate"], imu: "Imu | None" = None
 ) -> None:
-    """Draw every motion parameter over time; rotations against the gyroscope, where there is one.
+    """Draw every motion parameter over time, and for rotations the gyroscope.
 
     Parameters
     ----------
     all_axes : sequence of matplotlib Axes
         One per parameter, from top to bottom.
     estimates : sequence of Estimate
-        Windows in order, of one motion model.
+        Consecutive windows of one motion model.
     imu : Imu, optional
-        Samples in the time and the axes of the camera. Used for the motion "rotation" only.
+        Samples in the time and the axes of the camera; used for the motion "rotation" only.
     """
     if not estimates:
-        raise EventDataError("`estimates` must hold at least one window; got none.")
+        raise EventDataError("`estimates` must have at least one window; got none.")
     motion = estimates[0].motion
     t_first = estimates[0].window.t_start
     t_s = np.array([result.window.t_ref - t_first for result in estimates]) / 1e6
@@ -133,18 +127,16 @@ def draw_motion(
     if gyro is not None:
         seen = (gyro.t >= t_first) & (gyro.t <= estimates[-1].window.t_end)
         gyro_s, rates = (gyro.t[seen] - t_first) / 1e6, gyro.gyro_rad_s[seen]
+    line: dict[str, Any] = {
+        "marker": "o",
+        "markersize": 2.5,
+        "linewidth": 1.0,
+        "label": "estimated",
+    }
     for k, (axes, name) in enumerate(zip(all_axes, motion.param_names, strict=True)):
         if gyro is not None:
             axes.plot(gyro_s, rates[:, k], color=PALE, linewidth=2.2, label="gyroscope")
-        axes.plot(
-            t_s,
-            theta[:, k],
-            color=LINE_COLORS[k % len(LINE_COLORS)],
-            marker="o",
-            markersize=2.5,
-            linewidth=1.0,
-            label="estimated",
-        )
+        axes.plot(t_s, theta[:, k], color=LINE_COLORS[k % len(LINE_COLORS)], **line)
         axes.axhline(0.0, color=INK, linewidth=0.4)
         axes.set_ylabel(f"{name} [{motion.param_units[k]}]")
     all_axes[-1].set_xlabel("time [s]")

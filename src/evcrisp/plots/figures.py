@@ -1,4 +1,4 @@
-"""All figures by name: ``figure("roc", curves=...)`` returns one that can be saved."""
+"""Figures by name: ``figure("roc", curves=...)``."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import lookup
-from evcrisp.metrics import RocCurve, SweepCurve
 from evcrisp.plots.cloud import draw_xyt
 from evcrisp.plots.curves import draw_levels, draw_motion, draw_roc
 from evcrisp.plots.intro import draw_drift
@@ -32,7 +31,7 @@ _PANEL = 3.7
 def scatter(
     events: Events, labels: Mapping[str, ArrayLike], *, colors: str = "red-blue"
 ) -> "Figure":
-    """Return what every method keeps, a panel each."""
+    """Return the kept events of every method, one panel each."""
     figure, panels = _grid(len(labels), events.height / events.width, extra=0.55)
     for axes, (name, signal) in zip(panels, labels.items(), strict=False):
         draw_kept(axes, events, signal, colors)
@@ -43,10 +42,10 @@ def scatter(
 def outcomes(
     events: Events, labels: Mapping[str, ArrayLike], *, truth: ArrayLike | None = None
 ) -> "Figure":
-    """Return which labels of every method are right: TP, FN, TN, FP, a panel each."""
+    """Return the outcomes TP, FN, TN, FP of every method, one panel each."""
     known = events.signal if truth is None else truth
     if known is None:
-        raise ConfigError("The truth is not known: `events` have no `signal`, and `truth` is None.")
+        raise ConfigError("The true labels are missing. Give `truth`, or events with `signal`.")
     figure, panels = _grid(len(labels), events.height / events.width, extra=1.15)
     for axes, (name, signal) in zip(panels, labels.items(), strict=False):
         draw_outcomes(axes, events, signal, known)
@@ -55,20 +54,13 @@ def outcomes(
 
 
 def aligned(estimate: "Estimate", *, colors: str = "red-blue") -> "Figure":
-    """Return the kept events as recorded, and where alignment puts them."""
+    """Return the kept events, as recorded and aligned."""
     events, kept = estimate.window.events, estimate.signal
     figure, panels = _grid(2, events.height / events.width, extra=0.55)
     x, y, p = events.x[kept], events.y[kept], events.p[kept]
     draw_positions(panels[0], x, y, p, events.shape, colors).set_title("as recorded")
     moved = estimate.aligned_x[kept], estimate.aligned_y[kept]
     draw_positions(panels[1], *moved, p, events.shape, colors).set_title("aligned")
-    return figure
-
-
-def xyt(events: Events, *, signal: ArrayLike | None = None, colors: str = "red-blue") -> "Figure":
-    """Return a cloud of events over space and time."""
-    figure = new_figure(6.2, 4.6)
-    draw_xyt(figure.add_subplot(projection="3d"), events, signal, colors=colors)
     return figure
 
 
@@ -80,15 +72,8 @@ def maps(estimate: "Estimate") -> "Figure":
     return figure
 
 
-def confidence(estimate: "Estimate") -> "Figure":
-    """Return the confidence map W."""
-    figure = new_figure(5.2, 3.8)
-    draw_confidence(figure.subplots(), estimate)
-    return figure
-
-
 def intro(estimate: "Estimate", *, colors: str = "red-blue") -> "Figure":
-    """Return how events drift, and how alignment piles them up."""
+    """Return x against t of a strip of rows, as recorded and aligned."""
     figure = new_figure(9.0, 4.4)
     upper, lower = figure.subplots(
         2, 2, sharex=True, sharey="row", gridspec_kw={"height_ratios": (2.2, 1.0)}
@@ -97,33 +82,15 @@ def intro(estimate: "Estimate", *, colors: str = "red-blue") -> "Figure":
     return figure
 
 
-def roc(
-    curves: Mapping[str, RocCurve | SweepCurve],
-    *,
-    points: Mapping[str, tuple[float, float]] | None = None,
-) -> "Figure":
-    """Return ROC curves with their areas."""
-    figure = new_figure(4.6, 4.4)
-    draw_roc(figure.subplots(), curves, points)
-    return figure
-
-
-def pareto(front: "ParetoFront") -> "Figure":
-    """Return the front of the trade-off between alignment and denoising."""
-    figure = new_figure(5.4, 4.2)
-    draw_pareto(figure.subplots(), front)
-    return figure
-
-
 def tradeoff(front: "ParetoFront") -> "Figure":
-    """Return what changes along the front."""
+    """Return contrast and share of kept events along the front."""
     figure = new_figure(5.6, 5.4)
     draw_tradeoff(list(figure.subplots(3, 1, sharex=True)), front)
     return figure
 
 
 def motion(estimates: Sequence["Estimate"], *, imu: "Imu | None" = None) -> "Figure":
-    """Return motion over time, against the gyroscope where that can be compared."""
+    """Return motion over time; for rotations with the gyroscope."""
     n_rows = len(estimates[0].motion.param_names) if estimates else 1
     figure = new_figure(7.0, 0.8 + 1.4 * n_rows)
     rows = list(figure.subplots(n_rows, 1, sharex=True, squeeze=False)[:, 0])
@@ -132,53 +99,47 @@ def motion(estimates: Sequence["Estimate"], *, imu: "Imu | None" = None) -> "Fig
     return figure
 
 
-def levels(
-    levels: Sequence[float] | Sequence[str], values: Mapping[str, Sequence[float]], **options: Any
-) -> "Figure":
-    """Return a measure against the level of noise; options as for `draw_levels`."""
-    figure = new_figure(5.2, 3.6)
-    draw_levels(figure.subplots(), levels, values, **options)
-    return figure
+def _one_panel(
+    width: float, height: float, draw: Callable[..., Any], **subplot: Any
+) -> Callable[..., "Figure"]:
+    """Return a function that makes a figure of one panel; it takes the arguments of ``draw``."""
+
+    def build(**data: Any) -> "Figure":
+        figure = new_figure(width, height)
+        draw(figure.add_subplot(**subplot), **data)
+        return figure
+
+    return build
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FigureKind:
-    """A figure that can be asked for by name."""
+    """A kind of figure."""
 
     title: str
     build: Callable[..., "Figure"]
     needs: tuple[str, ...]  # names of the data that `build` takes
-    of_recording: bool = True  # whether one recording has all of it
+    of_recording: bool = True  # whether one recording has all the data
 
 
 FIGURES: dict[str, FigureKind] = {
-    "scatter": FigureKind(
-        title="what each method keeps", build=scatter, needs=("events", "labels")
+    "scatter": FigureKind("kept events of each method", scatter, ("events", "labels")),
+    "outcomes": FigureKind("TP, FN, TN, FP of each method", outcomes, ("events", "labels")),
+    "aligned": FigureKind("events as recorded and aligned", aligned, ("estimate",)),
+    "xyt": FigureKind(
+        "events over space and time", _one_panel(6.2, 4.6, draw_xyt, projection="3d"), ("events",)
     ),
-    "outcomes": FigureKind(
-        title="TP, FN, TN, FP of each method", build=outcomes, needs=("events", "labels")
-    ),
-    "aligned": FigureKind(
-        title="events as recorded and aligned", build=aligned, needs=("estimate",)
-    ),
-    "xyt": FigureKind(title="events over space and time", build=xyt, needs=("events",)),
-    "maps": FigureKind(
-        title="contrast maps before and after alignment", build=maps, needs=("estimate",)
-    ),
-    "w": FigureKind(title="confidence map W", build=confidence, needs=("estimate",)),
-    "intro": FigureKind(title="drift and alignment", build=intro, needs=("estimate",)),
-    "roc": FigureKind(title="ROC curves", build=roc, needs=("curves",)),
-    "pareto": FigureKind(
-        title="front of alignment against denoising", build=pareto, needs=("front",)
-    ),
-    "tradeoff": FigureKind(title="what changes along the front", build=tradeoff, needs=("front",)),
-    "motion": FigureKind(
-        title="motion over time, against the gyroscope", build=motion, needs=("estimates",)
-    ),
+    "maps": FigureKind("contrast maps before and after alignment", maps, ("estimate",)),
+    "w": FigureKind("confidence map W", _one_panel(5.2, 3.8, draw_confidence), ("estimate",)),
+    "intro": FigureKind("drift and alignment", intro, ("estimate",)),
+    "roc": FigureKind("ROC curves", _one_panel(4.6, 4.4, draw_roc), ("curves",)),
+    "pareto": FigureKind("Pareto front", _one_panel(5.4, 4.2, draw_pareto), ("front",)),
+    "tradeoff": FigureKind("contrast and kept events along the front", tradeoff, ("front",)),
+    "motion": FigureKind("motion over time, with the gyroscope", motion, ("estimates",)),
     "levels": FigureKind(
-        title="a measure against the level of noise",
-        build=levels,
-        needs=("levels", "values"),
+        "measure against noise level",
+        _one_panel(5.2, 3.6, draw_levels),
+        ("levels", "values"),
         of_recording=False,
     ),
 }
@@ -192,7 +153,7 @@ def figure(kind: str, **data: Any) -> "Figure":
     kind : str
         One of the keys of ``FIGURES``.
     **data
-        What it shows: the names in ``FIGURES[kind].needs``, and options such as ``colors``.
+        Data with the names in ``FIGURES[kind].needs``, and options such as ``colors``.
 
     Examples
     --------
@@ -210,7 +171,7 @@ def figure(kind: str, **data: Any) -> "Figure":
 
 
 def _grid(n_panels: int, aspect: float, *, extra: float) -> "tuple[Figure, list[Any]]":
-    """Return a figure with panels in rows of up to three; ``extra`` inches for titles and labels."""
+    """Return a figure with rows of up to three panels; ``extra`` inches for titles and labels."""
     if n_panels < 1:
         raise ConfigError("`labels` must have at least one entry.")
     n_columns = 2 if n_panels == 4 else min(n_panels, 3)

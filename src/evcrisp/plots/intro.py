@@ -1,32 +1,30 @@
-"""What the method does, in one figure: events drift with the motion, alignment piles them up."""
+"""Draw drift and alignment: x against t of a strip of rows, before and after."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evcrisp.core.types import Floats
 from evcrisp.plots.style import INK, PALE, palette_of
 
 if TYPE_CHECKING:
     from evcrisp.estimators.result import Estimate
 
-#: Rows of the strip that is looked at from the side, px.
+#: Height of the strip of rows, px.
 STRIP_PX = 12
 
 
 def draw_drift(
     upper: tuple[Any, Any], lower: tuple[Any, Any], estimate: "Estimate", colors: str = "red-blue"
 ) -> None:
-    """Draw a strip of rows from the side, as recorded and aligned, with the counts below.
+    """Draw x against t of a strip of rows, as recorded and aligned, with counts per column.
 
     Parameters
     ----------
-    upper : (matplotlib Axes, matplotlib Axes)
-        For x against t: as recorded, and aligned.
-    lower : (matplotlib Axes, matplotlib Axes)
-        For the number of events at each x.
+    upper, lower : (matplotlib Axes, matplotlib Axes)
+        For the events and for the counts: as recorded, and aligned.
     estimate : Estimate
-        Motion and labels of a window. What it drops is gray.
+        Motion and labels of a window; noise events are gray.
     colors : str
         Palette.
     """
@@ -56,7 +54,7 @@ def draw_drift(
         below.set_ylim(0, top)
 
 
-def _busiest(y: NDArray[np.float64], height: int) -> int:
+def _busiest(y: Floats, height: int) -> int:
     """Return the first row of the strip that holds the most events."""
     inside = y[(y >= 0) & (y < height)]
     counts = np.bincount(inside.astype(np.int64), minlength=height)

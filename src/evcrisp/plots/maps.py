@@ -1,4 +1,4 @@
-"""Maps over the sensor: contrast before and after alignment, and confidence."""
+"""Draw maps over the sensor: contrast before and after alignment, and confidence."""
 
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def draw_before_after(before: "Axes", after: "Axes", estimate: "Estimate") -> None:
-    """Draw the contrast maps of the kept events as they are and aligned, with one scale of gray.
+    """Draw contrast maps of the kept events, as recorded and aligned, in one gray scale.
 
-    The titles have the variances, which alignment makes larger.
+    The titles have the variances, which alignment increases.
     """
     events, kept = estimate.window.events, estimate.signal
     places = {
@@ -34,7 +34,7 @@ def draw_before_after(before: "Axes", after: "Axes", estimate: "Estimate") -> No
 
 
 def draw_confidence(axes: "Axes", estimate: "Estimate") -> "Axes":
-    """Draw the confidence map W at the reference time; the frame is the sensor's border."""
+    """Draw the confidence map W at the reference time; a frame marks the sensor border."""
     w_map = estimate.w_map
     if w_map is None:
         raise ConfigError(

@@ -1,21 +1,22 @@
-"""Which events a method keeps, which labels are right, and where alignment puts events."""
+"""Draw kept events, right and wrong labels, and aligned positions."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evcrisp.core.errors import EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.palettes import rgb
+from evcrisp.core.types import Bools
 from evcrisp.metrics import confusion
-from evcrisp.plots.scene import _show, draw_events
+from evcrisp.plots.scene import draw_events, show_image
 from evcrisp.plots.style import label_pixels, palette_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: What can be true of a label: how it is called and colored, the last ones on top.
+#: Outcomes of a label with name and color, in drawing order.
 OUTCOMES = {
     "TN": ("noise dropped", "#c9c9c9"),
     "TP": ("signal kept", "#0072b2"),
@@ -30,18 +31,9 @@ def draw_kept(axes: "Axes", events: Events, signal: ArrayLike, colors: str = "re
 
 
 def draw_outcomes(axes: "Axes", events: Events, signal: ArrayLike, truth: ArrayLike) -> "Axes":
-    """Draw every event in the color of its label: TP, FN, TN or FP, with counts in the legend.
+    """Draw every event in the color of its outcome: TP, FN, TN or FP, with counts in the legend.
 
-    Parameters
-    ----------
-    axes : matplotlib Axes
-        Where to draw.
-    events : Events
-        What was labeled.
-    signal : array_like of bool, shape (n,)
-        What the method says; True = keep.
-    truth : array_like of bool, shape (n,)
-        True = signal.
+    ``signal`` are the labels of the method, ``truth`` the true labels, both of shape (n,).
     """
     from matplotlib.lines import Line2D
 
@@ -54,7 +46,7 @@ def draw_outcomes(axes: "Axes", events: Events, signal: ArrayLike, truth: ArrayL
         image[events.y[chosen], events.x[chosen]] = rgb(color)
         label = f"{name}: {title}, {int(chosen.sum()):,}"
         handles.append(Line2D([], [], color=color, marker="s", linestyle="", label=label))
-    _show(axes, image / 255.0)
+    show_image(axes, image / 255.0)
     axes.legend(
         handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, handlelength=1.0
     )
@@ -71,14 +63,13 @@ def draw_positions(
     shape: tuple[int, int],
     colors: str = "red-blue",
 ) -> "Axes":
-    """Draw events at positions between pixels, such as the aligned ones.
+    """Draw events at real-valued positions, such as aligned ones.
 
     Parameters
     ----------
     axes : matplotlib Axes
-        Where to draw.
     x, y : array_like, shape (n,), px
-        Positions; those outside are cut off by the frame.
+        Positions; the axes clip those outside.
     p : array_like of bool, shape (n,)
         Polarity.
     shape : (int, int)
@@ -96,8 +87,8 @@ def draw_positions(
     return label_pixels(axes, shape)
 
 
-def as_mask(values: ArrayLike, events: Events) -> NDArray[np.bool_]:
-    """Return labels as booleans, one per event, or raise."""
+def as_mask(values: ArrayLike, events: Events) -> Bools:
+    """Return labels as booleans; raise unless there is one per event."""
     mask = np.asarray(values, np.bool_)
     if mask.shape != (len(events),):
         raise EventDataError(

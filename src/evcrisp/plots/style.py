@@ -1,4 +1,4 @@
-"""The common look of all figures, and how they are saved."""
+"""Common style of all figures, and saving."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.palettes import PALETTES, Palette
 from evcrisp.core.registry import lookup, require
+from evcrisp.core.validation import check_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Kinds of pictures, and what to leave out of each so that the same data gives the same bytes.
+#: Picture formats, and metadata to leave out so that the same data give the same bytes.
 _DATE_KEYS = {"png": ("Software",), "pdf": ("CreationDate", "Producer"), "svg": ("Date",)}
 
-#: Okabe and Ito's colors, told apart with every kind of color vision; lines get them in order.
+#: Colors of lines, by Okabe and Ito: distinct with every kind of color vision.
 LINE_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")
 
-#: Dashes and markers beside the colors, so that lines are told apart in gray, too.
+#: Dashes and markers of lines, so that they also differ in gray.
 LINE_STYLES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
@@ -40,19 +41,19 @@ _SETTINGS: dict[str, Any] = {
     "legend.frameon": False,
     "lines.linewidth": 1.6,
     "figure.dpi": 100.0,
-    "pdf.fonttype": 42,  # letters stay text
+    "pdf.fonttype": 42,  # embed fonts, so that text stays text
     "svg.hashsalt": "evcrisp",
 }
 
 
 def styled() -> Any:
-    """Return a context in which everything that is drawn has the common look."""
+    """Return a context with the common style."""
     matplotlib = require("matplotlib", extra="plot", purpose="Figures")
     return matplotlib.rc_context(_SETTINGS)
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Return an empty figure, inches; it belongs to no window and no global state."""
+    """Return an empty figure, size in inches, outside of the global state of matplotlib."""
     require("matplotlib", extra="plot", purpose="Figures")
     from matplotlib.figure import Figure
 
@@ -60,10 +61,9 @@ def new_figure(width: float, height: float) -> "Figure":
 
 
 def save_figure(figure: "Figure", path: Path, *, dpi: float = 150.0) -> None:
-    """Save a figure as PNG, PDF or SVG, by its suffix; the same figure gives the same bytes."""
+    """Save a figure as PNG, PDF or SVG by its suffix; the same figure gives the same bytes."""
     kind = picture_kind(path)
-    if not 10.0 <= dpi <= 2400.0:
-        raise ConfigError(f"`dpi` must lie in 10..2400; got {dpi}.")
+    check_number("dpi", dpi, 10.0, 2400.0)
     with styled():
         figure.savefig(path, dpi=dpi, format=kind, metadata=dict.fromkeys(_DATE_KEYS[kind]))
 
@@ -77,12 +77,12 @@ def picture_kind(path: Path) -> str:
 
 
 def palette_of(name: str) -> Palette:
-    """Return the colors of events by name."""
+    """Return a palette by name."""
     return lookup(PALETTES, name, "palette")
 
 
 def label_pixels(axes: "Axes", shape: tuple[int, int]) -> "Axes":
-    """Turn axes into the sensor's plane: x right, y down, px, all pixels in view."""
+    """Set up axes as the sensor plane: x right, y down, px, all pixels visible."""
     axes.set_xlim(-0.5, shape[1] - 0.5)
     axes.set_ylim(shape[0] - 0.5, -0.5)
     axes.set_aspect("equal")

@@ -1,7 +1,7 @@
-"""The trade-off between alignment and denoising: the front, and what changes along it."""
+"""Draw the Pareto front of alignment and denoising, and quantities along it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,32 +14,21 @@ if TYPE_CHECKING:
 
 
 def draw_pareto(axes: "Axes", front: "ParetoFront") -> "Axes":
-    """Draw the costs of all compromises, with the one that the regret selects.
+    """Draw the costs of all points of the front, and the regret solution.
 
-    Down and to the left is better. The ideal point has the best of both costs, the nadir what
-    each costs when only the other matters.
+    Down and left is better. The ideal point has the smallest value of each cost, the nadir point
+    the largest.
     """
     cost_ea, cost_ed = front.column("cost_ea"), front.column("cost_ed")
     axes.plot(cost_ea, cost_ed, color=PALE, linewidth=1.0, zorder=1)
     shown = axes.scatter(
         cost_ea, cost_ed, c=front.column("lam"), cmap="cividis", vmin=0.0, vmax=1.0, s=26, zorder=2
     )
-    axes.plot(
-        front.regret.cost_ea,
-        front.regret.cost_ed,
-        marker="o",
-        markersize=13,
-        markerfacecolor="none",
-        markeredgecolor=LINE_COLORS[1],
-        markeredgewidth=2.0,
-        linestyle="",
-        label="regret solution",
-        zorder=3,
-    )
-    axes.plot(
-        *front.ideal, marker="*", markersize=12, color=LINE_COLORS[2], linestyle="", label="ideal"
-    )
-    axes.plot(*front.nadir, marker="X", markersize=8, color=INK, linestyle="", label="nadir")
+    ring: dict[str, Any] = {"mfc": "none", "mec": LINE_COLORS[1], "mew": 2.0}
+    chosen = front.regret.cost_ea, front.regret.cost_ed
+    axes.plot(*chosen, "o", markersize=13, **ring, label="regret solution", zorder=3)
+    axes.plot(*front.ideal, "*", markersize=12, color=LINE_COLORS[2], label="ideal")
+    axes.plot(*front.nadir, "X", markersize=8, color=INK, label="nadir")
     bar = axes.figure.colorbar(shown, ax=axes, pad=0.02)
     bar.set_label("weight of denoising λ")
     bar.outline.set_visible(False)
@@ -50,15 +39,7 @@ def draw_pareto(axes: "Axes", front: "ParetoFront") -> "Axes":
 
 
 def draw_tradeoff(all_axes: Sequence["Axes"], front: "ParetoFront") -> None:
-    """Draw what changes along the front: both variances, the motion, and the share that is kept.
-
-    Parameters
-    ----------
-    all_axes : sequence of three matplotlib Axes
-        From top to bottom.
-    front : ParetoFront
-        Points from the best alignment to the best denoising.
-    """
+    """Draw both variances and the share of kept events along the front, on three axes."""
     from matplotlib.ticker import MaxNLocator
 
     places = np.arange(1, len(front) + 1)

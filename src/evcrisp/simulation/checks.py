@@ -16,7 +16,7 @@ def check_range(name: str, value: Any, low: float, high: float) -> None:
     except (TypeError, ValueError):
         fits = False
     if not fits:
-        raise ConfigError(f"`{name}` must lie in {low:g}..{high:g}; got {value!r}.")
+        raise ConfigError(f"must lie in {low:g}..{high:g}", parameter=name, value=value)
 
 
 def check_whole(name: str, value: Any, low: int, high: int | None = None) -> None:
@@ -24,7 +24,7 @@ def check_whole(name: str, value: Any, low: int, high: int | None = None) -> Non
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
         limit = f"{low} or more" if high is None else f"in {low}..{high}"
-        raise ConfigError(f"`{name}` must be a whole number, {limit}; got {value!r}.")
+        raise ConfigError(f"must be a whole number, {limit}", parameter=name, value=value)
 
 
 def as_numbers(name: str, values: ArrayLike) -> tuple[float, ...]:

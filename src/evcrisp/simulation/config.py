@@ -265,9 +265,8 @@ class SimulationConfig:
         object.__setattr__(self, "resolution", as_resolution(self.resolution))
         width, height = self.resolution
         if width * height > MAX_PIXELS:
-            raise ConfigError(
-                f"`resolution` may have up to {MAX_PIXELS:,} px in all; got {width}x{height}."
-            )
+            problem = f"may have up to {MAX_PIXELS:,} px in all"
+            raise ConfigError(problem, parameter="resolution", value=self.resolution)
         check_whole("duration_us", self.duration_us, 1, MAX_DURATION_US)
         check_whole("t_start_us", self.t_start_us, 0, 2**60)
         check_whole("seed", self.seed, 0)
@@ -275,11 +274,10 @@ class SimulationConfig:
         check_whole("window_us", self.window_us, max(100, self.duration_us // MAX_WINDOWS))
         for name, kind in _KINDS.items():
             if not isinstance(getattr(self, name), kind):
-                raise ConfigError(
-                    f"`{name}` must be a {kind.__name__}; got {getattr(self, name)!r}."
-                )
+                value = getattr(self, name)
+                raise ConfigError(f"must be a {kind.__name__}", parameter=name, value=value)
         if self.camera is not None and not isinstance(self.camera, Camera):
-            raise ConfigError(f"`camera` must be a Camera; got {self.camera!r}.")
+            raise ConfigError("must be a Camera", parameter="camera", value=self.camera)
         check_range("step_px", self.step_px, 0.01, 2.0)
         check_range("gyro_noise_rad_s", self.gyro_noise_rad_s, 0.0, 100.0)
         n_params = len(lookup(MOTION_MODELS, self.motion, "motion model").param_names)
@@ -303,8 +301,9 @@ class SimulationConfig:
         names = MOTION_MODELS[self.motion].param_names
         if len(values) != len(names):
             raise ConfigError(
-                f"`{name}` of motion {self.motion!r} must be {counted(len(names), 'number')} "
-                f"({', '.join(names)}); got {len(values)}: {values}."
+                f"of motion {self.motion!r} must be {counted(len(names), 'number')} "
+                f"({', '.join(names)}); got {len(values)}: {values}",
+                parameter=name,
             )
         return values
 

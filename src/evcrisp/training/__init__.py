@@ -1,16 +1,17 @@
-"""Train the networks among the denoisers on simulated recordings whose labels are known.
+"""Train the networks of filters on simulated recordings with exact labels.
 
 ::
 
-    scenes (random, by seed) -> recordings (one file) -> lookup (inputs of the networks, in torch)
+    scenes (random, by seed) -> recordings (one file) -> lookup (network inputs, in torch)
                                                          -> mlpf | edncnn -> weights and model card
 
-Simulating needs the compiled kernels; everything after the file of recordings needs numpy and torch
-only, so that it runs on a machine with an accelerator and little else.
+Simulation needs the compiled kernels. Training from the file of recordings needs only numpy and
+torch, so it also runs on a machine with a GPU and few packages.
 """
 
+from evcrisp.training.networks import NETWORKS
 from evcrisp.training.recordings import LabeledRecordings, simulate_recordings
-from evcrisp.training.train import NETWORKS, TrainingConfig, train, write_model
+from evcrisp.training.train import TrainingConfig, train, write_model
 
 __all__ = [
     "NETWORKS",

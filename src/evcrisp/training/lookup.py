@@ -1,10 +1,9 @@
-"""The inputs of the networks, found by search in sorted tables instead of event by event.
+"""Network inputs by binary search in a sorted table of events.
 
-All recordings stand one after the other in one table, so that a batch may mix them. The number of
-a pixel counts through all recordings, each with a border of pixels that never fire. For the
-pixel's last event before event i, the keys ``pixel * n + index`` of all events are sorted, and the
-place of ``pixel * n + i`` is looked up. It runs in torch on any device, and shares nothing with the
-compiled kernels of the filters: the tests compare the two.
+One table holds all recordings, so that a batch can mix them. Pixels are numbered through all
+recordings, each with a border of pixels that never fire. The keys ``pixel * n + index`` of all
+events are sorted; a search for ``pixel * n + i`` finds the pixel's last event before event i. The
+code runs in torch on any device and is independent of the kernels; tests compare the two.
 """
 
 from collections.abc import Sequence
@@ -14,13 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evcrisp.core.events import Events
-from evcrisp.filters.learned.encoding import (
-    LOG_FLOOR,
-    MISSING_US,
-    MLPF_RADIUS,
-    PATCH_RADIUS,
-)
-from evcrisp.training.torch_import import import_torch
+from evcrisp.filters.learned.edncnn_network import import_torch
+from evcrisp.filters.learned.encoding import LOG_FLOOR, MISSING_US, MLPF_RADIUS, PATCH_RADIUS
 
 if TYPE_CHECKING:
     import torch
@@ -28,21 +22,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventTable:
-    """Events of many recordings, and the order in which each pixel fired."""
+    """Events of several recordings, sorted by pixel and time."""
 
-    pixel: "torch.Tensor"  # (n,) int64, through all recordings
-    column: "torch.Tensor"  # (n,) int64, pixels from one column of its sensor to the next
+    pixel: "torch.Tensor"  # (n,) int64, number of the pixel
+    column: "torch.Tensor"  # (n,) int64, pixels per column of the sensor
     t: "torch.Tensor"  # (n,) int64 us
     p: "torch.Tensor"  # (n,) int64, 0 or 1
     keys: "torch.Tensor"  # (n,) int64, sorted
     order: "torch.Tensor"  # (n,) int64, event of each key
-    planes: int  # 1, or 2 where ON and OFF have their own history
+    planes: int  # 1, or 2 if ON and OFF are separate
 
     @classmethod
     def build(
         cls, recordings: Sequence[Events], radius: int, planes: int, device: str = "cpu"
     ) -> "EventTable":
-        """Give all pixels numbers, and sort the events by pixel, plane and time."""
+        """Assign numbers to all pixels; sort the events by pixel, plane and time."""
         torch = import_torch()
         start, pixel, column = 0, [], []
         for events in recordings:
@@ -51,12 +45,8 @@ class EventTable:
             pixel.append(start + (x + radius) * height + y + radius)
             column.append(np.full(len(events), height))
             start += height * (events.width + 2 * radius)
-        columns = (
-            np.concatenate(pixel),
-            np.concatenate(column),
-            np.concatenate([events.t for events in recordings]),
-            np.concatenate([events.p for events in recordings]).astype(np.int64),
-        )
+        t, p = [events.t for events in recordings], [events.p for events in recordings]
+        columns = (np.concatenate(parts).astype(np.int64) for parts in (pixel, column, t, p))
         pixels, widths, t, p = (torch.from_numpy(column).to(device) for column in columns)
         place = planes * pixels + p if planes == 2 else pixels
         keys, order = torch.sort(place * t.numel() + torch.arange(t.numel(), device=device))
@@ -65,7 +55,7 @@ class EventTable:
     def last_before(
         self, place: "torch.Tensor", index: "torch.Tensor", n_back: int = 1
     ) -> "list[torch.Tensor]":
-        """Return the last events of places before events ``index``, newest first; -1 for none."""
+        """Return the last events at places before events ``index``, newest first; -1 if none."""
         torch = import_torch()
         n = self.t.numel()
         after = torch.searchsorted(self.keys, place * n + index)
@@ -77,7 +67,7 @@ class EventTable:
         return events
 
     def patches(self, index: "torch.Tensor", radius: int) -> "torch.Tensor":
-        """Return the pixels around events, (b, (2 r + 1)^2), x outside and y inside."""
+        """Return the pixels around events, (b, (2 r + 1)^2), with y varying fastest."""
         torch = import_torch()
         offset = torch.arange(-radius, radius + 1, device=index.device)
         dx, dy = torch.meshgrid(offset, offset, indexing="ij")

@@ -1,37 +1,33 @@
-"""The networks that can be trained: inputs, layers, settings, and the arrays that are kept."""
+"""Networks that can be trained: inputs, layers, settings and arrays of weights."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evcrisp.filters.learned import edncnn_network as _edncnn_network
+from evcrisp.filters.learned.edncnn_network import fold, import_torch, layers
 from evcrisp.filters.learned.encoding import MLPF_RADIUS, PATCH_RADIUS, TAU_US
+from evcrisp.filters.learned.weights import Arrays
 from evcrisp.training.lookup import EventTable, edncnn_inputs, mlpf_inputs
-from evcrisp.training.torch_import import import_torch
 
 if TYPE_CHECKING:
     import torch
-
-Arrays = dict[str, NDArray[np.float32]]
 
 _N_HIDDEN = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How one network is trained."""
+    """Settings and functions to train one network."""
 
-    name: str
     radius: int  # of the patch, px
-    planes: int  # of its history: 2 where ON and OFF are kept apart
+    planes: int  # 2 if the histories of ON and OFF are separate
     batch: int
     learning_rate: float
     inputs: "Callable[[EventTable, torch.Tensor], torch.Tensor]"
-    turned: "Callable[[torch.Tensor, torch.Tensor], torch.Tensor]"  # inputs of a turned scene
-    build: "Callable[[torch.Tensor], torch.nn.Module]"  # from some inputs; gives logits (b,)
+    augment: "Callable[[torch.Tensor, torch.Tensor], torch.Tensor]"  # mirror or transpose inputs
+    build: "Callable[[torch.Tensor], torch.nn.Module]"  # from example inputs; its outputs are logits (b,)
     arrays: "Callable[[torch.nn.Module], Arrays]"
 
 
@@ -53,19 +49,19 @@ def _mlpf_arrays(model: Any) -> Arrays:
     return {name: np.ascontiguousarray(a.detach().cpu().numpy()) for name, a in tensors.items()}
 
 
-def _mlpf_turned(inputs: "torch.Tensor", code: "torch.Tensor") -> "torch.Tensor":
+def _augment_mlpf(inputs: "torch.Tensor", code: "torch.Tensor") -> "torch.Tensor":
     side = 2 * MLPF_RADIUS + 1
-    return _turned(inputs.reshape(-1, 2, side, side), code).reshape(inputs.shape)
+    return _augment(inputs.reshape(-1, 2, side, side), code).reshape(inputs.shape)
 
 
 def _edncnn(inputs: "torch.Tensor") -> "torch.nn.Module":
-    """Put the normalization of the inputs and the difference of the outputs around the layers."""
+    """Return the layers with normalized inputs; the output is signal minus noise."""
     torch = import_torch()
 
     class Edncnn(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.layers = _edncnn_network.layers()
+            self.layers = layers()
             self.register_buffer("mean", inputs.mean(0))
             self.register_buffer("scale", inputs.std(0).clamp_min(0.1))
 
@@ -77,37 +73,35 @@ def _edncnn(inputs: "torch.Tensor") -> "torch.nn.Module":
 
 
 def _edncnn_arrays(model: Any) -> Arrays:
-    return _edncnn_network.folded(model.layers, model.mean, model.scale)
+    return fold(model.layers, model.mean, model.scale)
 
 
-def _turned(images: "torch.Tensor", code: "torch.Tensor") -> "torch.Tensor":
-    """Mirror and transpose (b, c, h, w): a scene may move in any direction."""
+def _augment(images: "torch.Tensor", code: "torch.Tensor") -> "torch.Tensor":
+    """Mirror and transpose (b, c, h, w), because scenes can move in any direction."""
     axes = [axis for axis in (2, 3) if int(code) >> (axis - 2) & 1]
     images = images.flip(axes) if axes else images
     return images.transpose(2, 3) if int(code) & 4 else images
 
 
-#: The networks by the name of their denoiser.
+#: Networks by the name of their filter.
 NETWORKS: dict[str, Network] = {
     "mlpf": Network(
-        name="mlpf",
         radius=MLPF_RADIUS,
         planes=1,
         batch=4096,
         learning_rate=5e-3,
         inputs=lambda table, index: mlpf_inputs(table, index, TAU_US),
-        turned=_mlpf_turned,
+        augment=_augment_mlpf,
         build=_mlpf,
         arrays=_mlpf_arrays,
     ),
     "edncnn": Network(
-        name="edncnn",
         radius=PATCH_RADIUS,
         planes=2,
         batch=2048,
         learning_rate=1e-3,
         inputs=edncnn_inputs,
-        turned=_turned,
+        augment=_augment,
         build=_edncnn,
         arrays=_edncnn_arrays,
     ),

@@ -1,4 +1,4 @@
-"""Simulated recordings with labels, and the one file that carries them to another machine."""
+"""Simulated recordings with labels, and a file format for them."""
 
 import multiprocessing
 from collections.abc import Callable, Iterator
@@ -12,57 +12,56 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError, FormatError
 from evcrisp.core.events import Events
+from evcrisp.core.types import Bools, Bytes, Floats
+from evcrisp.core.validation import check_number
 from evcrisp.filters.learned.weights import read_archive
 
-#: Longer recordings are cut off: a few busy scenes must not outweigh all others.
+#: Maximum number of events per recording, so that dense scenes do not dominate the data.
 MAX_EVENTS = 120_000
 
-#: Scenes per seed; those of the next seed follow.
+#: Scenes per seed; scene numbers of the next seed follow.
 MAX_SCENES = 10_000
 
-#: Level of recordings that are learned from.
+#: Noise level that marks a training recording.
 TRAINING = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabeledRecordings:
-    """Recordings with labels; some to learn from, some held out at known levels of noise."""
+    """Recordings with labels: for training, and held out at known noise levels."""
 
     events: tuple[Events, ...]  # each with `signal`
-    level_hz: NDArray[np.float64]  # (n,) noise of a held-out recording, Hz per pixel; 0 = training
+    level_hz: Floats  # (n,) noise of held-out recordings, Hz per pixel; 0 = training
     seed: int
 
     def __len__(self) -> int:
         return len(self.events)
 
-    def subset(self, which: NDArray[np.bool_]) -> "LabeledRecordings":
+    def subset(self, which: Bools) -> "LabeledRecordings":
         """Return some of the recordings."""
         chosen = tuple(self.events[int(i)] for i in np.flatnonzero(which))
         return LabeledRecordings(chosen, self.level_hz[which], self.seed)
 
     @property
     def training(self) -> "LabeledRecordings":
-        """The recordings to learn from."""
+        """The training recordings."""
         return self.subset(self.level_hz == TRAINING)
 
     @property
     def held_out(self) -> "LabeledRecordings":
-        """The recordings to be judged on."""
+        """The held-out recordings."""
         return self.subset(self.level_hz != TRAINING)
 
     def save(self, path: Path) -> None:
         """Write a file of about four bytes per event."""
-        columns: dict[str, Any] = {
-            "x": np.concatenate([part.x for part in self.events]).astype(np.uint8),
-            "y": np.concatenate([part.y for part in self.events]).astype(np.uint8),
-            "step": np.concatenate([np.diff(part.t, prepend=0) for part in self.events]),
-            "flags": np.concatenate([part.p + 2 * _labels(part) for part in self.events]),
-        }
-        columns["step"] = columns["step"].astype(np.uint32)
+        steps = np.concatenate([np.diff(part.t, prepend=0) for part in self.events])
         with path.open("wb") as file:
             np.savez_compressed(
                 file,
-                **columns,
+                x=np.concatenate([part.x for part in self.events]).astype(np.uint8),
+                y=np.concatenate([part.y for part in self.events]).astype(np.uint8),
+                step=steps.astype(np.uint32),
+                flags=np.concatenate([part.p + 2 * _labels(part) for part in self.events]),
                 count=np.array([len(part) for part in self.events]),
                 resolution=np.array([part.resolution for part in self.events]),
                 level_hz=self.level_hz,
@@ -71,12 +70,12 @@ class LabeledRecordings:
 
     @classmethod
     def load(cls, path: Path) -> "LabeledRecordings":
-        """Read what :meth:`save` wrote."""
+        """Read a file of :meth:`save`."""
         file = read_archive(path, "training recordings")
         try:
             return cls._unpacked(file)
         except (KeyError, ValueError, TypeError) as error:
-            raise FormatError(f"no file of training recordings ({error})", path=path) from error
+            raise FormatError(f"not a file of training recordings ({error})", path=path) from error
 
     @classmethod
     def _unpacked(cls, file: dict[str, NDArray[Any]]) -> "LabeledRecordings":
@@ -84,16 +83,10 @@ class LabeledRecordings:
         events = []
         for end, count, size in zip(ends, file["count"], file["resolution"], strict=True):
             part = slice(end - count, end)
-            events.append(
-                Events(
-                    x=file["x"][part].astype(np.uint16),
-                    y=file["y"][part].astype(np.uint16),
-                    t=np.cumsum(file["step"][part], dtype=np.int64),
-                    p=(file["flags"][part] & 1).astype(np.bool_),
-                    resolution=size.tolist(),
-                    signal=(file["flags"][part] >> 1).astype(np.bool_),
-                )
-            )
+            x, y = (file[name][part].astype(np.uint16) for name in "xy")
+            t = np.cumsum(file["step"][part], dtype=np.int64)
+            p, signal = ((file["flags"][part] >> bit & 1).astype(np.bool_) for bit in (0, 1))
+            events.append(Events(x=x, y=y, t=t, p=p, resolution=size.tolist(), signal=signal))
         return cls(tuple(events), file["level_hz"], int(file["seed"]))
 
 
@@ -105,61 +98,58 @@ def simulate_recordings(
     workers: int = 1,
     on_scene: Callable[[int, int], None] | None = None,
 ) -> LabeledRecordings:
-    """Simulate recordings to learn from, and others to be judged on.
+    """Simulate recordings for training, and held-out recordings.
 
     Parameters
     ----------
     n_scenes : int
-        Number of scenes to learn from.
+        Number of training scenes.
     seed : int
-        Same seed, same recordings. Scenes of different seeds are different.
+        Seed of the scenes; different seeds have no scene in common.
     n_test : int
-        Number of held-out scenes per level of noise.
+        Number of held-out scenes per noise level.
     workers : int
-        Number of processes; the recordings do not depend on it.
+        Number of processes; it does not affect the recordings.
     on_scene : callable, optional
-        Told the number of scenes done, and of all.
+        Called with the number of finished scenes and of all scenes.
     """
     from evcrisp.training.scenes import TEST_LEVELS_HZ, TEST_SEEDS
 
-    most_seeds = TEST_SEEDS // MAX_SCENES
-    if not 0 <= seed < most_seeds:
-        raise ConfigError(f"`seed` must lie in 0..{most_seeds - 1}; got {seed}.")
+    check_number("seed", seed, 0, TEST_SEEDS // MAX_SCENES - 1)
     for name, value in (("n_scenes", n_scenes), ("n_test", n_test), ("workers", workers)):
-        if not 1 <= value <= MAX_SCENES:
-            raise ConfigError(f"`{name}` must lie in 1..{MAX_SCENES}; got {value}.")
+        check_number(name, value, 1, MAX_SCENES)
     levels = [TRAINING] * n_scenes + [level for level in TEST_LEVELS_HZ for _ in range(n_test)]
-    # Test scenes are numbered from zero, so that they are the same for any number of others.
+    # Held-out scenes are numbered from 0, so they do not depend on the number of training scenes.
     numbers = [*range(n_scenes), *range(len(levels) - n_scenes)]
     scenes = [MAX_SCENES * seed + number for number in numbers]
     events = []
-    for recording in _simulated(scenes, levels, workers):
+    for recording in _simulate(scenes, levels, workers):
         events.append(recording)
         if on_scene is not None:
             on_scene(len(events), len(levels))
     return LabeledRecordings(tuple(events), np.array(levels), seed)
 
 
-def _simulated(scenes: list[int], levels: list[float], workers: int) -> Iterator[Events]:
+def _simulate(scenes: list[int], levels: list[float], workers: int) -> Iterator[Events]:
     if workers == 1:
-        yield from map(_simulated_scene, scenes, levels)
+        yield from map(_simulate_scene, scenes, levels)
         return
-    # Forked processes inherit the threads' locks of torch and numba; fresh ones do not.
+    # Forked processes would inherit locks of the threads of torch and numba.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        yield from pool.map(_simulated_scene, scenes, levels, chunksize=4)
+        yield from pool.map(_simulate_scene, scenes, levels, chunksize=4)
 
 
-def _simulated_scene(scene: int, level_hz: float) -> Events:
+def _simulate_scene(scene: int, level_hz: float) -> Events:
     from evcrisp.simulation import simulate
     from evcrisp.training.scenes import held_out_scene, training_scene
 
-    is_training = level_hz == TRAINING
-    config = training_scene(scene) if is_training else held_out_scene(scene, level_hz)
+    held_out = level_hz != TRAINING
+    config = held_out_scene(scene, level_hz) if held_out else training_scene(scene)
     return simulate(config).events[:MAX_EVENTS]
 
 
-def _labels(events: Events) -> NDArray[np.uint8]:
+def _labels(events: Events) -> Bytes:
     if events.signal is None:
-        raise ConfigError("`events` must have labels (`signal`); got a recording without them.")
+        raise ConfigError("`events` must have labels (`signal`); got a recording without labels.")
     return events.signal.view(np.uint8)

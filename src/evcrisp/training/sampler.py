@@ -1,4 +1,4 @@
-"""Which events a network is shown: all recordings alike, signal and noise alike."""
+"""Balanced samples of events for training."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.filters.learned.edncnn_network import import_torch
 from evcrisp.training.recordings import LabeledRecordings
-from evcrisp.training.torch_import import import_torch
 
 if TYPE_CHECKING:
     import torch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BalancedDraws:
-    """Draws recordings in equal parts, and signal and noise in equal parts from each."""
+class BalancedSampler:
+    """Samples all recordings equally often, and signal and noise equally often in each."""
 
     members: "torch.Tensor"  # (n,) events, grouped by recording and label
     start: "torch.Tensor"  # (n_recordings, 2), noise and signal
     count: "torch.Tensor"  # (n_recordings, 2)
 
     @classmethod
-    def build(cls, recordings: LabeledRecordings, device: str) -> "BalancedDraws":
-        """Group the events; recordings that lack signal or noise are left out."""
+    def build(cls, recordings: LabeledRecordings, device: str) -> "BalancedSampler":
+        """Group the events by label; skip recordings without signal or without noise."""
         torch = import_torch()
         members, starts, counts, offset, start = [], [], [], 0, 0
         for events in recordings.events:
@@ -35,7 +35,7 @@ class BalancedDraws:
                 start += len(events)
             offset += len(events)
         if not members:
-            raise ConfigError("`recordings` must hold signal and noise; got only one of them.")
+            raise ConfigError("`recordings` must have signal and noise; got only one of them.")
         return cls(
             torch.from_numpy(np.concatenate(members)).to(device),
             torch.tensor(starts, device=device),
@@ -43,10 +43,10 @@ class BalancedDraws:
         )
 
     def __call__(self, n: int) -> "tuple[torch.Tensor, torch.Tensor]":
-        """Return n events, and which are signal (float32)."""
+        """Return n random events, and their labels as float32."""
         torch = import_torch()
         device = self.members.device
-        # Numbers come from the processor's generator, so that all devices draw the same.
+        # Random numbers come from the CPU generator, so that they are equal on all devices.
         recording = torch.randint(len(self.start), (n,)).to(device)
         signal = torch.randint(2, (n,)).to(device)
         place = torch.rand(n, dtype=torch.float64).to(device)

@@ -1,4 +1,4 @@
-"""Random scenes to learn from, and fixed levels of noise to be judged on."""
+"""Random scenes for training, and held-out scenes at fixed noise levels."""
 
 from typing import Any
 
@@ -9,39 +9,39 @@ from evcrisp.motion import MOTION_MODELS, MotionModel, motion_model
 from evcrisp.simulation import TEXTURES, ObjectConfig, SimulationConfig, simulate_truth
 from evcrisp.simulation.overrides import build_config
 
-#: Noise of all kinds together, Hz per pixel: the range that is learned, and the levels of the test.
+#: Total noise, Hz per pixel: range of training scenes, and levels of held-out scenes.
 NOISE_HZ = (0.5, 50.0)
 TEST_LEVELS_HZ = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 
-#: Seeds of test scenes start here; those of training scenes are smaller.
+#: First seed of held-out scenes; seeds of training scenes are smaller.
 TEST_SEEDS = 1_000_000
 
 _SPEED_PX_S = (20.0, 1500.0)
 _DURATION_US = (50_000.0, 2_000_000.0)
-_EVENTS = 80_000  # about how many a scene should have
-_SIGNAL_HZ = 15.0  # a guess, per pixel
+_EVENTS = 80_000  # approximate number per scene
+_SIGNAL_HZ = 15.0  # per pixel, estimated; only sets the resolution
 _MAX_TRIES = 50
 
 
 def training_scene(seed: int) -> SimulationConfig:
-    """Draw what a recording shows: texture, motion, sensor and noise, all from the seed."""
-    return _drawn(np.random.default_rng(seed), seed, None)
+    """Draw texture, motion, sensor and noise of a training scene from its seed."""
+    return _draw_scene(np.random.default_rng(seed), seed, None)
 
 
 def held_out_scene(seed: int, noise_hz: float) -> SimulationConfig:
-    """Draw a scene with a seed that no training scene has, at a given level of noise."""
-    return _drawn(np.random.default_rng(TEST_SEEDS + seed), TEST_SEEDS + seed, noise_hz)
+    """Draw a held-out scene at a given noise level."""
+    return _draw_scene(np.random.default_rng(TEST_SEEDS + seed), TEST_SEEDS + seed, noise_hz)
 
 
-def _drawn(rng: np.random.Generator, seed: int, noise_hz: float | None) -> SimulationConfig:
+def _draw_scene(rng: np.random.Generator, seed: int, noise_hz: float | None) -> SimulationConfig:
     for _ in range(_MAX_TRIES):
         try:
             config = build_config(None, _settings(rng, seed, noise_hz))
             simulate_truth(config)
             return config
-        except ConfigError:  # the view leaves the texture, or comes too close to it: draw again
+        except ConfigError:  # the view leaves the texture or comes too close to it
             continue
-    raise ConfigError(f"`seed` {seed} gives no scene in {_MAX_TRIES} tries. Take another one.")
+    raise ConfigError(f"`seed` {seed} gives no valid scene in {_MAX_TRIES} tries. Use another.")
 
 
 def _settings(rng: np.random.Generator, seed: int, noise_hz: float | None) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _settings(rng: np.random.Generator, seed: int, noise_hz: float | None) -> di
 
 
 def _noise(rng: np.random.Generator, level: float) -> dict[str, Any]:
-    """Share a level of noise out among its kinds; some scenes have hot pixels besides."""
+    """Divide the noise among its kinds; 40 % of the scenes also have hot pixels."""
     uniform, shot, leak = rng.dirichlet((1.0, 1.0, 0.3))
     return {
         "uniform_hz": level * uniform,
@@ -105,21 +105,19 @@ def _noise(rng: np.random.Generator, level: float) -> dict[str, Any]:
 def _theta(
     rng: np.random.Generator, model: MotionModel, resolution: tuple[int, int]
 ) -> tuple[float, ...]:
-    """Draw a motion whose parameters have equal effect on the view, and its speed."""
-    unit = 1.0 / np.array(
-        [_speed(model, row, resolution) for row in np.eye(len(model.param_names))]
-    )
+    """Draw motion parameters of equal effect on the image, scaled to a random speed."""
+    axes = np.eye(len(model.param_names))
+    unit = 1.0 / np.array([_speed(model, axis, resolution) for axis in axes])
     theta = unit * rng.standard_normal(unit.size)
     theta *= _log_uniform(rng, *_SPEED_PX_S) / _speed(model, theta, resolution)
     return tuple(theta.tolist())
 
 
 def _speed(model: MotionModel, theta: Any, resolution: tuple[int, int]) -> float:
-    """Return the speed of the view, px/s, root mean square over the sensor."""
-    x, y = (
-        v.ravel() for v in np.meshgrid(*(np.linspace(0.0, side - 1.0, 7) for side in resolution))
-    )
-    # Over a millionth of a second, in which all models are linear.
+    """Return the image speed, px/s, root mean square over the sensor."""
+    sides = (np.linspace(0.0, side - 1.0, 7) for side in resolution)
+    x, y = (grid.ravel() for grid in np.meshgrid(*sides))
+    # All models are linear over one microsecond.
     moved_x, moved_y = model.warp(np.asarray(theta, np.float64), x, y, 1e-6)
     return 1e6 * float(np.sqrt(np.mean((moved_x - x) ** 2 + (moved_y - y) ** 2)))
 

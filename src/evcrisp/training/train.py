@@ -1,4 +1,4 @@
-"""Train a network on labeled recordings, judge it on held-out ones, and write what came out."""
+"""Train a network on labeled recordings, validate it, and write the weights."""
 
 import json
 from collections.abc import Callable
@@ -8,39 +8,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
-from evcrisp.filters.learned.edncnn_network import checked_device
+from evcrisp.core.validation import check_choice, check_number
+from evcrisp.filters.learned.edncnn_network import find_device, import_torch
+from evcrisp.filters.learned.weights import Arrays
 from evcrisp.training.lookup import EventTable
-from evcrisp.training.networks import NETWORKS, Arrays, Network
+from evcrisp.training.networks import NETWORKS, Network
 from evcrisp.training.recordings import LabeledRecordings
-from evcrisp.training.sampler import BalancedDraws
-from evcrisp.training.torch_import import import_torch
-from evcrisp.training.validation import judged
+from evcrisp.training.sampler import BalancedSampler
+from evcrisp.training.validation import validate
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["NETWORKS", "Trained", "TrainingConfig", "train", "write_model"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingConfig:
-    """How long and where to train.
+    """Duration and device of a training.
 
     Parameters
     ----------
     epochs : int
-        Number of epochs; the learning rate falls to zero over all of them.
+        Number of epochs; the learning rate decreases to zero over all of them.
     samples : int
-        Events that are drawn in each epoch: recordings in equal parts, half signal, half noise.
+        Events per epoch, from all recordings equally, half signal and half noise.
     device : {"auto", "cpu", "cuda"}
-        Where to train; "auto" takes an accelerator if there is one.
+        Device; "auto" is a GPU if available.
     seed : int
-        Same seed, recordings and machine, same weights. (On an accelerator, sums of gradients are
-        not always added in one order.)
+        Seed. Equal seed, recordings and CPU give equal weights; on a GPU the order of summation of
+        gradients varies.
     test_events : int
-        Greatest number of events of a held-out recording that are judged.
+        Maximum number of events per held-out recording in the validation.
     """
 
     epochs: int = 10
@@ -51,15 +49,13 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         for name in ("epochs", "samples", "test_events"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"`{name}` must be 1 or more; got {getattr(self, name)}.")
-        if self.device not in ("auto", "cpu", "cuda"):
-            raise ConfigError(f"`device` must be auto, cpu or cuda; got {self.device!r}.")
+            check_number(name, getattr(self, name), 1)
+        check_choice("device", self.device, ("auto", "cpu", "cuda"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """Weights, and everything about how they came to be."""
+    """Weights of a network, with a description of their training."""
 
     arrays: Arrays
     losses: tuple[float, ...]  # mean of each epoch
@@ -72,30 +68,30 @@ def train(
     config: TrainingConfig | None = None,
     on_epoch: Callable[[int, float], None] | None = None,
 ) -> Trained:
-    """Train the network of a denoiser.
+    """Train the network of a filter.
 
     Parameters
     ----------
     name : str
         "mlpf" or "edncnn".
     recordings : LabeledRecordings
-        To learn from and to be judged on.
+        Training and held-out recordings.
     config : TrainingConfig, optional
-        How long and where.
+        Duration and device.
     on_epoch : callable, optional
-        Told the number of epochs done, and the mean loss of the last one.
+        Called with the number of finished epochs and the mean loss of the last one.
     """
     network = lookup(NETWORKS, name, "network")
     config = TrainingConfig() if config is None else config
     torch = import_torch()
-    device = checked_device(config.device)
+    device = find_device(config.device)
     accelerators = [torch.cuda.current_device()] if device == "cuda" else []
     with torch.random.fork_rng(accelerators):
         torch.manual_seed(config.seed)
-        model, losses = _fitted(network, recordings.training, config, device, on_epoch)
-    levels = judged(network, model, recordings.held_out, config.test_events, device)
+        model, losses = _fit(network, recordings.training, config, device, on_epoch)
+    levels = validate(network, model, recordings.held_out, config.test_events, device)
     card = {
-        "about": f"Weights of the denoiser {name!r}, trained on simulated recordings of evcrisp alone.",
+        "about": f"Weights of the filter {name!r}, trained on simulated recordings of evcrisp alone.",
         "network": name,
         "parameters": sum(p.numel() for p in model.parameters()),
         "training": {**asdict(config), "device": device, "torch": str(torch.__version__)},
@@ -118,7 +114,7 @@ def write_model(weights: Path, card: Path, trained: Trained) -> None:
     card.write_text(json.dumps(trained.card, indent=2) + "\n")
 
 
-def _fitted(
+def _fit(
     network: Network,
     recordings: LabeledRecordings,
     config: TrainingConfig,
@@ -127,9 +123,9 @@ def _fitted(
 ) -> "tuple[torch.nn.Module, list[float]]":
     torch = import_torch()
     table = EventTable.build(recordings.events, network.radius, network.planes, device)
-    draws = BalancedDraws.build(recordings, device)
+    sampler = BalancedSampler.build(recordings, device)
     batch = min(network.batch, config.samples)
-    model = network.build(network.inputs(table, draws(16 * batch)[0])).to(device)
+    model = network.build(network.inputs(table, sampler(16 * batch)[0])).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=network.learning_rate)
     n_steps = max(1, config.samples // batch)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, config.epochs * n_steps)
@@ -137,8 +133,8 @@ def _fitted(
     for epoch in range(config.epochs):
         total = torch.zeros((), device=device)
         for _ in range(n_steps):
-            index, signal = draws(batch)
-            inputs = network.turned(network.inputs(table, index), torch.randint(8, ()))
+            index, signal = sampler(batch)
+            inputs = network.augment(network.inputs(table, index), torch.randint(8, ()))
             loss = torch.nn.functional.binary_cross_entropy_with_logits(model(inputs), signal)
             optimizer.zero_grad()
             loss.backward()

@@ -1,32 +1,32 @@
-"""How good a network is on recordings that it has not seen."""
+"""Validation of a network on held-out recordings."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evcrisp.filters.learned.edncnn_network import import_torch
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 from evcrisp.training.lookup import EventTable
 from evcrisp.training.networks import Network
 from evcrisp.training.recordings import LabeledRecordings
-from evcrisp.training.torch_import import import_torch
 
 if TYPE_CHECKING:
     import torch
 
 
-def judged(
+def validate(
     network: Network,
     model: "torch.nn.Module",
     recordings: LabeledRecordings,
-    most_events: int,
+    max_events: int,
     device: str,
 ) -> list[dict[str, float]]:
-    """Return AUC and balanced accuracy per level of noise, means over recordings."""
+    """Return mean AUC and balanced accuracy per noise level."""
     torch = import_torch()
     rows: dict[float, list[tuple[float, float]]] = {}
     for events, level in zip(recordings.events, recordings.level_hz.tolist(), strict=True):
         table = EventTable.build([events], network.radius, network.planes, device)
-        chosen = torch.arange(len(events), device=device)[:: max(1, len(events) // most_events)]
+        chosen = torch.arange(len(events), device=device)[:: max(1, len(events) // max_events)]
         with torch.inference_mode():
             parts = [model(network.inputs(table, part)) for part in chosen.split(network.batch)]
             score = torch.sigmoid(torch.cat(parts)).double().cpu().numpy()

@@ -1,50 +1,50 @@
-"""Draws and packs frames in a thread, while the next ones are computed."""
+"""Draw and encode frames in a thread, while the next ones are computed."""
 
 import threading
 from queue import SimpleQueue
 
-from evcrisp.video.panes import Shown
+from evcrisp.video.panes import FrameContent
 from evcrisp.video.protocol import VideoSink
 from evcrisp.video.rasterize import Painter
 
-#: Frames that may wait; more would only cost memory.
+#: Frames in the queue; more would cost memory and save no time.
 MAX_WAITING = 4
 
 
 class BackgroundSink:
-    """Draws what it is given, in order, into a sink; what fails there is raised here.
+    """Draws frames in order into a sink; errors of the thread are raised in the caller.
 
-    Places in the queue go around as tokens. These queues hold no lock while Python code runs, so
-    that a signal whose handler raises cannot leave one locked, as it can with ``queue.Queue``.
+    Tokens for free places limit the queue. ``SimpleQueue`` holds no lock while Python code runs: a
+    signal handler that raises would leave a ``queue.Queue`` locked.
     """
 
     def __init__(self, painter: Painter, sink: VideoSink) -> None:
         self._painter = painter
         self._sink = sink
-        self._places: SimpleQueue[None] = SimpleQueue()
-        self._waiting: SimpleQueue[Shown | None] = SimpleQueue()
+        self._free: SimpleQueue[None] = SimpleQueue()
+        self._waiting: SimpleQueue[FrameContent | None] = SimpleQueue()
         for _ in range(MAX_WAITING):
-            self._places.put(None)
+            self._free.put(None)
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="evcrisp-video", daemon=True)
         self._thread.start()
 
-    def write(self, shown: Shown) -> None:
-        """Take a frame; wait if too many are waiting."""
-        self._places.get()
+    def write(self, shown: FrameContent) -> None:
+        """Queue a frame; wait while the queue is full."""
+        self._free.get()
         self._raise()
         self._waiting.put(shown)
 
     def close(self) -> None:
-        """Wait for the last frame, and end the video."""
+        """Wait for the last frame, and complete the video."""
         self._waiting.put(None)
         self._thread.join()
         self._raise()
         self._sink.close()
 
     def abort(self) -> None:
-        """Give up."""
-        self._error = self._error or RuntimeError("the video was given up")
+        """Stop, and discard the video."""
+        self._error = self._error or RuntimeError("the video was aborted")
         self._sink.abort()
         self._waiting.put(None)
         self._thread.join()
@@ -60,4 +60,4 @@ class BackgroundSink:
                     self._sink.write(self._painter.paint(shown))
                 except BaseException as error:
                     self._error = error
-            self._places.put(None)
+            self._free.put(None)

@@ -1,7 +1,8 @@
-"""The few letters that videos need, drawn by hand, so that no font has to be found."""
+"""Bitmap font with the letters of video titles, independent of installed fonts."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from evcrisp.core.types import Bools
 
 HEIGHT = 8
 _WIDTH = 5
@@ -36,8 +37,8 @@ _GLYPHS = {
 _BLANK = np.zeros((HEIGHT, _WIDTH), np.bool_)
 
 
-def text_mask(text: str) -> NDArray[np.bool_]:
-    """Return where a line of text is, shape (HEIGHT, n); letters that were not drawn are blank.
+def text_mask(text: str) -> Bools:
+    """Return the mask of a line of text, shape (HEIGHT, n); other letters are blank.
 
     Examples
     --------

@@ -1,45 +1,44 @@
-"""How a video looks and how time runs in it."""
+"""Configuration of videos: appearance and time."""
 
-import math
-import numbers
 from dataclasses import dataclass
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.palettes import PALETTES
 from evcrisp.core.registry import lookup
+from evcrisp.core.validation import check_number
 from evcrisp.video.panes import PANES
 
-#: Time that a frame shows unless told otherwise: that of a frame at 30 frames per second, us.
+#: Default duration that a frame shows, us: one frame at 30 frames per second.
 DEFAULT_WINDOW_US = 33_333
 
+#: Largest side of a video, px; players do not support more.
 _MAX_SIDE_PX = 16_384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoConfig:
-    """How a recording becomes a video.
+    """Configuration of a video.
 
     Parameters
     ----------
     fps : float, Hz
-        Frames per second of the video, up to 240; of a GIF, up to 50.
+        Frames per second, up to 240; of a GIF, up to 50.
     speed : float
         Time of the recording per time of the video: 1 is real time, 0.1 slow motion, 10 fast
-        forward. A frame starts ``speed / fps`` seconds after the one before.
+        forward. Frames start ``speed / fps`` seconds apart.
     window_us : int, us
-        Time that a frame shows, and that a motion is estimated over. Longer than a step, frames
-        share events; shorter, some events are not shown.
+        Duration that a frame shows, and over which a motion is estimated. If it is longer than
+        the step between frames, frames share events; if shorter, some events are not shown.
     panes : tuple of str
-        What stands side by side; keys of ``evcrisp.video.PANES``.
+        Panes side by side; keys of ``evcrisp.video.PANES``.
     colors : str
-        One of the keys of ``evcrisp.video.PALETTES``.
+        Palette; a key of ``evcrisp.video.PALETTES``.
     exposure : float
-        How strongly an event colors its pixel: a share of ``1 - exp(-exposure)`` of what is left
-        of the ground.
+        Opacity of events: each covers ``1 - exp(-exposure)`` of the ground that is still visible.
     scale : int
-        Side of a sensor's pixel in the video, px.
+        Side of a sensor pixel in the video, px.
     titles : bool
-        Whether a line above the panes has their names and the time.
+        Show a line above the panes with their names and the time.
     """
 
     fps: float = 30.0
@@ -52,23 +51,19 @@ class VideoConfig:
     titles: bool = True
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.fps <= 240.0:
-            raise ConfigError(f"`fps` must be positive, at most 240; got {self.fps}.")
-        if not (self.speed > 0.0 and math.isfinite(self.speed)):
-            raise ConfigError(f"`speed` must be positive; got {self.speed}.")
+        check_number("fps", self.fps, 0.0, 240.0, open_low=True)
+        check_number("speed", self.speed, 0.0, open_low=True)
         if not 1 <= 1e6 * self.speed / self.fps <= 3.6e9:
             raise ConfigError(
-                f"A frame must be 1 us to one hour after the one before; at {self.fps:g} frames "
-                f"per second, `speed` {self.speed:g} makes it {1e6 * self.speed / self.fps:g} us."
+                f"must give 1 us to one hour from frame to frame, at {self.fps:g} frames per second",
+                parameter="speed",
+                value=self.speed,
             )
-        for name, top in (("window_us", 10_000_000), ("scale", 16)):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or not 1 <= value <= top:
-                raise ConfigError(f"`{name}` must lie in 1..{top}, a whole number; got {value}.")
-        if not 0.0 < self.exposure <= 100.0:
-            raise ConfigError(f"`exposure` must lie in 0..100, above 0; got {self.exposure}.")
+        check_number("window_us", self.window_us, 1, 10_000_000, whole=True)
+        check_number("scale", self.scale, 1, 16, whole=True)
+        check_number("exposure", self.exposure, 0.0, 100.0, open_low=True)
         if not self.panes:
-            raise ConfigError(f"`panes` must name at least one of {', '.join(PANES)}.")
+            raise ConfigError(f"must name at least one of {', '.join(PANES)}", parameter="panes")
         for pane in self.panes:
             lookup(PANES, pane, "pane")
         lookup(PALETTES, self.colors, "palette")
@@ -80,13 +75,13 @@ class VideoConfig:
 
     @property
     def is_estimated(self) -> bool:
-        """Whether a pane needs motion or labels."""
+        """Whether a pane shows motion or labels."""
         return any(PANES[name].is_estimated for name in self.panes)
 
     def check_size(self, width: int, height: int) -> None:
-        """Raise if the video of so many pixels would be too large for any player."""
+        """Raise if a video is larger than players support."""
         if max(width, height) > _MAX_SIDE_PX:
             raise ConfigError(
                 f"The video would have {width}x{height} px; at most {_MAX_SIDE_PX} along a side. "
-                "Use fewer panes or a smaller `scale`."
+                "Use fewer panes or a smaller scale."
             )

@@ -12,16 +12,16 @@ from evcrisp.core.windows import Window, by_time, seconds_since
 from evcrisp.estimators.result import Estimate
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.video.config import VideoConfig
-from evcrisp.video.panes import Shown
+from evcrisp.video.panes import FrameContent
 
 OnEvents = Callable[[Events], None]
 Positions = tuple[NDArray[np.float64], NDArray[np.float64]]
 Warp = Callable[[Events, int], Positions]
 
 
-def shown_frames(
+def frame_contents(
     chunks: Iterable[Events], config: VideoConfig, tracker: Tracker, on_events: OnEvents
-) -> Iterator[Shown]:
+) -> Iterator[FrameContent]:
     """Yield the content of every frame; frame k starts k steps after the first event.
 
     Nothing is estimated if no pane needs it. ``on_events`` is called with the events of each window.
@@ -80,7 +80,7 @@ class _Part:
         return cls(window, np.ones(len(window.events), np.bool_), stay)
 
 
-def _between(parts: Iterable[_Part], window_us: int, step_us: int) -> Iterator[Shown]:
+def _between(parts: Iterable[_Part], window_us: int, step_us: int) -> Iterator[FrameContent]:
     """Yield overlapping frames, each from the one or two windows that contain it."""
     held: list[_Part] = []
     t_frame: int | None = None
@@ -94,7 +94,7 @@ def _between(parts: Iterable[_Part], window_us: int, step_us: int) -> Iterator[S
             held = [part for part in held if part.window.t_end > t_frame]
 
 
-def _joined(parts: list[_Part], t_start: int, t_end: int) -> Shown:
+def _joined(parts: list[_Part], t_start: int, t_end: int) -> FrameContent:
     """Join parts of windows; every event is warped by the motion of its own window."""
     t_middle = (t_start + t_end) // 2
     pieces, signals, xs, ys = [], [], [], []
@@ -106,7 +106,7 @@ def _joined(parts: list[_Part], t_start: int, t_end: int) -> Shown:
         signals.append(part.signal[first:last])
         xs.append(x)
         ys.append(y)
-    return Shown(
+    return FrameContent(
         events=Events.concatenate(pieces),
         signal=_joined_arrays(signals),
         aligned_x=_joined_arrays(xs),

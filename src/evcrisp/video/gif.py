@@ -1,4 +1,4 @@
-"""Animated GIF, frame by frame: the colors once, then each frame as Pillow packs it."""
+"""Write animated GIF frame by frame: one color table, then frames encoded by Pillow."""
 
 import struct
 from dataclasses import dataclass
@@ -7,17 +7,18 @@ from typing import ClassVar
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import require
-from evcrisp.video.protocol import Bytes, VideoSink
+from evcrisp.core.types import Bytes
+from evcrisp.video.protocol import VideoSink
 from evcrisp.video.timing import Durations
 
-#: Browsers show frames that are shorter than this much longer.
+#: Shortest duration of a frame, 1/100 s; browsers show shorter frames much longer.
 _SHORTEST_CS = 2
 MAX_FPS = 100 / _SHORTEST_CS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gif:
-    """GIF that repeats for ever; its clock has steps of 10 ms, and its frames are 20 ms or longer."""
+    """Endless GIF; durations have steps of 10 ms, and frames last at least 20 ms."""
 
     name: ClassVar[str] = "gif"
     title: ClassVar[str] = "animated GIF"
@@ -26,8 +27,10 @@ class Gif:
         """Write the header and the colors."""
         if fps > MAX_FPS:
             raise ConfigError(
-                f"`fps` of a GIF must be at most {MAX_FPS:g}, since faster ones play slower than they "
-                f"say; got {fps:g}. Write .webp or .mp4 instead."
+                f"must be at most {MAX_FPS:g}, because players slow down faster GIFs",
+                parameter="fps",
+                value=fps,
+                remedy="Write .webp or .mp4 instead.",
             )
         require("PIL", extra="video", purpose="GIF files")
         return _GifSink(path, size, fps, table)

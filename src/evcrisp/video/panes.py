@@ -1,4 +1,4 @@
-"""What can be seen side by side: which events, where, in which colors."""
+"""Panes of a video: events, positions and colors of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,59 +7,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Shown:
-    """The events of a frame, with what is known about them."""
+class FrameContent:
+    """Events of a frame, with labels and aligned positions."""
 
     events: Events
-    signal: NDArray[np.bool_]  # (n,) True = keep
+    signal: Bools  # (n,) True = keep
     aligned_x: Floats  # (n,) px, at the middle of the frame's time
     aligned_y: Floats
     t_start: int  # us
     t_end: int  # us, not included
 
 
-#: x, y and kind of the events, and which to draw. Positions are uint16 at pixels, or float64 between.
-Dots = tuple[NDArray[np.generic], NDArray[np.generic], NDArray[np.bool_], NDArray[np.bool_]]
+#: x, y, kind and visibility of the events. Positions are uint16 pixels, or float64.
+Dots = tuple[NDArray[np.generic], NDArray[np.generic], Bools, Bools]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pane:
-    """One picture of a frame."""
+    """One part of a frame."""
 
     title: str
     help: str
-    dots: Callable[[Shown], Dots]
+    dots: Callable[[FrameContent], Dots]
     is_estimated: bool = True
-    by_label: bool = False  # colors tell signal from noise, not ON from OFF
+    by_label: bool = False  # colors show signal and noise, not polarity
 
 
-def _raw(shown: Shown) -> Dots:
+def _raw(shown: FrameContent) -> Dots:
     events = shown.events
     return events.x, events.y, events.p, np.ones(len(events), np.bool_)
 
 
-def _aligned(shown: Shown) -> Dots:
+def _aligned(shown: FrameContent) -> Dots:
     return shown.aligned_x, shown.aligned_y, shown.events.p, shown.signal
 
 
-def _denoised(shown: Shown) -> Dots:
+def _denoised(shown: FrameContent) -> Dots:
     return shown.events.x, shown.events.y, shown.events.p, shown.signal
 
 
-def _labels(shown: Shown) -> Dots:
+def _labels(shown: FrameContent) -> Dots:
     return shown.events.x, shown.events.y, shown.signal, np.ones(len(shown.events), np.bool_)
 
 
 PANES: dict[str, Pane] = {
-    "raw": Pane(title="raw", help="all events where they are", dots=_raw, is_estimated=False),
+    "raw": Pane(title="raw", help="all events as recorded", dots=_raw, is_estimated=False),
     "aligned": Pane(
-        title="aligned", help="the kept events, moved to the middle of the frame", dots=_aligned
+        title="aligned", help="kept events, warped to the middle of the frame", dots=_aligned
     ),
-    "denoised": Pane(title="denoised", help="the kept events where they are", dots=_denoised),
+    "denoised": Pane(title="denoised", help="kept events as recorded", dots=_denoised),
     "labels": Pane(
         title="signal and noise",
         help="all events, signal and noise in two colors",

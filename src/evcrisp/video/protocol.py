@@ -1,4 +1,4 @@
-"""What a video format must offer."""
+"""Protocol of video formats."""
 
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -7,38 +7,36 @@ from evcrisp.core.types import Bytes
 
 
 class VideoSink(Protocol):
-    """A video that is being written."""
+    """An open video file."""
 
     def write(self, picture: Bytes) -> None:
-        """Append a frame of palette indices, shape (height, width); it may be overwritten later."""
+        """Append a frame of palette indices, shape (height, width); the caller reuses the array."""
         ...
 
     def close(self) -> None:
-        """End the video; it is complete when this returns."""
+        """Complete the video."""
         ...
 
     def abort(self) -> None:
-        """Let go of everything after a failure; what was written is of no use."""
+        """Release all resources after a failure; the file is incomplete."""
         ...
 
 
 class VideoFormat(Protocol):
-    """One kind of file."""
+    """A video file format."""
 
     name: ClassVar[str]
     title: ClassVar[str]
 
     def open(self, path: Path, size: tuple[int, int], fps: float, table: Bytes) -> VideoSink:
-        """Begin a video.
+        """Open a video for writing.
 
         Parameters
         ----------
         path : Path
-            Where to write.
         size : (int, int), px
             ``(width, height)``, both even.
         fps : float, Hz
-            Frames per second.
         table : ndarray of uint8, shape (256, 3)
             Red, green and blue of every palette index.
         """

@@ -1,16 +1,15 @@
-"""Frames as pictures of palette indices: panes side by side under a line of titles."""
+"""Draw frames as palette indices: panes side by side under a line of titles."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.palettes import PALETTES, Palette, rgb
-from evcrisp.core.types import Bytes
+from evcrisp.core.types import Bools, Bytes, Floats
 from evcrisp.video.bitmap_font import HEIGHT as TEXT_HEIGHT
 from evcrisp.video.bitmap_font import text_mask
 from evcrisp.video.config import VideoConfig
-from evcrisp.video.panes import PANES, Shown
+from evcrisp.video.panes import PANES, FrameContent
 
-#: Shades of each kind of event. Two tables of all pairs leave a few of the 256 colors for the rest.
+#: Shades of each kind of event: two tables of all pairs leave 14 of 256 colors for titles and gaps.
 N_LEVELS = 11
 _LABELS_BASE = N_LEVELS * N_LEVELS
 BAR, TEXT, GAP = 2 * _LABELS_BASE, 2 * _LABELS_BASE + 1, 2 * _LABELS_BASE + 2
@@ -30,7 +29,7 @@ def color_table(palette: Palette) -> Bytes:
     return np.rint(table).astype(np.uint8)
 
 
-def _mixtures(ground: str, first: str, second: str) -> NDArray[np.float64]:
+def _mixtures(ground: str, first: str, second: str) -> Floats:
     """Return the colors of every pair of levels, shape (N_LEVELS ** 2, 3)."""
     share = np.linspace(0.0, 1.0, N_LEVELS)
     a, b = (part.ravel()[:, None] for part in np.meshgrid(share, share, indexing="ij"))
@@ -40,7 +39,7 @@ def _mixtures(ground: str, first: str, second: str) -> NDArray[np.float64]:
 
 
 class Painter:
-    """Draws frames of one size; the picture it returns is used again for the next."""
+    """Draws frames of one size into one reused picture."""
 
     def __init__(self, config: VideoConfig, resolution: tuple[int, int]) -> None:
         width, height = resolution
@@ -54,14 +53,14 @@ class Painter:
         self._canvas = np.full((self._top + height, self._lefts[-1] + width), GAP, np.uint8)
         self._counts = np.zeros((2, height, width), np.uint8)
         shares = 1.0 - np.exp(-config.exposure * np.arange(256.0))
-        # One event is never invisible.
+        # A single event is always visible.
         levels = np.maximum(np.rint((N_LEVELS - 1) * shares), np.arange(256) > 0)
         self._levels = levels.astype(np.uint8)
         self._picture = np.full((self.size[1], self.size[0]), GAP, np.uint8)
         self.table = color_table(PALETTES[config.colors])
         self._t_first: int | None = None
 
-    def paint(self, shown: Shown) -> Bytes:
+    def paint(self, shown: FrameContent) -> Bytes:
         """Return the frame as indices into the table, shape (size[1], size[0])."""
         from evcrisp.kernels.video.frames import count_dots, count_rounded, paint_counts
 
@@ -77,7 +76,7 @@ class Painter:
         return self._scaled()
 
     def _even(self, side: int) -> int:
-        """Return the side of the scaled picture; videos have whole squares of four pixels."""
+        """Return the side of the scaled picture, rounded up to an even number (4:2:0 color)."""
         scaled = side * self.config.scale
         return scaled + scaled % 2
 
@@ -94,14 +93,11 @@ class Painter:
         self._t_first = t_start if self._t_first is None else self._t_first
         self._canvas[: self._top] = BAR
         for pane, left in zip(self._panes, self._lefts, strict=True):
-            self._write(pane.title, left + _MARGIN_PX)
+            self._write_mask(text_mask(pane.title), left + _MARGIN_PX)
         time = text_mask(f"{(t_start - self._t_first) / 1e6:.3f} s")
         self._write_mask(time, self._canvas.shape[1] - time.shape[1] - _MARGIN_PX)
 
-    def _write(self, text: str, left: int) -> None:
-        self._write_mask(text_mask(text), left)
-
-    def _write_mask(self, mask: NDArray[np.bool_], left: int) -> None:
+    def _write_mask(self, mask: Bools, left: int) -> None:
         left = max(left, 0)
         line = self._canvas[_MARGIN_PX : _MARGIN_PX + TEXT_HEIGHT, left : left + mask.shape[1]]
         line[:] = np.where(mask[:, : line.shape[1]], TEXT, BAR)

@@ -21,20 +21,20 @@ from evcrisp.motion import MotionModel
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.video.background import BackgroundSink
 from evcrisp.video.config import VideoConfig
-from evcrisp.video.frames import shown_frames
+from evcrisp.video.frames import frame_contents
 from evcrisp.video.gif import Gif
 from evcrisp.video.mp4 import Mp4
 from evcrisp.video.protocol import VideoFormat
 from evcrisp.video.rasterize import Painter
 from evcrisp.video.webp import Webp
 
-#: By suffix.
+#: Formats by suffix.
 VIDEO_FORMATS: dict[str, type[VideoFormat]] = {f".{kind.name}": kind for kind in (Mp4, Gif, Webp)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Video:
-    """What was written."""
+    """Facts of a written video."""
 
     path: Path
     n_frames: int
@@ -59,14 +59,14 @@ def render(
     Parameters
     ----------
     source : Recording, Events or path
-        What to show; a recording is streamed.
+        A recording is streamed.
     path : path
         Ends in ``.mp4``, ``.gif`` or ``.webp``. The file appears when it is complete.
     method, motion, camera, **params
         As for :func:`evcrisp.track`, with the same labels for the same windows. Not used when only
         the raw events are shown.
     config : VideoConfig, optional
-        How it looks and how time runs.
+        Appearance and time.
     overwrite : bool
         Replace an existing file.
     on_chunk : callable, optional
@@ -99,7 +99,7 @@ def render(
         painter = Painter(config, resolution)
         chunks: Iterable[Events] = (source,) if isinstance(source, Events) else source.chunks()
         tracker = Tracker(estimator, model_for(motion, resolution, camera), resolution)
-        frames = shown_frames(chunks, config, tracker, on_chunk or (lambda chunk: None))
+        frames = frame_contents(chunks, config, tracker, on_chunk or (lambda chunk: None))
         temporary = stack.enter_context(replacing(path, overwrite=overwrite))
         opened = video_format.open(temporary, painter.size, config.fps, painter.table)
         sink = BackgroundSink(painter, opened)

@@ -1,12 +1,12 @@
-"""Durations of frames in the whole units of a format, without drifting away from the frame rate."""
+"""Frame durations in whole units of a file format, without drift from the frame rate."""
 
 
 class Durations:
-    """Hands out one duration after the other.
+    """Durations of consecutive frames.
 
     Examples
     --------
-    At 30 frames per second a frame has 3.33 hundredths of a second.
+    At 30 frames per second a frame lasts 3.33 hundredths of a second.
 
     >>> durations = Durations(30.0, units_per_s=100, shortest=2)
     >>> [durations.next() for _ in range(6)]

@@ -1,4 +1,4 @@
-"""Animated WebP, frame by frame: each is packed by Pillow without loss and put into the container."""
+"""Write animated WebP frame by frame: lossless frames by Pillow in one container."""
 
 import io
 import struct
@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from evcrisp.core.errors import OutputError
 from evcrisp.core.registry import require
-from evcrisp.video.protocol import Bytes, VideoSink
+from evcrisp.core.types import Bytes
+from evcrisp.video.protocol import VideoSink
 from evcrisp.video.timing import Durations
 
 _ANIMATED = 0x02
@@ -18,7 +19,7 @@ _MAX_BYTES = 2**32 - 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webp:
-    """WebP without loss that repeats for ever; its clock has steps of 1 ms."""
+    """Endless lossless WebP; durations have steps of 1 ms."""
 
     name: ClassVar[str] = "webp"
     title: ClassVar[str] = "animated WebP"
@@ -35,7 +36,7 @@ class _WebpSink:
         self._size = _three_bytes(size[0] - 1) + _three_bytes(size[1] - 1)
         self._palette = table.tobytes()
         self._file = path.open("wb")
-        self._file.write(b"RIFF\0\0\0\0WEBP")  # the length comes last
+        self._file.write(b"RIFF\0\0\0\0WEBP")  # `close` writes the length
         self._file.write(_chunk(b"VP8X", bytes((_ANIMATED, 0, 0, 0)) + self._size))
         self._file.write(_chunk(b"ANIM", struct.pack("<IH", 0xFFFFFFFF, 0)))
 
@@ -48,13 +49,13 @@ class _WebpSink:
         image.convert("RGB").save(packed, "WEBP", lossless=True, quality=20, method=0)
         duration = _three_bytes(self._durations.next())
         head = bytes(6) + self._size + duration + bytes((_DO_NOT_BLEND,))
-        # A file of one frame is a header of 12 bytes and the very chunk that we need.
+        # A file of one frame is a header of 12 bytes and the chunk of the frame.
         self._file.write(_chunk(b"ANMF", head + packed.getvalue()[12:]))
 
     def close(self) -> None:
         n_bytes = self._file.tell()
         if n_bytes > _MAX_BYTES:
-            raise OutputError("A WebP holds 4 GiB at most. Write .mp4, or a shorter part.")
+            raise OutputError("A WebP file must have at most 4 GiB. Write .mp4, or a shorter part.")
         self._file.seek(4)
         self._file.write(struct.pack("<I", n_bytes - 8))
         self._file.close()

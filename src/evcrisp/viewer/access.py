@@ -1,8 +1,8 @@
-"""Who may ask: only pages of this very server, with its secret, in requests of moderate size.
+"""Access control: refuse requests from other pages, without the token, or of excessive size.
 
-Any web page that a user visits can send requests to 127.0.0.1, and can give a name of its own that
-address. The secret in the path, the header Host (against such names) and the header Origin (against
-other pages) keep them out.
+Any web page can send requests to 127.0.0.1, and can point its own host name at that address. The
+token in the path, the header Host (against such names) and the header Origin (against other pages)
+protect the server.
 """
 
 import json
@@ -15,11 +15,12 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+#: Limits of one request, and of requests at the same time; far above those of the page.
 MAX_BODY_BYTES = 16_384
 MAX_URL_BYTES = 4_096
 MAX_REQUESTS = 32
 
-_READING = ("GET", "HEAD")
+_SAFE_METHODS = ("GET", "HEAD")
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -31,8 +32,8 @@ HEADERS = {
 }
 
 
-class Guard:
-    """Middleware that answers whatever is not allowed, and removes the secret from the path."""
+class AccessControl:
+    """Middleware that refuses forbidden requests and removes the token from the path."""
 
     def __init__(self, app: App, *, token: str, port: int) -> None:
         self._app = app
@@ -42,7 +43,7 @@ class Guard:
         self._n_running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or refuse it."""
+        """Pass a request on, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -57,9 +58,8 @@ class Guard:
         path = scope["path"].removeprefix(f"/{self._token}")
         self._n_running += 1
         try:
-            await self._app(
-                {**scope, "path": path, "raw_path": path.encode()}, receive, _hardened(send)
-            )
+            scope = {**scope, "path": path, "raw_path": path.encode()}
+            await self._app(scope, receive, _with_headers(send))
         finally:
             self._n_running -= 1
 
@@ -73,21 +73,21 @@ class Guard:
             return 421, "This server answers only to 127.0.0.1 and localhost."
         origins = headers.get("origin", [])
         if any(origin not in self._origins for origin in origins):
-            return 403, "Other pages may not use this server."
-        if scope["method"] not in _READING and not origins:
-            return 403, "A request that changes something must say where it comes from."
-        given = scope["path"].split("/")[1]
-        if not secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode()):
+            return 403, "Other pages must not use this server."
+        if scope["method"] not in _SAFE_METHODS and not origins:
+            return 403, "A request that changes something needs the header Origin."
+        token = scope["path"].split("/")[1]
+        if not secrets.compare_digest(token.encode("utf-8", "replace"), self._token.encode()):
             return 404, "Not found. Use the address that the program printed."
         return _body_refusal(headers)
 
 
 def _body_refusal(headers: dict[str, list[str]]) -> tuple[int, str] | None:
     if "transfer-encoding" in headers:
-        return 411, "State the length of the request."
+        return 411, "The request needs the header Content-Length."
     length = headers.get("content-length", ["0"])[0]
     if not length.isdecimal() or int(length[:12]) > MAX_BODY_BYTES:
-        return 413, f"Requests may have up to {MAX_BODY_BYTES} bytes."
+        return 413, f"Requests must have at most {MAX_BODY_BYTES} bytes."
     return None
 
 
@@ -98,12 +98,13 @@ async def _refuse(send: Send, status: int, text: str) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _hardened(send: Send) -> Send:
+def _with_headers(send: Send) -> Send:
+    """Add the security headers to every response."""
     extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
-    async def sending(message: MutableMapping[str, Any]) -> None:
+    async def send_response(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             message = {**message, "headers": [*message.get("headers", []), *extra]}
         await send(message)
 
-    return sending
+    return send_response

@@ -1,4 +1,4 @@
-"""The addresses of the server."""
+"""Routes of the server."""
 
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -6,27 +6,27 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from evcrisp.core.errors import EvError
-from evcrisp.viewer.access import App, Guard
-from evcrisp.viewer.jobs import FINAL, Job
-from evcrisp.viewer.page import TYPES, live_page, live_policy, static_files
-from evcrisp.viewer.requests import Request, check_window, whole_number
-from evcrisp.viewer.session import Session, choices
+from evcrisp.viewer.access import AccessControl, App
+from evcrisp.viewer.jobs import FINAL_STATES, Job
+from evcrisp.viewer.page import MEDIA_TYPES, live_page, live_policy, static_files
+from evcrisp.viewer.requests import Request, check_window, parse_whole_number
+from evcrisp.viewer.session import Session
 from evcrisp.viewer.worker_queue import BusyError
 
 if TYPE_CHECKING:
     from starlette.requests import Request as HttpRequest
     from starlette.responses import Response
 
-#: How long an answer about progress may wait for news, s.
+#: Longest wait of a progress request for a change, s; browsers and proxies end longer ones.
 POLL_S = 10.0
-#: Computations that take no longer are answered with their result, s.
-AT_ONCE_S = 0.25
+#: A job that ends within this time is answered with its result, s; it saves two requests.
+DIRECT_RESULT_S = 0.25
 
 Handler = Callable[["HttpRequest"], Awaitable["Response"]]
 
 
 def make_app(session: Session, *, token: str, port: int) -> App:
-    """Return the server's application; every address begins with the token."""
+    """Return the application of the server; the path of every address starts with the token."""
     from starlette.applications import Starlette
     from starlette.routing import Route
 
@@ -43,20 +43,20 @@ def make_app(session: Session, *, token: str, port: int) -> App:
     app = Starlette(
         routes=[
             Route("/", handlers.page),
-            Route("/static/{name}", handlers.static),
-            Route("/api/facts", _in_words(handlers.facts)),
-            Route("/api/events", _in_words(handlers.events)),
-            Route("/api/jobs", _in_words(handlers.submit), methods=["POST"]),
-            Route("/api/jobs/{id}", _in_words(handlers.job), methods=["GET", "DELETE"]),
-            Route("/api/jobs/{id}/result", _in_words(handlers.result)),
+            Route("/static/{name:path}", handlers.static),
+            Route("/api/facts", _with_json_errors(handlers.facts)),
+            Route("/api/events", _with_json_errors(handlers.events)),
+            Route("/api/jobs", _with_json_errors(handlers.submit), methods=["POST"]),
+            Route("/api/jobs/{id}", _with_json_errors(handlers.job), methods=["GET", "DELETE"]),
+            Route("/api/jobs/{id}/result", _with_json_errors(handlers.result)),
         ],
         lifespan=lifespan,
     )
-    return Guard(app, token=token, port=port)
+    return AccessControl(app, token=token, port=port)
 
 
-def _in_words(handler: Handler) -> Handler:
-    """Turn our errors into answers that the page can show."""
+def _with_json_errors(handler: Handler) -> Handler:
+    """Return a handler that answers errors of the library as JSON."""
 
     async def handle(request: "HttpRequest") -> "Response":
         try:
@@ -82,7 +82,7 @@ def _binary(data: bytes) -> "Response":
 
 
 class Handlers:
-    """What is answered at each address."""
+    """Request handlers, one per route."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -92,37 +92,26 @@ class Handlers:
         from starlette.responses import HTMLResponse
 
         nonce = secrets.token_urlsafe(16)
-        options = self._session.options
-        settings = {
-            "name": options.path.name,
-            "choices": choices(),
-            "start": {
-                "window": options.window_us,
-                "method": options.method,
-                "motion": options.motion,
-                "filter": options.filter,
-            },
-        }
-        page = live_page(settings, nonce)
+        page = live_page(self._session.options.page_settings(), nonce)
         return HTMLResponse(page, headers={"Content-Security-Policy": live_policy(nonce)})
 
     async def static(self, request: "HttpRequest") -> "Response":
-        """Return a file of the page: looked up among those, never opened by name."""
+        """Return a file of the page from a table; a path in a request never reaches the disk."""
         from starlette.responses import Response
 
         name = request.path_params["name"]
         data = static_files().get(name)
-        kind = TYPES.get(name[name.rfind(".") :])
+        kind = MEDIA_TYPES.get(name[name.rfind(".") :])
         if data is None or kind is None:
             return _json({"error": "Not found."}, 404)
         return Response(data, media_type=kind)
 
     async def facts(self, request: "HttpRequest") -> "Response":
-        """Return what is known of the recording; after news if a version is given."""
-        job = self._session.reading
+        """Return facts of the recording; with ``after``, wait for a change since that version."""
+        job = self._session.read_job
         version = request.query_params.get("after")
         if version is not None and job is not None:
-            await job.after(whole_number(version, "after"), POLL_S)
+            await job.wait_for_change(parse_whole_number(version, "after"), POLL_S)
         return _json(self._session.facts())
 
     async def events(self, request: "HttpRequest") -> "Response":
@@ -130,47 +119,41 @@ class Handlers:
         from starlette.concurrency import run_in_threadpool
 
         query = request.query_params
-        start = whole_number(query.get("start"), "start")
-        length = whole_number(query.get("length"), "length")
-        check_window(start, length)
-        return _binary(await run_in_threadpool(self._session.spool.packed_window, start, length))
+        start = parse_whole_number(query.get("start"), "start")
+        duration = parse_whole_number(query.get("duration"), "duration")
+        check_window(start, duration)
+        return _binary(await run_in_threadpool(self._session.store.bundle, start, duration))
 
     async def submit(self, request: "HttpRequest") -> "Response":
-        """Begin a computation; return its result if that comes at once, else how to ask for it."""
-        job = self._session.submit(Request.of(await request.json()))
-        await job.finished(AT_ONCE_S)
+        """Start a computation; return the result of a short one, else the state of the job."""
+        job = self._session.submit(Request.from_json(await request.json()))
+        await job.wait_until_final(DIRECT_RESULT_S)
         if job.state == "done":
             return _binary(job.content)
         if await request.is_disconnected():
             await self._session.cancel(job)
-        return _json(_described(job))
+        return _json(_job_state(job))
 
     async def job(self, request: "HttpRequest") -> "Response":
-        """Tell how a computation goes, after news if a version is given; or end it."""
+        """Return the state of a job, with ``after`` following a change; or cancel it (DELETE)."""
         job = self._session.jobs.get(request.path_params["id"])
         if job is None:
-            return _json({"error": "There is no such computation any more."}, 404)
+            return _json({"error": "This computation does not exist, or not any more."}, 404)
         if request.method == "DELETE":
             await self._session.cancel(job)
         elif (version := request.query_params.get("after")) is not None:
-            await job.after(whole_number(version, "after"), POLL_S)
-        return _json(_described(job))
+            await job.wait_for_change(parse_whole_number(version, "after"), POLL_S)
+        return _json(_job_state(job))
 
     async def result(self, request: "HttpRequest") -> "Response":
-        """Return what a computation gave."""
+        """Return the result of a job."""
         job = self._session.jobs.get(request.path_params["id"])
-        if job is None or job.state not in FINAL:
+        if job is None or job.state not in FINAL_STATES:
             return _json({"error": "There is no result yet."}, 404)
         if job.state != "done":
             return _json({"error": job.error or "The computation was cancelled."}, 409)
         return _binary(job.content)
 
 
-def _described(job: Job) -> dict[str, Any]:
-    return {
-        "id": job.id,
-        "state": job.state,
-        "share": job.share,
-        "error": job.error,
-        "version": job.version,
-    }
+def _job_state(job: Job) -> dict[str, Any]:
+    return {name: getattr(job, name) for name in ("id", "state", "share", "error", "version")}

@@ -1,8 +1,8 @@
-"""How events and results travel to the page: 8 bytes per event, arrays behind a JSON header.
+"""Binary format of events and results for the page: a JSON header and arrays.
 
 ::
 
-    bundle   "EVB1" | length of the header, uint32 | header, JSON, padded to 8 bytes | arrays, each at 8 bytes
+    bundle   "EVB1" | length of the header, uint32 | header, JSON, padded to 8 bytes | arrays, aligned to 8 bytes
 
     event    bits 0..14 x | bits 15..29 y | bit 30 polarity | bit 31 label signal     uint32
              microseconds since the start of the window                               uint32
@@ -21,7 +21,7 @@ from evcrisp.core.events import Events
 
 MAGIC = b"EVB1"
 
-#: Columns and rows that fit into the packed form.
+#: Largest sensor side, px: a coordinate has 15 bits.
 MAX_SIDE = 1 << 15
 
 _LOW = np.uint32(MAX_SIDE - 1)
@@ -29,7 +29,7 @@ _TYPES = {"u1", "u2", "u4", "f4"}
 
 
 def pack_pixels(events: Events) -> NDArray[np.uint32]:
-    """Return place, polarity and label of each event in one number.
+    """Return position, polarity and label of each event in one uint32.
 
     Examples
     --------
@@ -40,8 +40,8 @@ def pack_pixels(events: Events) -> NDArray[np.uint32]:
     """
     if max(events.resolution) > MAX_SIDE:
         raise ConfigError(
-            f"The viewer shows sensors of up to {MAX_SIDE} px a side; this one has "
-            f"{events.width}x{events.height}."
+            f"The viewer supports sensors with sides of up to {MAX_SIDE} px; "
+            f"got {events.width}x{events.height}."
         )
     packed = events.x.astype(np.uint32)
     packed |= events.y.astype(np.uint32) << np.uint32(15)
@@ -58,7 +58,7 @@ def unpack_events(
     *,
     has_labels: bool,
 ) -> Events:
-    """Undo `pack_pixels`."""
+    """Return the events of packed pixels and times."""
     return Events.trusted(
         (packed & _LOW).astype(np.uint16),
         ((packed >> np.uint32(15)) & _LOW).astype(np.uint16),
@@ -72,9 +72,9 @@ def unpack_events(
 def write_bundle(
     facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], deltas: Collection[str] = ()
 ) -> bytes:
-    """Return numbers and arrays as bytes; types are u1, u2, u4 and f4, little endian.
+    """Return facts and arrays as bytes; types are u1, u2, u4 and f4, little endian.
 
-    Of the arrays in ``deltas`` the differences are written, which pack better.
+    Arrays in ``deltas`` are stored as differences, which compress better.
     """
     table: dict[str, dict[str, Any]] = {}
     pieces: list[bytes] = []
@@ -97,7 +97,7 @@ def write_bundle(
 
 
 def read_bundle(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Undo `write_bundle`.
+    """Return the facts and arrays of a bundle.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def read_bundle(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     (3, [0, 1, 2])
     """
     if data[:4] != MAGIC:
-        raise ValueError("These bytes are no bundle.")
+        raise ValueError("The data are not a bundle.")
     (size,) = struct.unpack_from("<I", data, 4)
     facts = json.loads(data[8 : 8 + size])
     arrays = {}
@@ -117,8 +117,8 @@ def read_bundle(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     return facts, arrays
 
 
-def compacted(bundle: bytes) -> bytes:
-    """Return the same bundle in a form that packs better."""
+def delta_encoded(bundle: bytes) -> bytes:
+    """Return a bundle with differences of times and shifts, which compress better."""
     facts, arrays = read_bundle(bundle)
     slow = {name for name in arrays if name == "dt" or name.startswith("shift_")}
     return write_bundle(facts, arrays, slow)

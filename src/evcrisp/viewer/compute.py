@@ -18,7 +18,7 @@ from evcrisp.pipeline.tracking import Tracker, track
 from evcrisp.pipeline.windowing import Windowing
 from evcrisp.search.window_data import WindowData
 from evcrisp.viewer.bundle_format import write_bundle
-from evcrisp.viewer.event_store import Spool
+from evcrisp.viewer.event_store import EventStore
 from evcrisp.viewer.requests import Request
 from evcrisp.viewer.results import labels_bundle, motion_facts, result_bundle
 
@@ -45,7 +45,7 @@ class _Tracking:
 class Computer:
     """Computes for one recording, and remembers the last front, whose points are asked for later."""
 
-    spool: Spool
+    store: EventStore
     camera: Camera | None = None
     _front_of: tuple[Any, ...] = ()
     _front: ParetoFront | None = field(default=None)
@@ -57,7 +57,7 @@ class Computer:
             return self._track(request, on_progress)
         if request.kind == "filter":
             return self._filter(request)
-        window = self.spool.window(request.start_us, request.length_us)
+        window = self.store.window(request.start_us, request.duration_us)
         if request.kind == "estimate":
             return self._estimate(request, window)
         front = self._front_at(request, window)
@@ -68,7 +68,7 @@ class Computer:
     def _estimate(self, request: Request, window: Window) -> bytes:
         result = self._tracked(request, window)
         facts = {
-            **_asked(request),
+            **_request_facts(request),
             **motion_facts(result.motion, result.theta),
             "status": result.status.value,
             "is_good": result.status.is_usable,
@@ -85,32 +85,36 @@ class Computer:
         The state of the last window is reused if this one follows it. Otherwise estimation starts
         up to LEAD_WINDOWS earlier.
         """
-        length = request.length_us
-        key = (request.method, request.motion, length)
+        duration_us = request.duration_us
+        key = (request.method, request.motion, duration_us)
         last = self._tracking
         if last is None or last.key != key or last.next_us != request.start_us:
-            n_before = min(LEAD_WINDOWS, request.start_us // length)
-            model = model_for(request.motion, self.spool.resolution, self.camera)
+            n_before = min(LEAD_WINDOWS, request.start_us // duration_us)
+            model = model_for(request.motion, self.store.resolution, self.camera)
             estimator = build(ESTIMATORS, request.method, "method")
-            last = _Tracking(key, Tracker(estimator, model, self.spool.resolution), 0)
-            for start_us in range(request.start_us - n_before * length, request.start_us, length):
-                last.tracker.estimate(self.spool.window(start_us, length), length)
-        result = last.tracker.estimate(window, length)
-        last.next_us = request.start_us + length
+            last = _Tracking(key, Tracker(estimator, model, self.store.resolution), 0)
+            for start_us in range(
+                request.start_us - n_before * duration_us, request.start_us, duration_us
+            ):
+                last.tracker.estimate(self.store.window(start_us, duration_us), duration_us)
+        result = last.tracker.estimate(window, duration_us)
+        last.next_us = request.start_us + duration_us
         self._tracking = last
         return result
 
     def _filter(self, request: Request) -> bytes:
-        window = self.spool.window(request.start_us - LEAD_US, request.length_us + LEAD_US)
+        window = self.store.window(request.start_us - LEAD_US, request.duration_us + LEAD_US)
         labels = denoise(window.events, request.filter)
         n_lead = int(np.searchsorted(window.events.t, window.t_start + LEAD_US))
-        return labels_bundle(window.events[n_lead:], labels.signal[n_lead:], _asked(request))
+        return labels_bundle(
+            window.events[n_lead:], labels.signal[n_lead:], _request_facts(request)
+        )
 
     def _front_at(self, request: Request, window: Window) -> ParetoFront:
-        wanted = (request.start_us, request.length_us, request.motion, request.points)
+        wanted = (request.start_us, request.duration_us, request.motion, request.n_points)
         if self._front is None or self._front_of != wanted:
-            model = model_for(request.motion, self.spool.resolution, self.camera)
-            self._front = pareto_front(window, model, n_points=request.points)
+            model = model_for(request.motion, self.store.resolution, self.camera)
+            self._front = pareto_front(window, model, n_points=request.n_points)
             self._front_of = wanted
         return self._front
 
@@ -123,7 +127,7 @@ class Computer:
         w_map = front.w_map(index)
         confidence = np.clip(front.problem.contrast.sample(w_map, *aligned), 0.0, 1.0)
         facts = {
-            **_asked(request),
+            **_request_facts(request),
             **motion_facts(model, point.theta),
             "index": index,
             "status": front.status.value,
@@ -133,32 +137,36 @@ class Computer:
         return result_bundle(events, point.signal, confidence, aligned, w_map, facts)
 
     def _track(self, request: Request, on_progress: Progress) -> bytes:
-        windows = Windowing(window_us=request.length_us)
-        model = model_for(request.motion, self.spool.resolution, self.camera)
+        windows = Windowing(window_us=request.duration_us)
+        model = model_for(request.motion, self.store.resolution, self.camera)
         rows: list[list[float]] = []
         for result in track(
-            self.spool.chunks(),
+            self.store.chunks(),
             request.method,
             request.motion,
             camera=self.camera,
             windowing=windows,
         ):
-            middle = result.window.t_ref - self.spool.t_first
+            middle = result.window.t_ref - self.store.t_first
             good = float(result.status.is_usable)
             kept = float(result.signal.mean()) if len(result) else 0.0
             rows.append([middle, good, kept, *result.theta])
-            on_progress(min(middle / max(self.spool.duration_us, 1), 1.0))
+            on_progress(min(middle / max(self.store.duration_us, 1), 1.0))
         table = np.array(rows, np.float32).reshape(len(rows), 3 + len(model.param_names))
-        facts = {**_asked(request), **motion_facts(model, np.zeros(0)), "n_windows": len(rows)}
+        facts = {
+            **_request_facts(request),
+            **motion_facts(model, np.zeros(0)),
+            "n_windows": len(rows),
+        }
         return write_bundle(facts, {"rows": table.ravel()})
 
 
-def _asked(request: Request) -> dict[str, Any]:
+def _request_facts(request: Request) -> dict[str, Any]:
     """Return what of the request the page needs to know again."""
     return {
         "kind": request.kind,
         "start_us": request.start_us,
-        "length_us": request.length_us,
+        "duration_us": request.duration_us,
         "method": request.method,
         "filter": request.filter,
     }
@@ -168,7 +176,7 @@ def _front_bundle(request: Request, front: ParetoFront) -> bytes:
     model = front.problem.data.warp.model
     columns = ("cost_ea", "cost_ed", "f_ea", "f_ed", "lam")
     facts = {
-        **_asked(request),
+        **_request_facts(request),
         **motion_facts(model, np.zeros(0)),
         "status": front.status.value,
         "regret_index": front.regret_index,

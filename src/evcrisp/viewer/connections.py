@@ -1,51 +1,46 @@
-"""Connections that wait make room: whoever holds many of them open keeps nobody out."""
+"""Limit the number of open connections: close those that are idle longest."""
 
 from collections.abc import Iterable
 from typing import Any
 
-#: Connections that may be open at once; of more, those that have waited longest are closed.
+#: Open connections; a browser uses about six.
 MAX_CONNECTIONS = 64
 
 
-def yielding(base: Any, limit: int = MAX_CONNECTIONS) -> Any:
-    """Return the server's class of connections with the habit of closing idle ones when there are many.
+def limit_connections(base: Any, limit: int = MAX_CONNECTIONS) -> Any:
+    """Return a subclass of uvicorn's HTTP protocol that closes idle connections above a limit.
 
-    Parameters
-    ----------
-    base : type
-        The HTTP protocol of uvicorn, of which there is one object per connection.
-    limit : int
-        How many may be open.
+    Uvicorn makes one object of ``base`` per connection.
     """
 
-    class Yielding(base):
+    class LimitedProtocol(base):
         def connection_made(self, transport: Any) -> None:
-            """Take a connection; one that never asks for anything is closed after a while, too."""
+            """Accept a connection; close it after a time without any request."""
             super().connection_made(transport)
-            self.waiting_since = self.loop.time()
+            self.idle_since = self.loop.time()
             self.timeout_keep_alive_task = self.loop.call_later(
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
             )
-            _make_room(self.connections, limit)
+            _close_idle(self.connections, limit)
 
         def on_response_complete(self) -> None:
             """Begin to wait for the next request."""
-            self.waiting_since = self.loop.time()
+            self.idle_since = self.loop.time()
             super().on_response_complete()
 
-    return Yielding
+    return LimitedProtocol
 
 
-def _make_room(connections: Iterable[Any], limit: int) -> None:
+def _close_idle(connections: Iterable[Any], limit: int) -> None:
     is_open = [one for one in connections if not one.transport.is_closing()]
     if len(is_open) <= limit:
         return
-    idle = sorted(filter(_is_idle, is_open), key=lambda one: one.waiting_since)
+    idle = sorted(filter(_is_idle, is_open), key=lambda one: one.idle_since)
     for one in idle[: len(is_open) - limit]:
         one.transport.close()
 
 
 def _is_idle(connection: Any) -> bool:
-    """Return whether no request of a connection is being answered; part of one does not count."""
+    """Return whether no complete request of a connection is being answered."""
     cycle = connection.cycle
     return cycle is None or cycle.response_complete

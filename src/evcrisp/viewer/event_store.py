@@ -1,7 +1,8 @@
-"""A recording on disk in a form in which any time can be reached at once.
+"""Event store: a copy of a recording on disk with fast access to any time.
 
-Most formats can only be read from the beginning. They are read once, in bounded memory, into two
-flat files of 12 bytes per event, which are mapped: a window costs what it holds, wherever it is.
+Most formats can only be read from the beginning. A recording is read once, in bounded memory, into
+two flat files of 12 bytes per event. The files are memory-mapped, so that the cost of a window
+depends on its number of events only.
 """
 
 import contextlib
@@ -14,31 +15,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
+from evcrisp.core.types import Bools
 from evcrisp.core.windows import Window, ending
 from evcrisp.viewer.bundle_format import pack_pixels, unpack_events, write_bundle
 
 PIXELS, TIMES = "pixels.u4", "times.i8"
 
-#: Windows are drawn and sent with at most this many events; of more, every second, third...
+#: Events of a window that are sent and drawn; of more, every second, third, ... event.
 MAX_SHOWN = 1_000_000
 
-#: Bins of the event rate; when there are more, two become one.
+#: Bins of the event rate; above this number, pairs of bins are merged.
 MAX_BINS = 2_048
 
 
 @dataclass(slots=True)
-class Rate:
-    """Events per bin of time, in bins that grow with the recording."""
+class EventRate:
+    """Number of OFF and ON events per time bin; bins grow with the recording."""
 
     bin_us: int = 1_000
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros((2, 1), np.int64))
 
-    def add(self, t: NDArray[np.int64], p: NDArray[np.bool_]) -> None:
+    def add(self, t: NDArray[np.int64], p: Bools) -> None:
         """Count events; ``t`` is the time since the first event of the recording, us."""
         if not t.size:
             return
         while int(t[-1]) // self.bin_us >= MAX_BINS:
-            self._halve()
+            self._merge_bins()
         bins = t // self.bin_us
         n_bins = int(bins[-1]) + 1
         if n_bins > self.counts.shape[1]:
@@ -47,23 +49,20 @@ class Rate:
         self.counts[1] += np.bincount(bins[p], minlength=size)
         self.counts[0] += np.bincount(bins[~p], minlength=size)
 
-    def _halve(self) -> None:
+    def _merge_bins(self) -> None:
         even = np.pad(self.counts, ((0, 0), (0, self.counts.shape[1] % 2)))
         self.counts = even.reshape(2, -1, 2).sum(axis=2)
         self.bin_us *= 2
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON types."""
-        return {
-            "bin_us": self.bin_us,
-            "off": self.counts[0].tolist(),
-            "on": self.counts[1].tolist(),
-        }
+        off, on = self.counts.tolist()
+        return {"bin_us": self.bin_us, "off": off, "on": on}
 
 
 @dataclass(frozen=True, slots=True)
-class Spool:
-    """What is known of the files so far. It says where they are, and travels between processes."""
+class EventStore:
+    """Location and facts of the stored events; can be sent to other processes."""
 
     folder: str
     resolution: tuple[int, int]  # (width, height) px
@@ -77,79 +76,74 @@ class Spool:
         """Time from the first event to the end of the last microsecond."""
         return self.t_last - self.t_first + 1 if self.n_events else 0
 
-    def _mapped(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    def _open(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         if not self.n_events:
             return np.zeros(0, np.uint32), np.zeros(0, np.int64)
         folder, n = Path(self.folder), self.n_events
         pixels = np.memmap(folder / PIXELS, "<u4", "r", shape=(n,))
         return pixels, np.memmap(folder / TIMES, "<i8", "r", shape=(n,))
 
-    def _range(self, t: NDArray[np.int64], start_us: int, length_us: int) -> tuple[int, int]:
+    def _open_window(
+        self, start_us: int, duration_us: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], int]:
+        """Return pixels and times of a window, and the number of events before it."""
+        pixels, times = self._open()
         t_start = self.t_first + start_us
-        first, last = np.searchsorted(t, (t_start, t_start + length_us))
-        return int(first), int(last)
+        first, last = np.searchsorted(times, (t_start, t_start + duration_us))
+        return pixels[first:last], times[first:last], int(first)
 
-    def window(self, start_us: int, length_us: int) -> Window:
-        """Return a window that starts so long after the first event."""
-        pixels, times = self._mapped()
-        first, last = self._range(times, start_us, length_us)
-        events = unpack_events(
-            np.array(pixels[first:last]),
-            np.array(times[first:last]),
-            self.resolution,
-            has_labels=self.has_labels,
-        )
+    def _unpack(self, pixels: NDArray[np.uint32], times: NDArray[np.int64]) -> Events:
+        columns = np.array(pixels), np.array(times)
+        return unpack_events(*columns, self.resolution, has_labels=self.has_labels)
+
+    def window(self, start_us: int, duration_us: int) -> Window:
+        """Return a window that starts ``start_us`` after the first event."""
+        pixels, times, index = self._open_window(start_us, duration_us)
         t_start = self.t_first + start_us
-        window = Window(events, t_start, t_start + length_us, first)
-        return ending(window, int(times[-1])) if times.size else window
+        window = Window(self._unpack(pixels, times), t_start, t_start + duration_us, index)
+        return ending(window, self.t_last) if self.n_events else window
 
-    def packed_window(self, start_us: int, length_us: int) -> bytes:
+    def bundle(self, start_us: int, duration_us: int) -> bytes:
         """Return the events of a window as a bundle of 8 bytes per event."""
-        pixels, times = self._mapped()
-        first, last = self._range(times, start_us, length_us)
-        step = stride(last - first)
-        dt = times[first:last:step] - (self.t_first + start_us)
+        pixels, times, _ = self._open_window(start_us, duration_us)
+        step = display_step(times.size)
+        dt = times[::step] - (self.t_first + start_us)
         facts = {
             "start_us": start_us,
-            "length_us": length_us,
-            "n_events": last - first,
-            "stride": step,
+            "duration_us": duration_us,
+            "n_events": times.size,
+            "step": step,
             "has_labels": self.has_labels,
         }
-        return write_bundle(facts, {"pixels": pixels[first:last:step], "dt": dt.astype(np.uint32)})
+        return write_bundle(facts, {"pixels": pixels[::step], "dt": dt.astype(np.uint32)})
 
     def chunks(self, max_events: int = 1 << 18) -> Iterator[Events]:
         """Yield all events."""
-        pixels, times = self._mapped()
+        pixels, times = self._open()
         for first in range(0, self.n_events, max_events):
             part = slice(first, first + max_events)
-            yield unpack_events(
-                np.array(pixels[part]),
-                np.array(times[part]),
-                self.resolution,
-                has_labels=self.has_labels,
-            )
+            yield self._unpack(pixels[part], times[part])
 
 
-def stride(n_events: int) -> int:
-    """Return of how many events one is shown."""
+def display_step(n_events: int) -> int:
+    """Return the step between events that are shown; 1 for all events."""
     return max(1, -(-n_events // MAX_SHOWN))
 
 
-class SpoolWriter:
-    """Writes the files of a spool, chunk after chunk."""
+class EventStoreWriter:
+    """Writes the files of an event store, chunk by chunk."""
 
     def __init__(self, folder: Path, resolution: tuple[int, int]) -> None:
         self.folder = folder
         self.resolution = resolution
-        self.rate = Rate()
+        self.rate = EventRate()
         self._pixels: BinaryIO = (folder / PIXELS).open("wb")
         self._times: BinaryIO = (folder / TIMES).open("wb")
         self._n = self._t_first = self._t_last = 0
         self._has_labels = False
 
     def append(self, events: Events) -> None:
-        """Add the next events."""
+        """Append events."""
         if not len(events):
             return
         if not self._n:
@@ -161,19 +155,13 @@ class SpoolWriter:
         self._n += len(events)
         self._t_last = int(events.t[-1])
 
-    def flushed(self) -> Spool:
-        """Return the spool of what was added until now; it can be read at once."""
+    def store(self) -> EventStore:
+        """Flush the files, and return the store of the events so far."""
         for file in (self._pixels, self._times):
             if not file.closed:
                 file.flush()
-        return Spool(
-            str(self.folder),
-            self.resolution,
-            self._n,
-            self._t_first,
-            self._t_last,
-            self._has_labels,
-        )
+        facts = self._n, self._t_first, self._t_last, self._has_labels
+        return EventStore(str(self.folder), self.resolution, *facts)
 
     def close(self) -> None:
         """Close the files."""
@@ -181,9 +169,11 @@ class SpoolWriter:
         self._times.close()
 
 
-def spooled(chunks: Iterable[Events], resolution: tuple[int, int], folder: Path) -> SpoolWriter:
-    """Write all chunks to a spool; the writer that comes back is closed and knows the facts."""
-    with contextlib.closing(SpoolWriter(folder, resolution)) as writer:
+def write_store(
+    chunks: Iterable[Events], resolution: tuple[int, int], folder: Path
+) -> EventStoreWriter:
+    """Write all chunks to an event store, and return its closed writer."""
+    with contextlib.closing(EventStoreWriter(folder, resolution)) as writer:
         for chunk in chunks:
             writer.append(chunk)
     return writer

@@ -1,5 +1,6 @@
-"""One HTML file that shows some windows of a recording, with everything in it."""
+"""Export windows of a recording, with their results, as one HTML file."""
 
+import contextlib
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -10,37 +11,49 @@ from typing import Any
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
+from evcrisp.core.validation import check_number
 from evcrisp.io.atomic_output import replacing
+from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
-from evcrisp.viewer.bundle_format import compacted, read_bundle
+from evcrisp.viewer.bundle_format import delta_encoded, read_bundle
 from evcrisp.viewer.compute import Computer
-from evcrisp.viewer.event_store import Spool, SpoolWriter, spooled
+from evcrisp.viewer.event_store import EventStore, EventStoreWriter, write_store
 from evcrisp.viewer.page import static_page
-from evcrisp.viewer.requests import Request
+from evcrisp.viewer.requests import (
+    MAX_DURATION_US,
+    MAX_POINTS,
+    MIN_DURATION_US,
+    MIN_POINTS,
+    Request,
+)
 from evcrisp.viewer.session import recording_facts
-from evcrisp.viewer.temp_dir import scratch_folder
+from evcrisp.viewer.temp_dir import make_temp_dir
 
+#: Windows of a page; more would make it too large for browsers.
 MAX_WINDOWS = 500
+
+#: Called with the number of finished windows, and of all windows.
+OnWindow = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOptions:
-    """What a page that stands alone holds.
+    """Content of an exported page.
 
     Parameters
     ----------
     window_us : int
-        Length of the windows.
+        Duration of the windows.
     n_windows : int
-        How many, spread evenly over the recording; fewer if they would overlap.
-    methods : tuple of str
-        Methods to choose from on the page.
+        Number of windows, evenly spaced over the recording; fewer if they would overlap.
+    methods, filters : tuple of str
+        Names of the methods and filters in the menus of the page. Parts that were registered in
+        this process can be used; objects and classes are refused.
     motion : str
-        Motion model.
-    filters : tuple of str
-        Denoisers to compare with.
+        Name of the motion model.
     front_points : int
-        Points of the Pareto front of each window; 0 for no fronts, which take most of the time.
+        Number of points of the Pareto front of each window; 0 for no fronts. Fronts take most of
+        the time.
     camera : Camera, optional
         Calibration for the motion model "rotation".
     """
@@ -54,18 +67,20 @@ class ExportOptions:
     camera: Camera | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.n_windows <= MAX_WINDOWS:
-            raise ConfigError(f"`n_windows` must lie in 1..{MAX_WINDOWS}; got {self.n_windows}.")
+        check_number("n_windows", self.n_windows, 1, MAX_WINDOWS)
+        check_number("window_us", self.window_us, MIN_DURATION_US, MAX_DURATION_US)
+        if self.front_points:
+            remedy = "Give 0 for no fronts."
+            check_number("front_points", self.front_points, MIN_POINTS, MAX_POINTS, remedy=remedy)
         if not self.methods:
             raise ConfigError("`methods` must name at least one method.")
-        for request in self.requests(0):
-            _ = request  # building it has checked the names
+        list(self.requests(0))  # checks the names
 
     def requests(self, start_us: int) -> Iterator[Request]:
-        """Yield what is computed of a window."""
+        """Yield the requests for a window."""
         common: dict[str, Any] = {
             "start_us": start_us,
-            "length_us": self.window_us,
+            "duration_us": self.window_us,
             "motion": self.motion,
         }
         for method in self.methods:
@@ -73,34 +88,37 @@ class ExportOptions:
         for name in self.filters:
             yield Request(kind="filter", filter=name, **common)
         if self.front_points:
-            yield Request(kind="front", points=self.front_points, **common)
+            yield Request(kind="front", n_points=self.front_points, **common)
 
 
 def export(
-    source: Recording | Events,
+    source: str | PathLike[str] | Recording | Events,
     path: str | PathLike[str],
     options: ExportOptions | None = None,
     *,
     name: str | None = None,
     overwrite: bool = False,
-    on_window: Callable[[int, int], None] | None = None,
+    on_window: OnWindow | None = None,
+    **changes: Any,
 ) -> int:
-    """Write a page that shows a recording without any server, and return its size in bytes.
+    """Write a page that shows a recording without a server; return its size in bytes.
 
     Parameters
     ----------
-    source : Recording or Events
+    source : path, Recording or Events
         A recording is read once, in bounded memory.
     path : path
         The HTML file.
     options : ExportOptions, optional
-        What it holds.
+        Content of the page.
     name : str, optional
-        Title; the file's name by default.
+        Title. Default: the file name of the recording.
     overwrite : bool
         Replace an existing file.
     on_window : callable, optional
-        Called with the number of windows that are done and of all, for progress.
+        Called with the number of finished windows, and of all windows.
+    **changes
+        Fields of :class:`ExportOptions`, such as ``n_windows=4``; they override ``options``.
 
     Examples
     --------
@@ -108,56 +126,64 @@ def export(
     >>> scene = evcrisp.simulate(duration_us=20_000, resolution=(64, 48), noise_hz=5.0, seed=1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = pathlib.Path(folder) / "page.html"
-    ...     size = export(scene.events, page, ExportOptions(window_us=20_000, front_points=0))
+    ...     size = export(scene.events, page, window_us=20_000, front_points=0)
     ...     size == page.stat().st_size
     True
     """
     with replacing(Path(path), overwrite=overwrite) as temporary:
-        page = export_html(source, options, name=name, on_window=on_window)
+        page = export_html(source, options, name=name, on_window=on_window, **changes)
         temporary.write_text(page, encoding="utf-8")
     return Path(path).stat().st_size
 
 
 def export_html(
-    source: Recording | Events,
+    source: str | PathLike[str] | Recording | Events,
     options: ExportOptions | None = None,
     *,
     name: str | None = None,
-    on_window: Callable[[int, int], None] | None = None,
+    on_window: OnWindow | None = None,
+    **changes: Any,
 ) -> str:
     """Return the page of :func:`export` as text."""
-    options = ExportOptions() if options is None else options
+    options = replace(ExportOptions() if options is None else options, **changes)
+    with contextlib.ExitStack() as stack:
+        if not isinstance(source, (Recording, Events)):
+            source = stack.enter_context(open_recording(source))
+        return _build_page(source, options, name, on_window)
+
+
+def _build_page(
+    source: Recording | Events, options: ExportOptions, name: str | None, on_window: OnWindow | None
+) -> str:
     is_recording = isinstance(source, Recording)
     if name is None:
         name = source.path.name if is_recording else "events"
     chunks = source.chunks(1 << 18) if is_recording else iter((source,))
-    folder = Path(scratch_folder())
+    folder = Path(make_temp_dir())
     try:
-        writer = spooled(chunks, source.resolution, folder)
-        windows = _Windows(Computer(writer.flushed(), options.camera), options)
-        starts = _starts(writer.flushed(), options)
+        writer = write_store(chunks, source.resolution, folder)
+        results = _WindowResults(Computer(writer.store(), options.camera), options)
+        starts = _window_starts(writer.store(), options)
         for done, start in enumerate(starts):
-            windows.add(start)
+            results.add(start)
             if on_window is not None:
                 on_window(done + 1, len(starts))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    settings = _settings(name, source, writer, options, windows)
-    return static_page(settings, windows.blobs)
+    format_name = source.format if is_recording else ""
+    return static_page(_settings(name, format_name, writer, options, results), results.blobs)
 
 
-def _starts(spool: Spool, options: ExportOptions) -> list[int]:
-    """Return where the windows start, us since the first event."""
-    room = spool.duration_us - options.window_us
-    if room <= 0:
-        return [0]
-    n = min(options.n_windows, 1 + room // options.window_us)
-    return [0] if n == 1 else [room * k // (n - 1) for k in range(n)]
+def _window_starts(store: EventStore, options: ExportOptions) -> list[int]:
+    """Return the starts of the windows, us since the first event."""
+    last = store.duration_us - options.window_us
+    n = 1 if last <= 0 else min(options.n_windows, 1 + last // options.window_us)
+    return [0] if n == 1 else [last * k // (n - 1) for k in range(n)]
 
 
 @dataclass(slots=True, eq=False)
-class _Windows:
-    """Bundles of windows by name, and the list that the page finds them with."""
+class _WindowResults:
+    """Bundles of the windows by name, and the entries by which the page finds them."""
 
     computer: Computer
     options: ExportOptions
@@ -166,49 +192,44 @@ class _Windows:
     motions: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, start_us: int) -> None:
-        """Compute everything of one window."""
-        entry: dict[str, Any] = {"start_us": start_us, "length_us": self.options.window_us}
-        packed = self.computer.spool.packed_window(start_us, self.options.window_us)
-        entry["events"] = self._keep(packed)
+        """Compute all results of one window."""
+        duration_us = self.options.window_us
+        entry: dict[str, Any] = {"start_us": start_us, "duration_us": duration_us}
+        entry["events"] = self._keep(self.computer.store.bundle(start_us, duration_us))
         for request in self.options.requests(start_us):
-            bundle = self._bundle(request)
             label = {"estimate": request.method, "filter": request.filter, "front": "front"}
-            entry[f"{request.kind}:{label[request.kind]}"] = self._keep(bundle)
-            facts, _ = read_bundle(bundle)
+            facts = self._compute(request, entry, label[request.kind])
             if request.kind == "estimate":
                 self.motions.append(facts)
             if request.kind == "front":
-                self._add_points(entry, request, len(facts["thetas"]))
+                for index in range(len(facts["thetas"])):
+                    self._compute(replace(request, kind="point", index=index), entry, index)
         self.entries.append(entry)
 
-    def _add_points(self, entry: dict[str, Any], front: Request, n_points: int) -> None:
-        for index in range(n_points):
-            point = replace(front, kind="point", index=index)
-            entry[f"point:{index}"] = self._keep(self._bundle(point))
-
-    def _bundle(self, request: Request) -> bytes:
-        return self.computer.compute(request, lambda share: None)
+    def _compute(self, request: Request, entry: dict[str, Any], label: object) -> dict[str, Any]:
+        bundle = self.computer.compute(request, lambda share: None)
+        entry[f"{request.kind}:{label}"] = self._keep(bundle)
+        return read_bundle(bundle)[0]
 
     def _keep(self, data: bytes) -> str:
         name = f"blob-{len(self.blobs)}"
-        self.blobs[name] = compacted(data)
+        self.blobs[name] = delta_encoded(data)
         return name
 
 
 def _settings(
     name: str,
-    source: Recording | Events,
-    writer: SpoolWriter,
+    format_name: str,
+    writer: EventStoreWriter,
     options: ExportOptions,
-    windows: _Windows,
+    results: _WindowResults,
 ) -> dict[str, Any]:
-    format_name = source.format if isinstance(source, Recording) else ""
     content = {"rate": writer.rate.as_dict(), "format": format_name, "share": 1.0}
     return {
         "name": name,
-        "facts": recording_facts(name, writer.flushed(), content),
-        "windows": windows.entries,
-        "motions": windows.motions,
+        "facts": recording_facts(name, writer.store(), content),
+        "windows": results.entries,
+        "motions": results.motions,
         "choices": {
             "methods": list(options.methods),
             "motions": [options.motion],

@@ -1,31 +1,35 @@
-"""The page: one HTML document, a few modules and a style sheet, from the package or in one file.
+"""Build the page of the viewer, for the server or as one file.
 
-Modules import each other by bare names (``evcrisp/colors``), which an import map resolves: to the
-server's addresses, or to the modules themselves as data in a page that stands alone.
+JavaScript modules import each other by names such as ``evcrisp/drawing/colors``. An import map
+resolves these names: to addresses of the server, or to data URLs in a page without server.
 """
 
 import base64
 import gzip
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
-#: What the server gives out, and nothing else.
-TYPES = {".js": "text/javascript", ".css": "text/css"}
+#: Media types of the files that the server sends; other files are not sent.
+MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 
 @lru_cache(maxsize=1)
 def static_files() -> dict[str, bytes]:
-    """Return every file of the page by its name."""
-    folder = resources.files("evcrisp.viewer") / "static"
-    return {
-        entry.name: entry.read_bytes()
-        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
-        if entry.name.endswith((".html", *TYPES))
-    }
+    """Return the files of the page by their path, such as ``drawing/colors.js``."""
+    return dict(sorted(_walk(resources.files("evcrisp.viewer") / "static", "")))
+
+
+def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _walk(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith((".html", *MEDIA_TYPES)):
+            yield f"{prefix}{entry.name}", entry.read_bytes()
 
 
 def _modules() -> dict[str, bytes]:
@@ -34,21 +38,17 @@ def _modules() -> dict[str, bytes]:
 
 
 def live_page(settings: Mapping[str, Any], nonce: str) -> str:
-    """Return the page that asks the server."""
-    imports = {f"evcrisp/{name}": f"./static/{name}.js" for name in _modules()}
-    return _filled(
-        title=str(settings["name"]),
-        policy="",
+    """Return the page that loads its data from the server."""
+    return _fill_template(
+        {**settings, "live": True},
         style='<link rel="stylesheet" href="./static/style.css">',
-        imports=imports,
-        nonce=nonce,
-        settings={**settings, "live": True},
-        blobs="",
+        imports={f"evcrisp/{name}": f"./static/{name}.js" for name in _modules()},
+        nonce=f' nonce="{nonce}"',
     )
 
 
 def live_policy(nonce: str) -> str:
-    """Return what the page of the server may load: its own files."""
+    """Return the Content-Security-Policy of the live page: only files of the server."""
     return (
         f"default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self'; "
         "connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; "
@@ -57,7 +57,7 @@ def live_policy(nonce: str) -> str:
 
 
 def static_page(settings: Mapping[str, Any], blobs: Mapping[str, bytes]) -> str:
-    """Return the page that holds its data; its own policy forbids every request."""
+    """Return the page with all its data; its Content-Security-Policy forbids every request."""
     policy = (
         "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -66,50 +66,47 @@ def static_page(settings: Mapping[str, Any], blobs: Mapping[str, bytes]) -> str:
         f"evcrisp/{name}": "data:text/javascript;base64," + base64.b64encode(data).decode()
         for name, data in _modules().items()
     }
-    packed = "\n".join(
-        f'<script type="text/plain" id="{name}">{_packed(data)}</script>'
+    scripts = "\n".join(
+        f'<script type="text/plain" id="{name}">{_compressed(data)}</script>'
         for name, data in blobs.items()
     )
-    return _filled(
-        title=str(settings["name"]),
+    return _fill_template(
+        {**settings, "live": False},
         policy=f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         style=f"<style>{static_files()['style.css'].decode()}</style>",
         imports=imports,
-        nonce="",
-        settings={**settings, "live": False},
-        blobs=packed,
+        blobs=scripts,
     )
 
 
-def _packed(data: bytes) -> str:
+def _compressed(data: bytes) -> str:
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
 
 def _script_json(value: Any) -> str:
-    """Return JSON that cannot end the script element it stands in."""
+    """Return JSON without characters that could end the surrounding script element."""
     return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _filled(
+def _fill_template(
+    settings: Mapping[str, Any],
     *,
-    title: str,
-    policy: str,
     style: str,
     imports: Mapping[str, str],
-    nonce: str,
-    settings: Mapping[str, Any],
-    blobs: str,
+    policy: str = "",
+    nonce: str = "",
+    blobs: str = "",
 ) -> str:
     parts = {
-        "title": html.escape(title),
+        "title": html.escape(str(settings["name"])),
         "policy": policy,
         "style": style,
         "imports": _script_json({"imports": imports}),
-        "nonce": f' nonce="{nonce}"' if nonce else "",
+        "nonce": nonce,
         "settings": _script_json(settings),
         "blobs": blobs,
     }
-    # One pass, so that what one part holds is never taken for the place of another.
+    # One pass: a placeholder inside an inserted text must not be replaced.
     pieces = static_files()["page.html"].decode().split("{{")
     text = [pieces[0]]
     for piece in pieces[1:]:

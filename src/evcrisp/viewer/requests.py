@@ -1,26 +1,34 @@
-"""What the page may ask for, checked when it comes in."""
+"""Requests of the page for computations, with validation."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from evcrisp.core.errors import ConfigError
-from evcrisp.core.registry import lookup
+from evcrisp.core.registry import Registry, lookup
+from evcrisp.core.validation import check_number
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.filters import FILTERS
 from evcrisp.motion import MOTION_MODELS
 
-MIN_LENGTH_US, MAX_LENGTH_US = 10, 10_000_000
+MIN_DURATION_US, MAX_DURATION_US = 10, 10_000_000
 MAX_START_US = 1 << 52
 MIN_POINTS, MAX_POINTS = 3, 41
 
-#: What can be computed, and whether it takes one window or the whole recording.
+#: Kinds of computations, and the queue of each: for one window or for the whole recording.
 KINDS = {
     "estimate": "window",
     "filter": "window",
     "front": "window",
     "point": "window",
     "track": "recording",
+}
+
+#: Registries of the fields of a request that are names.
+REGISTRIES: dict[str, Registry[Any]] = {
+    "method": ESTIMATORS,
+    "motion": MOTION_MODELS,
+    "filter": FILTERS,
 }
 
 
@@ -31,39 +39,39 @@ class Request:
     Parameters
     ----------
     kind : str
-        "estimate" (motion and labels), "filter" (labels of a denoiser), "front" (the trade-off),
-        "point" (motion and labels of one of its points) or "track" (motion over the recording).
-    start_us, length_us : int
-        The window, from the first event of the recording.
+        "estimate" (motion and labels of a window), "filter" (labels of a filter), "front" (Pareto
+        front), "point" (motion and labels of one of its points) or "track" (motion over time).
+    start_us, duration_us : int
+        The window; it starts ``start_us`` after the first event of the recording.
     method, motion, filter : str
-        Names.
-    points, index : int
-        How many points the front has, and which one is meant.
+        Names in the registries.
+    n_points, index : int
+        Number of points of the front, and index of one of them.
     """
 
     kind: str
     start_us: int = 0
-    length_us: int = 30_000
+    duration_us: int = 30_000
     method: str = "auto"
     motion: str = "translation"
     filter: str = "baf"
-    points: int = 13
+    n_points: int = 13
     index: int = 0
 
     def __post_init__(self) -> None:
         lookup(KINDS, self.kind, "computation")
-        lookup(ESTIMATORS, self.method, "method")
-        lookup(MOTION_MODELS, self.motion, "motion model")
-        lookup(FILTERS, self.filter, "denoiser")
-        check_window(self.start_us, self.length_us)
-        _check_range("points", self.points, MIN_POINTS, MAX_POINTS)
-        _check_range("index", self.index, 0, MAX_POINTS)
+        for name, registry in REGISTRIES.items():
+            check_name(name, getattr(self, name))
+            lookup(registry, getattr(self, name), registry.kind)
+        check_window(self.start_us, self.duration_us)
+        check_number("n_points", self.n_points, MIN_POINTS, MAX_POINTS)
+        check_number("index", self.index, 0, MAX_POINTS)
 
     @classmethod
-    def of(cls, fields: Any) -> "Request":
-        """Return a request from what JSON gave."""
+    def from_json(cls, fields: Any) -> "Request":
+        """Return a request from a decoded JSON object."""
         if not isinstance(fields, Mapping) or not isinstance(fields.get("kind"), str):
-            raise ConfigError("A computation is asked for by an object with the key 'kind'.")
+            raise ConfigError("A request must be an object with the key 'kind'.")
         unknown = sorted(set(fields) - set(cls.__dataclass_fields__))
         if unknown:
             raise ConfigError(f"Unknown key {str(unknown[0])[:40]!r}.")
@@ -73,29 +81,31 @@ class Request:
                 raise ConfigError(f"{name!r} must be {'a text' if is_text else 'a whole number'}.")
         return cls(**fields)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields."""
-        return asdict(self)
-
     @property
-    def lane(self) -> str:
-        """Which queue it waits in."""
+    def queue(self) -> str:
+        """Name of the queue: "window" or "recording"."""
         return KINDS[self.kind]
 
 
-def check_window(start_us: int, length_us: int) -> None:
-    """Raise if a window cannot be."""
-    _check_range("start_us", start_us, -MAX_START_US, MAX_START_US)
-    _check_range("length_us", length_us, MIN_LENGTH_US, MAX_LENGTH_US)
+def check_name(parameter: str, value: object) -> None:
+    """Raise unless a method, motion model or filter is given by its name."""
+    if not isinstance(value, str):
+        raise ConfigError(
+            "must be a name, because the page shows names and another process computes",
+            parameter=parameter,
+            value=value,
+            remedy="Register the part under a name in an installed package.",
+        )
 
 
-def whole_number(text: str | None, name: str) -> int:
-    """Return a number of a query."""
+def check_window(start_us: int, duration_us: int) -> None:
+    """Raise unless start and duration of a window are in range."""
+    check_number("start_us", start_us, -MAX_START_US, MAX_START_US)
+    check_number("duration_us", duration_us, MIN_DURATION_US, MAX_DURATION_US)
+
+
+def parse_whole_number(text: str | None, name: str) -> int:
+    """Return the whole number in a query parameter."""
     if text is None or not text.lstrip("-").isdecimal() or len(text) > 20:
         raise ConfigError(f"{name!r} must be a whole number.")
     return int(text)
-
-
-def _check_range(name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise ConfigError(f"{name!r} must lie in {low}..{high}; got {value}.")

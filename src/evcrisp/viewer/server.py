@@ -1,38 +1,43 @@
-"""Run the server on this machine and open the page."""
+"""Serve the viewer on this machine."""
 
 import contextlib
+import os
 import secrets
 import socket
 import threading
+import webbrowser
 from collections.abc import Callable, Generator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from evcrisp.core.errors import OutputError
+from evcrisp.core.errors import ConfigError, OutputError
 from evcrisp.core.registry import require
+from evcrisp.io.reading import open_recording
 from evcrisp.viewer.app import make_app
-from evcrisp.viewer.connections import yielding
+from evcrisp.viewer.connections import limit_connections
 from evcrisp.viewer.session import Session, ViewOptions
 
 
-def _bound(port: int) -> socket.socket:
+def _bind(port: int) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.bind(("127.0.0.1", port))
     except OSError as error:
         listener.close()
         raise OutputError(
-            f"Port {port} of 127.0.0.1 cannot be used ({error.strerror}). Leave the port out, and a "
-            "free one is taken."
+            f"Port {port} of 127.0.0.1 is not available ({error.strerror}). Leave the port out to "
+            "use a free one."
         ) from error
     return listener
 
 
-def _server(options: ViewOptions, port: int) -> tuple[Any, socket.socket, str]:
+def _make_server(options: ViewOptions, port: int) -> tuple[Any, socket.socket, str]:
     purpose = "The viewer's pages"
     require("starlette", extra="viewer", purpose=purpose)
     uvicorn = require("uvicorn", extra="viewer", purpose=purpose)
     protocol = require("uvicorn.protocols.http.h11_impl", extra="viewer", purpose=purpose)
-    listener = _bound(port)
+    listener = _bind(port)
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(24)
     config = uvicorn.Config(
@@ -41,51 +46,89 @@ def _server(options: ViewOptions, port: int) -> tuple[Any, socket.socket, str]:
         access_log=False,
         lifespan="on",
         server_header=False,
-        http=yielding(protocol.H11Protocol),  # how many requests run at once is the guard's to say
+        # Access control limits the number of requests, uvicorn does not.
+        http=limit_connections(protocol.H11Protocol),
         timeout_keep_alive=30,
         timeout_graceful_shutdown=2,
         ws="none",
     )
+    listener.listen(64)
     return uvicorn.Server(config), listener, f"http://127.0.0.1:{port}/{token}/"
 
 
+def _view_options(
+    recording: str | os.PathLike[str] | ViewOptions, options: dict[str, Any]
+) -> ViewOptions:
+    """Return the options; raise if a recording given by its path is not readable."""
+    if isinstance(recording, ViewOptions):
+        return replace(recording, **options)
+    if not isinstance(recording, (str, os.PathLike)):
+        raise ConfigError(
+            f"must be the path of a recording; got {type(recording).__name__}",
+            parameter="recording",
+            remedy="Write events to a file first (`evcrisp.write`), or use `export_html`.",
+        )
+    made = ViewOptions(path=Path(recording), **options)
+    opening = {name: getattr(made, name) for name in ("format", "resolution", "on_error")}
+    open_recording(made.path, **opening).close()
+    return made
+
+
+def open_page(url: str) -> None:
+    """Print the address of the viewer, and open it in the browser."""
+    print(f"The viewer is at {url}\nCtrl+C ends it.")  # noqa: T201 - the address has a secret part
+    webbrowser.open(url)
+
+
 def view(
-    options: ViewOptions, *, port: int = 0, on_ready: Callable[[str], None] = lambda url: None
+    recording: str | os.PathLike[str] | ViewOptions,
+    *,
+    port: int = 0,
+    on_ready: Callable[[str], None] = open_page,
+    **options: Any,
 ) -> None:
-    """Show a recording until the program is interrupted.
+    """Show a recording in the browser until the program is interrupted (Ctrl+C).
 
     Parameters
     ----------
-    options : ViewOptions
-        What is opened.
+    recording : path or ViewOptions
+        The recording.
     port : int
-        Port on 127.0.0.1; 0 for any that is free.
+        Port on 127.0.0.1; 0 for a free one.
     on_ready : callable
-        Called with the address once, before the server takes requests; they wait until it does.
-    """
-    server, listener, url = _server(options, port)
-    with listener:
-        listener.listen(64)
-        on_ready(url)
-        # The server ends in order at Ctrl+C, then passes it on.
-        with contextlib.suppress(KeyboardInterrupt):
-            server.run(sockets=[listener])
-
-
-@contextlib.contextmanager
-def serving(options: ViewOptions) -> Generator[str, None, None]:
-    """Serve a recording in another thread, and yield the address.
+        Called once with the address. Default: print it, and open it in the browser.
+    **options
+        Fields of :class:`ViewOptions`, such as ``window_us=20_000`` or ``method="exact"``.
 
     Examples
     --------
     ::
 
-        with serving(ViewOptions(path=Path("scene.aedat4"))) as url:
-            webbrowser.open(url)
-            input("Enter ends. ")
+        evcrisp.viewer.view("scene.aedat4", window_us=20_000, filter="baf")
     """
-    server, listener, url = _server(options, 0)
-    listener.listen(64)
+    server, listener, url = _make_server(_view_options(recording, options), port)
+    with listener:
+        on_ready(url)  # requests wait until the server runs
+        # The server shuts down at Ctrl+C, then raises it again.
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def serve(
+    recording: str | os.PathLike[str] | ViewOptions, **options: Any
+) -> Generator[str, None, None]:
+    """Serve a recording in another thread, and yield the address; parameters as for `view`.
+
+    Examples
+    --------
+    ::
+
+        with serve("scene.aedat4", window_us=20_000) as url:
+            webbrowser.open(url)
+            input("Press Enter to end. ")
+    """
+    server, listener, url = _make_server(_view_options(recording, options), 0)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:

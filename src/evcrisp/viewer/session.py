@@ -1,41 +1,40 @@
-"""One opened recording and the work on it; lives in the server's event loop."""
+"""Session: one open recording and its computations; runs in the server's event loop."""
 
 import json
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
-from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.filters import FILTERS
+from evcrisp.core.validation import check_number
 from evcrisp.io.recording import OnError
-from evcrisp.motion import MOTION_MODELS
-from evcrisp.viewer.event_store import Rate, Spool
+from evcrisp.viewer.event_store import EventRate, EventStore
 from evcrisp.viewer.jobs import Job, JobTable
-from evcrisp.viewer.requests import Request
-from evcrisp.viewer.temp_dir import scratch_folder
+from evcrisp.viewer.requests import MAX_DURATION_US, MIN_DURATION_US, REGISTRIES, Request
+from evcrisp.viewer.temp_dir import make_temp_dir
 from evcrisp.viewer.worker import ComputeTask, ReadTask
-from evcrisp.viewer.worker_queue import Lane
+from evcrisp.viewer.worker_queue import WorkerQueue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewOptions:
-    """What is opened, and with what the page begins.
+    """Options of the viewer: the recording, and the initial selections on the page.
 
     Parameters
     ----------
-    path : Path
-        The recording. It is the only file that is ever opened.
+    path : path
+        The recording; the server opens no other file.
     format, resolution, on_error
         As for :func:`evcrisp.open`.
     camera : Camera, optional
         Calibration for the motion model "rotation".
     window_us : int
-        Length of a window at the start.
+        Duration of a window.
     method, motion, filter : str
-        What is chosen at the start; ``filter`` "" for none.
+        Names in the registries; ``filter`` "" for none. Objects and classes are refused, because
+        another process computes: an own method or filter must come from an installed package.
     """
 
     path: Path
@@ -49,111 +48,102 @@ class ViewOptions:
     filter: str = ""
 
     def __post_init__(self) -> None:
-        Request(
-            kind="estimate",
-            length_us=self.window_us,
-            method=self.method,
-            motion=self.motion,
-            filter=self.filter or "baf",
-        )
+        object.__setattr__(self, "path", Path(self.path))
+        check_number("window_us", self.window_us, MIN_DURATION_US, MAX_DURATION_US)
+        # A request checks the names.
+        filter_name = "raw" if self.filter == "" else self.filter
+        Request(kind="estimate", method=self.method, motion=self.motion, filter=filter_name)
 
-
-def choices() -> dict[str, list[str]]:
-    """Return the names that the page offers."""
-    return {
-        "methods": list(ESTIMATORS),
-        "motions": list(MOTION_MODELS),
-        "filters": [name for name in FILTERS if name != "raw"],
-    }
+    def page_settings(self) -> dict[str, Any]:
+        """Return title, menus and initial selections of the page as JSON types."""
+        initial = {name: getattr(self, name) for name in REGISTRIES}
+        return {
+            "name": self.path.name,
+            "choices": {
+                f"{name}s": [part for part in registry if (name, part) != ("filter", "raw")]
+                for name, registry in REGISTRIES.items()
+            },
+            "start": {"window": self.window_us, **initial},
+        }
 
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """Reads the recording, takes requests, and keeps what was computed."""
+    """Reads the recording, accepts requests, and keeps results."""
 
     options: ViewOptions
-    folder: Path = field(default_factory=lambda: Path(scratch_folder()))
+    folder: Path = field(default_factory=lambda: Path(make_temp_dir()))
     jobs: JobTable = field(default_factory=JobTable)
-    lanes: dict[str, Lane] = field(default_factory=dict)
-    reading: Job | None = None
+    queues: dict[str, WorkerQueue] = field(default_factory=dict)
+    read_job: Job | None = None
 
     async def start(self) -> None:
-        """Begin to read."""
+        """Start the worker processes and read the recording."""
         options = self.options
-        self.lanes = {"window": Lane(), "recording": Lane()}
-        for lane in self.lanes.values():
-            lane.start()
-        task = ReadTask(
-            str(options.path),
-            str(self.folder),
-            options.format,
-            options.resolution,
-            options.on_error,
-        )
-        self.reading = Job(task)
-        self.lanes["recording"].submit(self.reading)
-        self.lanes["window"].warm_up()
+        self.queues = {"window": WorkerQueue(), "recording": WorkerQueue()}
+        for queue in self.queues.values():
+            queue.start()
+        opening = options.format, options.resolution, options.on_error
+        self.read_job = Job(ReadTask(str(options.path), str(self.folder), *opening))
+        self.queues["recording"].submit(self.read_job)
+        self.queues["window"].warm_up()
 
     async def stop(self) -> None:
-        """End all work and remove the files."""
-        for lane in self.lanes.values():
-            await lane.stop()
+        """Stop the worker processes and remove the temporary files."""
+        for queue in self.queues.values():
+            await queue.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @property
-    def spool(self) -> Spool:
-        """What can be shown by now."""
-        content = None if self.reading is None else self.reading.content
-        if not content:
-            return Spool(str(self.folder), (1, 1))
-        return content["spool"]
+    def store(self) -> EventStore:
+        """Events that have been read so far."""
+        content = None if self.read_job is None else self.read_job.content
+        return content["store"] if content else EventStore(str(self.folder), (1, 1))
 
     def facts(self) -> dict[str, Any]:
-        """Return what the page shows of the recording."""
-        job = self.reading
+        """Return facts of the recording, and the progress of reading, for the page."""
+        job = self.read_job
         content = (job.content if job is not None else None) or {}
-        facts = recording_facts(self.options.path.name, self.spool, content)
-        state = "waiting" if job is None else job.state
         return {
-            **facts,
+            **recording_facts(self.options.path.name, self.store, content),
             "version": 0 if job is None else job.version,
             "is_known": bool(content),
             "error": "" if job is None else job.error,
-            "is_complete": state in ("done", "failed"),
+            "is_complete": job is not None and job.state in ("done", "failed"),
         }
 
     def submit(self, request: Request) -> Job:
-        """Return the job for a request: a new one, or one that does the same already."""
-        spool = self.spool
-        if request.lane == "recording" and not self.facts()["is_complete"]:
+        """Return the job of a request: a new one, or a present one with the same key."""
+        store = self.store
+        if request.queue == "recording" and not self.facts()["is_complete"]:
             raise ConfigError("The recording is still being read. Try again when that is done.")
-        key = json.dumps([spool.n_events, request.as_dict()])
-        if (known := self.jobs.known(key)) is not None:
-            known.n_wanting += 1
-            return known
-        job = Job(ComputeTask(spool, request, self.options.camera), key)
-        self.lanes[request.lane].submit(job)
+        key = json.dumps([store.n_events, asdict(request)])
+        if (present := self.jobs.find(key)) is not None:
+            present.n_clients += 1
+            return present
+        job = Job(ComputeTask(store, request, self.options.camera), key)
+        self.queues[request.queue].submit(job)
         return self.jobs.add(job)
 
     async def cancel(self, job: Job) -> None:
-        """End a job of :meth:`submit`, unless somebody else has asked for the same."""
-        job.n_wanting -= 1
-        if job.n_wanting <= 0:
-            await self.lanes[job.task.request.lane].cancel(job)
+        """Cancel a job of :meth:`submit`, unless another client needs it."""
+        job.n_clients -= 1
+        if job.n_clients <= 0:
+            await self.queues[job.task.request.queue].cancel(job)
 
 
-def recording_facts(name: str, spool: Spool, content: dict[str, Any]) -> dict[str, Any]:
-    """Return what both kinds of page tell of a recording."""
+def recording_facts(name: str, store: EventStore, content: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts of a recording for a live or exported page."""
     return {
         "name": name,
         "format": content.get("format", ""),
-        "width": spool.resolution[0],
-        "height": spool.resolution[1],
-        "n_events": spool.n_events,
-        "t_first_us": spool.t_first,
-        "duration_us": spool.duration_us,
-        "has_labels": spool.has_labels,
-        "rate": content.get("rate") or Rate().as_dict(),
+        "width": store.resolution[0],
+        "height": store.resolution[1],
+        "n_events": store.n_events,
+        "t_first_us": store.t_first,
+        "duration_us": store.duration_us,
+        "has_labels": store.has_labels,
+        "rate": content.get("rate") or EventRate().as_dict(),
         "share": content.get("share"),
         "notes": content.get("notes", []),
         "is_known": True,

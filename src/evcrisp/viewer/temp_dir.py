@@ -1,4 +1,4 @@
-"""Folders for files that may be larger than memory, and the removal of those left behind."""
+"""Temporary folders for files larger than memory, and removal of stale ones."""
 
 import os
 import shutil
@@ -9,33 +9,32 @@ from pathlib import Path
 _PREFIX = "evcrisp-view-"
 
 
-def scratch_folder() -> str:
-    """Make a folder; the caller removes it.
+def make_temp_dir() -> str:
+    """Create a temporary folder; the caller removes it.
 
-    What ``TMPDIR`` says counts. Without it ``/tmp`` is often kept in memory, ``/var/tmp`` never. A
-    process that was killed could not remove its own: the next one does.
+    The folder is in ``TMPDIR``, else in ``/var/tmp``, because ``/tmp`` is often kept in memory.
+    Folders of processes that were killed are removed first.
     """
-    is_free = "TMPDIR" not in os.environ and os.access("/var/tmp", os.W_OK)
-    parent = "/var/tmp" if is_free else tempfile.gettempdir()
-    _sweep(Path(parent))
+    use_var_tmp = "TMPDIR" not in os.environ and os.access("/var/tmp", os.W_OK)
+    parent = "/var/tmp" if use_var_tmp else tempfile.gettempdir()
+    _remove_stale(Path(parent))
     return tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent)
 
 
-def _sweep(parent: Path) -> None:
-    """Remove the folders of processes that are no more."""
-    if sys.platform == "win32":  # there is no harmless way to ask whether a process lives
+def _remove_stale(parent: Path) -> None:
+    if sys.platform == "win32":  # os.kill(pid, 0) would end the process there
         return
     for folder in parent.glob(f"{_PREFIX}*-*"):
         pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if pid.isdecimal() and not _lives(int(pid)):
+        if pid.isdecimal() and not _is_running(int(pid)):
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _lives(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except (PermissionError, OverflowError):
-        return True  # somebody else's, or no number of a process: not ours to judge
+    except (PermissionError, OverflowError):  # a process of another user, or not a process id
+        return True
     return True

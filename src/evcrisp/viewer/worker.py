@@ -1,8 +1,8 @@
-"""The process that reads and computes, so that the server answers at once and a cancel is certain.
+"""Worker process: reads and computes, so that the server stays responsive and jobs can be killed.
 
-`run` takes pickled tasks from standard input, one after the other, and
-answers on standard output with messages ``(kind, content)``: any number of "progress", then one of
-"done" or "failed". Both ends belong to one user and one program.
+`run` receives pickled tasks on standard input. It answers on standard output with messages
+``(kind, content)``: any number of "progress", then one of "done" or "failed". Both ends belong to
+the same program, so that pickle is safe.
 """
 
 import contextlib
@@ -15,30 +15,30 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
-from evcrisp.core.errors import EvError
+from evcrisp.core.errors import ConfigError, EvError
 
 if TYPE_CHECKING:
     from evcrisp.core.camera import Camera
     from evcrisp.io.recording import OnError
     from evcrisp.viewer.compute import Computer
-    from evcrisp.viewer.event_store import Spool
+    from evcrisp.viewer.event_store import EventStore
     from evcrisp.viewer.requests import Request
 
 Send = Callable[[str, Any], None]
 
-#: Precedes each message: its length in bytes.
+#: Length of a message in bytes, which precedes it.
 LENGTH = struct.Struct("<Q")
 
-#: Time between two messages about reading.
+#: Time between two progress messages while reading, s.
 REPORT_S = 0.25
 CHUNK_EVENTS = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTask:
-    """Read a recording into a spool."""
+    """Read a recording into an event store."""
 
     path: str
     folder: str
@@ -49,30 +49,30 @@ class ReadTask:
 
 @dataclass(frozen=True, slots=True)
 class ComputeTask:
-    """Compute for a window or a recording."""
+    """Compute a request."""
 
-    spool: "Spool"
+    store: "EventStore"
     request: "Request"
     camera: "Camera | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class WarmUp:
-    """Import what computing needs."""
+    """Import the modules for computations."""
 
 
 class Worker:
-    """Does one task after the other."""
+    """Runs one task after the other."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._computer: Computer | None = None
 
-    def do(self, task: ReadTask | ComputeTask | WarmUp) -> None:
-        """Do a task, and send how it went."""
+    def run_task(self, task: ReadTask | ComputeTask | WarmUp) -> None:
+        """Run a task and send its result or its error."""
         try:
             if isinstance(task, ReadTask):
-                content: Any = read(task, self._send)
+                content: Any = read_recording(task, self._send)
             elif isinstance(task, ComputeTask):
                 content = self._compute(task)
             else:
@@ -83,59 +83,75 @@ class Worker:
             self._send("failed", str(error))
         except MemoryError:
             self._send("failed", "Out of memory. Try a shorter window.")
-        except Exception as error:  # a bug shall not end the server
+        except Exception as error:  # a bug must not end the server
             traceback.print_exc()
-            self._send("failed", f"Something went wrong: {type(error).__name__}: {error}")
+            self._send("failed", f"Internal error: {type(error).__name__}: {error}")
         else:
             self._send("done", content)
 
     def _compute(self, task: ComputeTask) -> bytes:
         from evcrisp.viewer.compute import Computer
 
-        # It remembers the last front, whose points will be asked for.
-        if self._computer is None or self._computer.spool != task.spool:
-            self._computer = Computer(task.spool, task.camera)
+        check_importable(task.request)
+        # The computer keeps the last Pareto front, for later requests of its points.
+        if self._computer is None or self._computer.store != task.store:
+            self._computer = Computer(task.store, task.camera)
         return self._computer.compute(task.request, lambda share: self._send("progress", share))
 
 
-def read(task: ReadTask, send: Send) -> dict[str, Any]:
-    """Read a recording into a spool and tell the facts on the way."""
-    from evcrisp.io.reading import open_recording
-    from evcrisp.viewer.event_store import SpoolWriter
+def check_importable(request: "Request") -> None:
+    """Raise if a part was registered in the program that opened the viewer, but not here."""
+    from evcrisp.viewer.requests import REGISTRIES
 
-    notes = _Notes()
-    logging.getLogger("evcrisp").addHandler(notes)
+    for name, registry in REGISTRIES.items():
+        part = getattr(request, name)
+        if part not in registry:
+            raise ConfigError(
+                f"The {registry.kind} {part!r} was registered by the program that opened the "
+                "viewer, and is unknown in the process that computes. Put it into an installed "
+                f"package with an entry point in the group {registry.group!r}, or export a page, "
+                "which computes in the program itself."
+            )
+
+
+def read_recording(task: ReadTask, send: Send) -> dict[str, Any]:
+    """Read a recording into an event store, and send its facts as progress."""
+    from evcrisp.io.reading import open_recording
+    from evcrisp.viewer.event_store import EventStoreWriter
+
+    log = _LogMessages()
+    logging.getLogger("evcrisp").addHandler(log)
     with (
         open_recording(
             task.path, format=task.format, resolution=task.resolution, on_error=task.on_error
         ) as recording,
-        contextlib.closing(SpoolWriter(Path(task.folder), recording.resolution)) as writer,
+        contextlib.closing(EventStoreWriter(Path(task.folder), recording.resolution)) as writer,
     ):
 
         def facts(share: float | None) -> dict[str, Any]:
             return {
-                "spool": writer.flushed(),
+                "store": writer.store(),
                 "rate": writer.rate.as_dict(),
                 "format": recording.format,
                 "share": share,
-                "notes": notes.texts,
+                "notes": log.texts,
             }
 
-        told_at = -REPORT_S
+        reported_at = -REPORT_S
         try:
             for chunk in recording.chunks(CHUNK_EVENTS):
                 writer.append(chunk)
-                if time.monotonic() - told_at >= REPORT_S:
-                    told_at = time.monotonic()
+                if time.monotonic() - reported_at >= REPORT_S:
+                    reported_at = time.monotonic()
                     send("progress", facts(recording.fraction_read))
         except EvError:
-            send("progress", facts(1.0))  # what came before the damage can be seen
+            send("progress", facts(1.0))  # the events before the damage can be shown
             raise
         return facts(1.0)
 
 
-class _Notes(logging.Handler):
-    """Collects what the reader has to say."""
+class _LogMessages(logging.Handler):
+    """Collects the log messages of the reader."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -145,8 +161,10 @@ class _Notes(logging.Handler):
         self.texts.append(record.getMessage())
 
 
-def main(source: BinaryIO, target: BinaryIO) -> None:
-    """Do the tasks that come in until there are no more."""
+def run() -> None:
+    """Run the tasks of the parent process until its pipe is closed."""
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # printed text must not mix with the messages
 
     def send(kind: str, content: Any) -> None:
         data = pickle.dumps((kind, content), protocol=pickle.HIGHEST_PROTOCOL)
@@ -157,11 +175,4 @@ def main(source: BinaryIO, target: BinaryIO) -> None:
     worker = Worker(send)
     while head := source.read(LENGTH.size):
         (size,) = LENGTH.unpack(head)
-        worker.do(pickle.loads(source.read(size)))
-
-
-def run() -> None:
-    """Work for the process that started this one."""
-    answers = sys.stdout.buffer
-    sys.stdout = sys.stderr  # whatever prints must not get between the messages
-    main(sys.stdin.buffer, answers)
+        worker.run_task(pickle.loads(source.read(size)))

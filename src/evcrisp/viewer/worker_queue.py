@@ -1,4 +1,4 @@
-"""Queues of computations, one process each; everything here runs in the server's event loop."""
+"""Queues of jobs with one worker process each; all of it runs in the server's event loop."""
 
 import asyncio
 import contextlib
@@ -9,21 +9,21 @@ from collections import deque
 from typing import Any
 
 from evcrisp.core.errors import EvError
-from evcrisp.viewer.jobs import FINAL, Job
+from evcrisp.viewer.jobs import FINAL_STATES, Job
 from evcrisp.viewer.worker import LENGTH, WarmUp
 
-#: Computations that may wait in a lane.
+#: Jobs that can wait in a queue; a page submits at most three to one queue.
 MAX_WAITING = 4
-#: A running computation that is not wanted any more may end by itself for so long, s.
+#: Time for a cancelled job to finish before its process is killed, s; a new process takes longer.
 GRACE_S = 0.4
 
 
 class BusyError(EvError):
-    """Too much was asked for at once."""
+    """A queue is full."""
 
 
-class Lane:
-    """A queue and the process that works on it; the process is replaced when it is ended."""
+class WorkerQueue:
+    """A queue of jobs and its worker process, which is replaced after it was killed."""
 
     def __init__(self) -> None:
         self._waiting: deque[Job] = deque()
@@ -33,11 +33,11 @@ class Lane:
         self._loop: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to work."""
-        self._loop = asyncio.create_task(self._work())
+        """Start to process jobs."""
+        self._loop = asyncio.create_task(self._process_jobs())
 
     def submit(self, job: Job) -> None:
-        """Put a job into the queue, or raise if that is full."""
+        """Append a job, or raise if the queue is full."""
         if len(self._waiting) >= MAX_WAITING:
             raise BusyError(
                 f"{MAX_WAITING} computations wait already. Cancel one, or try again in a moment."
@@ -45,17 +45,21 @@ class Lane:
         self._waiting.append(job)
         self._wake.set()
 
+    def warm_up(self) -> None:
+        """Make the worker process import the modules for computations."""
+        self.submit(Job(WarmUp()))
+
     async def cancel(self, job: Job) -> None:
-        """End a job; one that runs gets a moment to end by itself, then its process is ended."""
-        if job.state in FINAL:
+        """Cancel a job; kill its process if it does not finish within ``GRACE_S``."""
+        if job.state in FINAL_STATES:
             return
         if job in self._waiting:
             self._waiting.remove(job)
-        job.change(state="cancelled")
+        job.update(state="cancelled")
         if self._running is job:
-            asyncio.get_running_loop().call_later(GRACE_S, self._end_if_running, job)
+            asyncio.get_running_loop().call_later(GRACE_S, self._kill_if_running, job)
 
-    def _end_if_running(self, job: Job) -> None:
+    def _kill_if_running(self, job: Job) -> None:
         if self._running is job:
             self._kill()
 
@@ -65,7 +69,7 @@ class Lane:
                 self._process.kill()
 
     async def stop(self) -> None:
-        """End the work and the process."""
+        """Stop processing and kill the process."""
         if self._loop is not None:
             self._loop.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -74,68 +78,63 @@ class Lane:
         if self._process is not None:
             await self._process.wait()
 
-    async def _work(self) -> None:
+    async def _process_jobs(self) -> None:
         while True:
             while not self._waiting:
                 self._wake.clear()
                 await self._wake.wait()
             job = self._running = self._waiting.popleft()
-            job.change(state="running")
+            job.update(state="running")
             try:
                 await self._run(job)
             except (asyncio.IncompleteReadError, BrokenPipeError, ConnectionResetError):
-                await self._say_died(job)
+                await self._report_crash(job)
             finally:
                 self._running = None
 
     async def _run(self, job: Job) -> None:
-        process = await self._started()
-        if job.state in FINAL:  # cancelled while the process started
+        process = await self._ensure_process()
+        if job.state in FINAL_STATES:  # cancelled while the process started
             return
         await _send(process, job.task)
-        while True:
+        kind = "progress"
+        while kind == "progress":
             kind, content = await _receive(process)
-            if kind == "progress":
-                share = content if isinstance(content, float) else None
-                if job.state == "running":
-                    job.change(share=share, content=content if share is None else None)
+            if job.state != "running":
                 continue
-            if job.state == "running":
-                if kind == "done":
-                    job.change(state="done", content=content)
-                else:
-                    job.change(state="failed", error=content)
-            return
+            if kind == "done":
+                job.update(state="done", content=content)
+            elif kind == "failed":
+                job.update(state="failed", error=content)
+            else:
+                share = content if isinstance(content, float) else None
+                job.update(share=share, content=content if share is None else None)
 
-    async def _started(self) -> asyncio.subprocess.Process:
+    async def _ensure_process(self) -> asyncio.subprocess.Process:
         if self._process is None or self._process.returncode is not None:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
-                "-P",  # nothing is imported from the folder that happens to be the current one
+                "-P",  # import nothing from the current folder
                 "-c",
                 f"import sys; sys.path[:] = {sys.path!r}; "
                 "from evcrisp.viewer.worker import run; run()",
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=1 << 24,
-                # A signal to the terminal's group is the server's to handle.
+                # Ctrl+C reaches the whole group of the terminal; only the server handles it.
                 start_new_session=os.name == "posix",
             )
         return self._process
 
-    async def _say_died(self, job: Job) -> None:
+    async def _report_crash(self, job: Job) -> None:
         process, self._process = self._process, None
         code = None if process is None else await process.wait()
-        if job.state not in FINAL:
-            job.change(
+        if job.state not in FINAL_STATES:
+            job.update(
                 state="failed",
-                error=f"The computation ended unexpectedly (exit code {code}); was memory short? "
-                "Try a shorter window.",
+                error=f"The computation ended unexpectedly (exit code {code}), perhaps for lack of "
+                "memory. Try a shorter window.",
             )
-
-    def warm_up(self) -> None:
-        """Let the process import what it will need."""
-        self.submit(Job(WarmUp()))
 
 
 async def _send(process: asyncio.subprocess.Process, task: Any) -> None:
@@ -152,6 +151,6 @@ async def _receive(process: asyncio.subprocess.Process) -> tuple[str, Any]:
     if stream is None:
         raise BrokenPipeError
     (size,) = LENGTH.unpack(await stream.readexactly(LENGTH.size))
-    # What comes through this pipe was written by our own process.
+    # Unpickling is safe: only our own process writes to this pipe.
     kind, content = pickle.loads(await stream.readexactly(size))
     return kind, content

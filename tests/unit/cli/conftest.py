@@ -1,4 +1,4 @@
-"""A terminal that tests of progress and of signals share."""
+"""Fixtures of the command line tests: a recording, and a terminal."""
 
 import os
 import subprocess
@@ -6,18 +6,20 @@ import sys
 
 import pytest
 
+import evcrisp
+
 
 class Terminal:
-    """Starts the program with its messages on a terminal, and reads them."""
+    """Runs the program with standard error on a terminal, and reads it."""
 
     def __init__(self):
         import pty
 
         self._master, self._slave = pty.openpty()
-        self._seen = b""
+        self._read = b""
 
     def start(self, *words, **options):
-        """Return the program, started."""
+        """Start the program and return its process."""
         command = [sys.executable, "-m", "evcrisp", *map(str, words)]
         self.process = subprocess.Popen(command, stderr=self._slave, text=True, **options)
         os.close(self._slave)
@@ -25,25 +27,33 @@ class Terminal:
 
     def read_until(self, text):
         """Read until a text appears."""
-        while text.encode() not in self._seen:
-            self._seen += os.read(self._master, 65_536)
+        while text.encode() not in self._read:
+            self._read += os.read(self._master, 65_536)
 
     def read_all(self):
-        """Read until the program closes its end, and return everything."""
+        """Read until the program ends, and return all messages."""
         try:
             while block := os.read(self._master, 65_536):
-                self._seen += block
+                self._read += block
         except OSError:  # the other end is closed
             pass
         os.close(self._master)
-        return self._seen.decode()
+        return self._read.decode()
 
 
 @pytest.fixture
 def terminal():
     if sys.platform == "win32":
-        pytest.skip("needs a terminal of POSIX")
+        pytest.skip("needs a POSIX terminal")
     made = Terminal()
     yield made
     made.process.kill()
     made.process.wait()
+
+
+@pytest.fixture
+def sample(make_events, tmp_path):
+    """Return a recording of 1000 random events."""
+    path = tmp_path / "sample.npz"
+    evcrisp.write(path, make_events(1000))
+    return path

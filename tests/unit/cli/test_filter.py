@@ -1,4 +1,4 @@
-"""``evcrisp filter`` and ``evcrisp filters`` in process."""
+"""``evcrisp filter`` and ``evcrisp filters``."""
 
 import errno
 import json
@@ -25,7 +25,7 @@ def sample(events, tmp_path):
     return path
 
 
-def test_filter_writes_what_denoise_keeps(run, sample, events, tmp_path):
+def test_filter_writes_events_that_denoise_keeps(run, sample, events, tmp_path):
     page = run("filter", sample, tmp_path / "a.aedat4", "-m", "stcf", "--set", "tau_us=900").stdout
     signal = denoise(events, "stcf", tau_us=900).signal
     kept = evcrisp.read(tmp_path / "a.aedat4")
@@ -35,7 +35,7 @@ def test_filter_writes_what_denoise_keeps(run, sample, events, tmp_path):
     assert f"dropped {n_dropped:,} ({n_dropped / 3000:.1%})" in page
 
 
-def test_presets_and_labels(run, sample, events, tmp_path):
+def test_filter_applies_preset_and_writes_labels(run, sample, events, tmp_path):
     run("filter", sample, tmp_path / "a.npz", "-m", "ts", "--preset", "emlb",
         "--labels", tmp_path / "labels.npz")  # fmt: skip
     expected = denoise(events, "ts", "emlb")
@@ -48,7 +48,7 @@ def test_presets_and_labels(run, sample, events, tmp_path):
 
 @dataclass(frozen=True)
 class Late:
-    """Keeps every other event, and says so 700 events later."""
+    """Filter that keeps every other event, and labels it 700 events later."""
 
     name: ClassVar[str] = "late"
     about: ClassVar[About] = About("a test", "none", "none")
@@ -60,23 +60,26 @@ class Late:
 
 class LateStream:
     def __init__(self):
-        self.n_seen = self.n_said = 0
+        self.n_seen = self.n_labeled = 0
 
     def label(self, events):
         self.n_seen += len(events)
-        return self._say(max(self.n_seen - 700, self.n_said))
+        return self._labels(max(self.n_seen - 700, self.n_labeled))
 
     def finish(self):
-        return self._say(self.n_seen)
+        return self._labels(self.n_seen)
 
-    def _say(self, end):
-        signal = np.arange(self.n_said, end) % 2 == 0
-        self.n_said = end
+    def _labels(self, end):
+        signal = np.arange(self.n_labeled, end) % 2 == 0
+        self.n_labeled = end
         return Labels(signal, signal.astype(float))
 
 
-def test_labels_may_come_later_than_events(run, sample, events, tmp_path, monkeypatch):
-    FILTERS.register(Late, "late", overwrite=True)
+def test_filter_with_look_ahead_labels_all_events(
+    run, sample, events, tmp_path, monkeypatch, request
+):
+    FILTERS.register(Late)
+    request.addfinalizer(lambda: FILTERS.unregister("late"))
     monkeypatch.setattr(
         evcrisp.Recording.chunks, "__defaults__", (256,)
     )  # many chunks of a small file
@@ -86,7 +89,7 @@ def test_labels_may_come_later_than_events(run, sample, events, tmp_path, monkey
         assert archive["signal"].shape == (3000,)
 
 
-def test_truth_goes_along(run, events, tmp_path):
+def test_filter_keeps_true_labels(run, events, tmp_path):
     truth = np.arange(3000) % 3 == 0
     evcrisp.write(tmp_path / "in.npz", events.with_signal(truth))
     run("filter", tmp_path / "in.npz", tmp_path / "out.npz")
@@ -94,7 +97,7 @@ def test_truth_goes_along(run, events, tmp_path):
     np.testing.assert_array_equal(evcrisp.read(tmp_path / "out.npz").signal, truth[kept])
 
 
-def test_no_events_are_a_recording(run, tmp_path):
+def test_filter_accepts_empty_recording(run, tmp_path):
     evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
     labels = tmp_path / "labels.npz"
     page = run("filter", tmp_path / "none.npz", tmp_path / "out.npz", "--labels", labels).stdout
@@ -104,22 +107,25 @@ def test_no_events_are_a_recording(run, tmp_path):
         assert archive["signal"].shape == archive["score"].shape == (0,)
 
 
-def test_wrong_words_are_wrong_usage(run, sample, tmp_path):
+def test_filter_explains_wrong_options(run, sample, tmp_path):
     out = tmp_path / "out.npz"
-    assert "Unknown denoiser 'bav'" in run("filter", sample, out, "-m", "bav", code=2).stderr
+    assert "Unknown filter 'bav'" in run("filter", sample, out, "-m", "bav", code=2).stderr
     assert "no preset 'x'" in run("filter", sample, out, "--preset", "x", code=2).stderr
     assert "no option 'tau'" in run("filter", sample, out, "--set", "tau=1", code=2).stderr
     assert "must be positive" in run("filter", sample, out, "--set", "tau_us=0", code=2).stderr
-    assert "another file" in run("filter", sample, out, "--labels", out, code=2).stderr
+    assert (
+        "--labels must not be the output file"
+        in run("filter", sample, out, "--labels", out, code=2).stderr
+    )
     assert not out.exists()
 
 
-def test_nothing_is_replaced_or_left_behind(run, sample, tmp_path):
+def test_filter_keeps_existing_output_and_removes_partial_files(run, sample, tmp_path):
     out, labels = tmp_path / "out.npz", tmp_path / "labels.npz"
     run("filter", sample, out)
     before = out.read_bytes()
     words = ("filter", sample, out, "-m", "raw", "--labels", labels)
-    assert "Use --force" in run(*words, code=1).stderr
+    assert "Replace it with --force." in run(*words, code=1).stderr
     assert out.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npz", "sample.npz"]
     run(*words, "--force")
@@ -129,7 +135,7 @@ def test_nothing_is_replaced_or_left_behind(run, sample, tmp_path):
     assert not (tmp_path / "other.npz").exists()
 
 
-def test_truncate_filters_what_came_before_the_damage(run, sample, events, tmp_path):
+def test_filter_truncate_uses_events_before_damage(run, sample, events, tmp_path):
     text = tmp_path / "cut.txt"
     run("convert", sample, text)
     text.write_bytes(text.read_bytes()[:-3])
@@ -140,7 +146,7 @@ def test_truncate_filters_what_came_before_the_damage(run, sample, events, tmp_p
     assert evcrisp.read(tmp_path / "out.npz").equals(head[denoise(head, "baf").signal])
 
 
-def test_filters_are_listed_for_people_and_for_machines(run):
+def test_filters_prints_text_and_json(run):
     page = run("filters").stdout
     rows = {row["name"]: row for row in json.loads(run("filters", "--json").stdout)}
     assert set(rows) == set(FILTERS)
@@ -152,16 +158,16 @@ def test_filters_are_listed_for_people_and_for_machines(run):
     assert "same_polarity=false" in page
 
 
-def test_files_of_labels_are_named_for_what_they_are(run, sample, tmp_path):
+def test_labels_option_requires_npz_suffix(run, sample, tmp_path):
     words = ("filter", sample, tmp_path / "out.npz", "--labels")
     message = run(*words, tmp_path / "k.csv", code=2).stderr
     assert "Invalid value for '--labels': expected a name that ends in .npz; got" in message
     assert not (tmp_path / "out.npz").exists()
-    said = run(*words, tmp_path / "k.npz").stdout
-    assert said.endswith(f"Wrote {tmp_path / 'out.npz'} and {tmp_path / 'k.npz'}.\n")
+    printed = run(*words, tmp_path / "k.npz").stdout
+    assert printed.endswith(f"Wrote {tmp_path / 'out.npz'} and {tmp_path / 'k.npz'}.\n")
 
 
-def test_labels_never_replace_the_recording(run, sample, tmp_path):
+def test_labels_do_not_replace_input(run, sample, tmp_path):
     before = sample.read_bytes()
     words = ("filter", sample, tmp_path / "out.npz", "--labels", sample, "--force")
     assert "is the input itself. Choose another name." in run(*words, code=1).stderr
@@ -171,19 +177,19 @@ def test_labels_never_replace_the_recording(run, sample, tmp_path):
 @pytest.mark.parametrize(
     "name", ["baf", "stcf", "ynoise", "density", "ts", "evflow", "iets", "dbscan"]
 )
-def test_a_radius_that_would_fill_the_memory_is_refused(run, sample, tmp_path, name):
+def test_huge_radius_is_refused(run, sample, tmp_path, name):
     words = ("filter", sample, tmp_path / "out.npz", "-m", name, "--set", "radius=100000")
-    assert "`radius` must be at most 100; got 100,000." in run(*words, code=2).stderr
+    assert "..100; got 100000." in run(*words, code=2).stderr
 
 
-def test_output_and_labels_appear_together_or_not_at_all(run, sample, tmp_path, monkeypatch):
+def test_failed_labels_leave_no_output(run, sample, tmp_path, monkeypatch):
     def full(self, constants):
         raise OSError(errno.ENOSPC, "No space left on device", str(self._path))
 
-    # The output itself is complete when the labels do not fit any more.
+    # The output itself is complete when writing the labels fails.
     monkeypatch.setattr("evcrisp.io.arrays.npz.NpzPacker.pack", full)
     before = sorted(path.name for path in tmp_path.iterdir())
     words = ("filter", sample, tmp_path / "a.es", "--labels", tmp_path / "labels.npz")
-    said = f"Error: {tmp_path / 'labels.npz'} could not be written: No space left on device.\n"
-    assert run(*words, code=1).stderr.endswith(said)
+    message = f"Error: {tmp_path / 'labels.npz'} could not be written: No space left on device.\n"
+    assert run(*words, code=1).stderr.endswith(message)
     assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -1,4 +1,4 @@
-"""``evcrisp run`` and ``evcrisp pareto`` as a user calls them."""
+"""``evcrisp run`` and ``evcrisp pareto``."""
 
 import csv
 import json
@@ -58,8 +58,8 @@ def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, 
     assert summary["camera"] is None
 
 
-def test_labels_are_those_that_tracking_gives(run, scene, tmp_path):
-    """The default method, whose scores and confidences are different numbers."""
+def test_run_labels_equal_track_labels(run, scene, tmp_path):
+    """The default method has different scores and confidences."""
     recording = saved(scene, tmp_path / "scene.npz")
     run("run", recording, "-o", tmp_path / "out")
     labels = load(tmp_path / "out" / "labels.npz")
@@ -74,29 +74,29 @@ def test_labels_are_those_that_tracking_gives(run, scene, tmp_path):
     assert [int(row["n_signal"]) for row in rows] == [int(r.signal.sum()) for r in results]
 
 
-def test_what_is_suspicious_about_windows_is_in_the_summary(run, make_events, tmp_path):
+def test_summary_has_warnings_of_windows(run, make_events, tmp_path):
     noise = make_events(3000, resolution=(160, 120), t_start=0, duration_us=100_000)
     evcrisp.write(tmp_path / "noise.npz", noise)
     out = tmp_path / "out"
     summary = json.loads(run("run", tmp_path / "noise.npz", "-o", out).stdout)
-    told = json.dumps(summary["warnings"])
+    warnings = json.dumps(summary["warnings"])
     for result in evcrisp.track(noise):
         assert result.warnings
-        assert all(warning in told for warning in result.warnings)
+        assert all(warning in warnings for warning in result.warnings)
     assert json.loads((out / "summary.json").read_text())["warnings"] == summary["warnings"]
 
 
-def test_results_of_another_recording_are_not_mixed_with_new_ones(run, scene, tmp_path):
+def test_run_refuses_folder_of_another_recording(run, scene, tmp_path):
     one, other = saved(scene, tmp_path / "one.npz"), saved(scene, tmp_path / "other.npz")
     out = tmp_path / "out"
     run("run", one, "-o", out, "-m", "cmax")
     before = {p.name: p.read_bytes() for p in out.iterdir()}
-    told = run("run", other, "-o", out, "-m", "cmax", "--force", code=2).stderr
-    assert f"{out} holds the results of one.npz, not of other.npz." in " ".join(told.split())
+    message = run("run", other, "-o", out, "-m", "cmax", "--force", code=2).stderr
+    assert f"{out} holds the results of one.npz, not of other.npz." in " ".join(message.split())
     assert {p.name: p.read_bytes() for p in out.iterdir()} == before
 
 
-def test_windows_without_a_motion_have_none(run, scene, tmp_path):
+def test_windows_without_motion_have_nan(run, scene, tmp_path):
     events = scene.events.with_signal(None)
     t = events.t + 90_000 * (events.t > events.t[len(events) // 2])
     quiet = evcrisp.Events(x=events.x, y=events.y, t=t, p=events.p, resolution=events.resolution)
@@ -110,7 +110,7 @@ def test_windows_without_a_motion_have_none(run, scene, tmp_path):
     assert all(np.isfinite(float(row["vx [px/s]"])) for row in rows if row not in silent)
 
 
-def test_doubts_stand_beside_the_motion_they_are_about(run, tmp_path):
+def test_motion_file_has_warnings_of_windows(run, tmp_path):
     noise = evcrisp.simulate(
         texture="dots", theta=(0.0, 0.0), resolution=(40, 30), duration_us=200_000, noise_hz=2.0, seed=2
     )  # fmt: skip
@@ -119,30 +119,32 @@ def test_doubts_stand_beside_the_motion_they_are_about(run, tmp_path):
     summary = json.loads(run("run", tmp_path / "noise.npz", "-o", out).stdout)
     with (out / "motion.csv").open() as file:
         rows = list(csv.DictReader(file))
-    doubts = [row["warnings"] for row in rows if row["warnings"]]
-    assert any("Fewer than 100 events stand out" in doubt for doubt in doubts)
-    assert sum(summary["warnings"].values()) == sum(len(doubt.split(" | ")) for doubt in doubts)
+    warnings = [row["warnings"] for row in rows if row["warnings"]]
+    assert any("Fewer than 100 events stand out" in warning for warning in warnings)
+    assert sum(summary["warnings"].values()) == sum(
+        len(warning.split(" | ")) for warning in warnings
+    )
 
 
-def test_the_summary_tells_the_parameters_that_held(run, scene, tmp_path):
+def test_summary_has_parameters_of_method(run, scene, tmp_path):
     recording = saved(scene, tmp_path / "scene.npz")
     words = ("run", recording, "-o", tmp_path / "out", "-m", "exact", "--set", "b_hat=0.001")
     summary = json.loads(run(*words).stdout)
     config = summary["config"]
     assert (config["b_hat"], config["beta_hat"], config["min_support"]) == (0.001, 0.5, 6.0)
-    # Equal doubts of several windows are one entry.
+    # Equal warnings of several windows are one entry.
     (warning,) = (text for text in summary["warnings"] if "Raise `b_ea`" in text)
     assert summary["warnings"][warning] > 1
 
 
-def test_events_that_came_with_the_truth_keep_it(run, scene, tmp_path):
+def test_run_keeps_true_labels(run, scene, tmp_path):
     evcrisp.write(tmp_path / "scene.npz", scene.events)
     run("run", tmp_path / "scene.npz", "-o", tmp_path / "out", "-m", "baf+cmax")
     kept = load(tmp_path / "out" / "labels.npz")["signal"]
     assert evcrisp.read(tmp_path / "out" / "scene.clean.npz").equals(scene.events[kept])
 
 
-def test_run_keeps_old_results_unless_forced(run, scene, tmp_path):
+def test_run_keeps_existing_results_without_force(run, scene, tmp_path):
     recording = saved(scene, tmp_path / "scene.npz")
     run("run", recording, "-o", tmp_path / "out", "-m", "cmax")
     before = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
@@ -156,7 +158,7 @@ def test_run_keeps_old_results_unless_forced(run, scene, tmp_path):
         assert (tmp_path / "out" / name).read_bytes() == before[name]
 
 
-def test_a_format_that_is_not_written_becomes_npz(run, scene, tmp_path):
+def test_run_writes_npz_for_read_only_formats(run, scene, tmp_path):
     text = tmp_path / "scene.bin"
     n = 500
     words = np.zeros((n, 5), np.uint8)
@@ -169,7 +171,7 @@ def test_a_format_that_is_not_written_becomes_npz(run, scene, tmp_path):
     assert summary["output"] == "scene.clean.npz"
 
 
-def test_an_empty_recording_gives_empty_results(run, tmp_path):
+def test_run_accepts_empty_recording(run, tmp_path):
     evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((16, 12)))
     summary = json.loads(
         run("run", tmp_path / "none.npz", "-o", tmp_path / "out", "-m", "cmax").stdout
@@ -181,7 +183,7 @@ def test_an_empty_recording_gives_empty_results(run, tmp_path):
     assert len(load(tmp_path / "out" / "labels.npz")["signal"]) == 0
 
 
-def test_wrong_choices_leave_no_folder(run, scene, tmp_path):
+def test_wrong_options_create_no_folder(run, scene, tmp_path):
     recording = saved(scene, tmp_path / "scene.npz")
     out = tmp_path / "out"
     for words in (
@@ -193,7 +195,15 @@ def test_wrong_choices_leave_no_folder(run, scene, tmp_path):
     assert not out.exists()
 
 
-def test_a_damaged_recording_is_run_up_to_the_damage(run, scene, tmp_path):
+@pytest.mark.parametrize("words", [("run", "-o", "out"), ("render", "out.gif")])
+def test_settings_do_not_set_arguments_of_the_function(run, scene, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    recording = saved(scene, tmp_path / "scene.npz")
+    message = run(words[0], recording, *words[1:], "--set", "overwrite=true", code=2).stderr
+    assert "The method 'auto' has no option 'overwrite'." in message
+
+
+def test_run_truncate_uses_events_before_damage(run, scene, tmp_path):
     recording = saved(scene, tmp_path / "scene.aedat4")
     data = recording.read_bytes()
     recording.write_bytes(data[: len(data) // 2])
@@ -205,7 +215,7 @@ def test_a_damaged_recording_is_run_up_to_the_damage(run, scene, tmp_path):
     assert 0 < summary["n_events"] < len(scene.events)
 
 
-def test_pareto_prints_a_front_that_falls(run, scene, tmp_path):
+def test_pareto_prints_decreasing_front(run, scene, tmp_path):
     recording = saved(scene, tmp_path / "scene.npz")
     front = json.loads(run("pareto", recording, "--window-ms", "20", "--points", "6").stdout)
     ea = [point["cost_ea"] for point in front["points"]]
@@ -220,7 +230,7 @@ def test_pareto_prints_a_front_that_falls(run, scene, tmp_path):
     assert "exists already" in run("pareto", recording, "-o", output, code=1).stderr
 
 
-def test_run_never_replaces_its_own_input(run, scene, tmp_path):
+def test_run_does_not_replace_linked_input(run, scene, tmp_path):
     recording = saved(scene, tmp_path / "scene.npz")
     (tmp_path / "scene.clean.npz").symlink_to(recording)
     before = recording.read_bytes()
@@ -229,7 +239,7 @@ def test_run_never_replaces_its_own_input(run, scene, tmp_path):
     assert recording.read_bytes() == before
 
 
-def test_dots_in_a_name_stay(run, scene, tmp_path):
+def test_run_keeps_dots_in_name(run, scene, tmp_path):
     for name in ("take.v1.aedat4", "take.v2.aedat4"):
         run("run", saved(scene, tmp_path / name), "-o", tmp_path / name[:7], "-m", "baf+cmax")
         assert (tmp_path / name[:7] / f"{name[:7]}.clean.aedat4").exists()
@@ -239,13 +249,13 @@ def test_dots_in_a_name_stay(run, scene, tmp_path):
     ("size", "message"),
     [
         ((160, 120), None),
-        ((180, 130), None),  # a lens that is off by a tenth
+        ((180, 130), None),  # principal point off by a tenth
         ((80, 60), "The principal point (40.0, 30.0) px is far from (79.5, 59.5), the middle"),
         ((240, 180), "The principal point (120.0, 90.0) px is far from"),
     ],
 )
-@pytest.mark.parametrize("verb", ["run", "pareto", "simulate"])
-def test_a_calibration_of_another_sensor_is_doubted(run, scene, tmp_path, size, message, verb):
+@pytest.mark.parametrize("name", ["run", "pareto", "simulate"])
+def test_calibration_of_another_sensor_gives_warning(run, scene, tmp_path, size, message, name):
     calibration = tmp_path / "calib.txt"
     calibration.write_text(f"150 150 {size[0] / 2} {size[1] / 2}")
     recording = saved(scene, tmp_path / "scene.npz")
@@ -253,22 +263,22 @@ def test_a_calibration_of_another_sensor_is_doubted(run, scene, tmp_path, size, 
         "run": ("run", recording, "-o", tmp_path / "out", "-m", "cmax"),
         "pareto": ("pareto", recording, "--window-ms", "5", "--points", "3"),
         "simulate": ("simulate", tmp_path / "a.npz", "--resolution", "160x120"),
-    }[verb]
-    tell_doubt.cache_clear()  # a doubt is told once, and this is a new run for a user
-    told = run(*words, "--motion", "rotation", "--camera", calibration).stderr
+    }[name]
+    tell_doubt.cache_clear()  # the warning is logged once per process
+    printed = run(*words, "--motion", "rotation", "--camera", calibration).stderr
     if message is None:
-        assert "principal point" not in told
+        assert "principal point" not in printed
     else:
-        assert told.count(f"Warning: {message}") == 1
+        assert printed.count(f"Warning: {message}") == 1
 
 
-def test_a_camera_that_nothing_uses_is_said(scene, caplog):
+def test_unused_camera_gives_warning(scene, caplog):
     camera = evcrisp.Camera(100.0, 100.0, 80.0, 60.0)
     evcrisp.estimate(scene.events, "cmax", camera=camera)
     assert "does not use a camera" in caplog.text
 
 
-def test_results_of_the_folder_here_have_its_name(run, scene, tmp_path, monkeypatch):
+def test_run_names_results_after_current_folder(run, scene, tmp_path, monkeypatch):
     folder = tmp_path / "take.columns"
     evcrisp.write(folder, scene.events)
     monkeypatch.chdir(folder)
@@ -276,7 +286,7 @@ def test_results_of_the_folder_here_have_its_name(run, scene, tmp_path, monkeypa
     assert summary["output"] == "take.clean.columns"
 
 
-def test_the_folder_here_is_a_recording_with_a_name(run, scene, tmp_path, monkeypatch):
+def test_current_folder_as_recording_has_its_name(run, scene, tmp_path, monkeypatch):
     for name in ("one", "other"):
         evcrisp.write(tmp_path / name, scene.events.with_signal(None), format="columns")
     monkeypatch.chdir(tmp_path / "one")
@@ -284,5 +294,5 @@ def test_the_folder_here_is_a_recording_with_a_name(run, scene, tmp_path, monkey
     assert json.loads(run("run", ".", "-o", out, "-m", "cmax").stdout)["input"] == "one"
     run("run", tmp_path / "one", "-o", out, "-m", "cmax", "--force")
     monkeypatch.chdir(tmp_path / "other")
-    told = run("run", ".", "-o", out, "-m", "cmax", "--force", code=2).stderr
-    assert "holds the results of one, not of other" in " ".join(told.split())
+    message = run("run", ".", "-o", out, "-m", "cmax", "--force", code=2).stderr
+    assert "holds the results of one, not of other" in " ".join(message.split())

@@ -8,9 +8,9 @@ from evcrisp.estimators import ESTIMATORS
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.pipeline.windowing import Windowing
 from evcrisp.video import VideoConfig
-from evcrisp.video.frames import shown_frames
+from evcrisp.video.frames import frame_contents
 from evcrisp.viewer.compute import Computer
-from evcrisp.viewer.event_store import spooled
+from evcrisp.viewer.event_store import write_store
 from evcrisp.viewer.requests import Request
 
 WINDOW_US = 20_000
@@ -56,7 +56,7 @@ def test_every_path_gives_the_labels_of_track(method, events, tmp_path):
     estimator = ESTIMATORS[method](**options(method))
     tracker = Tracker(estimator, tracked[0].motion, events.resolution)
     config = VideoConfig(panes=("denoised",), fps=50, speed=1.0, window_us=WINDOW_US)
-    frames = list(shown_frames((events,), config, tracker, lambda chunk: None))
+    frames = list(frame_contents((events,), config, tracker, lambda chunk: None))
     np.testing.assert_array_equal(np.concatenate([f.signal for f in frames]), expected)
 
 
@@ -64,18 +64,18 @@ def test_every_path_gives_the_labels_of_track(method, events, tmp_path):
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 0, 2, 1)])
 def test_the_viewer_gives_the_labels_of_track_in_any_order(method, order, events, tmp_path):
     tracked = list(evcrisp.track(events, method, windowing=Windowing(window_us=WINDOW_US)))
-    store = spooled((events,), events.resolution, tmp_path).flushed()
+    store = write_store((events,), events.resolution, tmp_path).store()
     computer = Computer(store)
     for k in order:
-        request = Request.of(
+        request = Request.from_json(
             {
                 "kind": "estimate",
                 "start_us": k * WINDOW_US,
-                "length_us": WINDOW_US,
+                "duration_us": WINDOW_US,
                 "method": method,
             }
         )
-        window = store.window(request.start_us, request.length_us)
+        window = store.window(request.start_us, request.duration_us)
         result = computer._tracked(request, window)
         np.testing.assert_array_equal(result.signal, tracked[k].signal)
         np.testing.assert_array_equal(result.theta, tracked[k].theta)

@@ -1,4 +1,4 @@
-"""One small scene, and everything that figures show of it."""
+"""Fixtures: one small scene with the data of every figure."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def turning():
 
 @pytest.fixture(scope="session")
 def figure_data(scene, estimate, front, turning):
-    """Return what every kind of figure needs."""
+    """Return the data of every kind of figure."""
     events = scene.events
     labels = {"raw": np.ones(len(events), bool), "auto": estimate.signal}
     curves = {

@@ -1,4 +1,4 @@
-"""What every figure keeps to, and what each of them draws."""
+"""Common rules of all figures, and the content of each."""
 
 import re
 import sys
@@ -19,15 +19,13 @@ kinds = pytest.mark.parametrize("kind", FIGURES)
 
 
 @kinds
-def test_every_figure_has_data_in_the_tests(kind, figure_data):
+def test_fixture_has_data_for_every_figure(kind, figure_data):
     assert set(FIGURES[kind].needs) <= set(figure_data[kind])
 
 
 @kinds
 @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
-def test_every_figure_is_saved_and_the_same_data_gives_the_same_bytes(
-    kind, suffix, start, figure_data, tmp_path
-):
+def test_same_data_give_the_same_bytes(kind, suffix, start, figure_data, tmp_path):
     paths = [tmp_path / f"{name}.{suffix}" for name in "ab"]
     for path in paths:
         save_figure(figure(kind, **figure_data[kind]), path, dpi=40)
@@ -36,16 +34,16 @@ def test_every_figure_is_saved_and_the_same_data_gives_the_same_bytes(
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
-def test_figures_are_saved_as_svg_too(figure_data, tmp_path):
+def test_figure_is_saved_as_svg(figure_data, tmp_path):
     save_figure(figure("levels", **figure_data["levels"]), tmp_path / "a.svg")
     assert "</svg>" in (tmp_path / "a.svg").read_text()
 
 
 @kinds
-def test_axes_have_names_with_units(kind, figure_data):
+def test_axis_labels_have_units(kind, figure_data):
     made = figure(kind, **figure_data[kind])
     labels = [text for axes in made.axes for text in (axes.get_xlabel(), axes.get_ylabel())]
-    # "AUC" and "confidence, 0 to 1" have none; panels that share an axis name it once.
+    # "AUC" and "confidence, 0 to 1" have no unit; panels that share an axis label it once.
     named = [text for text in labels if text and not re.search(r"AUC|0 to 1|events per|λ", text)]
     assert len(named) >= (1 if kind == "levels" else 2)
     for text in named:
@@ -53,7 +51,7 @@ def test_axes_have_names_with_units(kind, figure_data):
 
 
 @kinds
-def test_figures_leave_no_trace_in_matplotlib(kind, figure_data):
+def test_figures_do_not_change_matplotlib_state(kind, figure_data):
     import matplotlib
 
     before = dict(matplotlib.rcParams)
@@ -65,32 +63,32 @@ def test_figures_leave_no_trace_in_matplotlib(kind, figure_data):
 
 
 @kinds
-def test_missing_data_is_named(kind):
+def test_missing_data_raises_with_its_name(kind):
     with pytest.raises(ConfigError, match=f"The figure '{kind}' needs `{FIGURES[kind].needs[0]}`"):
         figure(kind)
 
 
-def test_unknown_figures_are_answered_with_those_that_exist():
+def test_unknown_figure_raises_with_a_suggestion():
     with pytest.raises(UnknownNameError, match="Did you mean 'pareto'"):
         figure("paretto")
 
 
-def test_without_matplotlib_the_extra_is_named(monkeypatch, scene):
+def test_missing_matplotlib_raises_with_the_extra(monkeypatch, scene):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match="plot"):
         figure("xyt", events=scene.events)
 
 
-def test_pictures_of_other_kinds_are_refused(figure_data, tmp_path):
+def test_unsupported_suffix_and_dpi_raise(figure_data, tmp_path):
     made = figure("levels", **figure_data["levels"])
     with pytest.raises(ConfigError, match=r"must end in .png, .pdf, .svg; got 'a.jpg'"):
         save_figure(made, tmp_path / "a.jpg")
-    with pytest.raises(ConfigError, match="`dpi` must lie in"):
+    with pytest.raises(ConfigError, match="`dpi` must be a number in 10..2400"):
         save_figure(made, tmp_path / "a.png", dpi=0)
 
 
 @pytest.mark.parametrize("colors", PALETTES)
-def test_scatter_shows_what_each_method_keeps(colors, scene, estimate):
+def test_scatter_shows_kept_events_of_each_method(colors, scene, estimate):
     labels = {"raw": np.ones(len(scene.events), bool), "auto": estimate.signal}
     made = figure("scatter", events=scene.events, labels=labels, colors=colors)
     assert [axes.get_title() for axes in made.axes] == ["raw", "auto"]
@@ -105,7 +103,7 @@ def test_scatter_shows_what_each_method_keeps(colors, scene, estimate):
         assert (image[empty] == rgb(palette.ground)).all()
 
 
-def test_outcomes_have_four_colors_and_their_counts():
+def test_outcomes_have_four_colors_and_counts():
     events = Events(x=[0, 1, 2, 3], y=[0] * 4, t=[0] * 4, p=[1] * 4, resolution=(8, 4))
     axes = draw_outcomes(new_figure(3, 3).subplots(), events, [1, 0, 0, 1], [1, 1, 0, 0])
     image = np.rint(255 * axes.images[0].get_array()).astype(int)
@@ -117,15 +115,15 @@ def test_outcomes_have_four_colors_and_their_counts():
     assert axes.get_title() == "sensitivity 0.500, specificity 0.500"
 
 
-def test_outcomes_need_the_truth(scene):
+def test_outcomes_without_true_labels_raise(scene):
     events = scene.events.with_signal(None)
-    with pytest.raises(ConfigError, match="truth is not known"):
+    with pytest.raises(ConfigError, match="true labels are missing"):
         figure("outcomes", events=events, labels={"all": np.ones(len(events), bool)})
     with pytest.raises(EventDataError, match="one per event"):
         figure("scatter", events=events, labels={"short": [True]})
 
 
-def test_aligned_events_are_drawn_where_the_estimate_puts_them(estimate):
+def test_aligned_events_are_drawn_at_their_aligned_positions(estimate):
     made = figure("aligned", estimate=estimate)
     events, kept = estimate.window.events, estimate.signal
     off, on = (dots.get_offsets() for dots in made.axes[1].collections)
@@ -135,7 +133,7 @@ def test_aligned_events_are_drawn_where_the_estimate_puts_them(estimate):
     assert made.axes[0].get_ylim() == (47.5, -0.5)
 
 
-def test_the_cloud_has_time_in_milliseconds_and_noise_in_gray(scene, estimate):
+def test_cloud_has_time_in_milliseconds_and_gray_noise(scene, estimate):
     axes = draw_xyt(new_figure(4, 4).add_subplot(projection="3d"), scene.events, estimate.signal)
     noise, off, on = (dots._offsets3d for dots in axes.collections)
     events = scene.events
@@ -147,12 +145,12 @@ def test_the_cloud_has_time_in_milliseconds_and_noise_in_gray(scene, estimate):
     assert len(noise[0]) + len(off[0]) + len(on[0]) == len(events)
 
 
-def test_large_clouds_are_thinned(make_events):
+def test_large_clouds_are_subsampled(make_events):
     axes = draw_xyt(new_figure(4, 4).add_subplot(projection="3d"), make_events(50_000))
     assert sum(len(dots._offsets3d[0]) for dots in axes.collections) == -(-50_000 // 3)
 
 
-def test_maps_share_their_scale_and_alignment_raises_the_variance(estimate):
+def test_maps_share_one_scale_and_alignment_increases_the_variance(estimate):
     before, after = figure("maps", estimate=estimate).axes[:2]
     assert before.images[0].get_clim() == after.images[0].get_clim()
     n_kept = int(estimate.signal.sum())
@@ -163,7 +161,7 @@ def test_maps_share_their_scale_and_alignment_raises_the_variance(estimate):
     assert variances[1] > 1.5 * variances[0]
 
 
-def test_w_lies_on_the_sensor_with_its_border_outside(estimate):
+def test_confidence_map_extends_beyond_the_sensor_by_its_padding(estimate):
     axes = figure("w", estimate=estimate).axes[0]
     left, right, bottom, top = axes.images[0].get_extent()
     border = (estimate.w_map.shape[1] - 64) / 2
@@ -172,12 +170,12 @@ def test_w_lies_on_the_sensor_with_its_border_outside(estimate):
     assert axes.images[0].get_clim() == (0.0, 1.0)
 
 
-def test_w_of_a_method_without_one_is_refused(scene):
+def test_confidence_figure_without_a_map_raises(scene):
     with pytest.raises(ConfigError, match="'auto', 'exact' and 'paper' have one"):
         figure("w", estimate=evcrisp.estimate(scene.events, "cmax"))
 
 
-def test_the_introduction_counts_one_strip_and_alignment_makes_it_higher(estimate):
+def test_intro_counts_one_strip_and_alignment_increases_the_peak(estimate):
     made = figure("intro", estimate=estimate)
     before, after = (axes.patches[0].get_data().values for axes in made.axes[2:])
     assert after.max() > 1.3 * before.max()
@@ -188,7 +186,7 @@ def test_the_introduction_counts_one_strip_and_alignment_makes_it_higher(estimat
     assert after.sum() == ((x >= -0.5) & (x <= 63.5)).sum()
 
 
-def test_roc_lines_are_the_curves_with_their_areas():
+def test_roc_draws_curves_with_areas():
     curve = roc_curve([0.1, 0.4, 0.4, 0.8], [False, False, True, True])
     axes = figure("roc", curves={"ours": curve}, points={"ours": (0.5, 1.0)}).axes[0]
     _, line, point = axes.lines
@@ -197,7 +195,7 @@ def test_roc_lines_are_the_curves_with_their_areas():
     assert point.get_xydata().tolist() == [[0.5, 1.0]]
 
 
-def test_the_front_shows_every_point_and_the_solution(front):
+def test_pareto_draws_all_points_and_the_regret_solution(front):
     axes = figure("pareto", front=front).axes[0]
     costs = np.stack((front.column("cost_ea"), front.column("cost_ed")), 1)
     assert np.allclose(axes.collections[0].get_offsets(), costs)
@@ -207,7 +205,7 @@ def test_the_front_shows_every_point_and_the_solution(front):
     assert np.allclose(marked["nadir"], costs.max(axis=0))
 
 
-def test_the_trade_off_has_both_variances_and_the_share_kept(front):
+def test_tradeoff_draws_both_variances_and_the_kept_share(front):
     made = figure("tradeoff", front=front)
     mark, line = made.axes[0].lines
     assert np.allclose(line.get_ydata(), front.column("f_ea"))
@@ -217,7 +215,7 @@ def test_the_trade_off_has_both_variances_and_the_share_kept(front):
     assert kept[0] == pytest.approx(100 * front.points[0].signal.mean())
 
 
-def test_rotations_are_drawn_against_the_gyroscope(turning):
+def test_rotation_is_drawn_with_the_gyroscope(turning):
     scene, estimates = turning
     made = figure("motion", estimates=estimates, imu=scene.imu)
     assert len(made.axes) == 3
@@ -232,7 +230,7 @@ def test_rotations_are_drawn_against_the_gyroscope(turning):
         assert "rad/s" in axes.get_ylabel()
 
 
-def test_velocities_are_not_compared_with_a_gyroscope(estimate, turning):
+def test_translation_is_drawn_without_the_gyroscope(estimate, turning):
     made = figure("motion", estimates=[estimate], imu=turning[0].imu)
     assert [axes.get_ylabel() for axes in made.axes] == ["vx [px/s]", "vy [px/s]"]
     assert "gyroscope" not in [line.get_label() for line in made.axes[0].lines]
@@ -240,7 +238,7 @@ def test_velocities_are_not_compared_with_a_gyroscope(estimate, turning):
         figure("motion", estimates=[])
 
 
-def test_levels_may_be_numbers_or_names_and_have_bands():
+def test_levels_can_be_numbers_or_names_with_bands():
     values, bands = {"auto": [0.9, 0.8]}, {"auto": ([0.85, 0.7], [0.95, 0.9])}
     axes = figure("levels", levels=["ND1", "ND64"], values=values, bands=bands).axes[0]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["ND1", "ND64"]
@@ -253,7 +251,7 @@ def test_levels_may_be_numbers_or_names_and_have_bands():
 
 
 @pytest.mark.parametrize("kind", ["scatter", "outcomes", "aligned", "xyt", "maps", "intro"])
-def test_windows_without_events_can_be_drawn(kind, tmp_path):
+def test_empty_windows_can_be_drawn(kind, tmp_path):
     events = Events.empty((16, 12)).with_signal(np.zeros(0, bool))
     result = evcrisp.estimate(events)
     data = {"events": events, "labels": {"auto": result.signal}, "estimate": result}

@@ -13,7 +13,7 @@ def axes():
     return figure_module.Figure().subplots()
 
 
-def test_on_events_are_red_and_off_events_are_blue(axes):
+def test_on_events_are_red_and_off_events_blue(axes):
     events = Events(x=[1, 2], y=[0, 3], t=[0, 1], p=[1, 0], resolution=(4, 4))
     image = draw_events(axes, events).images[0].get_array()
     assert tuple(image[0, 1]) == ON_COLOR
@@ -23,7 +23,7 @@ def test_on_events_are_red_and_off_events_are_blue(axes):
     assert (image == 1.0).all(axis=2).sum() == 14
 
 
-def test_the_contrast_map_counts_rounded_positions_inside(axes):
+def test_contrast_map_counts_rounded_positions_inside(axes):
     x, y = np.array([1.4, 1.0, 9.0]), np.array([2.0, 2.4, 0.0])
     image = draw_contrast_map(axes, x, y, (3, 4)).images[0].get_array()
     assert image[2, 1] == 2

@@ -30,7 +30,7 @@ def torch():
 
 @pytest.fixture(scope="module")
 def recordings():
-    """Return four small scenes to learn from, and two to be judged on."""
+    """Return four small training scenes and two held-out ones."""
     events = [
         evcrisp.simulate(
             resolution=(60, 45), duration_us=50_000, theta=(400.0, 50.0 * i), noise_hz=10.0, seed=i
@@ -45,19 +45,19 @@ def quick(**changes):
     return TrainingConfig(**(settings | changes))
 
 
-def test_a_scene_is_decided_by_its_seed():
+def test_scene_depends_on_seed_alone():
     assert training_scene(5) == training_scene(5)
     assert training_scene(5) != training_scene(6)
     assert held_out_scene(5, 10.0) != training_scene(5)
 
 
-def test_noise_of_a_held_out_scene_has_the_level_that_was_asked_for():
+def test_held_out_scene_has_given_noise_level():
     for level in TEST_LEVELS_HZ:
         noise = held_out_scene(3, level).noise
         assert noise.uniform_hz + noise.shot_hz + noise.leak_hz == pytest.approx(level)
 
 
-def test_recordings_come_back_from_their_file(tmp_path, recordings):
+def test_recordings_survive_save_and_load(tmp_path, recordings):
     path = tmp_path / "data.npz"
     recordings.save(path)
     again = LabeledRecordings.load(path)
@@ -68,24 +68,24 @@ def test_recordings_come_back_from_their_file(tmp_path, recordings):
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04"])
-def test_other_files_are_no_recordings(tmp_path, content):
+def test_other_file_raises(tmp_path, content):
     path = tmp_path / "data.npz"
     path.write_bytes(content)
-    with pytest.raises(FormatError, match="no file of training recordings"):
+    with pytest.raises(FormatError, match="not a file of training recordings"):
         LabeledRecordings.load(path)
 
 
-def test_a_file_without_a_column_is_no_recordings(tmp_path):
+def test_file_without_column_raises(tmp_path):
     path = tmp_path / "data.npz"
     np.savez(path, x=np.zeros(3))
-    with pytest.raises(FormatError, match="no file of training recordings"):
+    with pytest.raises(FormatError, match="not a file of training recordings"):
         LabeledRecordings.load(path)
 
 
-def test_simulated_recordings_have_labels_and_are_repeatable():
-    told = []
-    found = simulate_recordings(1, n_test=1, on_scene=lambda i, n: told.append((i, n)))
-    assert told[-1] == (8, 8)
+def test_simulated_recordings_have_labels_and_are_reproducible():
+    calls = []
+    found = simulate_recordings(1, n_test=1, on_scene=lambda i, n: calls.append((i, n)))
+    assert calls[-1] == (8, 8)
     assert found.level_hz.tolist() == [0.0, *TEST_LEVELS_HZ]
     assert all(part.signal is not None for part in found.events)
     again = evcrisp.simulate(held_out_scene(6, TEST_LEVELS_HZ[6])).events
@@ -93,26 +93,25 @@ def test_simulated_recordings_have_labels_and_are_repeatable():
 
 
 @pytest.mark.parametrize("changes", [{"n_scenes": 0}, {"seed": -1}, {"n_test": 0}, {"workers": 0}])
-def test_wrong_numbers_of_scenes_are_explained(changes):
+def test_wrong_number_of_scenes_raises(changes):
     settings = {"n_scenes": 1, **changes}
-    with pytest.raises(ConfigError, match=f"`{next(iter(changes))}` must lie in"):
+    with pytest.raises(ConfigError, match=f"`{next(iter(changes))}` must be a number in"):
         simulate_recordings(settings.pop("n_scenes"), **settings)
 
 
-def test_inputs_by_search_are_those_of_the_filters(torch, recordings):
+def test_inputs_match_filters(torch, recordings):
     from evcrisp.filters.learned.encoding import LOG_FLOOR, MISSING_US, NEVER_US, TAU_US
-    from evcrisp.kernels.filters import edncnn as patches
-    from evcrisp.kernels.filters import mlpf
+    from evcrisp.kernels.filters import edncnn, mlpf
     from evcrisp.training.lookup import EventTable, edncnn_inputs, mlpf_inputs
 
     events = recordings.events[1][:300].contiguous()
     columns = (events.x, events.y, events.t, events.p.view(np.uint8))
-    # The events stand behind those of another recording, as they do in training.
+    # The events follow those of another recording, like in training.
     both = [recordings.events[0], events]
     index = torch.arange(300) + len(both[0])
     last = np.full((2, 2, 45 + 24, 60 + 24), NEVER_US, np.int64)
     expected = np.empty((300, 4, 25, 25), np.float32)
-    patches.gather(*columns, last, MISSING_US, LOG_FLOOR, expected)
+    edncnn.gather_patches(*columns, last, MISSING_US, LOG_FLOOR, expected)
     found = edncnn_inputs(EventTable.build(both, 12, 2), index)
     np.testing.assert_allclose(found.numpy(), expected, atol=2e-5)
     found = mlpf_inputs(EventTable.build(both, 3, 1), index, TAU_US).numpy()
@@ -127,15 +126,15 @@ def test_inputs_by_search_are_those_of_the_filters(torch, recordings):
 
 
 @pytest.mark.parametrize(("name", "n_channels", "side"), [("mlpf", 2, 7), ("edncnn", 4, 25)])
-def test_a_scene_is_turned_in_eight_ways_around_the_event(torch, name, n_channels, side):
+def test_augmentation_has_eight_variants_around_the_event(torch, name, n_channels, side):
     from evcrisp.training.networks import NETWORKS
 
     images = torch.rand(2, n_channels, side, side)
     inputs = images.reshape(2, -1) if name == "mlpf" else images
-    turned = [NETWORKS[name].turned(inputs, torch.tensor(code)) for code in range(8)]
-    assert torch.equal(turned[0], inputs)
-    assert len({tuple(other.flatten().tolist()) for other in turned}) == 8
-    for other in turned:
+    variants = [NETWORKS[name].augment(inputs, torch.tensor(code)) for code in range(8)]
+    assert torch.equal(variants[0], inputs)
+    assert len({tuple(other.flatten().tolist()) for other in variants}) == 8
+    for other in variants:
         other = other.reshape(images.shape)
         middle = side // 2
         assert torch.equal(other[:, :, middle, middle], images[:, :, middle, middle])
@@ -144,7 +143,7 @@ def test_a_scene_is_turned_in_eight_ways_around_the_event(torch, name, n_channel
             assert torch.equal(same[0].values, same[1].values)
 
 
-def test_training_lowers_the_loss_and_repeats_itself(torch, recordings):
+def test_training_reduces_loss_and_is_reproducible(torch, recordings):
     before = torch.random.get_rng_state()
     first = train("mlpf", recordings, quick())
     assert torch.equal(before, torch.random.get_rng_state())
@@ -159,26 +158,28 @@ def test_training_lowers_the_loss_and_repeats_itself(torch, recordings):
     assert level["auc"] > 0.7
 
 
-def test_a_few_steps_lower_the_loss_of_the_convolutional_network(torch, recordings):
-    told = []
+def test_few_steps_reduce_loss_of_edncnn(torch, recordings):
+    calls = []
     config = quick(epochs=30, samples=64, test_events=200)
-    trained = train("edncnn", recordings, config, lambda i, loss: told.append(loss))
-    assert told == list(trained.losses)
+    trained = train("edncnn", recordings, config, lambda i, loss: calls.append(loss))
+    assert calls == list(trained.losses)
     assert np.mean(trained.losses[-10:]) < 0.8 * np.mean(trained.losses[:10])
     assert trained.card["held_out"][0]["auc"] > 0.8
     assert trained.card["parameters"] == 614_546
 
 
-def test_wrong_settings_are_explained(recordings):
-    with pytest.raises(ConfigError, match="`epochs` must be 1 or more; got 0"):
+def test_wrong_settings_raise(recordings):
+    with pytest.raises(ConfigError, match="`epochs` must be a number, 1 or more; got 0"):
         TrainingConfig(epochs=0)
-    with pytest.raises(ConfigError, match="`device` must be auto, cpu or cuda; got 'tpu'"):
+    with pytest.raises(
+        ConfigError, match="`device` must be one of 'auto', 'cpu', 'cuda'; got 'tpu'"
+    ):
         TrainingConfig(device="tpu")
     with pytest.raises(UnknownNameError, match="Unknown network 'mlp'. Did you mean 'mlpf'"):
         train("mlp", recordings)
 
 
-def test_a_missing_gpu_is_said_before_the_work(torch, tmp_path):
+def test_missing_gpu_raises_before_simulation(torch, tmp_path):
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     words = ["train", "mlpf", "-o", str(tmp_path / "my.npz"), "--device", "cuda"]
@@ -188,14 +189,14 @@ def test_a_missing_gpu_is_said_before_the_work(torch, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_recordings_of_noise_alone_teach_nothing(torch, recordings):
+def test_recordings_without_signal_raise(torch, recordings):
     events = recordings.events[0]
     noise = LabeledRecordings((events.with_signal(np.zeros(len(events), bool)),), np.zeros(1), 0)
-    with pytest.raises(ConfigError, match="must hold signal and noise"):
+    with pytest.raises(ConfigError, match="must have signal and noise"):
         train("mlpf", noise, quick())
 
 
-def test_the_verb_writes_weights_that_the_filter_takes(torch, tmp_path, recordings, make_events):
+def test_command_writes_weights_for_the_filter(torch, tmp_path, recordings, make_events):
     data, weights = tmp_path / "data.npz", tmp_path / "my.npz"
     recordings.save(data)
     words = ["train", "mlpf", "-o", str(weights), "--data", str(data)]
@@ -215,7 +216,7 @@ def test_the_verb_writes_weights_that_the_filter_takes(torch, tmp_path, recordin
     assert "ends in .npz" in wrong.output
 
 
-def test_training_from_a_file_needs_no_compiler_and_no_command_line(torch, tmp_path, recordings):
+def test_training_from_file_needs_only_numpy_and_torch(torch, tmp_path, recordings):
     path = tmp_path / "data.npz"
     recordings.save(path)
     program = (

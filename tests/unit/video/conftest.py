@@ -1,4 +1,4 @@
-"""A recording in which everybody knows what must be seen."""
+"""Fixture: a recording with known content."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,9 @@ from evcrisp import Events
 
 @pytest.fixture(scope="session")
 def moving_edge():
-    """Return the function that makes an upright ON edge; it moves to the right from column 8."""
+    """Return a function that makes a vertical ON edge, which moves right from column 8."""
 
     def make(resolution=(64, 48), speed_px_s=200.0, duration_us=200_000, seed=0):
-        """Return an ON edge that moves to the right from column 8, upright, 100 times per ms and pixel."""
         rng = np.random.default_rng(seed)
         n = duration_us // 10
         t = np.sort(rng.integers(0, duration_us, n))

@@ -1,4 +1,4 @@
-"""Videos are decoded again by other programs, and show what they should where they should."""
+"""Video files: content after decoding, errors, and incomplete files."""
 
 import os
 import re
@@ -43,12 +43,12 @@ def decoded(path):
 
 
 def reddish(picture):
-    """Return where a picture is red rather than white."""
+    """Return the mask of red pixels."""
     return picture[..., 0].astype(int) - picture[..., 2] > 60
 
 
 @pytest.mark.parametrize("suffix", VIDEO_FORMATS)
-def test_a_moving_edge_is_where_it_should_be_in_every_frame(suffix, tmp_path, moving_edge):
+def test_moving_edge_is_at_its_position_in_every_frame(suffix, tmp_path, moving_edge):
     events = moving_edge()
     path = tmp_path / f"edge{suffix}"
     config = VideoConfig(panes=("raw",), fps=50, window_us=20_000, scale=2)
@@ -68,14 +68,14 @@ def test_a_moving_edge_is_where_it_should_be_in_every_frame(suffix, tmp_path, mo
 
 
 @pytest.mark.parametrize("suffix", VIDEO_FORMATS)
-def test_the_same_events_give_the_same_bytes(suffix, tmp_path, moving_edge):
+def test_same_events_give_the_same_bytes(suffix, tmp_path, moving_edge):
     for name in "ab":
         render(moving_edge(), tmp_path / f"{name}{suffix}", config=VideoConfig(panes=("raw",)))
     first, second = ((tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
     assert first == second
 
 
-def test_colors_survive_without_loss_in_gif_and_webp(tmp_path):
+def test_gif_and_webp_are_lossless(tmp_path):
     events = Events(x=[3, 9], y=[5, 2], t=[0, 10], p=[1, 0], resolution=(20, 16))
     config = VideoConfig(panes=("raw",), exposure=50.0, titles=False)
     for suffix in (".gif", ".webp"):
@@ -86,7 +86,7 @@ def test_colors_survive_without_loss_in_gif_and_webp(tmp_path):
         assert (picture == WHITE).all(axis=2).sum() == 20 * 16 - 2
 
 
-def test_colors_of_mp4_are_right_where_they_are_flat(tmp_path):
+def test_mp4_keeps_colors_of_uniform_areas(tmp_path):
     events = Events(x=[1, 3], y=[1, 1], t=[0, 10], p=[1, 0], resolution=(5, 3))
     config = VideoConfig(panes=("raw",), exposure=50.0, titles=False, scale=16)
     render(events, tmp_path / "two.mp4", config=config)
@@ -95,7 +95,7 @@ def test_colors_of_mp4_are_right_where_they_are_flat(tmp_path):
         assert np.abs(picture[24, 16 * x + 8] - color).max() < 8
 
 
-def test_panes_show_raw_denoised_and_aligned_events_side_by_side(tmp_path):
+def test_panes_show_raw_denoised_and_aligned_events(tmp_path):
     scene = evcrisp.simulate(
         resolution=(120, 90), theta=(300.0, 0.0), duration_us=66_000, noise_hz=20.0, seed=2
     )
@@ -118,7 +118,7 @@ def test_panes_show_raw_denoised_and_aligned_events_side_by_side(tmp_path):
     assert aligned.sum() < 0.8 * denoised.sum()
 
 
-def test_recordings_are_streamed_and_give_the_same_video(tmp_path, moving_edge):
+def test_recording_and_its_events_give_the_same_video(tmp_path, moving_edge):
     events = moving_edge()
     evcrisp.write(tmp_path / "edge.aedat4", events)
     config = VideoConfig(panes=("raw", "denoised"))
@@ -128,7 +128,7 @@ def test_recordings_are_streamed_and_give_the_same_video(tmp_path, moving_edge):
     assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
 
 
-def test_a_gif_plays_as_fast_as_it_says_or_is_refused(tmp_path, moving_edge):
+def test_gif_has_its_frame_rate_or_raises(tmp_path, moving_edge):
     config = VideoConfig(panes=("raw",), fps=50.0)
     video = render(moving_edge(), tmp_path / "a.gif", config=config)
     content = (tmp_path / "a.gif").read_bytes()
@@ -141,20 +141,20 @@ def test_a_gif_plays_as_fast_as_it_says_or_is_refused(tmp_path, moving_edge):
     render(moving_edge(), tmp_path / "b.webp", config=VideoConfig(panes=("raw",), fps=50.5))
 
 
-def test_odd_sensors_give_even_videos(tmp_path):
+def test_odd_sensor_sides_give_even_video_sides(tmp_path):
     events = Events(x=[0, 4], y=[0, 2], t=[0, 1], p=[1, 1], resolution=(5, 3))
     config = VideoConfig(panes=("raw",), titles=False)
     assert render(events, tmp_path / "odd.mp4", config=config).size == (6, 4)
     assert decoded(tmp_path / "odd.mp4")[0].shape == (1, 4, 6, 3)
 
 
-def test_a_recording_without_events_is_refused_and_nothing_is_left(tmp_path):
+def test_recording_without_events_raises_and_leaves_no_file(tmp_path):
     with pytest.raises(EventDataError, match="no events"):
         render(Events.empty((8, 4)), tmp_path / "none.mp4")
     assert not list(tmp_path.iterdir())
 
 
-def test_an_existing_file_is_kept_unless_overwriting_is_allowed(tmp_path, moving_edge):
+def test_existing_file_is_kept_unless_overwrite_is_set(tmp_path, moving_edge):
     path = tmp_path / "edge.gif"
     path.write_bytes(b"precious")
     with pytest.raises(OutputError, match="exists already"):
@@ -164,7 +164,7 @@ def test_an_existing_file_is_kept_unless_overwriting_is_allowed(tmp_path, moving
     assert path.read_bytes()[:6] == b"GIF89a"
 
 
-def test_damage_half_way_leaves_no_file(tmp_path, moving_edge):
+def test_damaged_recording_leaves_no_file(tmp_path, moving_edge):
     source = tmp_path / "edge.txt"
     evcrisp.write(source, moving_edge())
     source.write_bytes(source.read_bytes()[:-200] + b"\nnonsense\n")
@@ -177,7 +177,7 @@ def test_damage_half_way_leaves_no_file(tmp_path, moving_edge):
 
 
 class Failing:
-    """A format whose third frame does not fit on the disk."""
+    """A format that fails at the third frame, as on a full disk."""
 
     def open(self, path, size, fps, table):
         path.write_bytes(b"half")
@@ -190,20 +190,20 @@ class Failing:
             raise OSError(28, "No space left on device")
 
     def close(self):
-        raise AssertionError("a failed video must not be ended")
+        raise AssertionError("a failed video must not be completed")
 
     def abort(self):
         pass
 
 
-def test_an_error_while_packing_reaches_the_caller(tmp_path, monkeypatch, moving_edge):
+def test_error_while_encoding_is_raised(tmp_path, monkeypatch, moving_edge):
     monkeypatch.setitem(rendering_module.VIDEO_FORMATS, ".gif", Failing)
     with pytest.raises(OSError, match="No space left"):
         render(moving_edge(), tmp_path / "full.gif", config=VideoConfig(panes=("raw",), fps=100))
     assert not list(tmp_path.iterdir())
 
 
-def test_the_complaint_of_ffmpeg_is_passed_on(tmp_path, monkeypatch, moving_edge):
+def test_error_message_of_ffmpeg_is_raised(tmp_path, monkeypatch, moving_edge):
     class Unknown(rendering_module.Mp4):
         def __init__(self):
             super().__init__(preset="nonsense")
@@ -214,11 +214,11 @@ def test_the_complaint_of_ffmpeg_is_passed_on(tmp_path, monkeypatch, moving_edge
     assert not list(tmp_path.iterdir())
 
 
-def test_a_killed_ffmpeg_is_told_from_one_that_complains(tmp_path, monkeypatch, moving_edge):
+def test_killed_ffmpeg_is_reported_with_its_signal(tmp_path, monkeypatch, moving_edge):
     program = tmp_path / "killed"
     program.write_text("#!/bin/sh\nkill -9 $$\n")
     program.chmod(0o755)
-    folder = tmp_path / "films"
+    folder = tmp_path / "videos"
     folder.mkdir()
     monkeypatch.setattr(ffmpeg, "get_ffmpeg_exe", lambda: str(program))
     with pytest.raises(OutputError, match="stopped by signal SIGKILL"):
@@ -229,9 +229,7 @@ def test_a_killed_ffmpeg_is_told_from_one_that_complains(tmp_path, monkeypatch, 
 @pytest.mark.parametrize(
     ("suffix", "package"), [(".mp4", "imageio_ffmpeg"), (".gif", "PIL"), (".webp", "PIL")]
 )
-def test_a_missing_package_is_named_with_its_extra(
-    suffix, package, tmp_path, monkeypatch, moving_edge
-):
+def test_missing_package_raises_with_the_extra(suffix, package, tmp_path, monkeypatch, moving_edge):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=r"video"):
         render(moving_edge(), tmp_path / f"a{suffix}", config=VideoConfig(panes=("raw",)))
@@ -240,29 +238,29 @@ def test_a_missing_package_is_named_with_its_extra(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"fps": 0}, "`fps` must be positive"),
-        ({"fps": float("nan")}, "`fps` must be positive"),
-        ({"speed": -1}, "`speed` must be positive"),
-        ({"speed": 1e-9}, "1 us to one hour"),
-        ({"window_us": 0}, "`window_us` must lie in"),
-        ({"scale": 1.5}, "`scale` must lie in"),
-        ({"exposure": 0.0}, "`exposure` must lie in"),
+        ({"fps": 0}, "`fps` must be a number above 0"),
+        ({"fps": float("nan")}, "`fps` must be a number above 0"),
+        ({"speed": -1}, "`speed` must be a positive number"),
+        ({"speed": 1e-9}, "1 us to one hour apart"),
+        ({"window_us": 0}, "`window_us` must be a whole number in 1"),
+        ({"scale": 1.5}, "`scale` must be a whole number in 1..16"),
+        ({"exposure": 0.0}, "`exposure` must be a number above 0 and at most 100"),
         ({"panes": ()}, "at least one of raw"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(settings, message):
+def test_invalid_settings_raise(settings, message):
     with pytest.raises(ConfigError, match=message):
         VideoConfig(**settings)
 
 
-def test_unknown_names_are_answered_with_those_that_exist(tmp_path, moving_edge):
+def test_unknown_names_raise_with_a_suggestion(tmp_path, moving_edge):
     with pytest.raises(UnknownNameError, match="Did you mean 'aligned'"):
         VideoConfig(panes=("alined",))
     with pytest.raises(UnknownNameError, match="Known: dark, red-blue"):
         VideoConfig(colors="pink")
     with pytest.raises(ConfigError, match=r"must end in .mp4, .gif, .webp; got 'a.avi'"):
         render(moving_edge(), tmp_path / "a.avi")
-    with pytest.raises(ConfigError, match="fewer panes or a smaller `scale`"):
+    with pytest.raises(ConfigError, match="fewer panes or a smaller scale"):
         render(moving_edge((2000, 10)), tmp_path / "a.mp4", config=VideoConfig(scale=16))
 
 
@@ -274,8 +272,8 @@ with evcrisp.open(sys.argv[1]) as recording:
 """
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a signal that cannot be caught")
-def test_a_killed_process_leaves_nothing_under_the_final_name(tmp_path, moving_edge):
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_killed_process_leaves_no_file_under_the_final_name(tmp_path, moving_edge):
     evcrisp.write(tmp_path / "edge.npz", moving_edge())
     words = [sys.executable, "-c", PROGRAM, tmp_path / "edge.npz", tmp_path / "out.mp4"]
     process = subprocess.Popen(words)

@@ -1,4 +1,4 @@
-"""Which events a frame shows, and in which colors."""
+"""Events of a frame, and their colors."""
 
 import threading
 import time
@@ -15,8 +15,8 @@ from evcrisp.pipeline.tracking import Tracker
 from evcrisp.video import PANES, VideoConfig
 from evcrisp.video.background import MAX_WAITING, BackgroundSink
 from evcrisp.video.bitmap_font import LETTERS
-from evcrisp.video.frames import shown_frames
-from evcrisp.video.panes import Shown
+from evcrisp.video.frames import frame_contents
+from evcrisp.video.panes import FrameContent
 from evcrisp.video.rasterize import Painter, color_table
 
 BAR_PX = 14
@@ -25,7 +25,7 @@ BAR_PX = 14
 def stream_of(events, config, on_events):
     model = motion_model("translation", events.resolution)
     tracker = Tracker(AutoRegret(), model, events.resolution)
-    return shown_frames((events,), config, tracker, on_events)
+    return frame_contents((events,), config, tracker, on_events)
 
 
 def frames_of(events, **settings):
@@ -44,7 +44,7 @@ def test_frames_start_a_step_apart_at_every_speed(speed, panes, moving_edge):
         expected = events.between(frame.t_start, frame.t_start + 20_000)
         assert frame.events.equals(expected)
         assert frame.signal.shape == frame.aligned_x.shape == (len(expected),)
-    # The end is reached, and not passed by more than a window.
+    # The last frame contains the last event.
     last = int(events.t[-1])
     assert frames[-1].t_start <= last < frames[-1].t_start + max(step, 20_000)
 
@@ -61,7 +61,7 @@ def test_slow_motion_aligns_to_the_middle_of_each_frame():
         assert np.abs(frame.aligned_x - (frame.events.x - shift)).max() < 0.5
 
 
-def test_what_a_fast_video_leaves_out_is_not_estimated(moving_edge):
+def test_events_between_frames_are_not_estimated(moving_edge):
     events = moving_edge(resolution=(96, 48), duration_us=300_000)
     seen = []
     config = VideoConfig(panes=("denoised",), fps=50, speed=5.0, window_us=20_000)
@@ -70,7 +70,7 @@ def test_what_a_fast_video_leaves_out_is_not_estimated(moving_edge):
     assert sum(map(len, seen)) == sum(len(frame.events) for frame in frames) < 0.25 * len(events)
 
 
-def test_progress_hears_of_every_event_once_in_slow_motion(moving_edge):
+def test_on_events_gets_every_event_once_in_slow_motion(moving_edge):
     events = moving_edge()
     seen = []
     config = VideoConfig(panes=("denoised",), fps=50, speed=0.3, window_us=20_000)
@@ -79,9 +79,9 @@ def test_progress_hears_of_every_event_once_in_slow_motion(moving_edge):
     assert sum(map(len, seen)) == len(events)
 
 
-def shown(events, signal):
+def content(events, signal):
     x, y = events.x.astype(float), events.y.astype(float)
-    return Shown(
+    return FrameContent(
         events=events, signal=np.array(signal), aligned_x=x, aligned_y=y, t_start=0, t_end=9
     )
 
@@ -92,18 +92,18 @@ def test_labels_have_the_colors_of_signal_and_noise(colors):
     events = Events(x=[1, 2], y=[0, 1], t=[0, 1], p=[1, 1], resolution=(4, 4))
     config = VideoConfig(panes=("labels",), colors=colors, exposure=50.0, titles=False)
     painter = Painter(config, (4, 4))
-    picture = painter.table[painter.paint(shown(events, [True, False]))]
+    picture = painter.table[painter.paint(content(events, [True, False]))]
     assert tuple(picture[0, 1]) == rgb(palette.signal)
     assert tuple(picture[1, 2]) == rgb(palette.noise)
     assert tuple(picture[3, 3]) == rgb(palette.ground)
 
 
-def test_more_events_give_a_stronger_color_and_one_is_never_invisible():
+def test_more_events_give_stronger_colors_and_one_is_visible():
     table = color_table(PALETTES["red-blue"]).astype(int)
     events = Events(x=[0, 1, 1, 2, 2, 2], y=[0] * 6, t=[0] * 6, p=[1] * 6, resolution=(4, 2))
     for exposure, different in ((0.4, True), (1e-6, False)):
         config = VideoConfig(panes=("raw",), exposure=exposure, titles=False)
-        picture = table[Painter(config, (4, 2)).paint(shown(events, [True] * 6))]
+        picture = table[Painter(config, (4, 2)).paint(content(events, [True] * 6))]
         green = picture[0, :, 1].tolist()
         assert green[0] < 255
         assert green[3] == 255
@@ -111,12 +111,12 @@ def test_more_events_give_a_stronger_color_and_one_is_never_invisible():
             assert green[0] > green[1] > green[2]
 
 
-def test_titles_can_be_written_with_the_letters_there_are():
+def test_font_has_all_letters_of_the_titles():
     for pane in PANES.values():
         assert set(pane.title) <= set(LETTERS)
 
 
-def test_titles_stand_above_and_the_time_runs(moving_edge):
+def test_title_line_shows_the_time(moving_edge):
     events = moving_edge()
     painter = Painter(VideoConfig(panes=("raw",)), events.resolution)
     frames = frames_of(events)
@@ -126,7 +126,7 @@ def test_titles_stand_above_and_the_time_runs(moving_edge):
 
 
 class Stuck:
-    """A sink that does not take a frame before it is told to."""
+    """A sink that blocks until `go` is set."""
 
     def __init__(self):
         self.go = threading.Event()
@@ -140,7 +140,7 @@ class Stuck:
         pass
 
 
-def test_few_frames_wait_however_slow_the_packing_is(moving_edge):
+def test_background_queue_is_bounded(moving_edge):
     events = moving_edge()
     frame = frames_of(events)[0]
     stuck = Stuck()

@@ -1,4 +1,4 @@
-"""A server with a simulated recording, and a real browser where there is one."""
+"""Fixtures: a server with a simulated recording, and a real browser if available."""
 
 import base64
 import http.client
@@ -15,7 +15,7 @@ from evcrisp.core.windows import Window, ending
 from evcrisp.estimators import AutoRegret
 from evcrisp.motion import Translation
 from evcrisp.pipeline.tracking import Tracker
-from evcrisp.viewer import ViewOptions, serving
+from evcrisp.viewer import ViewOptions, serve
 from evcrisp.viewer.compute import LEAD_WINDOWS
 
 WINDOW_US = 20_000
@@ -33,7 +33,7 @@ FLAGS = (
 
 @pytest.fixture(scope="session")
 def scene():
-    """Return shapes that move at (300, -120) px/s, with as much noise as to be seen."""
+    """Return shapes that move at (300, -120) px/s, with visible noise."""
     return evcrisp.simulate(
         texture="shapes",
         theta=(300.0, -120.0),
@@ -53,7 +53,7 @@ def recording(scene, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def url(recording):
-    with serving(ViewOptions(path=recording, window_us=WINDOW_US)) as address:
+    with serve(ViewOptions(path=recording, window_us=WINDOW_US)) as address:
         wait_until_read(Client(address))
         yield address
 
@@ -70,7 +70,7 @@ class Answer:
 
 
 class Client:
-    """Asks as whoever a test wants to be."""
+    """HTTP client with free choice of token and headers."""
 
     def __init__(self, address):
         parts = urlsplit(address)
@@ -98,8 +98,8 @@ class Client:
         finally:
             connection.close()
 
-    def finished(self, job):
-        """Wait until a computation has ended."""
+    def wait_for(self, job):
+        """Return the final state of a job."""
         while job["state"] in ("waiting", "running"):
             job = self.ask(f"api/jobs/{job['id']}?after={job['version']}").json
         return job
@@ -109,7 +109,7 @@ class Client:
         assert answer.status == 200, answer.body
         if answer.headers["content-type"] == "application/octet-stream":
             return answer.body
-        job = self.finished(answer.json)
+        job = self.wait_for(answer.json)
         assert job["state"] == "done", job
         return self.ask(f"api/jobs/{job['id']}/result").body
 
@@ -128,7 +128,7 @@ def client(url):
 
 @pytest.fixture
 def connect():
-    """Return the function that waits until a recording is read, and returns client and facts."""
+    """Return a function that waits until a recording is read, and returns client and facts."""
 
     def connected(address):
         client = Client(address)
@@ -139,13 +139,13 @@ def connect():
 
 @pytest.fixture(scope="session")
 def browser():
-    """Return Debian's chromium with a fresh profile, or skip."""
+    """Return chromium with a new profile, or skip."""
     playwright = pytest.importorskip(
-        "playwright.sync_api", reason="the package playwright, which drives the browser, is absent"
+        "playwright.sync_api", reason="the package playwright is not installed"
     )
     chromium = shutil.which("chromium")
     if chromium is None:
-        pytest.skip("no chromium here; on Debian: apt-get install chromium")
+        pytest.skip("chromium is not installed; on Debian: apt-get install chromium")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
         yield browser
@@ -153,7 +153,7 @@ def browser():
 
 
 class Screen:
-    """A page of the viewer."""
+    """A page of the viewer in the browser."""
 
     def __init__(self, page):
         self.page = page
@@ -197,7 +197,7 @@ class Screen:
         return np.frombuffer(base64.b64decode(values), np.uint8).reshape(height, width, 4)[..., :3]
 
     def sensor(self, pane, resolution):
-        """Return the color in the middle of each pixel of the sensor, shape (h, w, 3)."""
+        """Return the color at the center of each sensor pixel, shape (h, w, 3)."""
         image = self.pixels(pane)
         width, height = resolution
         scale = min(image.shape[1] / width, image.shape[0] / height)
@@ -206,8 +206,8 @@ class Screen:
         return image[np.ix_(y.astype(int), x.astype(int))]
 
 
-def opened(browser, **options):
-    """Yield a page, and see afterwards that no error has come up."""
+def open_screen(browser, **options):
+    """Yield a page, and check at the end that it reported no error."""
     context = browser.new_context(
         viewport={"width": 1180, "height": 700},
         color_scheme="dark",
@@ -222,13 +222,13 @@ def opened(browser, **options):
 
 @pytest.fixture
 def screen(browser):
-    yield from opened(browser)
+    yield from open_screen(browser)
 
 
 @pytest.fixture
 def fine_screen(browser):
-    """Return a page on a screen with two pixels per point, each way."""
-    yield from opened(browser, device_scale_factor=2)
+    """Return a page on a screen with a device pixel ratio of 2."""
+    yield from open_screen(browser, device_scale_factor=2)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The page as one file, and the files that it is made of."""
+"""The exported page, and the files of the page."""
 
 import base64
 import gzip
@@ -27,7 +27,7 @@ def bundle_of(page, name):
     return read_bundle(gzip.decompress(base64.b64decode(text)))
 
 
-def test_the_page_holds_the_events_and_labels_of_its_windows(scene, tracked_window):
+def test_page_contains_events_and_labels_of_its_windows(scene, tracked_window):
     page = export_html(scene.events, ExportOptions(filters=("baf",), **QUICK))
     windows = settings_of(page)["windows"]
     t_first = int(scene.events.t[0])
@@ -42,16 +42,22 @@ def test_the_page_holds_the_events_and_labels_of_its_windows(scene, tracked_wind
         facts, arrays = bundle_of(page, window["estimate:auto"])
         assert arrays["flags"].tolist() == result.signal.tolist()
         assert facts["theta"] == pytest.approx(result.theta.tolist())
-        assert f"filter:{'baf'}" in window
+        assert "filter:baf" in window
 
 
-def test_the_same_events_give_the_same_page(scene):
+def test_same_events_give_the_same_page(scene):
     events = scene.events[:5_000]
     options = ExportOptions(window_us=10_000, n_windows=1, front_points=3)
     assert export_html(events, options) == export_html(events, options)
 
 
-def test_names_cannot_break_out_of_the_page(scene):
+def test_page_of_a_path_equals_page_of_the_open_recording(recording):
+    with evcrisp.open(recording) as opened:
+        expected = export_html(opened, ExportOptions(**QUICK))
+    assert export_html(str(recording), **QUICK) == expected
+
+
+def test_names_are_escaped_in_the_page(scene):
     name = "</title></script><script>alert(1)</script>&{{blobs}}"
     page = export_html(scene.events[:2_000], ExportOptions(**QUICK), name=name)
     assert "<script>alert" not in page
@@ -59,26 +65,26 @@ def test_names_cannot_break_out_of_the_page(scene):
 
 
 @pytest.mark.parametrize("n", [0, 1, 100])
-def test_few_events_make_a_page_too(scene, n):
+def test_page_of_few_events_has_one_window(scene, n):
     page = export_html(scene.events[:n], ExportOptions(window_us=20_000, front_points=3))
     assert settings_of(page)["facts"]["n_events"] == n
     assert len(settings_of(page)["windows"]) == 1
 
 
-def test_what_cannot_be_is_refused():
+def test_invalid_options_raise():
     with pytest.raises(UnknownNameError, match="Unknown method 'magic'"):
         ExportOptions(methods=("magic",))
-    with pytest.raises(UnknownNameError, match="Unknown denoiser"):
+    with pytest.raises(UnknownNameError, match="Unknown filter"):
         ExportOptions(filters=("magic",))
     with pytest.raises(ConfigError, match="`n_windows`"):
         ExportOptions(n_windows=0)
     with pytest.raises(ConfigError, match="at least one method"):
         ExportOptions(methods=())
-    with pytest.raises(ConfigError, match="points"):
+    with pytest.raises(ConfigError, match="`front_points` must be"):
         ExportOptions(front_points=2)
 
 
-def test_an_existing_page_stays_unless_told_otherwise(scene, tmp_path):
+def test_existing_page_is_kept_unless_overwrite_is_set(scene, tmp_path):
     path = tmp_path / "page.html"
     path.write_text("mine")
     with pytest.raises(OutputError, match="exists already"):
@@ -88,13 +94,13 @@ def test_an_existing_page_stays_unless_told_otherwise(scene, tmp_path):
     assert path.read_text().startswith("<!doctype html>")
 
 
-def test_windows_are_counted_on_the_way(scene):
+def test_on_window_is_called_after_each_window(scene):
     seen = []
     export_html(scene.events, ExportOptions(**QUICK), on_window=lambda *counts: seen.append(counts))
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_the_command_writes_a_page(recording, tmp_path):
+def test_command_writes_a_page(recording, tmp_path):
     page = tmp_path / "page.html"
     words = ["view", str(recording), "--export", str(page), "--window-ms", "20", "--windows", "2"]
     result = CliRunner().invoke(main, [*words, "--front-points", "3", "--filter", "baf"])
@@ -121,14 +127,14 @@ def test_the_command_writes_a_page(recording, tmp_path):
         (["--no-browser"], 2),
     ],
 )
-def test_the_command_refuses_what_cannot_be(recording, tmp_path, words, code):
+def test_command_refuses_invalid_options(recording, tmp_path, words, code):
     page = tmp_path / "page.html"
     result = CliRunner().invoke(main, ["view", str(recording), "--export", str(page), *words])
     assert result.exit_code == code, result.output
     assert not page.exists()
 
 
-def test_the_command_takes_no_option_that_does_nothing(run, recording, tmp_path):
+def test_command_refuses_options_without_effect(run, recording, tmp_path):
     page = tmp_path / "page.html"
     words = ("view", recording, "--export", page)
     assert "--port is not for --export." in run(*words, "--port", 99, code=2).stderr
@@ -138,12 +144,12 @@ def test_the_command_takes_no_option_that_does_nothing(run, recording, tmp_path)
         assert f"{more[0]} is only for --export." in result.stderr
 
 
-def test_a_page_is_named_for_what_it_is(run, recording, tmp_path):
+def test_page_needs_an_html_suffix(run, recording, tmp_path):
     message = run("view", recording, "--export", tmp_path / "page.txt", code=2).stderr
     assert "'--export': expected a name that ends in .html or .htm; got" in message
 
 
-def test_a_recording_without_events_makes_no_page(run, tmp_path):
+def test_recording_without_events_gives_an_error_and_no_page(run, tmp_path):
     evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
     page = tmp_path / "page.html"
     message = run("view", tmp_path / "none.npz", "--export", page, code=1).stderr
@@ -151,7 +157,7 @@ def test_a_recording_without_events_makes_no_page(run, tmp_path):
     assert not page.exists()
 
 
-def test_the_command_says_at_once_that_a_file_cannot_be_opened(tmp_path):
+def test_command_fails_at_once_for_an_unreadable_file(tmp_path):
     path = tmp_path / "noise.xyz"
     path.write_bytes(bytes(range(256)))
     result = CliRunner().invoke(main, ["view", str(path), "--no-browser"])
@@ -159,10 +165,10 @@ def test_the_command_says_at_once_that_a_file_cannot_be_opened(tmp_path):
     assert "noise.xyz" in result.output
 
 
-def test_the_page_names_no_other_machine_and_every_module_is_there():
+def test_page_files_have_no_foreign_addresses_and_all_imports_exist():
     files = static_files()
     for name, data in files.items():
         text = data.decode().replace("http://www.w3.org/2000/svg", "")
         assert not re.search(r"https?:|//[a-z]+\.[a-z]", text), name
-        for module in re.findall(r'from "evcrisp/(\w+)"', text):
+        for module in re.findall(r'from "evcrisp/([\w/]+)"', text):
             assert f"{module}.js" in files

@@ -1,4 +1,4 @@
-"""Computations in their queues: they wait, run, end, and are ended."""
+"""Jobs and their queues: waiting, running, finishing, cancelling."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -10,12 +10,12 @@ from evcrisp.viewer.requests import Request
 from evcrisp.viewer.session import Session, ViewOptions
 from evcrisp.viewer.worker_queue import MAX_WAITING, BusyError
 
-#: So many windows that it would take minutes.
-ENDLESS = Request(kind="track", length_us=10)
+#: Takes minutes, because it has very many windows.
+LONG = Request(kind="track", duration_us=10)
 
 
 def run(coroutine):
-    """Run in a thread of its own: the browser's driver keeps an event loop in the main one."""
+    """Run in another thread, because the browser driver has an event loop in this one."""
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, coroutine).result()
 
@@ -27,7 +27,7 @@ async def until(condition):
 
 
 def with_session(recording, scenario):
-    """Run a scenario on a recording that has been read."""
+    """Run a scenario on a recording after it was read."""
 
     async def whole():
         session = Session(ViewOptions(path=recording))
@@ -42,26 +42,26 @@ def with_session(recording, scenario):
     run(whole())
 
 
-def test_a_cancel_ends_the_process_of_a_long_computation(recording):
+def test_cancel_kills_the_process_of_a_long_job(recording):
     async def scenario(session):
-        job = session.submit(ENDLESS)
+        job = session.submit(LONG)
         await until(lambda: job.share is not None)
-        process = session.lanes["recording"]._process
+        process = session.queues["recording"]._process
         await session.cancel(job)
         assert job.state == "cancelled"
         async with asyncio.timeout(30):
             await process.wait()
-        after = session.submit(Request(kind="track", length_us=40_000))
-        await after.finished(60)
+        after = session.submit(Request(kind="track", duration_us=40_000))
+        await after.wait_until_final(60)
         assert after.state == "done"
 
     with_session(recording, scenario)
 
 
-def test_a_computation_that_two_have_asked_for_goes_on_when_one_cancels(recording):
+def test_shared_job_continues_until_both_clients_cancel(recording):
     async def scenario(session):
-        job = session.submit(ENDLESS)
-        assert session.submit(ENDLESS) is job
+        job = session.submit(LONG)
+        assert session.submit(LONG) is job
         await session.cancel(job)
         assert job.state in ("waiting", "running")
         await session.cancel(job)
@@ -70,12 +70,12 @@ def test_a_computation_that_two_have_asked_for_goes_on_when_one_cancels(recordin
     with_session(recording, scenario)
 
 
-def test_progress_rises_and_whoever_waits_is_told(recording):
+def test_progress_increases_and_wakes_waiting_clients(recording):
     async def scenario(session):
-        job = session.submit(ENDLESS)
+        job = session.submit(LONG)
         shares = []
         while len(shares) < 5:
-            await job.after(job.version, 60)
+            await job.wait_for_change(job.version, 60)
             shares += [] if job.share is None else [job.share]
         assert shares == sorted(shares)
         assert 0 <= shares[0] < shares[-1] <= 1
@@ -83,43 +83,43 @@ def test_progress_rises_and_whoever_waits_is_told(recording):
     with_session(recording, scenario)
 
 
-def test_a_queue_has_an_end_and_what_waits_can_be_cancelled(recording):
+def test_full_queue_raises_and_waiting_jobs_can_be_cancelled(recording):
     async def scenario(session):
-        first = session.submit(ENDLESS)
+        first = session.submit(LONG)
         await until(lambda: first.state == "running")
         waiting = [
-            session.submit(Request(kind="track", length_us=1_000 + k)) for k in range(MAX_WAITING)
+            session.submit(Request(kind="track", duration_us=1_000 + k)) for k in range(MAX_WAITING)
         ]
         with pytest.raises(BusyError, match="wait already"):
-            session.submit(Request(kind="track", length_us=999))
+            session.submit(Request(kind="track", duration_us=999))
         for job in waiting:
             await session.cancel(job)
             assert job.state == "cancelled"
-        # The other queue goes on meanwhile.
-        other = session.submit(Request(kind="estimate", length_us=20_000))
-        await other.finished(60)
+        # The other queue still works.
+        other = session.submit(Request(kind="estimate", duration_us=20_000))
+        await other.wait_until_final(60)
         assert other.state == "done"
         assert first.state == "running"
 
     with_session(recording, scenario)
 
 
-def test_a_process_that_dies_is_said_and_replaced(recording):
+def test_crashed_process_is_reported_and_replaced(recording):
     async def scenario(session):
-        job = session.submit(ENDLESS)
+        job = session.submit(LONG)
         await until(lambda: job.share is not None)
-        session.lanes["recording"]._process.kill()
-        await job.finished(30)
+        session.queues["recording"]._process.kill()
+        await job.wait_until_final(30)
         assert job.state == "failed"
         assert "ended unexpectedly" in job.error
-        after = session.submit(Request(kind="track", length_us=40_000))
-        await after.finished(60)
+        after = session.submit(Request(kind="track", duration_us=40_000))
+        await after.wait_until_final(60)
         assert after.state == "done"
 
     with_session(recording, scenario)
 
 
-def test_old_results_are_forgotten():
+def test_oldest_results_are_dropped():
     async def scenario():
         table = JobTable()
         jobs = [Job(None, key=str(k), state="done", content=b"x") for k in range(MAX_KEPT + 10)]
@@ -127,8 +127,8 @@ def test_old_results_are_forgotten():
             table.add(job)
         assert table.get(jobs[0].id) is None
         assert table.get(jobs[-1].id) is jobs[-1]
-        assert table.known("5") is None
-        assert table.known(str(MAX_KEPT)) is jobs[MAX_KEPT]
+        assert table.find("5") is None
+        assert table.find(str(MAX_KEPT)) is jobs[MAX_KEPT]
         large = table.add(Job(None, key="large", state="done", content=bytes(200 << 20)))
         table.add(Job(None, key="next", state="done", content=b"x"))
         assert table.get(large.id) is None
@@ -137,10 +137,10 @@ def test_old_results_are_forgotten():
 
 
 @pytest.mark.parametrize("kind", ["failed", "cancelled"])
-def test_what_did_not_work_is_tried_again(kind):
+def test_unsuccessful_jobs_are_not_reused(kind):
     async def scenario():
         table = JobTable()
         table.add(Job(None, key="a", state=kind))
-        assert table.known("a") is None
+        assert table.find("a") is None
 
     run(scenario())

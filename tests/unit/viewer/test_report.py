@@ -1,4 +1,4 @@
-"""The report of experiments holds the viewer's page, and it works there."""
+"""The page of the viewer inside a report of experiments."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def report(scene, tmp_path):
     return path
 
 
-def test_the_page_in_a_report_works_and_asks_nobody(screen, report):
+def test_page_inside_a_report_works_without_requests(screen, report):
     address = report.as_uri()
     screen.page.goto(address)
     screen.page.locator("iframe").scroll_into_view_if_needed()
@@ -28,7 +28,7 @@ def test_the_page_in_a_report_works_and_asks_nobody(screen, report):
     frame.evaluate("evcrisp.settled()")
     assert inside.locator("#name").inner_text() == 'a "quoted" <name> & more'
     raw = inside.locator("[data-pane=raw] .info").inner_text()
-    # The state changes, and the address, which the page has none of here, does not.
+    # The state changes; the page has no address of its own that could change.
     inside.locator("#forward").click()
     inside.locator("#method").select_option("exact")
     frame.evaluate("evcrisp.settled()")
@@ -42,7 +42,7 @@ def test_the_page_in_a_report_works_and_asks_nobody(screen, report):
     assert all(url == address or url.startswith(("data:", "blob:")) for url in screen.requests)
 
 
-def test_the_wheel_scrolls_the_report_and_zooms_with_ctrl(screen, report):
+def test_wheel_scrolls_the_report_and_zooms_with_ctrl(screen, report):
     screen.page.goto(report.as_uri())
     screen.page.locator("iframe").scroll_into_view_if_needed()
     inside = screen.page.frame_locator("iframe")
@@ -67,7 +67,7 @@ def test_the_wheel_scrolls_the_report_and_zooms_with_ctrl(screen, report):
     assert screen.page.evaluate("scrollY") == place
 
 
-def test_a_report_without_page_and_figures_has_no_frame_and_says_why(tmp_path):
+def test_report_without_page_and_figures_explains_why(tmp_path):
     path = tmp_path / "report.html"
     write_report(path, [], Options())
     page = path.read_text()

@@ -1,4 +1,4 @@
-"""The server: who may ask, what may be asked, and what comes back."""
+"""The server: access control, validation and answers."""
 
 import contextlib
 import http.client
@@ -14,13 +14,14 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, OutputError, UnknownNameError
-from evcrisp.viewer import ViewOptions, serving, view
+from evcrisp.viewer import ViewOptions, serve, view
 from evcrisp.viewer.bundle_format import read_bundle
+from evcrisp.viewer.page import static_files
 
 WINDOW_US = 20_000
 
 
-def test_the_page_comes_with_a_policy_that_allows_only_its_own_files(client):
+def test_page_policy_allows_only_files_of_the_server(client):
     answer = client.ask("")
     assert answer.status == 200
     policy = answer.headers["content-security-policy"]
@@ -33,7 +34,7 @@ def test_the_page_comes_with_a_policy_that_allows_only_its_own_files(client):
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "0" * 32, "%00", "ä".encode().hex()])
-def test_without_the_token_there_is_nothing(client, token):
+def test_requests_without_the_token_are_not_found(client, token):
     for path in ("", "api/facts", "static/main.js"):
         assert client.ask(path, token=token).status == 404
 
@@ -43,7 +44,7 @@ def test_other_hosts_are_refused(client, host):
     assert client.ask("api/facts", headers={"Host": host}).status in (400, 421)
 
 
-def test_localhost_is_this_machine_too(client):
+def test_localhost_is_accepted_as_host(client):
     assert client.ask("api/facts", headers={"Host": f"localhost:{client.port}"}).status == 200
 
 
@@ -56,7 +57,7 @@ def test_other_pages_are_refused(client, origin):
     assert client.ask("api/jobs", "POST", body, headers={"Origin": origin}).status == 403
 
 
-def test_a_change_must_say_where_it_comes_from(client):
+def test_post_without_origin_is_refused(client):
     answer = client.ask("api/jobs", "POST", {"kind": "estimate"}, headers={"Origin": None})
     assert answer.status == 403
 
@@ -75,6 +76,10 @@ def test_large_requests_are_refused(client):
         "static/../session.py",
         "static/%2e%2e%2fsession.py",
         "static/page.html",
+        "static/drawing",
+        "static/drawing/",
+        "static/drawing/../../session.py",
+        "static/drawing/..%2F..%2Fsession.py",
         "static/%2Fetc%2Fpasswd",
         "static//etc/passwd",
         "../../etc/passwd",
@@ -83,18 +88,21 @@ def test_large_requests_are_refused(client):
         "openapi.json",
     ],
 )
-def test_only_files_of_the_page_are_given_out(client, path):
+def test_other_files_are_not_served(client, path):
     assert client.ask(path).status == 404
 
 
-def test_every_file_of_the_page_is_given_out(client):
-    for name, kind in (("main.js", "text/javascript"), ("style.css", "text/css")):
+def test_all_files_of_the_page_are_served(client):
+    names = [name for name in static_files() if name != "page.html"]
+    assert "drawing/colors.js" in names
+    for name in names:
         answer = client.ask(f"static/{name}")
-        assert answer.status == 200
+        assert (answer.status, answer.body) == (200, static_files()[name])
+        kind = "text/css" if name.endswith(".css") else "text/javascript"
         assert answer.headers["content-type"].startswith(kind)
 
 
-def test_facts_are_those_of_the_recording(client, scene):
+def test_facts_match_the_recording(client, scene):
     facts = client.ask("api/facts").json
     events = scene.events
     assert (facts["width"], facts["height"]) == events.resolution
@@ -103,8 +111,8 @@ def test_facts_are_those_of_the_recording(client, scene):
     assert facts["has_labels"]
 
 
-def test_events_come_in_eight_bytes_each(client, scene):
-    answer = client.ask("api/events?start=30000&length=20000")
+def test_events_are_sent_with_eight_bytes_each(client, scene):
+    answer = client.ask("api/events?start=30000&duration=20000")
     facts, arrays = read_bundle(answer.body)
     t_start = int(scene.events.t[0]) + 30_000
     expected = scene.events.between(t_start, t_start + 20_000)
@@ -118,13 +126,13 @@ def test_events_come_in_eight_bytes_each(client, scene):
     [
         "",
         "start=0",
-        "start=a&length=5",
-        "start=0&length=0",
-        "start=0&length=99999999999",
-        "start=0&length=1e3",
+        "start=a&duration=5",
+        "start=0&duration=0",
+        "start=0&duration=99999999999",
+        "start=0&duration=1e3",
     ],
 )
-def test_wrong_windows_are_refused_in_words(client, query):
+def test_invalid_windows_are_refused_with_a_message(client, query):
     answer = client.ask(f"api/events?{query}")
     assert answer.status == 400
     assert "must" in answer.json["error"]
@@ -138,28 +146,28 @@ def test_wrong_windows_are_refused_in_words(client, query):
         ({"kind": "shell"}, "Unknown computation"),
         ({"kind": "estimate", "method": "magic"}, "Unknown method"),
         ({"kind": "estimate", "motion": "../../x"}, "Unknown motion model"),
-        ({"kind": "filter", "filter": "x"}, "Unknown denoiser"),
+        ({"kind": "filter", "filter": "x"}, "Unknown filter"),
         ({"kind": "estimate", "path": "/etc/passwd"}, "Unknown key 'path'"),
         ({"kind": "estimate", "start_us": 1.5}, "whole number"),
         ({"kind": "estimate", "start_us": True}, "whole number"),
-        ({"kind": "front", "points": 1_000}, "3..41"),
+        ({"kind": "front", "n_points": 1_000}, "3..41"),
     ],
 )
-def test_wrong_computations_are_refused_in_words(client, request_, words):
+def test_invalid_requests_are_refused_with_a_message(client, request_, words):
     answer = client.ask("api/jobs", "POST", request_)
     assert answer.status == 400
     assert words in answer.json["error"]
 
 
-def test_json_that_is_none_is_refused(client):
+def test_invalid_json_is_refused(client):
     assert client.ask("api/jobs", "POST", b"{").status == 400
     assert client.ask("api/jobs", "POST", b"\xff").status == 400
     assert client.ask("api/jobs", "POST", b"[" * 8_000).status == 400
 
 
-def test_an_estimate_is_that_of_track(client, scene, tracked_window):
+def test_estimate_equals_that_of_track(client, scene, tracked_window):
     facts, arrays = read_bundle(
-        client.computed(kind="estimate", start_us=30_000, length_us=WINDOW_US)
+        client.computed(kind="estimate", start_us=30_000, duration_us=WINDOW_US)
     )
     t_start = int(scene.events.t[0]) + 30_000
     events = scene.events.between(t_start, t_start + WINDOW_US)
@@ -174,17 +182,17 @@ def test_an_estimate_is_that_of_track(client, scene, tracked_window):
     assert arrays["w"].size == arrays["map_kept"].size == 128 * 96
 
 
-def test_a_filter_knows_what_came_before_the_window(client, scene):
+def test_filter_state_includes_events_before_the_window(client, scene):
     _, arrays = read_bundle(
-        client.computed(kind="filter", filter="baf", start_us=30_000, length_us=WINDOW_US)
+        client.computed(kind="filter", filter="baf", start_us=30_000, duration_us=WINDOW_US)
     )
     events = scene.events
     inside = (events.t >= events.t[0] + 30_000) & (events.t < events.t[0] + 30_000 + WINDOW_US)
     assert arrays["flags"].tolist() == evcrisp.denoise(events, "baf").signal[inside].tolist()
 
 
-def test_the_points_of_a_front_have_labels_and_maps(client):
-    window = {"start_us": 30_000, "length_us": WINDOW_US, "points": 5}
+def test_points_of_a_front_have_labels_and_maps(client):
+    window = {"start_us": 30_000, "duration_us": WINDOW_US, "n_points": 5}
     front, _ = read_bundle(client.computed(kind="front", **window))
     assert len(front["thetas"]) == len(front["cost_ea"]) >= 3
     last = len(front["thetas"]) - 1
@@ -193,54 +201,55 @@ def test_the_points_of_a_front_have_labels_and_maps(client):
     assert int(arrays["flags"].sum()) == front["n_signal"][last] == point["n_signal"]
 
 
-def test_tracking_gives_the_motion_of_every_window(client):
-    facts, arrays = read_bundle(client.computed(kind="track", length_us=WINDOW_US))
+def test_track_returns_the_motion_of_every_window(client):
+    facts, arrays = read_bundle(client.computed(kind="track", duration_us=WINDOW_US))
     rows = arrays["rows"].reshape(facts["n_windows"], 5)
     assert len(rows) == 6
     np.testing.assert_allclose(np.median(rows[:, 3:], axis=0), (300, -120), atol=15)
 
 
-def test_the_same_request_is_computed_once(client):
-    # So many windows that it does not end by itself: whoever asks again gets the same one.
-    request = {"kind": "track", "length_us": 10}
+def test_same_request_is_computed_once(client):
+    # This takes minutes, because it has very many windows; the second request finds it running.
+    request = {"kind": "track", "duration_us": 10}
     first, second = (client.ask("api/jobs", "POST", request).json for _ in range(2))
     assert first["id"] == second["id"]
     client.ask(f"api/jobs/{first['id']}", "DELETE")
-    request = {"kind": "front", "start_us": 1_000, "length_us": WINDOW_US, "points": 41}
+    request = {"kind": "front", "start_us": 1_000, "duration_us": WINDOW_US, "n_points": 41}
     result = client.computed(**request)
     assert client.ask("api/jobs", "POST", request).body == result  # at once
 
 
-def test_too_many_computations_are_refused_and_a_cancel_ends_them(recording, connect):
-    with serving(ViewOptions(path=recording)) as url:
+def test_too_many_jobs_are_refused_and_cancel_frees_the_queue(recording, connect):
+    with serve(ViewOptions(path=recording)) as url:
         client, _ = connect(url)
-        # So many windows that none of them ends by itself.
-        asked = [
-            client.ask("api/jobs", "POST", {"kind": "track", "length_us": 10 + k}) for k in range(8)
+        # Each takes minutes, because it has very many windows.
+        answers = [
+            client.ask("api/jobs", "POST", {"kind": "track", "duration_us": 10 + k})
+            for k in range(8)
         ]
-        refused = [answer for answer in asked if answer.status == 429]
+        refused = [answer for answer in answers if answer.status == 429]
         assert refused
         assert "wait already" in refused[0].json["error"]
-        jobs = [answer.json for answer in asked if answer.status == 200]
+        jobs = [answer.json for answer in answers if answer.status == 200]
         assert len(jobs) == 5
         for job in jobs:
             assert client.ask(f"api/jobs/{job['id']}", "DELETE").json["state"] == "cancelled"
             assert client.ask(f"api/jobs/{job['id']}/result").status == 409
-        # Whatever was running has been ended, and the next one has a process to run in.
-        assert client.computed(kind="track", length_us=WINDOW_US)
+        # The running job was killed; the next one gets a new process.
+        assert client.computed(kind="track", duration_us=WINDOW_US)
 
 
-def test_unknown_computations_are_not_found(client):
+def test_unknown_jobs_are_not_found(client):
     assert client.ask("api/jobs/0123").status == 404
     assert client.ask("api/jobs/0123", "DELETE").status == 404
     assert client.ask("api/jobs/0123/result").status == 404
 
 
-def test_many_requests_at_once_are_answered_or_refused(client):
+def test_parallel_requests_are_answered_or_refused(client):
     statuses = []
 
     def ask():
-        statuses.append(client.ask("api/events?start=0&length=20000").status)
+        statuses.append(client.ask("api/events?start=0&duration=20000").status)
 
     threads = [threading.Thread(target=ask) for _ in range(40)]
     for thread in threads:
@@ -251,27 +260,27 @@ def test_many_requests_at_once_are_answered_or_refused(client):
     assert set(statuses) <= {200, 503}
 
 
-@pytest.mark.parametrize("first_words", [b"", b"GET / HTTP/1.1\r\nHost: x"])
-def test_connections_that_wait_keep_nobody_out(client, first_words):
+@pytest.mark.parametrize("first_bytes", [b"", b"GET / HTTP/1.1\r\nHost: x"])
+def test_idle_connections_do_not_block_new_ones(client, first_bytes):
     with contextlib.ExitStack() as stack:
         waiting = []
         for _ in range(200):
             waiting.append(
                 stack.enter_context(socket.create_connection(("127.0.0.1", client.port)))
             )
-            waiting[-1].sendall(first_words)
+            waiting[-1].sendall(first_bytes)
         for _ in range(3):
             assert client.ask("").status == 200
-        # The oldest ones were closed, the latest ones were not.
+        # The oldest connections were closed, the latest were not.
         waiting[0].settimeout(10)
-        with contextlib.suppress(ConnectionResetError):  # what was sent has not been read
+        with contextlib.suppress(ConnectionResetError):  # the server had unread data
             assert waiting[0].recv(1) == b""
         waiting[-1].setblocking(False)
         with pytest.raises(BlockingIOError):
             waiting[-1].recv(1)
 
 
-def test_a_connection_is_used_again(client):
+def test_connections_are_kept_alive(client):
     connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
     with contextlib.closing(connection):
         places = set()
@@ -282,40 +291,40 @@ def test_a_connection_is_used_again(client):
     assert len(places) == 1
 
 
-def test_a_damaged_recording_shows_what_came_before_and_says_why(tmp_path, scene, connect):
+def test_damaged_recording_shows_events_before_the_damage_and_an_error(tmp_path, scene, connect):
     path = tmp_path / "damaged.aedat4"
     evcrisp.write(path, scene.events, compression="none")
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
-    with serving(ViewOptions(path=path)) as url:
+    with serve(ViewOptions(path=path)) as url:
         _, facts = connect(url)
     assert "damaged.aedat4" in facts["error"]
     assert facts["is_known"] == (facts["n_events"] > 0)
 
 
-def test_temporary_files_are_gone_afterwards(recording, tmp_path, monkeypatch, connect):
+def test_temporary_files_are_removed_at_the_end(recording, tmp_path, monkeypatch, connect):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    with serving(ViewOptions(path=recording)) as url:
+    with serve(ViewOptions(path=recording)) as url:
         connect(url)
         assert [entry.name[:13] for entry in tmp_path.iterdir()] == ["evcrisp-view-"]
     assert list(tmp_path.iterdir()) == []
 
 
-def test_wrong_options_are_refused(recording):
+def test_invalid_options_raise(recording):
     with pytest.raises(UnknownNameError, match="Unknown method"):
         ViewOptions(path=recording, method="magic")
-    with pytest.raises(ConfigError, match="length_us"):
+    with pytest.raises(ConfigError, match="`window_us` must be"):
         ViewOptions(path=recording, window_us=0)
 
 
-def test_a_port_in_use_is_said(recording, client):
-    with pytest.raises(OutputError, match="cannot be used"):
+def test_port_in_use_raises(recording, client):
+    with pytest.raises(OutputError, match="is not available"):
         view(ViewOptions(path=recording), port=client.port)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
-def test_the_command_prints_the_address_and_ends_at_ctrl_c(recording, connect):
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_command_prints_the_address_and_ends_at_ctrl_c(recording, connect):
     command = [sys.executable, "-m", "evcrisp", "view", str(recording), "--no-browser"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -328,3 +337,20 @@ def test_the_command_prints_the_address_and_ends_at_ctrl_c(recording, connect):
         _, errors = program.communicate(timeout=30)
     assert program.returncode == 0, errors
     assert "Traceback" not in errors
+
+
+def test_view_takes_a_path_and_options_like_the_command(recording, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    view(str(recording), window_us=WINDOW_US, method="exact")
+    assert opened[0].startswith("http://127.0.0.1:")
+
+
+def test_view_fails_at_once_for_an_unreadable_recording(tmp_path, scene):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        view(tmp_path / "none.npz")
+    with pytest.raises(ConfigError, match="must be the path of a recording; got Events"):
+        view(scene.events)

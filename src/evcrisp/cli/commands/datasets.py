@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from evcrisp.cli.options import seed_option
-from evcrisp.cli.signals import saying
+from evcrisp.cli.signals import message_when_stopped
 
 #: The names of the data sets; here, so that the help loads nothing.
 NAMES = ("emlb", "dnd21", "ecd")
@@ -68,7 +68,9 @@ def make_twin_command(name: str, folder: Path, small: bool, seed: int) -> None:
         n_files += 1
         click.echo(str(path))
 
-    with saying(f"The twin in {folder} is not complete; the same command completes it."):
+    with message_when_stopped(
+        f"The twin in {folder} is not complete; the same command completes it."
+    ):
         make_twin(name, folder, small=small, seed=seed, on_file=say)
     if not n_files:
         click.echo(f"{folder} holds this twin already; it is complete.")

@@ -1,4 +1,4 @@
-"""``evcrisp demo``: the main job on a scene that comes with the program."""
+"""``evcrisp demo``: align and denoise a simulated scene."""
 
 import time
 from contextlib import ExitStack
@@ -8,57 +8,51 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from evcrisp.cli.options import force_option, seed_option
+from evcrisp.cli import options
 from evcrisp.cli.types import Number
 
 if TYPE_CHECKING:
     from evcrisp.estimators.result import Estimate
     from evcrisp.simulation import Simulation
 
-#: Which methods the table shows.
+#: Methods in the table.
 METHODS = ("baf+cmax", "eja", "exact", "auto")
 WINDOW_US = 30_000
 
 
 @click.command("demo")
-@click.option(
-    "--noise-hz",
-    type=Number(0, 500),
-    default=5.0,
-    show_default=True,
-    help="Uniform noise, Hz per pixel.",
-)
-@seed_option("Same seed, same scene.")
-@click.option(
+@options.option("--noise-hz", "Rate of uniform noise, Hz per pixel.", Number(0, 500), default=5.0)
+@options.seed_option("Seed of the scene.")
+@options.option(
     "--picture",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also save a picture (PNG, PDF, SVG): noisy, cleaned, and aligned. "
-    "Needs the extra 'plot'.",
+    "Also save a picture (.png, .pdf, .svg) of the noisy, cleaned and aligned events. Needs the "
+    "extra 'plot'.",
+    click.Path(dir_okay=False, path_type=Path),
 )
-@click.option(
+@options.option(
     "--save",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write the scene, with its true labels, to look at with `evcrisp view`.",
+    "Also write the scene with its true labels, for `evcrisp view`.",
+    click.Path(dir_okay=False, path_type=Path),
 )
-@force_option
+@options.force_option
 def demo_command(
-    noise_hz: float, seed: int, picture: Path | None, save: Path | None, force: bool
+    noise_hz: float, seed: int, picture: Path | None, save: Path | None, overwrite: bool
 ) -> None:
-    """Simulate a noisy scene with known truth, align and clean it, and print how well that went."""
+    """Simulate a noisy scene, align and denoise it with several methods, and print their accuracy."""
     from evcrisp.core.registry import require
     from evcrisp.io.atomic_output import replacing
     from evcrisp.io.writing import fill, writer_for
     from evcrisp.plots import picture_kind
     from evcrisp.simulation import simulate
 
-    # What would fail at the end is tried before the work.
+    # Before the work: errors of the outputs are reported first.
     if picture is not None:
         require("matplotlib", extra="plot", purpose="Figures")
         picture_kind(picture)
     writer = None if save is None else writer_for(save)
     with ExitStack() as stack:
         new_picture, new_scene = (
-            None if path is None else stack.enter_context(replacing(path, overwrite=force))
+            None if path is None else stack.enter_context(replacing(path, overwrite=overwrite))
             for path in (picture, save)
         )
         scene = simulate(duration_us=WINDOW_US, window_us=WINDOW_US, noise_hz=noise_hz, seed=seed)
@@ -69,11 +63,11 @@ def demo_command(
             fill(new_scene, writer, scene.events)
     if picture is not None:
         click.echo(f"\nSaved {picture}.")
-    click.echo(f"\nSee it in the browser: {_how_to_see(save)}")
+    click.echo(f"\nView it in the browser: {_view_command(save)}")
 
 
 def _print_table(scene: "Simulation") -> "Estimate":
-    """Print a line per method, and return what the last one found."""
+    """Print a line per method, and return the estimate of the last one."""
     from evcrisp.core.windows import Window
     from evcrisp.estimators.estimate import estimate
 
@@ -93,7 +87,7 @@ def _print_table(scene: "Simulation") -> "Estimate":
     return result
 
 
-def _how_to_see(save: Path | None) -> str:
+def _view_command(save: Path | None) -> str:
     if save is not None:
         return f"evcrisp view {save}"
     return "evcrisp demo --save scene.npz, then evcrisp view scene.npz"
@@ -112,7 +106,7 @@ def _scene_line(scene: "Simulation") -> str:
 
 
 def _row(scene: "Simulation", name: str, result: "Estimate | None", elapsed_ms: float) -> str:
-    """Return a line of the table; without a result, that of the raw events."""
+    """Return a line of the table; for the raw events without a result."""
     from evcrisp.metrics import rank_auc, sensitivity, specificity
     from evcrisp.simulation import Origin
 

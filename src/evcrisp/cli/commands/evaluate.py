@@ -1,115 +1,104 @@
-"""``evcrisp evaluate``: how good a recording is, or what a denoiser made of it."""
+"""``evcrisp evaluate``: measure the quality of a recording, or of the labels of a filter."""
 
 import json
 import math
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from evcrisp.cli.options import (
-    force_option,
-    input_options,
-    json_option,
-    output_option,
-    recording_argument,
-    seed_option,
-)
+from evcrisp.cli import options
+from evcrisp.cli.progress import reading_progress
 from evcrisp.cli.types import Milliseconds
-
-if TYPE_CHECKING:
-    from evcrisp.pipeline.evaluation import Evaluation
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command("evaluate")
-@recording_argument
-@click.option(
+@options.recording_argument
+@options.option(
     "--raw",
-    type=click.Path(exists=True, path_type=Path),
-    help="The recording that RECORDING was cleaned from.",
+    "The recording from which RECORDING was cleaned.",
+    click.Path(exists=True, path_type=Path),
 )
-@click.option(
+@options.option(
     "--labels",
-    type=_FILE,
-    help="Labels of RECORDING's events, to judge what they keep: .npz with signal and perhaps score, "
-    "as evcrisp run writes it, or .npy.",
+    "Labels of the events of RECORDING: .npz with signal (and score), as evcrisp run and evcrisp "
+    "filter write it, or .npy. The events that they keep are measured.",
+    _FILE,
 )
-@click.option(
+@options.option(
     "--truth",
-    type=_FILE,
-    help="True labels, in the same formats, for --labels. Default: those in RECORDING, if any.",
+    "True labels in the same formats, to compare --labels with. Default: those in RECORDING.",
+    _FILE,
 )
-@click.option(
+@options.option(
     "--slice-events",
-    type=click.IntRange(min=1),
-    help="Events of a slice of the ESR. Default: 30000.",
+    "Number of events per slice of the ESR. Default: 30000.",
+    click.IntRange(min=1),
 )
-@click.option(
-    "--slice-ms",
-    "slice_us",
-    type=Milliseconds(1),
+@options.option(
+    "--slice-ms slice_us",
+    "Length of a slice of the ESR, ms (instead of --slice-events).",
+    Milliseconds(1),
     metavar="MS",
-    help="Length of a slice of the ESR, ms, instead.",
 )
-@click.option(
-    "--aocc/--no-aocc",
-    "measures_aocc",
+@options.option(
+    "--aocc/--no-aocc measures_aocc",
+    "Measure the area of the contrast curve (AOCC), which takes most of the time.",
     default=True,
-    show_default=True,
-    help="Measure the contrast curve, which takes most of the time.",
 )
-@seed_option("Seed of the random control.")
-@json_option
-@output_option("Also write the JSON to a file.")
-@force_option
-@input_options
+@options.seed_option("Seed of the random control.")
+@options.json_option
+@options.output_option("Also write the JSON to this file.")
+@options.force_option
+@options.input_options
 def evaluate_command(
     recording: Path,
     raw: Path | None,
     labels: Path | None,
     truth: Path | None,
-    slice_events: int | None,
-    slice_us: int | None,
-    measures_aocc: bool,
     seed: int,
     as_json: bool,
     output: Path | None,
-    force: bool,
+    overwrite: bool,
     format: str | None,
     resolution: tuple[int, int] | None,
     on_error: Any,
+    **settings: Any,
 ) -> None:
-    """Measure RECORDING: event structural ratio, contrast curve, entropy, rate.
+    """Measure RECORDING: event structural ratio (ESR), contrast curve, entropy, event rate.
 
-    With the raw recording, or with labels, the raw events and as many events drawn from them at
-    random are measured beside it: a denoiser must beat the random column. Where the truth is known,
-    the labels are measured against it. Recordings are streamed.
+    With --raw or --labels, the raw events and a random control are measured too. The control has as
+    many raw events as are kept, drawn at random: a filter must exceed its numbers. If true labels
+    are known, the labels are compared with them. Recordings are streamed.
     """
     from evcrisp.io.atomic_output import refuse_inputs, replacing
+    from evcrisp.io.reading import open_recording
+    from evcrisp.pipeline.evaluation import evaluate
 
-    if raw is not None and labels is not None:
-        raise click.UsageError("Give --raw (RECORDING is cleaned) or --labels (RECORDING is raw).")
-    if truth is not None and labels is None:
-        raise click.UsageError("--truth needs --labels, which it is compared with.")
-    if slice_events is not None and slice_us is not None:
-        raise click.UsageError("Give --slice-events or --slice-ms.")
-    slices = {"slice_events": slice_events, "slice_us": slice_us}
-    settings = {name: value for name, value in slices.items() if value is not None}
-    settings["measures_aocc"] = measures_aocc
-    if output is not None:
-        refuse_inputs(output, recording, raw, labels, truth)
-    opening = {"resolution": resolution, "on_error": on_error}
-    names = {"recording": recording, "raw": raw, "labels": labels, "truth": truth}
-    # The name of the output is checked before the work, not after it.
-    with nullcontext() if output is None else replacing(output, overwrite=force) as temporary:
-        result = _evaluate(recording, format, raw, labels, truth, opening, settings, seed)
+    opening: dict[str, Any] = {"resolution": resolution, "on_error": on_error}
+    paths = {"recording": recording, "raw": raw, "labels": labels, "truth": truth}
+    with ExitStack() as stack:
+        temporary = None
+        if output is not None:
+            refuse_inputs(output, *paths.values())
+            # Before the work: an invalid output name is reported first.
+            temporary = stack.enter_context(replacing(output, overwrite=overwrite))
+        result = evaluate(
+            stack.enter_context(open_recording(recording, format=format, **opening)),
+            None if raw is None else stack.enter_context(open_recording(raw, **opening)),
+            labels,
+            truth,
+            seed=seed,
+            progress=reading_progress,
+            **settings,
+        )
         facts = {
-            **{name: str(path) for name, path in names.items() if path is not None},
+            **{name: str(path) for name, path in paths.items() if path is not None},
             "seed": seed,
-            **_facts(result),
+            **result.as_dict(),
         }
         text = json.dumps(_without_nan(facts), indent=2)
         if temporary is not None:
@@ -117,43 +106,7 @@ def evaluate_command(
     click.echo(text if as_json else _page(facts))
 
 
-def _evaluate(
-    path: Path,
-    format: str | None,
-    raw: Path | None,
-    labels: Path | None,
-    truth: Path | None,
-    opening: dict[str, Any],
-    settings: dict[str, Any],
-    seed: int,
-) -> "Evaluation":
-    from evcrisp.cli.progress import reading_progress
-    from evcrisp.io.reading import open_recording
-    from evcrisp.pipeline.evaluation import evaluate_alone, evaluate_beside, evaluate_labels
-
-    with open_recording(path, format=format, **opening) as opened:
-        if labels is not None:
-            return evaluate_labels(opened, labels, truth, settings, seed, reading_progress)
-        if raw is None:
-            return evaluate_alone(opened, settings, reading_progress)
-        with open_recording(raw, **opening) as opened_raw:
-            return evaluate_beside(opened, opened_raw, settings, seed, reading_progress)
-
-
-def _facts(result: "Evaluation") -> dict[str, Any]:
-    columns = result.columns
-    first = next(iter(columns.values()))
-    facts: dict[str, Any] = {"slicing": first.esr.slicing}
-    if "raw" in columns:
-        raw = columns["raw"]
-        facts["retention"] = first.n_events / raw.n_events if raw.n_events else math.nan
-        facts["entropy_reduction_bits"] = raw.entropy_bits - first.entropy_bits
-    facts["quality"] = {name: quality.as_dict() for name, quality in columns.items()}
-    facts["against_truth"] = result.labels
-    return facts
-
-
-#: Key -> how the table names it, and how it prints it.
+#: Key -> name and number format in the table.
 _ROWS = {
     "n_events": ("events", ",d"),
     "duration_s": ("duration s", ".6f"),
@@ -179,7 +132,7 @@ def _page(facts: dict[str, Any]) -> str:
     if "retention" in facts:
         lines[-1] += f" Kept {facts['retention']:.2%} of the raw events."
     if not any(column["n_slices"] for column in columns.values()):
-        lines[-1] += " None is complete; choose shorter ones with --slice-events or --slice-ms."
+        lines[-1] += " No slice is complete; choose shorter ones with --slice-events or --slice-ms."
     if facts["against_truth"] is not None:
         lines.append("\nagainst the truth")
         for key, value in facts["against_truth"].items():
@@ -189,7 +142,7 @@ def _page(facts: dict[str, Any]) -> str:
 
 
 def _in_ms(slicing: str) -> str:
-    """Return how slices are cut, with time in ms, as it was given."""
+    """Return the size of slices with times in ms, as in the option."""
     number, _, unit = slicing.partition(" ")
     return f"{int(number) / 1000:g} ms" if unit == "us" else slicing
 
@@ -199,7 +152,7 @@ def _number(value: float, form: str) -> str:
 
 
 def _without_nan(facts: Any) -> Any:
-    """Return the facts with null for what is not finite, since JSON has no word for it."""
+    """Replace numbers that are not finite by None, because JSON has none of them."""
     if isinstance(facts, dict):
         return {name: _without_nan(value) for name, value in facts.items()}
     if isinstance(facts, float) and not math.isfinite(facts):

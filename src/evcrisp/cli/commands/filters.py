@@ -1,4 +1,4 @@
-"""``evcrisp filters``: what filters there are."""
+"""``evcrisp filters``: list the filters."""
 
 import inspect
 import json
@@ -6,40 +6,41 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evcrisp.cli import options
 from evcrisp.cli.listing import entry, parameters_line
-from evcrisp.cli.options import json_option
 
 if TYPE_CHECKING:
-    from evcrisp.filters import Denoiser
+    from evcrisp.filters import Filter
 
 
 @click.command("filters")
-@json_option
+@options.json_option
 def filters_command(as_json: bool) -> None:
-    """List the filters: cost and memory, source, presets, and parameters with their defaults."""
+    """List the filters: source, cost, memory, presets, and parameters with their defaults."""
     from evcrisp.filters import FILTERS
 
     rows = [_facts(kind) for kind in FILTERS.values()]
     click.echo(json.dumps(rows, indent=2, default=str) if as_json else _page(rows))
 
 
-def _facts(kind: "type[Denoiser]") -> dict[str, Any]:
+def _facts(kind: "type[Filter]") -> dict[str, Any]:
+    from evcrisp.filters.protocol import about, presets
+
     return {
         "name": kind.name,
         "parameters": {
             name: None if parameter.default is parameter.empty else parameter.default
             for name, parameter in inspect.signature(kind).parameters.items()
         },
-        "cost": kind.about.cost,
-        "memory": kind.about.memory,
-        "source": kind.about.source,
-        "reconstruction": kind.about.reconstruction,
-        "presets": {name: dict(params) for name, params in kind.presets.items()},
+        "cost": about(kind).cost,
+        "memory": about(kind).memory,
+        "source": about(kind).source,
+        "reconstruction": about(kind).reconstruction,
+        "presets": {name: dict(params) for name, params in presets(kind).items()},
     }
 
 
 def _page(rows: list[dict[str, Any]]) -> str:
-    """Return some lines per filter."""
     return "\n".join(entry(f"{row['name']}: {row['source']}", _lines(row)) for row in rows)
 
 

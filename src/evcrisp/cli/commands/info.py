@@ -1,4 +1,4 @@
-"""``evcrisp info``: what a recording holds."""
+"""``evcrisp info``: show the contents of a recording."""
 
 import json
 from pathlib import Path
@@ -6,23 +6,18 @@ from typing import Any
 
 import click
 
-from evcrisp.cli.options import input_options, json_option, recording_argument
+from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
 
 
 @click.command("info")
-@recording_argument
-@json_option
-@input_options
-def info_command(
-    recording: Path,
-    as_json: bool,
-    **opening: Any,
-) -> None:
-    """Show what RECORDING holds: format, size, events, time, and what comes beside them.
+@options.recording_argument
+@options.json_option
+@options.input_options
+def info_command(recording: Path, as_json: bool, **opening: Any) -> None:
+    """Show the contents of RECORDING: format, sensor size, events, time, other sensor data.
 
-    The whole file is read once, in bounded memory, so the counts are facts and not promises of a
-    header.
+    The whole file is read once, in bounded memory: the numbers are counted, not read from a header.
     """
     from evcrisp.io.reading import open_recording
     from evcrisp.io.summary import summarize
@@ -32,10 +27,7 @@ def info_command(
         reading_progress("Reading", opened) as advance,
     ):
         facts = summarize(opened, advance).as_dict()
-    if as_json:
-        click.echo(json.dumps(facts, indent=2))
-        return
-    click.echo(_page(facts))
+    click.echo(json.dumps(facts, indent=2) if as_json else _page(facts))
 
 
 def _page(facts: dict[str, Any]) -> str:
@@ -55,11 +47,8 @@ def _page(facts: dict[str, Any]) -> str:
             ("duration", f"{facts['duration_s']:.6f} s"),
             ("rate", _rate(facts["rate_hz"]) if facts["duration_s"] else "-"),
         ]
-    for key, name in (
-        ("imu_samples", "IMU samples"),
-        ("triggers", "triggers"),
-        ("frames", "frames"),
-    ):
+    names = {"imu_samples": "IMU samples", "triggers": "triggers", "frames": "frames"}
+    for key, name in names.items():
         if facts[key]:
             rows.append((name, f"{facts[key]:,}"))
     if facts["damage"]:
@@ -68,7 +57,7 @@ def _page(facts: dict[str, Any]) -> str:
 
 
 def _labels(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return a row for a recording that has labels."""
+    """Return a row with the labels, if the recording has them."""
     n_signal, n = facts["n_signal"], facts["n_events"]
     if n_signal is None:
         return []

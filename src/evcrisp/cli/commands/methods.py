@@ -1,4 +1,4 @@
-"""``evcrisp methods``: what methods and motion models there are."""
+"""``evcrisp methods``: list the methods and the motion models."""
 
 import inspect
 import json
@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from evcrisp.cli import options
 from evcrisp.cli.listing import entry, parameters_line
-from evcrisp.cli.options import json_option
 
 if TYPE_CHECKING:
     from evcrisp.estimators.protocol import Estimator
     from evcrisp.motion import MotionModel
 
-#: Kinds of parameters that --set can give.
+#: Types of parameters that --set can give.
 _PLAIN = (bool, int, float, str)
 
 
 @click.command("methods")
-@json_option
+@options.json_option
 def methods_command(as_json: bool) -> None:
     """List the methods with their parameters and defaults, and the motion models.
 
-    The parameters are those that --set takes. Where the default is none, the method chooses.
+    The parameters can be set with --set. For a default of none, the method chooses the value.
     """
     from evcrisp.estimators.registry import ESTIMATORS
     from evcrisp.motion import MOTION_MODELS

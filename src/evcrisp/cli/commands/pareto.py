@@ -1,4 +1,4 @@
-"""``evcrisp pareto``: the whole trade-off between alignment and denoising of one window."""
+"""``evcrisp pareto``: print the trade-off between alignment and denoising of one window."""
 
 import json
 from contextlib import nullcontext
@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evcrisp.cli.camera import camera_for
-from evcrisp.cli.options import (
-    camera_option,
-    force_option,
-    input_options,
-    motion_option,
-    output_option,
-    parse_settings,
-    points_option,
-    recording_argument,
-    set_option,
-    start_option,
-    window_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.progress import work_progress
 
 if TYPE_CHECKING:
@@ -28,16 +15,16 @@ if TYPE_CHECKING:
 
 
 @click.command("pareto")
-@recording_argument
-@motion_option
-@camera_option
-@start_option
-@window_option("Length of the window, ms.")
-@points_option("Points of the sweep.")
-@set_option("a parameter of the method")
-@output_option("File for the JSON. Default: standard output.")
-@force_option
-@input_options
+@options.recording_argument
+@options.motion_option
+@options.camera_option
+@options.start_option
+@options.window_option("Length of the window, ms.")
+@options.points_option("Number of points of the front.")
+@options.set_option("a parameter of the method `exact`")
+@options.output_option("File for the JSON. Default: standard output.")
+@options.force_option
+@options.input_options
 def pareto_command(
     recording: Path,
     motion: str,
@@ -47,36 +34,31 @@ def pareto_command(
     n_points: int,
     settings: tuple[str, ...],
     output: Path | None,
-    force: bool,
+    overwrite: bool,
     **opening: Any,
 ) -> None:
     """Print the Pareto front of one window of RECORDING as JSON.
 
-    Every point has its motion, both objectives and how many events it keeps; the point that the
-    regret selects is marked, with the ideal and the nadir point.
+    Every point has its motion, both objectives and the number of kept events. The point that the
+    regret selects is marked; the ideal and the nadir point are included.
     """
-    from evcrisp.cli.figure_data import refuse_nothing
     from evcrisp.core.messages import counted
-    from evcrisp.core.registry import build
-    from evcrisp.core.windows import window_at
-    from evcrisp.estimators.estimate import model_for
-    from evcrisp.estimators.joint.exact import ExactRegret
-    from evcrisp.estimators.joint.pareto import pareto_front
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
+    from evcrisp.pipeline.figure_data import FigureSource, read_window
 
-    config = build({"exact": ExactRegret}, "exact", "method", **parse_settings(settings))
     if output is not None:
         refuse_inputs(output, recording, camera)
-    # The name of the output is checked before the work, not after it.
-    with nullcontext() if output is None else replacing(output, overwrite=force) as temporary:
+    # Before the work: an invalid output name is reported first.
+    with nullcontext() if output is None else replacing(output, overwrite=overwrite) as temporary:
         with open_recording(recording, **opening) as opened:
-            window = window_at(opened.chunks(), start_us, window_us)
-            refuse_nothing(window, start_us, window_us)
-            size, lens = opened.resolution, camera_for(camera, opened)
-        model = model_for(motion, size, lens)
+            _, window = read_window(opened, start_us, window_us)
+            lens = options.load_camera(camera, opened)
+        source = FigureSource(
+            motion=motion, camera=lens, params=options.parse_settings(settings), n_points=n_points
+        )
         with work_progress(f"Tracing {counted(n_points, 'point')}") as on_share:
-            front = pareto_front(window, model, config, n_points=n_points, on_share=on_share)
+            front = source.front(window, on_share=on_share)
         text = json.dumps(_as_dict(front), indent=2)
         if temporary is not None:
             temporary.write_text(text + "\n")

@@ -1,73 +1,53 @@
-"""``evcrisp plot``: a figure of one window of a recording, or of its motion."""
+"""``evcrisp plot``: draw a figure of one window of a recording, or of its motion."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from evcrisp.cli.camera import camera_for
-from evcrisp.cli.figure_data import COMPARING, FigureSource
-from evcrisp.cli.option_checks import refuse_unused
-from evcrisp.cli.options import (
-    METHODS,
-    camera_option,
-    force_option,
-    input_options,
-    motion_option,
-    output_option,
-    parse_settings,
-    points_option,
-    recording_argument,
-    set_option,
-    start_option,
-    window_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.progress import work_progress
 from evcrisp.cli.types import Number
 
-#: Figures of one window that a method made, and those of a whole Pareto front.
-_OF_A_METHOD = ("scatter", "outcomes", "aligned", "xyt", "maps", "w", "intro", "roc")
-_OF_A_FRONT = ("pareto", "tradeoff")
+#: Figures of the result of a method, and figures of a Pareto front.
+_METHOD_FIGURES = ("scatter", "outcomes", "aligned", "xyt", "maps", "w", "intro", "roc")
+_FRONT_FIGURES = ("pareto", "tradeoff")
 
-#: Option -> the kinds of figures that take it, where these are not all.
-_TAKEN_BY = {
+#: Option -> the figures that it applies to, if not to all.
+_APPLIES_TO = {
     "colors": ("scatter", "aligned", "xyt", "intro"),
-    "n_points": _OF_A_FRONT,
-    "methods": (*_OF_A_METHOD, "motion"),
-    "start_us": (*_OF_A_METHOD, *_OF_A_FRONT),
+    "n_points": _FRONT_FIGURES,
+    "methods": (*_METHOD_FIGURES, "motion"),
+    "start_us": (*_METHOD_FIGURES, *_FRONT_FIGURES),
 }
 
 
 @click.command("plot")
 @click.argument("kind")
-@recording_argument
-@output_option("Picture to write; ends in .png, .pdf or .svg.", required=True)
-@click.option(
-    "--method",
-    "-m",
-    "methods",
+@options.recording_argument
+@options.output_option("Picture to write: .png, .pdf or .svg.", required=True)
+@options.option(
+    "--method -m methods",
+    "Method (NAMES), or filter (see `evcrisp filters`). Can be repeated for scatter, outcomes and "
+    "roc. Default: auto.",
+    registry=options.METHODS,
     multiple=True,
-    help=f"Method ({', '.join(METHODS)}), or filter, as `evcrisp filters` lists them. May be repeated "
-    "for scatter, outcomes and roc. Default: auto.",
 )
-@motion_option
-@camera_option
-@set_option("a parameter of the method, if there is one method")
-@start_option
-@window_option()
-@points_option("Points of pareto and tradeoff.")
-@click.option(
+@options.motion_option
+@options.camera_option
+@options.set_option("a parameter of the method, if only one is given")
+@options.start_option
+@options.window_option()
+@options.points_option("Number of points of the front in pareto and tradeoff.")
+@options.option(
     "--colors",
+    "Colors of events in scatter, aligned, xyt and intro: red-blue, white-black (on gray), safe "
+    "(for color blindness), dark.",
     default="red-blue",
-    show_default=True,
-    help="Colors of events in scatter, aligned, xyt and intro: red-blue, white-black (on gray), safe "
-    "(for every color vision), dark.",
 )
-@click.option(
-    "--dpi", type=Number(10, 2400), default=150.0, show_default=True, help="Dots per inch."
-)
-@force_option
-@input_options
+@options.option("--dpi", "Resolution, dots per inch.", Number(10, 2400), default=150.0)
+@options.force_option
+@options.input_options
 @click.pass_context
 def plot_command(
     context: click.Context,
@@ -83,59 +63,55 @@ def plot_command(
     n_points: int,
     colors: str,
     dpi: float,
-    force: bool,
+    overwrite: bool,
     **opening: Any,
 ) -> None:
     """Draw a figure of KIND from RECORDING.
 
     \b
-    scatter   what each method keeps              roc       ROC curves (needs labels in the file)
-    outcomes  TP, FN, TN, FP (needs labels)       pareto    front of alignment against denoising
-    aligned   events as recorded and aligned      tradeoff  what changes along that front
-    xyt       events over space and time          motion    motion of the whole recording, against
-    maps      contrast before and after                     the gyroscope if there is one and the
-    w         confidence map                                motion is a rotation
+    scatter   events that each method keeps       roc       ROC curves (needs true labels)
+    outcomes  TP, FN, TN, FP (needs true labels)  pareto    front of alignment against denoising
+    aligned   events as recorded and aligned      tradeoff  quantities along that front
+    xyt       events over space and time          motion    motion of the whole recording; for a
+    maps      contrast before and after                     rotation, against the gyroscope if
+    w         confidence map                                there is one
     intro     drift and alignment
 
-    All but motion show one window. Needs the extra 'plot'.
-    """  # noqa: D301 - click wants the character itself, not a backslash
+    All figures except motion show one window. Needs the extra 'plot'.
+    """  # noqa: D301 - click needs the character, not a backslash
     from evcrisp.core.registry import lookup, require
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
+    from evcrisp.pipeline.figure_data import COMPARISONS, FigureSource
     from evcrisp.plots import FIGURES, figure, picture_kind, save_figure
 
     require("matplotlib", extra="plot", purpose="Figures")
     picture_kind(output)
     lookup({name: entry for name, entry in FIGURES.items() if entry.of_recording}, kind, "figure")
-    _refuse_what_is_not_taken(context, kind)
+    for name, kinds in _APPLIES_TO.items():
+        if kind not in kinds:
+            reason = f"does not apply to the figure {kind!r}, only to {', '.join(kinds)}."
+            options.refuse_unused(context, [name], reason)
     names = methods or ("auto",)
-    if len(names) > 1 and (kind not in COMPARING or settings):
+    if len(names) > 1 and (kind not in COMPARISONS or settings):
         raise click.UsageError(
-            "--method may be given once only, but for scatter, outcomes and roc without --set."
+            "--method can be repeated only for scatter, outcomes and roc without --set."
         )
     refuse_inputs(output, recording, camera)
-    # The name of the output is checked before the work, not after it.
-    with replacing(output, overwrite=force) as temporary:
+    # Before the work: an invalid output name is reported first.
+    with replacing(output, overwrite=overwrite) as temporary:
         with open_recording(recording, **opening) as opened, work_progress(f"Drawing {kind}"):
             source = FigureSource(
-                names=names,
+                methods=names,
                 motion=motion,
-                camera=camera_for(camera, opened),
-                params=parse_settings(settings),
+                camera=options.load_camera(camera, opened),
+                params=options.parse_settings(settings),
                 start_us=start_us,
                 window_us=window_us,
                 n_points=n_points,
             )
             data = source.data(kind, opened)
-        if kind in _TAKEN_BY["colors"]:
+        if kind in _APPLIES_TO["colors"]:
             data["colors"] = colors
         save_figure(figure(kind, **data), temporary, dpi=dpi)
     click.echo(f"Saved {output}.")
-
-
-def _refuse_what_is_not_taken(context: click.Context, kind: str) -> None:
-    """Complain of an option that a figure of this kind would pass over in silence."""
-    for name, kinds in _TAKEN_BY.items():
-        if kind not in kinds:
-            reason = f"is not for the figure {kind!r}, only for {', '.join(kinds)}."
-            refuse_unused(context, [name], reason)

@@ -1,96 +1,79 @@
-"""``evcrisp render``: a video of a recording, raw, aligned and denoised side by side."""
+"""``evcrisp render``: render a video of a recording."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from evcrisp.cli.camera import camera_for
-from evcrisp.cli.options import (
-    force_option,
-    input_options,
-    method_options,
-    parse_settings,
-    recording_argument,
-    window_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
 from evcrisp.cli.types import Number
 
 
 @click.command("render")
-@recording_argument
+@options.recording_argument
 @click.argument("output", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
+@options.option(
     "--fps",
-    type=Number(0.01, 240),
+    "Frames per second of the video; at most 50 for a GIF.",
+    Number(0.01, 240),
     default=30.0,
-    show_default=True,
-    help="Frames per second of the video; of a GIF, at most 50.",
 )
-@click.option(
+@options.option(
     "--speed",
-    type=Number(0, min_open=True),
+    "Speed of the video: 1 is real time, 0.1 ten times slower.",
+    Number(0, min_open=True),
     default=1.0,
-    show_default=True,
-    help="1 is real time, 0.1 slow motion, 10 fast forward.",
 )
-@window_option(
-    "Time that a frame shows, and that a motion is estimated over, ms. Default: 33.3.",
+@options.window_option(
+    "Time that a frame shows, which is the window of the motion estimate, ms. Default: 33.3.",
     default=None,
     most_us=10_000_000,
 )
-@click.option(
+@options.option(
     "--panes",
+    "Panes from left to right: raw, aligned, denoised, labels (signal and noise).",
     default="raw,aligned,denoised",
-    show_default=True,
-    help="What stands side by side: raw, aligned, denoised, labels (signal and noise).",
 )
-@click.option(
+@options.option(
     "--colors",
+    "Colors of events: red-blue, white-black (on gray), safe (for color blindness), dark.",
     default="red-blue",
-    show_default=True,
-    help="Colors: red-blue, white-black (on gray), safe (for every color vision), dark.",
 )
-@click.option(
+@options.option(
     "--exposure",
-    type=Number(0, 100, min_open=True),
+    "Strength of the color of one event; smaller values give more shades.",
+    Number(0, 100, min_open=True),
     default=1.0,
-    show_default=True,
-    help="How strongly one event colors its pixel; less shows more shades.",
+)
+@options.option(
+    "--scale", "Side of a sensor pixel in the video, px.", click.IntRange(1, 16), default=1
 )
 @click.option(
-    "--scale",
-    type=click.IntRange(1, 16),
-    default=1,
-    show_default=True,
-    help="Side of a sensor's pixel, px.",
+    "--no-titles", is_flag=True, help="Omit the line with the names of the panes and the time."
 )
-@click.option("--no-titles", is_flag=True, help="Leave out the line with names and time.")
-@method_options
-@force_option
-@input_options
+@options.method_options
+@options.force_option
+@options.input_options
 def render_command(
     recording: Path,
     output: Path,
-    fps: float,
-    speed: float,
     window_us: int | None,
     panes: str,
-    colors: str,
-    exposure: float,
-    scale: int,
     no_titles: bool,
     method: str,
     motion: str,
     camera: Path | None,
     settings: tuple[str, ...],
-    force: bool,
-    **opening: Any,
+    overwrite: bool,
+    format: str | None,
+    resolution: tuple[int, int] | None,
+    on_error: Any,
+    **look: Any,
 ) -> None:
-    """Write a video of RECORDING to OUTPUT, which ends in .mp4, .gif or .webp.
+    """Render a video of RECORDING to OUTPUT, an .mp4, .gif or .webp file.
 
-    The file appears under its name when it is complete. Needs the extra 'video'.
+    OUTPUT appears when it is complete. Needs the extra 'video'.
     """
     from evcrisp.core.messages import counted
     from evcrisp.io.atomic_output import refuse_inputs
@@ -98,31 +81,28 @@ def render_command(
     from evcrisp.video import VideoConfig, render
 
     refuse_inputs(output, recording, camera)
-    window = {} if window_us is None else {"window_us": window_us}
+    if window_us is not None:
+        look["window_us"] = window_us
     config = VideoConfig(
-        fps=fps,
-        speed=speed,
         panes=tuple(name.strip() for name in panes.split(",") if name.strip()),
-        colors=colors,
-        exposure=exposure,
-        scale=scale,
         titles=not no_titles,
-        **window,
+        **look,
     )
     with (
-        open_recording(recording, **opening) as opened,
+        open_recording(
+            recording, format=format, resolution=resolution, on_error=on_error
+        ) as opened,
         reading_progress("Rendering", opened) as advance,
     ):
         video = render(
             opened,
             output,
-            method=method,
+            method=options.build_method(method, settings),
             motion=motion,
-            camera=camera_for(camera, opened),
+            camera=options.load_camera(camera, opened),
             config=config,
-            overwrite=force,
+            overwrite=overwrite,
             on_chunk=advance,
-            **parse_settings(settings),
         )
     click.echo(
         f"Wrote {counted(video.n_frames, 'frame')} of {video.size[0]} x {video.size[1]} px, "

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evcrisp.cli.option_checks import refuse_unused
-from evcrisp.cli.options import seed_option
+from evcrisp.cli.options import refuse_unused, seed_option
 from evcrisp.cli.progress import task_progress
-from evcrisp.cli.signals import saying
+from evcrisp.cli.signals import message_when_stopped
 from evcrisp.cli.tasks import max_events_option, noise_option, pool_options
 from evcrisp.cli.types import Milliseconds
 
@@ -134,7 +133,7 @@ def reproduce_command(
     roots = _roots(what, root)
     each = _shared_out(options, roots)
     out.mkdir(parents=True, exist_ok=True)
-    with saying(f"Results so far are in {out}; the same command goes on there."):
+    with message_when_stopped(f"Results so far are in {out}; the same command goes on there."):
         with open_pool(workers, scheduler) as pool:
             parts = [
                 _reproduced(name, roots[name], out, pool, chosen_here, small, retry_failed)

@@ -72,14 +72,14 @@ def train_command(
     workers: int,
     seed: int,
     data: Path | None,
-    force: bool,
+    overwrite: bool,
 ) -> None:
-    """Train NETWORK, the network of a denoiser, on simulated recordings.
+    """Train NETWORK, the network of a filter, on simulated recordings.
 
-    Weights go to OUTPUT; use them with the denoiser's option `weights`. How they came to be, and
+    Weights go to OUTPUT; use them with the filter's option `weights`. How they came to be, and
     how good they are on scenes that they have not seen, goes to a JSON file beside them. Needs torch.
     """
-    from evcrisp.filters.learned.edncnn_network import checked_device
+    from evcrisp.filters.learned.edncnn_network import find_device, import_torch
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.training import (
         LabeledRecordings,
@@ -88,10 +88,9 @@ def train_command(
         train,
         write_model,
     )
-    from evcrisp.training.torch_import import import_torch
 
     import_torch()
-    checked_device(device)  # before the recordings are made, not after
+    find_device(device)  # before the recordings are made, not after
     if output.suffix != ".npz":
         raise click.BadParameter(
             f"expected a name that ends in .npz; got {output}.", param_hint="--output"
@@ -101,8 +100,8 @@ def train_command(
     for path in (output, card):
         refuse_inputs(path, data)
     with (
-        replacing(output, overwrite=force) as new_weights,
-        replacing(card, overwrite=force) as new_card,
+        replacing(output, overwrite=overwrite) as new_weights,
+        replacing(card, overwrite=overwrite) as new_card,
     ):
         if data is not None and data.exists():
             recordings = LabeledRecordings.load(data)

@@ -29,7 +29,7 @@ from evcrisp.cli.types import Number
     help="Noise in percent of the signal events. May be repeated.",
 )
 @noise_option
-@output_option("File for the hyper-parameters.", default=Path("tuned.json"), show_default=True)
+@output_option("File for the hyper-parameters.", default=Path("tuned.json"))
 @click.option(
     "--trials",
     type=click.IntRange(1, 100_000),
@@ -57,7 +57,7 @@ def tune_command(
     train_share: float,
     max_events: int | None,
     seed: int,
-    force: bool,
+    overwrite: bool,
 ) -> None:
     """Find the hyper-parameters of METHODS that suit a rate of noise best.
 
@@ -73,7 +73,7 @@ def tune_command(
     for method in methods:
         lookup(SPACES, method, "method that can be tuned")
     found: dict[str, dict[str, dict[str, float]]] = {method: {} for method in methods}
-    with replacing(output, overwrite=force) as temporary:
+    with replacing(output, overwrite=overwrite) as temporary:
         for rate in rates:
             training = Training.of(
                 root,

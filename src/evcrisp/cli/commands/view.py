@@ -1,4 +1,4 @@
-"""``evcrisp view``: see a recording in the browser, or as one HTML file."""
+"""``evcrisp view``: view a recording in the browser, or write it as one HTML file."""
 
 import sys
 import webbrowser
@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evcrisp.cli.camera import camera_for
-from evcrisp.cli.option_checks import refuse_unused
-from evcrisp.cli.options import (
-    METHODS,
-    MOTIONS,
-    camera_option,
-    force_option,
-    input_options,
-    recording_argument,
-    window_option,
-)
+from evcrisp.cli import options
 from evcrisp.cli.types import OutputFile
 
 if TYPE_CHECKING:
@@ -25,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class FrontPoints(click.IntRange):
-    """How many points a front has on the page: none, or as many as make a curve."""
+    """Number of points of a front: 0 for none, or at least 3."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Parse a number."""
@@ -36,58 +26,48 @@ class FrontPoints(click.IntRange):
 
 
 @click.command("view")
-@recording_argument
-@click.option(
-    "--export",
-    "page",
-    type=OutputFile(".html", ".htm"),
+@options.recording_argument
+@options.option(
+    "--export page",
+    "Write one self-contained HTML file instead of starting a server.",
+    OutputFile(".html", ".htm"),
     metavar="FILE.html",
-    help="Write one HTML file that holds everything it shows, instead of starting a server.",
 )
-@window_option(least_us=10, most_us=10_000_000)
-@click.option(
-    "--method",
-    "-m",
+@options.window_option(least_us=10, most_us=10_000_000)
+@options.option(
+    "--method -m",
+    "Method that is shown first: NAMES.",
     default="auto",
-    show_default=True,
-    help=f"Method at the start: {', '.join(METHODS)}.",
+    registry=options.METHODS,
 )
-@click.option(
-    "--motion",
-    default="translation",
-    show_default=True,
-    help=f"Motion model at the start: {', '.join(MOTIONS)}.",
-)
+@options.motion_option
 @click.option(
     "--filter",
     default="",
-    help="Filter to compare with at the start; `evcrisp filters` lists them. Default: none.",
+    help="Filter to compare with; `evcrisp filters` lists them. Default: none.",
 )
-@camera_option
-@click.option(
-    "--windows",
-    "n_windows",
-    type=click.IntRange(1, 500),
+@options.camera_option
+@options.option(
+    "--windows n_windows",
+    "With --export: number of windows, spread over the recording.",
+    click.IntRange(1, 500),
     default=8,
-    show_default=True,
-    help="With --export: how many windows, spread over the recording.",
 )
-@click.option(
+@options.option(
     "--front-points",
-    type=FrontPoints(0, 41),
+    "With --export: number of points of the Pareto front of each window; 0 for none.",
+    FrontPoints(0, 41),
     default=7,
-    show_default=True,
-    help="With --export: points of the Pareto front of each window; 0 for none.",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     default=0,
-    help="Port on 127.0.0.1. Default: any that is free.",
+    help="Port on 127.0.0.1. Default: a free one.",
 )
-@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
-@force_option
-@input_options
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
+@options.force_option
+@options.input_options
 @click.pass_context
 def view_command(
     context: click.Context,
@@ -102,30 +82,32 @@ def view_command(
     front_points: int,
     port: int,
     no_browser: bool,
-    force: bool,
+    overwrite: bool,
     **opening: Any,
 ) -> None:
-    """Show RECORDING in the browser: raw, aligned and denoised, side by side.
+    """View RECORDING in the browser: raw, aligned and denoised, side by side.
 
-    The page comes from a server that only this machine can reach, and only with the secret in the
-    address that is printed. Ctrl+C ends it. With --export, a single HTML file is written that shows
-    a few windows anywhere, without a server or a network.
+    The page is served on this machine only, and only to clients with the secret in the printed
+    address. Ctrl+C stops the server. With --export, a single HTML file is written that shows some
+    windows without a server or a network.
     """
     from evcrisp.io.atomic_output import refuse_inputs
     from evcrisp.io.reading import open_recording
 
     if page is None:
-        refuse_unused(context, ("n_windows", "front_points", "force"), "is only for --export.")
+        options.refuse_unused(
+            context, ("n_windows", "front_points", "overwrite"), "is only for --export."
+        )
     else:
-        refuse_unused(context, ("port", "no_browser"), "is not for --export.")
+        options.refuse_unused(context, ("port", "no_browser"), "is not for --export.")
         refuse_inputs(page, recording, camera)
     common: dict[str, Any] = {"window_us": window_us, "motion": motion}
-    with open_recording(recording, **opening) as opened:  # what cannot be opened is said here
-        common["camera"] = camera_for(camera, opened)
+    with open_recording(recording, **opening) as opened:  # errors of opening come before the server
+        common["camera"] = options.load_camera(camera, opened)
         if page is not None:
             names = {"methods": (method,), "filters": (filter,) if filter else ()}
             sizes = {"n_windows": n_windows, "front_points": front_points}
-            _export(opened, page, force, {**common, **names, **sizes})
+            _export(opened, page, overwrite, {**common, **names, **sizes})
             return
     _view(
         port,
@@ -141,23 +123,29 @@ def _view(port: int, opens_browser: bool, settings: dict[str, Any]) -> None:
     options = ViewOptions(**settings)
 
     def announce(url: str) -> None:
-        click.echo(f"{options.path.name} is at {url}\nCtrl+C ends.")
+        click.echo(f"{options.path.name} is at {url}\nCtrl+C stops the server.")
         if opens_browser:
             webbrowser.open(url)
 
     view(options, port=port, on_ready=announce)
 
 
-def _export(recording: "Recording", page: Path, force: bool, settings: dict[str, Any]) -> None:
+def _export(recording: "Recording", page: Path, overwrite: bool, settings: dict[str, Any]) -> None:
     from evcrisp.core.errors import EventDataError
     from evcrisp.viewer.export import ExportOptions, export
 
     if not any(len(chunk) for chunk in recording.chunks()):
         raise EventDataError(f"{recording.path} has no events, and so there is nothing to show.")
 
-    def say(done: int, n_windows: int) -> None:
+    def show_progress(done: int, n_windows: int) -> None:
         if sys.stderr is not None and sys.stderr.isatty():
             click.echo(f"\rWindow {done} of {n_windows}", nl=done == n_windows, err=True)
 
-    n_bytes = export(recording, page, ExportOptions(**settings), overwrite=force, on_window=say)
+    n_bytes = export(
+        recording,
+        page,
+        ExportOptions(**settings),
+        overwrite=overwrite,
+        on_window=show_progress,
+    )
     click.echo(f"Wrote {page}, {n_bytes / 1e6:.1f} MB. Open it in any browser.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from evcrisp.estimators.build_estimate import concluded
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.protocol import IndependentWindows, Session
 from evcrisp.estimators.result import Estimate
-from evcrisp.filters import Denoiser, Labels, denoiser
-from evcrisp.filters.protocol import Causal, Stream
+from evcrisp.filters import Filter, Labels, build_filter
+from evcrisp.filters.protocol import Stream, is_causal
 from evcrisp.motion import MotionModel
 from evcrisp.search.window_data import WindowData
 
@@ -43,16 +43,16 @@ class Sequential:
     name: ClassVar[str] = "sequential"
 
     filter: str = "baf"
-    filter_options: Mapping[str, object] = field(default_factory=dict)
+    filter_options: Mapping[str, Any] = field(default_factory=dict)
     align: Cmax = field(default_factory=Cmax)
 
     def __post_init__(self) -> None:
-        self._denoiser()
+        self._filter()
 
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate labels and motion of one window."""
-        stream = self._denoiser().start(window.events.resolution)
-        labels = Labels.joined([stream.label(window.events), stream.finish()])
+        stream = self._filter().start(window.events.resolution)
+        labels = Labels.concatenate([stream.label(window.events), stream.finish()])
         return self.aligned(window, model, theta0, labels)
 
     def aligned(
@@ -65,13 +65,13 @@ class Sequential:
 
     def start_session(self, resolution: tuple[int, int]) -> Session:
         """Begin a recording; a causal filter keeps its state from window to window."""
-        stream = self._denoiser().start(resolution)
-        if isinstance(stream, Causal):
-            return FilterSession(self, stream)
+        config = self._filter()
+        if is_causal(config):
+            return FilterSession(self, config.start(resolution))
         return IndependentWindows(self)
 
-    def _denoiser(self) -> Denoiser:
-        return denoiser(self.filter, params=self.filter_options)
+    def _filter(self) -> Filter:
+        return build_filter(self.filter, **self.filter_options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class FilterSession:
 
     def __init__(self, config: Sequential, stream: Stream) -> None:
         self.config, self.stream = config, stream
-        self.labels = Labels.room(0)  # of the events that a window may contain again
+        self.labels = Labels.empty(0)  # of the events that a window may contain again
         self.first = 0  # number of events of the recording before these
 
     def run(
@@ -95,7 +95,7 @@ class FilterSession:
         """Estimate labels and motion of the next window; hot events, shape (n,), are noise."""
         n_known = max(self.first + len(self.labels) - window.index, 0)
         new = self._label(window.events[n_known:], hot[n_known:])
-        both = Labels.joined([self.labels, new])
+        both = Labels.concatenate([self.labels, new])
         past = slice(max(window.index - self.first, 0), None)
         self.labels, self.first = Labels(both.signal[past], both.score[past]), window.index
         lowest = min(float(self.labels.score.min(initial=0.0)), 0.0)

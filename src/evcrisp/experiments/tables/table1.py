@@ -60,7 +60,7 @@ class Table1:
             self._table("table1", "ESR (higher is better)", done, methods, "esr", tuple(notes)),
             self._table(
                 "table1-gain",
-                "ESR minus that of as many events drawn at random (a denoiser must be above 0)",
+                "ESR minus that of as many events drawn at random (a filter must be above 0)",
                 done,
                 methods,
                 "gain",

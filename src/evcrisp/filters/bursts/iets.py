@@ -1,51 +1,43 @@
-"""Inceptive events: the first event of a burst stays, once the burst has gone on."""
+"""Inceptive events: keep the first event of each burst."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
-from evcrisp.filters.checks import at_least, positive
-from evcrisp.filters.held_events import Held
-from evcrisp.filters.protocol import About, Labels, checked
+from evcrisp.core.validation import check_number
+from evcrisp.filters.held_events import HeldEvents
+from evcrisp.filters.protocol import About, Filter, Labels, check_minimum, check_sensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Iets:
-    r"""Keep an event that begins a burst of its pixel and polarity, near other recent events.
+class Iets(Filter):
+    r"""Keep an event that starts a burst of its pixel and polarity, near other recent events.
 
-    An edge makes a pixel fire several times; the first of these events tells best when it came. An
-    event begins a burst if its pixel and polarity were silent for ``before_us`` and fire again within
-    ``after_us``. Besides, the time surface at the event, the mean of :math:`e^{-\mathrm{age}/\tau}`
-    over the pixels around that have fired with its polarity, has to reach ``threshold``. The score is
-    that mean where the burst test holds, and a fraction of it elsewhere. Labels come ``after_us``
-    late.
+    An edge causes several events per pixel; the first is the most precise in time. An event starts
+    a burst if its pixel and polarity had no event for ``before_us`` and have one within
+    ``after_us``. The time surface at the event must also reach ``threshold``: the mean of
+    :math:`e^{-\mathrm{age}/\tau}` over the pixels around that have fired with its polarity. The
+    score is this mean for starts of bursts, and a fraction of it for other events. Labels are
+    ``after_us`` late.
 
     Parameters
     ----------
     before_us : int
-        Silence before the event is longer than this, us.
+        Minimum gap before the event, excluded, us.
     after_us : int
-        Longest time to the next event of the burst, us.
+        Maximum gap to the next event of the burst, us.
     tau_us : float
-        Decay of the time surface, us.
+        Time constant of the time surface, us.
     radius : int
-        Pixels around, px; the pixel itself belongs to them.
+        Maximum distance of the pixels in x and in y, px; the event's own pixel is included.
     threshold : float
-        Lowest mean of kept events, above 0 to 1.
+        Minimum mean of kept events, above 0 and at most 1.
     followed : bool
-        Whether the next event has to come; if False, it must not come, so that single events and
-        not bursts stay.
-
-    Notes
-    -----
-    The first version of E-MLB has these constants and keeps an event with silence on *both* sides
-    (``followed=False``). It decides when the next event of the pixel comes, which may be never, and
-    reads memory that was never written; its labels cannot be reproduced.
+        Require a next event within ``after_us``; if False, require that there is none, which keeps
+        single events instead of bursts.
 
     References
     ----------
@@ -58,10 +50,10 @@ class Iets:
         "Baldwin et al. 2019; E-MLB",
         "9 pixels, 9 exponentials",
         "2 times and numbers per pixel, the events of after_us",
-        "How burst test and time surface are joined, and the constants, are those of E-MLB; which "
-        "events begin a burst is that of the publication.",
+        "The combination of burst test and time surface, and the constants, follow E-MLB; the burst "
+        "test follows the publication.",
     )
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
+    is_causal: ClassVar[bool] = False
 
     before_us: int = 5_000
     after_us: int = 5_000
@@ -71,63 +63,57 @@ class Iets:
     followed: bool = True
 
     def __post_init__(self) -> None:
-        at_least("before_us", self.before_us, 0)
-        at_least("after_us", self.after_us, 1)
-        at_least("radius", self.radius, 1, most=100)
-        positive("tau_us", self.tau_us)
-        if not 0 < self.threshold <= 1:
-            raise ConfigError(f"`threshold` must be above 0 and at most 1; got {self.threshold}.")
+        check_minimum(self, before_us=0, after_us=1)
+        check_number("radius", self.radius, 1, 100)
+        check_number("tau_us", self.tau_us, 0, open_low=True)
+        check_number("threshold", self.threshold, 0, 1, open_low=True)
 
     def start(self, resolution: tuple[int, int]) -> "IetsStream":
-        """Begin a recording in which no pixel has fired."""
+        """Start a recording."""
         return IetsStream(self, resolution)
 
 
 class IetsStream:
-    """The filter at work."""
+    """State of the filter: last event per polarity and pixel, and the held events."""
 
     __slots__ = ("_config", "_held", "_last", "_newest", "_resolution")
 
     def __init__(self, config: Iets, resolution: tuple[int, int]) -> None:
-        from evcrisp.kernels.filters.activity import NEVER
+        from evcrisp.kernels.filters.recent_neighbors import NEVER
 
-        width, height = resolution
-        border = 2 * config.radius
+        (width, height), border = resolution, 2 * config.radius
         self._config = config
         self._resolution = resolution
-        self._last: NDArray[np.int64] = np.full(
-            (2, height + border, width + border), NEVER, np.int64
-        )
+        shape = (2, height + border, width + border)
+        self._last: NDArray[np.int64] = np.full(shape, NEVER, np.int64)
         self._newest: NDArray[np.int64] = np.full((2, height, width), -1, np.int64)
-        self._held = Held(t=np.int64, surface=np.float64, before=np.int64, after=np.int64)
+        self._held = HeldEvents(t=np.int64, surface=np.float64, before=np.int64, after=np.int64)
 
     def label(self, events: Events) -> Labels:
-        """Take the next chunk; label the events whose future is known."""
+        """Process the next chunk; label the events older than ``after_us``."""
         from evcrisp.kernels.filters.iets import burst_gaps
 
-        events = checked(events, self._resolution)
+        events = check_sensor(events, self._resolution)
         n = len(events)
         if not n:
-            return Labels.room(0)
+            return Labels.empty(0)
         held, config = self._held, self._config
-        first = held.first
-        surface, before = np.empty(n), np.empty(n, np.int64)
-        held.push(n, t=events.t, surface=surface, before=before, after=-1)
+        held.push(n, t=events.t, surface=0, before=0, after=-1)
         columns = (events.x, events.y, events.t, events.p.view(np.uint8), self._last, self._newest)
         new = slice(len(held) - n, None)
         out = (held["surface"][new], held["before"][new], held["after"])
-        burst_gaps(*columns, first, config.tau_us, config.radius, *out)
+        burst_gaps(*columns, held.first, config.tau_us, config.radius, *out)
         ready = np.searchsorted(held["t"], int(events.t[-1]) - config.after_us, side="left")
         return self._labels(int(ready))
 
     def finish(self) -> Labels:
-        """Label the rest, after which nothing comes."""
+        """Label the held events."""
         return self._labels(len(self._held))
 
     def _labels(self, n: int) -> Labels:
         config = self._config
         out = self._held.pop(n)
-        comes = (out["after"] >= 0) & (out["after"] <= config.after_us)
-        begins = (out["before"] > config.before_us) & (comes == config.followed)
-        score = np.where(begins, out["surface"], 0.5 * config.threshold * out["surface"])
+        is_followed = (out["after"] >= 0) & (out["after"] <= config.after_us)
+        starts = (out["before"] > config.before_us) & (is_followed == config.followed)
+        score = np.where(starts, out["surface"], 0.5 * config.threshold * out["surface"])
         return Labels(score >= config.threshold, score)

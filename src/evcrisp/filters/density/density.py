@@ -1,6 +1,5 @@
-"""Event density: enough events around an event, one of them dense itself."""
+"""Event density: keep events in a dense neighborhood."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,31 +7,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
-from evcrisp.filters.checks import at_least
-from evcrisp.filters.protocol import About, Labels, checked
+from evcrisp.core.validation import check_number
+from evcrisp.filters.protocol import About, CausalStream, Filter, Labels, check_minimum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Density:
-    r"""Keep an event with ``k`` events around it, if a neighboring pixel has such an event, too.
+class Density(Filter):
+    r"""Keep an event with ``k`` events around it, if a neighboring pixel has such an event too.
 
-    Both stages of Feng et al.: first all events of the square within ``tau_us`` are counted, several
-    per pixel; then an event stays only if another pixel of the 3x3 around it had an event that
-    passed the first stage, within the same time, which removes hot pixels. The score is
-    :math:`d / (d + k)` with :math:`d` events around, and 0 if the second stage drops the event.
+    The two stages of Feng et al. The first counts all events of the square within ``tau_us``,
+    several per pixel. The second requires that another pixel of the 3x3 around had an event that
+    passed the first stage within the same time, which removes hot pixels. The score is
+    :math:`d / (d + k)` with :math:`d` events around, and 0 for events that the second stage drops.
 
     Parameters
     ----------
     tau_us : int
-        Longest age of the events, us.
+        Maximum age of the events, us.
     k : int
-        How many events have to be around.
+        Minimum number of events around.
     radius : int
-        Half the size of the square, px.
+        Maximum distance of the events in x and in y, px.
     fine : bool
         Apply the second stage.
     include_self : bool
-        Count the event itself as one of those around.
+        Count the event itself.
 
     References
     ----------
@@ -45,10 +44,11 @@ class Density:
         "Feng 2020",
         "25 + 9 pixels",
         "1 count per pixel, events of tau_us",
-        reconstruction="Whether the event counts itself, and how long the second stage looks back, "
-        "differs between programs that follow the paper.",
+        reconstruction="Programs that follow the paper differ on whether the event counts itself, "
+        "and on the time of the second stage.",
     )
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
+    # It is causal, but `track` starts it anew in each window, which its labels depend on.
+    is_causal: ClassVar[bool] = False
 
     tau_us: int = 5_000
     k: int = 3
@@ -57,57 +57,41 @@ class Density:
     include_self: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("tau_us", "k", "radius"):
-            at_least(name, getattr(self, name), 1)
-        at_least("radius", self.radius, 1, most=100)
+        check_minimum(self, tau_us=1, k=1)
+        check_number("radius", self.radius, 1, 100)
 
     def start(self, resolution: tuple[int, int]) -> "DensityStream":
-        """Begin a recording in which no event has come."""
-        width, height = resolution
-        border = 2 * self.radius
-        counts = np.zeros((height + border, width + border), np.int64)
-        rule = (self.k, self.tau_us, self.radius, int(self.fine), int(self.include_self))
-        return DensityStream(resolution, counts, rule)
+        """Start a recording."""
+        return DensityStream(self, resolution)
 
 
-class DensityStream:
-    """The filter at work; remembers the events of the last ``tau_us``."""
+class DensityStream(CausalStream):
+    """State of the filter: a count per pixel, and the events of the last ``tau_us``."""
 
-    def __init__(
-        self,
-        resolution: tuple[int, int],
-        counts: NDArray[np.int64],  # (h + 2 r, w + 2 r)
-        rule: tuple[int, int, int, int, int],
-    ) -> None:
-        self._resolution = resolution
-        self._counts = counts
-        self._rule = rule
-        self._old_t = np.empty(0, np.int64)  # us
-        self._old_at = np.empty(0, np.int64)  # places in counts
-        self._old_worth = np.empty(0, np.int64)  # what they add there
+    __slots__ = ("_counts", "_old", "_rule")
 
-    def label(self, events: Events) -> Labels:
-        """Label the next chunk."""
+    def __init__(self, config: Density, resolution: tuple[int, int]) -> None:
+        super().__init__(resolution)
+        (width, height), border = resolution, 2 * config.radius
+        self._counts = np.zeros((height + border, width + border), np.int64)
+        flags = (int(config.fine), int(config.include_self))
+        self._rule = (config.k, config.tau_us, config.radius, *flags)
+        # Time in us, index into the counts, and increment of each event that still counts.
+        self._old: tuple[NDArray[np.int64], ...] = (np.empty(0, np.int64),) * 3
+
+    def fill(self, events: Events, labels: Labels) -> None:
+        """Label a chunk and store its events."""
         from evcrisp.kernels.filters.density import event_density
 
-        events = checked(events, self._resolution)
-        labels = Labels.room(len(events))
-        worth = np.empty(len(events), np.int64)
-        old = (self._old_t, self._old_at, self._old_worth)
-        columns = (events.x, events.y, events.t, *old, self._counts, self._rule)
-        n_gone = event_density(*columns, worth, labels.signal, labels.score)
-        self._remember(events, worth, n_gone)
-        return labels
-
-    def _remember(self, events: Events, worth: NDArray[np.int64], n_gone: int) -> None:
+        increment = np.empty(len(events), np.int64)
+        columns = (events.x, events.y, events.t, *self._old, self._counts, self._rule)
+        n_expired = event_density(*columns, increment, labels.signal, labels.score)
         radius = self._rule[2]
-        new = slice(max(n_gone - self._old_t.size, 0), None)
+        new = slice(max(n_expired - self._old[0].size, 0), None)
         rows = events.y[new].astype(np.int64) + radius
-        at = rows * self._counts.shape[1] + events.x[new] + radius
-        self._old_t = np.concatenate([self._old_t[n_gone:], events.t[new]])
-        self._old_at = np.concatenate([self._old_at[n_gone:], at])
-        self._old_worth = np.concatenate([self._old_worth[n_gone:], worth[new]])
-
-    def finish(self) -> Labels:
-        """Return nothing: no label was held back."""
-        return Labels.room(0)
+        index = rows * self._counts.shape[1] + events.x[new] + radius
+        added = (events.t[new], index, increment[new])
+        self._old = tuple(
+            np.concatenate([old[n_expired:], more])
+            for old, more in zip(self._old, added, strict=True)
+        )

@@ -1,55 +1,47 @@
-"""HashHeat: count events behind random projections, in memory that does not grow with the sensor."""
+"""HashHeat: count events in hashed cells, with memory independent of the sensor size."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evcrisp.core.errors import ConfigError
-from evcrisp.core.events import Events
-from evcrisp.filters.checks import at_least, positive
-from evcrisp.filters.protocol import About, Causal, Labels, checked
+from evcrisp.core.types import Floats
+from evcrisp.core.validation import check_choice, check_number
+from evcrisp.filters.protocol import About, Filter, KernelStream, Presets, check_minimum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HashHeat:
-    r"""Keep an event if all but one of its counters are hot.
+class HashHeat(Filter):
+    r"""Keep an event if all but one of its counters are high.
 
-    Each hash projects an event (x, y, t) on random directions, cuts the projections into pieces of
-    ``width_px`` and finds a counter by the pieces. Events that are close to each other mostly share
-    counters. Kept events count twice. The score is :math:`c / (c + \theta + 1)` of the second lowest
-    counter c, at least 0.5 for kept events.
+    Each hash projects an event (x, y, t) on random directions, quantizes the projections with a
+    step of ``width_px`` and maps them to a counter. Events that are close in space and time mostly
+    share counters. Kept events count twice. The score is :math:`c / (c + \theta + 1)` of the second
+    lowest counter c, at least 0.5 for kept events.
 
     Parameters
     ----------
     hashes : int
         Number of hashes, 2 or more.
     projections : int
-        Directions per hash. One, as in the original, counts all events of a slab that crosses the
-        whole sensor, whose heat says next to nothing about an event; three enclose a small volume.
+        Directions per hash. One, as in the original, counts all events of a slab across the whole
+        sensor, which carries almost no information; three enclose a small volume.
     width_px : float
-        Thickness of a piece, px.
+        Quantization step, px.
     time_unit_us : float
-        Time that counts as one pixel, us.
+        Time that is equivalent to one pixel, us.
     counters : int
         Number of counters, a power of two; all hashes share them.
     window_events : int
-        After so many events the counters are halved, or cleared.
+        Number of events after which the counters are halved, or cleared.
     clear : bool
-        Clear the counters, and count time anew.
+        Clear the counters, and restart the time.
     threshold, cold_threshold : int
-        Counter above which events stay, from ``warm_event`` of a window on and before it.
+        Counter value above which events are kept, from ``warm_event`` of a window on, and before.
     warm_event : int
-        Number of the event in a window from which ``threshold`` holds.
+        Number of the event in a window from which ``threshold`` applies.
     seed : int
         Seed of the random directions.
-
-    Notes
-    -----
-    The preset "jaer" has the rule and the constants of jAER, with time in microseconds. Its labels
-    are then no better than chance, because a projection moves on by a whole counter every 2 us.
 
     References
     ----------
@@ -61,12 +53,12 @@ class HashHeat:
     about: ClassVar[About] = About(
         "Guo et al. 2020; jAER",
         "9 projections, 3 counters",
-        "65 536 counters, whatever the sensor",
-        "The directions, which are random in the source too; three projections per hash, the unit "
-        "of time, and halving in place of clearing are ours. The preset follows jAER's rule, not its "
-        "directions.",
+        "65 536 counters for any sensor",
+        "The directions are random in the source too. Three projections per hash, the unit of time, "
+        "and halving instead of clearing are choices of evcrisp. The preset has the rule of jAER, not "
+        "its directions.",
     )
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
+    presets: ClassVar[Presets] = {
         "jaer": {
             "hashes": 4,
             "projections": 1,
@@ -93,52 +85,24 @@ class HashHeat:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        at_least("hashes", self.hashes, 2)
-        at_least("projections", self.projections, 1)
-        at_least("window_events", self.window_events, 1)
-        at_least("threshold", self.threshold, 0)
-        at_least("cold_threshold", self.cold_threshold, 0)
-        at_least("seed", self.seed, 0)
-        at_least("warm_event", self.warm_event, 0)
-        positive("width_px", self.width_px)
-        positive("time_unit_us", self.time_unit_us)
-        if self.counters not in [2**power for power in range(1, 18)]:
-            raise ConfigError(
-                f"`counters` must be a power of two up to {2**17}; got {self.counters}."
-            )
+        check_minimum(self, hashes=2, projections=1, window_events=1, threshold=0)
+        check_minimum(self, cold_threshold=0, seed=0, warm_event=0)
+        check_number("width_px", self.width_px, 0, open_low=True)
+        check_number("time_unit_us", self.time_unit_us, 0, open_low=True)
+        check_choice("counters", self.counters, (2**power for power in range(1, 18)))
 
-    def start(self, resolution: tuple[int, int]) -> "HashHeatStream":
-        """Begin a recording with all counters at 0."""
-        counters, state = np.zeros(self.counters, np.int32), np.zeros(3, np.int64)
-        return HashHeatStream(self, resolution, self.planes(), counters, state)
+    def start(self, resolution: tuple[int, int]) -> KernelStream:
+        """Start a recording."""
+        from evcrisp.kernels.filters.hashheat import hash_heat
 
-    def planes(self) -> NDArray[np.float64]:
+        state = (self.planes(), np.zeros(self.counters, np.int32), np.zeros(3, np.int64))
+        rule = (self.window_events, self.clear, self.warm_event)
+        thresholds = (self.cold_threshold, self.threshold)
+        return KernelStream(resolution, hash_heat, "xyt", (*state, *rule, *thresholds))
+
+    def planes(self) -> Floats:
         """Return the factors of x, y, t and 1; shape (hashes, projections, 4)."""
         rng = np.random.default_rng(self.seed)
         directions = rng.normal(size=(self.hashes, self.projections, 3)) / self.width_px
         directions[..., 2] /= self.time_unit_us
         return np.concatenate([directions, rng.random((*directions.shape[:2], 1))], axis=2)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HashHeatStream(Causal):
-    """The filter at work."""
-
-    config: HashHeat
-    resolution: tuple[int, int]
-    planes: NDArray[np.float64]  # (hashes, projections, 4)
-    heat: NDArray[np.int32]  # (counters,)
-    state: NDArray[np.int64]  # (3,), see the kernel
-
-    def label(self, events: Events) -> Labels:
-        """Label the next chunk."""
-        from evcrisp.kernels.filters.hashheat import hash_heat
-
-        events = checked(events, self.resolution)
-        labels = Labels.room(len(events))
-        config = self.config
-        rule = (config.window_events, config.clear, config.warm_event)
-        rule += (config.cold_threshold, config.threshold)
-        state = (self.planes, self.heat, self.state)
-        hash_heat(events.x, events.y, events.t, *state, *rule, labels.signal, labels.score)
-        return labels

@@ -1,47 +1,56 @@
-"""Recursive event denoiser: keep events where the recent density of events is high."""
+"""Recursive event denoiser (RED): keep events where the recent event density is high."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evcrisp.core.errors import ConfigError
-from evcrisp.core.events import Events
-from evcrisp.filters.checks import at_least
-from evcrisp.filters.density.red_factors import blur_factors, periods_remembered, time_factors
-from evcrisp.filters.protocol import About, Causal, Labels, checked
+from evcrisp.core.types import Singles
+from evcrisp.core.validation import check_number
+from evcrisp.filters.protocol import About, Filter, KernelStream, Presets, check_minimum
+
+#: Transfer function of the filter in time for a width of 1, highest power of s first, from E-MLB.
+_DENOMINATOR = (
+    0.34814793501919405,
+    0.10174852241382108,
+    0.01328291668701808,
+    8.4187090564424416e-4,
+)
+_NUMERATOR = (
+    -0.034766724767231791,
+    0.036125652985477069,
+    -0.016670622089231497,
+    0.0053166209859268057,
+)
+
+#: Input factors of E-MLB; they differ from the transition's first column in the fourth digit.
+_EMLB_ENTRY = (0.663969918056621, 0.829767541116738, 0.442905109514069, 0.152342252959110)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Red:
+class Red(Filter):
     r"""Keep an event if the density of events at its pixel, itself included, is high.
 
     Events are counted per pixel and period. At the end of a period the counts enter a linear filter
-    of four states, whose response to one event is a bump that comes about 19 :math:`\sigma_t` periods
-    later, and its output is blurred with a Gaussian. The score is that density plus the count of the
-    current period; kept events have ``threshold`` or more.
+    of four states. Its impulse response is a bump about 19 :math:`\sigma_t` periods later; the
+    output is blurred with a Gaussian. The score is this density plus the count of the current
+    period; kept events have ``threshold`` or more.
 
     Parameters
     ----------
     period_us : int
-        Length of a period, us.
+        Duration of a period, us.
     sigma_t : float
         Width of the filter in time, relative to that of E-MLB.
     sigma_px : float
         Width of the Gaussian, px.
     threshold : float
-        Lowest density of kept events; 1 is the event itself.
+        Minimum density of kept events; 1 is the event itself.
     emlb : bool
-        Repeat the defects of E-MLB: the map is blurred as if it were transposed, which mixes pixels
-        that are far from each other; two factors of the blur are wrong; the density misses the last
-        period, and a pause of any length counts as one period.
-
-    Notes
-    -----
-    The preset "emlb" gives the labels of E-MLB. Its density is that of 30 ms ago, so that a moving
-    edge has mostly left; the default looks back 3 ms.
+        Reproduce the defects of E-MLB: the map is blurred as if it were transposed, which mixes
+        distant pixels; two factors of the blur are wrong; the density lacks the last period; and a
+        pause of any duration counts as one period.
 
     References
     ----------
@@ -54,9 +63,9 @@ class Red:
         "E-MLB",
         "1 pixel; all pixels once per period",
         "9 numbers per pixel",
-        "There is no publication: the rule is that of the program. Widths other than 1 scale its time.",
+        "There is no publication; the rule follows the program. Widths other than 1 scale its time.",
     )
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
+    presets: ClassVar[Presets] = {
         "emlb": {
             "period_us": 1_584,
             "sigma_t": 1.0,
@@ -73,50 +82,71 @@ class Red:
     emlb: bool = False
 
     def __post_init__(self) -> None:
-        at_least("period_us", self.period_us, 1)
-        for name in ("sigma_t", "sigma_px"):
-            if not 0.05 <= getattr(self, name) <= 100:
-                raise ConfigError(f"`{name}` must be 0.05 to 100; got {getattr(self, name)}.")
-        if not np.isfinite(self.threshold):
-            raise ConfigError(f"`threshold` must be a number; got {self.threshold}.")
+        check_minimum(self, period_us=1)
+        check_number("sigma_t", self.sigma_t, 0.05, 100)
+        check_number("sigma_px", self.sigma_px, 0.05, 100)
+        check_number("threshold", self.threshold)
 
-    def start(self, resolution: tuple[int, int]) -> "RedStream":
-        """Begin a recording without earlier events."""
-        return RedStream(self, resolution)
-
-
-@dataclass(slots=True, eq=False)
-class RedStream(Causal):
-    """The filter at work."""
-
-    config: Red
-    resolution: tuple[int, int]
-    grid: tuple[int, int] = field(init=False)  # width and height of the map, px
-    maps: tuple[NDArray[np.float32], ...] = field(init=False)  # states, counts, density, scratch
-    clock: NDArray[np.int64] = field(init=False)  # (2,), see the kernel
-
-    def __post_init__(self) -> None:
-        unit = 8 if self.config.emlb else 1
-        width, height = (-(-size // unit) * unit for size in self.resolution)
-        self.grid = width, height
-        size = width * height
-        shapes = ((4, size), (size,), (size,), (3, (width + 8) * (height + 8)))
-        self.maps = tuple(np.zeros(shape, np.float32) for shape in shapes)
-        self.clock = np.zeros(2, np.int64)
-
-    def label(self, events: Events) -> Labels:
-        """Label the next chunk."""
+    def start(self, resolution: tuple[int, int]) -> KernelStream:
+        """Start a recording."""
         from evcrisp.kernels.filters.red import red_labels
 
-        events = checked(events, self.resolution)
-        labels = Labels.room(len(events))
-        config = self.config
-        width, height = self.grid
-        rows = width if config.emlb else height
-        time = (self.clock, config.period_us, periods_remembered(config.sigma_t), config.emlb)
-        factors = time_factors(config.sigma_t, emlb=config.emlb)
-        factors += blur_factors(config.sigma_px, emlb=config.emlb)
-        columns = (events.x, events.y, events.t, width, rows)
-        threshold = np.float32(config.threshold)
-        red_labels(*columns, *time, *self.maps, *factors, threshold, labels.signal, labels.score)
-        return labels
+        unit = 8 if self.emlb else 1
+        width, height = (-(-size // unit) * unit for size in resolution)
+        size = width * height
+        # States, counts, density and buffer.
+        shapes = ((4, size), (size,), (size,), (3, (width + 8) * (height + 8)))
+        maps = (np.zeros(shape, np.float32) for shape in shapes)
+        grid = (width, width if self.emlb else height)
+        clock = (np.zeros(2, np.int64), self.period_us, periods_remembered(self.sigma_t), self.emlb)
+        factors = time_factors(self.sigma_t, emlb=self.emlb)
+        factors += blur_factors(self.sigma_px, emlb=self.emlb)
+        state = (*grid, *clock, *maps, *factors, np.float32(self.threshold))
+        return KernelStream(resolution, red_labels, "xyt", state)
+
+
+def time_factors(sigma_t: float, *, emlb: bool) -> tuple[Singles, Singles, Singles]:
+    """Return transition (4, 4), entry (4,) and output (4,) of one period."""
+    scale = sigma_t ** np.arange(1, 5)
+    system = np.diag(np.ones(3), -1)
+    system[0] = -np.array(_DENOMINATOR) / scale
+    values, vectors = np.linalg.eig(system)
+    transition = ((vectors * np.exp(values)) @ np.linalg.inv(vectors)).real
+    entry = np.array(_EMLB_ENTRY) if emlb else transition[:, 0]
+    output = np.array(_NUMERATOR) / scale
+    return transition.astype(np.float32), entry.astype(np.float32), output.astype(np.float32)
+
+
+def periods_remembered(sigma_t: float) -> int:
+    """Return the number of periods in which the states decay to a millionth."""
+    slowest = -max(root.real for root in np.roots([1.0, *_DENOMINATOR])) / sigma_t
+    return math.ceil(math.log(1e6) / slowest)
+
+
+def blur_factors(sigma: float, *, emlb: bool) -> tuple[Singles, Singles, Singles]:
+    """Return causal, anticausal and feedback factors, (4,) each, of a recursive Gaussian.
+
+    Deriche's fourth-order approximation. E-MLB has a wrong cosine in the third feedback factor, and
+    omits the fourth.
+    """
+    decay0, decay1 = math.exp(-1.783 / sigma), math.exp(-1.723 / sigma)
+    cos0, sin0 = math.cos(0.6319 / sigma), math.sin(0.6319 / sigma)
+    cos1, sin1 = math.cos(1.997 / sigma), math.sin(1.997 / sigma)
+    a, b, c, d = 1.68, 3.735, -0.6803, -0.2598
+    down = np.array([
+        a + c,
+        decay1 * (d * sin1 - (c + 2 * a) * cos1) + decay0 * (b * sin0 - (2 * c + a) * cos0),
+        2 * decay0 * decay1 * ((a + c) * cos1 * cos0 - b * cos1 * sin0 - d * cos0 * sin1)
+        + c * decay0**2 + a * decay1**2,
+        decay1 * decay0**2 * (d * sin1 - c * cos1) + decay0 * decay1**2 * (b * sin0 - a * cos0),
+    ]) / (math.sqrt(2 * math.pi) * sigma)  # fmt: skip
+    recursion = np.array([
+        -2 * decay1 * cos1 - 2 * decay0 * cos0,
+        4 * decay0 * decay1 * cos1 * cos0 + decay1**2 + decay0**2,
+        -2 * decay0 * decay1**2 * (cos1 if emlb else cos0) - 2 * decay1 * decay0**2 * cos1,
+        (decay0 * decay1) ** 2,
+    ])  # fmt: skip
+    up = np.append(down[1:], 0.0) - recursion * down[0]
+    if emlb:
+        recursion[3] = 0.0
+    return down.astype(np.float32), up.astype(np.float32), recursion.astype(np.float32)

@@ -1,48 +1,42 @@
-"""EDnCNN: a convolutional network looks at the history of 25x25 pixels."""
+"""EDnCNN: a convolutional network on the recent events of 25x25 pixels."""
 
 import functools
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
-from evcrisp.filters.learned import edncnn_network as _edncnn_network
-from evcrisp.filters.learned import weights as _weights
+from evcrisp.core.validation import check_number
 from evcrisp.filters.learned.edncnn_history import CompiledHistory, History, TorchHistory
-from evcrisp.filters.protocol import About, Labels, checked
+from evcrisp.filters.learned.edncnn_network import SHAPES, find_device, import_torch, score
+from evcrisp.filters.learned.weights import read_npz, weights_file
+from evcrisp.filters.protocol import About, Filter, Labels, check_sensor
 
 if TYPE_CHECKING:
     import torch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edncnn:
-    r"""Keep an event if a convolutional network says so.
+class Edncnn(Filter):
+    r"""Keep an event if a convolutional network labels it as signal. Needs torch.
 
-    The input of 25x25x4 numbers per event holds the log ages of the last two events of each pixel
-    around it, of the event's own polarity first, then of the other one; 5 s where there is none.
-    Pixels outside the sensor never fired. (The original does not label events closer than 12 px to
-    the border.) The score is the probability of signal. Needs torch.
+    The inputs, 25x25x4 per event, are the log ages of the last two events of each pixel around it,
+    of the event's own polarity and then of the other; 5 s if there is none. Pixels outside the
+    sensor have not fired. (The original does not label events closer than 12 px to the border.) The
+    score is the probability of signal. Labels come in batches of 128 events, or 4096 on a GPU.
 
     Parameters
     ----------
     threshold : float
-        Least score of an event that is kept.
+        Minimum score of kept events.
     weights : str or path, optional
-        Other weights, as ``evcrisp train edncnn`` writes them. Default: those that come with
-        evcrisp, trained on simulated recordings.
+        Other weights, as written by ``evcrisp train edncnn``. Default: the weights of evcrisp,
+        trained on simulated recordings.
     device : str
-        "cpu", or a device of torch such as "cuda"; "auto" is "cuda" where there is one. Scores differ
+        "cpu", or a device of torch such as "cuda"; "auto" is "cuda" if available. Scores differ
         between devices by rounding.
-
-    Notes
-    -----
-    Labels come in batches of 128 events, or 4096 on a device; what is left over comes with
-    ``finish``.
 
     References
     ----------
@@ -57,29 +51,28 @@ class Edncnn:
         "4 times per pixel",
         "trained on the labels of the simulator instead of event probability masks",
     )
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
+    is_causal: ClassVar[bool] = False
 
     threshold: float = 0.5
     weights: str | Path | None = None
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.threshold <= 1.0:
-            raise ConfigError(f"`threshold` must lie in 0..1; got {self.threshold}.")
+        check_number("threshold", self.threshold, 0, 1)
 
     def start(self, resolution: tuple[int, int]) -> "EdncnnStream":
-        """Begin a recording in which no pixel has fired."""
-        device = _edncnn_network.checked_device(self.device)
-        path = _weights.shipped("edncnn") if self.weights is None else Path(self.weights)
-        weights = {name: array.to(device) for name, array in _loaded(path).items()}
-        if device == "cpu":
-            return EdncnnStream(self, resolution, weights, CompiledHistory(resolution))
-        return EdncnnStream(self, resolution, weights, TorchHistory(resolution, device))
+        """Start a recording."""
+        device = find_device(self.device)
+        arrays = _read(*weights_file("edncnn", self.weights))
+        weights = {name: array.to(device) for name, array in arrays.items()}
+        on_cpu = device == "cpu"
+        history = CompiledHistory(resolution) if on_cpu else TorchHistory(resolution, device)
+        return EdncnnStream(self, resolution, weights, history)
 
 
 @dataclass(slots=True, eq=False)
 class EdncnnStream:
-    """The filter at work: the history of each pixel, and the events that wait for a full batch."""
+    """State of the filter: the history of each pixel, and events of an incomplete batch."""
 
     config: Edncnn
     resolution: tuple[int, int]
@@ -89,8 +82,8 @@ class EdncnnStream:
     n_waiting: int = field(default=0)
 
     def label(self, events: Events) -> Labels:
-        """Take the next chunk and label all full batches."""
-        events = checked(events, self.resolution)
+        """Process the next chunk; label all complete batches."""
+        events = check_sensor(events, self.resolution)
         parts, first = [], 0
         while first < len(events):
             part = events[first : first + self.history.batch - self.n_waiting]
@@ -99,26 +92,20 @@ class EdncnnStream:
             self.n_waiting += len(part)
             if self.n_waiting == self.history.batch:
                 parts.append(self.finish())
-        return Labels.joined(parts)
+        return Labels.concatenate(parts)
 
     def finish(self) -> Labels:
-        """Label what waits, at the end of a recording or when a batch is full."""
+        """Label the waiting events: a complete batch, or the rest of the recording."""
         if not self.n_waiting:
-            return Labels.room(0)
+            return Labels.empty(0)
         events = Events.concatenate(self.waiting).contiguous()
         self.waiting, self.n_waiting = [], 0
-        found = _edncnn_network.score(self.weights, self.history.patches(events))
-        score = found[: len(events)].cpu().numpy().astype(np.float64)
-        return Labels(score >= self.config.threshold, score)
-
-
-def _loaded(path: Path) -> "dict[str, torch.Tensor]":
-    stamp = path.stat().st_mtime_ns if path.is_file() else 0
-    return _read(path, stamp)
+        scores = score(self.weights, self.history.patches(events))
+        scores = scores[: len(events)].cpu().numpy().astype(np.float64)
+        return Labels(scores >= self.config.threshold, scores)
 
 
 @functools.lru_cache(maxsize=4)
-def _read(path: Path, stamp: int) -> "dict[str, torch.Tensor]":
-    torch = _edncnn_network.import_torch()
-    arrays = _weights.read_npz(path, _edncnn_network.SHAPES)
-    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+def _read(path: Path, modified_ns: int) -> "dict[str, torch.Tensor]":
+    arrays = read_npz(path, SHAPES)
+    return {name: import_torch().from_numpy(array) for name, array in arrays.items()}

@@ -1,10 +1,9 @@
-"""What EDnCNN sees of the past: in compiled code on the processor, and in torch on any device."""
+"""Event history and input patches of EDnCNN: compiled for the CPU, in torch for any device."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
 from evcrisp.filters.learned.edncnn_network import import_torch
@@ -19,103 +18,86 @@ _SIDE = 2 * PATCH_RADIUS + 1
 class History(Protocol):
     """The last two events of each pixel and polarity."""
 
-    #: Events per call of the network. Always the same number, since sums of other sizes are added
-    #: up in another order, and labels must not depend on how a stream is cut.
+    #: Events per call of the network. It is constant, because the order of summation depends on it
+    #: and labels must not depend on the chunks.
     batch: int
 
     def patches(self, events: Events) -> "torch.Tensor":
-        """Take the next events, at most a batch; return what each of them sees.
+        """Process the next events, at most a batch; return their patches.
 
-        Log ages of shape (batch, 4, 25, 25), the first of them filled. The next call overwrites
-        them.
+        Log ages of shape (batch, 4, 25, 25); only the first ``len(events)`` are valid. The next
+        call overwrites them.
         """
         ...
 
 
-@dataclass(slots=True, eq=False)
 class CompiledHistory:
-    """The history on the processor, event by event."""
+    """History on the CPU, event by event."""
 
-    resolution: tuple[int, int]
-    batch: int = 128
-    last: NDArray[np.int64] = field(init=False)  # (2, 2, h + 24, w + 24) us, see the kernel
-    filled: NDArray[np.float32] = field(init=False)  # (batch, 4, 25, 25)
-
-    def __post_init__(self) -> None:
-        width, height = (side + 2 * PATCH_RADIUS for side in self.resolution)
+    def __init__(self, resolution: tuple[int, int], batch: int = 128) -> None:
+        width, height = (side + 2 * PATCH_RADIUS for side in resolution)
+        self.batch = batch
         self.last = np.full((2, 2, height, width), NEVER_US, np.int64)
-        self.filled = np.zeros((self.batch, 4, _SIDE, _SIDE), np.float32)
+        self.filled = np.zeros((batch, 4, _SIDE, _SIDE), np.float32)
 
     def patches(self, events: Events) -> "torch.Tensor":
-        """Take the next events; return what each of them sees."""
-        from evcrisp.kernels.filters.edncnn import gather
+        """Process the next events; return their patches."""
+        from evcrisp.kernels.filters.edncnn import gather_patches
 
         p, out = events.p.view(np.uint8), self.filled[: len(events)]
-        gather(events.x, events.y, events.t, p, self.last, MISSING_US, LOG_FLOOR, out)
+        gather_patches(events.x, events.y, events.t, p, self.last, MISSING_US, LOG_FLOOR, out)
         return import_torch().from_numpy(self.filled)
 
 
-@dataclass(slots=True, eq=False)
 class TorchHistory:
-    """The history on any device, a batch at a time.
+    """History on any device, a batch at a time.
 
-    A place is a pixel and a polarity. The events of a batch are sorted by place and order, so that a
-    search in them finds the last two events of a place before any event; what is missing then comes
-    from before the batch.
+    A place is a pixel and a polarity. The events of a batch are sorted by place and time, so that a
+    binary search finds the last two events of a place before any event. Missing ones are taken from
+    the history before the batch.
     """
 
-    resolution: tuple[int, int]
-    device: str
-    batch: int = 4096
-    last: "torch.Tensor" = field(init=False)  # (2, places) int64 us, the newest and the one before
-    steps: "torch.Tensor" = field(init=False)  # (625,) int64, from a pixel to those around it
-    filled: "torch.Tensor" = field(init=False)  # (batch, 4, 25, 25) float32
-
-    def __post_init__(self) -> None:
+    def __init__(self, resolution: tuple[int, int], device: str, batch: int = 4096) -> None:
         torch = import_torch()
-        width, height = (side + 2 * PATCH_RADIUS for side in self.resolution)
-        shape = 2, 2 * width * height
-        self.last = torch.full(shape, NEVER_US, dtype=torch.int64, device=self.device)
-        offset = torch.arange(-PATCH_RADIUS, PATCH_RADIUS + 1, device=self.device)
-        self.steps = (width * offset[:, None] + offset[None, :]).reshape(-1)
-        self.filled = torch.zeros((self.batch, 4, _SIDE, _SIDE), device=self.device)
+        self.width, height = (side + 2 * PATCH_RADIUS for side in resolution)
+        self.device, self.batch = device, batch
+        shape = 2, 2 * self.width * height  # newest and second newest time, us, per place
+        self.last = torch.full(shape, NEVER_US, dtype=torch.int64, device=device)
+        offset = torch.arange(-PATCH_RADIUS, PATCH_RADIUS + 1, device=device)
+        self.steps = (self.width * offset[:, None] + offset[None, :]).reshape(-1)
+        self.filled = torch.zeros((batch, 4, _SIDE, _SIDE), device=device)
 
     def patches(self, events: Events) -> "torch.Tensor":
-        """Take the next events; return what each of them sees."""
+        """Process the next events; return their patches."""
         if len(events):
             torch = import_torch()
             columns = (events.x, events.y, events.t, events.p)
             x, y, t, p = (torch.from_numpy(c.astype(np.int64)).to(self.device) for c in columns)
-            width = self.resolution[0] + 2 * PATCH_RADIUS
-            pixel = (y + PATCH_RADIUS) * width + x + PATCH_RADIUS
-            batch = _Sorted.of(2 * pixel + p, t)
+            pixel = (y + PATCH_RADIUS) * self.width + x + PATCH_RADIUS
+            order = torch.arange(t.numel(), device=self.device)
+            keys, order = torch.sort((2 * pixel + p) * t.numel() + order)
+            batch = _Sorted(keys, t[order])
             around = pixel[:, None] + self.steps
             out = self.filled[: len(events)].view(-1, 4, _SIDE * _SIDE)
             for channel, plane in ((0, p), (2, 1 - p)):
                 for back, time in enumerate(batch.last_two(2 * around + plane[:, None], self.last)):
                     age = (t[:, None] - time).clamp_(max=MISSING_US)
                     out[:, channel + back] = (age.float().log1p_() - LOG_FLOOR).clamp_(min=0.0)
-            batch.remember(self.last)
+            batch.store(self.last)
         return self.filled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sorted:
-    """The events of a batch in the order of their places; those of a place in that of time."""
+    """Events of a batch, sorted by place and then by time."""
 
     keys: "torch.Tensor"  # (n,) int64, place * n + index
     t: "torch.Tensor"  # (n,) int64 us
 
-    @classmethod
-    def of(cls, place: "torch.Tensor", t: "torch.Tensor") -> "_Sorted":
-        torch = import_torch()
-        keys, order = torch.sort(place * t.numel() + torch.arange(t.numel(), device=t.device))
-        return cls(keys, t[order])
-
     def last_two(
         self, places: "torch.Tensor", last: "torch.Tensor"
     ) -> "tuple[torch.Tensor, torch.Tensor]":
-        """Return when places, (n, k), fired last and before that, as seen from event 0 to n - 1."""
+        """Return the last two times at places, (n, k), before events 0 to n - 1."""
         torch = import_torch()
         n = self.t.numel()
         index = torch.arange(n, device=self.t.device)[:, None]
@@ -127,8 +109,8 @@ class _Sorted:
         older = torch.where(once, older, last[1][places])
         return newest, torch.where(twice, self.t[(after - 2).clamp_(min=0)], older)
 
-    def remember(self, last: "torch.Tensor") -> None:
-        """Write the last two events of each place of the batch into the history."""
+    def store(self, last: "torch.Tensor") -> None:
+        """Write the last two events of each place to the history."""
         torch = import_torch()
         n = self.t.numel()
         place = torch.div(self.keys, n, rounding_mode="floor")
@@ -136,14 +118,12 @@ class _Sorted:
         ends[:-1] = place[1:] != place[:-1]
         at = torch.nonzero(ends)[:, 0]
         place = place[at]
-        before = torch.where(
-            self._is_at(at - 1, place), self.t[(at - 1).clamp_(min=0)], last[0][place]
-        )
-        last[1][place] = before
+        is_second = self._is_at(at - 1, place)
+        last[1][place] = torch.where(is_second, self.t[(at - 1).clamp_(min=0)], last[0][place])
         last[0][place] = self.t[at]
 
     def _is_at(self, index: "torch.Tensor", places: "torch.Tensor") -> "torch.Tensor":
-        """Tell whether the sorted event of an index, which may be below 0, is one of a place."""
+        """Return whether the sorted event at an index, which may be negative, is at a place."""
         n = self.t.numel()
-        # Keys of a place lie between place * n and the next place's.
+        # Keys of a place are in place * n .. place * n + n - 1.
         return (index >= 0) & (self.keys[index.clamp(min=0)] >= places * n)

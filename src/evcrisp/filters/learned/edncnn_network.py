@@ -1,15 +1,15 @@
-"""The layers of EDnCNN: as they are trained, and the same function with fewer operations."""
+"""Layers of EDnCNN: for training, and an equivalent function with fewer operations."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import require
 from evcrisp.filters.learned.encoding import PATCH_RADIUS
+from evcrisp.filters.learned.weights import Arrays
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +30,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
 
 
 def layers(dropout: float = 0.5) -> "torch.nn.Sequential":
-    """Return the network to be trained: normalized inputs to the scores of noise and of signal."""
+    """Return the network to train: from normalized inputs to scores of noise and of signal."""
     nn = import_torch().nn
     side = 2 * PATCH_RADIUS + 1
     blocks: list[Any] = []
@@ -43,14 +43,12 @@ def layers(dropout: float = 0.5) -> "torch.nn.Sequential":
     return nn.Sequential(*blocks)
 
 
-def folded(
-    network: "torch.nn.Sequential", mean: "torch.Tensor", scale: "torch.Tensor"
-) -> dict[str, NDArray[np.float32]]:
-    """Return the arrays of the same function with fewer operations.
+def fold(network: "torch.nn.Sequential", mean: "torch.Tensor", scale: "torch.Tensor") -> Arrays:
+    """Return the arrays of an equivalent function with fewer operations.
 
-    Batch normalization goes into the convolutions. No activation stands between the two dense
-    layers, and only the difference of the two outputs matters, so that they become one vector:
-    26 thousand numbers instead of 614 thousand.
+    Batch normalization is merged into the convolutions. The two dense layers have no activation
+    between them and only the difference of their outputs is used, so they are merged into one
+    vector: 26 thousand parameters instead of 614 thousand.
     """
     nn, double = import_torch().nn, import_torch().float64
     convolutions = [layer for layer in network if isinstance(layer, nn.Conv2d)]
@@ -74,31 +72,31 @@ def score(arrays: "dict[str, torch.Tensor]", patches: "torch.Tensor") -> "torch.
     """Return the probability of signal, (b,), of patches (b, 4, 25, 25)."""
     torch = import_torch()
     f = torch.nn.functional
-    with torch.inference_mode(), _repeatable(patches.is_cpu):
+    with torch.inference_mode(), _deterministic(patches.is_cpu):
         x = (patches - arrays["mean"]) / arrays["scale"]
         if x.is_cpu:
-            # Channels last: three times faster on the processor, a fifth slower on a GPU.
+            # Channels last is three times as fast on the CPU and a fifth slower on a GPU.
             x = x.contiguous(memory_format=torch.channels_last)
         for i in (1, 2, 3):
             x = f.conv2d(x, arrays[f"conv{i}_weight"], arrays[f"conv{i}_bias"], padding=1)
-            # Pooling first: the largest of four is the same before and after the activation.
+            # Pooling before the activation gives the same result and is faster.
             x = (f.max_pool2d(x, 2) if i < 3 else x).relu_()
         x = f.linear(x.flatten(1), arrays["dense_weight"], arrays["dense_bias"])
         return torch.sigmoid(x[:, 0])
 
 
 @contextmanager
-def _repeatable(on_processor: bool) -> Generator[None]:
-    """Give the same numbers every time, all digits of them, and leave torch as it was."""
+def _deterministic(on_cpu: bool) -> Generator[None]:
+    """Make results of torch deterministic; restore its settings afterwards."""
     torch = import_torch()
-    if not on_processor:
+    if not on_cpu:
         with torch.backends.cudnn.flags(
             enabled=True, benchmark=False, deterministic=True, allow_tf32=False
         ):
             yield
         return
     threads = torch.get_num_threads()
-    # Batches are small: on a busy machine, threads wait for each other longer than they work.
+    # Batches are small, so several threads are slower than one on a busy machine.
     torch.set_num_threads(1)
     try:
         yield
@@ -106,8 +104,8 @@ def _repeatable(on_processor: bool) -> Generator[None]:
         torch.set_num_threads(threads)
 
 
-def checked_device(device: str) -> str:
-    """Return the device that a name stands for, or say what is wrong with it."""
+def find_device(device: str) -> str:
+    """Return a device of torch by name; "auto" is a GPU if available."""
     torch = import_torch()
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
@@ -115,12 +113,14 @@ def checked_device(device: str) -> str:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ConfigError(
-            f"`device` must be auto, cpu or a device that torch finds; got {device!r} "
-            f"({str(error).splitlines()[0]})"
+            "must be auto, cpu or a device that torch finds",
+            parameter="device",
+            value=device,
+            remedy=f"torch reports: {str(error).splitlines()[0]}",
         ) from error
     return device
 
 
 def import_torch() -> Any:
-    """Return the package torch, or say how to install it."""
-    return require("torch", extra="torch", purpose="The layers of 'edncnn'")
+    """Return the package torch; raise an error with the extra to install if it is missing."""
+    return require("torch", extra="torch", purpose="Training and 'edncnn'")

@@ -1,4 +1,4 @@
-"""Read the weights of networks: files of evcrisp, and public files of MLPF."""
+"""Read network weights: files of evcrisp, and public files of MLPF."""
 
 import warnings
 import zipfile
@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError, FormatError
 from evcrisp.core.registry import require
+from evcrisp.core.types import Singles
 
-Arrays = dict[str, NDArray[np.float32]]
+Arrays = dict[str, Singles]
 
-#: Names of the tensors of public MLPF files (TorchScript), and ours.
+#: Shapes of arrays by name; None stands for any length.
+Shapes = Mapping[str, tuple[int | None, ...]]
+
+#: Names of the arrays in evcrisp and in public MLPF files (TorchScript).
 _PUBLIC_NAMES = {
     "hidden_kernel": "fc1_kernel_read",
     "hidden_bias": "fc1_bias_read",
@@ -25,21 +29,25 @@ _PUBLIC_NAMES = {
 }
 
 
-def shipped(name: str) -> Path:
-    """Return the path of the weights that come with evcrisp."""
-    return Path(str(resources.files("evcrisp").joinpath("weights", f"{name}.npz")))
+def weights_file(name: str, path: str | Path | None) -> tuple[Path, int]:
+    """Return a weights file, by default the one of evcrisp, and its time of modification."""
+    if path is None:
+        path = str(resources.files("evcrisp").joinpath("weights", f"{name}.npz"))
+    path = Path(path)
+    if not path.is_file():
+        raise ConfigError("must be an existing file", parameter="weights", value=str(path))
+    return path, path.stat().st_mtime_ns
 
 
-def read_npz(path: Path, shapes: Mapping[str, tuple[int | None, ...]]) -> Arrays:
-    """Read arrays of known names and shapes; None stands for any length."""
-    _check_exists(path)
-    return checked_arrays(path, read_archive(path, "weights"), shapes)
+def read_npz(path: Path, shapes: Shapes) -> Arrays:
+    """Read arrays of known names and shapes."""
+    return _check_arrays(path, read_archive(path, "weights"), shapes)
 
 
 def read_archive(path: Path, what: str) -> dict[str, NDArray[Any]]:
     """Read all arrays of an NPZ file."""
     try:
-        # Opened here, since numpy leaves a damaged archive open.
+        # numpy does not close a damaged archive that it opened itself.
         with path.open("rb") as opened:
             if not zipfile.is_zipfile(opened):
                 raise ValueError("not a zip archive")
@@ -49,34 +57,31 @@ def read_archive(path: Path, what: str) -> dict[str, NDArray[Any]]:
     except FileNotFoundError:
         raise
     except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error, TypeError) as error:
-        raise FormatError(f"no file of {what} ({error})", path=path) from error
+        raise FormatError(f"not a file of {what} ({error})", path=path) from error
 
 
-def read_torchscript(path: Path, shapes: Mapping[str, tuple[int | None, ...]]) -> Arrays:
-    """Read a public MLPF file, whose tensors are attributes of a TorchScript module."""
+def read_torchscript(path: Path, shapes: Shapes) -> Arrays:
+    """Read a public MLPF file: a TorchScript module with the arrays as attributes."""
     torch = require("torch", extra="torch", purpose="Weights in TorchScript")
-    _check_exists(path)
     try:
         with warnings.catch_warnings():
-            # The public files are what they are, whatever comes after TorchScript.
+            # The format of the public files is fixed, although torch deprecates TorchScript.
             warnings.simplefilter("ignore", DeprecationWarning)
             module = torch.jit.load(str(path), map_location="cpu")
     except (RuntimeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
-        raise FormatError(f"no TorchScript file ({reason})", path=path) from error
+        raise FormatError(f"not a TorchScript file ({reason})", path=path) from error
     tensors = {name: getattr(module, public, None) for name, public in _PUBLIC_NAMES.items()}
     arrays = {
         name: tensor.detach().numpy()
         for name, tensor in tensors.items()
         if isinstance(tensor, torch.Tensor)
     }
-    return checked_arrays(path, arrays, shapes)
+    return _check_arrays(path, arrays, shapes)
 
 
-def checked_arrays(
-    path: Path, arrays: Mapping[str, NDArray[Any]], shapes: Mapping[str, tuple[int | None, ...]]
-) -> Arrays:
-    """Return the arrays as float32, or say which one is missing or has another shape."""
+def _check_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], shapes: Shapes) -> Arrays:
+    """Return the arrays as float32; raise if one is missing, not finite or of another shape."""
     for name, shape in shapes.items():
         if name not in arrays:
             raise FormatError(f"the weights {name!r} are missing", path=path)
@@ -89,8 +94,3 @@ def checked_arrays(
         if arrays[name].dtype.kind != "f" or not np.isfinite(arrays[name]).all():
             raise FormatError(f"the weights {name!r} are not finite numbers", path=path)
     return {name: np.ascontiguousarray(arrays[name], np.float32) for name in shapes}
-
-
-def _check_exists(path: Path) -> None:
-    if not path.is_file():
-        raise ConfigError(f"`weights` must be a file; there is no {path}.")

@@ -1,1 +1,1 @@
-"""Filters that look for support in the pixels around an event."""
+"""Filters that look at the last events of neighboring pixels."""

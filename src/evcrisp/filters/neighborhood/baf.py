@@ -1,46 +1,38 @@
-"""Background activity filter: an event stays if a neighboring pixel fired a short time ago."""
+"""Background activity filters: keep events with a recent event at a neighboring pixel."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.filters.neighborhood.neighborhood import Supported
-from evcrisp.filters.protocol import About
+from evcrisp.filters.neighborhood.recent_neighbors import NeighborFilter
+from evcrisp.filters.protocol import About, Presets
 
 _EMLB = {"tau_us": 10_000, "same_polarity": True, "include_self": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Baf(Supported):
-    r"""Keep an event if one of the pixels around fired at most ``tau_us`` earlier.
+class Baf(NeighborFilter):
+    r"""Keep an event if a neighboring pixel fired at most ``tau_us`` earlier.
 
-    The pixel itself does not count, so that a hot pixel cannot support itself, and a pixel that
-    never fired supports nobody. The score is :math:`\tau / (\tau + \mathrm{age})`, which is at least
-    0.5 for kept events and 0 without any support.
+    The event's own pixel does not count, so a hot pixel does not pass by itself. The score is
+    :math:`\tau / (\tau + \mathrm{age})` of the newest neighboring event: at least 0.5 for kept
+    events, 0 if no neighbor has fired.
 
     Parameters
     ----------
     tau_us : int
-        Longest age of the supporting event, us.
+        Maximum age of the neighboring event, us.
     radius : int
-        How far away it may be in x and in y, px.
+        Maximum distance of neighbors in x and in y, px.
     same_polarity : bool
-        Count a pixel only if its last event had the polarity of this one.
+        Count a neighbor only if its last event has the polarity of the event.
     include_self : bool
-        Let the earlier event of the same pixel support, too.
+        Count the event's own pixel as a neighbor.
     cross : bool
-        Look at the four nearest pixels only (with ``radius=1``).
+        Count only neighbors in the same row or column.
     drop_first : bool
-        Drop the first event of each pixel, whoever supports it.
+        Drop the first event of each pixel.
     zero_start : bool
-        Start as if each pixel had fired at time 0, as programs do whose arrays hold zeros.
-
-    Notes
-    -----
-    Presets: "emlb" (also called "kugamas": the filter of E-MLB's first version), "dv"
-    (dv-processing), "metavision" (its activity filter) and "tonic" follow what these programs do;
-    "jaer" follows jAER's sources. Where a program wants an age *below* its limit, the preset has the
-    limit minus 1 us, which is the same for whole microseconds.
+        Start as if each pixel had fired OFF at time 0, like programs that initialize with zeros.
 
     References
     ----------
@@ -50,7 +42,7 @@ class Baf(Supported):
 
     name: ClassVar[str] = "baf"
     about: ClassVar[About] = About("Delbruck 2008", "8 pixels", "1 time per pixel")
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
+    presets: ClassVar[Presets] = {
         "emlb": _EMLB,
         "kugamas": _EMLB,
         "dv": {"tau_us": 1_999, "zero_start": True},
@@ -66,3 +58,27 @@ class Baf(Supported):
     cross: bool = False
     drop_first: bool = False
     zero_start: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity(NeighborFilter):
+    r"""Keep an event if one of its eight neighbors fired at most ``tau_us`` earlier.
+
+    The background activity filter (:class:`Baf`) with the default time of Metavision programs.
+    The score is :math:`\tau / (\tau + \mathrm{age})`, at least 0.5 for kept events.
+
+    Parameters
+    ----------
+    tau_us : int
+        Maximum age of the neighboring event, us. The SDK has no default; its programs use 10 ms.
+
+    References
+    ----------
+    Prophesee, Metavision SDK, ``ActivityNoiseFilterAlgorithm``.
+    """
+
+    name: ClassVar[str] = "activity"
+    about: ClassVar[About] = About("Prophesee, Metavision SDK", "8 pixels", "1 time per pixel")
+    presets: ClassVar[Presets] = {"metavision": {}}
+
+    tau_us: int = 10_000

@@ -1,38 +1,27 @@
-"""Refractory period, then nearest neighbor: drop quick repetitions, then events without support."""
+"""Refractory period, then nearest neighbor."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.filters.checks import at_least
-from evcrisp.filters.neighborhood.neighborhood import Supported
-from evcrisp.filters.protocol import About
+from evcrisp.filters.neighborhood.recent_neighbors import NeighborFilter
+from evcrisp.filters.protocol import About, Presets, check_minimum
 
 _EMLB = {"refractory_us": 3_000, "tau_us": 10_000, "same_polarity": True, "include_self": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Padala(Supported):
-    r"""Keep an event that comes late enough after the last of its pixel, and has a neighbor.
+class Padala(NeighborFilter):
+    r"""Keep an event after the refractory period of its pixel that has a recent neighbor.
 
-    The score is :math:`\tau / (\tau + \mathrm{age})` of the newest event of the pixels around, and 0
-    for an event within the refractory period.
+    The score is :math:`\tau / (\tau + \mathrm{age})` of the newest neighboring event, and 0 within
+    the refractory period.
 
     Parameters
     ----------
     refractory_us : int
-        Drop an event at most so long after the last one of its pixel, kept or not, us.
-    tau_us : int
-        Longest age of the supporting event, us.
-    same_polarity : bool
-        Count a pixel only if its last event had the polarity of this one.
-    include_self : bool
-        Let the earlier event of the same pixel support, too.
-
-    Notes
-    -----
-    The preset "emlb" (also called "kugamas") gives the labels of the filter NN of E-MLB's first
-    version.
+        Drop an event up to this long after any event of its pixel, us.
+    tau_us, same_polarity, include_self
+        As in :class:`Baf`.
 
     References
     ----------
@@ -46,9 +35,9 @@ class Padala(Supported):
         "Padala 2018",
         "9 pixels",
         "1 time per pixel",
-        reconstruction="The structure of the paper as E-MLB's first version has it.",
+        reconstruction="The structure follows the first version of E-MLB.",
     )
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {"emlb": _EMLB, "kugamas": _EMLB}
+    presets: ClassVar[Presets] = {"emlb": _EMLB, "kugamas": _EMLB}
 
     refractory_us: int = 3_000
     tau_us: int = 10_000
@@ -56,5 +45,5 @@ class Padala(Supported):
     include_self: bool = False
 
     def __post_init__(self) -> None:
-        at_least("refractory_us", self.refractory_us, 1)
-        Supported.__post_init__(self)
+        check_minimum(self, refractory_us=1)
+        NeighborFilter.__post_init__(self)

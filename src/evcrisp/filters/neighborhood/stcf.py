@@ -1,40 +1,28 @@
-"""Spatio-temporal correlation filter: several neighboring pixels have to have fired lately."""
+"""Spatio-temporal correlation filter: keep events with several recent neighbors."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evcrisp.filters.neighborhood.neighborhood import Supported
-from evcrisp.filters.protocol import About
+from evcrisp.filters.neighborhood.recent_neighbors import NeighborFilter
+from evcrisp.filters.protocol import About, Presets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stcf(Supported):
-    r"""Keep an event if ``k`` of the pixels around fired at most ``tau_us`` earlier.
+class Stcf(NeighborFilter):
+    r"""Keep an event if ``k`` neighboring pixels fired at most ``tau_us`` earlier.
 
-    The pixel itself does not count. The score is :math:`\tau / (\tau + \mathrm{age})` of the k-th
-    newest supporting event: at least 0.5 for kept events, 0 with fewer than ``k`` of them.
+    The event's own pixel does not count. The score is :math:`\tau / (\tau + \mathrm{age})` of the
+    k-th newest neighboring event: at least 0.5 for kept events, 0 if fewer than ``k`` have fired.
 
     Parameters
     ----------
-    tau_us : int
-        Longest age of the supporting events, us.
     k : int
-        How many pixels have to support.
-    radius : int
-        How far away they may be in x and in y, px.
-    same_polarity : bool
-        Count a pixel only if its last event had the polarity of this one.
+        Number of neighbors that must be recent.
     pair_us : int
-        Drop an event at most so long after one of the other polarity of the same pixel: shot noise
-        comes in such pairs. 0 = no such test.
-    drop_first : bool
-        Drop the first event of each pixel, whoever supports it.
-
-    Notes
-    -----
-    The preset "jaer" has the parameters of jAER's filter, which wants an age below 25 ms. There the
-    last column and row are not looked at from the pixels beside them; here they are.
+        Drop an event up to this long after one of the other polarity at the same pixel, us. Shot
+        noise comes in such pairs. 0 = off.
+    tau_us, radius, same_polarity, drop_first
+        As in :class:`Baf`.
 
     References
     ----------
@@ -46,7 +34,7 @@ class Stcf(Supported):
     about: ClassVar[About] = About(
         "Guo and Delbruck 2022", "8 pixels", "1 time per pixel and polarity"
     )
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
+    presets: ClassVar[Presets] = {
         "jaer": {"tau_us": 24_999, "k": 2, "same_polarity": True, "drop_first": True},
     }
 

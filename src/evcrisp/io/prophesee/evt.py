@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import FormatError
+from evcrisp.core.errors import FormatError, Setting
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Triggers
 from evcrisp.io.prophesee.evt_decoder import Evt2Decoder, Evt3Decoder, Evt21Decoder, EvtDecoder
@@ -149,7 +149,7 @@ class _EvtReader(Reader):
         header = read_header(path)
         if header.format_name not in (None, self.header_name):
             stated = f"the header states format {header.format_name}, not {self.header_name}"
-            raise FormatError(f"{stated}; leave `format` out to detect it")
+            raise FormatError(stated, remedy="Give no format, so that it is detected.")
         return _open(path, header, self.decoder)
 
 
@@ -200,4 +200,5 @@ class RawReader(_EvtReader):
         stated = "no format"
         if header.format_name is not None:
             stated = f"the format {header.format_name}, which is not read"
-        raise FormatError(f"the header states {stated}; give format='evt3', 'evt2' or 'evt21'")
+        remedy = Setting("If it is known, name evt3, evt2 or evt21", "format")
+        raise FormatError(f"the header states {stated}", remedy=remedy)

@@ -1,18 +1,18 @@
-"""Bursts of one polarity at a pixel: keep their second event, or their first.
+"""Bursts of one polarity at a pixel: keep their second event (stc) or their first (trail).
 
-The state of a pixel is one number, so that an event touches memory once: time of the last event times
-four, plus two if a second event may pass, plus its polarity. There are no branches on what is as
-random as polarity.
+The state of a pixel is one number, for a single memory access per event: four times the time of the
+last event, plus 2 if a second event may pass, plus its polarity. There are no branches on polarity,
+which is unpredictable.
 """
 
 import numpy as np
 
 from evcrisp.kernels.compile import njit
 
-#: What is added to four times the time of the last event.
+#: Flags that are added to four times the time of the last event.
 ON, ARMED = 1, 2
 
-#: Time in the state of a pixel that never fired.
+#: Time in the state of a pixel that has not fired.
 UNSEEN = -(2**61)
 
 
@@ -20,9 +20,7 @@ UNSEEN = -(2**61)
 def second_of_burst(x, y, t, p, state, tau_us, cut_trail, signal, score):
     """Keep events that follow one of their pixel and polarity within `tau_us`.
 
-    x, y : (n,) uint16      t : (n,) int64 us      p : (n,) uint8
-    state : (h, w) int64, see above, updated in place
-    signal : (n,) bool, filled      score : (n,) float64, filled; at least 0.5 for kept events
+    state : (h, w) int64, see above      score : at least 0.5 for kept events
     """
     for k in range(t.size):
         c, r = np.int64(x[k]), np.int64(y[k])
@@ -41,7 +39,7 @@ def second_of_burst(x, y, t, p, state, tau_us, cut_trail, signal, score):
 
 @njit
 def first_of_burst(x, y, t, p, state, tau_us, signal, score):
-    """Keep events whose pixel was silent for `tau_us`, or last fired with the other polarity.
+    """Keep events `tau_us` after the last event of their pixel, or with another polarity.
 
     Arguments as in `second_of_burst`.
     """

@@ -1,4 +1,4 @@
-"""How many events are close to an event in space and time, and how crowded these are."""
+"""Number of neighbors of each event in space and time, and the maximum among its neighbors."""
 
 import numpy as np
 
@@ -6,17 +6,16 @@ from evcrisp.kernels.compile import njit
 
 
 @njit
-def count_close(x, y, t, start, first, head, older, offsets, reach, count):
-    """Count for each event from `start` on, and for those close to it, the events close by.
+def count_neighbors(x, y, t, start, first, head, older, offsets, reach, count):
+    """Count neighbors of the events from `start` on, and add these events to their neighbors.
 
-    x, y : (n,) uint16      t : (n,) int64 us; held events and new ones, the first of which has the
-        number `first`
-    head : (rows, columns) int64, number of the last event of a pixel or -1, with a border; updated
-    older : (n,) int64, number of the event before at the same pixel, filled
-    offsets : (m, 2) int64, rows and columns to pixels around, from the corner of the border
-    reach : (m,) int64 us, how far from the event others may be there; the first is the pixel itself,
-        negative if it does not count
-    count : (n,) int64, added to
+    x, y : (n,) uint16      t : (n,) int64 us; held and new events, the first has the index `first`
+    head : (rows, columns) int64, index of the last event of a pixel or -1, with a border; updated
+    older : (n,) int64, filled; index of the previous event of the pixel
+    offsets : (m, 2) int64, row and column of the pixels around, from the corner of the border
+    reach : (m,) int64 us, maximum age at that pixel; the first pixel is the event's own, negative
+        if it does not count
+    count : (n,) int64, updated
     """
     for k in range(start, t.size):
         r, c = np.int64(y[k]), np.int64(x[k])
@@ -31,11 +30,11 @@ def count_close(x, y, t, start, first, head, older, offsets, reach, count):
 
 
 @njit
-def spread_counts(x, y, t, start, stop, first, head, older, offsets, reach, count, highest):
-    """Find for each event the highest count of itself and the events close to it.
+def max_neighbor_count(x, y, t, start, stop, first, head, older, offsets, reach, count, highest):
+    """Find the maximum count among each event and its neighbors.
 
-    Arguments as in `count_close`; counts of events before `stop` are final.
-    highest : (n,) int64, raised for events before `stop`
+    Arguments as in `count_neighbors`; counts of events before `stop` are final.
+    highest : (n,) int64, updated for events before `stop`
     """
     for k in range(start, stop):
         r, c = np.int64(y[k]), np.int64(x[k])

@@ -1,8 +1,8 @@
-"""Exponential fading without an exponential per pixel.
+"""Exponential decay without an exponential per pixel.
 
-Instead of fading what was added earlier, what comes later weighs more: rate ** (t - start). The
-weights are products of two numbers out of small tables. Before they become too large all sums are
-scaled down and the start is moved on.
+Instead of reducing earlier values, later values get larger weights: rate ** (t - start). A weight is
+the product of two entries of small tables. Before weights become too large, all sums are scaled down
+and the start is advanced.
 """
 
 from typing import NamedTuple
@@ -10,19 +10,19 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Growth(NamedTuple):
-    """The weight of an event `age` us after the start is coarse[age >> bits] * fine[age & mask]."""
+class DecayTable(NamedTuple):
+    """Weights of events: coarse[age >> bits] * fine[age & mask], age in us after the start."""
 
     coarse: np.ndarray  # float64
     fine: np.ndarray  # float64
     bits: int
-    unit_us: int  # time in which weights grow by `factor`
+    unit_us: int  # time in which weights increase by `factor`
     factor: float
-    span: int  # units after which the start is moved on
+    span: int  # units after which the start is advanced
 
     @classmethod
-    def of(cls, unit_us, factor, span):
-        """Return tables for ages below ``span`` units; both have about the same size."""
+    def build(cls, unit_us, factor, span):
+        """Return tables of about equal size for ages below ``span`` units."""
         n_ages = unit_us * span
         bits = (n_ages.bit_length() + 1) // 2
         size = 1 << bits

@@ -1,40 +1,40 @@
-"""How many events lie around an event in space and time."""
+"""Number of events around an event in space and time."""
 
 import numpy as np
 
 from evcrisp.kernels.compile import njit
 
-#: A count holds all events in its lower half and the dense ones in its upper half.
+#: The lower half of a count holds all events, the upper half those that passed stage one.
 DENSE = 2**32
 
 
 @njit
-def event_density(x, y, t, old_t, old_at, old_worth, counts, rule, worth, signal, score):
-    """Label events by the number of all events around, then by having a dense neighbor.
+def event_density(x, y, t, old_t, old_index, old_increment, counts, rule, increment, signal, score):
+    """Label events by the number of events around, and by a dense event at a neighbor.
 
-    x, y : (n,) uint16      t : (n,) int64 us
-    old_t, old_at, old_worth : (m,) int64; earlier events that still count: times in us, places in
-        `counts`, and what they add there
-    counts : (h + 2 r, w + 2 r) int64, events of each pixel that still count; updated
+    old_t, old_index, old_increment : (m,) int64; earlier events that still count: times in us,
+        indices into `counts`, and increments of `counts`
+    counts : (h + 2 r, w + 2 r) int64, events of each pixel that still count
     rule : (k, tau_us, radius, fine, include_self), int64 each
-    worth : (n,) int64, filled; what each event adds: 1, or 1 + DENSE
-    signal : (n,) bool, filled
-    score : (n,) float64, filled; d / (d + k) with d events around, 0 without a dense neighbor
-    Returns how many of the earlier events and then of these count no more.
+    increment : (n,) int64, filled; of `counts` by each event: 1, or 1 + DENSE
+    score : d / (d + k) with d events around, 0 without a dense neighbor
+    Returns the number of earlier events and then of these that have expired.
     """
     k, tau_us, radius, fine, include_self = rule
     stride = np.uint64(counts.shape[1])
     border = np.uint64(radius) * (stride + np.uint64(1))
     cells = counts.reshape(counts.size)
-    n_old_gone, n_gone = 0, 0
+    n_old_expired, n_expired = 0, 0
     for i in range(t.size):
         oldest = t[i] - tau_us
-        while n_old_gone < old_t.size and old_t[n_old_gone] < oldest:
-            cells[old_at[n_old_gone]] -= old_worth[n_old_gone]
-            n_old_gone += 1
-        while n_old_gone == old_t.size and t[n_gone] < oldest:
-            cells[np.uint64(y[n_gone]) * stride + np.uint64(x[n_gone]) + border] -= worth[n_gone]
-            n_gone += 1
+        while n_old_expired < old_t.size and old_t[n_old_expired] < oldest:
+            cells[old_index[n_old_expired]] -= old_increment[n_old_expired]
+            n_old_expired += 1
+        while n_old_expired == old_t.size and t[n_expired] < oldest:
+            cells[np.uint64(y[n_expired]) * stride + np.uint64(x[n_expired]) + border] -= increment[
+                n_expired
+            ]
+            n_expired += 1
         center = np.uint64(y[i]) * stride + np.uint64(x[i]) + border
         own = cells[center]
         if radius == 2:
@@ -45,9 +45,9 @@ def event_density(x, y, t, old_t, old_at, old_worth, counts, rule, worth, signal
         value = n_around / (n_around + k)
         score[i] = 0.0 if (fine != 0) & (near - own < DENSE) else value
         signal[i] = score[i] >= 0.5
-        worth[i] = 1 + DENSE * np.int64(n_around >= k)
-        cells[center] = own + worth[i]
-    return n_old_gone + n_gone
+        increment[i] = 1 + DENSE * np.int64(n_around >= k)
+        cells[center] = own + increment[i]
+    return n_old_expired + n_expired
 
 
 @njit
@@ -66,7 +66,11 @@ def _two_squares(cells, center, stride):
     """Sum the counts of 5x5 and of 3x3 pixels."""
     one, two = np.uint64(1), np.uint64(2)
     upper, lower = center - stride, center + stride
-    near = _three(cells, upper - one) + _three(cells, center - one) + _three(cells, lower - one)
+    near = (
+        sum_three(cells, upper - one)
+        + sum_three(cells, center - one)
+        + sum_three(cells, lower - one)
+    )
     sides = cells[upper - two] + cells[center - two] + cells[lower - two]
     sides += cells[upper + two] + cells[center + two] + cells[lower + two]
     ends = _five(cells, upper - stride - two) + _five(cells, lower + stride - two)
@@ -74,10 +78,11 @@ def _two_squares(cells, center, stride):
 
 
 @njit
-def _three(cells, first):
+def sum_three(cells, first):
+    """Return the sum of three adjacent cells."""
     return cells[first] + cells[first + np.uint64(1)] + cells[first + np.uint64(2)]
 
 
 @njit
 def _five(cells, first):
-    return _three(cells, first) + cells[first + np.uint64(3)] + cells[first + np.uint64(4)]
+    return sum_three(cells, first) + cells[first + np.uint64(3)] + cells[first + np.uint64(4)]

@@ -1,10 +1,10 @@
-"""Distance to the events that were kept or dropped lately."""
+"""Distance to the last kept and dropped events."""
 
 import numpy as np
 
 from evcrisp.kernels.compile import njit
 
-#: Distance and coordinate of a place that holds no event yet.
+#: Distance to, and coordinate of, an entry without an event, px.
 FAR = 2**20
 
 
@@ -12,12 +12,11 @@ FAR = 2**20
 def window_distance(x, y, xs, ys, cursor, rule, signal, score):
     """Label events by the L1 distance to the k-th nearest of the last kept and dropped ones.
 
-    x, y : (n,) uint16
-    xs, ys : (2 length,) int32, px; places of the kept events, then of the dropped ones, or FAR
-    cursor : (3,) int64, where the next kept and dropped one go, and how many events were seen
-    rule : (k, radius_px, warm_up), int64 each; the first warm_up events are dropped, and those of
-        them that fit are remembered as kept ones
-    signal : (n,) bool, filled      score : (n,) float64, filled; radius / (radius + distance)
+    xs, ys : (2 length,) int32, px; kept events, then dropped events, or FAR
+    cursor : (3,) int64, index of the next kept and dropped event, and number of events so far
+    rule : (k, radius_px, warm_up), int64 each; the first warm_up events are dropped, and as many as
+        fit are stored as kept events
+    score : radius / (radius + distance)
     """
     k, radius_px, warm_up = rule
     length = xs.size // 2
@@ -53,7 +52,7 @@ def _nearest(xs, ys, column, row):
 
 @njit
 def _kth_nearest(xs, ys, column, row, best):
-    """Return the k-th smallest distance; `best` has room for k of them, smallest first."""
+    """Return the k-th smallest distance; `best` is a buffer for k of them, smallest first."""
     best[:] = FAR
     for j in range(xs.size):
         distance = np.int32(abs(xs[j] - column) + abs(ys[j] - row))

@@ -1,4 +1,4 @@
-"""Log ages of the last events around each event: what EDnCNN looks at."""
+"""Log ages of the last events around each event: the inputs of EDnCNN."""
 
 import numpy as np
 
@@ -9,14 +9,13 @@ SIDE = 2 * RADIUS + 1
 
 
 @njit
-def gather(x, y, t, p, last, missing, floor, patches):
-    """Fill the patches of events, and write each event into the map after its patch was taken.
+def gather_patches(x, y, t, p, last, missing, floor, patches):
+    """Fill the patch of each event, then write the event into the map.
 
-    x, y : (n,) uint16      t : (n,) int64 us      p : (n,) uint8
     last : (2, 2, h + 2 RADIUS, w + 2 RADIUS) int64 us, by polarity, the newest and the one before;
-        far in the past where there is none, and on the border; updated in place
-    missing : int, age of a pixel that never fired, and the greatest age, us
-    floor : float, subtracted from log(age + 1); what is negative then is 0
+        far in the past if there is none, and on the border
+    missing : int, maximum age, also of pixels that have not fired, us
+    floor : float, subtracted from log(age + 1); negative results are 0
     patches : (n, 4, SIDE, SIDE) float32: own polarity newest and before, then the other polarity
     """
     zero = np.float32(0.0)

@@ -1,4 +1,4 @@
-"""Leaky event counters of square cells, in single precision as dv-processing has them."""
+"""Decaying event counts of square cells, in single precision like dv-processing."""
 
 import numpy as np
 
@@ -7,14 +7,11 @@ from evcrisp.kernels.compile import njit
 
 @njit
 def fast_decay(x, y, t, last, level, cell_of, half_life_us, threshold, signal, score):
-    """Count events per cell with a count that halves in `half_life_us`; keep those above a threshold.
+    """Keep events whose cell has a decaying count above a threshold.
 
-    x, y : (n,) uint16      t : (n,) int64 us
-    last : (rows, columns) int64 us      level : (rows, columns) float32; both updated in place,
-        level starts at 0, which makes the time of a cell that never fired irrelevant
-    cell_of : (max(w, h),) int64, coordinate // side of a cell, which a division would take longer for
-    half_life_us, threshold : float32
-    signal : (n,) bool, filled      score : (n,) float64, the count
+    last : (rows, columns) int64 us, ignored where level is 0      level : (rows, columns) float32
+    cell_of : (max(w, h),) int64, coordinate // cell size; a table is faster than a division
+    half_life_us, threshold : float32      score : the count
     """
     for k in range(t.size):
         c, r = cell_of[x[k]], cell_of[y[k]]

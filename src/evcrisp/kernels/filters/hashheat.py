@@ -1,10 +1,10 @@
-"""Counters behind random projections of events: structures heat some of them up."""
+"""Event counters that are addressed by hashes of random projections."""
 
 import numpy as np
 
 from evcrisp.kernels.compile import njit
 
-#: Odd numbers that spread keys over the counters.
+#: Odd multipliers that distribute keys over the counters.
 MIX_FIRST, MIX_LAST = 0x9E3779B1, 0x85EBCA6B
 
 _BLOCK = 256
@@ -13,9 +13,9 @@ _HALF = 2.0**31
 
 @njit
 def _find_counters(x, y, t, start, planes, mask, since, place):
-    """Write the counter of each hash and event to `place`, (hashes, >= n) uint32; `since` is scratch.
+    """Write the counter of each hash and event to `place`, (hashes, >= n) uint32.
 
-    One plane at a time for all events, so that several events are taken at once.
+    The loop over events is innermost, which vectorizes. `since` is a buffer.
     """
     for k in range(t.size):
         since[k] = np.float64(t[k] - start)
@@ -35,7 +35,7 @@ def _find_counters(x, y, t, start, planes, mask, since, place):
 
 @njit
 def _count(place, heat, threshold, signal, score):
-    """Label events by their counters, and count them."""
+    """Label events by their counters, and increment these."""
     hashes = place.shape[0]
     for k in range(signal.size):
         lowest = second = np.int64(2**31)
@@ -55,20 +55,19 @@ def _count(place, heat, threshold, signal, score):
 @njit
 def _halve(heat):
     for i in range(heat.size):
-        heat[i] = np.uint32(heat[i]) >> np.uint32(1)  # without a sign, eight at a time
+        heat[i] = np.uint32(heat[i]) >> np.uint32(1)  # an unsigned shift vectorizes
 
 
 @njit
 def hash_heat(x, y, t, planes, heat, state, window, clear, change, cold, warm, signal, score):
-    """Keep events all of whose counters but one exceed a threshold, and count these twice.
+    """Keep events with at most one counter up to a threshold; kept events count twice.
 
-    x, y : (n,) uint16      t : (n,) int64 us
-    planes : (hashes, m, 4) float64, factors of x, y, time since the start, and 1
-    heat : (2**k,) int32, counters      state : (3,) int64, events in the window so far, time of the
-        start, and whether there is one; both updated in place
-    clear : every `window` events the counters and the start are set anew; else counters are halved
+    planes : (hashes, m, 4) float64, factors of x, y, time since the start and 1
+    heat : (2**k,) int32, counters
+    state : (3,) int64, events in the window so far, time of the start, and 1 if it is set
+    clear : reset counters and start every `window` events; otherwise halve the counters
     cold, warm : int64, thresholds before and from the event number `change` of a window
-    signal : (n,) bool, filled      score : (n,) float64, at least 0.5 for kept events
+    score : at least 0.5 for kept events
     """
     place = np.empty((planes.shape[0], _BLOCK), np.uint32)
     since = np.empty(_BLOCK)

@@ -1,4 +1,4 @@
-"""Fading count of every pixel against that of the pixels around."""
+"""Decaying count of each pixel compared with its neighbors."""
 
 import numpy as np
 
@@ -6,24 +6,23 @@ from evcrisp.kernels.compile import njit
 
 
 @njit
-def fading_excess(x, y, t, counts, start, growth, limits, signal, score):
-    """Label events of pixels with more than least + factor * (mean of the pixels around) as noise.
+def count_excess(x, y, t, counts, start, table, limits, signal, score):
+    """Label events of pixels with a count above least + factor * (mean of neighbors) as noise.
 
-    x, y : (n,) uint16      t : (n,) int64 us
-    counts : (h + 4, w + 4) float64, in units of an event at `start`; the border stays 0; updated
-    start : (1,) int64, us; updated      growth : fading.Growth      limits : (least, factor)
-    signal : (n,) bool, filled      score : (n,) float64, filled; limit / (limit + own count)
+    counts : (h + 4, w + 4) float64, in units of an event at `start`; the border stays 0
+    start : (1,) int64, us      table : decay.DecayTable      limits : (least, factor)
+    score : limit / (limit + own count)
     """
     least, factor = limits
     height, width = counts.shape[0] - 4, counts.shape[1] - 4
     cells = counts.reshape(counts.size)
     stride = np.uint64(counts.shape[1])
-    bits, mask = np.uint64(growth.bits), np.uint64(growth.fine.size - 1)
+    bits, mask = np.uint64(table.bits), np.uint64(table.fine.size - 1)
     for i in range(t.size):
-        if t[i] - start[0] >= growth.span * growth.unit_us:
-            _restart(counts, start, t[i], growth)
+        if t[i] - start[0] >= table.span * table.unit_us:
+            _advance_start(counts, start, t[i], table)
         age = np.uint64(t[i] - start[0])
-        weight = growth.coarse[age >> bits] * growth.fine[age & mask]
+        weight = table.coarse[age >> bits] * table.fine[age & mask]
         column, row = np.int64(x[i]), np.int64(y[i])
         corner = np.uint64(y[i]) * stride + np.uint64(x[i])
         center = corner + stride + stride + np.uint64(2)
@@ -39,7 +38,7 @@ def fading_excess(x, y, t, counts, start, growth, limits, signal, score):
 
 @njit
 def _five_rows(cells, corner, stride):
-    """Sum 5x5 cells, the rows side by side, so that no addition waits for the one before."""
+    """Sum 5x5 cells with independent partial sums, which run in parallel."""
     two = stride + stride
     upper = _five(cells, corner) + _five(cells, corner + stride)
     lower = _five(cells, corner + two + stride) + _five(cells, corner + two + two)
@@ -54,8 +53,8 @@ def _five(cells, first):
 
 
 @njit
-def _restart(counts, start, t, growth):
-    """Count from a later time, so that the weights stay small; powers of two are exact."""
-    n_spans = (t - start[0]) // (growth.span * growth.unit_us)
-    counts *= growth.factor ** (-np.float64(growth.span) * n_spans)
-    start[0] += n_spans * growth.span * growth.unit_us
+def _advance_start(counts, start, t, table):
+    """Advance the start to keep weights small; scaling by powers of two is exact."""
+    n_spans = (t - start[0]) // (table.span * table.unit_us)
+    counts *= table.factor ** (-np.float64(table.span) * n_spans)
+    start[0] += n_spans * table.span * table.unit_us

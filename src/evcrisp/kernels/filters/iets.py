@@ -1,22 +1,21 @@
-"""Bursts at a pixel with the events around: what came before an event, and what comes after."""
+"""Time surface at each event, and gaps to the previous and next event of its pixel."""
 
 import numpy as np
 
 from evcrisp.kernels.compile import njit
-from evcrisp.kernels.filters.activity import NEVER
+from evcrisp.kernels.filters.recent_neighbors import NEVER
 
 
 @njit
 def burst_gaps(x, y, t, p, last, newest, first, tau_us, radius, surface, before, after):
-    """Measure the time surface at each event, and the gaps to the events of its pixel and polarity.
+    """Compute the time surface at each event, and the gaps within its pixel and polarity.
 
-    x, y : (n,) uint16      t : (n,) int64 us      p : (n,) uint8
     last : (2, h + 2 radius, w + 2 radius) int64 us, time of the last event or NEVER
-    newest : (2, h, w) int64, number of that event, or -1; both updated in place
-    first : number of the first event that is held back
-    surface : (n,) float64, filled: mean of exp(-age / tau_us) over the pixels around that have fired
-    before : (n,) int64 us, filled: gap to the one before; more than 2**61 if there is none
-    after : (m + n,) int64 us; gaps of the m held events and of these to the one after, -1 if none yet
+    newest : (2, h, w) int64, index of that event, or -1
+    first : index of the first held event
+    surface : (n,) float64, filled; mean of exp(-age / tau_us) over the pixels around that have fired
+    before : (n,) int64 us, filled; gap to the previous event, more than 2**61 if there is none
+    after : (m + n,) int64 us; gaps of m held events and of these to the next event, -1 if unknown
     """
     held = after.size - t.size
     for k in range(t.size):

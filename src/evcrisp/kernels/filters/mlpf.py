@@ -1,8 +1,8 @@
-"""The multilayer perceptron filter: encode the pixels around each event, and run the network on them.
+"""Multilayer perceptron filter: encode the pixels around each event and evaluate the network.
 
-Events are taken in blocks of fixed size, one event per lane: the product of weights and inputs then is a
-few long loops over lanes. Every lane does the same in the same order, so that the score of an event
-does not depend on the block that it falls into.
+Events are processed in blocks of fixed size, so that products with the weights are long loops over
+events, which vectorize. All events of a block have the same operations in the same order, so the
+score of an event does not depend on its block.
 """
 
 import numpy as np
@@ -14,28 +14,28 @@ SIDE = 2 * RADIUS + 1
 CELLS = SIDE * SIDE
 CENTER = CELLS // 2
 
-#: What the map holds for a pixel that never fired; else four times the time, plus 0, 1, 2 for OFF,
+#: Map value of a pixel that has not fired; otherwise four times the time, plus 0, 1, 2 for OFF,
 #: unknown, ON.
 NEVER = -(2**62)
 
-#: Events per block, and the length of a row of its inputs. Rows whose lengths are a power of two
-#: would fight for the same places of the cache.
+#: Events per block, and length of a row of its inputs. Rows with a power of two as length would
+#: map to the same cache lines.
 BLOCK = 128
 ROW = BLOCK + 16
 
 #: Encodings of the patch.
 INTENDED, KUGAMAS, JAER = 0, 1, 2
 
-#: Products and sums may be fused: about 1e-7 of the score. Inputs are finite.
+#: Fused products and sums change the score by about 1e-7. Inputs are finite.
 _fused = compiled(fastmath={"reassoc", "contract", "nsz", "afn"}, error_model="numpy")
 
 
 @_fused
-def finish(inputs, b, sign, mode, n_right):
-    """Put the polarity of event b into its inputs; `n_right` columns are right of it.
+def set_polarity(inputs, b, sign, mode, n_right):
+    """Write the polarity of event b to its inputs; `n_right` columns are right of it.
 
-    INTENDED in the center. KUGAMAS at all pixels that fired lately, the center only if it did. JAER in
-    the center too, but it takes the last column for one outside the sensor.
+    INTENDED: in the center. KUGAMAS: at all recent pixels. JAER: in the center, and clear the last
+    column of the sensor.
     """
     zero = np.float32(0.0)
     if mode == KUGAMAS:
@@ -52,12 +52,11 @@ def finish(inputs, b, sign, mode, n_right):
 
 @_fused
 def encode(x, y, t, p, last, tau, mode, inputs, skip):
-    """Fill the inputs of up to BLOCK events, and write each event into the map after it was encoded.
+    """Fill the inputs of up to BLOCK events; write each event into the map after its inputs.
 
-    x, y : (m,) uint16      t : (m,) int64 us      p : (m,) uint8
     last : (w + 2 RADIUS, h + 2 RADIUS) int64, see NEVER; its border stays NEVER
     inputs : (2 CELLS, ROW) float32, ages and then polarities, x outside and y inside
-    skip : (BLOCK,) bool, filled: events that are noise without asking the network
+    skip : (BLOCK,) bool, filled; events that are noise without the network
     """
     rate = np.float32(1.0 / tau)
     one, zero = np.float32(1.0), np.float32(0.0)
@@ -76,17 +75,16 @@ def encode(x, y, t, p, last, tau, mode, inputs, skip):
                 k = i * SIDE + j
                 inputs[k, b] = one - np.float32(dt) * rate if is_recent else zero
                 inputs[CELLS + k, b] = np.float32((code & 3) - 1) if is_recent else zero
-        finish(inputs, b, np.float32(sign), mode, last.shape[0] - 2 * RADIUS - 1 - c)
+        set_polarity(inputs, b, np.float32(sign), mode, last.shape[0] - 2 * RADIUS - 1 - c)
         skip[b] = mode == JAER and is_first
         last[c + RADIUS, r + RADIUS] = 4 * now + 1 + (0 if skip[b] else sign)
 
 
 @_fused
-def network(inputs, hidden_kernel, hidden_bias, output_kernel, output_bias, work, score):
-    """Run the network on a block: relu of the hidden layer, then the sigmoid of one output.
+def forward(inputs, hidden_kernel, hidden_bias, output_kernel, output_bias, work, score):
+    """Evaluate the network on a block: ReLU hidden layer, then the sigmoid of one output.
 
-    Two hidden units and seven inputs at a time, so that inputs and sums are loaded less often: twice as
-    fast as one unit at a time.
+    Two hidden units and seven inputs at a time need fewer loads, which is twice as fast as one unit.
 
     inputs : (2 CELLS, ROW) float32      hidden_kernel : (n_hidden, 2 CELLS) float32, n_hidden even
     hidden_bias, output_kernel : (n_hidden,) float32      output_bias : float32
@@ -118,11 +116,10 @@ def network(inputs, hidden_kernel, hidden_bias, output_kernel, output_bias, work
 
 
 @_fused
-def label(x, y, t, p, last, tau, mode, weights, score):
-    """Score events one after the other; `last` is updated in place, so a stream can be cut anywhere.
+def score_events(x, y, t, p, last, tau, mode, weights, score):
+    """Score events in order; `last` is updated in place, so chunks can have any size.
 
-    weights : (hidden_kernel, hidden_bias, output_kernel, output_bias), see `network`
-    score : (n,) float64, filled
+    weights : (hidden_kernel, hidden_bias, output_kernel, output_bias), see `forward`
     """
     hidden_kernel, hidden_bias, output_kernel, output_bias = weights
     inputs = np.zeros((2 * CELLS, ROW), np.float32)
@@ -132,6 +129,6 @@ def label(x, y, t, p, last, tau, mode, weights, score):
     for first in range(0, t.size, BLOCK):
         part = slice(first, min(first + BLOCK, t.size))
         encode(x[part], y[part], t[part], p[part], last, tau, mode, inputs, skip)
-        network(inputs, hidden_kernel, hidden_bias, output_kernel, output_bias, work, found)
+        forward(inputs, hidden_kernel, hidden_bias, output_kernel, output_bias, work, found)
         for b in range(part.stop - first):
             score[first + b] = 0.0 if skip[b] else found[b]

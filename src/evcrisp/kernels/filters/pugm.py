@@ -1,24 +1,23 @@
-"""One sweep of iterated conditional modes over the cells of space and time that hold events."""
+"""Iterated conditional modes (ICM) on cells of space and time."""
 
 import numpy as np
 
 from evcrisp.kernels.compile import njit
 
-#: Weights of neighbors by the number of axes along which they are displaced: one over distance.
+#: Weights of neighbors, one over distance, by the number of axes along which they differ.
 WEIGHTS = (0.0, 1.0, 0.5**0.5, 3.0**-0.5)
 
-#: Their sum over the 26 neighbors.
+#: Sum of the weights of all 26 neighbors.
 ALL_AROUND = 6 * WEIGHTS[1] + 12 * WEIGHTS[2] + 8 * WEIGHTS[3]
 
 
 @njit
-def sweep(x, y, earlier, same, later, data, coupling, kept, gain):
-    """Let each event of a slice of time stay if that lowers the energy.
+def icm_sweep(x, y, earlier, same, later, data, coupling, kept, gain):
+    """Keep each event of a time slice if that reduces the energy.
 
-    x, y : (n,) uint16
-    earlier, same, later : (h + 2, w + 2) uint8, 1 in cells whose events stay, of three slices
-    kept : (h + 2, w + 2) uint8, of this slice, filled where events are
-    gain : (n,) float64, half of what dropping the cell would add to the energy
+    earlier, same, later : (h + 2, w + 2) uint8, 1 in cells with kept events, of three slices
+    kept : (h + 2, w + 2) uint8, of this slice, filled in cells with events
+    gain : (n,) float64, filled; half of the energy that dropping the cell adds
     """
     for k in range(x.size):
         c, r = np.int64(x[k]), np.int64(y[k])

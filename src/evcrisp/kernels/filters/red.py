@@ -1,4 +1,4 @@
-"""Recursive event density: counts per pixel, filtered in time by four states and blurred in space."""
+"""Recursive event density: counts per pixel, filtered in time and blurred in space."""
 
 import numpy as np
 
@@ -6,23 +6,23 @@ from evcrisp.kernels.compile import njit
 
 
 @njit
-def _combine(i0, i1, i2, i3, o1, o2, o3, o4, fed, kept, out):
-    """Write fed @ inputs - kept @ outputs to `out`, a row at once."""
-    f0, f1, f2, f3 = fed[0], fed[1], fed[2], fed[3]
-    k1, k2, k3, k4 = kept[0], kept[1], kept[2], kept[3]
+def _combine(i0, i1, i2, i3, o1, o2, o3, o4, forward, feedback, out):
+    """Write forward @ inputs - feedback @ outputs to the row `out`."""
+    f0, f1, f2, f3 = forward[0], forward[1], forward[2], forward[3]
+    k1, k2, k3, k4 = feedback[0], feedback[1], feedback[2], feedback[3]
     for j in range(out.size):
         gain = (f0 * i0[j] + f1 * i1[j]) + (f2 * i2[j] + f3 * i3[j])
         out[j] = gain - ((k1 * o1[j] + k2 * o2[j]) + (k3 * o3[j] + k4 * o4[j]))
 
 
 @njit
-def _both_ways(source, down, up, causal, anticausal, recursion):
-    """Filter recursively along the first axis, down and up; one row at a time, as rows are vectors.
+def _both_directions(source, down, up, causal, anticausal, recursion):
+    """Filter recursively along the first axis in both directions; loops over rows vectorize.
 
     source, down, up : (4 + n + 4, m) float32; the first and last four rows are 0
-    causal : (4,) float32, factors of this input and the three before
-    anticausal : (4,) float32, factors of the four inputs after
-    recursion : (4,) float32, factors of the four outputs before, or after
+    causal : (4,) float32, factors of the current input and the three previous ones
+    anticausal : (4,) float32, factors of the next four inputs
+    recursion : (4,) float32, factors of the previous, or next, four outputs
     """
     n = source.shape[0] - 8
     for i in range(4, n + 4):
@@ -38,39 +38,39 @@ def _both_ways(source, down, up, causal, anticausal, recursion):
 
 
 @njit
-def _framed(scratch, n, m):
-    """Return three images of 4 + n + 4 rows whose outer rows are 0, in given memory."""
+def _padded(buffer, n, m):
+    """Return three images of 4 + n + 4 rows with outer rows of 0, as views of `buffer`."""
     size = (n + 8) * m
     for i in range(3):
-        scratch[i, : 4 * m] = np.float32(0.0)
-        scratch[i, size - 4 * m : size] = np.float32(0.0)
+        buffer[i, : 4 * m] = np.float32(0.0)
+        buffer[i, size - 4 * m : size] = np.float32(0.0)
     return (
-        scratch[0, :size].reshape(n + 8, m),
-        scratch[1, :size].reshape(n + 8, m),
-        scratch[2, :size].reshape(n + 8, m),
+        buffer[0, :size].reshape(n + 8, m),
+        buffer[1, :size].reshape(n + 8, m),
+        buffer[2, :size].reshape(n + 8, m),
     )
 
 
 @njit
-def blur(image, causal, anticausal, recursion, scratch):
-    """Blur along both axes, the second one first, in place; see `_both_ways` for the factors.
+def blur(image, causal, anticausal, recursion, buffer):
+    """Blur along both axes in place, the second first; `_both_directions` explains the factors.
 
-    image : (n, m) float32      scratch : (3, >= (n + 8) (m + 8)) float32
+    image : (n, m) float32      buffer : (3, >= (n + 8) (m + 8)) float32
     """
     n, m = image.shape
-    source, down, up = _framed(scratch, m, n)
+    source, down, up = _padded(buffer, m, n)
     for i in range(n):
         for j in range(m):
             source[4 + j, i] = image[i, j]
-    _both_ways(source, down, up, causal, anticausal, recursion)
+    _both_directions(source, down, up, causal, anticausal, recursion)
     for i in range(n):
         for j in range(m):
             image[i, j] = down[4 + j, i] + up[4 + j, i]
-    source, down, up = _framed(scratch, n, m)
+    source, down, up = _padded(buffer, n, m)
     for i in range(n):
         for j in range(m):
             source[4 + i, j] = image[i, j]
-    _both_ways(source, down, up, causal, anticausal, recursion)
+    _both_directions(source, down, up, causal, anticausal, recursion)
     for i in range(n):
         for j in range(m):
             image[i, j] = down[4 + i, j] + up[4 + i, j]
@@ -83,7 +83,7 @@ def _mixed(row, entry, a, b, c, d, u):
 
 @njit
 def advance(state, counts, transition, entry):
-    """Let one period pass: state = transition @ state + entry * counts; counts = 0.
+    """Advance by one period: state = transition @ state + entry * counts; counts = 0.
 
     state : (4, size) float32      counts : (size,) float32      transition : (4, 4) float32
     """
@@ -108,21 +108,19 @@ def read_out(state, output, density):
 @njit
 def red_labels(
     x, y, t, stride, rows, clock, period_us, horizon, late,
-    state, counts, density, scratch, transition, entry, output, causal, anticausal, recursion,
+    state, counts, density, buffer, transition, entry, output, causal, anticausal, recursion,
     threshold, signal, score,
 ):  # fmt: skip
     """Label events by the density of events at their pixel, itself included.
 
-    x, y : (n,) uint16      t : (n,) int64 us
-    stride, rows : pixel (x, y) is at x + y * stride; the blur sees `rows` rows of size // rows
-    clock : (2,) int64, start of the period and whether there is one
-    horizon : periods without events after which nothing is left of the past
-    late : read the density out before the last period enters, and let one period pass at the most,
-        which then starts at the event; else periods follow each other
-    state, counts, density : float32, (4, size), (size,), (size,), updated in place
-    scratch : float32, see `blur`
+    stride, rows : pixel (x, y) is at x + y * stride; the blur reads `rows` rows of size // rows
+    clock : (2,) int64, start of the period, and 1 if it is set
+    horizon : periods without events after which the past is negligible
+    late : read the density before the last period enters, and advance by at most one period, which
+        then starts at the event; otherwise periods are consecutive
+    state, counts, density : float32, (4, size), (size,), (size,)
+    buffer : float32, see `blur`
     transition, entry, output, causal, anticausal, recursion : float32 factors
-    signal : (n,) bool, filled      score : (n,) float64, filled
     """
     for k in range(t.size):
         if clock[1] == 0:
@@ -142,7 +140,7 @@ def red_labels(
                 read_out(state, output, density)
                 clock[0] += passed * period_us
             image = density.reshape(rows, density.size // rows)
-            blur(image, causal, anticausal, recursion, scratch)
+            blur(image, causal, anticausal, recursion, buffer)
         place = np.int64(x[k]) + np.int64(y[k]) * stride
         counts[place] += np.float32(1.0)
         value = density[place] + counts[place]

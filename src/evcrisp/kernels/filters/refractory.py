@@ -3,17 +3,15 @@
 import numpy as np
 
 from evcrisp.kernels.compile import njit
-from evcrisp.kernels.filters.activity import NEVER
+from evcrisp.kernels.filters.recent_neighbors import NEVER
 
 
 @njit
-def own_age(x, y, t, last, period_us, since_kept, signal, score):
+def time_since_last(x, y, t, last, period_us, since_kept, signal, score):
     """Label events by the time since the last event, or kept event, of their own pixel.
 
-    x, y : (n,) uint16      t : (n,) int64 us
-    last : (h, w) int64, us, time or NEVER; updated
-    signal : (n,) bool, filled; True if more than period_us have passed
-    score : (n,) float64, filled; age / (age + period + 1), 1 if the pixel never fired
+    last : (h, w) int64, us, time or NEVER
+    score : age / (age + period + 1), 1 if the pixel has not fired
     """
     times = last.reshape(last.size)
     stride = np.uint64(last.shape[1])

@@ -1,4 +1,4 @@
-"""Draw frames of a video: count events, turn counts into palette indices, indices into colors."""
+"""Draw video frames: count events, convert counts to palette indices and these to colors."""
 
 from evcrisp.kernels.compile import njit
 
@@ -23,7 +23,7 @@ def count_dots(x, y, kind, keep, first, second):
 
 @njit
 def count_rounded(x, y, kind, keep, first, second):
-    """Count events between pixels at the nearest one; those outside and not finite are left out.
+    """Count events at the nearest pixel; positions outside or not finite are left out.
 
     x, y : (n,) float64      the rest as for `count_dots`
     """
@@ -41,7 +41,7 @@ def count_rounded(x, y, kind, keep, first, second):
 
 @njit
 def paint_counts(first, second, levels, n_levels, base, canvas, top, left):
-    """Put the palette index of every pixel on the canvas, and set the counts to zero.
+    """Write the palette index of every pixel to the canvas, and reset the counts to zero.
 
     first, second : (h, w) uint8      levels : (256,) uint8, count -> 0..n_levels - 1
     canvas : (H, W) uint8; index = base + levels[first] * n_levels + levels[second]
@@ -57,7 +57,7 @@ def paint_counts(first, second, levels, n_levels, base, canvas, top, left):
 
 @njit
 def fill_yuv(canvas, table, luma, chroma_u, chroma_v):
-    """Turn palette indices into planes with color at half the resolution (4:2:0).
+    """Convert palette indices to planes with color at half the resolution (4:2:0).
 
     canvas : (h, w) uint8, h and w even      table : (256, 3) uint8 of y, u, v
     luma : (h, w) uint8      chroma_u, chroma_v : (h / 2, w / 2) uint8; all filled

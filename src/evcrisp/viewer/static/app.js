@@ -1,25 +1,25 @@
-// The viewer: keeps state, data and panes together.
+// The viewer: connects state, data and panes.
 
-import { attachTurning } from "evcrisp/cloud";
-import { attachControls, showControls, SPEEDS } from "evcrisp/controls";
-import { makeRenderer } from "evcrisp/drawing";
-import { Front } from "evcrisp/front";
-import { attachKeys } from "evcrisp/keys";
-import { Recent } from "evcrisp/lru";
-import { paintInfo, paintPanes } from "evcrisp/painting";
-import { attachView, fitCanvas, Pane } from "evcrisp/panes";
-import { State } from "evcrisp/state";
-import { paintStatus } from "evcrisp/status";
-import { Task } from "evcrisp/tasks";
-import { Timeline } from "evcrisp/timeline";
-import { milliseconds } from "evcrisp/words";
+import { attachRotation } from "evcrisp/drawing/cloud";
+import { attachControls, showControls, SPEEDS } from "evcrisp/controls/fields";
+import { makeRenderer } from "evcrisp/drawing/renderer";
+import { Front } from "evcrisp/panes/front";
+import { attachKeys } from "evcrisp/controls/keys";
+import { LruCache } from "evcrisp/data/lru_cache";
+import { paintInfo, paintPanes } from "evcrisp/panes/contents";
+import { attachView, fitCanvas, Pane } from "evcrisp/panes/pane";
+import { State } from "evcrisp/controls/state";
+import { paintStatus } from "evcrisp/panes/status";
+import { Task } from "evcrisp/data/tasks";
+import { Timeline } from "evcrisp/panes/timeline";
+import { formatMilliseconds } from "evcrisp/formatting";
 
 const byId = (id) => document.getElementById(id);
 const NAMES = ["raw", "aligned", "denoised", "compare", "contrast", "confidence", "cloud", "front"];
 const IMAGES = ["raw", "aligned", "denoised", "compare", "contrast", "confidence"];
 
-/** Changes after which data must be asked for. */
-const ASKING = ["t", "window", "method", "motion", "filter", "front", "point", "points"];
+/** State entries whose change needs other data. */
+const DATA_KEYS = ["t", "window", "method", "motion", "filter", "front", "point", "points"];
 
 export class App {
   constructor(source, settings, facts) {
@@ -28,7 +28,7 @@ export class App {
     this.renderer = makeRenderer(this.state.get("draw"));
     this.panes = Object.fromEntries(NAMES.map((name) => [name, new Pane(name)]));
     this.shown = { events: null, result: null, compare: null };
-    this.windows = new Recent(32); // events by place
+    this.windows = new LruCache(32); // events by start and duration
     this.isPlaying = false;
     this.isFetching = false;
     this.isPainting = false;
@@ -36,11 +36,11 @@ export class App {
     this.front = new Front(this.panes.front, this);
     this.timeline = new Timeline(byId("timeline"), this);
     for (const result of settings.motions ?? []) this.timeline.visit(result);
-    this.makeTasks();
+    this.createTasks();
     attachControls(this);
     attachKeys(this);
     for (const name of IMAGES) attachView(this.panes[name], this);
-    attachTurning(this.panes.cloud.canvas, this);
+    attachRotation(this.panes.cloud.canvas, this);
     this.state.onChange((changed) => this.changed(changed));
     new ResizeObserver(() => this.paint()).observe(byId("panes"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.paint());
@@ -49,13 +49,13 @@ export class App {
     this.load();
   }
 
-  makeTasks() {
+  createTasks() {
     const common = { onError: (error) => this.fail(error), onChange: () => this.paint() };
     const task = (onResult) => new Task(this.source, { ...common, onResult });
     this.tasks = {
-      estimate: task((result, request) => this.take("result", result, request)),
-      filter: task((result, request) => this.take("compare", result, request)),
-      front: task((result, request) => this.takeFront(result, request)),
+      estimate: task((result, request) => this.setResult("result", result, request)),
+      filter: task((result, request) => this.setResult("compare", result, request)),
+      front: task((result, request) => this.setFront(result, request)),
       track: task((result) => {
         this.timeline.track = result;
         this.paint();
@@ -74,14 +74,14 @@ export class App {
     return this.source.snap(Math.min(Math.max(0, t), last));
   }
 
-  /** Let the state be a window that can be shown; an address may ask for another one. */
+  /** Change the state to an available window; the address can hold any window. */
   snap() {
     const { values } = this.state;
-    const length = this.source.snapLength(values.window);
-    if (length !== values.window) {
-      const [wanted, there] = [[values.window], this.source.lengths].map((list) => list.map(milliseconds).join(", "));
-      this.say(`This page has no windows of ${wanted}, only of ${there}; the nearest is shown.`, 15000);
-      values.window = length;
+    const duration = this.source.snapDuration(values.window);
+    if (duration !== values.window) {
+      const [wanted, available] = [[values.window], this.source.durations].map((list) => list.map(formatMilliseconds).join(", "));
+      this.showMessage(`This page has no windows of ${wanted}, only of ${available}; the nearest one is shown.`, 15000);
+      values.window = duration;
     }
     if (this.facts.is_complete) values.t = this.clamp(values.t);
   }
@@ -146,9 +146,9 @@ export class App {
     history.replaceState(null, "", this.state.hash());
     try {
       await navigator.clipboard.writeText(location.href);
-      this.say("The link is copied: it shows exactly this view.");
+      this.showMessage("Link copied. It shows this view.");
     } catch {
-      this.say("Copy the address of this page: it shows exactly this view.");
+      this.showMessage("Copy the address of this page. It shows this view.");
     }
   }
 
@@ -159,7 +159,7 @@ export class App {
     if (changed.has("method")) this.state.values.point = -1;
     if (moved) this.snap();
     this.layout();
-    if (ASKING.some((name) => changed.has(name))) this.load();
+    if (DATA_KEYS.some((name) => changed.has(name))) this.load();
     else this.paint();
   }
 
@@ -173,18 +173,18 @@ export class App {
 
   // --- data -------------------------------------------------------------------------------
 
-  /** Fetch the events of the window; when they are there, of the latest one. */
+  /** Fetch the events of the window; if it changes meanwhile, also those of the latest one. */
   async load() {
     this.paint();
-    this.isWanted = true;
+    this.isOutdated = true;
     if (this.isFetching) return;
     this.isFetching = true;
-    while (this.isWanted) {
-      this.isWanted = false;
+    while (this.isOutdated) {
+      this.isOutdated = false;
       const { t, window } = this.state.values;
       try {
         this.shown.events = await this.eventsAt(t, window);
-        if (this.facts.is_complete || t + window <= this.facts.duration_us) this.ask();
+        if (this.facts.is_complete || t + window <= this.facts.duration_us) this.requestResults();
       } catch (error) {
         this.fail(error);
       }
@@ -193,50 +193,50 @@ export class App {
     this.isFetching = false;
   }
 
-  async eventsAt(t, length) {
-    const key = `${t} ${length}`;
+  async eventsAt(t, duration) {
+    const key = `${t} ${duration}`;
     const known = this.windows.get(key);
     if (known) return known;
     const { windows } = this;
-    const events = await this.source.events(t, length, this.ahead(length));
-    windows.set(key, events); // not the present ones if all was asked for again meanwhile
+    const events = await this.source.events(t, duration, this.prefetchTime(duration));
+    windows.set(key, events); // `this.windows` may be a new cache by now
     return events;
   }
 
-  /** How much time after a window will be played soon; 0 where windows hardly overlap. */
-  ahead(length) {
+  /** Time after a window that will be played soon, us; 0 if windows hardly overlap. */
+  prefetchTime(duration) {
     const perSecond = 1e6 * this.state.get("speed");
-    const isGradual = this.isPlaying && this.facts.is_complete && perSecond / 60 < length / 2;
-    return isGradual ? Math.min(Math.ceil(perSecond / 2), 1e7 - length) : 0; // no more is given out at once
+    const isGradual = this.isPlaying && this.facts.is_complete && perSecond / 60 < duration / 2;
+    return isGradual ? Math.min(Math.ceil(perSecond / 2), 1e7 - duration) : 0; // limit of one request
   }
 
-  /** Ask for what is computed of the window. */
-  ask() {
+  /** Request the results of the window. */
+  requestResults() {
     const { t, window, method, motion, filter, front, point, points } = this.state.values;
-    const common = { start_us: t, length_us: window, motion };
-    if (front && point >= 0) this.tasks.estimate.want({ kind: "point", ...common, points, index: point });
-    else this.tasks.estimate.want({ kind: "estimate", ...common, method });
-    if (filter) this.tasks.filter.want({ kind: "filter", start_us: t, length_us: window, filter });
+    const common = { start_us: t, duration_us: window, motion };
+    if (front && point >= 0) this.tasks.estimate.request({ kind: "point", ...common, n_points: points, index: point });
+    else this.tasks.estimate.request({ kind: "estimate", ...common, method });
+    if (filter) this.tasks.filter.request({ kind: "filter", start_us: t, duration_us: window, filter });
     clearTimeout(this.frontTimer);
     if (!front) this.front.set(null);
     else if (!this.isPlaying) {
       this.frontTimer = setTimeout(() => {
         this.frontTimer = 0;
-        this.tasks.front.want({ kind: "front", ...common, points });
+        this.tasks.front.request({ kind: "front", ...common, n_points: points });
       }, this.source.isLive ? 250 : 0);
     }
   }
 
-  /** Put a result beside the events that it is about. */
-  take(place, result, request) {
-    const events = this.windows.get(`${request.start_us} ${request.length_us}`);
+  /** Store a result with the events of its window. */
+  setResult(place, result, request) {
+    const events = this.windows.get(`${request.start_us} ${request.duration_us}`);
     if (!events || result.flags.length !== events.pixels.length) return;
     this.shown[place] = { ...result, pixels: events.pixels, dt: events.dt, dt_first: events.dt_first };
     if (place === "result") this.timeline.visit(result);
     this.paint();
   }
 
-  takeFront(result, request) {
+  setFront(result, request) {
     if (!this.state.get("front") || request.start_us !== this.state.get("t")) return;
     this.front.set(result);
     this.paint();
@@ -244,36 +244,36 @@ export class App {
 
   trackAll() {
     const { window, method, motion } = this.state.values;
-    this.tasks.track.want({ kind: "track", length_us: window, method, motion });
+    this.tasks.track.request({ kind: "track", duration_us: window, method, motion });
   }
 
   cancel() {
     for (const task of Object.values(this.tasks)) task.cancel();
-    this.say("Cancelled.");
+    this.showMessage("Cancelled.");
   }
 
   get isBusy() {
     return Object.values(this.tasks).some((task) => task.isBusy);
   }
 
-  /** Follow the reading of the recording. */
+  /** Update the page while the recording is read. */
   async follow() {
-    if (this.facts.notes.length) this.say(this.facts.notes.join(" "), 15000);
+    if (this.facts.notes.length) this.showMessage(this.facts.notes.join(" "), 15000);
     while (!this.facts.is_complete) {
       const before = this.facts;
       this.facts = await this.source.facts(before.version);
       if (this.facts.error) this.fail(new Error(this.facts.error));
-      if (this.facts.notes.length > before.notes.length) this.say(this.facts.notes.join(" "), 15000);
+      if (this.facts.notes.length > before.notes.length) this.showMessage(this.facts.notes.join(" "), 15000);
       const end = this.state.get("t") + this.state.get("window");
       if (this.facts.is_complete) this.goTo(this.state.get("t"));
-      if (this.facts.is_complete || (before.duration_us < end && this.facts.duration_us > before.duration_us)) this.loadAgain();
+      if (this.facts.is_complete || (before.duration_us < end && this.facts.duration_us > before.duration_us)) this.reload();
       this.paint();
     }
   }
 
-  /** The recording has grown: nothing that was asked for before counts. */
-  loadAgain() {
-    this.windows = new Recent(32);
+  /** Drop all results and load again, because the recording has grown. */
+  reload() {
+    this.windows = new LruCache(32);
     for (const task of Object.values(this.tasks)) task.reset();
     this.load();
   }
@@ -297,7 +297,7 @@ export class App {
     const { t, window, speed } = this.state.values;
     const last = this.facts.duration_us - window;
     if (!this.source.isLive) {
-      // Windows that are there are shown for half a second each.
+      // An exported page shows each window for half a second.
       if (now - this.lastFrame > 500) {
         this.lastFrame = now;
         if (this.source.neighbor(t, 1) === t) return this.play(false);
@@ -325,7 +325,7 @@ export class App {
   paintNow() {
     const theme = this.theme;
     document.documentElement.dataset.theme = theme;
-    // Sizes are read before words are written: the other way round, each reading costs a layout.
+    // Read sizes before text changes: a read after a change costs a layout.
     this.fit();
     showControls(this, theme);
     paintInfo(this);
@@ -337,7 +337,7 @@ export class App {
     this.renderer.keepOnly([events, result, compare].flatMap((layer) => (layer ? [layer.pixels, layer.flags] : [])));
   }
 
-  /** Let canvases have the size that they cover. */
+  /** Set the pixel sizes of the canvases. */
   fit() {
     const large = this.state.get("large");
     for (const pane of Object.values(this.panes)) {
@@ -347,10 +347,10 @@ export class App {
     fitCanvas(byId("timeline"));
   }
 
-  say(text, duration = 4000) {
+  showMessage(text, duration = 4000) {
     this.message = text;
-    clearTimeout(this.sayTimer);
-    this.sayTimer = setTimeout(() => {
+    clearTimeout(this.messageTimer);
+    this.messageTimer = setTimeout(() => {
       this.message = "";
       this.paint();
     }, duration);
@@ -363,9 +363,9 @@ export class App {
     this.paint();
   }
 
-  /** The wheel has scrolled, where somebody may have wanted to zoom. */
-  tellOfWheel() {
-    this.say("Ctrl and the wheel zoom; so does the wheel alone after a click on the pane.");
+  /** Explain how to zoom after the wheel has scrolled. */
+  showWheelHint() {
+    this.showMessage("Hold Ctrl to zoom with the wheel, or click the pane first.");
   }
 
   showCursor(x, y) {
@@ -374,7 +374,7 @@ export class App {
     byId("cursor").textContent = inside ? `x ${column}, y ${row} px` : "";
   }
 
-  /** For tests and scripts: resolves when nothing is left to do, and all is painted. */
+  /** For tests and scripts: resolves when all results are drawn. */
   async settled() {
     do {
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,8 +1,8 @@
-// Start: settings from the page, data from the server or from the page itself.
+// Start the viewer with data from the server, or with data in the page.
 
 import { App } from "evcrisp/app";
-import { EmbeddedSource } from "evcrisp/embedded";
-import { LiveSource } from "evcrisp/live";
+import { EmbeddedSource } from "evcrisp/data/embedded";
+import { LiveSource } from "evcrisp/data/live";
 
 function fail(error) {
   const message = document.getElementById("message");

@@ -5,7 +5,7 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, Events, FormatError, MissingExtraError
-from evcrisp.filters import Labels, denoise, denoiser
+from evcrisp.filters import Labels, build_filter, denoise
 from evcrisp.filters.learned.edncnn import Edncnn
 from evcrisp.filters.learned.edncnn_history import CompiledHistory, TorchHistory
 from evcrisp.metrics import rank_auc, sensitivity, specificity
@@ -18,11 +18,11 @@ def torch():
 
 @pytest.fixture
 def network(torch):
-    """Return an untrained network whose normalization does something."""
-    from evcrisp.filters.learned import edncnn_network as _edncnn_network
+    """Return an untrained network with random normalization."""
+    from evcrisp.filters.learned import edncnn_network
 
     torch.manual_seed(0)
-    network = _edncnn_network.layers()
+    network = edncnn_network.layers()
     for layer in network:
         if isinstance(layer, torch.nn.BatchNorm2d):
             torch.nn.init.uniform_(layer.weight, 0.5, 1.5)
@@ -32,25 +32,25 @@ def network(torch):
     return network.eval()
 
 
-def test_the_layers_have_the_parameters_of_the_original(network):
+def test_layers_have_number_of_parameters_of_the_publication(network):
     assert sum(p.numel() for p in network.parameters()) == 614_546
 
 
-def test_folding_does_not_change_the_function(torch, network):
-    from evcrisp.filters.learned import edncnn_network as _edncnn_network
+def test_fold_gives_equivalent_function(torch, network):
+    from evcrisp.filters.learned import edncnn_network
 
     patches = 10.0 * torch.rand(7, 4, 25, 25)
     mean, scale = patches.mean(0), 1.0 + torch.rand(4, 25, 25)
-    arrays = _edncnn_network.folded(network, mean, scale)
-    assert {name: a.shape for name, a in arrays.items()} == _edncnn_network.SHAPES
+    arrays = edncnn_network.fold(network, mean, scale)
+    assert {name: a.shape for name, a in arrays.items()} == edncnn_network.SHAPES
     tensors = {name: torch.from_numpy(a) for name, a in arrays.items()}
     with torch.inference_mode():
         expected = torch.softmax(network((patches - mean) / scale), 1)[:, 1]
-    found = _edncnn_network.score(tensors, patches)
+    found = edncnn_network.score(tensors, patches)
     np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-6)
 
 
-def test_labels_wait_for_a_full_batch(torch, make_events):
+def test_labels_come_in_full_batches(torch, make_events):
     stream = Edncnn(device="cpu").start((30, 20))
     events = make_events(stream.history.batch + 3, resolution=(30, 20))
     assert len(stream.label(events[:5])) == 0
@@ -60,8 +60,8 @@ def test_labels_wait_for_a_full_batch(torch, make_events):
 
 
 @pytest.mark.parametrize("batch", [1, 7, 64, 400])
-def test_the_history_in_torch_is_that_of_the_compiled_one(torch, make_events, batch):
-    """Few pixels, so that batches hold several events of one, and the history from before counts."""
+def test_torch_history_matches_compiled_history(torch, make_events, batch):
+    """With few pixels, batches hold several events of one pixel, and need the earlier history."""
     events = make_events(400, resolution=(6, 5), duration_us=9_000_000)
     plain = CompiledHistory(events.resolution, batch=400).patches(events).numpy()
     history = TorchHistory(events.resolution, "cpu", batch=batch)
@@ -71,23 +71,23 @@ def test_the_history_in_torch_is_that_of_the_compiled_one(torch, make_events, ba
         np.testing.assert_allclose(found, plain[first : first + batch], atol=2e-6)
 
 
-def test_scores_on_a_device_are_those_on_the_processor(torch):
+def test_scores_with_torch_history_match(torch):
     scene = evcrisp.simulate(resolution=(64, 48), duration_us=20_000, noise_hz=10.0, seed=3)
     events = scene.events[:3000]
     config = Edncnn(device="cpu")
     stream = config.start(events.resolution)
     stream.history = TorchHistory(events.resolution, "cpu", batch=1024)
-    found = Labels.joined([stream.label(events), stream.finish()])
+    found = Labels.concatenate([stream.label(events), stream.finish()])
     expected = denoise(events, "edncnn", device="cpu")
     np.testing.assert_allclose(found.score, expected.score, atol=1e-5)
 
 
-def test_a_device_that_is_not_there_is_named(torch):
+def test_unknown_device_raises(torch):
     with pytest.raises(ConfigError, match="`device` must be auto, cpu or a device.*got 'abacus'"):
         denoise(Events.empty((9, 9)), "edncnn", device="abacus")
 
 
-def test_on_a_gpu_scores_are_those_on_the_processor(torch):
+def test_scores_on_gpu_match_cpu(torch):
     if not torch.cuda.is_available():
         pytest.skip("there is no GPU")
     scene = evcrisp.simulate(resolution=(128, 96), duration_us=30_000, noise_hz=10.0, seed=3)
@@ -98,40 +98,40 @@ def test_on_a_gpu_scores_are_those_on_the_processor(torch):
     np.testing.assert_allclose(on_gpu.score, expected.score, atol=1e-4)
 
 
-def test_threads_of_torch_are_left_as_they_were(torch, make_events):
+def test_number_of_torch_threads_is_restored(torch, make_events):
     before = torch.get_num_threads()
     denoise(make_events(10, resolution=(30, 20)), "edncnn")
     assert torch.get_num_threads() == before
 
 
-def test_two_streams_do_not_disturb_each_other(torch, make_events):
+def test_streams_are_independent(torch, make_events):
     one, other = (make_events(150, resolution=(30, 20), seed=seed) for seed in (1, 2))
-    config = denoiser("edncnn")
+    config = build_filter("edncnn")
     streams = [config.start((30, 20)), config.start((30, 20))]
     parts = [stream.label(part) for stream, part in zip(streams, (one, other), strict=True)]
-    found = Labels.joined([parts[0], streams[0].finish()])
+    found = Labels.concatenate([parts[0], streams[0].finish()])
     np.testing.assert_array_equal(found.score, denoise(one, "edncnn").score)
 
 
-def test_wrong_weights_are_refused(torch, tmp_path, make_events):
+def test_wrong_weights_raise(torch, tmp_path, make_events):
     events = make_events(3)
     path = tmp_path / "w.npz"
-    with pytest.raises(ConfigError, match="there is no"):
+    with pytest.raises(ConfigError, match="`weights` must be an existing file"):
         denoise(events, "edncnn", weights=path)
     np.savez(path, mean=np.zeros((4, 25, 25)))
     with pytest.raises(FormatError, match="the weights 'scale' are missing"):
         denoise(events, "edncnn", weights=path)
-    with pytest.raises(ConfigError, match="`threshold` must lie in 0..1; got -1"):
+    with pytest.raises(ConfigError, match="`threshold` must be a number in 0..1; got -1"):
         denoise(events, "edncnn", threshold=-1.0)
 
 
-def test_without_torch_the_extra_is_named(monkeypatch):
+def test_missing_torch_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"need.*'torch'.*evcrisp\[torch\]"):
         denoise(Events.empty((9, 9)), "edncnn")
 
 
-def test_shipped_weights_tell_signal_from_noise_in_a_scene_they_have_not_seen(torch):
+def test_weights_separate_signal_from_noise_in_new_scene(torch):
     scene = evcrisp.simulate(
         resolution=(100, 80), duration_us=60_000, noise_hz=10.0, seed=77_000_002
     )

@@ -95,7 +95,7 @@ def test_header_determines_the_format_for_any_suffix(tmp_path):
 @pytest.mark.parametrize("header", ["", "% Date 2020-09-25\n", "% evt 9.0\n% end\n"])
 def test_raw_file_without_format_is_refused_with_a_remedy(tmp_path, header):
     path = raw_file(tmp_path, [0x8001, 0x6002, 0x0003, 0x2004], header)
-    with pytest.raises(FormatError, match="give format='evt3', 'evt2' or 'evt21'"):
+    with pytest.raises(FormatError, match="name evt3, evt2 or evt21 with `format`"):
         evcrisp.open(path)
 
 

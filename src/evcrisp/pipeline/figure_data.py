@@ -1,0 +1,163 @@
+"""Compute the data of a figure from a recording."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evcrisp.core.errors import EventDataError
+from evcrisp.core.events import Events
+from evcrisp.core.types import Bools, Floats
+from evcrisp.core.windows import Window, window_at
+from evcrisp.io.recording import Recording
+
+if TYPE_CHECKING:
+    from evcrisp.core.camera import Camera
+    from evcrisp.estimators.joint.pareto import ParetoFront
+    from evcrisp.estimators.result import Estimate
+
+#: Figures that compare several methods.
+COMPARISONS = ("scatter", "outcomes", "roc")
+
+#: Filters process this time before the window, us, so that their state does not start empty.
+LEAD_US = 200_000
+
+
+def read_window(
+    recording: Recording, start_us: int, window_us: int, *, lead_us: int = 0
+) -> tuple[Events, Window]:
+    """Return the events up to ``lead_us`` before a window, and the window.
+
+    Raises
+    ------
+    EventDataError
+        If the window has no events.
+    """
+    lead_us = min(max(start_us, 0), lead_us)
+    whole = window_at(recording.chunks(), start_us - lead_us, window_us + lead_us)
+    t_start = whole.t_start + lead_us
+    n_lead = int(np.searchsorted(whole.events.t, t_start)) if lead_us else 0
+    t_end = max(whole.t_end, t_start + 1)
+    window = Window(whole.events[n_lead:], t_start, t_end, whole.index + n_lead)
+    if not len(window.events):
+        raise EventDataError(
+            f"There are no events from {start_us / 1000:g} ms to "
+            f"{(start_us + window_us) / 1000:g} ms after the first one."
+        )
+    return whole.events[:n_lead], window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureSource:
+    """Settings of the figures of a recording.
+
+    Parameters
+    ----------
+    methods : tuple of str
+        Methods or filters; figures other than comparisons use the first.
+    motion, camera, params
+        As for :func:`evcrisp.estimate`.
+    start_us, window_us : int, us
+        The window: start after the first event, and length.
+    n_points : int
+        Number of points of a Pareto front.
+
+    Examples
+    --------
+    >>> import evcrisp, tempfile
+    >>> scene = evcrisp.simulate(resolution=(80, 60), noise_hz=5.0, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = evcrisp.write(f"{folder}/a.npz", scene.events)
+    ...     with evcrisp.open(f"{folder}/a.npz") as recording:
+    ...         data = FigureSource(methods=("baf",)).data("scatter", recording)
+    >>> list(data), list(data["labels"])
+    (['events', 'labels'], ['baf'])
+    """
+
+    methods: tuple[str, ...] = ("auto",)
+    motion: str = "translation"
+    camera: "Camera | None" = None
+    params: dict[str, Any] = field(default_factory=dict)
+    start_us: int = 0
+    window_us: int = 30_000
+    n_points: int = 21
+
+    def data(self, kind: str, recording: Recording) -> dict[str, Any]:
+        """Return the keyword arguments of :func:`evcrisp.plots.figure`."""
+        if kind == "motion":
+            return {"estimates": self._track(recording), "imu": recording.imu()}
+        lead, window = read_window(recording, self.start_us, self.window_us, lead_us=LEAD_US)
+        if kind in ("pareto", "tradeoff"):
+            return {"front": self.front(window)}
+        if kind in COMPARISONS:
+            return self._comparison(kind, lead, window)
+        if kind == "xyt":
+            signal, _ = self._labels(lead, window, self.methods[0])
+            return {"events": window.events, "signal": signal}
+        return {"estimate": self._estimate(window, self.methods[0])}
+
+    def front(self, window: Window, **options: Any) -> "ParetoFront":
+        """Return the Pareto front of a window; options as for :func:`evcrisp.pareto_front`."""
+        from evcrisp.core.registry import build
+        from evcrisp.estimators.estimate import model_for
+        from evcrisp.estimators.joint.exact import ExactRegret
+        from evcrisp.estimators.joint.pareto import pareto_front
+
+        config = build({"exact": ExactRegret}, "exact", "method", **self.params)
+        model = model_for(self.motion, window.events.resolution, self.camera)
+        return pareto_front(window, model, config, n_points=self.n_points, **options)
+
+    def _estimate(self, window: Window, method: str) -> "Estimate":
+        from evcrisp.estimators.estimate import estimate
+
+        return estimate(window, method, self.motion, camera=self.camera, **self.params)
+
+    def _labels(self, lead: Events, window: Window, method: str) -> tuple[Bools, Floats]:
+        """Return labels and scores of a window, from a method or a filter."""
+        from evcrisp.core.registry import lookup
+        from evcrisp.estimators.registry import ESTIMATORS
+        from evcrisp.filters import FILTERS, denoise
+
+        lookup({**ESTIMATORS, **FILTERS}, method, "method or filter")
+        if method in ESTIMATORS:
+            result = self._estimate(window, method)
+            return result.signal, result.score
+        events = Events.concatenate((lead, window.events))
+        labels = denoise(events, method, **self.params)
+        return labels.signal[len(lead) :], labels.score[len(lead) :]
+
+    def _track(self, recording: Recording) -> "list[Estimate]":
+        from evcrisp.pipeline.tracking import track
+        from evcrisp.pipeline.windowing import Windowing
+
+        results = track(
+            recording,
+            self.methods[0],
+            self.motion,
+            camera=self.camera,
+            windowing=Windowing(window_us=self.window_us),
+            **self.params,
+        )
+        estimates = list(results)
+        if not estimates:
+            raise EventDataError("There are no events, and so no motion to draw.")
+        return estimates
+
+    def _comparison(self, kind: str, lead: Events, window: Window) -> dict[str, Any]:
+        from evcrisp.metrics import confusion, roc_curve
+
+        events, truth = window.events, window.events.signal
+        if kind != "scatter" and truth is None:
+            raise EventDataError(
+                f"The figure {kind!r} needs true labels, and this recording has none. "
+                "Simulated recordings in .npz files have them."
+            )
+        found = {method: self._labels(lead, window, method) for method in self.methods}
+        if kind != "roc" or truth is None:
+            labels = {method: signal for method, (signal, _) in found.items()}
+            return {"events": events, "labels": labels}
+        counts = {method: confusion(signal, truth) for method, (signal, _) in found.items()}
+        return {
+            "curves": {method: roc_curve(score, truth) for method, (_, score) in found.items()},
+            "points": {name: (1.0 - c.specificity, c.sensitivity) for name, c in counts.items()},
+        }

@@ -1,0 +1,40 @@
+// Format numbers with units as text.
+
+const grouped = new Intl.NumberFormat("en-US");
+
+export function formatCount(n) {
+  return grouped.format(n);
+}
+
+/** 1234567 -> "1.23 M" */
+export function formatCompact(n) {
+  const size = Math.abs(n);
+  if (size >= 1e9) return `${(n / 1e9).toPrecision(3)} G`;
+  if (size >= 1e6) return `${(n / 1e6).toPrecision(3)} M`;
+  if (size >= 1e4) return `${(n / 1e3).toPrecision(3)} k`;
+  return grouped.format(Number(n.toPrecision(3)));
+}
+
+export function formatSeconds(us, digits = 3) {
+  return `${(us / 1e6).toFixed(digits)} s`;
+}
+
+export function formatMilliseconds(us) {
+  return `${Number((us / 1e3).toPrecision(4))} ms`;
+}
+
+export function formatNumber(value) {
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 100) return grouped.format(Math.round(value));
+  return size >= 1e-3 ? String(Number(value.toPrecision(3))) : value.toExponential(1);
+}
+
+export function formatPercent(share) {
+  return `${(100 * share).toFixed(share > 0.995 || share < 0.1 ? 1 : 0)} %`;
+}
+
+/** "vx 1,364 px/s, vy 186 px/s" */
+export function formatMotion({ names, units, theta }) {
+  return names.map((name, k) => `${name} ${formatNumber(theta[k])} ${units[k]}`).join(", ");
+}

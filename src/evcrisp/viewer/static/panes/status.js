@@ -1,0 +1,57 @@
+// Texts about the recording, running computations and errors.
+
+import { formatCompact, formatCount, formatMilliseconds, formatSeconds } from "evcrisp/formatting";
+
+const byId = (id) => document.getElementById(id);
+
+/** Set a text only if it differs, because each change costs a layout. */
+function write(id, text) {
+  const element = byId(id);
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export function paintStatus(app) {
+  const { facts, state } = app;
+  write("name", facts.name);
+  const parts = [facts.format, `${facts.width} × ${facts.height} px`, `${formatCount(facts.n_events)} events`, formatSeconds(facts.duration_us)];
+  if (facts.has_labels) parts.push("true labels known");
+  write("facts", parts.filter(Boolean).join("  ·  "));
+  write("clock", `${formatSeconds(state.get("t"), 4)} of ${formatSeconds(facts.duration_us)}`);
+  byId("front-empty").hidden = Boolean(app.front.data) || state.get("front");
+  app.panes.front.info(frontInfo(app));
+  const message = byId("message");
+  message.classList.toggle("is-error", Boolean(app.error));
+  write("message", app.error || statusText(app));
+  const busy = Object.entries(app.tasks).filter(([, task]) => task.isBusy && performance.now() - task.running.since > 150);
+  clearTimeout(app.statusTimer); // the texts also change with time
+  if (app.isBusy) app.statusTimer = setTimeout(() => app.paint(), busy.length ? 1000 : 160);
+  const isReading = !facts.is_complete;
+  byId("busy").hidden = !busy.length && !isReading;
+  byId("track").disabled = isReading;
+  byId("cancel").hidden = !busy.length;
+  const share = busy.length ? busy[0][1].share : facts.share;
+  if (share === null || share === undefined) byId("progress").removeAttribute("value");
+  else byId("progress").value = share;
+  const isSlow = busy.some(([, task]) => task.share === null && performance.now() - task.running.since > 4000);
+  const hint = isSlow ? " The first computation takes longer, because code is compiled." : "";
+  const names = { estimate: "motion and labels", filter: "filter", front: "Pareto front", track: "motion over time" };
+  write("busy-text", busy.length ? `Computing ${busy.map(([name]) => names[name]).join(", ")}…${hint}` : `Reading, ${formatCompact(facts.n_events)} events…`);
+}
+
+function frontInfo(app) {
+  const { data } = app.front;
+  if (!app.state.get("front")) return "";
+  if (!data) return app.isPlaying ? "paused while playing" : "tracing…";
+  const point = app.state.get("point");
+  if (point < 0) return `${data.thetas.length} points; click one`;
+  return app.front.describe(Math.min(point, data.thetas.length - 1)).split("\n").slice(0, 3).join("; ");
+}
+
+function statusText(app) {
+  const { facts, shown } = app;
+  if (app.message) return app.message;
+  if (!facts.n_events) return facts.is_complete ? "This recording has no events." : "Reading…";
+  if (shown.result?.warnings?.length) return shown.result.warnings[0];
+  const events = shown.events ? `${formatCount(shown.events.n_events)} events in ${formatMilliseconds(shown.events.duration_us)}` : "";
+  return `${events}. Press Space to play, ← → to step, ? for all keys.`;
+}

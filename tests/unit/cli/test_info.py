@@ -1,0 +1,115 @@
+"""``evcrisp info``: JSON and text."""
+
+import gzip
+import json
+import re
+
+import numpy as np
+import pytest
+
+import evcrisp
+
+
+def test_info_prints_json(run, sample, make_events):
+    facts = json.loads(run("info", sample, "--json").stdout)
+    events = make_events(1000)
+    assert facts["format"] == "npz"
+    assert (facts["width"], facts["height"]) == (346, 260)
+    assert (facts["n_events"], facts["n_on"], facts["n_off"]) == (
+        1000,
+        events.n_on,
+        1000 - events.n_on,
+    )
+    assert (facts["t_first_us"], facts["t_last_us"]) == (events.t[0], events.t[-1])
+    assert facts["duration_s"] == pytest.approx(events.duration_us / 1e6)
+    assert facts["imu_samples"] == 0
+
+
+def test_info_of_empty_recording_has_no_times(run, tmp_path):
+    evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
+    facts = json.loads(run("info", tmp_path / "none.npz", "--json").stdout)
+    assert (facts["n_events"], facts["t_first_us"], facts["duration_s"]) == (0, None, 0.0)
+    assert "events" in run("info", tmp_path / "none.npz").stdout
+
+
+def test_info_prints_format_and_counts(run, sample):
+    page = run("info", sample).stdout
+    for word in ("npz", "346 x 260 px", "1,000", "% ON", "thousand events/s"):
+        assert word in page
+
+
+def test_info_counts_labels(run, sample, make_events, tmp_path):
+    assert "signal / noise" not in run("info", sample).stdout
+    labeled = make_events(1000).with_signal(np.arange(1000) < 250)
+    evcrisp.write(tmp_path / "labeled.npz", labeled)
+    page = run("info", tmp_path / "labeled.npz").stdout
+    assert re.search(r"^signal / noise +250 / 750 \(25.0% signal\)$", page, re.M)
+
+
+@pytest.mark.parametrize(
+    ("t", "rate"),
+    [
+        ([7], "-"),
+        ([7, 7], "-"),
+        ([0, 1_000_000], "2 events/s"),
+        ([0, 600_000_000], "0.00333 events/s"),
+        ([0, 2_001], "1000 events/s"),
+        ([0, 1_000], "2.0 thousand events/s"),
+        ([0, 1], "2.0 million events/s"),
+    ],
+)
+def test_info_scales_units_of_rate(run, tmp_path, t, rate):
+    n = len(t)
+    events = evcrisp.Events(x=[0] * n, y=[0] * n, t=t, p=[1] * n, resolution=(8, 4))
+    evcrisp.write(tmp_path / "slow.npz", events)
+    page = run("info", tmp_path / "slow.npz").stdout
+    assert re.search(rf"^rate +{rate}$", page, re.M), page
+
+
+def test_info_truncate_counts_events_before_damage(run, sample, tmp_path):
+    text = tmp_path / "cut.txt"
+    run("convert", sample, text)
+    text.write_bytes(text.read_bytes()[:-3])
+    result = run("info", text, "--resolution", "346x260", code=1)
+    assert "after 999 events" in result.stderr
+    assert "Keep the events before the damage with --on-error truncate." in result.stderr
+    result = run("info", text, "--resolution", "346x260", "--on-error", "truncate", "--json")
+    facts = json.loads(result.stdout)
+    assert facts["n_events"] == 999
+    assert "kept the 999 events" in facts["damage"]
+    assert "Warning: " in result.stderr
+
+
+def test_guessed_sensor_size_suggests_resolution(run, sample, tmp_path):
+    run("convert", sample, tmp_path / "a.txt")
+    result = run("info", tmp_path / "a.txt", "--json")
+    facts = json.loads(result.stdout)
+    assert facts["resolution_source"] == "guessed"
+    assert "If this is wrong, set the sensor size with --resolution WxH." in result.stderr
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.zip"])
+def test_truncated_archive_is_explained(run, sample, tmp_path, name):
+    path = tmp_path / name
+    run("convert", sample, path)
+    path.write_bytes(path.read_bytes()[:-40])
+    message = run("info", path, code=1).stderr
+    assert (
+        "cut short; copy it again (its directory is missing)" in message
+    )
+    assert "not a zip" not in message
+    labels = tmp_path / "labels.npz"
+    np.savez(labels, signal=np.ones(1000, bool))
+    labels.write_bytes(labels.read_bytes()[:-40])
+    message = run("evaluate", sample, "--labels", labels, "--no-aocc", code=1).stderr
+    assert "the archive is cut short" in message
+
+
+@pytest.mark.parametrize("name", ["a.aedat4", "a.raw"])
+def test_gzip_recording_suggests_gunzip(run, sample, tmp_path, name):
+    run("convert", sample, tmp_path / name)
+    packed = tmp_path / f"{name}.gz"
+    packed.write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    assert (
+        f"unpack it first, such as with `gunzip -k {name}.gz`" in run("info", packed, code=1).stderr
+    )

@@ -1,0 +1,29 @@
+"""Temporary folders."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evcrisp.viewer.temp_dir import make_temp_dir
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signal 0 of POSIX")
+def test_folders_of_killed_processes_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    stale = tmp_path / f"evcrisp-view-{dead.pid}-abc"
+    alive = tmp_path / f"evcrisp-view-{os.getpid()}-abc"
+    foreign = tmp_path / "evcrisp-view-other"
+    for folder in (stale, alive, foreign):
+        folder.mkdir()
+        (folder / "times.i8").write_bytes(b"x")
+    made = make_temp_dir()
+    assert not stale.exists()
+    assert alive.exists()
+    assert foreign.exists()
+    assert Path(made).parent == tmp_path
