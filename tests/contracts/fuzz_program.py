@@ -1,6 +1,6 @@
-"""Read damaged copies of one recording; run in its own process, so that a hang or crash is seen.
+"""Read damaged copies of a recording, in a separate process to detect hangs and crashes.
 
-Usage: fuzz_program.py SAMPLE N_CUTS N_FLIPS SEED. Prints one JSON object; exits 1 on a broken law.
+Usage: fuzz_program.py SAMPLE N_CUTS N_FLIPS SEED. Prints one JSON object; exits 1 on a wrong result.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ def is_prefix(part, whole):
 
 
 def damaged_files(sample, folder, n_cuts, n_flips, rng):
-    """Yield (kind, path of a recording with one damage)."""
+    """Yield (kind, path) of damaged copies."""
     for kind in ["cut"] * n_cuts + ["flip"] * n_flips:
         copy = folder / sample.name
         if sample.is_dir():
@@ -52,7 +52,7 @@ def damaged_files(sample, folder, n_cuts, n_flips, rng):
 
 
 def read(path, on_error, reader):
-    """Return (events, complaint); anything but FormatError passes through."""
+    """Return (events, error); exceptions other than FormatError are not caught."""
     try:
         with evcrisp.open(
             path, on_error=on_error, format=reader, resolution=(65536, 65536)
@@ -77,16 +77,16 @@ def main():
     counts = {"format": reader, "read": 0, "refused": 0, "n_kept": 0}
     with tempfile.TemporaryDirectory() as folder:
         for kind, path in damaged_files(sample, Path(folder), n_cuts, n_flips, rng):
-            events, complaint = read(path, "raise", reader)
+            events, failure = read(path, "raise", reader)
             kept, _ = read(path, "truncate", reader)
             counts["read" if events is not None else "refused"] += 1
             counts["n_kept"] += 0 if kept is None else len(kept)
-            if complaint is not None and kept is not None and len(kept) < complaint.n_before:
-                sys.exit(f"{kind}: truncate kept {len(kept)} of {complaint.n_before} good events")
+            if failure is not None and kept is not None and len(kept) < failure.n_before:
+                sys.exit(f"{kind}: truncate kept {len(kept)} of {failure.n_before} good events")
             if kind == "cut" and kept is not None and not is_prefix(kept, whole):
-                sys.exit("cut: what was kept is not the beginning of the recording")
+                sys.exit("cut: the kept events are not the start of the recording")
             with contextlib.suppress(evcrisp.FormatError, evcrisp.MissingExtraError):
-                evcrisp.read(path)  # detection from damaged content must not break either
+                evcrisp.read(path)  # detection must not fail on damaged content
     sys.stdout.write(json.dumps(counts))
 
 

@@ -1,4 +1,4 @@
-"""Damaged files of every format: events or one kind of error, never a crash, a hang or a lie."""
+"""Damaged files of every format: correct events or a `FormatError`, no crash and no hang."""
 
 import json
 import subprocess
@@ -41,7 +41,7 @@ def fuzz(sample, n_cuts, n_flips):
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_damaged_copies_of_what_we_write(name, make_events, tmp_path):
+def test_damaged_copies_of_written_files_are_read_or_refused(name, make_events, tmp_path):
     sample = tmp_path / f"sample{WRITERS[name].suffixes[0]}"
     evcrisp.write(sample, make_events(2000), format=name)
     counts = fuzz(sample, 30, 60)
@@ -50,7 +50,7 @@ def test_damaged_copies_of_what_we_write(name, make_events, tmp_path):
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_damaged_copies_of_real_recordings(name, data_dir):
+def test_damaged_copies_of_real_recordings_are_read_or_refused(name, data_dir):
     counts = fuzz(data_dir / REAL[name], 6, 12)
     assert counts["read"] + counts["refused"] == 18
 
@@ -59,20 +59,20 @@ def test_damaged_copies_of_real_recordings(name, data_dir):
 @pytest.mark.parametrize(
     "content", [b"", b"\x00", b"\xff" * 100, b"%", b"#!AER-DAT4.0\r\n", b"PK\x03\x04"]
 )
-def test_scraps_are_refused(name, content, tmp_path):
-    scrap = tmp_path / f"scrap{READERS[name].suffixes[0] if READERS[name].suffixes else ''}"
-    scrap.write_bytes(content)
+def test_fragments_are_refused(name, content, tmp_path):
+    fragment = tmp_path / f"fragment{READERS[name].suffixes[0] if READERS[name].suffixes else ''}"
+    fragment.write_bytes(content)
     for options in ({}, {"format": name}):
-        complaint, n_events = str(scrap), 0
+        message, n_events = str(fragment), 0
         try:
-            n_events = len(evcrisp.read(scrap, resolution=(1280, 720), **options))
+            n_events = len(evcrisp.read(fragment, resolution=(1280, 720), **options))
         except evcrisp.FormatError as error:
-            complaint = str(error)
-        assert str(scrap) in complaint
+            message = str(error)
+        assert str(fragment) in message
         assert n_events <= len(content)
 
 
-def test_an_empty_file_and_a_missing_one(tmp_path):
+def test_empty_and_missing_files_are_refused(tmp_path):
     (tmp_path / "empty.aedat4").touch()
     with pytest.raises(evcrisp.FormatError, match="the file is empty"):
         evcrisp.read(tmp_path / "empty.aedat4")
@@ -83,7 +83,7 @@ def test_an_empty_file_and_a_missing_one(tmp_path):
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_content_beats_a_wrong_suffix(name, make_events, tmp_path):
+def test_content_overrides_a_wrong_suffix(name, make_events, tmp_path):
     if WRITERS[name].suffixes[0] == ".columns":
         pytest.skip("a folder, which no file format claims")
     events = make_events(200)

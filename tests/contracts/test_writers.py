@@ -1,4 +1,4 @@
-"""Laws that every output format obeys."""
+"""Rules for every output format."""
 
 import errno
 import json
@@ -43,14 +43,14 @@ def any_events(draw):
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(events=any_events())
-def test_what_is_written_is_read_back(name, tmp_path_factory, events):
+def test_round_trip_keeps_the_events(name, tmp_path_factory, events):
     path = path_for(name, tmp_path_factory.mktemp("law"))
     assert evcrisp.write(path, events, format=name) == len(events)
     assert evcrisp.read(path, resolution=events.resolution).equals(events)
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_the_sensor_size_survives(name, make_events, tmp_path):
+def test_round_trip_keeps_the_sensor_size(name, make_events, tmp_path):
     events = make_events(50, resolution=(300, 200))
     evcrisp.write(path_for(name, tmp_path), events, format=name)
     with evcrisp.open(path_for(name, tmp_path)) as opened:
@@ -80,7 +80,7 @@ def content(path):
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_labels_survive_or_their_loss_is_said(name, make_events, tmp_path, caplog):
+def test_labels_are_kept_or_their_loss_is_logged(name, make_events, tmp_path, caplog):
     events = make_events(300)
     events = events.with_signal(events.x % 3 > 0)
     evcrisp.write(path_for(name, tmp_path), events, format=name)
@@ -106,7 +106,7 @@ def test_nothing_is_overwritten_unless_allowed(name, make_events, tmp_path):
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_failure_half_way_leaves_the_old_file_and_no_scraps(name, make_events, tmp_path):
+def test_failure_keeps_the_old_file_and_leaves_no_temporary_one(name, make_events, tmp_path):
     path = path_for(name, tmp_path)
     evcrisp.write(path, make_events(10), format=name)
     before = content(path)
@@ -140,7 +140,7 @@ except (OSError, evcrisp.EvError) as error:
 
 @pytest.mark.parametrize("limit", [20_000, 60_000])
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_full_disk_is_an_error_and_costs_nothing(name, limit, make_events, tmp_path):
+def test_full_disk_is_an_error_and_keeps_the_old_file(name, limit, make_events, tmp_path):
     path = path_for(name, tmp_path)
     evcrisp.write(path, make_events(10), format=name)
     before = content(path)
@@ -152,16 +152,16 @@ def test_a_full_disk_is_an_error_and_costs_nothing(name, limit, make_events, tmp
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
     )
     assert result.returncode == 0, result.stderr[-2000:]
-    said = json.loads(result.stdout)
-    assert said["kind"] == "OutputError"
-    assert said["errno"] == errno.EFBIG
-    assert said["text"] == f"{path} could not be written: {os.strerror(errno.EFBIG)}."
+    error = json.loads(result.stdout)
+    assert error["kind"] == "OutputError"
+    assert error["errno"] == errno.EFBIG
+    assert error["text"] == f"{path} could not be written: {os.strerror(errno.EFBIG)}."
     assert content(path) == before
     assert {p.name for p in tmp_path.iterdir()} - {"cache"} == {path.name}
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_chunks_that_do_not_belong_together_are_refused(name, make_events, tmp_path):
+def test_chunks_of_different_sensors_or_times_are_refused(name, make_events, tmp_path):
     first, second = make_events(50), make_events(50, t_start=5_000_000)
     path = path_for(name, tmp_path)
     with pytest.raises(evcrisp.EventDataError, match="follow each other in time"):
@@ -176,7 +176,7 @@ def test_chunks_that_do_not_belong_together_are_refused(name, make_events, tmp_p
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_writers_at_once_do_not_disturb_each_other(name, make_events, tmp_path):
+def test_simultaneous_writers_do_not_disturb_each_other(name, make_events, tmp_path):
     path = path_for(name, tmp_path)
     versions = [make_events(3000 + i, seed=i) for i in range(4)]
     with ThreadPoolExecutor(4) as pool:
@@ -184,14 +184,13 @@ def test_writers_at_once_do_not_disturb_each_other(name, make_events, tmp_path):
             pool.submit(evcrisp.write, path, events, format=name, overwrite=True)
             for events in versions
         ]
-    if not path.is_dir():  # folders are swapped in two steps, so one of two at once may fail
-        assert [job.result() for job in jobs] == [len(events) for events in versions]
+    assert [job.result() for job in jobs] == [len(events) for events in versions]
     back = evcrisp.read(path, resolution=(346, 260))
     assert any(back.equals(events) for events in versions)
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
-def test_a_file_that_somebody_else_made_meanwhile_is_kept(make_events, tmp_path):
+def test_file_created_meanwhile_is_kept(make_events, tmp_path):
     path = tmp_path / "a.npz"
 
     def chunks():
@@ -204,7 +203,7 @@ def test_a_file_that_somebody_else_made_meanwhile_is_kept(make_events, tmp_path)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_link_is_followed_and_the_mode_is_kept(make_events, tmp_path):
+def test_link_is_followed_and_the_mode_is_kept(make_events, tmp_path):
     real, link = tmp_path / "real.npz", tmp_path / "link.npz"
     real.write_text("old")
     real.chmod(0o640)
@@ -215,7 +214,7 @@ def test_a_link_is_followed_and_the_mode_is_kept(make_events, tmp_path):
     assert real.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_labeled_folder_may_become_an_unlabeled_one(make_events, tmp_path):
+def test_labeled_folder_can_be_replaced_by_an_unlabeled_one(make_events, tmp_path):
     path = tmp_path / "a.columns"
     events = make_events(10)
     evcrisp.write(path, events.with_signal([True] * 10))
@@ -223,7 +222,7 @@ def test_a_labeled_folder_may_become_an_unlabeled_one(make_events, tmp_path):
     assert evcrisp.read(path).signal is None
 
 
-def test_every_writer_has_a_reader_and_every_entry_its_facts():
+def test_every_writer_has_a_reader_and_all_attributes():
     assert set(WRITERS) <= set(READERS)
     for table in (READERS, WRITERS):
         for name, entry in table.items():
@@ -249,7 +248,7 @@ def test_unknown_formats_suffixes_and_options_are_explained(make_events, tmp_pat
         evcrisp.write(tmp_path / "no" / "a.npz", events)
 
 
-def test_a_folder_with_other_files_is_never_replaced(make_events, tmp_path):
+def test_folder_with_other_files_is_never_replaced(make_events, tmp_path):
     folder = tmp_path / "photos.npz"
     folder.mkdir()
     (folder / "holiday.jpg").write_bytes(b"dear")
@@ -259,11 +258,11 @@ def test_a_folder_with_other_files_is_never_replaced(make_events, tmp_path):
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_a_folder_in_place_of_a_file_is_said_at_once(make_events, tmp_path, overwrite):
+def test_folder_in_place_of_a_file_is_reported_before_writing(make_events, tmp_path, overwrite):
     folder = tmp_path / "folder"
     folder.mkdir()
-    said = f"^{folder} is an empty folder. Choose the name of a file, such as one in it.$"
-    with pytest.raises(evcrisp.OutputError, match=said):
+    message = f"^{folder} is an empty folder. Choose the name of a file, such as one in it.$"
+    with pytest.raises(evcrisp.OutputError, match=message):
         evcrisp.write(folder, make_events(10), format="csv", overwrite=overwrite)
     (folder / "mine.txt").touch()
     with pytest.raises(
@@ -272,7 +271,7 @@ def test_a_folder_in_place_of_a_file_is_said_at_once(make_events, tmp_path, over
         evcrisp.write(folder, make_events(10), format="csv", overwrite=overwrite)
 
 
-def test_what_a_format_does_not_keep_is_named(tmp_path, data_dir, caplog):
+def test_lost_sensor_data_is_named(tmp_path, data_dir, caplog):
     caplog.set_level(logging.WARNING)
     with evcrisp.open(data_dir / "emlb" / "demo-01.aedat4") as opened:
         evcrisp.write(tmp_path / "a.npz", opened)

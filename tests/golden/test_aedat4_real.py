@@ -1,4 +1,4 @@
-"""Real AEDAT4 recordings: counts, digests, and what comes beside the events.
+"""Real AEDAT4 recordings: counts, digests and sensor data.
 
 The digests of the events are equal in dv-processing 2.0.4 and aedat 2.3.0.
 """
@@ -49,7 +49,7 @@ def test_events_have_the_known_counts_and_digests(name, data_dir):
     assert chunks.equals(events)
 
 
-def test_a_davis_has_imu_samples_triggers_and_frames(data_dir):
+def test_davis_has_imu_samples_triggers_and_frames(data_dir):
     with evcrisp.open(data_dir / "emlb/demo-01.aedat4") as opened:
         assert opened.metadata["source"] == "DAVIS346_00000391"
         imu, triggers, frames = opened.imu(), opened.triggers(), list(opened.frames())
@@ -72,7 +72,7 @@ def test_a_davis_has_imu_samples_triggers_and_frames(data_dir):
     assert [frame.exposure_start for frame in frames] == starts.tolist()
 
 
-def test_gravity_is_seen_by_a_resting_dvxplorer(data_dir):
+def test_resting_dvxplorer_measures_gravity(data_dir):
     with evcrisp.open(data_dir / "aedat4/dvxplorer_320x240_tonic_sample.aedat4") as opened:
         imu = opened.imu()
     assert len(imu) == 475
@@ -81,7 +81,7 @@ def test_gravity_is_seen_by_a_resting_dvxplorer(data_dir):
     assert np.abs(np.rad2deg(imu.gyro_rad_s)).max() < 1.5
 
 
-def test_a_killed_recording_is_read_in_full(data_dir, tmp_path):
+def test_unfinished_recording_is_read_completely(data_dir, tmp_path):
     data = bytearray((data_dir / "emlb/demo-01.aedat4").read_bytes())
     table = int.from_bytes(data[54:62], "little")
     data[54:62] = (-1).to_bytes(8, "little", signed=True)

@@ -107,7 +107,7 @@ def test_counts_times_and_digests(name, data_dir):
     assert " ".join(sums) == digests
 
 
-def test_the_imu_of_the_rolling_davis_has_the_known_rates(data_dir):
+def test_imu_of_the_rolling_davis_has_the_known_rates(data_dir):
     with evcrisp.open(data_dir / "aedat2" / "davis240c_IMU_rotDisk.aedat") as opened:
         imu = opened.imu()
     assert len(imu) == 7384
@@ -148,7 +148,7 @@ def test_matlab_files_agree_with_scipy(data_dir):
         np.testing.assert_array_equal(rows, np.stack([events.x, events.y, p, events.t], axis=1))
 
 
-def test_the_event_stream_file_is_written_again_byte_for_byte(data_dir, tmp_path):
+def test_event_stream_file_is_reproduced_byte_for_byte(data_dir, tmp_path):
     path = data_dir / "eventstream" / "dvs.es"
     evcrisp.write(tmp_path / "again.es", evcrisp.read(path))
     assert (tmp_path / "again.es").read_bytes() == path.read_bytes()
@@ -181,13 +181,13 @@ def test_dvs128_agrees_with_a_plain_decoder(data_dir):
     )
 
 
-def test_text_with_depth_is_refused_and_says_why(data_dir):
+def test_text_with_depth_is_refused_with_a_reason(data_dir):
     path = data_dir / "mvsec" / "indoor_flying1_emin" / "events_undistorted_depth.txt.gz"
     with pytest.raises(evcrisp.FormatError, match=r"line 1 has 5 columns; expected 4 \(t x y p\)"):
         evcrisp.read(path)
 
 
-def test_text_is_read_the_same_plain_zipped_and_in_a_folder(data_dir, tmp_path):
+def test_text_is_read_equally_plain_zipped_and_in_a_folder(data_dir, tmp_path):
     source = data_dir / "ecd" / "tubrip_shapes_rotation"
     events = evcrisp.read(source)
     with (

@@ -1,13 +1,13 @@
-"""Real Prophesee recordings: counts, times and digests that independent decoders agree on."""
+"""Real Prophesee recordings: counts, times and digests, confirmed by independent decoders."""
 
 import hashlib
 
 import numpy as np
 import pytest
-from tests.oracles import evt as reference
+from tests.oracles import evt3 as oracle
 
 import evcrisp
-from evcrisp.io.prophesee.evt_header import header_of
+from evcrisp.io.prophesee.evt_header import read_header
 
 # Digests were taken from this reader and are those of eventcv 1.0.8 too (see the oracle below).
 FILES = {
@@ -73,7 +73,7 @@ def test_real_file_has_known_events(data_dir, name):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_real_file_in_chunks_is_the_same(data_dir, name):
+def test_real_file_in_chunks_has_the_same_events(data_dir, name):
     with evcrisp.open(data_dir / "prophesee" / name) as recording:
         chunks = list(recording.chunks(1000))
         whole = recording.read()
@@ -93,10 +93,10 @@ def test_eventcv_reads_the_same(data_dir, name):
     assert np.array_equal(p, events.p)
 
 
-def test_real_evt3_file_decodes_as_the_plain_decoder_says(data_dir):
+def test_real_evt3_file_matches_the_oracle(data_dir):
     path = data_dir / "prophesee" / "gen41_1280x720_evt3_sample.raw"
-    words = np.frombuffer(path.read_bytes()[header_of(path).size :], "<u2")
-    expected, _, n_lost = reference.decode_evt3(words)
+    words = np.frombuffer(path.read_bytes()[read_header(path).size :], "<u2")
+    expected, _, n_lost = oracle.decode_evt3(words)
     events = evcrisp.read(path)
     columns = (events.x, events.y, events.t, events.p)
     assert expected == list(zip(*(column.tolist() for column in columns), strict=True))
@@ -105,7 +105,9 @@ def test_real_evt3_file_decodes_as_the_plain_decoder_says(data_dir):
 
 @pytest.mark.parametrize("format", ["evt3", "evt2", "dat"])
 @pytest.mark.parametrize("name", FILES)
-def test_real_file_comes_back_from_every_prophesee_format(data_dir, tmp_path, name, format):
+def test_round_trip_through_every_prophesee_format_keeps_the_events(
+    data_dir, tmp_path, name, format
+):
     events = evcrisp.read(data_dir / "prophesee" / name)
     evcrisp.write(tmp_path / "copy", events, format=format)
     assert evcrisp.read(tmp_path / "copy").equals(events)

@@ -1,4 +1,4 @@
-"""Real ROS bags; the sums are those that the tests of the ROS packages themselves assert."""
+"""Real ROS bags; the sums are those in the tests of the ROS packages."""
 
 import hashlib
 
@@ -67,7 +67,7 @@ def test_counts_times_and_size(name, data_dir):
     assert digest(events) == DIGESTS[name]
 
 
-def test_ros1_and_ros2_hold_the_same_events(data_dir):
+def test_ros1_and_ros2_have_the_same_events(data_dir):
     one = evcrisp.read(data_dir / "ros" / "ros1_evt3_640x480_test_events_1.bag")
     two = evcrisp.read(data_dir / "ros" / "ros2_evt3_640x480_test_events_1")
     assert one.equals(two)
@@ -96,7 +96,7 @@ def test_sums_that_event_camera_codecs_asserts_for_evt3_with_triggers(data_dir):
     assert triggers.channel.tolist() == [0, 0]
 
 
-def test_a_file_of_a_bag_folder_reads_like_the_folder(data_dir):
+def test_file_of_a_bag_folder_reads_like_the_folder(data_dir):
     folder = data_dir / "ros" / "ros2_evt3_trigger_1280x720"
     (file,) = folder.glob("*.db3")
     assert evcrisp.read(file).equals(evcrisp.read(folder))
@@ -109,7 +109,7 @@ def test_triggers_are_found_without_reading_the_events_first(data_dir):
         assert len(opened.triggers()) == 2
 
 
-def test_rosbags_sees_the_same_messages(data_dir):
+def test_messages_agree_with_rosbags(data_dir):
     rosbag1 = pytest.importorskip("rosbags.rosbag1", reason="rosbags is the independent reader")
     from evcrisp.io.ros.rosbag1 import RosBag1
 

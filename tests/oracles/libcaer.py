@@ -1,4 +1,4 @@
-"""The encoding ``libcaer_cmp``, decoded word by word in plain Python: slow and obvious."""
+"""Decode ``libcaer_cmp`` word by word; oracle of ``kernels/io/libcaer.py``."""
 
 from collections.abc import Iterable
 

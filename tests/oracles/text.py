@@ -1,4 +1,4 @@
-"""The slow and obvious twin of ``text.py``: exact fractions, one line at a time."""
+"""Parse and write event text with exact fractions; oracle of ``kernels/io/text.py``."""
 
 import re
 from fractions import Fraction
@@ -20,9 +20,9 @@ _NUMBER = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?(?![eE])")
 
 
 def parse_events(text, roles, delimiter, time_exponent):
-    """Return (rows, status, column, byte of the wrong line, lines passed).
+    """Return (rows, status, column, byte of the wrong line, number of lines before it).
 
-    A row is {role: value}. Arguments as for the fast one, but ``text`` is bytes.
+    A row is {role: value}. Arguments as for the kernel, but ``text`` is bytes.
     """
     rows, offset, lines = [], 0, 0
     for line in text.decode("latin-1").split("\n")[:-1]:

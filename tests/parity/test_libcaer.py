@@ -1,14 +1,14 @@
-"""The compiled decoder of libcaer_cmp against the plain one."""
+"""Kernels of libcaer_cmp against their oracle."""
 
 import numpy as np
 import pytest
-from tests.oracles import libcaer as reference_libcaer
+from tests.oracles import libcaer as oracle
 
 from evcrisp.kernels.io import libcaer
 
 
 def random_words(n, seed):
-    """Return words of all types; columns, rows and times are random."""
+    """Return words of all types, with random columns, rows and times."""
     rng = np.random.default_rng(seed)
     kinds = rng.choice(6, n, p=[0.05, 0.15, 0.2, 0.3, 0.15, 0.15])
     return (kinds << 12 | rng.integers(0, 4096, n)).astype(np.uint16)
@@ -25,10 +25,10 @@ def decode(words, t_base, state):
 
 @pytest.mark.parametrize("n", [0, 1, 2, 17, 3000])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_compiled_decoder_matches_the_plain_one(n, seed):
+def test_decoder_matches_oracle(n, seed):
     words = random_words(n, seed)
     t_base = 1_700_000_000_000_000
-    expected = reference_libcaer.decode_libcaer(words.tolist(), t_base)
+    expected = oracle.decode_libcaer(words.tolist(), t_base)
     decoded, n_good = decode(words, t_base, np.zeros(libcaer.STATE_SIZE, np.int64))
     assert n_good == n
     assert decoded == expected
@@ -41,11 +41,11 @@ def test_pieces_of_any_size_give_the_same_events(step):
     decoded = []
     for first in range(0, words.size, step):
         decoded += decode(words[first : first + step], 0, state)[0]
-    assert decoded == reference_libcaer.decode_libcaer(words.tolist(), 0)
+    assert decoded == oracle.decode_libcaer(words.tolist(), 0)
 
 
-def test_an_unknown_word_ends_the_count():
+def test_unknown_word_ends_the_count():
     words = np.array([0x2005, 0x3807, 0x6000, 0x3001], np.uint16)
     assert libcaer.count_libcaer(words) == (1, 2)
     with pytest.raises(ValueError, match="unknown word 0x6000"):
-        reference_libcaer.decode_libcaer(words.tolist(), 0)
+        oracle.decode_libcaer(words.tolist(), 0)

@@ -1,8 +1,8 @@
-"""The text kernels do what the plain versions do, down to the byte and column of an error."""
+"""Kernels of event text against their oracle, including the byte and column of an error."""
 
 import numpy as np
 import pytest
-from tests.oracles import text as reference
+from tests.oracles import text as oracle
 
 from evcrisp.kernels.io import text as kernel
 
@@ -82,13 +82,13 @@ JUNK = [
 LINES = ["", "  ", "\r", "# note", "  % note", "#"]
 
 
-def parse(text, roles, delimiter, time_exponent, room=64):
+def parse(text, roles, delimiter, time_exponent, n=64):
     columns = {
-        T: np.zeros(room, np.int64),
-        X: np.zeros(room, np.uint16),
-        Y: np.zeros(room, np.uint16),
-        P: np.zeros(room, np.bool_),
-        SIGNAL: np.zeros(room, np.bool_),
+        T: np.zeros(n, np.int64),
+        X: np.zeros(n, np.uint16),
+        Y: np.zeros(n, np.uint16),
+        P: np.zeros(n, np.bool_),
+        SIGNAL: np.zeros(n, np.bool_),
     }
     state = np.zeros(5, np.int64)
     kernel.parse_events(
@@ -136,11 +136,11 @@ def random_text(rng, roles, delimiter, odd):
 @pytest.mark.parametrize("delimiter", [32, 44])
 @pytest.mark.parametrize("time_exponent", [6, 0])
 @pytest.mark.parametrize("roles", [(T, X, Y, P), (X, IGNORED, P, T, Y, SIGNAL)])
-def test_parsing_matches_the_reference(roles, time_exponent, delimiter, odd):
+def test_parsing_matches_oracle(roles, time_exponent, delimiter, odd):
     rng = np.random.default_rng(5)
     for _ in range(250):
         text = random_text(rng, roles, delimiter, odd)
-        expected = reference.parse_events(text, roles, delimiter, time_exponent)
+        expected = oracle.parse_events(text, roles, delimiter, time_exponent)
         got = parse(text, roles, delimiter, time_exponent)
         if expected[1] == kernel.OK:
             expected, got = (expected[0], *expected[3:]), (got[0], *got[3:])
@@ -149,14 +149,14 @@ def test_parsing_matches_the_reference(roles, time_exponent, delimiter, odd):
 
 @pytest.mark.parametrize("time", [*TIMES, *JUNK])
 @pytest.mark.parametrize("time_exponent", [6, 0])
-def test_every_way_to_write_time_matches_the_reference(time, time_exponent):
+def test_all_notations_of_time_match_oracle(time, time_exponent):
     text = f"{time} 1 2 1\n".encode("latin-1")
-    expected = reference.parse_events(text, (T, X, Y, P), 32, time_exponent)
+    expected = oracle.parse_events(text, (T, X, Y, P), 32, time_exponent)
     got = parse(text, (T, X, Y, P), 32, time_exponent)
     assert (got[0], got[1], got[3]) == (expected[0], expected[1], expected[3])
 
 
-def test_parsing_stops_when_the_room_is_full_and_goes_on_from_there():
+def test_parsing_stops_at_full_columns_and_continues():
     text = b"".join(b"%d.5 %d 0 1\n" % (k, k) for k in range(10))
     data, roles = np.frombuffer(text, np.uint8), np.array([T, X, Y, P])
     t, x, y = np.zeros(4, np.int64), np.zeros(4, np.uint16), np.zeros(4, np.uint16)
@@ -172,7 +172,7 @@ def test_parsing_stops_when_the_room_is_full_and_goes_on_from_there():
 
 @pytest.mark.parametrize("labeled", [False, True])
 @pytest.mark.parametrize(("delimiter", "decimals"), [(32, 6), (44, 0)])
-def test_writing_matches_the_reference(labeled, delimiter, decimals):
+def test_writing_matches_oracle(labeled, delimiter, decimals):
     rng = np.random.default_rng(3)
     limits = np.iinfo(np.int64)
     t = np.array(
@@ -184,4 +184,4 @@ def test_writing_matches_the_reference(labeled, delimiter, decimals):
     signal = rng.integers(0, 2, t.size if labeled else 0).astype(bool)
     out = np.zeros(t.size * kernel.MAX_LINE_BYTES, np.uint8)
     n = kernel.format_events(t, x, y, p, signal, delimiter, decimals, out)
-    assert out[:n].tobytes() == reference.format_events(t, x, y, p, signal, delimiter, decimals)
+    assert out[:n].tobytes() == oracle.format_events(t, x, y, p, signal, delimiter, decimals)

@@ -1,11 +1,11 @@
 """Public names; loaded on first use."""
 
-from .detection import detect as detect
 from .protocol import Packet as Packet
 from .protocol import Reader as Reader
 from .protocol import Sink as Sink
 from .protocol import Source as Source
 from .protocol import Writer as Writer
+from .reading import detect as detect
 from .reading import open_recording as open_recording
 from .reading import read as read
 from .recording import Recording as Recording

@@ -1,16 +1,16 @@
-"""Write to a temporary name, then rename: a failure never leaves half a file, nor costs the old one."""
+"""Write to a temporary name, then rename: a failure leaves the old file and no partial one."""
 
 import errno
 import os
 import secrets
 import shutil
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from evcrisp.core.errors import EvError, OutputError, Setting
 
-#: Folders that evcrisp writes hold this file; others are never replaced.
+#: Marks a folder as an output of evcrisp; other folders are never replaced.
 FOLDER_MARK = "meta.json"
 
 
@@ -18,21 +18,23 @@ FOLDER_MARK = "meta.json"
 def replacing(path: Path, *, overwrite: bool) -> Generator[Path, None, None]:
     """Yield a temporary path beside ``path`` and rename it there when the block succeeds.
 
-    The block creates a file or a folder. When it raises, what it wrote is removed and an older
-    ``path`` stays as it was. A link is followed: its target is what is replaced. What the system
-    says of the temporary file becomes an `OutputError` that names ``path``.
+    The block creates a file or a folder. If it raises, its output is removed and an older ``path``
+    is kept. A link is followed: its target is replaced. An `OSError` about the temporary file
+    becomes an `OutputError` that names ``path``.
     """
     _check_target(path, overwrite=overwrite)
     target = Path(os.path.realpath(path))
-    # Nobody else has this name, and the suffixes stay last, since writers choose by them.
+    # The name is unique. The suffixes stay last, because writers depend on them.
     suffixes = "".join(target.suffixes[-2:])[-32:]
     temporary = target.with_name(f".part-{secrets.token_hex(8)}{suffixes}")
     try:
         yield temporary
         _sync(temporary)
-        if target.is_dir():
-            _swap_folder(temporary, target)
-        elif overwrite or temporary.is_dir():
+        if temporary.is_dir():
+            _place_folder(temporary, target, overwrite=overwrite)
+        elif target.is_dir():
+            raise OutputError(f"{target} is a folder; a file does not replace it. {_OTHER_NAME}")
+        elif overwrite:
             if target.exists():
                 shutil.copymode(target, temporary)
             temporary.replace(target)
@@ -40,7 +42,7 @@ def replacing(path: Path, *, overwrite: bool) -> Generator[Path, None, None]:
             _rename_if_free(temporary, target)
     except OSError as error:
         _remove(temporary)
-        if _is_of(temporary, error):
+        if _concerns(temporary, error):
             raise _not_written(path, error) from error
         raise
     except BaseException:
@@ -50,10 +52,7 @@ def replacing(path: Path, *, overwrite: bool) -> Generator[Path, None, None]:
 
 @contextmanager
 def naming(path: Path) -> Generator[None, None, None]:
-    """Let what the system complains of inside the block say which file it is about.
-
-    A disk that is full says so without the name of the file, and several are open at a time.
-    """
+    """Add the name of a file to an `OSError` without one, such as that of a full disk."""
     try:
         yield
     except OSError as error:
@@ -63,15 +62,15 @@ def naming(path: Path) -> Generator[None, None, None]:
 
 
 def refuse_inputs(output: Path, *inputs: Path | None) -> None:
-    """Raise if an output would replace one of the inputs, by whatever name or link it is called."""
+    """Raise if an output would replace one of the inputs, also through a link."""
     for given in inputs:
         clash = None if given is None else _clash(output, given)
         if clash is not None:
-            raise OutputError(f"{output} {clash}. Choose another name.")
+            raise OutputError(f"{output} {clash}.", remedy=_OTHER_NAME)
 
 
 def _clash(output: Path, given: Path) -> str | None:
-    """Say what an output has to do with an input that it would replace; None if nothing."""
+    """Describe why an output would replace an input; None if it would not."""
     if not output.exists() or not given.exists():
         return None
     if output.samefile(given):  # hard links, too
@@ -84,22 +83,24 @@ def _clash(output: Path, given: Path) -> str | None:
     return None
 
 
-#: Files that recordings consist of which are folders. Others may be results that were put there.
+_OTHER_NAME = "Choose another name."
+#: Files of recordings that are folders. Other files in such a folder may be replaced.
 _NAMES = (FOLDER_MARK, "metadata.yaml", "events.txt", "events.txt.gz", "imu.txt", "calib.txt")
 _SUFFIXES = (".npy", ".db3", ".mcap")
 
-
-#: Complaints of pipes and other programs, which are about no file.
+#: Errors of pipes and other programs, which concern no file.
 _OF_NO_FILE = (ConnectionError, ChildProcessError, TimeoutError)
+#: Errors of a rename to the name of a folder that has files.
+_TAKEN = (errno.ENOTEMPTY, errno.EEXIST)
 
 
-def _is_of(temporary: Path, error: OSError) -> bool:
-    """Say whether the system complains of the temporary file, or of one that belongs to it."""
+def _concerns(temporary: Path, error: OSError) -> bool:
+    """Return whether an error concerns the temporary file, or one that belongs to it."""
     if isinstance(error, (EvError, *_OF_NO_FILE)) or error.errno is None:
         return False
     if error.filename is None:
         return True
-    # Parts of an archive have names that begin like it; files of a folder lie in it.
+    # Parts of an archive have names that start with its name; files of a folder have its path.
     return os.fsdecode(error.filename).startswith(str(temporary))
 
 
@@ -113,64 +114,101 @@ def _check_target(path: Path, *, overwrite: bool) -> None:
     if path.name in ("", ".."):
         raise OutputError(f"'{path}' is a folder, not a name for an output.")
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise OutputError(f"{path} is not a regular file. Choose another name.")
+        raise OutputError(f"{path} is not a regular file.", remedy=_OTHER_NAME)
     if path.is_dir():
         _check_folder(path)
     if path.exists() and not overwrite:
-        raise OutputError(
-            f"{path} exists already.", remedy=Setting("Replace it", "overwrite", True)
-        )
+        remedy = Setting("Replace it", "overwrite", True)
+        raise OutputError(f"{path} exists already.", remedy=remedy)
     parent = Path(os.path.realpath(path)).parent
     if not parent.is_dir():
         if parent.exists():
-            raise OutputError(f"{path.parent} is not a folder. Choose another name.")
-        raise OutputError(f"The folder {path.parent} does not exist. Create it first.")
-    if not os.access(parent, os.W_OK):  # said before the work, not after it
+            raise OutputError(f"{path.parent} is not a folder.", remedy=_OTHER_NAME)
+        raise OutputError(f"The folder {path.parent} does not exist.", remedy="Create it first.")
+    if not os.access(parent, os.W_OK):  # before the work, not after it
         raise OutputError(f"{path} could not be written: {os.strerror(errno.EACCES)}.")
 
 
 def _check_folder(path: Path) -> None:
-    """Raise unless the folder is one that evcrisp has written; others are never replaced."""
-    names = {entry.name for entry in path.iterdir()}
-    strangers = sorted(name for name in names if not name.endswith((".npy", ".json")))
-    if FOLDER_MARK in names and not strangers:
+    """Raise unless evcrisp has written the folder; other folders are never replaced."""
+    names = _names_in(path)
+    if names is None:
+        return
+    other = sorted(name for name in names if not name.endswith((".npy", ".json")))
+    if FOLDER_MARK in names and not other:
         return
     what = "an empty folder"
     if names:
-        what = f"a folder that holds other files ({(strangers or sorted(names))[0]})"
-    raise OutputError(f"{path} is {what}. Choose the name of a file, such as one in it.")
+        what = f"a folder that holds other files ({(other or sorted(names))[0]})"
+    remedy = "Choose the name of a file, such as one in it."
+    raise OutputError(f"{path} is {what}.", remedy=remedy)
+
+
+def _names_in(folder: Path) -> set[str] | None:
+    """Return the names of the files in a folder; None if another writer has moved it.
+
+    A listing is repeated if the folder was replaced meanwhile, because the old one is being emptied.
+    """
+    try:
+        while True:
+            before = folder.stat()
+            names = {entry.name for entry in folder.iterdir()}
+            after = folder.stat()
+            if (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns):
+                return names
+    except FileNotFoundError:
+        return None
 
 
 def _rename_if_free(temporary: Path, target: Path) -> None:
-    """Rename unless somebody else has made the target in the meantime."""
+    """Rename unless another program has created the target in the meantime."""
     try:
         os.link(temporary, target)
     except FileExistsError:
-        raise OutputError(f"{target} was made by somebody else in the meantime.") from None
+        raise _made_meanwhile(target) from None
     except OSError:  # a file system without hard links
         if target.exists():
-            raise OutputError(f"{target} was made by somebody else in the meantime.") from None
+            raise _made_meanwhile(target) from None
         temporary.replace(target)
     else:
         temporary.unlink()
 
 
-def _swap_folder(new: Path, path: Path) -> None:
-    """Put a new folder in place of an old one; the old one comes back if that fails."""
-    if not new.is_dir():
-        raise OutputError(f"{path} is a folder, which a file cannot replace. Choose another name.")
-    old = path.with_name(f".old-{secrets.token_hex(8)}")
-    path.rename(old)
-    try:
-        new.rename(path)
-    except BaseException:
-        old.rename(path)
-        raise
-    shutil.rmtree(old)
+def _made_meanwhile(target: Path) -> OutputError:
+    return OutputError(f"Another program has created {target} in the meantime.")
+
+
+def _place_folder(new: Path, path: Path, *, overwrite: bool) -> None:
+    """Put a new folder in place of an old one, which comes back if that fails.
+
+    This takes two renames. Between them, another writer can put its folder in the free place.
+    The old folder is outdated then, and both renames are repeated with the folder of the other.
+    """
+    while True:
+        old = path.with_name(f".old-{secrets.token_hex(8)}")
+        if overwrite and path.is_dir():
+            _check_folder(path)
+            with suppress(FileNotFoundError):  # another writer has moved it
+                path.rename(old)
+        try:
+            new.rename(path)
+        except BaseException as error:
+            is_taken = isinstance(error, OSError) and error.errno in _TAKEN
+            if is_taken:
+                _remove(old)
+            elif old.exists():
+                old.rename(path)
+            if is_taken and not overwrite:
+                raise _made_meanwhile(path) from None
+            if not is_taken:
+                raise
+        else:
+            _remove(old)
+            return
 
 
 def _sync(path: Path) -> None:
-    """Make sure that the bytes are on the disk before the name points to them."""
+    """Write the bytes to the disk before the final name points to them."""
     for file in [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]:
         with file.open("rb+") as handle:
             os.fsync(handle.fileno())

@@ -1,25 +1,54 @@
-"""Blocks of bytes from a plain file, a gzip file or a member of a zip archive."""
+"""Read plain files, gzip files and members of zip archives in blocks; create zip members."""
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import cast
+from typing import IO, cast
 
 from evcrisp.core.errors import FormatError
+from evcrisp.io.protocol import PACKET_EVENTS
 
 BLOCK_BYTES = 1 << 22
 _MEMBER_BLOCK_BYTES = 1 << 16
 GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = b"PK\x03\x04"
+
+#: Exceptions of zipfile for damaged archives.
+ZIP_ERRORS: tuple[type[Exception], ...] = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,  # an encrypted member
+    ValueError,
+    OSError,
+)
+
+#: Date of every member, so that the same events give the same bytes.
+_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def file_blocks(path: Path) -> Iterator[bytes]:
+def read_records(path: Path, start: int, record_bytes: int) -> Iterator[tuple[int, bytes]]:
+    """Yield (byte, data) of records of one size, up to `PACKET_EVENTS` at a time.
+
+    A record that is cut by the end of the file raises `FormatError` after all whole ones.
+    """
+    with path.open("rb") as file:
+        offset = file.seek(start)
+        while data := file.read(record_bytes * PACKET_EVENTS):
+            n_over = len(data) % record_bytes
+            if len(data) > n_over:
+                yield offset, data[: len(data) - n_over] if n_over else data
+            offset += len(data) - n_over
+            if n_over:
+                raise FormatError("the file ends within an event", offset=offset)
+
+
+def file_blocks(path: Path) -> Generator[bytes, None, None]:
     """Yield the content of a file in blocks of bounded size, decompressed if it is gzip.
 
-    Raises
-    ------
-    FormatError
-        Where a compressed file is damaged or cut short, after everything before was yielded.
+    Damage of a compressed file raises `FormatError` after the content before it.
     """
     with path.open("rb") as file:
         block = file.read(BLOCK_BYTES)
@@ -31,28 +60,29 @@ def file_blocks(path: Path) -> Iterator[bytes]:
             block = file.read(BLOCK_BYTES)
 
 
-def member_blocks(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+def member_blocks(path: Path, name: str) -> Generator[bytes, None, None]:
     """Yield the content of a zip member in blocks of bounded size; errors as `file_blocks`."""
     n_before = 0
-    try:
-        with cast("zipfile.ZipExtFile", archive.open(name)) as file:
-            # At damage zipfile keeps back what the call had gathered: hence read1, and little.
-            while block := file.read1(_MEMBER_BLOCK_BYTES):
-                yield block
-                n_before += len(block)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        reason = f"member {name!r} is damaged: {str(error) or 'it ends early'}"
-        raise FormatError(reason.rstrip("."), offset=n_before) from error
+    with zipfile.ZipFile(path) as archive:
+        try:
+            with cast("zipfile.ZipExtFile", archive.open(name)) as file:
+                # At damage zipfile drops the data gathered by the call: hence read1, and little.
+                while block := file.read1(_MEMBER_BLOCK_BYTES):
+                    yield block
+                    n_before += len(block)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as e:
+            reason = f"member {name!r} is damaged: {str(e) or 'it ends early'}"
+            raise FormatError(reason.rstrip("."), offset=n_before) from e
 
 
 def first_bytes(blocks: Iterator[bytes], n: int) -> bytes:
-    """Return the first ``n`` bytes, or fewer where the content ends or is damaged before that."""
+    """Return the first ``n`` bytes, or fewer if the content ends or is damaged before that."""
     head = b""
     try:
         while len(head) < n and (block := next(blocks, b"")):
             head += block[: n - len(head)]
     except FormatError:
-        pass  # whoever reads on meets the damage again
+        pass  # a later read reports the damage
     return head
 
 
@@ -62,7 +92,7 @@ def uncompressed(head: bytes) -> bytes:
 
 
 def _unzipped(data: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield what one or several gzip streams in a row hold."""
+    """Decompress one or several gzip streams in a row."""
     n_before = 0
     while data.startswith(GZIP_MAGIC):
         stream = zlib.decompressobj(wbits=31)
@@ -71,9 +101,8 @@ def _unzipped(data: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
                 # The limit keeps a small file from becoming a large block.
                 block = stream.decompress(data, BLOCK_BYTES)
             except zlib.error as error:
-                raise FormatError(
-                    f"the gzip stream is damaged: {error}", offset=n_before
-                ) from error
+                reason = f"the gzip stream is damaged: {error}"
+                raise FormatError(reason, offset=n_before) from error
             if block:
                 yield block
                 n_before += len(block)
@@ -86,4 +115,36 @@ def _unzipped(data: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
         if len(data) == 1:
             data += next(blocks, b"")
     if data.strip(b"\0"):
-        raise FormatError("something else follows the gzip stream", offset=n_before)
+        raise FormatError("other data follows the gzip stream", offset=n_before)
+
+
+def open_archive(path: Path) -> zipfile.ZipFile:
+    """Open a zip archive for reading; report a missing end, which zipfile calls "no zip file"."""
+    with path.open("rb") as file:
+        has_start = file.read(4) == ZIP_MAGIC
+    if has_start and not zipfile.is_zipfile(path):
+        raise FormatError("the archive is cut short; copy it again (its directory is missing)")
+    return zipfile.ZipFile(path)
+
+
+def has_member(head: bytes, path: Path, ending: str, n_head: int) -> bool:
+    """Return whether a file is a zip archive with a member whose path has an ending.
+
+    If the archive is damaged, the first ``n_head`` bytes decide.
+    """
+    if not head.startswith(ZIP_MAGIC):
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(f"/{name}".endswith(ending) for name in archive.namelist())
+    except ZIP_ERRORS:
+        return ending.lstrip("/").encode() in head[:n_head]
+
+
+def create_member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """Start a member of any size, with the compression of the archive."""
+    info = zipfile.ZipInfo(name, _EPOCH)
+    info.compress_type = archive.compression
+    # open() takes the level from here only; it has a public name since Python 3.13.
+    setattr(info, "_compresslevel", archive.compresslevel)  # noqa: B010
+    return archive.open(info, "w", force_zip64=True)

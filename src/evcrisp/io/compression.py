@@ -1,32 +1,31 @@
-"""The codecs of AEDAT4 packets. What a packet may expand to is bounded before it is expanded."""
+"""Compress and decompress AEDAT4 packets, with a limit on the decompressed size."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
-from evcrisp.core.errors import ConfigError, FormatError
+from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import require
+from evcrisp.core.validation import check_number
 
-#: A packet may expand to this many bytes whatever its size (equal events compress very well) ...
+#: Any packet may expand to this many bytes, because equal events compress very well ...
 _ALWAYS_ALLOWED = 1 << 26
-#: ... and beyond that to this many times its size; never to more than a FlatBuffer can address.
+#: ... and larger packets to this many times their size, up to the limit of a FlatBuffer.
 _ALLOWED_RATIO = 32
 _FLATBUFFER_LIMIT = (1 << 31) - 1
-#: LZ4 cannot do better than 255 to 1, so that a packet of this size needs no watching.
+#: LZ4 expands up to 255 times, so that packets up to this size need no check.
 _LZ4_HARMLESS = _ALWAYS_ALLOWED // 255
 
 
 class Codec(Protocol):
-    """One way to compress packets."""
-
-    name: ClassVar[str]
+    """A compression of packets."""
 
     def decoder(self) -> Callable[[bytes], bytes]:
-        """Return a function that expands one packet, or raises `FormatError` (without an offset).
+        """Return a function that decompresses a packet, or raises `FormatError` without offset.
 
-        It keeps buffers between calls, so each reader needs its own.
+        It keeps buffers between calls, so that each reader needs its own.
         """
         ...
 
@@ -36,7 +35,7 @@ class Codec(Protocol):
 
 
 def allowed_size(size: int) -> int:
-    """Return how many bytes a packet of this size may expand to."""
+    """Return the limit of the decompressed size of a packet, bytes."""
     return min(max(_ALWAYS_ALLOWED, _ALLOWED_RATIO * size), _FLATBUFFER_LIMIT)
 
 
@@ -50,31 +49,26 @@ def _too_large(size: int) -> FormatError:
 class Stored:
     """No compression."""
 
-    name: ClassVar[str] = "none"
-
     def decoder(self) -> Callable[[bytes], bytes]:
-        """Return a function that returns the packet as it is."""
+        """Return a function that copies the packet."""
         return bytes
 
     def encode(self, data: memoryview) -> memoryview:
-        """Return the packet as it is."""
+        """Return the packet unchanged."""
         return data
 
 
 @dataclass(frozen=True, slots=True)
 class Lz4Frame:
-    """LZ4 frames. Written without checksum, like DV's: verifying one costs 40 % of reading speed."""
-
-    name: ClassVar[str] = "lz4"
+    """LZ4 frames, without checksum as in DV: it would cost 40 % of the reading speed."""
 
     level: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.level <= 16:
-            raise ConfigError(f"`level` must lie in 0..16 for lz4; got {self.level}.")
+        check_number("level", self.level, 0, 16, whole=True)
 
     def decoder(self) -> Callable[[bytes], bytes]:
-        """Return a function that expands one frame."""
+        """Return a function that decompresses one frame."""
         from lz4.frame import create_decompression_context, decompress_chunk
 
         # Up to three times faster than `lz4.frame.decompress`, which makes a context per call.
@@ -85,32 +79,28 @@ class Lz4Frame:
                 if len(data) <= _LZ4_HARMLESS:
                     expanded, _, is_complete = decompress_chunk(context, data)
                 else:
-                    expanded, is_complete = _expand_watched(context, data)
+                    expanded, is_complete = _decompress_limited(context, data)
             except (RuntimeError, MemoryError) as error:
                 raise FormatError(f"LZ4 data is damaged ({error})") from error
             if not is_complete:
-                raise FormatError("LZ4 data is damaged (it ends before its end mark)")
+                raise FormatError("LZ4 data is damaged (it has no end mark)")
             return expanded
 
         return decode
 
     def encode(self, data: memoryview) -> bytes:
-        """Compress into one frame of independent blocks of 64 KiB.
+        """Compress to one frame of independent blocks of 64 KiB.
 
-        Larger or linked blocks of events are larger in sum, and slower both ways.
+        With larger or linked blocks, events take more space and more time.
         """
         from lz4.frame import BLOCKSIZE_MAX64KB, compress
 
-        return compress(
-            data,
-            compression_level=self.level,
-            block_size=BLOCKSIZE_MAX64KB,
-            block_linked=False,
-        )
+        size = BLOCKSIZE_MAX64KB
+        return compress(data, compression_level=self.level, block_size=size, block_linked=False)
 
 
-def _expand_watched(context: Any, data: bytes) -> tuple[bytes, bool]:
-    """Expand an LZ4 frame step by step up to the limit; return it, and whether its end was met."""
+def _decompress_limited(context: Any, data: bytes) -> tuple[bytes, bool]:
+    """Decompress an LZ4 frame in steps up to the limit; return it, and whether it is complete."""
     from lz4.frame import decompress_chunk
 
     limit = allowed_size(len(data))
@@ -118,8 +108,8 @@ def _expand_watched(context: Any, data: bytes) -> tuple[bytes, bool]:
     parts: list[bytes] = []
     size = 0
     while size <= limit:
-        room = min(4 * len(data), limit + 1 - size)
-        part, n_read, is_complete = decompress_chunk(context, rest, max_length=room)
+        step = min(4 * len(data), limit + 1 - size)
+        part, n_read, is_complete = decompress_chunk(context, rest, max_length=step)
         parts.append(part)
         size += len(part)
         rest = rest[n_read:]
@@ -130,21 +120,18 @@ def _expand_watched(context: Any, data: bytes) -> tuple[bytes, bool]:
 
 @dataclass(frozen=True, slots=True)
 class Zstd:
-    """Zstandard frames, written with a checksum (its cost is within the noise)."""
-
-    name: ClassVar[str] = "zstd"
+    """Zstandard frames, written with a checksum, whose cost is not measurable."""
 
     level: int = 3
     _compressor: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.level <= 22:
-            raise ConfigError(f"`level` must lie in 1..22 for zstd; got {self.level}.")
+        check_number("level", self.level, 1, 22, whole=True)
         compressor = _zstandard().ZstdCompressor(level=self.level, write_checksum=True)
         object.__setattr__(self, "_compressor", compressor)
 
     def decoder(self) -> Callable[[bytes], bytes]:
-        """Return a function that expands one frame."""
+        """Return a function that decompresses one frame."""
         library = _zstandard()
         decompressor = library.ZstdDecompressor(max_window_size=1 << 27)
 
@@ -168,7 +155,7 @@ class Zstd:
         return decode
 
     def encode(self, data: memoryview) -> bytes:
-        """Compress into one frame."""
+        """Compress to one frame."""
         return self._compressor.compress(data)
 
 

@@ -1,8 +1,7 @@
-"""Recognize event columns by their usual names, and turn them into packets.
+"""Find event columns by name or by value, and convert them to packets.
 
-Time in whole numbers is in microseconds. Time in floating-point numbers is in seconds if any of the
-first rows (those of the first packet) has a fraction, else in microseconds; a fraction that comes
-later contradicts that and is damage.
+Integer time is in microseconds. Floating-point time is in seconds if any row of the first packet
+has a fraction, else in microseconds. A fraction in a later packet is damage.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,19 +12,27 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import COLUMN_ALIASES
+from evcrisp.core.types import Bools
 from evcrisp.io.protocol import Packet
 
 _INT64 = np.iinfo(np.int64)
-#: Floating-point time beyond this is no time, us.
+#: Limit of floating-point time, us, so that sums fit into int64.
 _MAX_US = 2**62
+#: Limits for messages: names, and characters of a name.
 _SHOWN_NAMES, _SHOWN_CHARACTERS = 12, 30
 
-#: The first row with a value that does not fit, and what is wrong with it.
+#: The first row with a wrong value, and its problem.
 _Wrong = tuple[int, str]
+
+Order = tuple[str, str, str, str]
+#: Orders of four unnamed columns in public files.
+ORDERS: tuple[Order, ...] = (("x", "y", "p", "t"), ("x", "y", "t", "p"), ("t", "x", "y", "p"))
+#: If no order fits all rows, it must fit this many of the first ones; the next row is damaged.
+_MIN_ROWS = 16
 
 
 def find_columns(names: Iterable[str]) -> dict[str, str]:
-    """Return which of ``names`` is x, y, t, p (and signal), or raise."""
+    """Return the names of x, y, t, p (and signal) among ``names``, or raise."""
     lowered = {name.lower(): name for name in names}
     found = {}
     for column, aliases in COLUMN_ALIASES.items():
@@ -33,15 +40,13 @@ def find_columns(names: Iterable[str]) -> dict[str, str]:
         if name is not None:
             found[column] = name
         elif column != "signal":
-            raise FormatError(
-                f"no column for {column!r} ({', '.join(aliases)}); the file has "
-                f"{_listing(sorted(lowered.values()))}"
-            )
+            known, present = ", ".join(aliases), _listing(sorted(lowered.values()))
+            raise FormatError(f"no column for {column!r} ({known}); the file has {present}")
     return found
 
 
 def _listing(names: list[str]) -> str:
-    """Return names for a message, however many, long and strange they are."""
+    """Return names for a message, shortened and escaped."""
     shown = [
         name if name.isprintable() and len(name) <= _SHOWN_CHARACTERS else repr(name)[:60]
         for name in names[:_SHOWN_NAMES]
@@ -51,19 +56,56 @@ def _listing(names: list[str]) -> str:
 
 
 def widened(values: NDArray[Any]) -> NDArray[Any]:
-    """Return half-precision numbers as single ones: our limits lie beyond their range."""
+    """Convert half precision to single precision, whose range contains all limits."""
     return values.astype(np.float32) if values.dtype == np.float16 else values
 
 
-class ColumnConverter:
-    """Turn columns of any usual type into packets; remembers what the first rows say about time.
+def best_orders(rows: NDArray[Any]) -> list[Order]:
+    """Return the orders that fit the most of the first rows; none if that is too few.
 
-    Parameters
-    ----------
-    seconds : bool, optional
-        Whether floating-point time is in seconds, where the format says it.
-    t_offset : int
-        Added to all times, us.
+    rows : (n, 4), numbers. An order fits while polarity is -1, 0 or 1, pixels are whole and in
+    range, and time does not decrease.
+    """
+    rows = widened(rows)
+    n_fitting = {order: _n_fitting(rows, order) for order in ORDERS}
+    most = max(n_fitting.values())
+    if most < min(len(rows), _MIN_ROWS):
+        return []
+    return [order for order, n in n_fitting.items() if n == most]
+
+
+def find_order(rows: NDArray[Any], offset: int) -> Order:
+    """Return the only order that fits, or raise."""
+    if rows.dtype.kind not in "iufb" or rows.ndim != 2 or rows.shape[1] != 4:
+        reason = f"expected four columns of numbers; got {rows.dtype} of shape {rows.shape}"
+        raise FormatError(reason, offset=offset)
+    best = best_orders(rows)
+    if len(best) != 1:
+        tried = ", ".join(" ".join(order) for order in ORDERS)
+        raise FormatError(
+            f"the four columns have no names, and {'more than one' if best else 'none'} of the "
+            f"usual orders ({tried}) fits them. Save the columns under their names, such as a "
+            "structured array with the fields t, x, y, p",
+            offset=offset,
+        )
+    return best[0]
+
+
+def _n_fitting(rows: NDArray[Any], order: Order) -> int:
+    column = dict(zip(order, rows.T, strict=True))
+    fits = np.isin(column["p"], (-1, 0, 1)) & _are_pixels(column["x"]) & _are_pixels(column["y"])
+    fits[1:] &= column["t"][1:] >= column["t"][:-1]
+    return len(rows) if fits.all() else int(np.argmin(fits))
+
+
+def _are_pixels(values: NDArray[Any]) -> Bools:
+    return (values >= 0) & (values <= 65_535) & (values == np.floor(values))
+
+
+class ColumnConverter:
+    """Convert columns of any usual type to packets; ``t_offset`` (us) is added to all times.
+
+    ``seconds`` states the unit of floating-point time; if it is None, the first rows decide.
     """
 
     def __init__(self, *, seconds: bool | None = None, t_offset: int = 0) -> None:
@@ -71,14 +113,9 @@ class ColumnConverter:
         self._t_offset = t_offset
 
     def packets(self, columns: Mapping[str, NDArray[Any]], offset: int) -> Iterator[Packet]:
-        """Yield the rows as a packet, or those before the first bad value, and then raise.
+        """Yield the rows before the first wrong value as a packet, then raise if there is one.
 
-        Parameters
-        ----------
-        columns : mapping of str to ndarray, shape (n,)
-            x, y, t, p and, where known, signal: numbers of any type.
-        offset : int
-            Byte of the file at which they begin.
+        The columns are x, y, t, p and optionally signal: numbers of any type, shape (n,).
         """
         columns = {name: widened(column) for name, column in columns.items()}
         flags = {"p": "polarity"} | ({"signal": "signal"} if "signal" in columns else {})
@@ -103,7 +140,7 @@ class ColumnConverter:
             raise FormatError(wrong[1], offset=offset)
 
     def _converted_time(self, values: NDArray[Any]) -> tuple[NDArray[np.int64], _Wrong | None]:
-        """Return time in us as far as it is good, and what is wrong with the next one."""
+        """Return the good times, us, and the problem of the next one."""
         if values.dtype.kind != "f":
             good, wrong = _whole_time(values, self._t_offset)
         else:
@@ -128,7 +165,7 @@ def _whole_time(values: NDArray[Any], t_offset: int) -> tuple[NDArray[np.int64],
 
 
 def _float_time(values: NDArray[Any], *, seconds: bool) -> tuple[NDArray[np.int64], _Wrong | None]:
-    with np.errstate(all="ignore"):  # what overflows or is no number is found below
+    with np.errstate(all="ignore"):  # overflow and NaN are found below
         exact = values.astype(np.float64) * 1e6 if seconds else values
         rounded = np.rint(exact)
         fits = np.abs(rounded) < _MAX_US
@@ -137,7 +174,7 @@ def _float_time(values: NDArray[Any], *, seconds: bool) -> tuple[NDArray[np.int6
         return rounded.astype(np.int64), None
     row = int(np.argmin(whole))
     if fits[row]:
-        reason = f"t must be whole microseconds, as it is in the rows before; found {values[row]}"
+        reason = f"t must be whole microseconds, as in the rows before; found {values[row]}"
     else:
         unit = "seconds" if seconds else "microseconds"
         reason = f"t is not a finite number of {unit}; found {values[row]}"
@@ -145,17 +182,14 @@ def _float_time(values: NDArray[Any], *, seconds: bool) -> tuple[NDArray[np.int6
 
 
 def _has_fraction(values: NDArray[Any]) -> bool:
-    """Say whether a number is not whole; what is no number says nothing."""
+    """Return whether any finite number is not whole."""
     return bool((np.isfinite(values) & (values != np.rint(values))).any())
 
 
 def as_microseconds(seconds: NDArray[Any], offset: int) -> NDArray[np.int64]:
-    """Return a column of seconds as us, or raise if a value is no time."""
-    values, wrong = (
-        _float_time(seconds, seconds=True)
-        if seconds.dtype.kind == "f"
-        else _whole_time(seconds, t_offset=0)
-    )
+    """Convert a column of seconds to us, or raise if a value is not a time."""
+    is_float = seconds.dtype.kind == "f"
+    values, wrong = _float_time(seconds, seconds=True) if is_float else _whole_time(seconds, 0)
     if wrong is not None:
         raise FormatError(wrong[1], offset=offset)
     return values
@@ -172,13 +206,13 @@ def _wrong_coordinate(name: str, values: NDArray[Any]) -> _Wrong | None:
     row = int(np.argmin(fits))
     value = values[row]
     if 0 <= value <= 65_535:
-        return row, f"{name} holds fractions of pixels, such as {value}"
+        return row, f"{name} has fractions of pixels, such as {value}"
     return row, f"{name} must lie in 0..65535; found {value}"
 
 
 def _wrong_flag(title: str, values: NDArray[Any]) -> _Wrong | None:
     if values.dtype == np.bool_:
-        # Bytes of a damaged file that are neither 0 nor 1 must not pass for True.
+        # Bytes other than 0 and 1 are damage, not True.
         stored = np.ascontiguousarray(values).view(np.uint8)
         if values.size == 0 or stored.max() <= 1:
             return None
@@ -191,5 +225,5 @@ def _wrong_flag(title: str, values: NDArray[Any]) -> _Wrong | None:
     return row, f"{title} must be 0/1 or -1/+1; found {values[row]}"
 
 
-def _as_flag(values: NDArray[Any]) -> NDArray[np.bool_]:
+def _as_flag(values: NDArray[Any]) -> Bools:
     return np.ascontiguousarray(values) if values.dtype == np.bool_ else values > 0

@@ -1,4 +1,4 @@
-"""Join the packets of a recording into one, copying them once where that is possible."""
+"""Join the packets of a recording to one, with a single copy if possible."""
 
 from collections.abc import Iterable
 from itertools import chain
@@ -15,13 +15,13 @@ _DTYPES: dict[str, Any] = {
     "p": np.bool_,
     "signal": np.bool_,
 }
-#: Room beyond an estimated number of events, and the share of it that must be used to keep it.
+#: Factor on an estimated number of events, and the share that must be filled to avoid a copy.
 _SLACK = 1.05
 _FILLED = 0.75
 
 
-class _Room:
-    """Columns of a fixed length, filled from the front. Memory that is not filled is not touched."""
+class _Buffer:
+    """Columns of a fixed length, filled from the front. Unfilled memory is not touched."""
 
     def __init__(self, n: int, names: Iterable[str]) -> None:
         self.columns = {name: np.empty(n, _DTYPES[name]) for name in names}
@@ -29,7 +29,7 @@ class _Room:
         self.n = 0
 
     def add(self, packet: Packet) -> bool:
-        """Copy a packet, or say that it does not fit."""
+        """Copy a packet, or return False if it does not fit."""
         n_next = self.n + packet.t.size
         if n_next > self.size:
             return False
@@ -39,7 +39,7 @@ class _Room:
         return True
 
     def packet(self, offset: int) -> Packet:
-        """Return what is filled."""
+        """Return the filled part."""
         columns: dict[str, Any] = {name: column[: self.n] for name, column in self.columns.items()}
         if self.n < _FILLED * self.size:
             columns = {name: column.copy() for name, column in columns.items()}
@@ -49,19 +49,9 @@ class _Room:
 def join(packets: Iterable[Packet], *, n_expected: int | None, n_bytes: int) -> Packet | None:
     """Return all packets as one, or None if there are none. Labels are kept if all have them.
 
-    Parameters
-    ----------
-    packets : iterable of Packet
-        What to join.
-    n_expected : int, optional
-        Number of events as the file states it. By default it is estimated from the first packet.
-    n_bytes : int
-        Size of the file, or 0. Room is never made for more events than that.
-
-    Notes
-    -----
-    A wrong number costs time, nothing else. Copying each packet to its place while it is still in
-    the processor's cache takes half the time of keeping them all and concatenating them.
+    ``n_expected`` is the number of events stated by the file, else it is estimated from the first
+    packet; a wrong number costs time only. ``n_bytes``, the size of the file, limits the allocation.
+    Copying each packet while it is in the cache takes half the time of a concatenation at the end.
     """
     packets = iter(packets)
     first, second = next(packets, None), next(packets, None)
@@ -70,26 +60,26 @@ def join(packets: Iterable[Packet], *, n_expected: int | None, n_bytes: int) -> 
     if n_expected is None:
         n_expected = _estimate(first, second, n_bytes)
     is_labeled = first.signal is not None
-    room = _Room(min(n_expected, n_bytes), _DTYPES if is_labeled else tuple(_DTYPES)[:4])
+    buffer = _Buffer(min(n_expected, n_bytes), _DTYPES if is_labeled else tuple(_DTYPES)[:4])
     rest: list[Packet] = []
     for packet in chain((first, second), packets):
         if is_labeled and packet.signal is None:
             is_labeled = False
-            del room.columns["signal"]
-        if rest or not room.add(packet):
+            del buffer.columns["signal"]
+        if rest or not buffer.add(packet):
             rest.append(packet)
-    joined = room.packet(first.offset)
+    joined = buffer.packet(first.offset)
     if not rest:
         return joined
-    parts = [joined, *rest] if room.n else rest
+    parts = [joined, *rest] if buffer.n else rest
     columns: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in room.columns
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in buffer.columns
     }
     return Packet(**columns, offset=first.offset)
 
 
 def _estimate(first: Packet, second: Packet, n_bytes: int) -> int:
-    """Return how many events the file has if all of it is as dense as the first packet."""
+    """Estimate the number of events from the bytes of the first packet."""
     n_bytes_first = second.offset - first.offset
     if n_bytes_first <= 0:
         return 0

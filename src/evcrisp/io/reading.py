@@ -8,17 +8,44 @@ from pathlib import Path
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
-from evcrisp.core.registry import lookup
 from evcrisp.core.validation import as_resolution
-from evcrisp.io.detection import detect
+from evcrisp.io.atomic_output import naming
+from evcrisp.io.byte_blocks import GZIP_MAGIC
+from evcrisp.io.protocol import Reader
 from evcrisp.io.recording import OnError, Recording
-from evcrisp.io.registry import READERS
+from evcrisp.io.registry import READERS, as_reader, detection_order
+
+_HEAD_BYTES = 4096
+
+
+def detect(path: Path) -> Reader:
+    """Return the reader of a file or folder, by its content first, then by its suffix."""
+    head = b""
+    if not path.is_dir():
+        with naming(path), path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+        if not head:
+            raise FormatError("the file is empty", path=path)
+    readers = detection_order()
+    for reader in readers:
+        if reader.recognizes(head, path):
+            return reader
+    for reader in readers:
+        if path.name.lower().endswith(reader.suffixes) and not path.is_dir():
+            return reader
+    reason = f"no format recognizes the content or the suffix; known: {', '.join(READERS)}"
+    if head.startswith(GZIP_MAGIC):
+        reason = (
+            "only text is read from gzip files; unpack it first, such as with "
+            f"`gunzip -k {path.name}`"
+        )
+    raise FormatError(reason, path=path)
 
 
 def open_recording(
     path: str | PathLike[str],
     *,
-    format: str | None = None,
+    format: str | Reader | None = None,
     resolution: Sequence[int] | None = None,
     on_error: OnError = "raise",
 ) -> Recording:
@@ -28,13 +55,13 @@ def open_recording(
     ----------
     path : path
         A file, or a folder for formats that are folders (ROS 2 bags, numpy columns).
-    format : str, optional
-        Name of the format. By default it is found from the content, then from the suffix.
+    format : str or Reader, optional
+        Name of the format, or a reader. By default the content decides, then the suffix.
     resolution : (int, int), optional
-        ``(width, height)`` of the sensor, px; overrides what the file says.
+        ``(width, height)`` of the sensor, px; overrides the size stated by the file.
     on_error : {"raise", "truncate"}
-        What to do at damage: raise :class:`~evcrisp.FormatError` after everything before it was
-        delivered, or end there and keep the error in ``Recording.damage``.
+        At damage, deliver all events before it, then raise :class:`~evcrisp.FormatError`; or end
+        there and keep the error in ``Recording.damage``.
 
     Returns
     -------
@@ -48,11 +75,11 @@ def open_recording(
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     if not (path.is_file() or path.is_dir()):
-        raise FormatError(
-            "this is a pipe or a device, which cannot be read twice; save it to a file first",
-            path=path,
+        reason = (
+            "a pipe or a device is not read, because reading takes two passes; save it to a file"
         )
-    reader = detect(path) if format is None else lookup(READERS, format, "format")
+        raise FormatError(reason, path=path)
+    reader = detect(path) if format is None else as_reader(format)
     size = None if resolution is None else as_resolution(resolution)
     return Recording(path, reader, resolution=size, on_error=on_error)
 
@@ -60,7 +87,7 @@ def open_recording(
 def read(
     path: str | PathLike[str],
     *,
-    format: str | None = None,
+    format: str | Reader | None = None,
     resolution: Sequence[int] | None = None,
     on_error: OnError = "raise",
 ) -> Events:

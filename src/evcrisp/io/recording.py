@@ -1,20 +1,19 @@
-"""A recording on disk: checks, chunks and damage handled once for all formats."""
+"""Stream a recording: checks, chunks and damage, for all formats."""
 
 import logging
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 
 from evcrisp.core.errors import ConfigError, EvError, FormatError, Setting
 from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
-from evcrisp.core.validation import as_resolution
+from evcrisp.core.validation import as_resolution, check_choice, check_number
 from evcrisp.io.atomic_output import naming
 from evcrisp.io.joining import join
-from evcrisp.io.protocol import Packet, Reader, Source
+from evcrisp.io.protocol import ALL_SIZES, Packet, Reader, Source
 
 logger = logging.getLogger(__name__)
 
@@ -25,18 +24,18 @@ ResolutionSource = Literal["file", "given", "guessed"]
 
 
 class Recording:
-    """An open recording that streams its events in bounded memory.
+    """An open recording that streams its events in bounded memory; a context manager.
 
-    Made by :func:`evcrisp.open`; a context manager.
+    :func:`evcrisp.open` makes it.
 
     Attributes
     ----------
     path : Path
         The file or folder.
     format : str
-        Name of the format that reads it.
+        Name of the format.
     damage : FormatError or None
-        With ``on_error="truncate"``: what ended the last read early.
+        With ``on_error="truncate"``: the error that ended the last read early.
     """
 
     def __init__(
@@ -47,8 +46,7 @@ class Recording:
         resolution: tuple[int, int] | None = None,
         on_error: OnError = "raise",
     ) -> None:
-        if on_error not in ("raise", "truncate"):
-            raise ConfigError(f"`on_error` must be 'raise' or 'truncate'; got {on_error!r}.")
+        check_choice("on_error", on_error, get_args(OnError))
         self.path = path
         self.format = reader.name
         self.damage: FormatError | None = None
@@ -68,25 +66,20 @@ class Recording:
         if not _is_possible(self._source.resolution):
             self._source.close()
             width, height = self._source.resolution or (0, 0)
-            reason = f"the file states a sensor of {width}x{height} px, which cannot be"
+            reason = f"the file states an impossible sensor size of {width}x{height} px"
             raise FormatError(reason, path=path)
 
     def __enter__(self) -> "Recording":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
         return f"Recording({str(self.path)!r}, format={self.format!r})"
 
     def close(self) -> None:
-        """Release the file; chunks that are still being read end."""
+        """Close the file and end all running iterations over it."""
         for packets in tuple(self._live):
             packets.close()
         self._is_closed = True
@@ -94,12 +87,12 @@ class Recording:
 
     @property
     def metadata(self) -> dict[str, object]:
-        """Facts that the file's header states."""
+        """Facts stated by the file's header."""
         return dict(self._source.metadata)
 
     @property
     def resolution_source(self) -> ResolutionSource:
-        """Where :attr:`resolution` comes from: the file, the caller, or the events."""
+        """Origin of :attr:`resolution`: the file, the caller, or the events."""
         if self._given is not None:
             return "given"
         return "guessed" if self._source.resolution is None else "file"
@@ -108,8 +101,8 @@ class Recording:
     def resolution(self) -> tuple[int, int]:
         """``(width, height)``, px.
 
-        Where neither the caller nor the file says, the events are scanned once and the smallest
-        standard sensor size that holds them all is taken.
+        If neither the caller nor the file states it, the events are scanned once, and the
+        smallest standard sensor size that holds them all is taken.
         """
         known = self._given or self._source.resolution or self._guessed
         if known is not None:
@@ -123,7 +116,7 @@ class Recording:
 
     @property
     def fraction_read(self) -> float | None:
-        """How much of the file the last chunk reached, 0 to 1; None where that is not known."""
+        """Share of the file before the end of the last chunk, 0 to 1; None if unknown."""
         if self._source.n_events:
             return min(self._n_read / self._source.n_events, 1.0) if self._n_read else None
         return self._position / self._n_bytes if self._position and self._n_bytes else None
@@ -134,11 +127,10 @@ class Recording:
         Raises
         ------
         FormatError
-            At the damage, after everything before it was yielded; not with
-            ``on_error="truncate"``, which ends there and keeps the error in :attr:`damage`.
+            At damage, after all events before it. With ``on_error="truncate"`` the iteration
+            ends there, and :attr:`damage` keeps the error.
         """
-        if max_events < 1:
-            raise ConfigError(f"`max_events` must be 1 or more; got {max_events}.")
+        check_number("max_events", max_events, 1, whole=True)
         size = self.resolution
         for packet in self._packets():
             for first in range(0, packet.t.size, max_events):
@@ -189,9 +181,9 @@ class Recording:
             self._live = [live for live in self._live if live is not packets]
 
     def _checked_packets(self, *, scanning: bool) -> Generator[Packet, None, None]:
-        """Yield checked packets; the one place where damage is handled.
+        """Yield checked packets and handle damage.
 
-        A scan ends at damage without a word, since the read that follows will meet it again.
+        A scan ends at damage without a message, because the read after it reports the damage.
         """
         self._check_open()
         self.damage = None
@@ -201,11 +193,11 @@ class Recording:
         except FormatError as error:
             self._damaged(error, error, quiet=scanning)
         finally:
-            if isinstance(packets, Generator):  # its file is closed now, not when it is collected
+            if isinstance(packets, Generator):  # closes its file now, not at garbage collection
                 packets.close()
 
     def _good_packets(self, packets: Iterator[Packet]) -> Iterator[Packet]:
-        """Yield what is good of the packets, then raise at the first damage."""
+        """Yield the good events of all packets, then raise at the first damage."""
         size = self._given or self._source.resolution
         n_before = 0
         t_last = np.iinfo(np.int64).min
@@ -216,16 +208,14 @@ class Recording:
                 raise self._translated(error, n_before) from error
             if packet is None:
                 return
-            n_good, complaint = _check(packet, size, t_last)
+            n_good, problem = _check(packet, size, t_last)
             t_last = int(packet.t[n_good - 1]) if n_good else t_last
             n_before += n_good
             self._position, self._n_read = min(packet.offset, self._n_bytes), n_before
-            yield packet if complaint is None else _head(packet, n_good)
-            if complaint is not None:
-                complaint += f", in the piece of the file that starts at byte {packet.offset}"
-                raise FormatError(
-                    complaint, offset=packet.offset, path=self.path, n_before=n_before
-                )
+            yield packet if problem is None else packet.first(n_good)
+            if problem is not None:
+                problem += f", in the piece of the file that starts at byte {packet.offset}"
+                raise FormatError(problem, offset=packet.offset, path=self.path, n_before=n_before)
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -242,7 +232,7 @@ class Recording:
         logger.warning("%s", error.kept())
 
     def _guarded_call(self, what: str, call: Callable[[], T | None]) -> T | None:
-        """Call a reader; in truncate mode damage costs only what comes after it."""
+        """Call a reader; in truncate mode, return the data before the damage."""
         self._check_open()
         try:
             return call()
@@ -256,34 +246,30 @@ class Recording:
             return error.partial if isinstance(error, FormatError) else None
 
     def _translated(self, error: Exception, n_before: int) -> EvError:
-        """Return what the user shall see for an exception of a reader."""
+        """Return the exception that users see for an exception of a reader."""
         if isinstance(error, FormatError):
             return error.located(self.path, n_before)
         if isinstance(error, EvError):
             return error
-        if isinstance(error, self._reader.foreign_errors):
+        if isinstance(error, getattr(self._reader, "foreign_errors", ())):
             text = str(error) or type(error).__name__
-            reason = f"not readable as {self._reader.title}: {text.rstrip('.')}"
+            title = getattr(self._reader, "title", self.format)
+            reason = f"not readable as {title}: {text.rstrip('.')}"
             return FormatError(reason, path=self.path, n_before=n_before)
         with naming(self.path):
             raise error
 
     def _guess(self, width: int, height: int) -> tuple[int, int]:
-        fitting = (
-            size for size in self._reader.standard_sizes if size[0] >= width and size[1] >= height
-        )
+        sizes = getattr(self._reader, "standard_sizes", ALL_SIZES)
+        fitting = (size for size in sizes if size[0] >= width and size[1] >= height)
         self._guessed = next(fitting, (max(width, 1), max(height, 1)))
-        if width == 0:  # no events, so nothing that could be wrong
-            return self._guessed
-        logger.warning(
-            "%s: the file does not say its sensor size; taking %dx%d, the smallest standard size "
-            "that holds all events (they need %dx%d). %s",
-            self.path,
-            *self._guessed,
-            width,
-            height,
-            Setting("If this is wrong, set the sensor size", "resolution"),
-        )
+        if width:  # without events no size is wrong
+            logger.warning(
+                "%s: the file does not state its sensor size; taking %dx%d, the smallest standard "
+                "size that holds all events (they need %dx%d). %s",
+                *(self.path, *self._guessed, width, height),
+                Setting("If this is wrong, set the sensor size", "resolution"),
+            )
         return self._guessed
 
 
@@ -298,30 +284,22 @@ def _events(packet: Packet, resolution: tuple[int, int], part: slice) -> Events:
     )
 
 
-def _head(packet: Packet, n: int) -> Packet:
-    signal = None if packet.signal is None else packet.signal[:n]
-    return Packet(packet.x[:n], packet.y[:n], packet.t[:n], packet.p[:n], packet.offset, signal)
-
-
 def _check(packet: Packet, size: tuple[int, int] | None, t_last: int) -> tuple[int, str | None]:
-    """Return how many events of a packet are good, and what is wrong with the next one."""
+    """Return the number of good events of a packet, and the problem of the next one."""
     x, y, t = packet.x, packet.y, packet.t
-    n_good, complaint = t.size, None
+    n_good, problem = t.size, None
     if t.size == 0:
         return 0, None
     if t[0] < t_last:
-        n_good, complaint = 0, f"time decreases from {t_last} to {t[0]} us"
+        n_good, problem = 0, f"time decreases from {t_last} to {t[0]} us"
     else:
         falls = t[1:] < t[:-1]
         if falls.any():
             n_good = int(np.argmax(falls)) + 1
-            complaint = f"time decreases from {t[n_good - 1]} to {t[n_good]} us"
+            problem = f"time decreases from {t[n_good - 1]} to {t[n_good]} us"
     if size is not None and (x.max() >= size[0] or y.max() >= size[1]):
         first = int(np.argmax((x >= size[0]) | (y >= size[1])))
         if first < n_good:
-            n_good = first
-            complaint = (
-                f"event at x={x[first]}, y={y[first]} lies outside the sensor of "
-                f"{size[0]}x{size[1]} px"
-            )
-    return n_good, complaint
+            n_good, where = first, f"x={x[first]}, y={y[first]}"
+            problem = f"event at {where} lies outside the sensor of {size[0]}x{size[1]} px"
+    return n_good, problem

@@ -1,21 +1,21 @@
 """File formats by name: readers and writers."""
 
-from evcrisp.core.registry import Registry
+from evcrisp.core.registry import Registry, lookup
 from evcrisp.io.protocol import Reader, Writer
 
-#: Readers by name. Detection asks them in this order; formats without a magic number come last.
+#: Readers by name, in the order of detection.
 READERS: Registry[Reader] = Registry(
     "format",
     {
         "npz": "evcrisp.io.arrays.npz:NpzReader",
         "aedat4": "evcrisp.io.aedat.aedat4:Aedat4Reader",
         "dsec": "evcrisp.io.hdf5.dsec:DsecReader",
-        "mvsec": "evcrisp.io.hdf5.mvsec:MvsecReader",
-        "m3ed": "evcrisp.io.hdf5.m3ed:M3edReader",
-        "prophesee-hdf5": "evcrisp.io.hdf5.prophesee:PropheseeHdf5Reader",
+        "mvsec": "evcrisp.io.hdf5.stereo:MvsecReader",
+        "m3ed": "evcrisp.io.hdf5.stereo:M3edReader",
+        "prophesee-hdf5": "evcrisp.io.hdf5.reader:PropheseeHdf5Reader",
         "hdf5": "evcrisp.io.hdf5.reader:Hdf5Reader",
-        "ros1": "evcrisp.io.ros.ros1:Ros1Reader",
-        "ros2": "evcrisp.io.ros.ros2:Ros2Reader",
+        "ros1": "evcrisp.io.ros.readers:Ros1Reader",
+        "ros2": "evcrisp.io.ros.readers:Ros2Reader",
         "raw": "evcrisp.io.prophesee.evt:RawReader",
         "evt3": "evcrisp.io.prophesee.evt:Evt3Reader",
         "evt2": "evcrisp.io.prophesee.evt:Evt2Reader",
@@ -26,7 +26,7 @@ READERS: Registry[Reader] = Registry(
         "es": "evcrisp.io.other.es:EsReader",
         "mat": "evcrisp.io.arrays.mat:MatReader",
         "npy": "evcrisp.io.arrays.npy:NpyReader",
-        "ecd-zip": "evcrisp.io.text.ecd_zip:EcdZipReader",
+        "ecd-zip": "evcrisp.io.text.ecd:EcdZipReader",
         "columns": "evcrisp.io.arrays.npy:ColumnsReader",
         "csv": "evcrisp.io.text.csv:CsvReader",
         "ecd": "evcrisp.io.text.ecd:EcdReader",
@@ -49,8 +49,24 @@ WRITERS: Registry[type[Writer]] = Registry(
         "es": "evcrisp.io.other.es:EsWriter",
         "columns": "evcrisp.io.arrays.npy:ColumnsWriter",
         "ecd": "evcrisp.io.text.ecd:EcdWriter",
-        "ecd-zip": "evcrisp.io.text.ecd_zip:EcdZipWriter",
+        "ecd-zip": "evcrisp.io.text.ecd:EcdZipWriter",
         "csv": "evcrisp.io.text.csv:CsvWriter",
     },
     group="evcrisp.writers",
 )
+
+#: Formats without a magic number. Detection asks them after all others.
+_NO_MAGIC = ("csv", "ecd", "nmnist")
+
+
+def detection_order() -> list[Reader]:
+    """Return all readers; registered ones come before the formats without a magic number."""
+    names = sorted(READERS, key=_NO_MAGIC.__contains__)
+    return [as_reader(READERS[name]) for name in names]
+
+
+def as_reader(format: str | Reader | type[Reader]) -> Reader:
+    """Return the reader of a format that is given by name, as a class, or as an object."""
+    if isinstance(format, str) or not hasattr(format, "open"):
+        format = lookup(READERS, format, "format")
+    return format() if isinstance(format, type) else format

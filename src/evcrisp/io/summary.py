@@ -1,4 +1,4 @@
-"""The facts of a recording in one pass: counts, times, and what comes beside the events."""
+"""Summarize a recording in one pass: counts, times and sensor data."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -10,7 +10,7 @@ from evcrisp.io.recording import Recording
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Facts of one recording; times are None when it has no events."""
+    """Facts of a recording; times are None if it has no events."""
 
     path: str
     format: str
@@ -23,12 +23,12 @@ class Summary:
     duration_s: float
     n_on: int
     n_off: int
-    n_signal: int | None  # labeled as signal, where the file has labels
+    n_signal: int | None  # labeled as signal; None without labels
     rate_hz: float  # events per second
     imu_samples: int
     triggers: int
     frames: int
-    damage: str | None  # what ended the read early, with on_error="truncate"
+    damage: str | None  # the error that ended the read early, with on_error="truncate"
     metadata: dict[str, Any]
 
     def as_dict(self) -> dict[str, Any]:
@@ -37,15 +37,7 @@ class Summary:
 
 
 def summarize(recording: Recording, on_chunk: Callable[[Events], None] | None = None) -> Summary:
-    """Read a recording once, in bounded memory, and return its facts.
-
-    Parameters
-    ----------
-    recording : Recording
-        An open recording.
-    on_chunk : callable, optional
-        Called with each chunk, for progress.
-    """
+    """Read a recording once, in bounded memory; ``on_chunk`` gets each chunk, for progress."""
     n_events = n_on = n_signal = 0
     is_labeled = False
     t_first: int | None = None

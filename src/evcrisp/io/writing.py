@@ -1,20 +1,19 @@
-"""Write events in any format, all or nothing."""
+"""Write events in any format; an output is complete or does not exist."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import build
-from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.core.sensor_data import Imu
 from evcrisp.io.atomic_output import replacing
-from evcrisp.io.protocol import Closing, Extras, ExtrasSink, Sink, Writer
+from evcrisp.io.protocol import SensorData, SensorDataSink, Sink, Writer, finishing
 from evcrisp.io.recording import Recording
 from evcrisp.io.registry import WRITERS
 
@@ -22,9 +21,11 @@ logger = logging.getLogger(__name__)
 
 
 def writer_for(
-    path: Path, format: str | None = None, options: Mapping[str, object] | None = None
+    path: Path,
+    format: str | type[Writer] | Writer | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> Writer:
-    """Return the writer for a name, or for the suffix of a path, with its options set."""
+    """Return the configured writer of a format, or of the suffix of a path."""
     if format is None:
         name = path.name.lower()
         matches = (writer.name for writer in WRITERS.values() if name.endswith(writer.suffixes))
@@ -42,32 +43,31 @@ def write(
     path: str | PathLike[str],
     events: Events | Recording | Iterable[Events],
     *,
-    format: str | None = None,
+    format: str | type[Writer] | Writer | None = None,
     overwrite: bool = False,
     imu: Imu | None = None,
-    extras_from: Extras | None = None,
+    sensor_data_from: SensorData | None = None,
     on_chunk: Callable[[Events], None] | None = None,
     options: Mapping[str, object] | None = None,
     **named_options: object,
 ) -> int:
-    """Write events to a file; it appears under its name only when it is complete.
+    """Write events to a file, which appears under its name only when it is complete.
 
     Parameters
     ----------
     path : path
-        Where to write. The suffix chooses the format unless ``format`` does.
+        The output. Its suffix chooses the format unless ``format`` does.
     events : Events, Recording or iterable of Events
-        What to write. A recording is streamed, and its IMU samples, triggers and frames go along
-        where the output format keeps them.
-    format : str, optional
-        Name of the output format.
+        The events. A recording is streamed, with its IMU samples, triggers and frames if the
+        output format keeps them.
+    format : str or Writer, optional
+        Name of the output format, or a writer.
     overwrite : bool
         Replace an existing file. By default that is an error.
     imu : Imu, optional
-        Samples that go with the events, where the format keeps them; a recording has its own.
-    extras_from : Recording, optional
-        A recording (or what has its methods ``imu``, ``triggers`` and ``frames``) whose IMU samples,
-        triggers and frames go along, as if it were the source.
+        IMU samples for formats that keep them; a recording has its own.
+    sensor_data_from : Recording, optional
+        Object with the methods ``imu``, ``triggers`` and ``frames``, written with the events.
     on_chunk : callable, optional
         Called with each chunk after it was written, for progress.
     options, **named_options
@@ -81,7 +81,9 @@ def write(
     path = Path(path)
     writer = writer_for(path, format, {**(options or {}), **named_options})
     with replacing(path, overwrite=overwrite) as temporary:
-        return fill(temporary, writer, events, imu=imu, extras_from=extras_from, on_chunk=on_chunk)
+        return fill(
+            temporary, writer, events, imu=imu, sensor_data_from=sensor_data_from, on_chunk=on_chunk
+        )
 
 
 def fill(
@@ -90,20 +92,20 @@ def fill(
     events: Events | Recording | Iterable[Events],
     *,
     imu: Imu | None = None,
-    extras_from: Extras | None = None,
+    sensor_data_from: SensorData | None = None,
     on_chunk: Callable[[Events], None] | None = None,
 ) -> int:
-    """Write events to a file under a temporary name; parameters as for :func:`write`."""
+    """Write events to a new temporary file; parameters as for :func:`write`."""
     recording = events if isinstance(events, Recording) else None
-    extras = recording if extras_from is None else extras_from
-    with ChunkWriter(path, writer, extras_from=extras, imu=imu) as output:
+    data = recording if sensor_data_from is None else sensor_data_from
+    with ChunkWriter(path, writer, sensor_data_from=data, imu=imu) as output:
         for chunk in _chunks(events):
             output.write(chunk)
             if on_chunk is not None:
                 on_chunk(chunk)
         if not output.is_open:
             if recording is None:
-                raise ConfigError("`events` must hold at least one `Events`; got none.")
+                raise ConfigError("must have at least one `Events`; got none", parameter="events")
             output.write(Events.empty(recording.resolution))
     return output.n_events
 
@@ -114,21 +116,15 @@ def _chunks(events: Events | Recording | Iterable[Events]) -> Iterator[Events]:
     return iter(events.chunks() if isinstance(events, Recording) else events)
 
 
+def _keeps_signal(writer: Writer | type[Writer]) -> bool:
+    return getattr(writer, "keeps_signal", False)
+
+
 class ChunkWriter:
-    """Writes a recording chunk by chunk: a context manager that finishes the file, or aborts it.
+    """Write a recording chunk by chunk: a context manager that finishes the file, or aborts it.
 
-    The file is opened with the first chunk. Other sensor data is written at the end.
-
-    Parameters
-    ----------
-    path : Path
-        The file, under a temporary name.
-    writer : Writer
-        Its format.
-    extras_from : Extras, optional
-        Source of IMU samples, triggers and frames.
-    imu : Imu, optional
-        IMU samples, if there is no such source.
+    The first chunk opens the file, which has a temporary name. Sensor data is written at the end:
+    that of ``sensor_data_from``, or ``imu`` alone.
     """
 
     def __init__(
@@ -136,11 +132,11 @@ class ChunkWriter:
         path: Path,
         writer: Writer,
         *,
-        extras_from: Extras | None = None,
+        sensor_data_from: SensorData | None = None,
         imu: Imu | None = None,
     ) -> None:
         self.n_events = 0
-        self._path, self._writer, self._extras, self._imu = path, writer, extras_from, imu
+        self._path, self._writer, self._data, self._imu = path, writer, sensor_data_from, imu
         self._stack = ExitStack()
         self._sink: Sink | None = None
         self._resolution: tuple[int, int] | None = None
@@ -155,40 +151,26 @@ class ChunkWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is None and self._sink is not None:
-            try:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        with self._stack:  # finishes or aborts the sink
+            if error is not None:
+                raise error
+            if self._sink is not None:
                 self._write_sensor_data(self._sink)
-            except BaseException as failure:
-                self._stack.__exit__(type(failure), failure, failure.__traceback__)
-                raise
-        self._stack.__exit__(kind, error, trace)
-
-    def _write_sensor_data(self, sink: Sink) -> None:
-        extras = self._extras
-        if extras is None:
-            _write_extras(sink, self._writer, self._imu, None, iter(()))
-        else:
-            _write_extras(sink, self._writer, extras.imu(), extras.triggers(), extras.frames())
 
     def write(self, chunk: Events) -> None:
         """Append a chunk; raise if it does not continue the ones before."""
         self._check(chunk)
         if self._sink is None:
             opened = self._writer.open(self._path, chunk.resolution)
-            self._sink = self._stack.enter_context(Closing(opened))
+            self._sink = self._stack.enter_context(finishing(opened))
         self._sink.write(chunk)
         self.n_events += len(chunk)
 
     def _check(self, chunk: Events) -> None:
         if not isinstance(chunk, Events):
             raise EventDataError(
-                f"`events` must be Events, a Recording or an iterable of Events; "
+                "`events` must be Events, a Recording or an iterable of Events; "
                 f"got {type(chunk).__name__}."
             )
         self._resolution = chunk.resolution if self._resolution is None else self._resolution
@@ -200,39 +182,35 @@ class ChunkWriter:
             return
         if self._t_last is not None and chunk.t[0] < self._t_last:
             raise EventDataError(
-                f"Chunks must follow each other in time; one starts at {chunk.t[0]} us after "
-                f"one that ends at {self._t_last} us."
+                f"Chunks must follow each other in time; one starts at {chunk.t[0]} us, after "
+                f"the end of another at {self._t_last} us."
             )
         self._t_last = int(chunk.t[-1])
-        if chunk.signal is not None and not self._writer.keeps_signal and not self._has_warned:
+        if chunk.signal is not None and not _keeps_signal(self._writer) and not self._has_warned:
             self._has_warned = True
-            keeping = ", ".join(sorted(n for n, other in WRITERS.items() if other.keeps_signal))
             logger.warning(
                 "Format %r does not keep labels (`signal`); they are left out. These do: %s.",
                 self._writer.name,
-                keeping,
+                ", ".join(sorted(name for name, other in WRITERS.items() if _keeps_signal(other))),
             )
 
-
-def _write_extras(
-    sink: Sink,
-    writer: Writer,
-    imu: Imu | None,
-    triggers: Triggers | None,
-    frames: Iterator[Frame],
-) -> None:
-    if isinstance(sink, ExtrasSink):
-        if imu is not None:
-            sink.write_imu(imu)
-        if triggers is not None:
-            sink.write_triggers(triggers)
-        sink.write_frames(frames)
-        return
-    counts = {
-        "IMU sample": 0 if imu is None else len(imu),
-        "trigger": 0 if triggers is None else len(triggers),
-        "frame": sum(1 for _ in frames),
-    }
-    lost = ", ".join(counted(n, what) for what, n in counts.items() if n)
-    if lost:
-        logger.warning("Format %r keeps events only; left out: %s.", writer.name, lost)
+    def _write_sensor_data(self, sink: Sink) -> None:
+        data = self._data
+        imu = self._imu if data is None else data.imu()
+        triggers = None if data is None else data.triggers()
+        frames = iter(()) if data is None else data.frames()
+        if isinstance(sink, SensorDataSink):
+            if imu is not None:
+                sink.write_imu(imu)
+            if triggers is not None:
+                sink.write_triggers(triggers)
+            sink.write_frames(frames)
+            return
+        counts = {
+            "IMU sample": 0 if imu is None else len(imu),
+            "trigger": 0 if triggers is None else len(triggers),
+            "frame": sum(1 for _ in frames),
+        }
+        lost = ", ".join(counted(n, what) for what, n in counts.items() if n)
+        if lost:
+            logger.warning("Format %r keeps events only; left out: %s.", self._writer.name, lost)

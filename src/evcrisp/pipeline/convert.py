@@ -70,7 +70,7 @@ def convert_recording(
             recording if shifted is None else shifted.chunks(),
             format=format,
             overwrite=overwrite,
-            extras_from=shifted,
+            sensor_data_from=shifted,
             on_chunk=on_chunk,
             options={**(options or {}), **named_options},
         )

@@ -11,7 +11,7 @@ import numpy as np
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.filters import Filter, build_filter, denoise_chunks
-from evcrisp.io.arrays.npz_packer import NpzPacker
+from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import refuse_inputs, replacing
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
@@ -87,7 +87,7 @@ def filter_recording(
         refuse_inputs(target, recording.path)
         temporary = stack.enter_context(replacing(target, overwrite=overwrite))
         n_events = 0
-        with ChunkWriter(temporary, writer, extras_from=recording) as output:
+        with ChunkWriter(temporary, writer, sensor_data_from=recording) as output:
             for events, found in denoise_chunks(recording.chunks(), config):
                 output.write(found.kept(events))
                 n_events += len(events)

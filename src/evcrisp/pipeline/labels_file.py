@@ -11,8 +11,8 @@ from evcrisp.core.errors import EventDataError, FormatError
 from evcrisp.core.event_columns import as_flag
 from evcrisp.core.messages import counted
 from evcrisp.core.types import Bools
-from evcrisp.io.arrays.npy_stream import NpyColumn
-from evcrisp.io.zip_members import ZIP_ERRORS, open_archive
+from evcrisp.io.arrays.npy import NpyColumn
+from evcrisp.io.byte_blocks import ZIP_ERRORS, open_archive
 
 
 class LabelFile:

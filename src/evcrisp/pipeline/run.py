@@ -122,7 +122,7 @@ def run(
         with (
             closing(MotionFile(motion_path, model)) as motions,
             closing(LabelsFile(labels_path, recording.resolution)) as labels,
-            ChunkWriter(clean_path, writer, extras_from=recording) as cleaned,
+            ChunkWriter(clean_path, writer, sensor_data_from=recording) as cleaned,
         ):
             merger = LabelMerger()
             for result in cancellation.until_cancelled(estimates):

@@ -13,7 +13,7 @@ import evcrisp
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.estimators.result import Estimate
-from evcrisp.io.arrays.npz_packer import NpzPacker
+from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import naming, refuse_inputs
 from evcrisp.io.recording import Recording
 from evcrisp.io.registry import READERS

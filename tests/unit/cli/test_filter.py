@@ -187,7 +187,7 @@ def test_failed_labels_leave_no_output(run, sample, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device", str(self._path))
 
     # The output itself is complete when writing the labels fails.
-    monkeypatch.setattr("evcrisp.io.arrays.npz_packer.NpzPacker.pack", full)
+    monkeypatch.setattr("evcrisp.io.arrays.npz.NpzPacker.pack", full)
     before = sorted(path.name for path in tmp_path.iterdir())
     words = ("filter", sample, tmp_path / "a.es", "--labels", tmp_path / "labels.npz")
     message = f"Error: {tmp_path / 'labels.npz'} could not be written: No space left on device.\n"

@@ -94,9 +94,7 @@ def test_truncated_archive_is_explained(run, sample, tmp_path, name):
     run("convert", sample, path)
     path.write_bytes(path.read_bytes()[:-40])
     message = run("info", path, code=1).stderr
-    assert (
-        "cut short, so copy it again: its directory, which stands at the end, is missing" in message
-    )
+    assert "cut short; copy it again (its directory is missing)" in message
     assert "not a zip" not in message
     labels = tmp_path / "labels.npz"
     np.savez(labels, signal=np.ones(1000, bool))

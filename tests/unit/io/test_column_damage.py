@@ -1,4 +1,4 @@
-"""Columns of numbers, whatever file holds them: the rows before the first bad value are delivered."""
+"""Columns of numbers in all formats: the rows before the first wrong value are delivered."""
 
 import io
 import tracemalloc
@@ -89,7 +89,7 @@ def saved(tmp_path, name, columns):
     ],
 )
 @pytest.mark.parametrize("row", [999, 700])
-def test_the_rows_before_a_bad_value_are_delivered(
+def test_rows_before_a_wrong_value_are_delivered(
     tmp_path, make_events, name, column, value, message, row
 ):
     events = make_events(1000)
@@ -103,7 +103,7 @@ def test_the_rows_before_a_bad_value_are_delivered(
 
 @pytest.mark.parametrize("name", sorted(set(SAVERS) - {"matrix.npy", "matrix.mat"}))
 @pytest.mark.parametrize("value", [2**63, 2**64 - 1])
-def test_time_that_does_not_fit_64_bits_is_refused_and_does_not_wrap(tmp_path, name, value):
+def test_time_beyond_64_bits_is_refused(tmp_path, name, value):
     columns = {"x": np.arange(5), "y": np.arange(5), "p": np.ones(5, np.uint8)}
     columns["t"] = np.array([1, 2, 3, value, value], np.uint64)
     path = saved(tmp_path, name, columns)
@@ -111,7 +111,7 @@ def test_time_that_does_not_fit_64_bits_is_refused_and_does_not_wrap(tmp_path, n
         evcrisp.read(path, resolution=SIZE)
 
 
-def test_an_offset_that_carries_time_past_64_bits_is_refused(tmp_path):
+def test_time_offset_beyond_64_bits_is_refused(tmp_path):
     columns = {"x": np.arange(3), "y": np.arange(3), "p": np.ones(3, np.uint8)}
     columns["t"] = np.array([1, 2, 2**63 - 5], np.int64)
     path = saved(tmp_path, "a.h5", columns)
@@ -159,17 +159,17 @@ def test_floating_point_time_without_fractions_is_in_microseconds(tmp_path, make
 
 
 @pytest.mark.parametrize("name", SAVERS)
-def test_a_fraction_that_contradicts_the_first_rows_is_damage(
+def test_fraction_that_contradicts_the_first_rows_is_damage(
     tmp_path, make_events, name, monkeypatch
 ):
-    for module in ("arrays.npz", "arrays.npy", "arrays.mat", "hdf5.datasets"):
+    for module in ("arrays.npy", "arrays.mat", "hdf5.datasets"):
         monkeypatch.setattr(f"evcrisp.io.{module}.PACKET_EVENTS", 100)
     events = make_events(400)
     columns = {n: c.astype(np.float64) for n, c in columns_of(events).items()}
     columns["t"][250] += 0.5
     path = saved(tmp_path, name, columns)
     with pytest.raises(
-        FormatError, match="whole microseconds, as it is in the rows before.*after 250 event"
+        FormatError, match="whole microseconds, as in the rows before.*after 250 event"
     ):
         evcrisp.read(path, resolution=SIZE)
     assert evcrisp.read(path, resolution=SIZE, on_error="truncate").equals(events[:250])
@@ -177,7 +177,7 @@ def test_a_fraction_that_contradicts_the_first_rows_is_damage(
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])
 @pytest.mark.parametrize("unit", [1e-6, 1.0])
-def test_time_that_is_no_number_is_damage_and_decides_nothing(tmp_path, make_events, value, unit):
+def test_nan_time_is_damage_and_does_not_decide_the_unit(tmp_path, make_events, value, unit):
     events = make_events(50)
     columns = columns_of(events) | {"t": events.t * unit}
     columns["t"][40] = value
@@ -201,7 +201,7 @@ def test_numbers_of_unusual_types_are_read(tmp_path, name, dtype):
 
 @pytest.mark.parametrize("broken", [0, 3, 9])
 @pytest.mark.parametrize("column", ["x", "t"])
-def test_a_damaged_chunk_costs_nothing_before_it(tmp_path, make_events, broken, column):
+def test_rows_before_a_damaged_chunk_are_delivered(tmp_path, make_events, broken, column):
     events = make_events(1000)
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
@@ -228,7 +228,7 @@ def npy_bytes(descr, shape, data=b""):
 
 
 def padded(n_bytes):
-    """Return a record of events that a gap blows up."""
+    """Return a record type of events with a large gap."""
     return [("x", "<u2"), ("y", "<u2"), ("t", "<i8"), ("p", "?"), ("", f"|V{n_bytes}")]
 
 
@@ -243,7 +243,7 @@ def padded(n_bytes):
         ("<i8", (2**18, 2**40, 2**40), "rows of "),
     ],
 )
-def test_elements_of_absurd_size_are_refused(tmp_path, descr, shape, message):
+def test_elements_of_impossible_size_are_refused(tmp_path, descr, shape, message):
     (tmp_path / "a.npy").write_bytes(npy_bytes(descr, shape, bytes(1000)))
     with pytest.raises(FormatError, match=message):
         evcrisp.read(tmp_path / "a.npy")
@@ -255,13 +255,13 @@ def test_wide_records_are_read_in_smaller_pieces(tmp_path, make_events, monkeypa
     for name in "xytp":
         rows[name] = getattr(events, name)
     np.save(tmp_path / "a.npy", rows)
-    monkeypatch.setattr("evcrisp.io.arrays.npy_stream.READ_BYTES", 100_000)
+    monkeypatch.setattr("evcrisp.io.arrays.npy.READ_BYTES", 100_000)
     source = READERS["npy"].open(tmp_path / "a.npy")
     assert [packet.t.size for packet in source.packets()] == [12, 12, 12, 12, 2]
     assert evcrisp.read(tmp_path / "a.npy", resolution=SIZE).equals(events)
 
 
-def test_a_resolution_that_is_a_large_array_takes_no_memory(tmp_path):
+def test_resolution_that_is_a_large_array_takes_no_memory(tmp_path):
     path = tmp_path / "a.npz"
     save_npz(path, columns_of(Events.empty(SIZE)))
     with (
@@ -285,7 +285,7 @@ def test_a_resolution_that_is_a_large_array_takes_no_memory(tmp_path):
 
 
 @pytest.mark.parametrize("error", [NotImplementedError, RuntimeError, ValueError, OSError])
-def test_an_archive_that_cannot_be_listed_is_no_reason_to_fail(tmp_path, monkeypatch, error):
+def test_unlistable_archive_is_recognized_by_its_first_bytes(tmp_path, monkeypatch, error):
     def failing(*args, **options):
         raise error("zip file version 9.9")
 
@@ -296,14 +296,14 @@ def test_an_archive_that_cannot_be_listed_is_no_reason_to_fail(tmp_path, monkeyp
     assert not READERS["npz"].recognizes(b"PK\x03\x04 something", tmp_path / "a.npz")
 
 
-def test_an_archive_without_events_is_closed_again(tmp_path):
+def test_archive_without_events_is_closed(tmp_path):
     np.savez(tmp_path / "a.npz", weights=[1])
     with pytest.raises(FormatError, match="no column for 'x'.*the file has weights"):
         evcrisp.open(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize("name", ["npz", "ecd-zip"])
-def test_passes_over_one_recording_do_not_share_a_file(tmp_path, make_events, name):
+def test_iterations_over_one_recording_are_independent(tmp_path, make_events, name):
     events = make_events(50_000)
     path = tmp_path / f"a{READERS[name].suffixes[0]}"
     evcrisp.write(path, events, format=name)
@@ -320,7 +320,7 @@ def test_passes_over_one_recording_do_not_share_a_file(tmp_path, make_events, na
 
 
 def list_open_files(path):
-    """Return the descriptors of this process that stand for a file."""
+    """Return the open files of this process."""
     from pathlib import Path
 
     folder = Path("/proc/self/fd")
@@ -335,7 +335,7 @@ def list_open_files(path):
     return found
 
 
-def test_long_and_unprintable_names_of_columns_are_shown_in_part(tmp_path):
+def test_long_and_unprintable_column_names_are_shortened(tmp_path):
     names = [f"column{i:05d}" for i in range(3000)]
     np.savez(tmp_path / "a.npz", **dict.fromkeys(names, np.arange(2)))
     with pytest.raises(FormatError, match="the file has column00000, .*and 2988 more") as caught:

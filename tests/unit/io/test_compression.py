@@ -1,4 +1,4 @@
-"""The codecs: what goes in comes out, in every size and layout, and damage is an error."""
+"""Codecs: round trips for all sizes and layouts, and errors for damage."""
 
 import lz4.frame
 import numpy as np
@@ -24,7 +24,7 @@ def some_bytes(n, seed=0):
 
 @pytest.mark.parametrize("name", CODECS)
 @pytest.mark.parametrize("n", [0, 1, 100, 65_536, 262_176, 3_000_000])
-def test_data_come_back(name, n):
+def test_round_trip_keeps_the_data(name, n):
     codec, data = CODECS[name], some_bytes(n)
     decode = codec.decoder()
     encoded = bytes(codec.encode(memoryview(data)))
@@ -58,7 +58,7 @@ def test_zstandard_without_its_size_is_read(n):
 
 @pytest.mark.parametrize("n", [1000, 2_000_000])
 @pytest.mark.parametrize("name", ["lz4", "zstd"])
-def test_cut_data_are_refused(name, n):
+def test_truncated_data_is_refused(name, n):
     encoded = bytes(CODECS[name].encode(memoryview(some_bytes(n))))
     for end in (0, 3, 8, len(encoded) // 2, len(encoded) - 1):
         with pytest.raises(FormatError, match="is damaged"):

@@ -1,4 +1,4 @@
-"""Joining packets gives what concatenating them gives, however good the guess of their number."""
+"""Joined packets equal concatenated ones, for any estimate of their number."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def packets_of(sizes, *, labeled=(), step=100):
 @pytest.mark.parametrize("sizes", [[5], [5, 7], [0, 0], [10, 10, 10, 3], [1, 500, 2], [300, 1, 1]])
 @pytest.mark.parametrize("n_expected", [None, 0, 1, 12, 33, 10_000])
 @pytest.mark.parametrize("n_bytes", [0, 60, 500, 100_000])
-def test_joined_packets_are_the_concatenated_ones(sizes, n_expected, n_bytes):
+def test_joined_packets_equal_the_concatenated_ones(sizes, n_expected, n_bytes):
     packets = packets_of(sizes)
     joined = join(iter(packets), n_expected=n_expected, n_bytes=n_bytes)
     for name in ("x", "y", "t", "p"):
@@ -54,7 +54,7 @@ def test_packets_without_positions_are_joined_too():
     assert joined.t.size == 60
 
 
-def test_a_lying_number_of_events_does_not_take_more_memory_than_the_file_warrants():
+def test_wrong_number_of_events_does_not_exceed_the_memory_limit():
     joined = join(iter(packets_of([10, 10])), n_expected=10**15, n_bytes=400)
     assert joined.t.base is None or joined.t.base.size <= 400
     assert joined.t.size == 20

@@ -1,4 +1,4 @@
-"""The rules that all formats share, tested on a source whose packets we choose."""
+"""Rules of all formats, tested with a source of chosen packets."""
 
 import logging
 import pickle
@@ -70,13 +70,13 @@ DAMAGES = {
     "column outside": ([packet([1, 2, 3], x=[0, 8, 0], offset=9)], 1, 9, "x=8, y=0 lies outside"),
     "row outside": ([packet([1, 2, 3], y=[7, 7, 9])], 2, 0, "y=9 lies outside the sensor of 8x8"),
     "the first of two wrongs": ([packet([1, 2, 1], x=[0, 9, 0])], 1, 0, "lies outside"),
-    "a reader's complaint": (
+    "an error of a reader": (
         [packet([1, 2]), FormatError("cut short", offset=77)],
         2,
         77,
         "cut short",
     ),
-    "a library's complaint": (
+    "an error of a library": (
         [packet([1]), ZeroDivisionError("no")],
         1,
         0,
@@ -86,7 +86,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_damage_is_raised_after_what_came_before(name):
+def test_damage_is_raised_after_the_events_before_it(name):
     items, n_before, offset, message = DAMAGES[name]
     delivered = 0
     with pytest.raises(FormatError, match=message) as caught:
@@ -100,7 +100,7 @@ def test_damage_is_raised_after_what_came_before(name):
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_truncate_keeps_what_came_before(name, caplog):
+def test_truncate_keeps_the_events_before_the_damage(name, caplog):
     items, n_before, _, _ = DAMAGES[name]
     opened = recording(*items, on_error="truncate")
     assert len(opened.read()) == n_before
@@ -109,10 +109,8 @@ def test_truncate_keeps_what_came_before(name, caplog):
     assert f"kept the {n_before} event{'' if n_before == 1 else 's'} before" in caplog.text
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in DAMAGES if "time" in name or "complaint" in name]
-)
-def test_damage_without_known_size_still_delivers_what_came_before(name):
+@pytest.mark.parametrize("name", [name for name in DAMAGES if "time" in name or "an error" in name])
+def test_damage_without_known_size_keeps_the_events_before_it(name):
     items, n_before, _, message = DAMAGES[name]
     delivered = 0
     with pytest.raises(FormatError, match=message):
@@ -123,7 +121,7 @@ def test_damage_without_known_size_still_delivers_what_came_before(name):
     assert sum(len(chunk) for chunk in opened.chunks()) == n_before
 
 
-def test_a_programming_error_is_not_disguised():
+def test_programming_error_is_not_translated():
     with pytest.raises(KeyError):
         recording(KeyError("bug")).read()
 
@@ -133,16 +131,16 @@ def test_chunks_are_bounded_and_complete():
     sizes = [len(chunk) for chunk in opened.chunks(4)]
     assert sizes == [4, 4, 2, 3]
     assert opened.read().t.tolist() == list(range(13))
-    with pytest.raises(ConfigError, match="`max_events` must be 1 or more; got 0"):
+    with pytest.raises(ConfigError, match="`max_events` must be a positive whole number; got 0"):
         next(opened.chunks(0))
 
 
-def test_reading_twice_gives_the_same():
+def test_second_read_gives_the_same_events():
     opened = recording(packet([1, 2]))
     assert opened.read().equals(opened.read())
 
 
-def test_no_events_are_a_recording_too():
+def test_recording_without_events_is_valid():
     assert recording().read().equals(Events.empty((8, 8)))
     assert recording(resolution=None).read().resolution == (8, 8)
 
@@ -150,15 +148,15 @@ def test_no_events_are_a_recording_too():
 @pytest.mark.parametrize(
     ("x", "y", "size"), [(7, 7, (8, 8)), (8, 0, (100, 50)), (0, 20, (100, 50)), (120, 3, (121, 4))]
 )
-def test_the_smallest_standard_size_that_holds_all_events_is_taken(x, y, size, caplog):
+def test_smallest_standard_size_that_holds_all_events_is_taken(x, y, size, caplog):
     for read in (lambda r: r.read(), lambda r: next(r.chunks())):
         opened = recording(packet([1], x=[x], y=[y]), resolution=None)
         assert read(opened).resolution == size
         assert opened.resolution_source == "guessed"
-    assert "does not say its sensor size" in caplog.text
+    assert "does not state its sensor size" in caplog.text
 
 
-def test_a_given_size_overrides():
+def test_given_size_overrides_the_file():
     reader = ListReader([packet([1], x=[7])])
     assert Recording(Path("a"), reader).resolution_source == "file"
     assert Recording(Path("a"), reader, resolution=(50, 60)).read().resolution == (50, 60)
@@ -167,23 +165,25 @@ def test_a_given_size_overrides():
 
 
 @pytest.mark.parametrize("size", [(0, 5), (5, -1), (70_000, 5)])
-def test_an_impossible_size_in_the_file_is_refused(size):
-    with pytest.raises(FormatError, match="which cannot be"):
+def test_impossible_size_in_the_file_is_refused(size):
+    with pytest.raises(FormatError, match="impossible sensor size"):
         recording(resolution=size)
 
 
-def test_truncate_keeps_the_part_of_other_streams(caplog):
+def test_truncate_keeps_partial_sensor_data(caplog):
     assert len(recording(on_error="truncate").imu()) == 2
     with pytest.raises(FormatError, match="imu damaged"):
         recording().imu()
 
 
 def test_unknown_error_modes_are_refused():
-    with pytest.raises(ConfigError, match="`on_error` must be 'raise' or 'truncate'; got 'skip'"):
+    with pytest.raises(
+        ConfigError, match="`on_error` must be one of 'raise', 'truncate'; got 'skip'"
+    ):
         recording(on_error="skip")
 
 
-def test_a_closed_recording_says_so():
+def test_closed_recording_raises():
     opened = recording(packet([1, 2]))
     chunks = opened.chunks(1)
     next(chunks)
@@ -202,7 +202,7 @@ def test_progress_follows_the_bytes(tmp_path):
     assert shares == [0.5, 0.8]
 
 
-def test_progress_follows_the_events_where_their_number_is_known(tmp_path, make_events):
+def test_progress_follows_the_events_if_their_number_is_known(tmp_path, make_events):
     path = tmp_path / "a.npz"
     evcrisp.write(path, make_events(10_000))
     with evcrisp.open(path) as opened:
@@ -212,7 +212,7 @@ def test_progress_follows_the_events_where_their_number_is_known(tmp_path, make_
     assert shares[-1] == 1.0
 
 
-def test_errors_travel_between_processes():
+def test_errors_can_be_pickled():
     error = FormatError("cut short", offset=3, path=Path("a"), n_before=2)
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     missing = MissingExtraError("h5py", extra="hdf5", purpose="Files")

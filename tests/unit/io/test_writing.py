@@ -1,4 +1,4 @@
-"""What becomes of outputs that cannot be written, and of inputs that would be replaced."""
+"""Outputs that fail, and inputs that would be replaced."""
 
 import errno
 import os
@@ -9,21 +9,21 @@ import pytest
 import evcrisp
 from evcrisp import OutputError
 from evcrisp.core.messages import counted
-from evcrisp.io.arrays.npz_packer import NpzPacker
+from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import refuse_inputs, replacing
-from evcrisp.io.protocol import Closing
+from evcrisp.io.protocol import finishing
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.parametrize("old", [None, "old"])
-def test_a_full_disk_names_the_file_and_costs_nothing(tmp_path, old):
+def test_full_disk_error_names_the_file_and_keeps_the_old_one(tmp_path, old):
     path = tmp_path / "a.json"
     if old is not None:
         path.write_text(old)
-    said = f"{path} could not be written: No space left on device."
+    message = f"{path} could not be written: No space left on device."
     with (
-        pytest.raises(OutputError, match=f"^{said}$") as caught,
+        pytest.raises(OutputError, match=f"^{message}$") as caught,
         replacing(path, overwrite=True) as temporary,
     ):
         temporary.write_text("half")
@@ -32,7 +32,7 @@ def test_a_full_disk_names_the_file_and_costs_nothing(tmp_path, old):
     assert [p.read_text() for p in tmp_path.iterdir()] == ([] if old is None else [old])
 
 
-def test_a_complaint_about_the_temporary_file_names_the_output(tmp_path):
+def test_error_about_the_temporary_file_names_the_output(tmp_path):
     path = tmp_path / "a.columns"
     with (
         pytest.raises(OutputError, match=f"^{path} could not be written: No such file"),
@@ -42,19 +42,19 @@ def test_a_complaint_about_the_temporary_file_names_the_output(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_complaint_about_another_file_stays_as_it_is(tmp_path):
+def test_error_about_another_file_is_unchanged(tmp_path):
     with pytest.raises(FileNotFoundError) as caught, replacing(tmp_path / "a", overwrite=False):
         (tmp_path / "missing").read_text()
     assert caught.value.filename == str(tmp_path / "missing")
 
 
-def test_a_reader_that_goes_away_is_no_complaint_about_a_file(tmp_path):
+def test_broken_pipe_is_unchanged(tmp_path):
     with pytest.raises(BrokenPipeError), replacing(tmp_path / "a", overwrite=False):
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 class Full:
-    """A file on a disk that is full."""
+    """A file on a full disk."""
 
     name = "never made"
 
@@ -62,7 +62,7 @@ class Full:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_of_two_outputs_the_one_that_failed_is_named(tmp_path, monkeypatch):
+def test_error_names_the_failed_one_of_two_outputs(tmp_path, monkeypatch):
     with (
         pytest.raises(OutputError, match="labels.npz could not be written: No space"),
         replacing(tmp_path / "labels.npz", overwrite=False) as labels,
@@ -74,7 +74,7 @@ def test_of_two_outputs_the_one_that_failed_is_named(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_disk_that_fails_to_read_names_the_recording(make_events, tmp_path, monkeypatch):
+def test_read_error_names_the_recording(make_events, tmp_path, monkeypatch):
     path = tmp_path / "a.es"
     evcrisp.write(path, make_events(10))
     with evcrisp.open(path) as recording:
@@ -91,7 +91,7 @@ def test_a_disk_that_fails_to_read_names_the_recording(make_events, tmp_path, mo
     assert [p.name for p in tmp_path.iterdir()] == ["a.es"]
 
 
-def test_a_folder_that_takes_no_files_is_named(make_events, tmp_path, monkeypatch):
+def test_read_only_folder_is_named(make_events, tmp_path, monkeypatch):
     def refuse(self, *words, **options):
         raise PermissionError(errno.EACCES, "Permission denied", str(self))
 
@@ -100,7 +100,7 @@ def test_a_folder_that_takes_no_files_is_named(make_events, tmp_path, monkeypatc
         evcrisp.write(tmp_path / "a.es", make_events(10))
 
 
-def test_a_folder_that_takes_no_files_is_said_before_the_work(tmp_path, monkeypatch):
+def test_read_only_folder_is_reported_before_the_work(tmp_path, monkeypatch):
     monkeypatch.setattr("os.access", lambda path, mode: False)
     with (
         pytest.raises(OutputError, match="a.es could not be written: Permission denied."),
@@ -109,7 +109,7 @@ def test_a_folder_that_takes_no_files_is_said_before_the_work(tmp_path, monkeypa
         pytest.fail("the work began")
 
 
-def test_a_file_is_no_folder(tmp_path):
+def test_file_as_parent_folder_is_refused(tmp_path):
     (tmp_path / "a").write_text("mine")
     with (
         pytest.raises(OutputError, match=f"{tmp_path / 'a'} is not a folder"),
@@ -119,7 +119,7 @@ def test_a_file_is_no_folder(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["itself", "spelling", "symlink", "hard link", "folder link"])
-def test_an_input_is_known_by_every_name(tmp_path, how):
+def test_inputs_are_recognized_through_links(tmp_path, how):
     (tmp_path / "in").mkdir()
     given = tmp_path / "in" / "a.npz"
     given.write_text("mine")
@@ -139,7 +139,7 @@ def test_an_input_is_known_by_every_name(tmp_path, how):
         refuse_inputs(output, None, given)
 
 
-def test_other_files_may_be_replaced(tmp_path):
+def test_files_that_are_not_inputs_may_be_replaced(tmp_path):
     given, other = tmp_path / "a.npz", tmp_path / "b.npz"
     given.write_text("mine")
     refuse_inputs(other, given)
@@ -147,7 +147,7 @@ def test_other_files_may_be_replaced(tmp_path):
     refuse_inputs(other, given, tmp_path / "missing")
 
 
-def test_what_belongs_to_a_folder_is_an_input(make_events, tmp_path):
+def test_files_of_an_input_folder_are_inputs(make_events, tmp_path):
     folder = tmp_path / "a.columns"
     evcrisp.write(folder, make_events(10))
     with pytest.raises(OutputError, match="is the input itself"):
@@ -161,10 +161,10 @@ def test_what_belongs_to_a_folder_is_an_input(make_events, tmp_path):
 
 
 class Stuck:
-    """An output whose buffer cannot be written when it is closed."""
+    """An output that fails when it is closed."""
 
     def write(self, events):
-        raise ValueError("the first complaint")
+        raise ValueError("the first error")
 
     finish = write
 
@@ -172,12 +172,12 @@ class Stuck:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_giving_up_an_output_hides_no_complaint():
-    with pytest.raises(ValueError, match="the first complaint"), Closing(Stuck()) as sink:
+def test_abort_does_not_hide_the_first_error():
+    with pytest.raises(ValueError, match="the first error"), finishing(Stuck()) as sink:
         sink.write(None)
 
 
-def test_one_is_singular():
+def test_counts_have_singular_and_plural():
     assert [counted(n, "event") for n in (0, 1, 2, 1000)] == [
         "0 events",
         "1 event",

@@ -98,7 +98,7 @@ def simulate_command(
             format=to,
             overwrite=overwrite,
             # The truth file has the gyroscope samples too, so no warning is needed.
-            imu=truth.imu if writer.keeps_extras else None,
+            imu=truth.imu if writer.keeps_sensor_data else None,
             on_chunk=advance,
         )
     click.echo(f"Wrote {counted(n_events, 'event')} to {output}, and the truth to {truth_path}.")

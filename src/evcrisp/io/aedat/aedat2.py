@@ -1,23 +1,24 @@
-"""AEDAT 2.0 of jAER: words of a 32-bit address and a 32-bit time, big-endian, after a text header.
+"""Read AEDAT 2.0 of jAER: a text header, then a 32-bit address and a 32-bit time, big-endian.
 
-The rows of the file count from the bottom and its columns from the right, as in jAER; both are
-turned here. Words of the frame sensor (APS) are passed over.
+In the file, rows count from the bottom and columns from the right; both are flipped here. Words of
+the frame sensor (APS) are skipped.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Imu, TriggerKind, Triggers
-from evcrisp.io.aedat.aedat2_chip import Chip, find_chip
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
-from evcrisp.io.standard_sizes import DVS_SIZES
+from evcrisp.io.byte_blocks import read_records
+from evcrisp.io.protocol import DVS_SIZES, Packet, Reader, Source, keeping
+
+T = TypeVar("T")
 
 _MAGIC = b"#!AER-DAT2.0"
 _WORD_BYTES = 8
@@ -32,31 +33,86 @@ _EXTERNAL = 0x400  # a DAVIS word that marks an external signal
 _EXTERNAL_DVS128 = 0x80008000
 _EDGES = {2: TriggerKind.FALLING_EDGE, 4: TriggerKind.PULSE}
 
+#: First letters of the names of jAER's chip classes, with (width, height).
+_DAVIS = {
+    "davis240": (240, 180),
+    "sbret": (240, 180),
+    "davis346": (346, 260),
+    "davis128": (128, 128),
+    "davis208": (208, 192),
+    "davis640": (640, 480),
+}
+_DVS128 = ("dvs128", "tmpdiff128")
 
-@dataclass(slots=True)
+#: LSB per g and per deg/s of the IMU (MPU-6100) by full scale; jAER sets 8 g and 1000 deg/s.
+_ACCEL_LSB = {2: 16384.0, 4: 8192.0, 8: 4096.0, 16: 2048.0}
+_GYRO_LSB = {250: 131.0, 500: 65.5, 1000: 32.8, 2000: 16.4}
+
+_AECHIP = re.compile(rb"^#\s*AEChip:\s*(\S+)", re.MULTILINE)
+_HARDWARE = re.compile(rb"^#\s*HardwareInterface:\s*([^\r\n]*)", re.MULTILINE)
+_ACCEL_SCALE = re.compile(rb'ImuAccelScale" value="\D*(\d{1,5})"')
+_GYRO_SCALE = re.compile(rb'ImuGyroScale" value="\D*(\d{1,5})"')
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A sensor and the scales of its words."""
+
+    name: str
+    resolution: tuple[int, int]
+    is_davis: bool
+    accel_lsb_per_g: float = 4096.0
+    gyro_lsb_per_deg_s: float = 32.8
+
+
+def find_chip(header: bytes, addresses: NDArray[np.uint32], offset: int) -> Chip:
+    """Return the sensor named in a header, or the one that fits the first addresses."""
+    named = _AECHIP.search(header)
+    if named is not None:
+        name = named[1].decode("latin-1").rpartition(".")[2]
+        if name.lower().startswith(_DVS128):
+            return Chip(name, (128, 128), False)
+        sizes = (size for start, size in _DAVIS.items() if name.lower().startswith(start))
+        size = next(sizes, None)
+        if size is None:
+            raise FormatError(f"unknown chip {name!r}; known are DVS128 and DAVIS chips")
+        return _davis(name, size, header)
+    hardware = _HARDWARE.search(header)
+    interface = "" if hardware is None else hardware[1].decode("latin-1").lower()
+    # DVS128 words have 16 bits (and bit 31 as a mark).
+    if "dvs128" in interface or not (addresses & 0x7FFF0000).any():
+        return Chip("DVS128", (128, 128), False)
+    events = addresses[addresses & 0x80000400 == 0]
+    width = int((events >> 12 & 0x3FF).max(initial=0)) + 1
+    height = int((events >> 22 & 0x1FF).max(initial=0)) + 1
+    for size in ((240, 180), (346, 260), (640, 480)):
+        if width <= size[0] and height <= size[1]:
+            return _davis(f"DAVIS{size[0]}", size, header)
+    raise FormatError(f"no known chip has addresses up to {width}x{height}", offset=offset)
+
+
+def _davis(name: str, size: tuple[int, int], header: bytes) -> Chip:
+    accel, gyro = _ACCEL_SCALE.search(header), _GYRO_SCALE.search(header)
+    accel_lsb = _ACCEL_LSB.get(int(accel[1]) if accel else 8, 4096.0)
+    gyro_lsb = _GYRO_LSB.get(int(gyro[1]) if gyro else 1000, 32.8)
+    return Chip(name, size, True, accel_lsb, gyro_lsb)
+
+
+@dataclass(slots=True, kw_only=True)
 class Aedat2Source(Source):
     """An open AEDAT 2.0 file."""
 
-    path: Path = field(kw_only=True)
-    start: int = field(kw_only=True)  # byte of the first word
-    chip: Chip = field(kw_only=True)
+    start: int  # byte of the first word
+    chip: Chip
 
     def _words(self) -> Iterator[tuple[int, NDArray[np.uint32], NDArray[np.int64]]]:
         """Yield (byte, addresses, times in us)."""
-        offset = self.start
         t_last: int | None = None
-        with self.path.open("rb") as file:
-            file.seek(self.start)
-            while block := file.read(_WORD_BYTES * PACKET_EVENTS):
-                n = len(block) // _WORD_BYTES
-                words = np.frombuffer(block, ">u4", 2 * n).astype(np.uint32).reshape(n, 2)
-                if n:
-                    t = _unwrapped(words[:, 1], t_last)
-                    t_last = int(t[-1])
-                    yield offset, words[:, 0], t
-                offset += n * _WORD_BYTES
-                if len(block) % _WORD_BYTES:
-                    raise FormatError("the file ends within a word", offset=offset)
+        for offset, data in read_records(self.path, self.start, _WORD_BYTES):
+            words = np.frombuffer(data, ">u4").astype(np.uint32).reshape(-1, 2)
+            t = _unwrapped(words[:, 1], t_last)
+            t_last = int(t[-1])
+            yield offset, words[:, 0], t
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -78,55 +134,42 @@ class Aedat2Source(Source):
 
     def imu(self) -> Imu | None:
         """Return the IMU samples, in the axes of the file."""
-        words, t, damage = self._picked(_IMU, _IMU) if self.chip.is_davis else _NOTHING
-        samples = _imu(words, t, self.chip)
-        if damage is not None:
-            damage.partial = samples
-            raise damage
-        return samples
+        if not self.chip.is_davis:
+            return None
+        return self._collect(_IMU, _IMU, lambda words, t: _imu(words, t, self.chip))
 
     def triggers(self) -> Triggers | None:
         """Return the external signals."""
         if self.chip.is_davis:
-            words, t, damage = self._picked(_NOT_DVS | _EXTERNAL, _EXTERNAL)
-            codes = words & 0x3FF
-        else:
-            words, t, damage = self._picked(0x8000, 0x8000)
-            codes = np.zeros_like(words)
-        kind = np.full(t.size, TriggerKind.RISING_EDGE, np.uint8)
-        for code, edge in _EDGES.items():
-            kind[codes == code] = edge
-        found = Triggers(t=t, kind=kind, channel=np.zeros(t.size, np.uint8)) if t.size else None
-        if damage is not None:
-            damage.partial = found
-            raise damage
-        return found
+            return self._collect(_NOT_DVS | _EXTERNAL, _EXTERNAL, _triggers)
+        return self._collect(0x8000, 0x8000, lambda words, t: _triggers(np.zeros_like(words), t))
 
-    def _picked(
-        self, mask: int, value: int
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], FormatError | None]:
-        """Return the words of one kind with their times, and the damage that ended the file."""
-        words, times = [_NOTHING[0]], [_NOTHING[1]]
-        damage = None
-        try:
+    def _collect(
+        self, mask: int, value: int, convert: Callable[[NDArray[np.uint32], NDArray[np.int64]], T]
+    ) -> T:
+        """Return the converted words of one kind with their times."""
+        words, times = [np.empty(0, np.uint32)], [np.empty(0, np.int64)]
+
+        def converted() -> T:
+            return convert(np.concatenate(words), np.concatenate(times))
+
+        with keeping(converted):
             for _, block, t in self._words():
                 index = np.flatnonzero(block & mask == value)
                 words.append(block[index])
                 times.append(t[index])
-        except FormatError as error:
-            damage = error
-        return np.concatenate(words), np.concatenate(times), damage
+        return converted()
 
 
-_NOTHING: tuple[NDArray[np.uint32], NDArray[np.int64], FormatError | None] = (
-    np.empty(0, np.uint32),
-    np.empty(0, np.int64),
-    None,
-)
+def _triggers(words: NDArray[np.uint32], t: NDArray[np.int64]) -> Triggers | None:
+    kind = np.full(t.size, TriggerKind.RISING_EDGE, np.uint8)
+    for code, edge in _EDGES.items():
+        kind[words & 0x3FF == code] = edge
+    return Triggers(t=t, kind=kind, channel=np.zeros(t.size, np.uint8)) if t.size else None
 
 
 def _unwrapped(low: NDArray[np.uint32], t_last: int | None) -> NDArray[np.int64]:
-    """Continue 32-bit times beyond a wrap: each step is the one that is nearest to none."""
+    """Continue 32-bit times beyond a wrap, by the smallest possible step."""
     first = int(low[0]) if t_last is None else t_last
     steps = np.empty(low.size, np.int64)
     steps[0] = np.uint32((int(low[0]) - first) & 0xFFFFFFFF).astype(np.int32)
@@ -135,11 +178,11 @@ def _unwrapped(low: NDArray[np.uint32], t_last: int | None) -> NDArray[np.int64]
 
 
 def _imu(words: NDArray[np.uint32], t: NDArray[np.int64], chip: Chip) -> Imu | None:
-    """Join words of one value each to samples: accel x y z, temperature, gyro x y z."""
+    """Join seven words to a sample: accel x y z, temperature, gyro x y z."""
     code = words >> 28 & 7
     first = np.flatnonzero(code[: max(code.size - 6, 0)] == 0)
     parts = first[:, None] + np.arange(7)
-    # A sample that lost words, or that the end of the file cuts off, is left out.
+    # Incomplete samples are left out.
     parts = parts[(code[parts] == np.arange(7)).all(axis=1)]
     if len(parts) == 0:
         return None
@@ -152,22 +195,17 @@ def _imu(words: NDArray[np.uint32], t: NDArray[np.int64], chip: Chip) -> Imu | N
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Aedat2Reader:
+class Aedat2Reader(Reader):
     """Read AEDAT 2.0 files of DVS128 and DAVIS sensors."""
 
-    name: ClassVar[str] = "aedat2"
-    title: ClassVar[str] = "AEDAT 2.0 (jAER)"
-    suffixes: ClassVar[tuple[str, ...]] = (".aedat", ".aedat2")
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = DVS_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the first line."""
-        return head.startswith(_MAGIC)
+    name = "aedat2"
+    title = "AEDAT 2.0 (jAER)"
+    suffixes = (".aedat", ".aedat2")
+    magic = (_MAGIC,)
+    standard_sizes = DVS_SIZES
 
     def open(self, path: Path) -> Aedat2Source:
-        """Read the header, and the first words where it does not name the sensor."""
+        """Read the header, and the first words in case it does not name the sensor."""
         with path.open("rb") as file:
             header = _read_header(file)
             block = file.read(_WORD_BYTES * _PEEK_WORDS)
@@ -184,15 +222,15 @@ class Aedat2Reader:
 
 
 def _read_header(file: IO[bytes]) -> bytes:
-    """Return the lines that begin with #, and leave the file behind them."""
+    """Return the lines that start with #; the file is positioned after them."""
     lines = [file.readline(_MAX_LINE_BYTES)]
     if not lines[0].startswith(_MAGIC):
         shown = ascii(lines[0][:20].decode("latin-1"))
-        raise FormatError(f"the file must begin with {_MAGIC.decode()!r}; got {shown}")
+        raise FormatError(f"the file must start with {_MAGIC.decode()!r}; got {shown}")
     n_bytes = len(lines[0])
     while n_bytes < _MAX_HEADER_BYTES:
         line = file.readline(_MAX_LINE_BYTES)
-        # Nothing marks the end, and a word may begin with # too; text has no control characters.
+        # No mark ends the header, and a word can start with # too; text has no control characters.
         if not line.startswith(b"#") or _CONTROL.search(line):
             break
         lines.append(line)

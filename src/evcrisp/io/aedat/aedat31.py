@@ -1,12 +1,12 @@
-"""AEDAT 3.1 of cAER: packets of one kind of event each, little-endian, after a text header."""
+"""Read AEDAT 3.1 of cAER: a text header, then packets with one type of event, little-endian."""
 
 import logging
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, TriggerKind, Triggers
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
-from evcrisp.io.standard_sizes import DVS_SIZES
+from evcrisp.io.protocol import DVS_SIZES, PACKET_EVENTS, Packet, Reader, Source, keeping
 
 logger = logging.getLogger(__name__)
 
@@ -24,11 +23,11 @@ _END = b"#!END-HEADER"
 _MAX_HEADER_BYTES = 1 << 20
 _PACKET_HEADER = struct.Struct("<hhiiiiii")
 _SPECIAL, _POLARITY, _FRAME, _IMU6, _IMU9 = 0, 1, 2, 3, 4
-#: Bytes of one event, by kind; a frame has its pixels in addition.
+#: Bytes of an event by kind; a frame has its pixels in addition.
 _EVENT_BYTES = {_SPECIAL: 8, _POLARITY: 8, _IMU6: 36, _IMU9: 48}
 _FRAME_BYTES = 36
 
-#: Beginnings of device names, with (width, height).
+#: First letters of device names, with (width, height).
 _DEVICES = {
     "dvs128": (128, 128),
     "edvs": (128, 128),
@@ -41,7 +40,7 @@ _DEVICES = {
     "davishet640": (640, 480),
 }
 
-#: Special events that mark something outside, as (kind, channel).
+#: Kind and channel of the triggers among the special events.
 _TRIGGERS = {
     1: (TriggerKind.TIMESTAMP_RESET, 0),
     2: (TriggerKind.RISING_EDGE, 0),
@@ -64,7 +63,7 @@ _TRIGGERS = {
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Events of one packet, or a part of it."""
+    """Events of a packet, or of a part of it."""
 
     offset: int
     source: int
@@ -72,25 +71,24 @@ class _Piece:
     words: NDArray[np.uint8]  # (n, bytes of an event)
 
     def field(self, first: int, dtype: str) -> NDArray[Any]:
-        """Return four bytes of every event as numbers."""
+        """Return four bytes of every event as a column."""
         return np.ascontiguousarray(self.words[:, first : first + 4]).view(dtype)[:, 0]
 
     def time(self, first: int = 4) -> NDArray[np.int64]:
-        """Return the times that begin at a byte, us."""
+        """Return the times, us, from a byte of every event."""
         return self.field(first, "<i4").astype(np.int64) + self.t_base
 
     def valid(self) -> "_Piece":
-        """Return the events that are marked as valid."""
+        """Return the events with a valid mark."""
         good = np.flatnonzero(self.words[:, 0] & 1)
         return _Piece(self.offset, self.source, self.t_base, self.words[good])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Aedat31Source(Source):
     """An open AEDAT 3.1 file."""
 
-    path: Path = field(kw_only=True)
-    start: int = field(kw_only=True)  # byte of the first packet
+    start: int  # byte of the first packet
 
     def _pieces(self, *kinds: int) -> Iterator[_Piece]:
         """Yield the valid events of some kinds, packet by packet."""
@@ -106,7 +104,7 @@ class Aedat31Source(Source):
                         yield piece.valid()
                 file.seek(end)
                 offset = end
-        # A cut packet was read as far as it goes.
+        # The events of a cut packet were yielded up to the end of the file.
         if offset > n_bytes:
             raise FormatError("the file ends within a packet", offset=n_bytes)
 
@@ -118,7 +116,7 @@ class Aedat31Source(Source):
             chosen = piece.source if chosen is None else chosen
             if piece.source != chosen:
                 if not warned:
-                    logger.warning("%s: only source %d is read; it has more.", self.path, chosen)
+                    logger.warning("%s: has several sources; reading %d only.", self.path, chosen)
                 warned = True
                 continue
             data = piece.field(0, "<u4")
@@ -133,24 +131,18 @@ class Aedat31Source(Source):
     def imu(self) -> Imu | None:
         """Return the IMU samples."""
         parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
-        try:
+        with keeping(lambda: _imu(parts)):
             for piece in self._pieces(_IMU6, _IMU9):
                 columns = [piece.field(first, "<f4") for first in range(8, 36, 4)]
                 parts.append((piece.time(), np.stack(columns, axis=1).astype(np.float64)))
-        except FormatError as error:
-            error.partial = _imu(parts)
-            raise
         return _imu(parts)
 
     def triggers(self) -> Triggers | None:
-        """Return the special events that mark something."""
+        """Return the special events that are triggers."""
         parts: list[tuple[NDArray[np.int64], NDArray[np.uint8]]] = []
-        try:
+        with keeping(lambda: _triggers(parts)):
             for piece in self._pieces(_SPECIAL):
                 parts.append((piece.time(), (piece.words[:, 0] >> 1).astype(np.uint8)))
-        except FormatError as error:
-            error.partial = _triggers(parts)
-            raise
         return _triggers(parts)
 
     def frames(self) -> Iterator[Frame]:
@@ -166,24 +158,21 @@ def _checked(head: bytes, offset: int, n_bytes: int) -> tuple[int, int, int, int
         raise FormatError("the file ends within the header of a packet", offset=offset)
     kind, source, size, t_offset, overflow, capacity, n, n_valid = _PACKET_HEADER.unpack(head)
     if not (0 <= n_valid <= n <= capacity and size > 0 and overflow >= 0 and kind >= 0):
-        raise FormatError(
-            f"the header of a packet cannot be: kind {kind}, {counted(n, 'event')} of {counted(size, 'byte')}, "
-            f"{n_valid} valid, capacity {capacity}, overflow {overflow}",
-            offset=offset,
-        )
+        found = f"kind {kind}, {counted(n, 'event')} of {counted(size, 'byte')}, {n_valid} valid"
+        found += f", capacity {capacity}, overflow {overflow}"
+        raise FormatError(f"the header of a packet is impossible: {found}", offset=offset)
     fitting = size == _EVENT_BYTES.get(kind, size) and (kind != _FRAME or size > _FRAME_BYTES)
-    # The limit by the file's size keeps a damaged number from taking all memory.
+    # The limit by the file size bounds the memory that a damaged number can allocate.
     if not fitting or size > n_bytes or not 0 <= t_offset <= size - 4:
-        raise FormatError(
-            f"events of kind {kind} cannot have {counted(size, 'byte')}", offset=offset
-        )
+        found = counted(size, "byte")
+        raise FormatError(f"events of kind {kind} have the wrong size of {found}", offset=offset)
     return kind, source, size, overflow << 31, n
 
 
 def _split(
     file: IO[bytes], offset: int, source: int, t_base: int, size: int, n: int
 ) -> Iterator[_Piece]:
-    """Yield the events that are there, in parts of bounded size."""
+    """Yield the events up to the end of the file, in parts of bounded size."""
     n_at_once = max(1, min(PACKET_EVENTS, (1 << 24) // size))
     while n > 0:
         block = file.read(size * min(n, n_at_once))
@@ -225,18 +214,12 @@ def _frame(data: bytes, t_base: int, offset: int) -> Frame:
     _, _, begin, end, width, height, x, y = numbers
     channels = info >> 1 & 7
     n_values = width * height * channels
-    if (
-        channels not in (1, 3, 4)
-        or width < 1
-        or height < 1
-        or _FRAME_BYTES + 2 * n_values > len(data)
-    ):
-        raise FormatError(
-            f"a frame of {width}x{height} px with {channels} channels does not fit its packet",
-            offset=offset,
-        )
+    is_possible = channels in (1, 3, 4) and width >= 1 and height >= 1
+    if not is_possible or _FRAME_BYTES + 2 * n_values > len(data):
+        found = f"{width}x{height} px with {channels} channels"
+        raise FormatError(f"a frame of {found} does not fit its packet", offset=offset)
     image = np.frombuffer(data, "<u2", n_values, _FRAME_BYTES).reshape(height, width, channels)
-    # Red-green-blue in the file; our frames are blue-green-red.
+    # The file has red-green-blue, a `Frame` blue-green-red.
     image = image[:, :, 0] if channels == 1 else image[:, :, 2::-1]
     return Frame(
         t=t_base + (begin + end) // 2,
@@ -247,19 +230,14 @@ def _frame(data: bytes, t_base: int, offset: int) -> Frame:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Aedat31Reader:
+class Aedat31Reader(Reader):
     """Read AEDAT 3.1 files in the format RAW."""
 
-    name: ClassVar[str] = "aedat31"
-    title: ClassVar[str] = "AEDAT 3.1 (cAER)"
-    suffixes: ClassVar[tuple[str, ...]] = (".aedat31", ".aedat3")
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = DVS_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the first line."""
-        return head.startswith(_MAGIC)
+    name = "aedat31"
+    title = "AEDAT 3.1 (cAER)"
+    suffixes = (".aedat31", ".aedat3")
+    magic = (_MAGIC,)
+    standard_sizes = DVS_SIZES
 
     def open(self, path: Path) -> Aedat31Source:
         """Read the header."""
@@ -268,7 +246,7 @@ class Aedat31Reader:
         coding = re.search(rb"^#Format:\s*([\w-]+)", header, re.MULTILINE)
         if coding is not None and coding[1] != b"RAW":
             raise FormatError(f"the format {coding[1].decode()!r} is not read; expected RAW")
-        # A minus marks a source that the file was copied from.
+        # A minus marks a source from which the file was copied.
         found = re.search(rb"^#\s*Source\s+-?\d+:\s*([\w-]+)", header, re.MULTILINE)
         device = None if found is None else found[1].decode()
         sizes = [size for name, size in _DEVICES.items() if (device or "").lower().startswith(name)]
@@ -285,7 +263,7 @@ def _read_header(file: IO[bytes]) -> bytes:
     lines = [file.readline(256)]
     if not lines[0].startswith(_MAGIC):
         shown = ascii(lines[0][:20].decode("latin-1"))
-        raise FormatError(f"the file must begin with {_MAGIC.decode()!r}; got {shown}")
+        raise FormatError(f"the file must start with {_MAGIC.decode()!r}; got {shown}")
     while file.tell() < _MAX_HEADER_BYTES:
         lines.append(file.readline(_MAX_HEADER_BYTES))
         if lines[-1].startswith(_END):

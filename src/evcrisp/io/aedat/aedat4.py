@@ -1,37 +1,36 @@
-"""AEDAT4 (iniVation DV): events, IMU samples, triggers and frames in compressed packets."""
+"""Read AEDAT4 (iniVation DV): events, IMU samples, triggers and frames in compressed packets."""
 
 import logging
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO
+
+import numpy as np
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
-from evcrisp.io.aedat.aedat4_events import Columns, event_records
-from evcrisp.io.aedat.aedat4_extras import read_frames, read_imu, read_triggers
+from evcrisp.io.aedat import aedat4_packets
 from evcrisp.io.aedat.aedat4_header import EVENTS, FRAMES, IMU, MAGIC, TRIGGERS, Header, read_header
-from evcrisp.io.aedat.aedat4_packets import BUFFER_BYTES, PacketList, located, read_table, walk
+from evcrisp.io.aedat.aedat4_sensor_data import read_frames, read_imu, read_triggers
 from evcrisp.io.aedat.aedat4_whole import read_whole
-from evcrisp.io.protocol import Packet, Source
-from evcrisp.io.standard_sizes import DVS_SIZES
+from evcrisp.io.protocol import DVS_SIZES, Columns, Packet, Reader, Source, located
 
 logger = logging.getLogger(__name__)
 
-#: A batch of 64 k events and the packet it comes from stay in the cache of one core.
+#: Events per batch, so that a batch and its packet fit into the cache of a core.
 _BATCH_EVENTS = 1 << 16
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Aedat4Source(Source):
     """An open AEDAT4 file."""
 
-    path: Path = field(kw_only=True)
-    file: IO[bytes] = field(kw_only=True)
-    file_size: int = field(kw_only=True)
-    header: Header = field(kw_only=True)
-    table: PacketList | None = field(kw_only=True)
+    file: IO[bytes]
+    file_size: int
+    header: Header
+    table: aedat4_packets.PacketList | None
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events of the first event stream, several packets of the file at a time."""
@@ -43,31 +42,32 @@ class Aedat4Source(Source):
         try:
             for at, data in self._walk(EVENTS):
                 with located(at):
-                    words, n = event_records(data)
+                    words, n = aedat4_packets.event_records(data)
                 first = 0
                 while first < n:
                     if batch is None:
                         batch, n_filled, offset = Columns.empty(_BATCH_EVENTS), 0, at
                     n_fitting = min(n - first, _BATCH_EVENTS - n_filled)
+                    x, y, t, p = batch
                     n_good = split_records(
-                        words, first, n_fitting, batch.x, batch.y, batch.t, batch.p, n_filled
+                        words, first, n_fitting, x, y, t, p.view(np.uint8), n_filled
                     )
                     n_filled += n_good
                     if n_good < n_fitting:
                         raise FormatError("an event has a polarity other than 0 and 1", offset=at)
                     first += n_fitting
                     if n_filled == _BATCH_EVENTS:
-                        yield batch.packet(n_filled, offset)
+                        yield Packet(*batch, offset)
                         batch = None
         except FormatError as error:
             damage = error
         if batch is not None and n_filled:
-            yield batch.packet(n_filled, offset)
+            yield Packet(*batch.part(slice(n_filled)), offset)
         if damage is not None:
             raise damage
 
     def whole(self, resolution: tuple[int, int] | None) -> Packet | None:
-        """Return all events at once where the data table allows it."""
+        """Return all events at once if the data table allows it."""
         events = self.header.chosen(EVENTS)
         if self.table is None or events is None:
             return None
@@ -86,38 +86,33 @@ class Aedat4Source(Source):
         yield from read_frames(self._walk(FRAMES))
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file."""
         self.file.close()
 
     def _walk(self, kind: str) -> Iterator[tuple[int, bytes]]:
         stream = self.header.chosen(kind)
         if stream is None:
             return iter(())
-        return walk(self.file, self.header, self.file_size, stream.id)
+        return aedat4_packets.walk(self.file, self.header, self.file_size, stream.id)
 
 
-@dataclass(frozen=True, slots=True)
-class Aedat4Reader:
-    """Read AEDAT4 files of DV and dv-processing, with or without the data table at their end."""
+class Aedat4Reader(Reader):
+    """Read AEDAT4 files of DV and dv-processing, with or without a data table."""
 
-    name: ClassVar[str] = "aedat4"
-    title: ClassVar[str] = "AEDAT 4 (iniVation DV)"
-    suffixes: ClassVar[tuple[str, ...]] = (".aedat4",)
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = DVS_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the magic line."""
-        return head.startswith(MAGIC.rstrip())
+    name = "aedat4"
+    title = "AEDAT 4 (iniVation DV)"
+    suffixes = (".aedat4",)
+    magic = (MAGIC.rstrip(),)
+    standard_sizes = DVS_SIZES
 
     def open(self, path: Path) -> Aedat4Source:
-        """Open a file; reads the header and, where it is small, the data table."""
-        file = path.open("rb", buffering=BUFFER_BYTES)
+        """Open a file; reads the header and a data table of limited size."""
+        file = path.open("rb", buffering=aedat4_packets.BUFFER_BYTES)
         try:
             file_size = os.fstat(file.fileno()).st_size
             header = read_header(file, file_size)
             events = header.chosen(EVENTS)
-            table = read_table(file, header, file_size)
+            table = aedat4_packets.read_table(file, header, file_size)
         except BaseException:
             file.close()
             raise
@@ -140,12 +135,9 @@ class Aedat4Reader:
 def _metadata(path: Path, header: Header, is_table_good: bool) -> dict[str, object]:
     event_streams = header.of_kind(EVENTS)
     if len(event_streams) > 1:
-        logger.warning(
-            "%s: the file has %d streams of events (%s); reading the first.",
-            path,
-            len(event_streams),
-            ", ".join(stream.source or str(stream.id) for stream in event_streams),
-        )
+        names = ", ".join(stream.source or str(stream.id) for stream in event_streams)
+        text = "%s: the file has %d streams of events (%s); reading the first."
+        logger.warning(text, path, len(event_streams), names)
     return {
         "source": event_streams[0].source if event_streams else "",
         "compression": header.compression,

@@ -1,7 +1,7 @@
-"""Build the FlatBuffers of an AEDAT4 file by hand: a few fixed layouts, filled as arrays.
+"""Build the FlatBuffers of an AEDAT4 file: a few fixed layouts, filled as arrays.
 
-All tables of one packet share one vtable. Numbers of eight bytes lie at multiples of eight, counted
-from the start of the buffer with its size, as the verifier of dv-processing demands.
+All tables of a packet share one vtable. Numbers of eight bytes are aligned to eight bytes from the
+start of the size-prefixed buffer, as the verifier of dv-processing requires.
 """
 
 import struct
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.sensor_data import Frame
-from evcrisp.io.aedat.aedat4_extras import OPENCV_DEPTHS
 from evcrisp.io.aedat.aedat4_header import EVENTS, FRAMES, MAGIC
+from evcrisp.io.aedat.aedat4_sensor_data import OPENCV_DEPTHS
 
 _MAX_FRAME_SIDE_PX = 32_767
 
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """Where the fields of a table lie.
+    """Layout of a table.
 
-    ``fields`` are the names in the order of the schema (None = never written); ``dtype`` holds them
-    and a first member ``vtable``, and starts at a multiple of eight.
+    ``fields`` are the names in the order of the schema (None: never written). ``dtype`` has them
+    and a first member ``vtable``; a table starts at a multiple of eight bytes.
     """
 
     fields: tuple[str | None, ...]
@@ -101,12 +101,12 @@ def build_frame(frame: Frame) -> bytes:
     channels = {2: 1, 3: image.shape[-1]}.get(image.ndim, 0)
     if kind not in OPENCV_DEPTHS or not 1 <= channels <= 4 or max(image.shape) > _MAX_FRAME_SIDE_PX:
         raise ConfigError(
-            "A frame for AEDAT4 must have shape (h, w) or (h, w, 1 to 4), each side at most "
+            "A frame for AEDAT4 must have shape (h, w) or (h, w, 1 to 4), sides up to "
             f"{_MAX_FRAME_SIDE_PX} px, and 8 to 32-bit integers or floats; "
             f"got {image.dtype} of shape {image.shape}."
         )
     if max(map(abs, frame.position)) > _MAX_FRAME_SIDE_PX:
-        raise ConfigError(f"A frame's `position` must fit into 16 bits; got {frame.position}.")
+        raise ConfigError("must fit into 16 bits", parameter="position", value=frame.position)
     start, end = frame.exposure_start, frame.exposure_end
     duration = end - start if start is not None and end is not None else 0
     pixels = image.astype(kind, copy=False).tobytes()
@@ -132,22 +132,9 @@ def build_frame(frame: Frame) -> bytes:
 
 
 def build_header(compression: int, xml: bytes, table_position: int) -> bytes:
-    """Return everything before the first packet; its size depends on the size of the XML only."""
-    fixed = struct.pack(
-        "<I4s6x5HiiIqI",
-        24,
-        b"IOHE",
-        10,
-        20,
-        4,
-        12,
-        8,
-        10,
-        compression,
-        12,
-        table_position,
-        len(xml),
-    )
+    """Return the bytes before the first packet; their number depends on the XML only."""
+    start = (24, b"IOHE", 10, 20, 4, 12, 8, 10)
+    fixed = struct.pack("<I4s6x5HiiIqI", *start, compression, 12, table_position, len(xml))
     body = fixed + xml + b"\0"
     body += bytes(-len(body) % 4)
     return MAGIC + struct.pack("<I", len(body)) + body

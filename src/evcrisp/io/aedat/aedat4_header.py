@@ -1,4 +1,4 @@
-"""The start of an AEDAT4 file: magic line, IOHeader, and the XML that says which streams there are."""
+"""Read the start of an AEDAT4 file: magic line, IOHeader, and XML with the streams."""
 
 import struct
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
-from evcrisp.io.aedat import flatbuffers as _flatbuffers
+from evcrisp.io.aedat import flatbuffers
 from evcrisp.io.compression import Codec, Lz4Frame, Stored, Zstd
 
 MAGIC = b"#!AER-DAT4.0\r\n"
 HEADER_AT = len(MAGIC) + 4  # after the magic line and the size of the IOHeader
 EVENTS, FRAMES, IMU, TRIGGERS = "EVTS", "FRME", "IMUS", "TRIG"
 
-#: Real headers have a few kB; a size beyond this is damage.
+#: Limit of a header, bytes; real ones have a few kB.
 _MAX_HEADER_BYTES = 1 << 24
 _MAX_SIDE_PX = 65_536
 _COMPRESSIONS: dict[int, tuple[str, type[Codec]]] = {
@@ -28,7 +28,7 @@ _COMPRESSIONS: dict[int, tuple[str, type[Codec]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """One stream as the XML declares it."""
+    """A stream declared by the XML."""
 
     id: int
     kind: str  # "EVTS", "FRME", "IMUS", "TRIG", ...
@@ -39,11 +39,11 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the start of the file says."""
+    """Content of the start of a file."""
 
     compression: str
     codec: Codec
-    table_position: int  # byte of the data table, -1 where the file has none
+    table_position: int  # byte of the data table, -1 if there is none
     first_packet: int  # byte of the first packet
     streams: tuple[Stream, ...]
 
@@ -52,7 +52,7 @@ class Header:
         return [stream for stream in self.streams if stream.kind == kind]
 
     def chosen(self, kind: str) -> Stream | None:
-        """Return the first stream of events, or the stream of another kind that belongs to it."""
+        """Return the first stream of events, or the first stream of the same camera."""
         fitting, events = self.of_kind(kind), self.of_kind(EVENTS)
         if len(events) > 1:  # several cameras
             fitting = [stream for stream in fitting if stream.source == events[0].source]
@@ -60,18 +60,16 @@ class Header:
 
 
 def read_header(file: IO[bytes], file_size: int) -> Header:
-    """Read everything before the first packet."""
+    """Read the file up to the first packet."""
     head = file.read(HEADER_AT)
     if len(head) < HEADER_AT or not head.startswith(MAGIC):
         raise FormatError(f"expected the file to start with {MAGIC.decode().strip()!r}")
     size = struct.unpack_from("<I", head, len(MAGIC))[0]
     if size > min(_MAX_HEADER_BYTES, file_size - HEADER_AT):
-        raise FormatError(
-            f"the header declares {counted(size, 'byte')}; the file has {file_size - HEADER_AT} after it",
-            offset=len(MAGIC),
-        )
+        reason = f"the header states {counted(size, 'byte')}; the file has {file_size - HEADER_AT}"
+        raise FormatError(reason, offset=len(MAGIC))
     try:
-        table = _flatbuffers.root(file.read(size), b"IOHE")
+        table = flatbuffers.root(file.read(size), b"IOHE")
         compression = table.scalar(0, "i", 0)
         table_position = table.scalar(1, "q", -1)
         xml = table.string(2)
@@ -84,7 +82,7 @@ def read_header(file: IO[bytes], file_size: int) -> Header:
 
 
 def _parse_streams(xml: bytes) -> tuple[Stream, ...]:
-    # Entities can expand without bound, and no writer of this format uses them.
+    # Entities can expand without bound; no writer of this format uses them.
     if b"<!" in xml:
         raise FormatError("header: the XML has declarations, which are not read", offset=HEADER_AT)
     try:

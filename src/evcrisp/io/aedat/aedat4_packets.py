@@ -1,7 +1,7 @@
-"""Walk the packets of an AEDAT4 file one after the other, and read the data table at its end.
+"""Read the packets of an AEDAT4 file in order, their events, and the data table at the end.
 
-A packet is a stream id and a size (two int32) and that many bytes. The walk needs no data table:
-the recording may have been killed before it was written, or its position may be damaged.
+A packet is a stream id, a size (two int32) and that many bytes. Packets are found without the data
+table, which is missing if the recorder was killed, and whose position can be damaged.
 """
 
 import struct
@@ -14,25 +14,33 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
-from evcrisp.io.aedat import flatbuffers as _flatbuffers
-from evcrisp.io.aedat.aedat4_header import Header
+from evcrisp.io.aedat import flatbuffers
+from evcrisp.io.aedat.aedat4_header import EVENTS, Header
+from evcrisp.io.protocol import located
 
 PACKET_HEADER = struct.Struct("<ii")
 TABLE_IDENTIFIER = b"FTAB"
 BUFFER_BYTES = 1 << 17
 
-#: A larger data table (of some 150 000 packets) is not read; that would no longer be cheap.
+#: Limit of a data table (some 150 000 packets), because it is read when a file is opened.
 _MAX_TABLE_BYTES = 1 << 22
-#: More than fit into any FlatBuffer.
+#: Limit of elements; a FlatBuffer has less space.
 _MAX_PACKET_ELEMENTS = 1 << 31
+
+RECORD_BYTES = 16
+#: Bytes 4 to 28 of every packet of events that DV writes: one table with one vector of records.
+#: Comparing them saves half of the time that a small packet takes in Python.
+PLAIN_EVENTS = struct.pack("<I4s2x3HiI", 16, EVENTS.encode(), 6, 8, 4, 6, 4)
+#: Byte of the first record in such a packet.
+PLAIN_RECORDS_AT = 32
 
 
 def walk(
     file: IO[bytes], header: Header, file_size: int, wanted: int
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield (byte, expanded data) of each packet of one stream.
+    """Yield (byte, decompressed data) of each packet of one stream.
 
-    The file is positioned anew for each packet, so that two walks may take turns.
+    Each packet starts with a seek, so that two iterations can alternate.
     """
     known = {stream.id for stream in header.streams}
     read, seek, unpack = file.read, file.seek, PACKET_HEADER.unpack
@@ -44,13 +52,13 @@ def walk(
         if len(head) < 8:
             if at == header.table_position:
                 return
-            raise FormatError("the file ends inside the header of a packet", offset=at)
+            raise FormatError("the file ends within the header of a packet", offset=at)
         stream, size = unpack(head)
         left = file_size - at - 8
         if stream not in known or not 0 <= size <= left:
             if at == header.table_position or _is_table(file, header, at, left):
                 return
-            raise FormatError(_complaint(stream, size, left, known), offset=at)
+            raise FormatError(_problem(stream, size, left, known), offset=at)
         if stream == wanted:
             with located(at):
                 data = decode(read(size))
@@ -58,23 +66,7 @@ def walk(
         at += 8 + size
 
 
-class located:  # noqa: N801 - used like a function, and three times faster than one with `yield`
-    """Add the byte of the packet to complaints about its content."""
-
-    __slots__ = ("offset",)
-
-    def __init__(self, offset: int) -> None:
-        self.offset = offset
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, FormatError):
-            raise FormatError(error.reason, offset=self.offset) from error
-
-
-def _complaint(stream: int, size: int, left: int, known: Collection[int]) -> str:
+def _problem(stream: int, size: int, left: int, known: Collection[int]) -> str:
     if stream not in known:
         return f"a packet belongs to stream {stream}; the header declares {sorted(known)}"
     if size < 0:
@@ -83,12 +75,12 @@ def _complaint(stream: int, size: int, left: int, known: Collection[int]) -> str
 
 
 def _is_table(file: IO[bytes], header: Header, at: int, left: int) -> bool:
-    """Say whether the data table starts here, although the header points elsewhere."""
+    """Return whether the data table starts here, although the header states another byte."""
     if left > _MAX_TABLE_BYTES:
         return False
     file.seek(at)
     try:
-        _flatbuffers.prefixed_root(header.codec.decoder()(file.read()), TABLE_IDENTIFIER)
+        flatbuffers.prefixed_root(header.codec.decoder()(file.read()), TABLE_IDENTIFIER)
     except FormatError:
         return False
     return True
@@ -96,7 +88,7 @@ def _is_table(file: IO[bytes], header: Header, at: int, left: int) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PacketList:
-    """All packets of a file, as the data table lists them."""
+    """All packets of a file, as listed by the data table."""
 
     stream: NDArray[np.int64]  # (n,)
     position: NDArray[np.int64]  # (n,) byte of the content, after the packet's header
@@ -104,32 +96,45 @@ class PacketList:
     n_elements: NDArray[np.int64]  # (n,)
 
     def counts(self, stream: int) -> NDArray[np.int64]:
-        """Return how many elements of one stream each packet holds."""
+        """Return the number of elements of one stream in each packet."""
         return np.where(self.stream == stream, self.n_elements, 0)
 
 
 def read_table(file: IO[bytes], header: Header, file_size: int) -> PacketList | None:
-    """Return the packets by the data table, or None if it is missing or wrong."""
+    """Return the packets of the data table, or None if it is missing or wrong."""
     at = header.table_position
     if not header.first_packet <= at < file_size or file_size - at > _MAX_TABLE_BYTES:
         return None
     file.seek(at)
     try:
         data = header.codec.decoder()(file.read())
-        table = _flatbuffers.prefixed_root(data, TABLE_IDENTIFIER)
-        rows = _flatbuffers.Tables(data, table.tables(0))
+        table = flatbuffers.prefixed_root(data, TABLE_IDENTIFIER)
+        rows = flatbuffers.Tables(data, table.tables(0))
         position, _ = rows.column(0, "<i8")
         packet, _ = rows.column(1, "<i8")
         n_elements, _ = rows.column(2, "<i8")
     except FormatError:
         return None
     stream, size = packet.view("<i4").reshape(-1, 2).T.astype(np.int64)
-    # A good table names all packets without a gap, from the first one to the table itself.
+    # A good table lists all packets without a gap, from the first one up to the table.
     starts = np.append(header.first_packet, position + size) + PACKET_HEADER.size
     is_complete = np.array_equal(starts[:-1], position) and starts[-1] == at + PACKET_HEADER.size
     are_possible = (size >= 0) & (n_elements >= 0) & (n_elements <= _MAX_PACKET_ELEMENTS)
-    return (
-        PacketList(stream, position, size, n_elements)
-        if is_complete and are_possible.all()
-        else None
-    )
+    if not is_complete or not are_possible.all():
+        return None
+    return PacketList(stream, position, size, n_elements)
+
+
+def event_records(data: bytes) -> tuple[NDArray[np.uint64], int]:
+    """Return the records of a packet of events as 64-bit words, and their number."""
+    if data[4:28] == PLAIN_EVENTS and len(data) >= PLAIN_RECORDS_AT:
+        first, n = PLAIN_RECORDS_AT, int.from_bytes(data[28:32], "little")
+        if first + n * RECORD_BYTES > len(data):
+            found = f"states {counted(n, 'event')} but has {counted(len(data), 'byte')}"
+            raise FormatError(f"a packet {found}")
+    else:
+        table = flatbuffers.prefixed_root(data, EVENTS.encode())
+        first, n = table.vector(0, RECORD_BYTES)
+        if first % 8:
+            data, first = data[first : first + n * RECORD_BYTES], 0
+    return np.frombuffer(data, np.uint64, 2 * n, first), n

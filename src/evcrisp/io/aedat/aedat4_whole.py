@@ -1,8 +1,8 @@
-"""Read all events of an AEDAT4 file straight to their places, in several threads.
+"""Read all events of an AEDAT4 file at once, in several threads.
 
-The data table says how many events each packet holds, so no packet has to wait for the ones before
-it. This is a short cut for good files: whatever looks wrong ends it, and the caller reads the file
-packet by packet instead, which finds out what is wrong and where.
+The data table states the number of events of each packet, so that packets can be read in any
+order. This works for good files only: at any damage the caller reads packet by packet instead, which
+finds the damage.
 """
 
 import os
@@ -16,16 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
-from evcrisp.io.aedat.aedat4_events import Columns, event_records
+from evcrisp.io.aedat import aedat4_packets
 from evcrisp.io.aedat.aedat4_header import Header
-from evcrisp.io.aedat.aedat4_packets import BUFFER_BYTES, PACKET_HEADER, PacketList
-from evcrisp.io.protocol import Packet
+from evcrisp.io.protocol import Columns, Packet
 
-#: Threads pay from this number of events on, and for packets of this many.
+#: Numbers of events in the file and per packet from which threads are faster.
 _MANY_EVENTS = 1 << 19
 _LARGE_PACKET_EVENTS = 1 << 11
 _MAX_THREADS = 8
-#: A thread whose core is busy with something else does fewer of them.
+#: Several parts per thread balance the load of busy cores.
 _PARTS_PER_THREAD = 8
 #: Larger than any coordinate.
 _ANY_SIZE = (1 << 16, 1 << 16)
@@ -34,15 +33,15 @@ _ANY_SIZE = (1 << 16, 1 << 16)
 def read_whole(
     path: Path,
     header: Header,
-    packets: PacketList,
+    packets: aedat4_packets.PacketList,
     stream: int,
     resolution: tuple[int, int] | None,
 ) -> Packet | None:
-    """Return all events, or None if the file does not keep what its data table promises."""
+    """Return all events, or None if the file does not match its data table."""
     counts = packets.counts(stream)
     ends = np.cumsum(counts)
     n_events = int(counts.sum())
-    # What the file warrants; the memory is not touched before an event goes there.
+    # Bounded by the file size; unused memory is not touched.
     if not 0 < n_events <= packets.size.sum():
         return None
     columns = Columns.empty(n_events)
@@ -59,12 +58,12 @@ def read_whole(
     seams = seams[seams > 0]
     if not is_good or (columns.t[seams] < columns.t[seams - 1]).any():
         return None
-    return columns.packet(n_events, header.first_packet)
+    return Packet(*columns, header.first_packet)
 
 
 def _n_threads(n_events: int, n_packets: int) -> int:
     if n_events < _MANY_EVENTS or n_events < n_packets * _LARGE_PACKET_EVENTS:
-        return 1  # most of the time goes to Python, which runs one thread at a time
+        return 1  # most time is spent in Python, which runs one thread at a time
     affinity = getattr(os, "sched_getaffinity", None)
     n_cores = (os.cpu_count() or 1) if affinity is None else len(affinity(0))
     return min(n_cores, _MAX_THREADS)
@@ -74,16 +73,16 @@ def _n_threads(n_events: int, n_packets: int) -> int:
 class _Job:
     path: Path
     header: Header
-    packets: PacketList
+    packets: aedat4_packets.PacketList
     stream: int
     ends: NDArray[np.int64]  # (n,) events up to the end of each packet
     columns: Columns
     resolution: tuple[int, int]
 
     def read(self, first: int, last: int) -> bool:
-        """Read the packets ``first .. last``; return whether all of them are as promised."""
+        """Read the packets ``first .. last``; return whether all match the data table."""
         try:
-            with self.path.open("rb", buffering=BUFFER_BYTES) as file:
+            with self.path.open("rb", buffering=aedat4_packets.BUFFER_BYTES) as file:
                 return self._read(file, first, last)
         except (FormatError, OSError):
             return False
@@ -91,28 +90,25 @@ class _Job:
     def _read(self, file: IO[bytes], first: int, last: int) -> bool:
         from evcrisp.kernels.io.aedat4 import place_records
 
-        x, y, t, p = self.columns.x, self.columns.y, self.columns.t, self.columns.p
+        x, y, t, p = self.columns
+        p = p.view(np.uint8)
         at = int(self.ends[first - 1]) if first else 0
         limits = np.array([*self.resolution, np.iinfo(np.int64).min])
-        decode, unpack = self.header.codec.decoder(), PACKET_HEADER.unpack
+        decode, unpack = self.header.codec.decoder(), aedat4_packets.PACKET_HEADER.unpack
         for stream, position, size, count in self._rows(first, last):
-            file.seek(position - PACKET_HEADER.size)
-            head = file.read(PACKET_HEADER.size)
-            if len(head) < PACKET_HEADER.size or unpack(head) != (stream, size):
+            file.seek(position - aedat4_packets.PACKET_HEADER.size)
+            head = file.read(aedat4_packets.PACKET_HEADER.size)
+            if len(head) < aedat4_packets.PACKET_HEADER.size or unpack(head) != (stream, size):
                 return False
             if stream != self.stream:
                 continue
-            words, n = event_records(decode(file.read(size)))
+            words, n = aedat4_packets.event_records(decode(file.read(size)))
             if n != count or not place_records(words, n, x, y, t, p, at, limits):
                 return False
             at += n
         return True
 
     def _rows(self, first: int, last: int) -> Iterator[tuple[int, int, int, int]]:
-        columns = (
-            self.packets.stream,
-            self.packets.position,
-            self.packets.size,
-            self.packets.n_elements,
-        )
+        packets = self.packets
+        columns = (packets.stream, packets.position, packets.size, packets.n_elements)
         return zip(*(column[first:last].tolist() for column in columns), strict=True)

@@ -1,10 +1,10 @@
-"""Write AEDAT4 files that dv-processing, DV and other readers take as their own."""
+"""Write AEDAT4 files that dv-processing, DV and other programs can read."""
 
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import lookup
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
+from evcrisp.io.aedat import aedat4_packets
 from evcrisp.io.aedat.aedat4_build import (
     DATA_TABLE_LAYOUT,
     IMU_LAYOUT,
@@ -22,14 +23,13 @@ from evcrisp.io.aedat.aedat4_build import (
     build_tables,
     build_xml,
 )
-from evcrisp.io.aedat.aedat4_events import PLAIN_EVENTS, PLAIN_RECORDS_AT, RECORD_BYTES
 from evcrisp.io.aedat.aedat4_header import EVENTS, FRAMES, IMU, TRIGGERS
-from evcrisp.io.aedat.aedat4_packets import PACKET_HEADER, TABLE_IDENTIFIER
 from evcrisp.io.compression import Codec, Lz4Frame, Stored, Zstd
+from evcrisp.io.protocol import Writer
 
 logger = logging.getLogger(__name__)
 
-#: (id, type identifier, name) of the streams, by the names and numbers that DV uses.
+#: (id, type identifier, name) of the streams, as in DV.
 _STREAMS = (
     (0, EVENTS, "events"),
     (1, FRAMES, "frames"),
@@ -41,18 +41,18 @@ _CODECS: dict[str, tuple[int, Callable[..., Codec]]] = {
     "lz4": (1, Lz4Frame),
     "zstd": (3, Zstd),
 }
-#: More make little difference in speed, and coarser steps for those who play a file back.
+#: Larger packets are hardly faster, and make playback coarser.
 _EVENTS_PER_PACKET = 16_384
 _SAMPLES_PER_PACKET = 1024
-#: Coordinates are 16-bit integers with a sign.
+#: Limit of signed 16-bit coordinates.
 _MAX_SIDE_PX = 32_768
 
 
 class Aedat4Sink:
-    """An AEDAT4 file that is being written.
+    """An open AEDAT4 output.
 
-    Events are gathered to packets of one size, so that the bytes do not depend on how they came.
-    The header first declares all streams; at the end, those that stayed empty are taken out.
+    Events are written in packets of one size, so that the bytes do not depend on the chunks.
+    The header first declares all streams; `finish` removes the empty ones.
     """
 
     def __init__(
@@ -62,9 +62,11 @@ class Aedat4Sink:
         self._writer = writer
         self._codec = codec
         self._rows: list[tuple[int, ...]] = []  # of the data table
-        self._packet = bytearray(PLAIN_RECORDS_AT + _EVENTS_PER_PACKET * RECORD_BYTES)
-        self._packet[4:28] = PLAIN_EVENTS
-        self._words = np.frombuffer(self._packet, np.uint64, offset=PLAIN_RECORDS_AT)
+        self._packet = bytearray(
+            aedat4_packets.PLAIN_RECORDS_AT + _EVENTS_PER_PACKET * aedat4_packets.RECORD_BYTES
+        )
+        self._packet[4:28] = aedat4_packets.PLAIN_EVENTS
+        self._words = np.frombuffer(self._packet, np.uint64, offset=aedat4_packets.PLAIN_RECORDS_AT)
         self._n_pending = 0
         self._xml_bytes = len(self._xml(_STREAMS))
         self._file: IO[bytes] = path.open("wb")
@@ -88,20 +90,15 @@ class Aedat4Sink:
     def write_imu(self, imu: Imu) -> None:
         """Append IMU samples."""
         self._flush_events()
-        acceleration = imu.accel_m_s2 / STANDARD_GRAVITY_M_S2
-        rotation = np.rad2deg(imu.gyro_rad_s)
+        vectors = {"a": imu.accel_m_s2 / STANDARD_GRAVITY_M_S2, "g": np.rad2deg(imu.gyro_rad_s)}
         columns: dict[str, NDArray[Any]] = {"t": imu.t}
-        columns |= {name: acceleration[:, i] for i, name in enumerate(("ax", "ay", "az"))}
-        columns |= {name: rotation[:, i] for i, name in enumerate(("gx", "gy", "gz"))}
-        absent = []
-        if imu.temperature_c is None:
-            absent += ["temperature"]
-        else:
+        if imu.magnetic_ut is not None:
+            vectors["m"] = imu.magnetic_ut
+        for letter, vector in vectors.items():
+            columns |= {letter + axis: vector[:, i] for i, axis in enumerate("xyz")}
+        if imu.temperature_c is not None:
             columns["temperature"] = imu.temperature_c
-        if imu.magnetic_ut is None:
-            absent += ["mx", "my", "mz"]
-        else:
-            columns |= {name: imu.magnetic_ut[:, i] for i, name in enumerate(("mx", "my", "mz"))}
+        absent = [name for name in ("temperature", "mx", "my", "mz") if name not in columns]
         for part in _parts(len(imu)):
             samples = {name: column[part] for name, column in columns.items()}
             data = build_tables(IMU.encode(), IMU_LAYOUT, samples, absent)
@@ -131,7 +128,7 @@ class Aedat4Sink:
             names = ("position", "n_elements", "t_first", "t_last")
             columns = {name: rows[:, i] for i, name in zip((0, 3, 4, 5), names, strict=True)}
             columns["packet"] = rows[:, 1:3]
-            data = build_tables(TABLE_IDENTIFIER, DATA_TABLE_LAYOUT, columns)
+            data = build_tables(aedat4_packets.TABLE_IDENTIFIER, DATA_TABLE_LAYOUT, columns)
             self._file.write(self._codec.encode(memoryview(data)))
             used = {0, *(row[1] for row in self._rows)}
             streams = tuple(stream for stream in _STREAMS if stream[0] in used)
@@ -146,7 +143,7 @@ class Aedat4Sink:
     def _flush_events(self) -> None:
         n = self._n_pending
         if n:
-            size = PLAIN_RECORDS_AT + n * RECORD_BYTES
+            size = aedat4_packets.PLAIN_RECORDS_AT + n * aedat4_packets.RECORD_BYTES
             self._packet[:4] = (size - 4).to_bytes(4, "little")
             self._packet[28:32] = n.to_bytes(4, "little")
             t = self._words[: 2 * n : 2].view(np.int64)
@@ -155,22 +152,19 @@ class Aedat4Sink:
 
     def _write_packet(self, stream: int, data: memoryview, t: NDArray[np.int64]) -> None:
         encoded = self._codec.encode(data)
-        self._file.write(PACKET_HEADER.pack(stream, len(encoded)))
+        self._file.write(aedat4_packets.PACKET_HEADER.pack(stream, len(encoded)))
         self._file.write(encoded)
-        position = self._position + PACKET_HEADER.size
+        position = self._position + aedat4_packets.PACKET_HEADER.size
         self._rows.append((position, stream, len(encoded), t.size, int(t[0]), int(t[-1])))
         self._position = position + len(encoded)
 
     def _xml(self, streams: tuple[tuple[int, str, str], ...]) -> bytes:
-        return build_xml(
-            streams,
-            self._resolution,
-            camera=self._writer.camera,
-            compression=self._writer.compression.upper(),
-        )
+        writer = self._writer
+        compression = writer.compression.upper()
+        return build_xml(streams, self._resolution, camera=writer.camera, compression=compression)
 
     def _write_header(self, streams: tuple[tuple[int, str, str], ...], table: int) -> int:
-        """Write the start of the file, always of the same size; return that size."""
+        """Write the start of the file, which has a constant size; return the size."""
         xml = self._xml(streams).ljust(self._xml_bytes)
         self._file.seek(0)
         return self._file.write(build_header(_CODECS[self._writer.compression][0], xml, table))
@@ -182,24 +176,23 @@ def _parts(n: int) -> Iterator[slice]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aedat4Writer:
+class Aedat4Writer(Writer):
     """Write AEDAT4 files with a data table.
 
     Parameters
     ----------
     compression : {"lz4", "zstd", "none"}
-        Zstandard needs a third less space than LZ4 and twice the time.
+        Zstandard takes a third less space than LZ4 and twice the time.
     level : int, optional
-        Strength of the compression: 0 to 16 for LZ4 (default 0), 1 to 22 for Zstandard (default 3).
+        Compression level: 0 to 16 for LZ4 (default 0), 1 to 22 for Zstandard (default 3).
     camera : str
-        Name of the camera, under which readers list the streams.
+        Name of the camera in the header.
     """
 
-    name: ClassVar[str] = "aedat4"
-    title: ClassVar[str] = "AEDAT 4 (iniVation DV)"
-    suffixes: ClassVar[tuple[str, ...]] = (".aedat4",)
-    keeps_signal: ClassVar[bool] = False
-    keeps_extras: ClassVar[bool] = True
+    name = "aedat4"
+    title = "AEDAT 4 (iniVation DV)"
+    suffixes = (".aedat4",)
+    keeps_sensor_data = True
 
     compression: str = "lz4"
     level: int | None = None
@@ -207,15 +200,17 @@ class Aedat4Writer:
 
     def __post_init__(self) -> None:
         if not self.camera.isprintable():
-            raise ConfigError(f"`camera` must have printable characters; got {self.camera!r}.")
+            raise ConfigError(
+                "must have printable characters", parameter="camera", value=self.camera
+            )
         self._codec()
 
     def open(self, path: Path, resolution: tuple[int, int]) -> Aedat4Sink:
         """Start a file."""
         if max(resolution) > _MAX_SIDE_PX:
+            size = f"{resolution[0]}x{resolution[1]} px"
             raise ConfigError(
-                f"AEDAT4 holds coordinates up to {_MAX_SIDE_PX - 1}; got a sensor of "
-                f"{resolution[0]}x{resolution[1]} px."
+                f"AEDAT4 keeps coordinates up to {_MAX_SIDE_PX - 1}; got a sensor of {size}."
             )
         return Aedat4Sink(path, resolution, writer=self, codec=self._codec())
 
@@ -224,5 +219,7 @@ class Aedat4Writer:
         if self.level is None:
             return kind()
         if kind is Stored:
-            raise ConfigError("`level` must not be given without compression.")
+            raise ConfigError(
+                "is not possible without compression", parameter="level", value=self.level
+            )
         return kind(level=self.level)

@@ -1,8 +1,8 @@
-"""Read FlatBuffers without trusting them: every offset is checked against the buffer.
+"""Read FlatBuffers and check every offset against the buffer.
 
-A table starts with a signed offset back to its vtable; the vtable holds its own size, the size of
-the table, and for each field its offset in the table, or 0 where the field has its default value.
-Strings and vectors are reached by unsigned offsets and start with their length.
+A table starts with a signed offset back to its vtable. The vtable has its own size, the size of the
+table, and the offset of each field in the table, or 0 if the field has its default value. Strings
+and vectors have unsigned offsets and start with their length.
 """
 
 import struct
@@ -22,21 +22,20 @@ _U16 = struct.Struct("<H")
 
 def _need(data: bytes, at: int, size: int) -> None:
     if at < 0 or at + size > len(data):
-        raise FormatError(
-            f"an offset inside the packet is wrong: bytes {at} to {at + size} of {len(data)}"
-        )
+        found = f"bytes {at} to {at + size} of {len(data)}"
+        raise FormatError(f"an offset inside the packet is wrong: {found}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """One table of a buffer. Fields are counted from 0, as in the schema."""
+    """A table of a buffer. Fields are counted from 0, as in the schema."""
 
     data: bytes
     at: int
     offsets: tuple[int, ...]
 
     def where(self, field: int) -> int | None:
-        """Return the byte at which a field is, or None if it has its default value."""
+        """Return the byte of a field, or None if it has its default value."""
         offset = self.offsets[field] if field < len(self.offsets) else 0
         return self.at + offset if offset else None
 
@@ -50,7 +49,7 @@ class Table:
         return layout.unpack_from(self.data, at)[0]
 
     def vector(self, field: int, item_size: int) -> tuple[int, int]:
-        """Return the byte of the first item of a vector, and the number of items."""
+        """Return (byte of the first item, number of items) of a vector."""
         at = self.where(field)
         if at is None:
             return 0, 0
@@ -67,7 +66,7 @@ class Table:
         return bytes(self.data[first : first + size])
 
     def tables(self, field: int) -> NDArray[np.int64]:
-        """Return the bytes at which the tables of a vector of tables start."""
+        """Return the first bytes of the tables of a vector."""
         first, n_items = self.vector(field, 4)
         slots = first + 4 * np.arange(n_items, dtype=np.int64)
         at = slots + np.frombuffer(self.data, "<u4", n_items, first)
@@ -93,9 +92,8 @@ def root(data: bytes, identifier: bytes, at: int = 0) -> Table:
     _need(data, at, 8)
     found = bytes(data[at + 4 : at + 8])
     if found != identifier:
-        raise FormatError(
-            f"expected {identifier.decode()} data; found the identifier {found.decode('latin-1')!r}"
-        )
+        shown = found.decode("latin-1")
+        raise FormatError(f"expected {identifier.decode()} data; found the identifier {shown!r}")
     return table_at(data, at + _U32.unpack_from(data, at)[0])
 
 
@@ -104,20 +102,12 @@ def prefixed_root(data: bytes, identifier: bytes) -> Table:
     _need(data, 0, 12)
     declared = 4 + _U32.unpack_from(data, 0)[0]
     if declared > len(data):
-        raise FormatError(f"the packet declares {counted(declared, 'byte')} but holds {len(data)}")
+        raise FormatError(f"the packet states {counted(declared, 'byte')} but has {len(data)}")
     return root(data, identifier, 4)
 
 
 class Tables:
-    """Many tables of one buffer, read field by field as columns.
-
-    Parameters
-    ----------
-    data : bytes
-        The buffer.
-    at : ndarray, shape (n,), int64
-        The bytes at which the tables start.
-    """
+    """Many tables of one buffer, read as columns; ``at`` are their first bytes, (n,) int64."""
 
     def __init__(self, data: bytes, at: NDArray[np.int64]) -> None:
         self._data = np.frombuffer(data, np.uint8)
@@ -126,7 +116,7 @@ class Tables:
         self._vtable_size = self._gather(self._vtable, "<u2").astype(np.int64)
 
     def column(self, field: int, dtype: str) -> tuple[NDArray[Any], bool]:
-        """Return one field of all tables (0 where it is absent), and whether any table has it."""
+        """Return a field of all tables (0 where it is absent), and whether any table has it."""
         values = np.zeros(self._at.size, dtype)
         slot = self._vtable + 4 + 2 * field
         has_slot = slot + 2 <= self._vtable + self._vtable_size
@@ -137,11 +127,9 @@ class Tables:
         return values, bool(present.any())
 
     def _gather(self, at: NDArray[np.int64], dtype: str) -> NDArray[Any]:
-        """Return the numbers that start at these bytes."""
+        """Return the numbers at these bytes."""
         size = np.dtype(dtype).itemsize
         if at.size and (at.min() < 0 or at.max() + size > self._data.size):
-            raise FormatError(
-                f"an offset inside the packet is wrong: found bytes {at.min()} to "
-                f"{at.max() + size} of {self._data.size}"
-            )
+            found = f"bytes {at.min()} to {at.max() + size} of {self._data.size}"
+            raise FormatError(f"an offset inside the packet is wrong: {found}")
         return self._data[at[:, np.newaxis] + np.arange(size)].view(dtype)[:, 0]

@@ -1,34 +1,31 @@
-"""MATLAB files of the versions 5 to 7: a matrix of four columns, a struct, or one variable each.
+"""MATLAB files, versions 5 to 7: a matrix of four columns, a struct, or one variable per column.
 
-A variable is read whole: MATLAB keeps column after column, so that the last event ends the file.
+A variable is read whole, because MATLAB stores one column after the other.
 """
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.io.arrays.mat5 import HEADER_BYTES, Numbers, Variable, list_variables, load
-from evcrisp.io.arrays.matrix import find_order
-from evcrisp.io.event_columns import ColumnConverter, find_columns
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
-from evcrisp.io.standard_sizes import ALL_SIZES
+from evcrisp.io.event_columns import ColumnConverter, find_columns, find_order
+from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class MatSource(Source):
     """A MATLAB file, not yet read."""
 
-    path: Path = field(kw_only=True)
-    #: The variables that hold the events: one matrix or struct, or one per column.
-    variables: list[Variable] = field(kw_only=True)
-    #: What is wrong with the file after them.
-    damage: FormatError | None = field(default=None, kw_only=True)
+    #: The variables of the events: one matrix or struct, or one per column.
+    variables: list[Variable]
+    #: Damage of the file after them.
+    damage: FormatError | None = None
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -83,22 +80,16 @@ def _packets(columns: dict[str, NDArray[Any]]) -> Iterator[Packet]:
         yield from converter.packets(parts, HEADER_BYTES)
 
 
-@dataclass(frozen=True, slots=True)
-class MatReader:
+class MatReader(Reader):
     """Read MATLAB files."""
 
-    name: ClassVar[str] = "mat"
-    title: ClassVar[str] = "MATLAB (.mat)"
-    suffixes: ClassVar[tuple[str, ...]] = (".mat",)
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the first words of versions 5 and 7."""
-        return head.startswith((b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"))
+    name = "mat"
+    title = "MATLAB (.mat)"
+    suffixes = (".mat",)
+    magic = (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file")
 
     def open(self, path: Path) -> MatSource:
-        """Find the variables that hold events."""
+        """Find the variables of the events."""
         with path.open("rb") as file:
             if file.read(10) == b"MATLAB 7.3":
                 raise FormatError("MATLAB 7.3 files are not read; save it with the option '-v7'")
@@ -114,7 +105,7 @@ class MatReader:
 
 
 def _choose(variables: dict[str, Variable]) -> list[Variable]:
-    """Return the one variable, or the several, that hold the events."""
+    """Return the variables of the events: one matrix or struct, or one per column."""
     wholes = {
         name: variable
         for name, variable in variables.items()
@@ -132,5 +123,5 @@ def _choose(variables: dict[str, Variable]) -> list[Variable]:
         listing = ", ".join(f"{name} {item.shape}" for name, item in sorted(variables.items()))
         raise FormatError(
             "expected a variable `events` with four columns, a struct with x, y, t, p, or variables "
-            f"of these names; the file has {listing or 'nothing'}"
+            f"with these names; the file has {listing or 'no variables'}"
         ) from None

@@ -1,6 +1,6 @@
-"""The layout of MATLAB files of the versions 5 to 7, as far as numbers and structs go.
+"""Parse arrays of numbers and structs in MATLAB files of versions 5 to 7.
 
-Read here and not through scipy, whose parser can end the process on a damaged file.
+The parser of scipy is not used, because it can crash on a damaged file.
 """
 
 import math
@@ -19,21 +19,14 @@ from evcrisp.core.messages import counted
 HEADER_BYTES = 128
 _HEAD_BYTES = 4096
 _FEED_BYTES, _PIECE_BYTES = 1 << 16, 1 << 20
-#: So much may come out of any packed variable, and beyond that so many times its packed size:
-#: columns of events do not pack better, while 1000 times is possible for what holds nothing.
+#: A compressed variable may expand to this many bytes, or to `_MAX_RATIO` times its size. Columns of
+#: events do not compress better; variables of zeros reach a ratio of 1000.
 _FREE_BYTES = 1 << 25
 _MAX_RATIO = 200
 _MATRIX, _COMPRESSED, _LAST_TYPE = 14, 15, 18
 _STRUCT = 2
 #: Types of stored numbers, and classes of arrays of numbers.
-_STORED = {
-    1: "i1",
-    2: "u1",
-    3: "i2",
-    4: "u2",
-    5: "i4",
-    6: "u4",
-    7: "f4",
+_STORED = dict(enumerate(["i1", "u1", "i2", "u2", "i4", "u4", "f4"], start=1)) | {
     9: "f8",
     12: "i8",
     13: "u8",
@@ -44,13 +37,13 @@ _COMPLEX_FLAG = 0x800
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One variable of a file, not yet read."""
+    """A variable of a file, not yet read."""
 
     name: str
     kind: int
     shape: tuple[int, ...]
     offset: int  # byte of its element
-    n_bytes: int  # of the unpacked element, as it says
+    n_bytes: int  # of the decompressed element, as stated
     order: str  # "<" or ">"
 
     @property
@@ -66,7 +59,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The values of an array in the order of the file (columns first), or as many as there are."""
+    """Values of an array in file order (columns first), up to the damage."""
 
     shape: tuple[int, ...]
     values: NDArray[Any]
@@ -74,9 +67,9 @@ class Numbers:
 
 
 def list_variables(path: Path) -> tuple[list[Variable], FormatError | None]:
-    """Return the variables of a file, and the damage that hides what comes after them.
+    """Return the variables of a file, and the damage after them.
 
-    Only their beginnings are read.
+    Only the start of each variable is read.
     """
     found: list[Variable] = []
     with path.open("rb") as file:
@@ -121,7 +114,7 @@ def _byte_order(header: bytes) -> str:
 
 
 def _elements(file: IO[bytes], order: str) -> Iterator[tuple[int, int, int]]:
-    """Yield (byte, length, type) of every element, with the file behind its tag."""
+    """Yield (byte, length, type) of every element; the file is positioned after its tag."""
     offset = HEADER_BYTES
     while True:
         file.seek(offset)
@@ -132,7 +125,7 @@ def _elements(file: IO[bytes], order: str) -> Iterator[tuple[int, int, int]]:
         if stored == n_bytes == 0 and _is_zero_to_the_end(file):
             return  # padding
         if not 0 < stored <= _LAST_TYPE:
-            raise FormatError(f"there is no element of the type {stored}", offset=offset)
+            raise FormatError(f"unknown element type {stored}", offset=offset)
         yield offset, n_bytes, stored
         offset += 8 + n_bytes
 
@@ -142,7 +135,7 @@ def _is_zero_to_the_end(file: IO[bytes]) -> bool:
 
 
 def _content(path: Path, variable: Variable) -> tuple[memoryview, FormatError | None]:
-    """Return an element with its tag, or as much of it as there is."""
+    """Return an element with its tag, up to the damage."""
     with path.open("rb") as file:
         file.seek(variable.offset)
         stored, n_bytes = np.frombuffer(file.read(8), f"{variable.order}u4").tolist()
@@ -171,12 +164,11 @@ def _first_bytes(packed: bytes, offset: int) -> bytes:
 
 
 def _decompressed(file: IO[bytes], n_packed: int, variable: Variable) -> Iterator[bytes]:
-    """Yield what a packed variable holds, as far as its own description and its size warrant."""
+    """Yield the content of a compressed variable, up to the size that it states."""
     n_stated = 8 + variable.n_bytes
     if variable.is_numeric and n_stated > _HEAD_BYTES + 8 * math.prod(variable.shape):
-        raise FormatError(
-            f"a variable of shape {variable.shape} cannot have {counted(variable.n_bytes, 'byte')}"
-        )
+        found = counted(variable.n_bytes, "byte")
+        raise FormatError(f"a variable of shape {variable.shape} states {found}")
     n_most = max(_FREE_BYTES, _MAX_RATIO * n_packed)
     n_left, n_fed = min(n_stated, n_most), 0
     stream = zlib.decompressobj()
@@ -186,24 +178,23 @@ def _decompressed(file: IO[bytes], n_packed: int, variable: Variable) -> Iterato
             data = file.read(min(_FEED_BYTES, n_packed - n_fed))
             n_fed += len(data)
         try:
-            # One byte more than wanted, so that the end with its check sum is reached.
+            # One byte more than needed, so that the end with its checksum is reached.
             piece = stream.decompress(data, min(n_left + 1, _PIECE_BYTES))
         except zlib.error as error:
             raise FormatError(f"a variable is damaged: {error}") from error
         yield piece[:n_left]
+        if len(piece) > n_left and n_stated <= n_most:
+            raise FormatError("a variable is longer than it states")
         if len(piece) > n_left:
-            raise FormatError(
-                "a variable is longer than it says"
-                if n_stated <= n_most
-                else f"a variable packs {counted(n_stated, 'byte')} into {n_packed}, more than events do"
-            )
+            found = counted(n_stated, "byte")
+            raise FormatError(f"a variable of {n_packed:,} bytes expands to {found}, too many")
         n_left -= len(piece)
         if not (data or piece or stream.eof):
             raise FormatError("a variable ends early")
 
 
 class _Parser:
-    """A place in the bytes of one variable."""
+    """Parse the bytes of one variable."""
 
     def __init__(
         self,
@@ -223,11 +214,11 @@ class _Parser:
         return self._damage or FormatError(reason, offset=self._offset)
 
     def _element(self) -> tuple[int, int, int]:
-        """Return (type, first byte, length) of the next element; it may be longer than the data."""
+        """Return (type, first byte, length) of the next element, which can exceed the data."""
         if self._next + 8 > len(self._data):
             raise self._wrong("a variable ends early")
         first, second = np.frombuffer(self._data, f"{self._order}u4", 2, self._next).tolist()
-        if first >> 16:  # four bytes at most, kept in the tag itself
+        if first >> 16:  # at most four bytes, stored in the tag
             stored, n_bytes, start = first & 0xFFFF, first >> 16, self._next + 4
             if n_bytes > 4:
                 raise self._wrong("a small element is too long")
@@ -250,24 +241,23 @@ class _Parser:
             raise self._wrong("the description of a variable is damaged")
         shape = tuple(np.frombuffer(sides, f"{self._order}i4").tolist())
         if any(side < 0 for side in shape):
-            raise self._wrong(f"a variable cannot have the shape {shape}")
+            raise self._wrong(f"a variable states the impossible shape {shape}")
         kind = int(np.frombuffer(flags, f"{self._order}u4", 1)[0])
         return kind, shape, self._bytes().decode("latin-1")
 
     def numbers(self) -> Numbers:
-        """Return the array that begins here."""
+        """Parse an array of numbers."""
         kind, shape, name = self.array_head()
         if kind & 0xFF not in _NUMERIC or kind & _COMPLEX_FLAG:
             raise self._wrong(f"variable {name!r} must be an array of real numbers")
         stored, start, n_bytes = self._element()
         if stored not in _STORED:
-            raise self._wrong(f"variable {name!r} is stored in an unknown way ({stored})")
+            raise self._wrong(f"variable {name!r} has the unknown storage type {stored}")
         dtype = np.dtype(self._order + _STORED[stored])
         n_values = math.prod(shape)
         if n_values * dtype.itemsize != n_bytes:
-            raise self._wrong(
-                f"variable {name!r} of shape {shape} cannot have {counted(n_bytes, 'byte')}"
-            )
+            found = counted(n_bytes, "byte")
+            raise self._wrong(f"variable {name!r} of shape {shape} states {found}")
         n_there = max(0, min(n_values, (len(self._data) - start) // dtype.itemsize))
         values = np.frombuffer(self._data, dtype, n_there, start) if n_there else np.empty(0, dtype)
         damage = self._wrong("a variable ends early") if n_there < n_values else self._damage
@@ -293,6 +283,6 @@ class _Parser:
         return fields
 
     def is_numeric(self) -> bool:
-        """Say whether an array of numbers begins here."""
+        """Return whether the next array is numeric."""
         kind, _, _ = self.array_head()
         return kind & 0xFF in _NUMERIC

@@ -1,35 +1,86 @@
-"""NPY: one ``.npy`` file with a structured array, or with four columns; and folders of columns."""
+"""NPY: a ``.npy`` file with a structured array or four columns; and folders of columns."""
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy_format
+from numpy.typing import NDArray
 
-from evcrisp.core.errors import ConfigError, FormatError
+from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
-from evcrisp.io.arrays.matrix import Order, find_order
-from evcrisp.io.arrays.npy_stream import NpyColumn
-from evcrisp.io.event_columns import ColumnConverter, find_columns
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
-from evcrisp.io.standard_sizes import ALL_SIZES
+from evcrisp.io.event_columns import ColumnConverter, Order, find_columns, find_order
+from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source, Writer, check_labels
 
 _META = "meta.json"
 _DTYPES = {"x": "<u2", "y": "<u2", "t": "<i8", "p": "|b1", "signal": "|b1"}
-#: Bytes before the data in the files we write, whatever the number of events turns out to be.
+#: Bytes before the data in written files, independent of the number of events.
 _HEADER_BYTES = 128
+#: Limit of one read, because a damaged header can state any size.
+READ_BYTES = 1 << 26
+#: Limit of a row; larger rows are not events.
+_MAX_ROW_BYTES = 1 << 20
 
 
-@dataclass(slots=True)
+def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = npy_format.read_magic(file)
+    if version == (1, 0):
+        return npy_format.read_array_header_1_0(file)
+    if version == (2, 0):
+        return npy_format.read_array_header_2_0(file)
+    raise FormatError(f"npy version {version} is not read; expected 1.0 or 2.0")
+
+
+class NpyColumn:
+    """A ``.npy`` stream, read front to back. Object arrays are refused: they can run code."""
+
+    def __init__(self, name: str, file: IO[bytes]) -> None:
+        self.name = name
+        self._file = file
+        try:
+            self.shape, fortran_order, self.dtype = _read_header(file)
+        except FormatError:
+            raise
+        except Exception as error:
+            # numpy evaluates the header as a literal: damage causes any error of its tokenizer.
+            raise FormatError(f"column {name!r} has a damaged npy header") from error
+        self._row_bytes = self.dtype.itemsize * math.prod(self.shape[1:])
+        problems = {
+            "has Python objects, which are not read": self.dtype.hasobject,
+            f"states the impossible shape {self.shape}": any(side < 0 for side in self.shape),
+            "is in Fortran order; save it in C order": fortran_order and len(self.shape) > 1,
+            f"states elements of 0 bytes ({self.dtype})": self.dtype.itemsize == 0,
+            f"states rows of {self._row_bytes:,} bytes": self._row_bytes > _MAX_ROW_BYTES,
+        }
+        for problem, is_present in problems.items():
+            if is_present:
+                raise FormatError(f"column {name!r} {problem}")
+
+    def __len__(self) -> int:
+        return self.shape[0] if self.shape else 1
+
+    @property
+    def rows_at_once(self) -> int:
+        """Limit of rows for one call of `read`."""
+        return READ_BYTES // max(self._row_bytes, 1)
+
+    def read(self, n: int) -> NDArray[Any]:
+        """Return the next ``n`` rows, or fewer at the end of the file."""
+        row_shape = self.shape[1:]
+        data = self._file.read(n * self._row_bytes)
+        n_whole = len(data) // self._row_bytes if self._row_bytes else 0
+        whole = np.frombuffer(data, self.dtype, n_whole * math.prod(row_shape))
+        return whole.reshape(n_whole, *row_shape)
+
+
 class NpySource(Source):
     """An open ``.npy`` file."""
-
-    path: Path = field(kw_only=True)
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -52,24 +103,17 @@ class NpySource(Source):
                     yield from converter.packets(dict(zip(order, rows.T, strict=True)), offset)
                 offset = file.tell()
                 if len(rows) < n:
-                    raise FormatError(
-                        f"the file ends {counted(n_left, 'event')} early", offset=offset
-                    )
+                    missing = counted(n_left, "event")
+                    raise FormatError(f"the file ends {missing} early", offset=offset)
 
 
-@dataclass(frozen=True, slots=True)
-class NpyReader:
+class NpyReader(Reader):
     """Read ``.npy`` files of events."""
 
-    name: ClassVar[str] = "npy"
-    title: ClassVar[str] = "NPY (numpy array)"
-    suffixes: ClassVar[tuple[str, ...]] = (".npy",)
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the magic number of numpy."""
-        return head.startswith(b"\x93NUMPY")
+    name = "npy"
+    title = "NPY (numpy array)"
+    suffixes = (".npy",)
+    magic = (b"\x93NUMPY",)
 
     def open(self, path: Path) -> NpySource:
         """Read the header."""
@@ -78,10 +122,8 @@ class NpyReader:
         names = column.dtype.names
         if names is None:
             if len(column.shape) != 2 or column.shape[1] != 4 or column.dtype.kind not in "iufb":
-                raise FormatError(
-                    "expected a structured array, or numbers in four columns; got "
-                    f"{column.dtype} of shape {column.shape}"
-                )
+                found = f"{column.dtype} of shape {column.shape}"
+                raise FormatError(f"expected a structured array or four columns; got {found}")
         else:
             _check_fields(column, find_columns(names))
         return NpySource(metadata={"dtype": str(column.dtype)}, n_events=len(column), path=path)
@@ -99,11 +141,11 @@ def _check_numbers(name: str, dtype: np.dtype[Any]) -> None:
         raise FormatError(f"column {name!r} must hold numbers; got {dtype}")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class ColumnsSource(Source):
     """An open folder of columns."""
 
-    files: dict[str, Path] = field(kw_only=True)  # column -> file
+    files: dict[str, Path]  # column -> file
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -112,35 +154,36 @@ class ColumnsSource(Source):
                 name: NpyColumn(name, stack.enter_context(file.open("rb")))
                 for name, file in self.files.items()
             }
-            converter = ColumnConverter()
-            n_total = max(len(column) for column in columns.values())
-            n_read = 0
-            while n_read < n_total:
-                n = min(PACKET_EVENTS, n_total - n_read)
-                parts = {name: column.read(n) for name, column in columns.items()}
-                n_common = min(len(part) for part in parts.values())
-                # The place in the folder as a whole is that in its largest column.
-                offset = n_read * columns["t"].dtype.itemsize
-                if n_common:
-                    whole = {name: part[:n_common] for name, part in parts.items()}
-                    yield from converter.packets(whole, offset)
-                n_read += n_common
-                if n_common < n:
-                    raise FormatError(
-                        f"the columns end after {n_read:,} of {counted(n_total, 'event')}",
-                        offset=offset,
-                    )
+            # The position in the largest column stands for the position in the folder.
+            yield from column_packets(columns, 0, columns["t"].dtype.itemsize)
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnsReader:
-    """Read folders with ``x.npy``, ``y.npy``, ``t.npy``, ``p.npy`` and, where known, more."""
+def column_packets(
+    columns: dict[str, NpyColumn], offset: int, row_bytes: int = 0
+) -> Iterator[Packet]:
+    """Yield the common rows of columns; a packet starts at ``offset`` plus its rows in bytes."""
+    converter = ColumnConverter()
+    n_total = max(len(column) for column in columns.values())
+    n_read = 0
+    while n_read < n_total:
+        n, at = min(PACKET_EVENTS, n_total - n_read), offset + n_read * row_bytes
+        parts = {name: column.read(n) for name, column in columns.items()}
+        n_common = min(len(part) for part in parts.values())
+        if n_common:
+            whole = {name: part[:n_common] for name, part in parts.items()}
+            yield from converter.packets(whole, at)
+        n_read += n_common
+        if n_common < n:
+            reason = f"the columns end after {n_read:,} of {counted(n_total, 'event')}"
+            raise FormatError(reason, offset=at)
 
-    name: ClassVar[str] = "columns"
-    title: ClassVar[str] = "folder of numpy columns"
-    suffixes: ClassVar[tuple[str, ...]] = (".columns",)
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
+
+class ColumnsReader(Reader):
+    """Read folders with ``x.npy``, ``y.npy``, ``t.npy``, ``p.npy`` and optionally ``signal.npy``."""
+
+    name = "columns"
+    title = "folder of numpy columns"
+    suffixes = (".columns",)
 
     def recognizes(self, head: bytes, path: Path) -> bool:
         """Look for files with the names of columns."""
@@ -150,7 +193,7 @@ class ColumnsReader:
             return False
 
     def open(self, path: Path) -> ColumnsSource:
-        """Read the headers of the columns, and what is known of the sensor."""
+        """Read the headers of the columns, and the sensor size."""
         if not path.is_dir():
             raise FormatError("expected a folder with x.npy, y.npy, t.npy and p.npy")
         files = _find_files(path)
@@ -182,7 +225,7 @@ def _read_size(meta: Path) -> tuple[int, int] | None:
 
 @dataclass(slots=True)
 class ColumnsSink:
-    """Columns that grow; their headers are completed at the end."""
+    """Growing columns; `finish` completes their headers."""
 
     folder: Path
     resolution: tuple[int, int]
@@ -196,8 +239,7 @@ class ColumnsSink:
         names = ["x", "y", "t", "p"] + ["signal"] * (events.signal is not None)
         if not self.files:
             self._create(names)
-        if names != list(self.files):
-            raise ConfigError("Either all events or none must have labels (`signal`).")
+        check_labels(len(names) == 5, len(self.files) == 5)
         for name, file in self.files.items():
             file.write(np.ascontiguousarray(getattr(events, name), _DTYPES[name]).data)
         self.n_events += len(events)
@@ -235,14 +277,13 @@ def _npy_header(descr: str, n: int) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnsWriter:
-    """Write folders of columns, each of which ``numpy.load(..., mmap_mode="r")`` can map."""
+class ColumnsWriter(Writer):
+    """Write folders of columns, which ``numpy.load(..., mmap_mode="r")`` can map."""
 
-    name: ClassVar[str] = "columns"
-    title: ClassVar[str] = "folder of numpy columns"
-    suffixes: ClassVar[tuple[str, ...]] = (".columns",)
-    keeps_signal: ClassVar[bool] = True
-    keeps_extras: ClassVar[bool] = False
+    name = "columns"
+    title = "folder of numpy columns"
+    suffixes = (".columns",)
+    keeps_signal = True
 
     def open(self, path: Path, resolution: tuple[int, int]) -> ColumnsSink:
         """Create the folder."""

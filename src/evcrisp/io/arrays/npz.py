@@ -1,30 +1,30 @@
-"""NPZ: one numpy archive with the members x, y, t, p, resolution and, where known, signal."""
+"""NPZ: a numpy archive with the members x, y, t, p, resolution and optionally signal."""
 
 import zipfile
-from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy_format
+from numpy.typing import NDArray
 
-from evcrisp.core.errors import FormatError
+from evcrisp.core.errors import ConfigError, FormatError
 from evcrisp.core.events import Events
-from evcrisp.io.arrays.npy_stream import NpyColumn
-from evcrisp.io.arrays.npz_packer import NpzPacker
-from evcrisp.io.event_columns import ColumnConverter, find_columns
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
-from evcrisp.io.standard_sizes import ALL_SIZES
-from evcrisp.io.zip_members import ZIP_ERRORS, open_archive
+from evcrisp.io.arrays.npy import NpyColumn, column_packets
+from evcrisp.io.atomic_output import naming
+from evcrisp.io.byte_blocks import ZIP_ERRORS, create_member, has_member, open_archive
+from evcrisp.io.event_columns import find_columns
+from evcrisp.io.protocol import Packet, Reader, Source, Writer
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class NpzSource(Source):
-    """An NPZ archive; every pass opens it anew and decompresses the members piece by piece."""
+    """An NPZ archive; every pass opens it again and decompresses the members in pieces."""
 
-    path: Path = field(kw_only=True)
-    names: dict[str, str] = field(kw_only=True)  # column -> member
+    names: dict[str, str]  # column -> member
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -35,64 +35,35 @@ class NpzSource(Source):
             }
             for name, column in columns.items():
                 if len(column.shape) != 1 or column.dtype.kind not in "biuf":
-                    raise FormatError(
-                        f"column {name!r} must be a 1-d array of numbers; "
-                        f"got {column.dtype} of shape {column.shape}"
-                    )
+                    found = f"{column.dtype} of shape {column.shape}"
+                    raise FormatError(f"column {name!r} must be 1-d numbers; got {found}")
             offset = min(info.header_offset for info in archive.infolist())
-            yield from _zipped(columns, offset)
+            yield from column_packets(columns, offset)
 
 
-def _zipped(columns: dict[str, NpyColumn], offset: int) -> Iterator[Packet]:
-    converter = ColumnConverter()
-    n_total = max(len(column) for column in columns.values())
-    n_read = 0
-    while n_read < n_total:
-        parts = {name: column.read(PACKET_EVENTS) for name, column in columns.items()}
-        n_common = min(part.size for part in parts.values())
-        if n_common:
-            whole = {name: part[:n_common] for name, part in parts.items()}
-            yield from converter.packets(whole, offset)
-        n_read += n_common
-        if n_common < min(PACKET_EVENTS, n_total - n_read + n_common):
-            lengths = {name: len(column) for name, column in columns.items()}
-            raise FormatError(f"columns end early; their headers promise {lengths}", offset=offset)
+class NpzReader(Reader):
+    """Read NPZ archives of event columns with any of the usual names."""
 
-
-@dataclass(frozen=True, slots=True)
-class NpzReader:
-    """Read NPZ archives of event columns, ours or with the usual other names."""
-
-    name: ClassVar[str] = "npz"
-    title: ClassVar[str] = "NPZ (numpy archive)"
-    suffixes: ClassVar[tuple[str, ...]] = (".npz",)
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ZIP_ERRORS
+    name = "npz"
+    title = "NPZ (numpy archive)"
+    suffixes = (".npz",)
+    foreign_errors = ZIP_ERRORS
 
     def recognizes(self, head: bytes, path: Path) -> bool:
         """Look for a zip archive with ``.npy`` members."""
-        if not head.startswith(b"PK\x03\x04"):
-            return False
-        try:
-            with zipfile.ZipFile(path) as archive:
-                return any(name.endswith(".npy") for name in archive.namelist())
-        except ZIP_ERRORS:
-            return b".npy" in head[:64]
+        return has_member(head, path, ".npy", 64)
 
     def open(self, path: Path) -> NpzSource:
         """Open an archive and find its columns."""
         with open_archive(path) as archive:
-            members = {
-                name.removesuffix(".npy"): name
-                for name in archive.namelist()
-                if name.endswith(".npy")
-            }
+            arrays = [name for name in archive.namelist() if name.endswith(".npy")]
+            members = {name.removesuffix(".npy"): name for name in arrays}
             names = find_columns(members)
             resolution = None
             if "resolution" in members:
                 with archive.open(members["resolution"]) as file:
                     resolution = _read_size(NpyColumn("resolution", file))
-            n_events = _promised(archive, members[names["t"]]) if "t" in names else None
+            n_events = _stated_length(archive, members[names["t"]]) if "t" in names else None
         return NpzSource(
             resolution=resolution,
             n_events=n_events,
@@ -102,23 +73,92 @@ class NpzReader:
         )
 
 
-def _promised(archive: zipfile.ZipFile, member: str) -> int | None:
-    """Return the length of a column as its header says; None where it cannot be told."""
+def _stated_length(archive: zipfile.ZipFile, member: str) -> int | None:
+    """Return the length of a column stated by its header; None if it is damaged."""
     try:
         with archive.open(member) as file:
             column = NpyColumn("t", file)
             return len(column) if len(column.shape) == 1 else None
     except (FormatError, *ZIP_ERRORS):
-        return None  # whoever reads the events will say what is wrong
+        return None  # reading the events reports the damage
 
 
 def _read_size(column: NpyColumn) -> tuple[int, int]:
     size = column.read(2) if column.shape == (2,) and column.dtype.kind in "iu" else None
     if size is None or size.size != 2:
-        raise FormatError(
-            f"`resolution` must be two whole numbers; got {column.dtype} of shape {column.shape}"
-        )
+        found = f"{column.dtype} of shape {column.shape}"
+        raise FormatError(f"`resolution` must be two whole numbers; got {found}")
     return int(size[0]), int(size[1])
+
+
+class NpzPacker:
+    """Write columns of any length to an archive, in bounded memory.
+
+    They grow in temporary files beside the archive, and `pack` copies them into it.
+    """
+
+    def __init__(self, path: Path, *, compressed: bool = False) -> None:
+        self._path = path
+        self._method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+        self._parts: dict[str, IO[bytes]] = {}
+        self._dtypes: dict[str, np.dtype[Any]] = {}
+        self._n_rows = 0
+
+    @property
+    def names(self) -> list[str]:
+        """The columns so far."""
+        return list(self._parts)
+
+    def append(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Append rows; all calls have the same columns, each of one length."""
+        n_new = len(next(iter(columns.values())))
+        if self._parts and columns.keys() != self._parts.keys():
+            if n_new == 0:
+                return
+            raise ConfigError(
+                f"All chunks must have the columns {sorted(self._parts)}; got {sorted(columns)}.",
+                remedy="Give labels (`signal`) to all events, or to none.",
+            )
+        with naming(self._path):
+            for name, column in columns.items():
+                if name not in self._parts:
+                    part = self._path.with_name(f"{self._path.name}.{name}")
+                    self._parts[name] = part.open("w+b")
+                    self._dtypes[name] = column.dtype
+                self._parts[name].write(np.ascontiguousarray(column, self._dtypes[name]).data)
+        self._n_rows += n_new
+
+    def pack(self, constants: Mapping[str, NDArray[Any]]) -> None:
+        """Write the archive: all columns, then small arrays."""
+        with (
+            naming(self._path),
+            zipfile.ZipFile(self._path, "w", self._method, compresslevel=1) as archive,
+        ):
+            for name, part in self._parts.items():
+                self._add_column(archive, name, part)
+            for name, array in constants.items():
+                with create_member(archive, f"{name}.npy") as file:
+                    npy_format.write_array(file, array)
+        self.remove()
+
+    def remove(self) -> None:
+        """Remove the temporary files."""
+        for part in self._parts.values():
+            with suppress(OSError):  # on a full disk, closing fails as well
+                part.close()
+            Path(part.name).unlink(missing_ok=True)
+
+    def _add_column(self, archive: zipfile.ZipFile, name: str, part: IO[bytes]) -> None:
+        part.seek(0)
+        with create_member(archive, f"{name}.npy") as file:
+            header = {
+                "descr": npy_format.dtype_to_descr(self._dtypes[name]),
+                "fortran_order": False,
+                "shape": (self._n_rows,),
+            }
+            npy_format.write_array_header_1_0(file, header)
+            while block := part.read(1 << 22):
+                file.write(block)
 
 
 @dataclass(slots=True)
@@ -147,14 +187,13 @@ class NpzSink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NpzWriter:
-    """Write NPZ archives; ``compressed`` leaves a tenth to a third of the size, and takes longer."""
+class NpzWriter(Writer):
+    """Write NPZ archives; ``compressed`` takes longer for a tenth to a third of the size."""
 
-    name: ClassVar[str] = "npz"
-    title: ClassVar[str] = "NPZ (numpy archive)"
-    suffixes: ClassVar[tuple[str, ...]] = (".npz",)
-    keeps_signal: ClassVar[bool] = True
-    keeps_extras: ClassVar[bool] = False
+    name = "npz"
+    title = "NPZ (numpy archive)"
+    suffixes = (".npz",)
+    keeps_signal = True
 
     compressed: bool = False
 

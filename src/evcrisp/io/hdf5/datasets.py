@@ -1,15 +1,15 @@
-"""What all HDF5 layouts share: datasets that may lie about their size, and events as their rows.
+"""Read events from the datasets of an HDF5 file; shared by all layouts.
 
-HDF5 returns fill values for rows that were never written, decompresses a chunk as a whole, and
-follows links into other files. `Rows` allows none of that to surprise the caller.
+HDF5 returns fill values for rows that were never written, decompresses whole chunks of any size,
+and follows links to other files. `Rows` prevents all three.
 """
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,15 @@ from evcrisp.core.errors import EvError, FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import require
 from evcrisp.io.event_columns import ColumnConverter
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
-from evcrisp.io.standard_sizes import ALL_SIZES
+from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source
 
-#: HDF5 filter of Prophesee's event codec ("ECF"); no Python package brings it.
+#: HDF5 filter of Prophesee's event codec ("ECF"); no Python package has it.
 ECF_FILTER = 0x8ECF
-
-#: Chunks up to this size are always read; larger ones only if the file is large too.
+#: Limit of a chunk, bytes, unless the file is large too.
 _CHUNK_BYTES = 1 << 26
-
-#: No codec packs real columns tighter than this; deflate cannot, by construction.
+#: Limit of the compression ratio; that of deflate is lower by construction.
 _MAX_RATIO = 1100
-
-#: What h5py raises for damaged files.
+#: Exceptions of h5py for damaged files.
 _FOREIGN_ERRORS = (
     OSError,
     RuntimeError,
@@ -42,30 +38,27 @@ _FOREIGN_ERRORS = (
 )
 
 _MAGIC = b"\x89HDF\r\n\x1a\n"
-
-#: HDF5 allows a block of user data of these sizes before the magic number.
+#: Possible sizes of the user data before the magic number.
 _MAGIC_OFFSETS = (0, 512, 1024, 2048)
-
-#: Keep decompressed chunks of each column, so that packets need not be as large as chunks.
+#: Cache of decompressed chunks per column, because packets are smaller than chunks.
 _CACHE_BYTES = 1 << 23
 
 
 def has_magic(head: bytes) -> bool:
-    """Say whether a file that starts with ``head`` is HDF5."""
+    """Return whether a file that starts with ``head`` is HDF5."""
     return any(head.startswith(_MAGIC, offset) for offset in _MAGIC_OFFSETS)
 
 
 def library() -> Any:
     """Return h5py, with the filters of hdf5plugin (Blosc, zstd, ...) registered."""
-    purpose = "HDF5 recordings"
-    h5py = require("h5py", extra="hdf5", purpose=purpose)
-    require("hdf5plugin", extra="hdf5", purpose=purpose)
+    h5py = require("h5py", extra="hdf5", purpose="HDF5 recordings")
+    require("hdf5plugin", extra="hdf5", purpose="HDF5 recordings")
     return h5py
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """A dataset, of which only the rows that the file really holds are read."""
+    """A dataset; only rows that are stored in the file are read."""
 
     name: str
     dataset: Any  # h5py.Dataset
@@ -77,17 +70,17 @@ class Rows:
         return cast(NDArray[Any], self.dataset[first : min(last, self.n_stored)])
 
     def read_all(self) -> NDArray[Any]:
-        """Return every row; for streams that are small beside the events."""
+        """Return all rows; for small streams."""
         if self.n_stored < self.n_claimed:
             raise FormatError(self.shortfall(), offset=self.offset(self.n_stored))
         return self.read(0, self.n_stored)
 
     def shortfall(self) -> str:
-        """Say that rows are missing."""
-        return f"{self.name!r} claims {counted(self.n_claimed, 'row')}, but holds {self.n_stored:,}"
+        """Describe the missing rows."""
+        return f"{self.name!r} states {counted(self.n_claimed, 'row')}, but has {self.n_stored:,}"
 
     def offset(self, row: int) -> int:
-        """Return the byte of the file that holds a row, or begins its chunk."""
+        """Return the byte of a row in the file, or of its chunk."""
         dataset = self.dataset
         row = max(0, min(row, self.n_stored - 1))
         if dataset.chunks is None:
@@ -96,15 +89,12 @@ class Rows:
             return 0 if start is None else int(start) + row * row_bytes
         if self.n_stored == 0:
             return 0
-        corner = tuple(
-            row // dataset.chunks[0] * dataset.chunks[0] if axis == 0 else 0
-            for axis in range(dataset.ndim)
-        )
+        corner = (row // dataset.chunks[0] * dataset.chunks[0],) + (0,) * (dataset.ndim - 1)
         return int(dataset.id.get_chunk_info_by_coord(corner).byte_offset or 0)
 
 
 def find_node(file: Any, path: str) -> Any:
-    """Return the group or dataset at ``path``, or None; links into other files raise."""
+    """Return the group or dataset at ``path``, or None; raise at links."""
     h5py = library()
     node = file
     for part in path.split("/"):
@@ -118,7 +108,7 @@ def find_node(file: Any, path: str) -> Any:
 
 
 def find_rows(file: Any, path: str, *, n_axes: int = 1, compound: bool = False) -> Rows | None:
-    """Return the dataset at ``path`` after checking it, or None if there is none."""
+    """Return the checked dataset at ``path``, or None if there is none."""
     h5py = library()
     dataset = find_node(file, path)
     if not isinstance(dataset, h5py.Dataset):
@@ -126,14 +116,22 @@ def find_rows(file: Any, path: str, *, n_axes: int = 1, compound: bool = False) 
     is_number = dataset.dtype.kind in "biuf"
     fits = dataset.dtype.names is not None if compound else is_number
     if not fits or dataset.ndim != n_axes:
-        raise FormatError(
-            f"{path!r} must be {'a table' if compound else 'numbers'} with {n_axes} axes; "
-            f"got {dataset.dtype} of shape {dataset.shape}"
-        )
+        what = f"{'a table' if compound else 'numbers'} with {n_axes} axes"
+        found = f"{dataset.dtype} of shape {dataset.shape}"
+        raise FormatError(f"{path!r} must be {what}; got {found}")
     if dataset.is_virtual or dataset.external:
-        raise FormatError(f"{path!r} keeps its data in other files, which are not read")
+        raise FormatError(f"{path!r} has its data in other files, which are not read")
     _check_filters(h5py, dataset, path)
     return Rows(path, dataset, dataset.shape[0], _n_stored(dataset, path))
+
+
+def find_columns_in(file: Any, group: str, *optional: str) -> dict[str, Rows]:
+    """Return the datasets x, y, t and p of a group, and optional others."""
+    found = {name: find_rows(file, f"{group}/{name}") for name in (*"xytp", *optional)}
+    rows = {name: column for name, column in found.items() if column is not None}
+    if not set("xytp") <= set(rows):
+        raise FormatError(f"expected the datasets x, y, t and p in the group {group!r}")
+    return rows
 
 
 def _check_filters(h5py: Any, dataset: Any, path: str) -> None:
@@ -145,14 +143,14 @@ def _check_filters(h5py: Any, dataset: Any, path: str) -> None:
         if code == ECF_FILTER:
             raise FormatError(
                 f"{path!r} is compressed with Prophesee's ECF codec (HDF5 filter {code}), which no "
-                "Python package brings; convert the recording with the vendor's "
-                "`metavision_file_to_dat`, or use the RAW file that it was made from"
+                "Python package has; convert the recording with the vendor's "
+                "`metavision_file_to_dat`, or use the original RAW file"
             )
         raise FormatError(f"{path!r} is compressed with the unknown HDF5 filter {code}")
 
 
 def _n_stored(dataset: Any, path: str) -> int:
-    """Return how many rows the file holds, as far as its index of chunks tells."""
+    """Return the number of rows in the file according to its index of chunks."""
     n_claimed: int = dataset.shape[0]
     row_bytes = dataset.dtype.itemsize * math.prod(dataset.shape[1:])
     stored_bytes = dataset.id.get_storage_size()
@@ -160,9 +158,8 @@ def _n_stored(dataset: Any, path: str) -> int:
         return min(n_claimed, stored_bytes // row_bytes) if row_bytes else 0
     chunk_bytes = dataset.dtype.itemsize * math.prod(dataset.chunks)
     if chunk_bytes > max(_CHUNK_BYTES, _MAX_RATIO * dataset.file.id.get_filesize()):
-        raise FormatError(
-            f"{path!r} has chunks of {counted(chunk_bytes, 'byte')}, more than its file allows"
-        )
+        found = counted(chunk_bytes, "byte")
+        raise FormatError(f"{path!r} has chunks of {found}, too large for its file")
     chunks_per_row = math.prod(
         -(-size // chunk) for size, chunk in zip(dataset.shape[1:], dataset.chunks[1:], strict=True)
     )
@@ -170,14 +167,14 @@ def _n_stored(dataset: Any, path: str) -> int:
     return int(min(n_claimed, n_chunks * dataset.chunks[0]))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class TableSource(Source):
-    """Events as rows of datasets. Layouts override `columns` where the datasets are not columns."""
+    """Events as rows of datasets. Layouts override `columns` if the datasets are not columns."""
 
-    file: Any = field(kw_only=True)  # h5py.File
-    rows: dict[str, Rows] = field(kw_only=True)
-    t_offset: int = field(default=0, kw_only=True)  # us, to be added to all times
-    seconds: bool | None = field(default=None, kw_only=True)  # unit of time, where the layout says
+    file: Any  # h5py.File
+    rows: dict[str, Rows]
+    t_offset: int = 0  # us, added to all times
+    seconds: bool | None = None  # unit of time, if the layout states it
 
     def __post_init__(self) -> None:
         self.n_events = min(rows.n_stored for rows in self.rows.values())
@@ -191,7 +188,7 @@ class TableSource(Source):
         first_of_all = next(iter(self.rows.values()))
         n_common = min(rows.n_stored for rows in self.rows.values())
         converter = ColumnConverter(seconds=self.seconds, t_offset=self.t_offset)
-        for first in range(0, max(n_common, 1), PACKET_EVENTS):  # no events may have labels too
+        for first in range(0, max(n_common, 1), PACKET_EVENTS):  # labels of a file without events
             for start, parts in self._pieces(first, min(first + PACKET_EVENTS, n_common)):
                 yield from converter.packets(self.columns(parts), first_of_all.offset(start))
         for rows in self.rows.values():
@@ -203,7 +200,7 @@ class TableSource(Source):
             raise FormatError(f"columns differ in length: {lengths}", offset=offset)
 
     def _pieces(self, first: int, last: int) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
-        """Yield rows with the number of the first; in halves where a damaged chunk is among them."""
+        """Yield (first row, rows), split in halves around damaged chunks."""
         try:
             parts = {name: rows.read(first, last) for name, rows in self.rows.items()}
         except _FOREIGN_ERRORS:
@@ -216,24 +213,19 @@ class TableSource(Source):
             yield first, parts
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file."""
         self.file.close()
 
 
-class Hdf5Layout(ABC):
-    """What the readers of HDF5 layouts share; they say what they look for, and where events are."""
+class Hdf5Layout(Reader, ABC):
+    """Base of the readers of HDF5 layouts."""
 
-    __slots__ = ()
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    #: None but for the reader that takes every layout, since suffixes tell no layout.
-    suffixes: ClassVar[tuple[str, ...]] = ()
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = _FOREIGN_ERRORS
+    #: Only the reader of all layouts has suffixes, because they do not identify a layout.
+    suffixes = ()
+    foreign_errors = _FOREIGN_ERRORS
 
     def matches(self, file: Any) -> bool:
-        """Say whether an open file has this layout."""
+        """Return whether an open file has this layout."""
         return True
 
     @abstractmethod
@@ -241,7 +233,7 @@ class Hdf5Layout(ABC):
         """Find the events of an open file."""
 
     def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look into the file; one that cannot be opened is left to the reader of all layouts."""
+        """Open the file and compare its layout; the reader of all layouts reports damage."""
         if not has_magic(head):
             return False
         try:
@@ -265,7 +257,7 @@ def _open_file(path: Path) -> Any:
 
 
 def size_from_attributes(file: Any) -> tuple[int, int] | None:
-    """Return (width, height) from the attributes in which the common writers keep it."""
+    """Return (width, height) from the attributes of the common writers."""
     attributes = file.attrs
     if "resolution" in attributes:
         return _as_pair(attributes["resolution"])
@@ -285,12 +277,12 @@ def _as_pair(values: Any) -> tuple[int, int] | None:
 
 
 def as_text(value: Any) -> str:
-    """Return an attribute as text, whether HDF5 keeps it as bytes or as a string."""
+    """Convert an attribute, bytes or string, to text."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def find_number(file: Any, path: str) -> int | None:
-    """Return the one whole number of a dataset of shape () or (1,), or None if there is none."""
+    """Return the number of a dataset of shape () or (1,), or None if it is missing."""
     dataset = find_node(file, path)
     if not isinstance(dataset, library().Dataset):
         return None

@@ -1,60 +1,50 @@
-"""The HDF5 layout of DSEC and TUM-VIE: ``events/{x,y,t,p}``, ``ms_to_idx``, ``t_offset``.
+"""HDF5 layout of DSEC and TUM-VIE: ``events/{x,y,t,p}``, ``ms_to_idx``, ``t_offset``.
 
-Time in the file is relative; ``t_offset`` is to be added. ``ms_to_idx[ms]`` is the first event at
-or after millisecond ``ms`` of that relative time.
+Time in the file is relative to ``t_offset``. ``ms_to_idx[ms]`` is the first event at or after
+millisecond ``ms`` of the relative time.
 """
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import ConfigError, FormatError, OutputError
+from evcrisp.core.errors import OutputError
 from evcrisp.core.events import Events
-from evcrisp.io.hdf5.datasets import (
-    Hdf5Layout,
-    TableSource,
-    find_node,
-    find_number,
-    find_rows,
-    library,
-    size_from_attributes,
-)
+from evcrisp.core.validation import check_choice
+from evcrisp.io.hdf5 import datasets
 from evcrisp.io.hdf5.output import OutputFile
+from evcrisp.io.protocol import Writer, check_labels
 
 _COLUMNS = {"t": np.int64, "x": np.uint16, "y": np.uint16, "p": np.uint8}
 _CHUNK_ROWS = 1 << 16
 _BLOCK_ROWS = 4 * _CHUNK_ROWS
 
-#: The index has one entry per millisecond; beyond this (11 days) it would outgrow the events.
+#: Limit of the index, which has one entry per millisecond; 11 days.
 _MAX_INDEX = 1_000_000_000
 _INDEX_BLOCK = 1 << 20
 
 _COMPRESSIONS = ("blosc", "gzip", "none")
 
 
-@dataclass(frozen=True, slots=True)
-class DsecReader(Hdf5Layout):
+class DsecReader(datasets.Hdf5Layout):
     """Read HDF5 files in the layout of DSEC and TUM-VIE."""
 
-    name: ClassVar[str] = "dsec"
-    title: ClassVar[str] = "HDF5 in the layout of DSEC and TUM-VIE"
+    name = "dsec"
+    title = "HDF5 in the layout of DSEC and TUM-VIE"
 
     def matches(self, file: Any) -> bool:
         """Look for the four columns."""
-        return all(find_node(file, f"events/{column}") is not None for column in "xytp")
+        return all(datasets.find_node(file, f"events/{column}") is not None for column in "xytp")
 
-    def open_source(self, file: Any) -> TableSource:
+    def open_source(self, file: Any) -> datasets.TableSource:
         """Find the columns."""
-        found = {name: find_rows(file, f"events/{name}") for name in (*"xytp", "signal")}
-        rows = {name: column for name, column in found.items() if column is not None}
-        if not set("xytp") <= set(rows):
-            raise FormatError("expected the datasets x, y, t and p in the group 'events'")
-        t_offset = find_number(file, "t_offset") or 0
-        return TableSource(
-            resolution=size_from_attributes(file),
+        rows = datasets.find_columns_in(file, "events", "signal")
+        t_offset = datasets.find_number(file, "t_offset") or 0
+        return datasets.TableSource(
+            resolution=datasets.size_from_attributes(file),
             metadata={"layout": "dsec", "t_offset_us": t_offset},
             file=file,
             rows=rows,
@@ -64,13 +54,13 @@ class DsecReader(Hdf5Layout):
 
 @dataclass(slots=True)
 class DsecSink:
-    """Datasets that grow by whole blocks, so that the file is the same however events are cut."""
+    """Datasets that grow by whole blocks, so that the file does not depend on the chunks."""
 
     file: Any  # h5py.File
     output: OutputFile
     options: dict[str, Any]
     t_offset: int = 0
-    has_signal: bool | None = None  # None: no event was written yet
+    has_signal: bool | None = None  # None before the first event
     empty_has_signal: bool = False
     n_events: int = 0
     n_index: int = 0
@@ -84,8 +74,7 @@ class DsecSink:
             return
         if self.has_signal is None:
             self._start(int(events.t[0]), events.signal is not None)
-        if (events.signal is not None) != self.has_signal:
-            raise ConfigError("Either all events or none must have labels (`signal`).")
+        check_labels(events.signal is not None, bool(self.has_signal))
         self._check_span(int(events.t[-1]))
         new = {"t": events.t - self.t_offset, "x": events.x, "y": events.y, "p": events.p}
         if events.signal is not None:
@@ -131,13 +120,14 @@ class DsecSink:
     def _check_span(self, t_last: int) -> None:
         n_index = (t_last - self.t_offset) // 1000 + 1
         if n_index > _MAX_INDEX:
+            days = f"{n_index / 86_400_000:.0f} days, more than 11"
             raise OutputError(
-                "The DSEC layout keeps one index entry per millisecond; these events span "
-                f"{n_index / 86_400_000:.0f} days, more than 11. Use npz, or write parts."
+                f"The DSEC layout has one index entry per millisecond; these events span {days}.",
+                remedy="Use npz, or write parts.",
             )
 
     def _write_blocks(self, columns: dict[str, NDArray[Any]], n_ready: int) -> None:
-        """Write the first rows in blocks of one size; the others wait."""
+        """Write the first rows in blocks of one size; keep the others for later."""
         for first in range(0, n_ready, _BLOCK_ROWS):
             last = min(first + _BLOCK_ROWS, n_ready)
             for name, column in columns.items():
@@ -163,32 +153,28 @@ def _append(dataset: Any, values: NDArray[Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DsecWriter:
-    """Write HDF5 in the DSEC layout, with the labels (`signal`) beside the events.
+class DsecWriter(Writer):
+    """Write HDF5 in the DSEC layout, with labels (`signal`) in the group of events.
 
     Parameters
     ----------
     compression : {"blosc", "gzip", "none"}
-        ``"blosc"`` (with zstd, as DSEC has it) needs hdf5plugin wherever the file is read.
+        ``"blosc"`` (with zstd, as in DSEC) requires hdf5plugin for reading.
     """
 
-    name: ClassVar[str] = "dsec"
-    title: ClassVar[str] = "HDF5 in the DSEC layout"
-    suffixes: ClassVar[tuple[str, ...]] = (".h5", ".hdf5")
-    keeps_signal: ClassVar[bool] = True
-    keeps_extras: ClassVar[bool] = False
+    name = "dsec"
+    title = "HDF5 in the DSEC layout"
+    suffixes = (".h5", ".hdf5")
+    keeps_signal = True
 
     compression: str = "blosc"
 
     def __post_init__(self) -> None:
-        if self.compression not in _COMPRESSIONS:
-            raise ConfigError(
-                f"`compression` must be one of {', '.join(_COMPRESSIONS)}; got {self.compression!r}."
-            )
+        check_choice("compression", self.compression, _COMPRESSIONS)
 
     def open(self, path: Path, resolution: tuple[int, int]) -> DsecSink:
         """Start a file."""
-        h5py = library()
+        h5py = datasets.library()
         output = OutputFile(path)
         file = h5py.File(output, "w")
         file.attrs["creator"] = "evcrisp"

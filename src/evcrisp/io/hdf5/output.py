@@ -1,8 +1,8 @@
-"""An output file for HDF5, whose library crashes the process when a write fails.
+"""Output file for the HDF5 library, which crashes the process if a write fails.
 
-HDF5 keeps data back and writes it when files are closed, at the latest when Python ends; if that
-fails (a full disk), it leaves objects behind that it can neither write nor release. So the failure
-is kept from it, and told to the caller instead.
+HDF5 buffers data and writes it when a file is closed, or when Python ends. If that fails (full
+disk), its objects can neither be written nor released. Therefore `OutputFile` hides failures from
+HDF5 and reports them to the caller.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class OutputFile:
-    """A file object that seems to succeed after its first failure; `check` raises that."""
+    """A file object whose writes never raise; `check` raises the first failure."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb+", buffering=0)
@@ -18,7 +18,7 @@ class OutputFile:
         self._position = 0
 
     def check(self) -> None:
-        """Raise the first failure, if there was one."""
+        """Raise the first failure, if any."""
         if self._failure is not None:
             raise self._failure
 
@@ -27,22 +27,22 @@ class OutputFile:
         self._file.close()
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a byte."""
+        """Set the position."""
         self._position = self._file.seek(offset, whence)
         return self._position
 
     def tell(self) -> int:
-        """Return the byte at which the file stands."""
+        """Return the position."""
         return self._position
 
     def read(self, size: int) -> bytes:
-        """Return bytes; h5py takes nothing for a file that has no such method."""
+        """Return bytes; h5py requires this method."""
         buffer = bytearray(size)
         self.readinto(memoryview(buffer))
         return bytes(buffer)
 
     def readinto(self, buffer: memoryview) -> int:
-        """Fill the buffer; with zeros where the file ends early."""
+        """Fill the buffer, with zeros after the end of the file."""
         view = memoryview(buffer).cast("B")
         n_read = self._file.readinto(view) or 0
         view[n_read:] = bytes(len(view) - n_read)
@@ -50,7 +50,7 @@ class OutputFile:
         return len(view)
 
     def write(self, data: memoryview) -> int:
-        """Write all of the data, or remember why not."""
+        """Write all of the data, or keep the failure."""
         view = memoryview(data).cast("B")
         n_written = 0
         try:
@@ -62,7 +62,7 @@ class OutputFile:
         return len(view)
 
     def truncate(self, size: int) -> int:
-        """Set the size, or remember why not."""
+        """Set the size, or keep the failure."""
         try:
             if self._failure is None:
                 self._file.truncate(size)

@@ -1,36 +1,39 @@
-"""Event Stream 2 (.es) of neuromorphicsystems; events of the type DVS.
+"""Read and write Event Stream 2 (.es) of neuromorphicsystems, with events of type DVS.
 
-The format counts rows from the bottom ("y is 0 on the bottom" in its reference implementation);
-they are turned here, so that row 0 is at the top as everywhere in evcrisp.
+In the file, rows count from the bottom; they are flipped here.
 """
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, ClassVar
 
 import numpy as np
 
 from evcrisp.core.errors import EventDataError, FormatError
 from evcrisp.core.events import Events
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
-from evcrisp.io.standard_sizes import ALL_SIZES
+from evcrisp.io.protocol import (
+    PACKET_EVENTS,
+    Columns,
+    FileSink,
+    Packet,
+    Reader,
+    Source,
+    Writer,
+)
 
 _MAGIC = b"Event Stream"
 _TYPES = {0: "generic", 1: "DVS", 2: "ATIS", 3: "display", 4: "color"}
 _HEADER_BYTES = 20
 _BLOCK_BYTES = 5 * PACKET_EVENTS
 _WRITE_EVENTS = 1 << 16
-#: The longest gap that is written, us: it takes 64 MiB of filler bytes.
+#: Limit of a gap, us, which takes 64 MiB of filler bytes.
 MAX_GAP_US = 127 << 26
+_SHIFT = "Shift the events to start near 0 (`evcrisp convert --start-at-zero`)."
 
 
-@dataclass(slots=True)
 class EsSource(Source):
     """An open Event Stream file."""
-
-    path: Path = field(kw_only=True)
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -43,39 +46,30 @@ class EsSource(Source):
             file.seek(_HEADER_BYTES)
             while block := file.read(_BLOCK_BYTES):
                 data = np.frombuffer(rest + block, np.uint8)
-                room = data.size // 5 + 1
-                x, y = np.empty(room, np.uint16), np.empty(room, np.uint16)
-                t, p = np.empty(room, np.int64), np.empty(room, np.bool_)
+                columns = Columns.empty(data.size // 5 + 1)
                 state[:2] = 0
-                decode_dvs(data, height, x, y, t, p, state)
-                n = int(state[1])
-                yield Packet(x[:n], y[:n], t[:n], p[:n], offset)
+                decode_dvs(data, height, *columns, state)
+                yield Packet(*columns.part(slice(int(state[1]))), offset)
                 rest = data[int(state[0]) :].tobytes()
                 offset += int(state[0])
         if rest:
             raise FormatError("the file ends within an event", offset=offset)
 
 
-@dataclass(frozen=True, slots=True)
-class EsReader:
-    """Read Event Stream files of the type DVS."""
+class EsReader(Reader):
+    """Read Event Stream files of type DVS."""
 
-    name: ClassVar[str] = "es"
-    title: ClassVar[str] = "Event Stream (.es)"
-    suffixes: ClassVar[tuple[str, ...]] = (".es",)
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the first words."""
-        return head.startswith(_MAGIC)
+    name = "es"
+    title = "Event Stream (.es)"
+    suffixes = (".es",)
+    magic = (_MAGIC,)
 
     def open(self, path: Path) -> EsSource:
         """Read the header."""
         with path.open("rb") as file:
             head = file.read(_HEADER_BYTES)
         if not head.startswith(_MAGIC):
-            raise FormatError("the file does not begin with 'Event Stream'")
+            raise FormatError("the file does not start with 'Event Stream'")
         if len(head) < 16:
             raise FormatError("the file ends within the header", offset=len(head))
         version = ".".join(str(number) for number in head[12:15])
@@ -83,22 +77,19 @@ class EsReader:
             raise FormatError(f"Event Stream version {version} is not read; expected 2", offset=12)
         if head[15] != 1:
             kind = _TYPES.get(head[15], f"number {head[15]}")
-            raise FormatError(
-                f"the events are of the type {kind}; only DVS events are read", offset=15
-            )
+            raise FormatError(f"the events are of type {kind}; only DVS is read", offset=15)
         if len(head) < _HEADER_BYTES:
             raise FormatError("the file ends within the header", offset=len(head))
         width, height = struct.unpack("<HH", head[16:])
         if width == 0 or height == 0:
-            raise FormatError(f"the sensor size {width}x{height} cannot be", offset=16)
+            raise FormatError(f"impossible sensor size {width}x{height}", offset=16)
         return EsSource(resolution=(width, height), metadata={"version": version}, path=path)
 
 
-@dataclass(slots=True)
-class EsSink:
-    """An Event Stream file that grows."""
+@dataclass(slots=True, kw_only=True)
+class EsSink(FileSink):
+    """An open Event Stream output."""
 
-    file: IO[bytes]
     height: int
     t_last: int = 0
     is_empty: bool = True
@@ -107,8 +98,7 @@ class EsSink:
         """Append events."""
         if len(events) and events.t[0] < 0:
             raise EventDataError(
-                f"Event Stream counts time from 0; got t={events.t[0]} us. Shift the events to begin "
-                "at 0 (`evcrisp convert --start-at-zero`)."
+                f"Event Stream has no time before 0; got t={events.t[0]} us.", remedy=_SHIFT
             )
         for first in range(0, len(events), _WRITE_EVENTS):
             self._write_part(events[first : first + _WRITE_EVENTS].contiguous())
@@ -133,43 +123,28 @@ class EsSink:
         self.t_last, self.is_empty = int(part.t[-1]), False
 
     def _too_long(self, gap: int, filler_us: int) -> EventDataError:
-        cost = f"Event Stream fills time with a byte per {filler_us} us"
+        cost = f"Event Stream needs a byte per {filler_us} us: {gap // filler_us >> 20} MiB"
         if self.is_empty:
-            return EventDataError(
-                f"{cost}, from 0 on: {gap // filler_us >> 20} MiB before the first event at {gap} "
-                "us. Shift the events to begin near 0 (`evcrisp convert --start-at-zero`)."
-            )
+            return EventDataError(f"{cost} before the first event at {gap} us.", remedy=_SHIFT)
         return EventDataError(
-            f"{cost}: {gap // filler_us >> 20} MiB for the pause of {gap} us after the event at "
-            f"{self.t_last} us. Split the recording there, or use another format, such as npz."
+            f"{cost} for the pause of {gap} us after the event at {self.t_last} us.",
+            remedy="Split the recording there, or use another format, such as npz.",
         )
-
-    def finish(self) -> None:
-        """Close the file."""
-        self.file.close()
-
-    def abort(self) -> None:
-        """Close the file without completing it."""
-        self.file.close()
 
 
 @dataclass(frozen=True, slots=True)
-class EsWriter:
-    """Write Event Stream 2.0.0 files of the type DVS."""
+class EsWriter(Writer):
+    """Write Event Stream 2.0.0 files of type DVS."""
 
-    name: ClassVar[str] = "es"
-    title: ClassVar[str] = "Event Stream (.es)"
-    suffixes: ClassVar[tuple[str, ...]] = (".es",)
-    keeps_signal: ClassVar[bool] = False
-    keeps_extras: ClassVar[bool] = False
+    name = "es"
+    title = "Event Stream (.es)"
+    suffixes = (".es",)
 
     def open(self, path: Path, resolution: tuple[int, int]) -> EsSink:
         """Start a file."""
         width, height = resolution
         if width > 65_535 or height > 65_535:
-            raise EventDataError(
-                f"Event Stream has sensors of up to 65535 px a side; got {width}x{height}."
-            )
+            raise EventDataError(f"Event Stream keeps sides up to 65535 px; got {width}x{height}.")
         file = path.open("wb")
         file.write(_MAGIC + struct.pack("<4BHH", 2, 0, 0, 1, width, height))
-        return EsSink(file, height)
+        return EsSink(file=file, height=height)

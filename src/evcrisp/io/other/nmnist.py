@@ -1,54 +1,45 @@
-"""N-MNIST and its relatives: five bytes per event, big-endian, without any header.
+"""Read N-MNIST and related data sets: five bytes per event, big-endian, without a header.
 
 Byte 0 is x, byte 1 is y, the highest bit of byte 2 is the polarity, and the other 23 bits are time.
-A word with y = 240 is no event: it says that 2**13 us more have passed.
+A word with y = 240 is not an event: it adds 2**13 us to the time of all later events.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import FormatError
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
+from evcrisp.io.byte_blocks import read_records
+from evcrisp.io.protocol import Packet, Reader, Source
 
 _WORD_BYTES = 5
 _OVERFLOW_Y = 240
 _OVERFLOW_US = 1 << 13
 _SIDE = 34
-#: Files up to this size are looked through; those of N-MNIST have about 25 kB.
+#: Limit of files whose events are checked for the size; N-MNIST has about 25 kB.
 _SMALL_BYTES = 1 << 20
 
 
-@dataclass(slots=True)
 class NmnistSource(Source):
     """An open file of five-byte words."""
 
-    path: Path = field(kw_only=True)
-
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
-        offset, t_base = 0, 0
-        with self.path.open("rb") as file:
-            while block := file.read(_WORD_BYTES * PACKET_EVENTS):
-                words = _words(block)
-                extra = t_base + _OVERFLOW_US * np.cumsum(words[:, 1] == _OVERFLOW_Y)
-                t_base = int(extra[-1]) if extra.size else t_base
-                good = np.flatnonzero(words[:, 1] != _OVERFLOW_Y)
-                kept = words[good]
-                yield Packet(
-                    x=kept[:, 0].astype(np.uint16),
-                    y=kept[:, 1].astype(np.uint16),
-                    t=_time(kept) + extra[good],
-                    p=kept[:, 2] >= 128,
-                    offset=offset,
-                )
-                offset += words.size
-                if len(block) % _WORD_BYTES:
-                    raise FormatError("the file ends within an event", offset=offset)
+        t_base = 0
+        for offset, data in read_records(self.path, 0, _WORD_BYTES):
+            words = _words(data)
+            extra = t_base + _OVERFLOW_US * np.cumsum(words[:, 1] == _OVERFLOW_Y)
+            t_base = int(extra[-1])
+            good = np.flatnonzero(words[:, 1] != _OVERFLOW_Y)
+            kept = words[good]
+            yield Packet(
+                x=kept[:, 0].astype(np.uint16),
+                y=kept[:, 1].astype(np.uint16),
+                t=_time(kept) + extra[good],
+                p=kept[:, 2] >= 128,
+                offset=offset,
+            )
 
 
 def _words(block: bytes) -> NDArray[np.uint8]:
@@ -61,22 +52,16 @@ def _time(words: NDArray[np.uint8]) -> NDArray[np.int64]:
     return (high & 0x7F) << 16 | middle << 8 | low
 
 
-@dataclass(frozen=True, slots=True)
-class NmnistReader:
-    """Read N-MNIST ``.bin`` files, and N-Caltech101, which has the same words."""
+class NmnistReader(Reader):
+    """Read ``.bin`` files of N-MNIST and N-Caltech101."""
 
-    name: ClassVar[str] = "nmnist"
-    title: ClassVar[str] = "N-MNIST (.bin)"
-    suffixes: ClassVar[tuple[str, ...]] = (".bin",)
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ((34, 34), (240, 180), (304, 240))
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
-
-    def recognizes(self, head: bytes, path: Path) -> bool:
-        """Say no: nothing in the content tells these files from others; the suffix decides."""
-        return False
+    name = "nmnist"
+    title = "N-MNIST (.bin)"
+    suffixes = (".bin",)
+    standard_sizes = ((34, 34), (240, 180), (304, 240))
 
     def open(self, path: Path) -> NmnistSource:
-        """Open a file; the sensor is that of N-MNIST if the file is small and all events fit it."""
+        """Open a file; a small one whose events all fit has the sensor size of N-MNIST."""
         fits = path.stat().st_size <= _SMALL_BYTES and _fits_nmnist(path.read_bytes())
         return NmnistSource(resolution=(_SIDE, _SIDE) if fits else None, path=path)
 

@@ -1,27 +1,25 @@
-"""DAT files of Prophesee and ATIS: a text header, two bytes, then 8 bytes per event."""
+"""Read and write DAT files of Prophesee and ATIS: a text header, two bytes, 8 bytes per event."""
 
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError, OutputError
 from evcrisp.core.messages import counted
-from evcrisp.core.sensor_data import TriggerKind, Triggers
-from evcrisp.io.prophesee.evt_decoder import Columns
-from evcrisp.io.prophesee.evt_header import PropheseeHeader, header_of, parse_header
-from evcrisp.io.prophesee.evt_sink import HeadedSink, check_size
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
-from evcrisp.io.standard_sizes import ATIS_SIZES
+from evcrisp.core.sensor_data import Triggers
+from evcrisp.io.byte_blocks import read_records
+from evcrisp.io.prophesee import evt_header
+from evcrisp.io.prophesee.evt_decoder import edge_triggers
+from evcrisp.io.protocol import ATIS_SIZES, Columns, Packet, Reader, Source, Writer, keeping
 
 logger = logging.getLogger(__name__)
 
 TITLE = "DAT (Prophesee, ATIS)"
-#: Coordinates of version 2 have 14 bits.
+#: Sensor sides, px; coordinates of version 2 have 14 bits.
 MAX_SIZE = 1 << 14
 EVENT_BYTES = 8
 #: Type byte: 2-d events, contrast events (the same layout), triggers.
@@ -30,15 +28,14 @@ EVENT_2D, EVENT_CD, EVENT_TRIGGER = 0x00, 0x0C, 0x0E
 _LAYOUTS = {1: (9, 8), 2: (14, 14)}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class DatSource(Source):
     """An open DAT file."""
 
-    path: Path = field(kw_only=True)
-    data_start: int = field(kw_only=True)  # bytes
-    kind: int = field(kw_only=True)
-    layout: tuple[int, int] = field(kw_only=True)
-    t_base: int = field(kw_only=True)  # us
+    data_start: int  # bytes
+    kind: int
+    layout: tuple[int, int]
+    t_base: int  # us
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -48,78 +45,52 @@ class DatSource(Source):
             return
         state = np.zeros(2, np.int64)
         for offset, words in self._pieces():
-            n = len(words)
-            x, y = np.empty(n, np.uint16), np.empty(n, np.uint16)
-            t, p = np.empty(n, np.int64), np.empty(n, np.bool_)
-            decode_dat(words, *self.layout, state, x, y, t, p)
+            columns = Columns.empty(len(words))
+            decode_dat(words, *self.layout, state, *columns)
             if self.t_base:
-                t += self.t_base
-            yield Packet(x, y, t, p, offset)
+                columns.t[:] += self.t_base
+            yield Packet(*columns, offset)
 
     def triggers(self) -> Triggers | None:
-        """Return the triggers, which are in a file of their own."""
+        """Return the triggers, which have a file of their own."""
         if self.kind != EVENT_TRIGGER:
             return None
         parts = [np.empty((0, 2), np.uint32)]
-        try:
+        with keeping(lambda: self._as_triggers(np.concatenate(parts))):
             parts += (words for _, words in self._pieces())
-        except FormatError as error:
-            error.partial = self._as_triggers(np.concatenate(parts))
-            raise
         return self._as_triggers(np.concatenate(parts))
 
     def _as_triggers(self, words: NDArray[np.uint32]) -> Triggers:
         raw = words[:, 0].astype(np.int64)
         loops = np.cumsum(np.diff(raw, prepend=raw[:1]) < -(1 << 31))
-        rising, falling = TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE
-        return Triggers(
-            t=raw + (loops << 32) + self.t_base,
-            kind=np.where(words[:, 1] & 1, rising, falling).astype(np.uint8),
-            channel=(words[:, 1] >> 26).astype(np.uint8),
-        )
+        return edge_triggers(raw + (loops << 32) + self.t_base, words[:, 1] & 1, words[:, 1] >> 26)
 
     def _pieces(self) -> Iterator[tuple[int, NDArray[np.uint32]]]:
-        with self.path.open("rb") as file:
-            offset = file.seek(self.data_start)
-            while data := file.read(PACKET_EVENTS * EVENT_BYTES):
-                n = len(data) // EVENT_BYTES
-                yield offset, np.frombuffer(data, "<u4", 2 * n).reshape(n, 2)
-                offset += len(data)
-                if len(data) % EVENT_BYTES:
-                    raise FormatError(
-                        f"the file ends inside an event of {EVENT_BYTES} bytes",
-                        offset=offset - len(data) % EVENT_BYTES,
-                    )
+        for offset, data in read_records(self.path, self.data_start, EVENT_BYTES):
+            yield offset, np.frombuffer(data, "<u4").reshape(-1, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class DatReader:
+class DatReader(Reader):
     """Read DAT of version 1 (9 and 8 bits for x and y) and 2 (14 and 14 bits)."""
 
-    name: ClassVar[str] = "dat"
-    title: ClassVar[str] = TITLE
-    suffixes: ClassVar[tuple[str, ...]] = (".dat",)
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ATIS_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
+    name = "dat"
+    title = TITLE
+    suffixes = (".dat",)
+    standard_sizes = ATIS_SIZES
 
     def recognizes(self, head: bytes, path: Path) -> bool:
         """Look for the type and the size of events after the header."""
-        header = parse_header(head)
-        kind_and_size = head[header.size : header.size + 2]
-        kinds = (EVENT_2D, EVENT_CD, EVENT_TRIGGER)
-        return (
-            header.size > 0
-            and header.format_name is None
-            and len(kind_and_size) == 2
-            and kind_and_size[0] in kinds
-            and kind_and_size[1] == EVENT_BYTES
-        )
+        header = evt_header.parse_header(head)
+        if header.size == 0 or header.format_name is not None:
+            return False
+        kind, size = (*head[header.size : header.size + 2], -1, -1)[:2]
+        return kind in (EVENT_2D, EVENT_CD, EVENT_TRIGGER) and size == EVENT_BYTES
 
     def open(self, path: Path) -> DatSource:
         """Read the header and the two bytes after it."""
-        header = header_of(path)
+        header = evt_header.read_header(path)
         if header.size == 0:
-            raise FormatError("no header of lines that start with '%', as DAT files have")
+            raise FormatError("a DAT file must have a header of lines that start with '%'")
         with path.open("rb") as file:
             file.seek(header.size)
             kind_and_size = file.read(2)
@@ -143,9 +114,8 @@ def _checked_kind(kind_and_size: bytes, offset: int) -> int:
         raise FormatError("the file ends after its header", offset=offset)
     kind, size = kind_and_size
     if size != EVENT_BYTES:
-        raise FormatError(
-            f"events of {counted(size, 'byte')}; expected {EVENT_BYTES}", offset=offset + 1
-        )
+        found = counted(size, "byte")
+        raise FormatError(f"events of {found}; expected {EVENT_BYTES}", offset=offset + 1)
     if kind not in (EVENT_2D, EVENT_CD, EVENT_TRIGGER):
         raise FormatError(
             f"events of type {kind}; only {EVENT_2D} (2-d), {EVENT_CD} (contrast) and "
@@ -155,8 +125,8 @@ def _checked_kind(kind_and_size: bytes, offset: int) -> int:
     return kind
 
 
-def _version(header: PropheseeHeader) -> int:
-    """Return the version; files that do not say are read as version 2, as the vendor's tools do."""
+def _version(header: evt_header.PropheseeHeader) -> int:
+    """Return the version; 2 if the header states none, as in the vendor's tools."""
     text = header.fields.get("version") or "2"
     if text not in ("1", "2"):
         raise FormatError(f"DAT of version {text}; only 1 and 2 are read")
@@ -164,7 +134,7 @@ def _version(header: PropheseeHeader) -> int:
 
 
 @dataclass(slots=True, kw_only=True)
-class DatSink(HeadedSink):
+class DatSink(evt_header.HeadedSink):
     """An open DAT file."""
 
     resolution: tuple[int, int]
@@ -189,11 +159,8 @@ class DatSink(HeadedSink):
         encode_dat(*columns, out)
         self.file.write(out.astype("<u4", copy=False).data)
 
-    def flush(self) -> None:
-        """Do nothing: no event waits."""
-
     def _check_loops(self, t: NDArray[np.int64]) -> None:
-        """Make sure that a reader can count how often the 32-bit clock starts over."""
+        """Raise if readers could miss a loop of the 32-bit clock; warn at the first loop."""
         if int(t[-1]) >> 32 == self.t_last >> 32:
             self.t_last = int(t[-1])
             return
@@ -201,29 +168,27 @@ class DatSink(HeadedSink):
         starts_over = (t >> 32) != ((t - steps) >> 32)
         if (steps[starts_over] >= 1 << 31).any():
             raise OutputError(
-                f"{TITLE} cannot keep a pause of {steps[starts_over].max()} us. "
-                "Split the recording there, or use another format, such as npz."
+                f"{TITLE} does not keep a pause of {steps[starts_over].max()} us.",
+                remedy=evt_header.SPLIT,
             )
         if self.t_last >> 32 == 0:
             logger.warning(
-                "%s keeps 32 bits of time, which start over at 71.6 minutes. evcrisp and faery "
-                "count that; other programs may not.",
+                "%s has a clock of 32 bits, which starts over after 71.6 minutes. evcrisp and faery "
+                "count its loops; other programs may not.",
                 TITLE,
             )
         self.t_last = int(t[-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DatWriter:
+class DatWriter(Writer):
     """Write DAT of version 2."""
 
-    name: ClassVar[str] = "dat"
-    title: ClassVar[str] = TITLE
-    suffixes: ClassVar[tuple[str, ...]] = (".dat",)
-    keeps_signal: ClassVar[bool] = False
-    keeps_extras: ClassVar[bool] = False
+    name = "dat"
+    title = TITLE
+    suffixes = (".dat",)
 
     def open(self, path: Path, resolution: tuple[int, int]) -> DatSink:
         """Start a file."""
-        check_size(TITLE, resolution, MAX_SIZE)
+        evt_header.check_size(TITLE, resolution, MAX_SIZE)
         return DatSink(file=path.open("wb"), title=TITLE, max_start=1 << 32, resolution=resolution)

@@ -1,4 +1,4 @@
-"""Prophesee RAW files: a text header, then EVT 2.0, EVT 2.1 or EVT 3.0 words."""
+"""Read Prophesee RAW files: a text header, then EVT 2.0, EVT 2.1 or EVT 3.0 words."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -14,25 +14,30 @@ from evcrisp.core.errors import FormatError, Setting
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Triggers
 from evcrisp.io.prophesee.evt_decoder import Evt2Decoder, Evt3Decoder, Evt21Decoder, EvtDecoder
-from evcrisp.io.prophesee.evt_header import PropheseeHeader, header_of, parse_header
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
-from evcrisp.io.standard_sizes import PROPHESEE_SIZES
+from evcrisp.io.prophesee.evt_header import PropheseeHeader, parse_header, read_header
+from evcrisp.io.protocol import (
+    PACKET_EVENTS,
+    PROPHESEE_SIZES,
+    Packet,
+    Reader,
+    Source,
+    keeping,
+)
 
 logger = logging.getLogger(__name__)
 
-#: Coordinates have 11 bits.
+#: Sensor sides, px; coordinates have 11 bits.
 MAX_SIZE = 2048
 _PIECE_BYTES = 1 << 19
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class EvtSource(Source):
     """An open RAW file."""
 
-    path: Path = field(kw_only=True)
-    data_start: int = field(kw_only=True)  # bytes
-    make_decoder: Callable[[bool], EvtDecoder] = field(kw_only=True)  # keep_triggers -> decoder
-    _is_told: bool = field(default=False, init=False)
+    data_start: int  # bytes
+    make_decoder: Callable[[bool], EvtDecoder]  # keep_triggers -> decoder
+    _has_reported: bool = field(default=False, init=False)
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -48,14 +53,12 @@ class EvtSource(Source):
                         reason = f"a vector reaches x={x[n_good]}; x ends at {MAX_SIZE - 1}"
                         raise FormatError(reason, offset=offset)
         except FormatError:
-            self._tell(decoder)
+            self._report(decoder)
             raise
         if decoder.n_lost and not n_events:
-            raise FormatError(
-                f"no event of {decoder.n_lost:,} has a time: the file lacks TIME_HIGH words",
-                offset=self.data_start,
-            )
-        self._tell(decoder)
+            reason = f"no event of {decoder.n_lost:,} has a time: the file lacks TIME_HIGH words"
+            raise FormatError(reason, offset=self.data_start)
+        self._report(decoder)
 
     def triggers(self) -> Triggers | None:
         """Return the external triggers, from a pass over the whole file."""
@@ -63,17 +66,14 @@ class EvtSource(Source):
         pieces = self._words(decoder.word_dtype)
         if not any(decoder.has_triggers(words) for _, words in pieces):
             return None
-        try:
+        with keeping(decoder.triggers):
             for _, words in self._words(decoder.word_dtype):
                 for _ in decoder.pieces(words, 4 * PACKET_EVENTS):
                     pass
-        except FormatError as error:
-            error.partial = decoder.triggers()
-            raise
         return decoder.triggers()
 
     def _words(self, dtype: np.dtype[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield the words in pieces, with the byte where each starts; the array is reused."""
+        """Yield (byte, words) in pieces; the array is reused."""
         buffer = bytearray(_PIECE_BYTES)
         with self.path.open("rb", buffering=0) as file:
             offset = file.seek(self.data_start)
@@ -82,37 +82,27 @@ class EvtSource(Source):
                 yield offset, np.frombuffer(buffer, dtype, n_bytes // dtype.itemsize)
                 offset += n_bytes
                 if n_over:
-                    raise FormatError(
-                        f"the file ends inside a word of {dtype.itemsize} bytes",
-                        offset=offset - n_over,
-                    )
+                    reason = f"the file ends within a word of {dtype.itemsize} bytes"
+                    raise FormatError(reason, offset=offset - n_over)
 
-    def _tell(self, decoder: EvtDecoder) -> None:
-        """Say once what the stream holds that is not among the events."""
-        if self._is_told:
+    def _report(self, decoder: EvtDecoder) -> None:
+        """Log once how many words gave no events, and add the numbers to the metadata."""
+        if self._has_reported:
             return
-        self._is_told = True
-        if decoder.n_lost:
-            logger.warning(
-                "%s: %s came before the first time stamp, without a time; left out.",
-                self.path,
-                counted(decoder.n_lost, "event"),
-            )
-        if decoder.n_reserved:
-            logger.warning(
-                "%s: passed over %s of a type that the format does not document.",
-                self.path,
-                counted(decoder.n_reserved, "word"),
-            )
-        self.metadata = {
-            **self.metadata,
-            "n_events_without_time": decoder.n_lost,
-            "n_reserved_words": decoder.n_reserved,
-        }
+        self._has_reported = True
+        lost, reserved = decoder.n_lost, decoder.n_reserved
+        if lost:
+            text = "%s: %s before the first time stamp have no time; left out."
+            logger.warning(text, self.path, counted(lost, "event"))
+        if reserved:
+            text = "%s: skipped %s of a type that the format does not document."
+            logger.warning(text, self.path, counted(reserved, "word"))
+        numbers = {"n_events_without_time": lost, "n_reserved_words": reserved}
+        self.metadata = {**self.metadata, **numbers}
 
 
 def _read_into(file: RawIOBase, buffer: bytearray) -> int:
-    """Fill a buffer as far as the file goes; a single read may return less."""
+    """Fill a buffer up to the end of the file; a single read can return less."""
     view = memoryview(buffer)
     n_bytes = 0
     while n_bytes < len(buffer) and (n := file.readinto(view[n_bytes:])):
@@ -121,7 +111,7 @@ def _read_into(file: RawIOBase, buffer: bytearray) -> int:
 
 
 def _n_possible(x: NDArray[np.uint16]) -> int:
-    """Return how many events come before one that no sensor has, so that a guess stays sane."""
+    """Return the number of events before the first impossible x, to guess the size from."""
     return x.size if x.size == 0 or x.max() < MAX_SIZE else int(np.argmax(x >= MAX_SIZE))
 
 
@@ -142,29 +132,24 @@ def _open(path: Path, header: PropheseeHeader, kind: type[EvtDecoder]) -> EvtSou
     )
 
 
-class _EvtReader:
-    """What the readers share: each names its format and its decoder."""
+class _EvtReader(Reader):
+    """Base of the readers; each has its name in headers and its decoder."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
     header_name: ClassVar[str]
     decoder: ClassVar[type[EvtDecoder]]
-    suffixes: ClassVar[tuple[str, ...]] = (".raw",)
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = PROPHESEE_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
+    suffixes = (".raw",)
+    standard_sizes = PROPHESEE_SIZES
 
     def recognizes(self, head: bytes, path: Path) -> bool:
         """Look for the format in the header."""
         return head.startswith(b"%") and parse_header(head).format_name == self.header_name
 
     def open(self, path: Path) -> EvtSource:
-        """Read the header. It may be missing: then the caller knows the format."""
-        header = header_of(path)
+        """Read the header, which can be missing."""
+        header = read_header(path)
         if header.format_name not in (None, self.header_name):
-            raise FormatError(
-                f"the header says format {header.format_name}, not {self.header_name}",
-                remedy="Give no format, so that it is detected.",
-            )
+            stated = f"the header states format {header.format_name}, not {self.header_name}"
+            raise FormatError(stated, remedy="Give no format, so that it is detected.")
         return _open(path, header, self.decoder)
 
 
@@ -196,28 +181,24 @@ class Evt3Reader(_EvtReader):
 
 
 class RawReader(_EvtReader):
-    """Read RAW files by what their header says; the last resort for the suffix."""
+    """Read RAW files in the format stated by the header; used for the suffix."""
 
     name = "raw"
     title = "Prophesee RAW, format from the header"
     header_name = ""
 
     def recognizes(self, head: bytes, path: Path) -> bool:
-        """Leave content to the readers of the formats."""
+        """Return False: the readers of the three formats recognize the content."""
         return False
 
     def open(self, path: Path) -> EvtSource:
         """Read the header and choose the decoder."""
-        header = header_of(path)
+        header = read_header(path)
         kinds = {kind.header_name: kind for kind in (Evt2Reader, Evt21Reader, Evt3Reader)}
         if header.format_name in kinds:
             return _open(path, header, kinds[header.format_name].decoder)
-        what = (
-            "does not say the format"
-            if header.format_name is None
-            else (f"says format {header.format_name}, which is not read")
-        )
-        raise FormatError(
-            f"the header {what}",
-            remedy=Setting("If it is known, name evt3, evt2 or evt21", "format"),
-        )
+        stated = "no format"
+        if header.format_name is not None:
+            stated = f"the format {header.format_name}, which is not read"
+        remedy = Setting("If it is known, name evt3, evt2 or evt21", "format")
+        raise FormatError(f"the header states {stated}", remedy=remedy)

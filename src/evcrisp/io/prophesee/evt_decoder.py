@@ -1,42 +1,34 @@
-"""Decode Prophesee words from any source of bytes: files, ROS messages, a socket.
+"""Decode Prophesee words from files, ROS messages or sockets.
 
-A decoder keeps the state of one stream, so that its words may come in pieces of any size.
+A decoder keeps the state of one stream, so that its words can come in pieces of any size.
 """
 
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.sensor_data import TriggerKind, Triggers
-
-
-class Columns(NamedTuple):
-    """Events as contiguous arrays of one length, in the order of the stream."""
-
-    x: NDArray[np.uint16]
-    y: NDArray[np.uint16]
-    t: NDArray[np.int64]  # us
-    p: NDArray[np.bool_]
+from evcrisp.io.protocol import Columns
 
 
 class EvtDecoder:
-    """What the three decoders share; use :class:`Evt3Decoder` and its siblings.
+    """Base of the three decoders; use :class:`Evt3Decoder` and its siblings.
 
     Parameters
     ----------
     t_base : int
-        Time that is added to that of all events and triggers, us.
+        Time added to all events and triggers, us.
     keep_triggers : bool
-        Remember the external triggers, for :meth:`triggers`.
+        Keep the external triggers for :meth:`triggers`.
 
     Notes
     -----
-    Events before the first TIME_HIGH word have no time: they are left out and counted in
-    :attr:`n_lost`, as the vendor's software does. Time may decrease where the stream is damaged,
-    and coordinates may lie outside the sensor; both are for the caller to check.
+    Events before the first TIME_HIGH word have no time. They are left out and counted in
+    :attr:`n_lost`, as in the vendor's software. The caller checks that time does not decrease and
+    that events lie on the sensor.
     """
 
     #: Type of one word.
@@ -52,7 +44,7 @@ class EvtDecoder:
         self._state = np.array(self._kernels.START, np.int64)
 
     def _load(self) -> tuple[ModuleType, Callable[..., Any], Callable[..., Any]]:
-        """Return the module of the kernels, the one that counts and the one that decodes."""
+        """Return the module of the kernels, the counting kernel and the decoding kernel."""
         raise NotImplementedError
 
     def _prepared(self, words: NDArray[Any]) -> NDArray[Any]:
@@ -60,73 +52,65 @@ class EvtDecoder:
 
     @property
     def n_lost(self) -> int:
-        """Number of events and triggers that came before the first time or position."""
+        """Number of events and triggers before the first time or position."""
         return int(self._state[self._kernels.N_LOST])
 
     @property
     def n_reserved(self) -> int:
-        """Number of words of a type that the format does not document; they are passed over."""
+        """Number of skipped words, of types that the format does not document."""
         return int(self._state[self._kernels.N_RESERVED])
 
     def decode(self, words: NDArray[Any]) -> Columns:
-        """Return the events of the next words of the stream.
+        """Return the events of the next words of the stream, as new arrays.
 
-        Parameters
-        ----------
-        words : ndarray, shape (n,), of :attr:`word_dtype`
-            As ``np.frombuffer(data, decoder.word_dtype)`` gives them.
-
-        Returns
-        -------
-        Columns
-            New arrays ``x``, ``y`` (uint16), ``t`` (int64, us) and ``p`` (bool).
+        The words are an array such as ``np.frombuffer(data, decoder.word_dtype)``.
         """
         words = self._prepared(words)
         return self._filled(words, *self._count(words))
 
     def has_triggers(self, words: NDArray[Any]) -> bool:
-        """Say whether words hold external triggers, without decoding them."""
+        """Return whether words include external triggers, without decoding them."""
         return bool(self._count(self._prepared(words))[1])
 
     def pieces(self, words: NDArray[Any], max_events: int) -> Iterator[Columns]:
-        """Yield the same as :meth:`decode`, split so that memory stays bounded.
+        """Yield the result of :meth:`decode` in pieces of at most ``max_events``.
 
-        No piece has more than ``max_events``, which must be 32 or more, the most one word holds.
+        The limit must be 32 or more, the most events of one word.
         """
-        waiting = [self._prepared(words)]
-        while waiting:
-            part = waiting.pop()
+        pending = [self._prepared(words)]
+        while pending:
+            part = pending.pop()
             n_events, n_triggers = self._count(part)
             if n_events > max_events:
                 half = len(part) // 2
-                waiting += [part[half:], part[:half]]
+                pending += [part[half:], part[:half]]
             else:
                 yield self._filled(part, n_events, n_triggers)
 
     def _filled(self, words: NDArray[Any], n_events: int, n_triggers: int) -> Columns:
-        size = n_events + self._kernels.SLACK
-        x, y = np.empty(size, np.uint16), np.empty(size, np.uint16)
-        t, p = np.empty(size, np.int64), np.empty(size, np.bool_)
+        columns = Columns.empty(n_events + self._kernels.SLACK)
         trigger_t = np.empty(n_triggers, np.int64)
         trigger_word = np.empty(n_triggers, np.uint32)
-        n, n_triggers = self._decode(words, self._state, x, y, t, p, trigger_t, trigger_word)
+        n, n_triggers = self._decode(words, self._state, *columns, trigger_t, trigger_word)
         if self._t_base:
-            t[:n] += self._t_base
+            columns.t[:n] += self._t_base
             trigger_t += self._t_base
         if self._keep_triggers and n_triggers:
             self._trigger_parts.append((trigger_t[:n_triggers], trigger_word[:n_triggers]))
-        return Columns(x[:n], y[:n], t[:n], p[:n])
+        return columns.part(slice(n))
 
     def triggers(self) -> Triggers:
-        """Return the external triggers that were met so far."""
+        """Return the external triggers found so far."""
         t = np.concatenate([np.empty(0, np.int64), *(part[0] for part in self._trigger_parts)])
         word = np.concatenate([np.empty(0, np.uint32), *(part[1] for part in self._trigger_parts)])
-        rising, falling = TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE
-        return Triggers(
-            t=t,
-            kind=np.where(word & 1, rising, falling).astype(np.uint8),
-            channel=((word >> 8) & self._channel_mask).astype(np.uint8),
-        )
+        return edge_triggers(t, word & 1, word >> 8 & self._channel_mask)
+
+
+def edge_triggers(t: NDArray[np.int64], level: NDArray[Any], channel: NDArray[Any]) -> Triggers:
+    """Return triggers with a rising edge where the level is positive, else a falling edge."""
+    rising, falling = TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE
+    kind = np.where(level > 0, rising, falling).astype(np.uint8)
+    return Triggers(t=t, kind=kind, channel=channel.astype(np.uint8))
 
 
 class Evt3Decoder(EvtDecoder):

@@ -1,32 +1,40 @@
-"""The text header of Prophesee files: lines ``% key value``, ended by ``% end`` or by the data."""
+"""Read and write the text header of Prophesee files: lines ``% key value``, then ``% end``.
 
-from dataclasses import dataclass
+Older files have no line ``% end``; their header ends at the first byte of data.
+"""
+
+import logging
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
-from evcrisp.core.errors import FormatError
+from evcrisp.core.errors import FormatError, OutputError
+from evcrisp.core.events import Events
+from evcrisp.io.protocol import PACKET_EVENTS, Columns, FileSink
 
-#: Longer headers are not headers.
-MAX_HEADER_BYTES = 1 << 16
-#: Times that are stated in a header stay below this, us.
-MAX_TIME_BASE = 1 << 62
-#: Cameras whose old headers state no size, only ``system_ID``.
+logger = logging.getLogger(__name__)
+
+#: Limit for reading; real headers have less than 1 kB.
+_MAX_HEADER_BYTES = 1 << 16
+#: Limit of times stated in a header, us.
+_MAX_TIME_BASE = 1 << 62
+#: Sizes by ``system_ID``, for cameras whose old headers state no size.
 _VGA, _HD = (640, 480), (1280, 720)
 _SYSTEM_SIZES = {
     **dict.fromkeys((0x15, 0x17, 0x19, 0x1C, 0x1D, 0x21, 0x22, 0x23, 0x28, 0x29), _VGA),
     **dict.fromkeys((0x97, 0x99, 0xA1, 0xA2), _VGA),
     **dict.fromkeys((0x1A, 0x1E, 0x1F, 0x27, 0x2E, 0x30, 0x31, 0x32), _HD),
 }
-#: Cameras before this one send the halves of 64-bit words in the legacy order.
+#: Systems with lower numbers send the halves of 64-bit words in the legacy order.
 _FIRST_LITTLE_ENDIAN_SYSTEM = 0x37
 
 
 @dataclass(frozen=True, slots=True)
 class PropheseeHeader:
-    """Keys (lower case) and values of a header, and where the data starts."""
+    """Keys (lower case) and values of a header."""
 
     fields: dict[str, str]
-    size: int  # bytes
+    size: int  # bytes; the data starts there
 
     def number(self, key: str) -> int | None:
         """Return a value as an integer, or None."""
@@ -38,10 +46,10 @@ class PropheseeHeader:
 
     @property
     def time_base(self) -> int:
-        """What faery and evcrisp subtracted from all times (``% t0``), us."""
+        """Time that faery or evcrisp subtracted from all times (``% t0``), us."""
         t_base = self.number("t0") or 0
-        if abs(t_base) >= MAX_TIME_BASE:
-            raise FormatError(f"the header says t0 = {t_base} us, which no clock reaches")
+        if abs(t_base) >= _MAX_TIME_BASE:
+            raise FormatError(f"the header states the impossible time t0 = {t_base} us")
         return t_base
 
     @property
@@ -53,7 +61,7 @@ class PropheseeHeader:
 
     @property
     def format_name(self) -> str | None:
-        """``EVT2``, ``EVT21``, ``EVT3``, or what else the header says; None if nothing."""
+        """``EVT2``, ``EVT21``, ``EVT3`` or another name; None if the header states none."""
         name = self.fields.get("format", "").split(";")[0].strip().upper()
         if name:
             return name.replace(".", "")
@@ -62,13 +70,13 @@ class PropheseeHeader:
 
     @property
     def is_from_prophesee(self) -> bool:
-        """Whether no other maker signed the file."""
+        """Whether the header names no other maker."""
         keys = ("integrator_name", "camera_integrator_name", "plugin_integrator_name")
         return all(self.fields.get(key, "Prophesee") == "Prophesee" for key in keys)
 
     @property
     def resolution(self) -> tuple[int, int] | None:
-        """``(width, height)``, px; None where the header does not say, or contradicts itself."""
+        """``(width, height)``, px; None if the header states none, or several."""
         options = self.format_options
         pairs = [
             (options.get("width"), options.get("height")),
@@ -82,7 +90,7 @@ class PropheseeHeader:
 
     @property
     def has_legacy_halves(self) -> bool:
-        """Whether the halves of 64-bit words are swapped, by the rules of the vendor's software."""
+        """Whether the halves of 64-bit words are swapped, as the vendor's software decides it."""
         order = self.format_options.get("endianness") or self.fields.get("endianness")
         if order:
             return order.lower() == "legacy"
@@ -98,13 +106,13 @@ def _as_size(pair: tuple[str | None, ...]) -> tuple[int, int] | None:
 
 
 def parse_header(data: bytes) -> PropheseeHeader:
-    """Parse the header at the start of some bytes; its size is 0 where there is none."""
+    """Parse the header at the start of some bytes; its size is 0 if there is none."""
     fields: dict[str, str] = {}
     position = 0
     while data.startswith(b"%", position):
         end = data.find(b"\n", position, position + 4096)
         line = data[position + 1 : end].rstrip(b"\r")
-        # The data may start with the byte of '%' too, but hardly with a line of text.
+        # Data can start with the byte '%' too, but control characters end the header.
         if end < 0 or any(byte < 32 and byte != 9 for byte in line):
             break
         position = end + 1
@@ -116,15 +124,78 @@ def parse_header(data: bytes) -> PropheseeHeader:
     return PropheseeHeader(fields, position)
 
 
-def read_header(file: BinaryIO) -> PropheseeHeader:
-    """Read the header of an open file, which is left at the start of the data."""
-    file.seek(0)
-    header = parse_header(file.read(MAX_HEADER_BYTES))
-    file.seek(header.size)
-    return header
-
-
-def header_of(path: Path) -> PropheseeHeader:
+def read_header(path: Path) -> PropheseeHeader:
     """Return the header of a file."""
     with path.open("rb") as file:
-        return read_header(file)
+        return parse_header(file.read(_MAX_HEADER_BYTES))
+
+
+_OTHER_FORMAT = "use another format, such as npz."
+#: Remedy for a pause that a format does not keep.
+SPLIT = f"Split the recording there, or {_OTHER_FORMAT}"
+
+
+def check_size(title: str, resolution: tuple[int, int], limit: int) -> None:
+    """Raise if a sensor exceeds the coordinates of a format."""
+    if max(resolution) > limit:
+        raise OutputError(
+            f"{title} keeps sensors up to {limit}x{limit} px; got {resolution[0]}x{resolution[1]}.",
+            remedy=_OTHER_FORMAT.capitalize(),
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class HeadedSink(FileSink, ABC):
+    """An output whose header is written with the first events and can state their time."""
+
+    title: str
+    max_start: int  # us; a first time from here on goes to the header, and the words start at 0
+    t_origin: int | None = field(default=None, init=False)
+
+    @abstractmethod
+    def header(self, t_origin: int) -> bytes:
+        """Return the header, which states ``t_origin`` unless it is 0."""
+
+    @abstractmethod
+    def write_columns(self, columns: Columns) -> None:
+        """Append contiguous columns of at least one event, with time since the origin."""
+
+    def flush(self) -> None:
+        """Write events that are kept back."""
+
+    def write(self, events: Events) -> None:
+        """Append events."""
+        for first in range(0, len(events), PACKET_EVENTS):
+            part = events[first : first + PACKET_EVENTS].contiguous()
+            if self.t_origin is None:
+                self._start(self._origin(int(part.t[0])))
+            t = part.t - self.t_origin if self.t_origin else part.t
+            self.write_columns(Columns(part.x, part.y, t, part.p))
+
+    def finish(self) -> None:
+        """Complete and close the file."""
+        if self.t_origin is None:
+            self._start(0)
+        self.flush()
+        self.file.close()
+
+    def _start(self, t_origin: int) -> None:
+        self.t_origin = t_origin
+        self.file.write(self.header(t_origin))
+
+    def _origin(self, first: int) -> int:
+        """Return the time to subtract: 0, or a first time that the words cannot express."""
+        if not 0 <= first < _MAX_TIME_BASE:
+            which = "before 0" if first < 0 else f"from {_MAX_TIME_BASE} us on"
+            raise OutputError(
+                f"{self.title} has no time {which}; the first event is at {first} us.",
+                remedy=f"Shift the time first, or {_OTHER_FORMAT}",
+            )
+        if first < self.max_start:
+            return 0
+        logger.warning(
+            "%s has no words for a first time of %d us. It goes to the line `t0` of the header, "
+            "which evcrisp and faery add. In other programs the recording starts at 0.",
+            *(self.title, first),
+        )
+        return first

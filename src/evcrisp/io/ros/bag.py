@@ -1,13 +1,13 @@
-"""What ROS 1 and ROS 2 bags share: which topics to read, and how their messages become events.
+"""Choose the topics of a ROS bag and convert their messages to events; for ROS 1 and ROS 2.
 
-A bag is a container of serialized messages by topic; see ``_rosbag1.py``, ``_mcap.py`` and
-``_rosdb.py``. Events keep the clock of their encoding: dvs_msgs, ``libcaer`` and ``libcaer_cmp``
-carry ROS time, ``evt3`` and ``mono`` that of the sensor. IMU samples and frames are in ROS time.
+A bag is a container of serialized messages by topic; see ``rosbag1.py``, ``mcap.py`` and
+``sqlite.py``. Events keep the clock of their encoding: ROS time in dvs_msgs, ``libcaer`` and
+``libcaer_cmp``; sensor time in ``evt3`` and ``mono``. IMU samples and frames have ROS time.
 """
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -16,10 +16,9 @@ import numpy as np
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source
+from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source, keeping
 from evcrisp.io.ros import messages
 from evcrisp.io.ros.event_packets import PacketDecoder
-from evcrisp.io.ros.images import as_frame
 
 logger = logging.getLogger(__name__)
 
@@ -30,10 +29,10 @@ _PACKET_TYPES = ("event_camera_msgs/EventPacket", "event_array_msgs/EventArray")
 _IMU_TYPES = ("sensor_msgs/Imu",)
 _IMAGE_TYPES = ("sensor_msgs/Image",)
 
-#: A packet of so many events is large enough; joining more would only cost copies.
+#: Messages are joined up to this many events; more would only cost copies.
 _ENOUGH = PACKET_EVENTS // 16
 
-#: These encodings count time from the start of the sensor.
+#: Encodings with time since the start of the sensor.
 _SENSOR_CLOCK = ("evt3", "mono")
 
 
@@ -42,83 +41,73 @@ class Topic(NamedTuple):
 
     name: str
     type: str  # "dvs_msgs/EventArray", in the short form of ROS 1
-    wire: str  # "ros1" or "cdr"; another one cannot be read
+    wire: str  # serialization: "ros1" or "cdr"; others are not read
 
 
 class Message(NamedTuple):
-    """One serialized message."""
+    """A serialized message."""
 
     data: memoryview
     offset: int  # byte of the file, or of the start of the chunk that holds it
 
 
 class Bag(Protocol):
-    """A container of messages. ``messages`` may be called again and while it is running."""
+    """A container of messages. Several iterations over ``messages`` can run at once."""
 
     path: Path
     topics: list[Topic]
 
     def messages(self, topic: str) -> Iterator[Message]:
-        """Yield the messages of a topic in file order, and raise where the file is damaged."""
+        """Yield the messages of a topic in file order, and raise at damage."""
         ...
 
 
 def short_type(name: str) -> str:
-    """Return the type without the part that only ROS 2 has: a/msg/B becomes a/B."""
+    """Convert a type name of ROS 2 to that of ROS 1: a/msg/B becomes a/B."""
     return name.replace("/msg/", "/")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class RosSource(Source):
-    """An open bag: one topic of events, and the IMU and the frames beside it."""
+    """An open bag: one topic of events, and the topics of its IMU and frames."""
 
-    bag: Bag = field(kw_only=True)
-    events: Topic = field(kw_only=True)
-    inertial: Topic | None = field(default=None, kw_only=True)
-    images: Topic | None = field(default=None, kw_only=True)
-    _triggers: Triggers | None = field(default=None, kw_only=True)
+    bag: Bag
+    events: Topic
+    inertial: Topic | None = None
+    images: Topic | None = None
+    _triggers: Triggers | None = None
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
         yield from _gathered(self._pieces())
 
     def imu(self) -> Imu | None:
-        """Return all IMU samples of the topic beside the events."""
+        """Return all IMU samples of the topic nearest to the events."""
         if self.inertial is None:
             return None
         samples: list[messages.ImuSample] = []
-        try:
+        with keeping(lambda: _as_imu(samples)):
             for sample, _ in self._parsed(self.inertial, messages.imu_sample):
                 samples.append(sample)
-        except FormatError as error:
-            error.partial = _as_imu(samples)
-            raise
         return _as_imu(samples)
 
     def triggers(self) -> Triggers | None:
-        """Return the triggers among the events; decodes them unless `packets` has just done so."""
+        """Return the triggers among the events; decodes the events unless `packets` has."""
         if self._triggers is None:
-            try:
+            with keeping(lambda: self._triggers):
                 for _ in self._pieces():
                     pass
-            except FormatError as error:
-                error.partial = self._triggers
-                raise
         return self._triggers
 
     def frames(self) -> Iterator[Frame]:
-        """Yield the frames of the topic beside the events."""
+        """Yield the frames of the topic nearest to the events."""
         if self.images is None:
             return
         for image, message in self._parsed(self.images, messages.image):
-            frame = as_frame(image, message.offset)
+            frame = messages.as_frame(image, message.offset)
             if frame is None:
-                logger.warning(
-                    "%s: images of %s are encoded as %r, which is not read; they are left out.",
-                    self.bag.path,
-                    self.images.name,
-                    image.encoding,
-                )
+                text = "%s: images of %s have the unknown encoding %r; they are left out."
+                logger.warning(text, self.bag.path, self.images.name, image.encoding)
                 return
             yield frame
 
@@ -147,7 +136,7 @@ class RosSource(Source):
     def _parsed(
         self, topic: Topic, parse: Callable[[messages.Cursor], T]
     ) -> Iterator[tuple[T, Message]]:
-        """Yield the parsed messages of a topic; complaints say which message it is."""
+        """Yield the parsed messages of a topic; errors name the message."""
         for number, message in enumerate(self.bag.messages(topic.name)):
             try:
                 parsed = parse(messages.Cursor(message.data, cdr=topic.wire == "cdr"))
@@ -166,7 +155,7 @@ def _as_imu(samples: list[messages.ImuSample]) -> Imu:
 
 
 def _gathered(pieces: Iterator[Packet]) -> Iterator[Packet]:
-    """Join the small pieces of messages to packets; what came before a failure is not lost."""
+    """Join the events of messages to packets; yields all events before an exception."""
     pending: list[Packet] = []
     n_pending = 0
     failure: Exception | None = None
@@ -174,7 +163,7 @@ def _gathered(pieces: Iterator[Packet]) -> Iterator[Packet]:
     while True:
         try:
             piece = next(pieces, None)
-        except Exception as error:  # raised again below, after what came before it
+        except Exception as error:  # raised below, after the events before it
             piece, failure = None, error
         if piece is not None and piece.t.size:
             pending.append(piece)
@@ -189,33 +178,24 @@ def _gathered(pieces: Iterator[Packet]) -> Iterator[Packet]:
 
 
 def _joined(pieces: list[Packet]) -> Packet:
-    return Packet(
-        np.concatenate([piece.x for piece in pieces]),
-        np.concatenate([piece.y for piece in pieces]),
-        np.concatenate([piece.t for piece in pieces]),
-        np.concatenate([piece.p for piece in pieces]),
-        pieces[0].offset,
-    )
+    columns = zip(*((piece.x, piece.y, piece.t, piece.p) for piece in pieces), strict=True)
+    return Packet(*map(np.concatenate, columns), offset=pieces[0].offset)
 
 
 def open_bag(bag: Bag) -> RosSource:
-    """Choose the topics of a bag, and read the first message of events for the sensor's size."""
+    """Choose the topics of a bag; the first message of events has the sensor size."""
     by_name = sorted(bag.topics)
     event_topics = [topic for topic in by_name if topic.type in _ARRAY_TYPES + _PACKET_TYPES]
     if not event_topics:
         found = ", ".join(f"{topic.name} ({topic.type})" for topic in by_name) or "none"
-        raise FormatError(f"no topic of events; the topics are: {found}")
+        raise FormatError(f"the bag has no topic of events; its topics are: {found}")
     events = event_topics[0]
     if events.wire not in ("ros1", "cdr"):
         raise FormatError(f"topic {events.name} is serialized as {events.wire!r}; expected cdr")
     if len(event_topics) > 1:
-        logger.warning(
-            "%s: %d topics have events (%s); reading %s.",
-            bag.path,
-            len(event_topics),
-            ", ".join(topic.name for topic in event_topics),
-            events.name,
-        )
+        names = ", ".join(topic.name for topic in event_topics)
+        text = "%s: %d topics have events (%s); reading %s."
+        logger.warning(text, bag.path, len(event_topics), names, events.name)
     inertial = _nearest(events, [topic for topic in by_name if topic.type in _IMU_TYPES])
     images = [topic for topic in by_name if topic.type in _IMAGE_TYPES]
     siblings = [topic for topic in images if _parent(topic) == _parent(events)]
@@ -234,13 +214,13 @@ def open_bag(bag: Bag) -> RosSource:
 
 
 def _first_facts(source: RosSource) -> dict[str, Any]:
-    """Return what the first message of events says; damage is left for the reading to meet."""
-    message: messages.EventArray | messages.EventPacket | None
+    """Return the facts of the first message of events; reading the events reports damage."""
+    parse: Callable[[messages.Cursor], messages.EventArray | messages.EventPacket]
+    parse = messages.event_packet
+    if source.events.type in _ARRAY_TYPES:
+        parse = messages.event_array
     try:
-        if source.events.type in _ARRAY_TYPES:
-            message, _ = next(source._parsed(source.events, messages.event_array), (None, None))
-        else:
-            message, _ = next(source._parsed(source.events, messages.event_packet), (None, None))
+        message, _ = next(source._parsed(source.events, parse), (None, None))
     except FormatError:
         return {}
     if message is None:
@@ -259,7 +239,7 @@ def _parent(topic: Topic) -> str:
 
 
 def _nearest(events: Topic, topics: list[Topic]) -> Topic | None:
-    """Return the topic that shares most of its path with that of the events; the first of equals."""
+    """Return the first topic that shares the longest start of its path with the events."""
     readable = [topic for topic in topics if topic.wire in ("ros1", "cdr")]
     shared = [_n_shared(events.name.split("/"), topic.name.split("/")) for topic in readable]
     return readable[shared.index(max(shared))] if readable else None

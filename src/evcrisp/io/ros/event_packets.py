@@ -1,11 +1,11 @@
-"""Decode the payload of event_camera_msgs/EventPacket, in the encodings that drivers publish.
+"""Decode the payload of event_camera_msgs/EventPacket in the encodings of camera drivers.
 
 =============== ================================================== ============
 encoding        payload                                            time
 =============== ================================================== ============
 ``evt3``        EVT 3.0 words of Prophesee sensors                 sensor clock
-``libcaer_cmp`` 16-bit words, see ``kernels/libcaer.py``           base + us
-``libcaer``     address and time, 4 bytes each, as libcaer has it  base + us
+``libcaer_cmp`` 16-bit words, see ``kernels/io/libcaer.py``        base + us
+``libcaer``     address and time of libcaer, 4 bytes each          base + us
 ``mono``        8 bytes: polarity, y, x, time (deprecated)         base + ns
 =============== ================================================== ============
 
@@ -21,16 +21,16 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Triggers
-from evcrisp.io.prophesee.evt_decoder import Columns, Evt3Decoder
-from evcrisp.io.protocol import PACKET_EVENTS
+from evcrisp.io.prophesee.evt_decoder import Evt3Decoder
+from evcrisp.io.protocol import PACKET_EVENTS, Columns, located
 from evcrisp.io.ros.messages import EventPacket
 
-#: A word of libcaer_cmp makes up to 8 events; so many words stay within one packet.
+#: Words of libcaer_cmp for one packet; a word has up to 8 events.
 _BLOCK_WORDS = PACKET_EVENTS // 8
 
 
 class PacketDecoder:
-    """Decode the messages of one topic; keeps what the encoding carries from one to the next."""
+    """Decode the messages of one topic; keeps the state of the encoding between messages."""
 
     def __init__(self) -> None:
         self._evt3: Evt3Decoder | None = None
@@ -45,18 +45,13 @@ class PacketDecoder:
             "mono": _decode_mono,
         }
         if packet.encoding not in decoders:
-            raise FormatError(
-                f"events are encoded as {packet.encoding!r}, which is not read; "
-                f"known: {', '.join(decoders)}",
-                offset=offset,
-            )
-        try:
+            reason = f"unknown encoding {packet.encoding!r} of events; known: {', '.join(decoders)}"
+            raise FormatError(reason, offset=offset)
+        with located(offset):
             yield from decoders[packet.encoding](packet)
-        except FormatError as error:
-            raise FormatError(error.reason, offset=offset) from error
 
     def triggers(self) -> Triggers | None:
-        """Return the triggers met so far, or None if the encoding has none."""
+        """Return the triggers found so far, or None if the encoding has none."""
         return None if self._evt3 is None else self._evt3.triggers()
 
     def _decode_evt3(self, packet: EventPacket) -> Iterator[Columns]:
@@ -70,14 +65,13 @@ class PacketDecoder:
         if self._libcaer_state is None:
             self._libcaer_state = np.zeros(STATE_SIZE, np.int64)
         state = self._libcaer_state
-        state[:2] = 0  # every message counts time from its own base
+        state[:2] = 0  # time is relative to the base of the message
         t_base = _microseconds(packet.time_base)
         for words in _blocks(_words(packet, "u2", 2)):
             n_events, n_good = count_libcaer(words)
-            x, y = np.empty(n_events, np.uint16), np.empty(n_events, np.uint16)
-            t, p = np.empty(n_events, np.int64), np.empty(n_events, np.bool_)
-            decode_libcaer(words[:n_good], t_base, state, x, y, t, p)
-            yield Columns(x, y, t, p)
+            columns = Columns.empty(n_events)
+            decode_libcaer(words[:n_good], t_base, state, *columns)
+            yield columns
             if n_good < words.size:
                 raise FormatError(f"unknown libcaer_cmp word {words[n_good]:#06x}")
 
@@ -85,8 +79,9 @@ class PacketDecoder:
 def _words(packet: EventPacket, kind: str, unit: int) -> NDArray[Any]:
     """Return the payload as words of the machine's byte order."""
     if len(packet.data) % unit:
+        found = counted(len(packet.data), "byte")
         raise FormatError(
-            f"the size of {packet.encoding} must be a multiple of {unit}; got {counted(len(packet.data), 'byte')}"
+            f"the size of {packet.encoding} must be a multiple of {unit}; got {found}"
         )
     stored = np.frombuffer(packet.data, (">" if packet.big_endian else "<") + kind)
     return np.ascontiguousarray(stored, stored.dtype.newbyteorder("="))
@@ -99,13 +94,12 @@ def _blocks(words: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 def _parts(columns: Columns) -> Iterator[Columns]:
     for first in range(0, columns.t.size, PACKET_EVENTS):
-        part = slice(first, first + PACKET_EVENTS)
-        yield Columns(columns.x[part], columns.y[part], columns.t[part], columns.p[part])
+        yield columns.part(slice(first, first + PACKET_EVENTS))
 
 
 def _microseconds(nanoseconds: int) -> int:
     if nanoseconds >= 1 << 63:
-        raise FormatError(f"the time base of a message is absurd: {nanoseconds} ns")
+        raise FormatError(f"the time base of a message is impossible: {nanoseconds} ns")
     return nanoseconds // 1000
 
 
@@ -113,8 +107,8 @@ def _decode_libcaer(packet: EventPacket) -> Iterator[Columns]:
     """Decode pairs of address (x 15 bits, y 15, polarity 1, valid 1) and time (31 bits, us)."""
     words = _words(packet, "u4", 8)
     address, time = words[0::2], words[1::2].astype(np.int64) & 0x7FFF_FFFF
-    # The base holds the bits above; within a message, time starts over where it falls by half its
-    # range. A smaller step back is damage, which whoever checks the order reports.
+    # The base has the higher bits. Within a message, a step back of half the range is a wrap; a
+    # smaller step back is damage, which the check of the order reports.
     loops = np.zeros(time.size, np.int64)
     np.cumsum(time[:-1] - time[1:] >= 1 << 30, out=loops[1:])
     yield from _parts(

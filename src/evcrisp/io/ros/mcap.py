@@ -1,7 +1,7 @@
-"""MCAP, the usual container of ROS 2: records one after the other, messages within chunks.
+"""Read MCAP, the usual container of ROS 2: a sequence of records, with messages in chunks.
 
-A file is read front to back, so that one that was cut off still gives what it holds; checksums of
-chunks and the statistics at the end are compared where the file has them.
+A file is read front to back, so that the messages of a cut file can be read. Checksums of chunks
+and the statistics at the end are checked if the file has them.
 """
 
 import struct
@@ -12,6 +12,7 @@ from typing import IO, NamedTuple
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.io.protocol import located
 from evcrisp.io.ros.bag import Message, Topic, short_type
 from evcrisp.io.ros.unpack import MAX_UNPACKED, UNPACKERS
 
@@ -28,18 +29,18 @@ class _Record(NamedTuple):
     op: int
     data: memoryview
     offset: int  # byte of the file, or of the chunk that holds it
-    is_cut: bool = False  # a chunk whose end the file has not
+    is_cut: bool = False  # a chunk whose end is missing
 
 
 class Mcap:
-    """An MCAP file; every pass over its messages opens it anew."""
+    """An MCAP file; every pass over its messages opens it again."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._size = path.stat().st_size
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
-                raise FormatError("the file does not start as MCAP does")
+                raise FormatError("the file does not start with the magic bytes of MCAP")
             channels = self._summarized_channels(file) or self._scanned_channels(file)
         self.topics = sorted(set(channels.values()))
 
@@ -47,7 +48,7 @@ class Mcap:
         """Yield the messages of a topic in file order."""
         directory = _Directory()
         n_found = 0
-        n_promised: int | None = None
+        n_stated: int | None = None
         with self.path.open("rb") as file:
             for record in self._all_records(file, len(MAGIC)):
                 directory.add(record)
@@ -56,15 +57,13 @@ class Mcap:
                         n_found += 1
                         yield Message(record.data[_MESSAGE_HEADER:], record.offset)
                 elif record.op == _STATISTICS:
-                    n_promised = directory.n_promised(record, topic)
-        if n_promised is not None and n_found != n_promised:
-            raise FormatError(
-                f"found {counted(n_found, 'message')}, but the statistics promise {n_promised}",
-                offset=self._size,
-            )
+                    n_stated = directory.n_stated(record, topic)
+        if n_stated is not None and n_found != n_stated:
+            reason = f"found {counted(n_found, 'message')}, but the statistics state {n_stated}"
+            raise FormatError(reason, offset=self._size)
 
     def _summarized_channels(self, file: IO[bytes]) -> dict[int, Topic] | None:
-        """Return the channels that the summary lists, or None if there is no whole one."""
+        """Return the channels of the summary, or None if it is missing or incomplete."""
         if self._size < len(MAGIC) + _FOOTER_SIZE:
             return None
         file.seek(self._size - _FOOTER_SIZE)
@@ -78,17 +77,17 @@ class Mcap:
         return self._collected(file, len(MAGIC))
 
     def _collected(self, file: IO[bytes], start: int) -> dict[int, Topic]:
-        """Return the channels found on the way to the end or to the first damage."""
+        """Return the channels up to the end or to the first damage."""
         directory = _Directory()
         try:
             for record in self._all_records(file, start):
                 directory.add(record)
         except FormatError:
-            pass  # the reading of messages meets it again, and says so
+            pass  # reading the messages reports it
         return directory.channels
 
     def _all_records(self, file: IO[bytes], start: int) -> Iterator[_Record]:
-        """Yield all records of the file, and those within chunks in place of the chunks."""
+        """Yield all records of the file, with the records of chunks in place of the chunks."""
         offset = start
         op = 0
         while op != _FOOTER:
@@ -103,10 +102,10 @@ class Mcap:
             offset += 9 + size
         file.seek(offset)
         if file.read(len(MAGIC)) != MAGIC:
-            raise FormatError("the file does not end as MCAP does", offset=offset)
+            raise FormatError("the file does not end with the magic bytes of MCAP", offset=offset)
 
     def _read_record(self, file: IO[bytes], offset: int) -> tuple[_Record, int]:
-        """Return a record and its size; those of no interest are empty."""
+        """Return a record and its size; the data of unused records is not read."""
         file.seek(offset)
         prefix = file.read(9)
         n_there = self._size - offset - 9
@@ -119,12 +118,12 @@ class Mcap:
         if op not in _READ:
             return _Record(op, memoryview(b""), offset), size
         if size > MAX_UNPACKED:
-            raise FormatError(f"a record claims to have {counted(size, 'byte')}", offset=offset)
+            raise FormatError(f"a record states a size of {counted(size, 'byte')}", offset=offset)
         return _Record(op, memoryview(file.read(min(size, n_there))), offset, is_cut), size
 
 
 class _Directory:
-    """The schemas and channels met so far."""
+    """The schemas and channels found so far."""
 
     def __init__(self) -> None:
         self._schemas: dict[int, str] = {}
@@ -143,13 +142,12 @@ class _Directory:
     def topic_of(self, message: _Record) -> Topic:
         number = _unpack("<HIQQ", message)[0]
         if number not in self.channels:
-            raise FormatError(
-                f"a message is of channel {number}, which is not declared", offset=message.offset
-            )
+            reason = f"a message has channel {number}, which is not declared"
+            raise FormatError(reason, offset=message.offset)
         return self.channels[number]
 
-    def n_promised(self, statistics: _Record, topic: str) -> int | None:
-        """Return how many messages of a topic the statistics count, or None if they do not."""
+    def n_stated(self, statistics: _Record, topic: str) -> int | None:
+        """Return the number of messages of a topic in the statistics, or None if missing."""
         size = _unpack("<QHIIIIQQI", statistics)[-1]
         counts = statistics.data[46 : 46 + size]
         if len(counts) != size or size % 10:
@@ -170,8 +168,8 @@ def _chunk_records(chunk: _Record) -> Iterator[_Record]:
         start = position + 9
         end = start + int.from_bytes(data[position + 1 : start], "little")
         if start > len(data) or end > len(data):
-            complaint = _CUT if chunk.is_cut else "a record reaches beyond its chunk"
-            raise FormatError(complaint, offset=chunk.offset)
+            problem = _CUT if chunk.is_cut else "a record reaches beyond its chunk"
+            raise FormatError(problem, offset=chunk.offset)
         yield _Record(data[position], data[start:end], chunk.offset)
         position = end
 
@@ -184,14 +182,10 @@ def _unpacked(chunk: _Record) -> memoryview:
     if chunk.is_cut and kind == "":
         return packed
     if kind not in ("", "lz4", "zstd") or len(packed) != packed_size:
-        raise FormatError(
-            f"a chunk of {counted(packed_size, 'byte')}, packed as {kind!r}, is damaged",
-            offset=chunk.offset,
-        )
-    try:
+        reason = f"a chunk of {counted(packed_size, 'byte')} with compression {kind!r} is damaged"
+        raise FormatError(reason, offset=chunk.offset)
+    with located(chunk.offset):
         data = UNPACKERS[kind](packed, size)
-    except FormatError as error:
-        raise FormatError(error.reason, offset=chunk.offset) from error
     if checksum and zlib.crc32(data) != checksum:
         raise FormatError("the checksum of a chunk is wrong", offset=chunk.offset)
     return data
@@ -205,7 +199,7 @@ def _unpack(code: str, record: _Record, position: int = 0) -> tuple[int, ...]:
 
 
 def _text(record: _Record, position: int) -> tuple[str, int]:
-    """Return a string and where it ends."""
+    """Return a string and the position after it."""
     (size,) = _unpack("<I", record, position)
     start, end = position + 4, position + 4 + size
     if end > len(record.data):

@@ -1,6 +1,6 @@
-"""Take ROS messages apart as bytes, without message objects (which are hundreds of times slower).
+"""Parse ROS messages from bytes, without message objects, which are hundreds of times slower.
 
-ROS 1 packs fields without gaps. ROS 2 uses CDR: four bytes that tell the byte order, then fields
+ROS 1 stores fields without gaps. ROS 2 uses CDR: four bytes with the byte order, then fields
 aligned to their size, and strings that end with a zero.
 """
 
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.core.sensor_data import Frame
 
-#: One event of dvs_msgs and prophesee_event_msgs as ROS 1 packs it.
+#: One event of dvs_msgs and prophesee_event_msgs in ROS 1.
 _ROS1_EVENT = np.dtype(
     [("x", "<u2"), ("y", "<u2"), ("sec", "<u4"), ("nsec", "<u4"), ("p", "u1")], align=False
 )
@@ -34,41 +35,29 @@ class Cursor:
             self.order = "<" if data[1] == 1 else ">"
 
     def skip(self, size: int, align: int = 1) -> int:
-        """Step over ``size`` bytes and return where they start."""
+        """Skip ``size`` bytes and return the first one."""
         if self.cdr:
             self._position += -(self._position - self._start) % align
         start = self._position
         if start + size > len(self._data):
-            raise FormatError(
-                f"a message of {counted(len(self._data), 'byte')} ends within a field"
-            )
+            found = counted(len(self._data), "byte")
+            raise FormatError(f"a message of {found} ends within a field")
         self._position = start + size
         return start
 
-    def number(self, code: str, size: int) -> Any:
-        """Return one number, ``code`` as for `struct`."""
-        return struct.unpack_from(self.order + code, self._data, self.skip(size, size))[0]
-
-    def u8(self) -> int:
-        """Return a byte."""
-        return int(self.number("B", 1))
-
-    def u32(self) -> int:
-        """Return an unsigned number of four bytes."""
-        return int(self.number("I", 4))
-
-    def u64(self) -> int:
-        """Return an unsigned number of eight bytes."""
-        return int(self.number("Q", 8))
+    def number(self, code: str) -> int:
+        """Return one whole number, ``code`` as for `struct`."""
+        size = struct.calcsize("=" + code)
+        return int(struct.unpack_from(self.order + code, self._data, self.skip(size, size))[0])
 
     def raw(self, size: int) -> memoryview:
-        """Return bytes as they are."""
+        """Return bytes."""
         start = self.skip(size)
         return self._data[start : start + size]
 
     def text(self) -> str:
         """Return a string."""
-        return bytes(self.raw(self.u32())).rstrip(b"\0").decode("utf-8", "replace")
+        return bytes(self.raw(self.number("I"))).rstrip(b"\0").decode("utf-8", "replace")
 
     def array(self, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
         """View numbers or records in place; records are not aligned."""
@@ -77,11 +66,11 @@ class Cursor:
         return np.frombuffer(self._data, dtype, count, self.skip(size, align))
 
     def stamp(self) -> int:
-        """Return the time of a header, us, and step over the header."""
+        """Skip a header and return its time, us."""
         if not self.cdr:
-            self.u32()  # sequence number, which ROS 2 has not
-        seconds = int(self.number("i" if self.cdr else "I", 4))
-        time = seconds * 1_000_000 + self.u32() // 1000
+            self.number("I")  # sequence number, only in ROS 1
+        seconds = self.number("i" if self.cdr else "I")
+        time = seconds * 1_000_000 + self.number("I") // 1000
         self.text()
         return time
 
@@ -109,7 +98,7 @@ class EventPacket(NamedTuple):
 
 
 class ImuSample(NamedTuple):
-    """sensor_msgs/Imu without what it derives."""
+    """sensor_msgs/Imu without orientation and covariances."""
 
     stamp: int  # us
     gyro: NDArray[Any]  # rad/s
@@ -128,24 +117,24 @@ class Image(NamedTuple):
 
 
 def event_array(cursor: Cursor) -> EventArray:
-    """Parse dvs_msgs/EventArray, or prophesee_event_msgs/EventArray, which is the same."""
+    """Parse dvs_msgs/EventArray or the identical prophesee_event_msgs/EventArray."""
     stamp = cursor.stamp()
-    height, width, count = cursor.u32(), cursor.u32(), cursor.u32()
+    height, width, count = cursor.number("I"), cursor.number("I"), cursor.number("I")
     if cursor.cdr:
         x, y, records = _cdr_events(cursor, count)
     else:
         records = cursor.array(_ROS1_EVENT, count)
         x, y = records["x"], records["y"]
-    # Whole microseconds of nanoseconds: floor, so that equal steps stay equal.
+    # Floor to microseconds, so that equal steps stay equal.
     t = records["sec"].astype(np.int64) * 1_000_000 + records["nsec"] // 1000
     return EventArray(stamp, (width, height), x, y, t, records["p"])
 
 
 def _cdr_events(cursor: Cursor, count: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return x, y and the rest of events in CDR.
+    """Return x, y and the other fields of events in CDR.
 
-    The first event starts at byte 0 and takes 14 bytes with its padding; from there on, x lies at
-    the end of a row of 16 bytes and the rest of the event in the next row.
+    The first event takes 14 bytes with its padding. After it, x is at the end of a row of 16 bytes,
+    and the other fields are in the next row.
     """
     order = cursor.order
     row = np.dtype(
@@ -167,12 +156,12 @@ def _cdr_events(cursor: Cursor, count: int) -> tuple[NDArray[Any], NDArray[Any],
 def event_packet(cursor: Cursor) -> EventPacket:
     """Parse event_camera_msgs/EventPacket, or its predecessor event_array_msgs/EventArray."""
     stamp = cursor.stamp()
-    height, width = cursor.u32(), cursor.u32()
-    cursor.u64()  # sequence number
-    time_base = cursor.u64()
+    height, width = cursor.number("I"), cursor.number("I")
+    cursor.number("Q")  # sequence number
+    time_base = cursor.number("Q")
     encoding = cursor.text()
-    big_endian = bool(cursor.u8())
-    data = cursor.raw(cursor.u32())
+    big_endian = bool(cursor.number("B"))
+    data = cursor.raw(cursor.number("I"))
     return EventPacket(stamp, (width, height), time_base, encoding, big_endian, data)
 
 
@@ -186,9 +175,45 @@ def imu_sample(cursor: Cursor) -> ImuSample:
 def image(cursor: Cursor) -> Image:
     """Parse sensor_msgs/Image."""
     stamp = cursor.stamp()
-    height, width = cursor.u32(), cursor.u32()
+    height, width = cursor.number("I"), cursor.number("I")
     encoding = cursor.text()
-    big_endian = bool(cursor.u8())
-    step = cursor.u32()
-    data = cursor.raw(cursor.u32())
+    big_endian = bool(cursor.number("B"))
+    step = cursor.number("I")
+    data = cursor.raw(cursor.number("I"))
     return Image(stamp, encoding, big_endian, (height, width), step, data)
+
+
+#: Encoding -> bytes per sample, samples per pixel, indices of blue, green and red.
+_ENCODINGS: dict[str, tuple[int, int, tuple[int, ...]]] = {
+    "mono8": (1, 1, (0,)),
+    "8UC1": (1, 1, (0,)),
+    "mono16": (2, 1, (0,)),
+    "16UC1": (2, 1, (0,)),
+    "bgr8": (1, 3, (0, 1, 2)),
+    "8UC3": (1, 3, (0, 1, 2)),
+    "rgb8": (1, 3, (2, 1, 0)),
+    "bgra8": (1, 4, (0, 1, 2)),
+    "rgba8": (1, 4, (2, 1, 0)),
+}
+
+
+def as_frame(image: Image, offset: int) -> Frame | None:
+    """Convert an image to gray or blue-green-red pixels; None if its encoding is unknown."""
+    layout = _ENCODINGS.get(image.encoding)
+    if layout is None:
+        return None
+    sample_bytes, n_samples, channels = layout
+    height, width = image.shape
+    row_bytes = width * n_samples * sample_bytes
+    if image.step < row_bytes or image.step * height > len(image.data):
+        found = f"{counted(len(image.data), 'byte')} with {image.step} per row"
+        reason = f"an image of {width}x{height} px as {image.encoding!r} does not fit {found}"
+        raise FormatError(reason, offset=offset)
+    rows = np.frombuffer(image.data, np.uint8, image.step * height).reshape(height, image.step)
+    order = ">" if image.big_endian else "<"
+    samples = np.ascontiguousarray(rows[:, :row_bytes]).view(f"{order}u{sample_bytes}")
+    native = samples.astype(samples.dtype.newbyteorder("="))
+    if n_samples == 1:
+        return Frame(t=image.stamp, image=native)
+    pixels = native.reshape(height, width, n_samples)[:, :, list(channels)]
+    return Frame(t=image.stamp, image=np.ascontiguousarray(pixels))

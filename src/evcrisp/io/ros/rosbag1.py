@@ -1,7 +1,7 @@
-"""The container of ROS 1, bag format 2.0: records one after the other, messages within chunks.
+"""Read the container of ROS 1, bag format 2.0: a sequence of records, with messages in chunks.
 
-A bag is read front to back and not through its index, so that one that was cut off, or never
-closed, still gives what it holds; the index at its end then tells whether all was there.
+A bag is read front to back and not through its index, so that the messages of a cut or unclosed
+bag can be read. The index at the end shows whether the bag is complete.
 """
 
 import re
@@ -12,6 +12,7 @@ from typing import IO, NamedTuple
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.io.protocol import located
 from evcrisp.io.ros.bag import Message, Topic
 from evcrisp.io.ros.unpack import MAX_UNPACKED, UNPACKERS
 
@@ -27,18 +28,18 @@ class _Record(NamedTuple):
     fields: dict[str, bytes]
     data: memoryview
     offset: int  # byte of the file, or of the chunk that holds it
-    is_cut: bool = False  # a chunk whose end the file has not
+    is_cut: bool = False  # a chunk whose end is missing
 
 
 class _Totals(NamedTuple):
-    """What the bag's header promises."""
+    """Totals stated by the bag's header."""
 
     index_offset: int  # 0: the bag was never closed
     n_chunks: int
 
 
 class RosBag1:
-    """A bag file; every pass over its messages opens it anew."""
+    """A bag file; every pass over its messages opens it again."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -53,7 +54,7 @@ class RosBag1:
     def messages(self, topic: str) -> Iterator[Message]:
         """Yield the messages of a topic in file order."""
         connections: dict[int, Topic] = {}
-        n_found = n_promised = n_chunks = 0
+        n_found = n_stated = n_chunks = 0
         with self.path.open("rb") as file:
             for record in self._all_records(file):
                 if record.op == _CONNECTION:
@@ -65,28 +66,23 @@ class RosBag1:
                         yield Message(record.data, record.offset)
                 elif record.op == _CHUNK_INFO:
                     n_chunks += 1
-                    n_promised += sum(
+                    n_stated += sum(
                         count
                         for number, count in struct.iter_unpack("<II", _pairs(record))
                         if number in connections and connections[number].name == topic
                     )
-        self._check_end(n_chunks, n_found, n_promised)
+        self._check_end(n_chunks, n_found, n_stated)
 
-    def _check_end(self, n_chunks: int, n_found: int, n_promised: int) -> None:
+    def _check_end(self, n_chunks: int, n_found: int, n_stated: int) -> None:
+        expected, reason = self._totals.n_chunks, None
         if self._totals.index_offset == 0:
-            raise FormatError(
-                "the bag was never closed, so that its end may be missing", offset=self._size
-            )
-        if n_chunks != self._totals.n_chunks:
-            raise FormatError(
-                f"the bag ends early: its index has {n_chunks} of {self._totals.n_chunks} chunks",
-                offset=self._size,
-            )
-        if n_found != n_promised:
-            raise FormatError(
-                f"found {counted(n_found, 'message')}, but the index promises {n_promised}",
-                offset=self._size,
-            )
+            reason = "the bag was never closed; its end may be missing"
+        elif n_chunks != expected:
+            reason = f"the bag ends early: its index has {n_chunks} of {expected} chunks"
+        elif n_found != n_stated:
+            reason = f"found {counted(n_found, 'message')}, but the index states {n_stated}"
+        if reason is not None:
+            raise FormatError(reason, offset=self._size)
 
     def _read_header(self, file: IO[bytes]) -> tuple[int, _Totals]:
         line = file.read(16).partition(b"\n")[0]
@@ -101,7 +97,7 @@ class RosBag1:
         return file.tell(), totals
 
     def _indexed_connections(self, file: IO[bytes]) -> dict[int, Topic] | None:
-        """Return the connections that the index lists, or None if it is not whole."""
+        """Return the connections of the index, or None if it is incomplete."""
         offset = self._totals.index_offset
         if not self._first <= offset <= self._size:
             return None
@@ -119,7 +115,7 @@ class RosBag1:
         return connections or None
 
     def _scanned_connections(self) -> dict[int, Topic]:
-        """Return the connections found on the way to the first damage."""
+        """Return the connections up to the first damage."""
         connections = {}
         with self.path.open("rb") as file:
             try:
@@ -128,11 +124,11 @@ class RosBag1:
                         number, connection = _parse_connection(record)
                         connections[number] = connection
             except FormatError:
-                pass  # the reading of messages meets it again, and says so
+                pass  # reading the messages reports it
         return connections
 
     def _all_records(self, file: IO[bytes]) -> Iterator[_Record]:
-        """Yield all records of the file, and those within chunks in place of the chunks."""
+        """Yield all records of the file, with the records of chunks in place of the chunks."""
         offset = self._first
         while offset < self._size:
             record = self._read_record(file, offset)
@@ -158,35 +154,35 @@ class RosBag1:
         return _Record(op, fields, memoryview(file.read(min(size, n_there))), offset, is_cut)
 
     def _block_size(self, file: IO[bytes]) -> tuple[int, int]:
-        """Return the length that precedes a block, and how many bytes of it there are at most."""
+        """Return the stated length of a block, and the number of bytes up to the end."""
         offset = file.tell()
         prefix = file.read(4)
         size = int.from_bytes(prefix, "little")
         if len(prefix) < 4:
             raise FormatError("the file ends within a record", offset=offset)
         if size > MAX_UNPACKED:
-            raise FormatError(f"a record claims to have {counted(size, 'byte')}", offset=offset)
+            raise FormatError(f"a record states a size of {counted(size, 'byte')}", offset=offset)
         return size, self._size - offset - 4
 
 
 def _chunk_records(chunk: _Record) -> Iterator[_Record]:
     data = memoryview(_unpacked(chunk))
-    complaint = _CUT if chunk.is_cut else "a record reaches beyond its chunk"
+    problem = _CUT if chunk.is_cut else "a record reaches beyond its chunk"
     position = 0
     while position < len(data):
-        header, position = _take_block(data, position, chunk.offset, complaint)
+        header, position = _take_block(data, position, chunk.offset, problem)
         fields = _parse_fields(header, chunk.offset)
-        content, position = _take_block(data, position, chunk.offset, complaint)
+        content, position = _take_block(data, position, chunk.offset, problem)
         yield _Record(_op(fields, chunk.offset), fields, content, chunk.offset)
 
 
 def _take_block(
-    data: memoryview, position: int, offset: int, complaint: str
+    data: memoryview, position: int, offset: int, problem: str
 ) -> tuple[memoryview, int]:
     start = position + 4
     end = start + int.from_bytes(data[position:start], "little")
     if start > len(data) or end > len(data):
-        raise FormatError(complaint, offset=offset)
+        raise FormatError(problem, offset=offset)
     return data[start:end], end
 
 
@@ -195,14 +191,11 @@ def _unpacked(chunk: _Record) -> bytes | memoryview:
         return chunk.data
     kind = chunk.fields.get("compression", b"").decode("latin-1")
     if kind not in ("none", "bz2", "lz4"):
-        raise FormatError(
-            f"a chunk is packed as {kind!r}; expected none, bz2 or lz4", offset=chunk.offset
-        )
+        reason = f"a chunk has compression {kind!r}; expected none, bz2 or lz4"
+        raise FormatError(reason, offset=chunk.offset)
     size = _number(chunk, "size", "<I")
-    try:
+    with located(chunk.offset):
         return UNPACKERS[kind](chunk.data, size)
-    except FormatError as error:
-        raise FormatError(error.reason, offset=chunk.offset) from error
 
 
 def _parse_fields(header: memoryview, offset: int) -> dict[str, bytes]:
@@ -220,7 +213,7 @@ def _parse_fields(header: memoryview, offset: int) -> dict[str, bytes]:
 def _op(fields: dict[str, bytes], offset: int) -> int:
     op = fields.get("op", b"")
     if len(op) != 1 or op[0] not in _OPS:
-        raise FormatError(f"a record is of unknown kind {op!r}", offset=offset)
+        raise FormatError(f"a record has the unknown kind {op!r}", offset=offset)
     return op[0]
 
 
@@ -234,9 +227,8 @@ def _number(record: _Record, name: str, code: str) -> int:
 def _known(record: _Record, connections: dict[int, Topic]) -> int:
     number = _number(record, "conn", "<I")
     if number not in connections:
-        raise FormatError(
-            f"a message is of connection {number}, which is not declared", offset=record.offset
-        )
+        reason = f"a message has connection {number}, which is not declared"
+        raise FormatError(reason, offset=record.offset)
     return number
 
 

@@ -1,4 +1,4 @@
-"""The older container of ROS 2: an SQLite database with the tables ``topics`` and ``messages``."""
+"""Read the older container of ROS 2: an SQLite database with topics and messages."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -10,16 +10,14 @@ from evcrisp.io.ros.bag import Message, Topic, short_type
 
 MAGIC = b"SQLite format 3\x00"
 
-#: A damaged schema also shows as a message of SQLite that is no text.
+#: With a damaged schema, an error message of SQLite can be invalid text.
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError)
-
-
-#: SQLite keeps its limits in 32 bits.
+#: Limits of SQLite have 32 bits.
 _MAX_LIMIT = (1 << 31) - 1
 
 
 class RosDb:
-    """A ``.db3`` file; every pass over its messages opens it anew, and only for reading."""
+    """A ``.db3`` file; every pass over its messages opens it again, read-only."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -29,13 +27,8 @@ class RosDb:
         self.topics = sorted(self._ids)
 
     def messages(self, topic: str) -> Iterator[Message]:
-        """Yield the messages of a topic in the order in which they were recorded."""
-        ids = {
-            number
-            for kind, numbers in self._ids.items()
-            if kind.name == topic
-            for number in numbers
-        }
+        """Yield the messages of a topic in the order of recording."""
+        ids = {i for kind, numbers in self._ids.items() if kind.name == topic for i in numbers}
         before: int | None = None
         with closing(self._connect()) as connection:
             marks = ",".join("?" * len(ids))
@@ -47,13 +40,12 @@ class RosDb:
                     before = number
                     yield Message(memoryview(data), 0)
             except _DAMAGE as error:
-                raise FormatError(
-                    f"the database is damaged after message id {before}: {error}"
-                ) from error
+                reason = f"the database is damaged after message id {before}: {error}"
+                raise FormatError(reason) from error
 
     def _connect(self) -> sqlite3.Connection:
-        # `immutable` reads without locks, from read-only folders too, but would not see a log of
-        # changes that a recorder left behind.
+        # `immutable` reads without locks, also from read-only folders, but ignores the log of
+        # changes that a killed recorder leaves.
         log = self.path.with_name(self.path.name + "-wal")
         has_log = log.exists() and log.stat().st_size > 0
         uri = self.path.resolve().as_uri() + ("?mode=ro" if has_log else "?mode=ro&immutable=1")
@@ -64,24 +56,21 @@ class RosDb:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
         except _DAMAGE as error:
-            raise FormatError(f"the database cannot be opened: {error}") from error
+            raise FormatError(f"opening the database failed: {error}") from error
         return connection
 
     def _read_topics(self, connection: sqlite3.Connection) -> dict[Topic, list[int]]:
-        """Return the topics with their ids; views, which can run for ever, are not read."""
+        """Return the topics with their ids; views are not read, because they can run forever."""
         ids: dict[Topic, list[int]] = {}
         try:
             query = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
             tables = {name for (name,) in connection.execute(query)}
             if not {"topics", "messages"} <= tables:
                 raise FormatError("the database is not a ROS 2 bag; it has no topics or messages")
-            for row in connection.execute(
-                "SELECT id, name, type, serialization_format FROM topics"
-            ):
-                number, name, kind, wire = row
-                ids.setdefault(Topic(str(name), short_type(str(kind)), str(wire)), []).append(
-                    number
-                )
+            query = "SELECT id, name, type, serialization_format FROM topics"
+            for number, name, kind, wire in connection.execute(query):
+                topic = Topic(str(name), short_type(str(kind)), str(wire))
+                ids.setdefault(topic, []).append(number)
         except _DAMAGE as error:
             raise FormatError(f"the database is damaged: {error}") from error
         return ids

@@ -1,4 +1,4 @@
-"""Unpack the chunks of bags. Sizes are checked before anything is allocated."""
+"""Decompress the chunks of bags, with a check of their sizes before allocation."""
 
 import bz2
 from collections.abc import Callable
@@ -9,18 +9,14 @@ from evcrisp.core.registry import require
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
-#: Nothing is larger when unpacked; recorders make chunks of about 1 MB.
+#: Limit of decompressed data, bytes; recorders write chunks of about 1 MB.
 MAX_UNPACKED = 1 << 30
 _LZ4_MAX_RATIO = 255
 _BLOCK = 1 << 20
 
 
-def _plain(data: memoryview, size: int) -> memoryview:
-    return _checked(data, size)
-
-
 def _unpack_bz2(data: memoryview, size: int) -> memoryview:
-    _check_claim(size)
+    _check_stated_size(size)
     try:
         unpacked = bz2.BZ2Decompressor().decompress(data, size + 1)
     except (OSError, EOFError, ValueError) as error:
@@ -31,7 +27,7 @@ def _unpack_bz2(data: memoryview, size: int) -> memoryview:
 def _unpack_lz4(data: memoryview, size: int) -> memoryview:
     import lz4.frame
 
-    _check_claim(size, _LZ4_MAX_RATIO * len(data))
+    _check_stated_size(size, _LZ4_MAX_RATIO * len(data))
     try:
         unpacked = lz4.frame.LZ4FrameDecompressor().decompress(data, size + 1)
     except (RuntimeError, EOFError, ValueError) as error:
@@ -40,12 +36,12 @@ def _unpack_lz4(data: memoryview, size: int) -> memoryview:
 
 
 def _unpack_zstd(data: memoryview, size: int) -> memoryview:
-    _check_claim(size)
+    _check_stated_size(size)
     return _checked(unpack_zstd(data, size), size)
 
 
 def unpack_zstd(data: memoryview, limit: int = MAX_UNPACKED) -> memoryview:
-    """Unpack at most ``limit`` bytes and one, piece by piece."""
+    """Decompress in pieces, up to one byte more than ``limit``."""
     zstandard = require("zstandard", extra="zstd", purpose="zstd-compressed ROS 2 bags")
     unpacked = bytearray()
     try:
@@ -57,21 +53,21 @@ def unpack_zstd(data: memoryview, limit: int = MAX_UNPACKED) -> memoryview:
     return memoryview(unpacked)
 
 
-def _check_claim(size: int, limit: int = MAX_UNPACKED) -> None:
+def _check_stated_size(size: int, limit: int = MAX_UNPACKED) -> None:
     if size > min(limit, MAX_UNPACKED):
-        raise FormatError(f"a chunk claims to hold {counted(size, 'byte')}, which it cannot")
+        raise FormatError(f"a chunk states an impossible size of {counted(size, 'byte')}")
 
 
 def _checked(data: memoryview, size: int) -> memoryview:
     if len(data) != size:
-        raise FormatError(f"a chunk does not hold the {counted(size, 'byte')} that it claims")
+        raise FormatError(f"a chunk does not have the stated {counted(size, 'byte')}")
     return data
 
 
-#: Unpackers by the names that bags use: (packed data, size that is claimed) -> data.
+#: Functions by compression name: (compressed data, stated size) -> data.
 UNPACKERS: dict[str, Callable[[memoryview, int], memoryview]] = {
-    "none": _plain,
-    "": _plain,
+    "none": _checked,
+    "": _checked,
     "bz2": _unpack_bz2,
     "lz4": _unpack_lz4,
     "zstd": _unpack_zstd,

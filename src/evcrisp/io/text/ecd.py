@@ -1,117 +1,141 @@
-"""ECD: the text of the Event Camera Dataset, ``t[s] x y p`` per line; a file or a folder.
+"""ECD: the text of the Event Camera Dataset, ``t[s] x y p`` per line; a file, folder or archive.
 
-Time is read as decimal digits and rounded at the seventh decimal, so that no float comes between.
+Time is parsed as decimal digits, without floats, and rounded to microseconds.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+import zipfile
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal
+from itertools import chain
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
 from evcrisp.core.errors import FormatError
+from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
-from evcrisp.core.sensor_data import Imu
-from evcrisp.io.byte_blocks import file_blocks, first_bytes, uncompressed
-from evcrisp.io.protocol import Packet, Source
-from evcrisp.io.text.event_text import (
-    HEAD_BYTES,
-    Layout,
-    Line,
-    TextSink,
-    create_text,
-    head_lines,
-    is_number,
-    is_whole,
-    stated_size,
-    text_packets,
-)
+from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.io import byte_blocks
+from evcrisp.io.protocol import Packet, Reader, Source, Writer, keeping
+from evcrisp.io.text import event_text
 
 logger = logging.getLogger(__name__)
 
+Blocks = Callable[[], Generator[bytes, None, None]]
+
 _ECD_SIZE = (240, 180)
-ECD_SIZES = (_ECD_SIZE, (346, 260), (640, 480), (1280, 720))
+_SIZES = (_ECD_SIZE, (346, 260), (640, 480), (1280, 720))
 _EVENT_NAMES = ("events.txt", "events.txt.gz")
 _IMU_NAMES = ("imu.txt", "imu.txt.gz")
 _MAX_LINE_BYTES = 4096
 _EXACT = Context(prec=2 * _MAX_LINE_BYTES)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class EcdSource(Source):
-    """Event text, and the text of IMU samples beside it."""
+    """Text of events, and of IMU samples."""
 
-    blocks: Callable[[], Iterator[bytes]] = field(kw_only=True)
-    layout: Layout = field(kw_only=True)
-    imu_blocks: Callable[[], Iterator[bytes]] | None = field(default=None, kw_only=True)
+    blocks: Blocks
+    layout: event_text.Layout
+    imu_blocks: Blocks | None = None
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
-        return text_packets(self.blocks(), self.layout)
+        return event_text.text_packets(self.blocks(), self.layout)
 
     def imu(self) -> Imu | None:
         """Return the samples of ``imu.txt``."""
         return None if self.imu_blocks is None else read_imu(self.imu_blocks())
 
 
-@dataclass(frozen=True, slots=True)
-class EcdReader:
-    """Read event text, plain or gzip, and folders that hold ``events.txt``."""
+class EcdReader(Reader):
+    """Read event text, plain or gzip, and folders with ``events.txt``."""
 
-    name: ClassVar[str] = "ecd"
-    title: ClassVar[str] = "ECD text (t x y p)"
-    suffixes: ClassVar[tuple[str, ...]] = (".txt", ".txt.gz")
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ECD_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
+    name = "ecd"
+    title = "ECD text (t x y p)"
+    suffixes = (".txt", ".txt.gz")
+    standard_sizes = _SIZES
 
     def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for lines of four numbers of which the first is in seconds."""
+        """Look for lines of four numbers with time in seconds first."""
         if path.is_dir():
-            return _beside(path, _EVENT_NAMES) is not None
-        return looks_like_ecd(uncompressed(head))
+            return _file_in(path, _EVENT_NAMES) is not None
+        return looks_like_ecd(byte_blocks.uncompressed(head))
 
     def open(self, path: Path) -> EcdSource:
         """Open a text or a folder of texts."""
         events, imu, calib = path, None, b""
         if path.is_dir():
-            found = _beside(path, _EVENT_NAMES)
+            found = _file_in(path, _EVENT_NAMES)
             if found is None:
                 raise FormatError(f"the folder has no {' or '.join(_EVENT_NAMES)}")
-            events, imu = found, _beside(path, _IMU_NAMES)
+            events, imu = found, _file_in(path, _IMU_NAMES)
             if (path / "calib.txt").is_file():
-                calib = first_bytes(file_blocks(path / "calib.txt"), 4096)
-        return ecd_source(
-            lambda: file_blocks(events), None if imu is None else lambda: file_blocks(imu), calib
+                calib = byte_blocks.first_bytes(byte_blocks.file_blocks(path / "calib.txt"), 4096)
+        return _source(
+            lambda: byte_blocks.file_blocks(events),
+            None if imu is None else lambda: byte_blocks.file_blocks(imu),
+            calib,
         )
 
 
-def _beside(folder: Path, names: tuple[str, ...]) -> Path | None:
+class EcdZipReader(Reader):
+    """Read ECD archives as they are distributed: a zip with ``events.txt``, ``imu.txt``, ..."""
+
+    name = "ecd-zip"
+    title = "ECD archive (zip)"
+    suffixes = (".zip",)
+    standard_sizes = _SIZES
+    foreign_errors = byte_blocks.ZIP_ERRORS
+
+    def recognizes(self, head: bytes, path: Path) -> bool:
+        """Look for a zip archive with a member ``events.txt``."""
+        return byte_blocks.has_member(head, path, "/events.txt", 128)
+
+    def open(self, path: Path) -> EcdSource:
+        """Find the texts of an archive; every pass over one of them opens the archive again."""
+        with byte_blocks.open_archive(path) as archive:
+            members = set(archive.namelist())
+            comment = event_text.Line(0, 0, 0, b"#" + archive.comment[:200])
+        found = [name for name in members if name.rpartition("/")[2] == "events.txt"]
+        if not found:
+            raise FormatError("the archive has no member events.txt")
+        events = min(found, key=lambda name: (name.count("/"), name))  # the least deep one
+        folder = events.removesuffix("events.txt")
+        imu, calib = f"{folder}imu.txt", f"{folder}calib.txt"
+        source = _source(
+            lambda: byte_blocks.member_blocks(path, events),
+            (lambda: byte_blocks.member_blocks(path, imu)) if imu in members else None,
+            byte_blocks.first_bytes(byte_blocks.member_blocks(path, calib), 4096)
+            if calib in members
+            else b"",
+        )
+        source.resolution = source.resolution or event_text.stated_size([comment])
+        return source
+
+
+def _file_in(folder: Path, names: tuple[str, ...]) -> Path | None:
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
-def ecd_source(
-    blocks: Callable[[], Iterator[bytes]],
-    imu_blocks: Callable[[], Iterator[bytes]] | None,
-    calib: bytes,
-) -> EcdSource:
-    """Find out the layout of event text and return it as a source."""
-    lines = head_lines(first_bytes(blocks(), HEAD_BYTES))
+def _source(blocks: Blocks, imu_blocks: Blocks | None, calib: bytes) -> EcdSource:
+    """Find the layout of event text and return its source."""
+    lines = event_text.head_lines(byte_blocks.first_bytes(blocks(), event_text.HEAD_BYTES))
     data = [line for line in lines if not line.is_comment]
-    size = stated_size(lines)
-    layout = Layout(("t", "x", "y", "p"), start=lines[0].offset)
+    size = event_text.stated_size(lines)
+    layout = event_text.Layout(("t", "x", "y", "p"), start=lines[0].offset)
     if data and _is_size_line(data[0]):
         first = data.pop(0)
         width, height = first.content.split()
         size = (int(width), int(height))
-        layout = Layout(layout.columns, start=first.end, line=first.number)
+        layout = event_text.Layout(layout.columns, start=first.end, line=first.number)
     times = [line.content.split(maxsplit=1)[0] for line in data]
-    if times and all(is_whole(time) for time in times):
+    if times and all(event_text.is_whole(time) for time in times):
         raise FormatError(
-            f"time must be in seconds; the first {counted(len(times), 'line')} have no decimal point in it. "
-            "If it is in microseconds, read the file as format 'csv'",
+            "time must be in seconds; it has no decimal point in the first "
+            f"{counted(len(times), 'line')}. For microseconds, read the file as format 'csv'",
             offset=data[0].offset,
         )
     metadata = {"calib": numbers} if (numbers := _numbers(calib)) else {}
@@ -121,19 +145,19 @@ def ecd_source(
 
 
 def looks_like_ecd(head: bytes) -> bool:
-    """Say whether a text begins with lines ``t x y p``, time in seconds."""
-    rows = [line for line in head_lines(head) if not line.is_comment]
+    """Return whether a text starts with lines ``t x y p``, time in seconds."""
+    rows = [line for line in event_text.head_lines(head) if not line.is_comment]
     if rows and _is_size_line(rows[0]):
         rows.pop(0)
     fields = [row.content.split() for row in rows]
-    if not all(len(row) == 4 and all(is_number(item) for item in row) for row in fields):
+    if not all(len(row) == 4 and all(event_text.is_number(item) for item in row) for row in fields):
         return False
     if not fields:
         return b"# no events\n" in head
-    return any(not is_whole(row[0]) for row in fields)
+    return any(not event_text.is_whole(row[0]) for row in fields)
 
 
-def _is_size_line(line: Line) -> bool:
+def _is_size_line(line: event_text.Line) -> bool:
     """Recognize the first line ``width height`` of some data sets."""
     fields = line.content.split()
     return len(fields) == 2 and all(item.isdigit() and len(item) <= 5 for item in fields)
@@ -142,11 +166,15 @@ def _is_size_line(line: Line) -> bool:
 def _numbers(text: bytes) -> list[float]:
     """Return the numbers of ``calib.txt``: fx fy cx cy k1 k2 p1 p2 k3."""
     fields = text.split()
-    return [float(item) for item in fields] if all(is_number(item) for item in fields) else []
+    return (
+        [float(item) for item in fields]
+        if all(event_text.is_number(item) for item in fields)
+        else []
+    )
 
 
 def microseconds(text: str) -> int:
-    """Return seconds as whole microseconds, rounded half away from zero.
+    """Convert decimal seconds to microseconds, rounded half away from zero.
 
     Examples
     --------
@@ -168,65 +196,128 @@ def read_imu(blocks: Iterator[bytes]) -> Imu:
         )
 
     rest, number = b"", 0
-    try:
-        for block in _with_end(blocks):
+    with keeping(samples):
+        for block in chain(blocks, (b"\n",)):
             *lines, rest = (rest + block).split(b"\n")
             if len(rest) > _MAX_LINE_BYTES:
                 raise FormatError(f"imu.txt has a line of more than {_MAX_LINE_BYTES} bytes")
             for line in lines:
                 number += 1
-                fields = line.split()
-                if not fields or line.lstrip()[:1] in b"#%":
+                if not line.strip() or line.lstrip()[:1] in b"#%":
                     continue
-                if len(fields) != 7 or not all(is_number(item) for item in fields):
-                    shown = ascii(line[:60].decode("latin-1"))
-                    raise FormatError(
-                        f"imu.txt line {number} must be `t ax ay az gx gy gz`; got {shown}"
-                    )
-                times.append(_bounded(microseconds(fields[0].decode()), number))
-                values.append([float(item) for item in fields[1:]])
-    except FormatError as error:
-        error.partial = samples()
-        raise
+                time, *sample = _imu_fields(line, number)
+                times.append(_checked_time(time, number))
+                values.append([float(item) for item in sample])
     return samples()
 
 
-def _bounded(time: int, number: int) -> int:
+def _imu_fields(line: bytes, number: int) -> list[bytes]:
+    fields = line.split()
+    if len(fields) != 7 or not all(event_text.is_number(item) for item in fields):
+        shown = ascii(line[:60].decode("latin-1"))
+        raise FormatError(f"imu.txt line {number} must be `t ax ay az gx gy gz`; got {shown}")
+    return fields
+
+
+def _checked_time(text: bytes, number: int) -> int:
+    time = microseconds(text.decode())
     if abs(time) >= 2**63:
         raise FormatError(f"imu.txt line {number} has a time that does not fit into 64 bits")
     return time
 
 
-def _with_end(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    yield from blocks
-    yield b"\n"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EcdWriter:
+class EcdWriter(Writer):
     """Write event text; gzip if the name ends in ``.gz``.
 
-    ``size_line`` puts ``width height`` first, which some readers of this text want and others do
-    not understand.
+    ``size_line`` writes a first line ``width height``. Some readers of this text need it, others
+    fail on it.
     """
 
-    name: ClassVar[str] = "ecd"
-    title: ClassVar[str] = "ECD text (t x y p)"
-    suffixes: ClassVar[tuple[str, ...]] = (".txt", ".txt.gz")
-    keeps_signal: ClassVar[bool] = False
-    keeps_extras: ClassVar[bool] = False
+    name = "ecd"
+    title = "ECD text (t x y p)"
+    suffixes = (".txt", ".txt.gz")
 
     size_line: bool = False
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> TextSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> event_text.TextSink:
         """Start a text."""
         if resolution != _ECD_SIZE and not self.size_line:
             logger.warning(
-                "ECD text does not keep the sensor size of %dx%d px, and readers take %dx%d or "
+                "ECD text does not keep the sensor size of %dx%d px; readers take %dx%d or "
                 "guess. `evcrisp convert` with --set size_line=true writes it as the first line.",
-                *resolution,
-                *_ECD_SIZE,
+                *(*resolution, *_ECD_SIZE),
             )
-        file, below = create_text(path)
+        file, below = event_text.create_text(path)
         first = b"%d %d\n" % resolution if self.size_line else b""
-        return TextSink(file, " ", True, lambda labeled: first, below=below)
+        return event_text.TextSink(file, " ", True, lambda labeled: first, below=below)
+
+
+@dataclass(slots=True)
+class EcdZipSink:
+    """An archive with a growing member ``events.txt``; ``imu.txt`` follows it."""
+
+    archive: zipfile.ZipFile
+    text: event_text.TextSink
+    imus: list[Imu] = field(default_factory=list)
+
+    def write(self, events: Events) -> None:
+        """Append events."""
+        self.text.write(events)
+
+    def write_imu(self, imu: Imu) -> None:
+        """Append IMU samples."""
+        self.imus.append(imu)
+
+    def write_triggers(self, triggers: Triggers) -> None:
+        """Warn that triggers are lost."""
+        if len(triggers):
+            logger.warning("ECD archives keep no triggers; left out: %d.", len(triggers))
+
+    def write_frames(self, frames: Iterator[Frame]) -> None:
+        """Warn that frames are lost."""
+        n_frames = sum(1 for _ in frames)
+        if n_frames:
+            logger.warning("ECD archives are written without frames; left out: %d.", n_frames)
+
+    def finish(self) -> None:
+        """Complete the archive."""
+        self.text.finish()
+        if self.imus:
+            with byte_blocks.create_member(self.archive, "imu.txt") as file:
+                for imu in self.imus:
+                    file.writelines(_imu_lines(imu))
+        self.archive.close()
+
+    def abort(self) -> None:
+        """Close the archive without completing it."""
+        self.text.abort()
+        self.archive.close()
+
+
+def _imu_lines(imu: Imu) -> Iterator[bytes]:
+    columns = (imu.t.tolist(), imu.accel_m_s2.tolist(), imu.gyro_rad_s.tolist())
+    for t, accel, gyro in zip(*columns, strict=True):
+        sign, (seconds, rest) = "-" if t < 0 else "", divmod(abs(t), 1_000_000)
+        values = " ".join(map(repr, (*accel, *gyro)))
+        yield f"{sign}{seconds}.{rest:06d} {values}\n".encode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EcdZipWriter(Writer):
+    """Write ECD archives; the comment of the zip file keeps the sensor size."""
+
+    name = "ecd-zip"
+    title = "ECD archive (zip)"
+    suffixes = (".zip",)
+    keeps_sensor_data = True
+
+    compressed: bool = True
+
+    def open(self, path: Path, resolution: tuple[int, int]) -> EcdZipSink:
+        """Start an archive."""
+        compression = zipfile.ZIP_DEFLATED if self.compressed else zipfile.ZIP_STORED
+        archive = zipfile.ZipFile(path, "w", compression, compresslevel=1)
+        archive.comment = b"evcrisp width=%d height=%d" % resolution
+        file = byte_blocks.create_member(archive, "events.txt")
+        return EcdZipSink(archive, event_text.TextSink(file, " ", True, lambda labeled: b""))

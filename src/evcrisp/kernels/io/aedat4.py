@@ -1,7 +1,7 @@
-"""The 16-byte event record of AEDAT4, as two 64-bit words: split into columns, and back.
+"""Convert the 16-byte event records of AEDAT4, two 64-bit words each, to columns and back.
 
-Word 0 is the time; word 1 holds x in bits 0-15, y in bits 16-31, polarity in bits 32-39, and
-padding that nobody defines.
+Word 0 is the time. Word 1 has x in bits 0-15, y in bits 16-31, polarity in bits 32-39, and
+undefined padding.
 """
 
 import numpy as np
@@ -11,10 +11,10 @@ from evcrisp.kernels.compile import njit
 
 @njit
 def split_records(words, first, n, x, y, t, p, at):
-    """Copy records ``first .. first + n`` to the columns, from row ``at`` on; return how many are good.
+    """Copy records ``first .. first + n`` to the columns from row ``at``; return the number of good ones.
 
     words : (2m,) uint64      x, y : (k,) uint16      t : (k,) int64      p : (k,) uint8
-    The good ones end before the first record whose polarity is neither 0 nor 1.
+    The good records end before the first polarity other than 0 and 1.
     """
     # Slices with a plain index from 0 are six times faster than indices with an offset.
     records = words[2 * first : 2 * (first + n)]
@@ -37,11 +37,11 @@ def split_records(words, first, n, x, y, t, p, at):
 
 @njit
 def place_records(words, n, x, y, t, p, at, limits):
-    """Copy records to the columns from row ``at`` on; return whether all of them are good.
+    """Copy records to the columns from row ``at``; return whether all are good.
 
     words : (2n,) uint64      x, y : (k,) uint16      t : (k,) int64      p : (k,) uint8
     limits : (3,) int64: width, height, and the time of the last event, which is updated
-    Good are polarities of 0 and 1, pixels on the sensor, and times that do not fall.
+    Good records have polarity 0 or 1, a pixel on the sensor, and a time that does not decrease.
     """
     x, y, t, p = x[at : at + n], y[at : at + n], t[at : at + n], p[at : at + n]
     seen = np.uint8(0)
@@ -67,7 +67,7 @@ def place_records(words, n, x, y, t, p, at, limits):
 
 @njit
 def join_records(x, y, t, p, first, n, words, at):
-    """Write rows ``first .. first + n`` of the columns as records, from record ``at`` on.
+    """Write rows ``first .. first + n`` of the columns as records, from record ``at``.
 
     x, y : (k,) uint16      t : (k,) int64      p : (k,) uint8, 0 or 1      words : (2m,) uint64
     """

@@ -1,4 +1,4 @@
-"""Walk through the set bits of a mask, lowest first."""
+"""Find and count the set bits of a mask."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def lowest_bit(mask):
 
 @njit
 def count_bits(mask):
-    """Return how many bits of a 32-bit mask are set."""
+    """Return the number of set bits of a 32-bit mask."""
     mask = mask - ((mask >> 1) & 0x55555555)
     mask = (mask & 0x33333333) + ((mask >> 2) & 0x33333333)
     mask = (mask + (mask >> 4)) & 0x0F0F0F0F

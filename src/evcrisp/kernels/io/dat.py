@@ -1,22 +1,22 @@
-"""DAT, the 8-byte events of Prophesee and ATIS: time (32 bits) and address (32 bits)."""
+"""Decode and encode the 8-byte events of DAT: time (32 bits) and address (32 bits)."""
 
 import numpy as np
 
 from evcrisp.kernels.compile import njit
 
-#: Fields of the state: loops of the clock in us, and the last time without them.
+#: Fields of the state: loops of the clock, us, and the last time without them.
 LOOPS, LAST = range(2)
 HALF_LOOP = 1 << 31
 
 
 @njit
 def decode_dat(words, x_bits, y_bits, state, x, y, t, p):
-    """Fill the columns with the events of words.
+    """Decode words to columns.
 
     words : (n, 2) uint32, time and address      x_bits, y_bits : int, layout of the address
     state : (2,) int64, updated in place
     x, y : (n,) uint16      t : (n,) int64, us      p : (n,) bool
-    More than half the range of the clock back is a clock that started over.
+    A step back by more than half the range of the clock is a loop.
     """
     loops, last = state[LOOPS], state[LAST]
     x_mask = (1 << x_bits) - 1
@@ -36,7 +36,7 @@ def decode_dat(words, x_bits, y_bits, state, x, y, t, p):
 
 @njit
 def encode_dat(x, y, t, p, out):
-    """Write events as words of version 2.
+    """Encode events as words of version 2.
 
     x, y : (n,) uint16, below 2^14      t : (n,) int64, us, 0 or more      p : (n,) bool
     out : (n, 2) uint32

@@ -1,4 +1,4 @@
-"""Event Stream (.es): one byte for time and polarity, four for the pixel, fillers for long gaps."""
+"""Decode and encode Event Stream: a byte of time and polarity, four of the pixel, and fillers."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ FILLER_US = 127
 
 @njit
 def decode_dvs(data, height, x, y, t, p, state):
-    """Decode whole events, until the data or the room ends.
+    """Decode whole events up to the end of the data or of the columns.
 
     data : (n,) uint8      x, y : (m,) uint16      t : (m,) int64      p : (m,) bool
-    state : (3,) int64, in and out: byte, row, time of the last event.
-    The file counts rows from the bottom.
+    state : (3,) int64, updated in place: byte, index of the event, time of the last event.
+    Rows of the file count from the bottom.
     """
     i, row, now = state[0], state[1], state[2]
     while i < data.size and row < t.size:
@@ -22,7 +22,7 @@ def decode_dvs(data, height, x, y, t, p, state):
         if first == 0xFF:
             now += FILLER_US
             i += 1
-        elif first == 0xFE:  # a mark for readers that lost the beat; it holds nothing
+        elif first == 0xFE:  # a synchronization mark without data
             i += 1
         elif i + 5 > data.size:
             break
@@ -39,7 +39,7 @@ def decode_dvs(data, height, x, y, t, p, state):
 
 @njit
 def encode_dvs(x, y, t, p, height, t_last, out):
-    """Write events, and return how many bytes they take; fillers included.
+    """Encode events with fillers; return the number of bytes.
 
     x, y : (n,) uint16      t : (n,) int64      p : (n,) bool      out : uint8, large enough
     """

@@ -1,7 +1,7 @@
-"""EVT 2.0 (32-bit words) and EVT 2.1 (64-bit words with masks of 32 pixels) of Prophesee.
+"""Decode EVT 2.0 (32-bit words) and EVT 2.1 (64-bit words with masks of 32 pixels).
 
-The first four bits of a word are its type. The state of a stream is one int64 array, so that
-words may come in pieces of any size.
+The first four bits of a word are its type. The state of a stream is an int64 array, so that words
+can come in pieces of any size.
 """
 
 import numpy as np
@@ -11,15 +11,15 @@ from evcrisp.kernels.io.bits import count_bits, lowest_bit
 
 #: Fields of the state.
 TIME, N_LOST, N_RESERVED = range(3)
-#: What a new stream starts with: no time is known.
+#: State of a new stream: the time is unknown.
 START = (-1, 0, 0, 0)
-#: The columns need this many elements more than there are events.
+#: Additional elements of the columns, beyond the number of events.
 SLACK = 16
 
 CD_OFF, CD_ON, TIME_HIGH, EXT_TRIGGER, OTHERS, CONTINUED = 0x0, 0x1, 0x8, 0xA, 0xE, 0xF
-#: One bit per type that the format documents.
+#: One bit per documented type.
 DOCUMENTED = 0xC503
-#: Steps of TIME_HIGH; so many back or more is a clock that started over.
+#: A step of TIME_HIGH back by this or more is a loop of the clock.
 HALF_LOOP = 1 << 27
 
 _ONE = np.uint64(1)
@@ -27,7 +27,7 @@ _ONE = np.uint64(1)
 
 @njit
 def advanced_evt2(time, high):
-    """Return the time at a TIME_HIGH word, us. ``time`` is that of the word before, or -1."""
+    """Return the time of a TIME_HIGH word, us. ``time`` is that of the word before, or -1."""
     if time < 0:
         return high << 6
     before = (time >> 6) & 0xFFFFFFF
@@ -36,7 +36,7 @@ def advanced_evt2(time, high):
 
 @njit
 def _other_word(word, time, state, n_triggers, trigger_t, trigger_word):
-    """Note a word that is neither an event nor a time; return how many triggers it adds."""
+    """Process a word that is neither an event nor a time; return the number of triggers."""
     kind = word >> 28
     if kind != EXT_TRIGGER:
         state[N_RESERVED] += not (DOCUMENTED >> kind) & 1
@@ -51,7 +51,7 @@ def _other_word(word, time, state, n_triggers, trigger_t, trigger_word):
 
 @njit
 def count_evt2(words):
-    """Return how many events and how many triggers words hold at most.
+    """Return upper bounds of the numbers of events and triggers in words.
 
     words : (n,) uint32
     """
@@ -66,13 +66,13 @@ def count_evt2(words):
 
 @njit
 def decode_evt2(words, state, x, y, t, p, trigger_t, trigger_word):
-    """Fill the columns with the events of words; return how many events and triggers came.
+    """Decode words to columns; return the numbers of events and triggers.
 
     words : (n,) uint32                   state : (4,) int64, updated in place
     x, y : (m,) uint16                    t : (m,) int64, us         p : (m,) bool
     trigger_t : (k,) int64, us            trigger_word : (k,) uint32
-    m and k as `count_evt2` says, m plus `SLACK`. What comes before the first TIME_HIGH has no time
-    and adds to ``state[N_LOST]``.
+    m and k from `count_evt2`, m plus `SLACK`. Events before the first TIME_HIGH have no time and
+    are counted in ``state[N_LOST]``.
     """
     time = state[TIME]
     n = 0
@@ -99,7 +99,7 @@ def decode_evt2(words, state, x, y, t, p, trigger_t, trigger_word):
 
 @njit
 def count_evt21(words):
-    """Return how many events and how many triggers words hold at most.
+    """Return upper bounds of the numbers of events and triggers in words.
 
     words : (n, 2) uint32, the half with the type first
     """
@@ -114,7 +114,7 @@ def count_evt21(words):
 
 @njit
 def decode_evt21(words, state, x, y, t, p, trigger_t, trigger_word):
-    """Fill the columns with the events of words; return how many events and triggers came.
+    """Decode words to columns; return the numbers of events and triggers.
 
     words : (n, 2) uint32, the half with the type first; the rest as for `decode_evt2`.
     """

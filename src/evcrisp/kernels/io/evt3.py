@@ -1,7 +1,7 @@
-"""EVT 3.0, the 16-bit format of Prophesee: words to columns, state carried along.
+"""Decode EVT 3.0, the 16-bit format of Prophesee.
 
-A word is a type (4 bits) and a value (12 bits). The state of a stream is one int64 array, so that
-words may come in pieces of any size.
+A word is a type (4 bits) and a value (12 bits). The state of a stream is an int64 array, so that
+words can come in pieces of any size.
 """
 
 import numpy as np
@@ -11,18 +11,18 @@ from evcrisp.kernels.io.bits import count_bits, lowest_bit
 
 #: Fields of the state.
 TIME, NOW, ROW, BASE, POLARITY, N_LOST, N_RESERVED = range(7)
-#: What a new stream starts with: no time, no row and no vector base are known.
+#: State of a new stream: time, row and vector base are unknown.
 START = (-1, -1, -1, -1, 0, 0, 0, 0)
-#: The columns need this many elements more than there are events.
+#: Additional elements of the columns, beyond the number of events.
 SLACK = 16
 
 ADDR_Y, ADDR_X, VECT_BASE_X, VECT_12, VECT_8 = 0x0, 0x2, 0x3, 0x4, 0x5
 TIME_LOW, CONTINUED_4, TIME_HIGH, EXT_TRIGGER = 0x6, 0x7, 0x8, 0xA
 OTHERS, CONTINUED_12 = 0xE, 0xF
-#: One bit per type: those that need no branch, and those that the format documents.
+#: One bit per type: types decoded without a branch, and documented types.
 PLAIN = 1 << ADDR_Y | 1 << ADDR_X | 1 << TIME_LOW
 DOCUMENTED = 0xC5FD
-#: Steps of TIME_HIGH; so many back or more is a clock that started over.
+#: A step of TIME_HIGH back by this or more is a loop of the clock.
 HALF_LOOP = 1 << 11
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
@@ -31,15 +31,15 @@ _EACH = np.uint64(0x0001_0001_0001_0001)
 
 @njit
 def _count_in_four(words, i):
-    """Return how many events and triggers the four words from i on hold.
+    """Return the numbers of events and triggers in the four words from i.
 
-    They are looked at side by side in one number: nearly twice as fast as one by one.
+    One number holds all four words: nearly twice as fast as one by one.
     """
     four = np.uint64(words[i]) | (np.uint64(words[i + 1]) << np.uint64(16))
     four |= (np.uint64(words[i + 2]) << np.uint64(32)) | (np.uint64(words[i + 3]) << np.uint64(48))
     kinds = (four >> np.uint64(12)) & (_EACH * np.uint64(0xF))
     masks = _equal(kinds, VECT_12) * np.uint64(0xFFF) | _equal(kinds, VECT_8) * np.uint64(0xFF)
-    # An ADDR_X counts as one bit, put where no mask has one.
+    # An ADDR_X counts as one bit, outside all masks.
     bits = (four & masks) | (_equal(kinds, ADDR_X) << np.uint64(15))
     bits -= (bits >> np.uint64(1)) & (_EACH * np.uint64(0x5555))
     bits = (bits & (_EACH * np.uint64(0x3333))) + ((bits >> _TWO) & (_EACH * np.uint64(0x3333)))
@@ -63,7 +63,7 @@ def _equal(kinds, kind):
 
 @njit
 def count_evt3(words):
-    """Return how many events and how many triggers words hold at most.
+    """Return upper bounds of the numbers of events and triggers in words.
 
     words : (n,) uint16
     """
@@ -84,7 +84,7 @@ def count_evt3(words):
 
 @njit
 def advanced_evt3(time, high):
-    """Return the time at a TIME_HIGH word, us. ``time`` is that of the word before, or -1."""
+    """Return the time of a TIME_HIGH word, us. ``time`` is that of the word before, or -1."""
     if time < 0:
         return high << 12
     before = (time >> 12) & 0xFFF
@@ -93,7 +93,7 @@ def advanced_evt3(time, high):
 
 @njit
 def _start_evt3(words, state, trigger_t, trigger_word):
-    """Go on until time and row are known; return how many words and triggers that took."""
+    """Decode until time and row are known; return the numbers of words and triggers."""
     n_triggers = 0
     for i in range(words.size):
         if state[TIME] >= 0 and state[ROW] >= 0:
@@ -128,19 +128,19 @@ def _start_evt3(words, state, trigger_t, trigger_word):
 
 @njit
 def _is_rest_of_32(words, i):
-    """Say whether VECT_12 and VECT_8 come next: sensors send vectors of 12 + 12 + 8 pixels."""
+    """Return whether VECT_12 and VECT_8 follow: sensors send vectors of 12 + 12 + 8 pixels."""
     return i + 1 < words.size and words[i] >> 12 == VECT_12 and words[i + 1] >> 12 == VECT_8
 
 
 @njit
 def decode_evt3(words, state, x, y, t, p, trigger_t, trigger_word):
-    """Fill the columns with the events of words; return how many events and triggers came.
+    """Decode words to columns; return the numbers of events and triggers.
 
     words : (n,) uint16                   state : (8,) int64, updated in place
     x, y : (m,) uint16                    t : (m,) int64, us         p : (m,) bool
     trigger_t : (k,) int64, us            trigger_word : (k,) uint32
-    m and k as `count_evt3` says, m plus `SLACK`. Events before the first TIME_HIGH and ADDR_Y, and
-    vectors before the first VECT_BASE_X, have no time or place: they add to ``state[N_LOST]``.
+    m and k from `count_evt3`, m plus `SLACK`. Events before the first TIME_HIGH and ADDR_Y, and
+    vectors before the first VECT_BASE_X, are counted in ``state[N_LOST]``.
     """
     i, n_triggers = _start_evt3(words, state, trigger_t, trigger_word)
     time, now, row = state[TIME], state[NOW], np.uint16(state[ROW])
@@ -153,8 +153,8 @@ def decode_evt3(words, state, x, y, t, p, trigger_t, trigger_word):
         value = word & 0xFFF
         i += 1
         if (PLAIN >> kind) & 1:
-            # The common words follow each other at random: written without a branch, kept or
-            # overwritten by the next one. Twice as fast as asking for the type.
+            # The order of the common words is random. Writing without a branch, and keeping or
+            # overwriting the result, is twice as fast as testing the type.
             x[n] = value & 0x7FF
             y[n] = row
             t[n] = now

@@ -1,7 +1,7 @@
-"""Columns to EVT 3.0 and EVT 2.0 words.
+"""Encode columns as EVT 3.0 and EVT 2.0 words.
 
-TIME_HIGH never jumps by more than half its range and starts over only by the step from all ones to
-zero, because readers differ in which larger steps they take for a new loop.
+TIME_HIGH never steps by more than half its range, and starts over only from all ones to zero,
+because readers disagree about larger steps.
 """
 
 import numpy as np
@@ -9,18 +9,18 @@ import numpy as np
 from evcrisp.kernels.compile import njit
 from evcrisp.kernels.io.bits import count_bits, lowest_bit
 
-#: Fields of the state: TIME_HIGH with its loops, TIME_LOW and row that were written last; group of
-#: 32 pixels and polarity with which the last vector may go on.
+#: Fields of the state: the last TIME_HIGH with its loops, TIME_LOW and row; the group of 32 pixels
+#: and polarity that can continue the last vector.
 HIGH, LOW, ROW, FOLLOWING = range(4)
-#: And the run of events that waits: time, row, group and polarity, one bit per pixel.
+#: The pending run of events: time, row, group and polarity, one bit per pixel.
 RUN_TIME, RUN_ROW, RUN_HEAD, RUN_MASK = range(4, 8)
-#: What a new stream starts with: nothing was written, nothing waits.
+#: State of a new stream: no word is written, no run is pending.
 START = (-1, -1, -1, -1, 0, 0, 0, 0)
-#: TIME_HIGH words per loop of the clock at most, beside those that events cause.
+#: Limit of TIME_HIGH words per loop of the clock, besides those of events.
 WORDS_PER_LOOP = 3
-#: Words that the run from an earlier call takes at most, and the first TIME_HIGH.
+#: Limit of words for the pending run and the first TIME_HIGH.
 RUN_WORDS = 40
-#: A vector of 32 pixels takes four words, or three where it continues the one before.
+#: A vector of 32 pixels takes four words, or three if it continues the last one.
 _MIN_RUN = 5
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -28,7 +28,7 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 @njit
 def _next_high(before, target, bits):
-    """Return the next TIME_HIGH, with its loops, on the way from one to another."""
+    """Return the next TIME_HIGH, with its loops, between two of them."""
     if before < 0:
         return target if target >> bits == 0 else 0
     last = (1 << bits) - 1
@@ -43,11 +43,11 @@ def _next_high(before, target, bits):
 
 @njit
 def encode_evt2(x, y, t, p, state, out):
-    """Write events as EVT 2.0 words; return how many words that took.
+    """Encode events as EVT 2.0 words; return the number of words.
 
     x, y : (n,) uint16      t : (n,) int64, us, 0 or more      p : (n,) bool
     state : (8,) int64, updated in place
-    out : (m,) uint32, with 2 n and `WORDS_PER_LOOP` for each loop of the clock, and `RUN_WORDS` more
+    out : (m,) uint32, m = 2 n + `WORDS_PER_LOOP` per loop of the clock + `RUN_WORDS`
     """
     high = state[HIGH]
     k = 0
@@ -65,15 +65,15 @@ def encode_evt2(x, y, t, p, state, out):
 
 @njit
 def encode_evt3(x, y, t, p, width, is_end, state, out):
-    """Write events as EVT 3.0 words, runs of a row as vectors; return how many words that took.
+    """Encode events as EVT 3.0 words, runs in a row as vectors; return the number of words.
 
     x, y : (n,) uint16      t : (n,) int64, us, 0 or more      p : (n,) bool
     width : int, of the sensor, px
-    is_end : bool, whether no more events come; else the last run waits in the state
+    is_end : bool, whether these are the last events; otherwise the last run stays pending
     state : (8,) int64, updated in place
-    out : (m,) uint16, with 4 n and `WORDS_PER_LOOP` for each loop of the clock, and `RUN_WORDS` more
-    Vectors are whole groups of 12 + 12 + 8 pixels inside the sensor, from multiples of 32 on: the
-    vendor's decoder knows no other.
+    out : (m,) uint16, m = 4 n + `WORDS_PER_LOOP` per loop of the clock + `RUN_WORDS`
+    Vectors are whole groups of 12 + 12 + 8 pixels on the sensor, from multiples of 32: the
+    vendor's decoder supports no others.
     """
     high, low, row, following = state[HIGH], state[LOW], state[ROW], state[FOLLOWING]
     time, y_run, head = state[RUN_TIME], state[RUN_ROW], state[RUN_HEAD]
@@ -84,7 +84,7 @@ def encode_evt3(x, y, t, p, width, is_end, state, out):
         if i < t.size:
             bit = _ONE << np.uint64(x[i] & 31)
             here = (np.int64(x[i]) & ~31) | (np.int64(p[i]) << 11)
-            # A bit beyond all of the mask is a larger x: the order of a run is that of its bits.
+            # A bit above the mask is a larger x: a run has the order of its bits.
             if bit > mask > 0 and here == head and y[i] == y_run and t[i] == time:
                 mask |= bit
                 continue

@@ -1,7 +1,8 @@
 """Decode the 16-bit words of the ROS encoding ``libcaer_cmp`` (compressed libcaer events).
 
-Four bits of type, twelve of value: time high (bits 12-23 of the time since the packet's base), time
-low, column, row with polarity (one event), base row with polarity, and a vector of eight rows.
+A word has four bits of type and twelve of value. The types are time high (bits 12-23 of the time
+since the packet's base), time low, column, row with polarity (one event), base row with polarity,
+and vector of eight rows.
 """
 
 import numpy as np
@@ -10,16 +11,16 @@ from evcrisp.kernels.compile import njit
 
 TIME_HIGH, TIME_LOW, ADDR_X, ADDR_Y, VECT_BASE_Y, VECT_8 = range(6)
 
-#: An unknown word ends the decoding; this many types exist.
+#: Number of types; another one ends the decoding.
 N_TYPES = 6
 
-#: state: time high, time low [us], column, base row, its polarity
+#: Fields of the state: time high, time low [us], column, base row, its polarity.
 STATE_SIZE = 5
 
 
 @njit
 def count_libcaer(words):
-    """Return how many events the words hold, and how many of the words are good.
+    """Return the number of events, and the number of words before an unknown one.
 
     words : (n,) uint16
     """
@@ -41,7 +42,7 @@ def count_libcaer(words):
 
 @njit
 def decode_libcaer(words, t_base, state, x, y, t, p):
-    """Fill x, y, t, p with the events of the words, and bring ``state`` up to date.
+    """Decode words to columns and update ``state``.
 
     words : (n,) uint16, all of known type     t_base : int, us     state : (5,) int64
     x, y : (m,) uint16     t : (m,) int64, us     p : (m,) bool, with m from `count_libcaer`

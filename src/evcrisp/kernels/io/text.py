@@ -1,16 +1,16 @@
-"""Parse and write lines of event text, one line per event, without any float on the way."""
+"""Parse and write lines of event text, one event per line, without floats."""
 
 import numpy as np
 
 from evcrisp.kernels.compile import njit
 
-#: What a column holds; the entries of `roles`.
+#: Roles of columns; the values of `roles`.
 TIME, X, Y, POLARITY, SIGNAL, IGNORED = 0, 1, 2, 3, 4, 5
 
-#: How a line can be wrong; state[3] after `parse_events`.
+#: Status of a line; state[3] after `parse_events`.
 OK, NOT_A_NUMBER, TOO_FEW, TOO_MANY, FRACTION, OUT_OF_RANGE, NOT_A_FLAG = 0, 1, 2, 3, 4, 5, 6
 
-#: The longest line that `format_events` writes: "-9223372036854.775808 65535 65535 1 1\n".
+#: Longest line of `format_events`: "-9223372036854.775808 65535 65535 1 1\n".
 MAX_LINE_BYTES = 40
 
 _INT64_MAX = np.iinfo(np.int64).max
@@ -21,15 +21,15 @@ _POWERS = 10 ** np.arange(19, dtype=np.int64)
 
 @njit
 def parse_events(text, roles, delimiter, time_exponent, t, x, y, p, signal, state):
-    """Parse lines into columns, until the text or the room ends, or a line is wrong.
+    """Parse lines to columns, up to the end of the text or columns, or to a wrong line.
 
-    text : (n,) uint8, the last byte is a newline      roles : (c,) int64, what each column holds
+    text : (n,) uint8, the last byte is a newline      roles : (c,) int64, role of each column
     delimiter : byte between columns; 32 stands for any run of blanks and tabs
-    time_exponent : 6 when time is in seconds, 0 when it is in microseconds
-    t : (m,) int64      x, y : (m,) uint16      p, signal : (m,) bool; filled from row state[1] on
-    state : (5,) int64, in and out: byte, row, lines passed, status, column of the wrong field.
-    Empty lines and those that start with # or % are passed over. After a wrong line, state[0] is
-    the byte at which it starts.
+    time_exponent : 6 for time in seconds, 0 for microseconds
+    t : (m,) int64      x, y : (m,) uint16      p, signal : (m,) bool; filled from row state[1]
+    state : (5,) int64, updated: byte, row, number of lines, status, column of the wrong field.
+    Empty lines and lines that start with # or % are skipped. At a wrong line, state[0] is its
+    first byte.
     """
     state[3] = OK
     while state[0] < text.size and state[1] < t.size and state[3] == OK:
@@ -40,10 +40,10 @@ def parse_events(text, roles, delimiter, time_exponent, t, x, y, p, signal, stat
 
 @njit
 def _plain_lines(text, roles, delimiter, time_exponent, t, x, y, p, signal, state):
-    """Parse lines of plain digits with one delimiter each; stop at the first that is not so.
+    """Parse lines of plain digits with single delimiters; stop at the first other line.
 
-    One function without calls, because each call costs as much as a field: this path is three
-    times faster than `_any_line`, which does the rest.
+    One function without calls, because a call costs as much as a field. It is three times faster
+    than `_any_line`, which parses the other lines.
     """
     i, row, lines = state[0], state[1], state[2]
     last = roles.size - 1
@@ -74,9 +74,7 @@ def _plain_lines(text, roles, delimiter, time_exponent, t, x, y, p, signal, stat
                 if exponent >= 0:
                     plain = value <= _INT64_MAX // _POWERS[exponent]
                     t[row] = value * _POWERS[exponent] if plain else 0
-                elif (
-                    exponent == -3 and time_exponent
-                ):  # nine decimals; dividing by a constant is faster
+                elif exponent == -3 and time_exponent:  # nine decimals; a constant is faster
                     t[row] = (value + 500) // 1000
                 else:
                     plain = time_exponent > 0
@@ -107,7 +105,7 @@ def _plain_lines(text, roles, delimiter, time_exponent, t, x, y, p, signal, stat
 
 @njit
 def _any_line(text, roles, delimiter, time_exponent, t, x, y, p, signal, state):
-    """Parse one line, whatever it holds."""
+    """Parse any line."""
     i, row = state[0], state[1]
     i = _after_blanks(text, i)
     if text[i] == 10 or text[i] == 35 or text[i] == 37:
@@ -119,7 +117,7 @@ def _any_line(text, roles, delimiter, time_exponent, t, x, y, p, signal, state):
     for column in range(roles.size):
         if column:
             i, status = _next_column(text, i, delimiter)
-            if status == NOT_A_NUMBER:  # something sticks to the field before, as in `12b`
+            if status == NOT_A_NUMBER:  # characters after the last field, as in `12b`
                 column -= 1
             if status != OK:
                 break
@@ -142,8 +140,8 @@ def _any_line(text, roles, delimiter, time_exponent, t, x, y, p, signal, state):
         end = i
         i = _after_blanks(text, i)
         if text[i] != 10:
-            parted = text[i] == delimiter if delimiter != 32 else i > end
-            status = TOO_MANY if parted else NOT_A_NUMBER
+            has_more = text[i] == delimiter if delimiter != 32 else i > end
+            status = TOO_MANY if has_more else NOT_A_NUMBER
     if status == OK:
         state[0], state[1], state[2] = i + 1, row + 1, state[2] + 1
     else:
@@ -159,7 +157,7 @@ def _after_blanks(text, i):
 
 @njit
 def _after_field(text, i, delimiter):
-    """Pass over a column that is not read."""
+    """Skip a column."""
     while text[i] != 10 and text[i] != delimiter and not (delimiter == 32 and text[i] == 9):
         i += 1
     return i
@@ -167,7 +165,7 @@ def _after_field(text, i, delimiter):
 
 @njit
 def _next_column(text, i, delimiter):
-    """Pass over what parts two columns."""
+    """Skip the delimiter between two columns."""
     end = i
     i = _after_blanks(text, i)
     if text[i] == 10:
@@ -226,9 +224,9 @@ def _whole(text, i, shift, rounded):
 
 @njit
 def _divided(mantissa, k):
-    """Return mantissa / 10**k, rounded half up, and whether there was a rest."""
+    """Return mantissa / 10**k, rounded half up, and whether there is a remainder."""
     if k > 18:
-        # A mantissa has 19 digits at most, so that only k == 19 can still round up to 1.
+        # A mantissa has at most 19 digits, so that only k == 19 can round up to 1.
         return np.int64(k == 19 and mantissa >= 5 * _POWERS[18]), mantissa != 0
     whole = mantissa // _POWERS[k]
     rest = mantissa - whole * _POWERS[k]
@@ -241,8 +239,8 @@ def _divided(mantissa, k):
 def _decimal(text, i):
     """Split a number such as -1.5e-05 into its digits and a power of ten.
 
-    Digits that int64 cannot hold are cut off. Returns the byte after it, digits, exponent, whether
-    it is negative, whether it lost digits, and whether there is a number at all.
+    Digits beyond int64 are cut off. Returns the byte after the number, digits, exponent, whether
+    it is negative, whether it lost digits, and whether it is a number.
     """
     negative = text[i] == 45
     if negative or text[i] == 43:
@@ -257,13 +255,13 @@ def _decimal(text, i):
             digit = np.int64(text[i]) - 48
             if not full and mantissa > (_INT64_MAX - digit) // 10:
                 full = True
-                # One more than fits, so that a number just beyond int64 does not come back smaller.
+                # One more than fits, so that a number just beyond int64 does not become smaller.
                 mantissa = max(mantissa, _INT64_MAX // 10 + 1)
             if full:
                 cut = cut or digit != 0
             else:
                 mantissa = mantissa * 10 + digit
-            # A digit that is cut off before the point still counts for the size of the number.
+            # A digit that is cut off before the point still counts for the exponent.
             exponent += np.int64(full) - np.int64(past_point)
             n_digits += 1
         i += 1
@@ -284,7 +282,7 @@ def _decimal(text, i):
 
 @njit
 def format_events(t, x, y, p, signal, delimiter, decimals, out):
-    """Write `t x y p` lines, and return how many bytes they take.
+    """Write lines `t x y p`; return the number of bytes.
 
     t : (n,) int64      x, y : (n,) uint16      p : (n,) bool      signal : (n,) or (0,) bool
     decimals : 6 writes time in seconds, 0 in microseconds
@@ -295,7 +293,7 @@ def format_events(t, x, y, p, signal, delimiter, decimals, out):
         if t[row] < 0:
             out[i] = 45
             i += 1
-        # -(t + 1) + 1 and not -t: the smallest int64 has no opposite.
+        # -(t + 1) + 1 and not -t: the smallest int64 has no positive counterpart.
         whole = np.uint64(t[row]) if t[row] >= 0 else np.uint64(-(t[row] + 1)) + np.uint64(1)
         if decimals:
             scale = np.uint64(_POWERS[decimals])
@@ -323,7 +321,7 @@ def format_events(t, x, y, p, signal, delimiter, decimals, out):
 
 @njit
 def _put(out, i, value, n_least):
-    """Write a number with at least `n_least` digits, and return the byte after it."""
+    """Write a number with at least `n_least` digits; return the byte after it."""
     ten = np.uint64(10)
     n_digits, rest = 1, value // ten
     while rest:

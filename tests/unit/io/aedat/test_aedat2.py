@@ -1,4 +1,4 @@
-"""AEDAT 2.0: words built by hand from the published bit layout, and read back."""
+"""AEDAT 2.0: words built from the published bit layout."""
 
 import math
 import struct
@@ -66,7 +66,7 @@ def test_times_are_unsigned_and_wraps_are_followed(tmp_path):
     assert events.t.tolist() == [t + w * 2**32 for t, w in zip(times, wraps, strict=True)]
 
 
-def test_a_small_step_back_in_time_is_reported_even_across_a_wrap(tmp_path):
+def test_small_step_back_in_time_is_reported_even_across_a_wrap(tmp_path):
     good = dvs128(2**32 - 1, 1, 1, 1) + dvs128(3, 1, 1, 1)
     for late in (dvs128(2, 1, 1, 1), dvs128(2**32 - 2, 1, 1, 1)):
         with pytest.raises(FormatError, match="time decreases.*after 2 events"):
@@ -76,7 +76,7 @@ def test_a_small_step_back_in_time_is_reported_even_across_a_wrap(tmp_path):
 def test_wraps_are_followed_across_blocks(tmp_path, monkeypatch):
     times = [2**32 - 6 + 3 * k for k in range(20)]
     content = DVS128 + b"".join(dvs128(t % 2**32, 1, 1, 1) for t in times)
-    monkeypatch.setattr("evcrisp.io.aedat.aedat2.PACKET_EVENTS", 3)
+    monkeypatch.setattr("evcrisp.io.byte_blocks.PACKET_EVENTS", 3)
     assert read(tmp_path, content).t.tolist() == times
 
 
@@ -94,7 +94,7 @@ def test_imu_samples_are_scaled_and_incomplete_ones_left_out(tmp_path):
     assert imu.temperature_c.tolist() == [36.0, 36.0]
 
 
-def test_the_scales_of_the_imu_are_taken_from_the_header(tmp_path):
+def test_scales_of_the_imu_are_taken_from_the_header(tmp_path):
     scales = b'# <entry key="ImuGyroScale" value="GyroFullScaleDegPerSec250"/>\r\n'
     scales += b'# <entry key="ImuAccelScale" value="ImuAccelScaleG4"/>\r\n'
     (tmp_path / "a.aedat").write_bytes(DAVIS240 + scales + imu_words(1, [8192, 0, 0, 0, 131, 0, 0]))
@@ -104,7 +104,7 @@ def test_the_scales_of_the_imu_are_taken_from_the_header(tmp_path):
     assert imu.gyro_rad_s[0, 0] == pytest.approx(math.pi / 180)
 
 
-def test_words_of_the_frame_sensor_are_passed_over(tmp_path):
+def test_words_of_the_frame_sensor_are_skipped(tmp_path):
     aps = b"".join(struct.pack(">II", 0x80000000 | cycle << 10 | 512, 3) for cycle in (0, 1))
     assert read(tmp_path, DAVIS240 + davis(1, 2, 3, 1) + aps + davis(4, 2, 3, 0)).t.tolist() == [
         1,
@@ -132,7 +132,7 @@ def test_external_signals_are_triggers_and_not_events(tmp_path):
         assert opened.imu() is None
 
 
-def test_without_a_chip_in_the_header_the_addresses_decide(tmp_path):
+def test_addresses_decide_without_a_chip_in_the_header(tmp_path):
     assert read(tmp_path, FIRST + dvs128(1, 3, 4, 1)).resolution == (128, 128)
     small = read(tmp_path, FIRST + davis(1, 3, 4, 1) + davis(2, 0, 0, 0))
     assert small.resolution == (240, 180)
@@ -144,31 +144,31 @@ def test_without_a_chip_in_the_header_the_addresses_decide(tmp_path):
     assert read(tmp_path, dvs + davis(1, 3, 4, 1)).resolution == (128, 128)
 
 
-def test_chips_that_are_not_known_are_refused(tmp_path):
+def test_unknown_chips_are_refused(tmp_path):
     header = FIRST + b"# AEChip: ch.unizh.ini.jaer.chip.cochlea.CochleaAMS1c\r\n"
-    with pytest.raises(FormatError, match="the chip 'CochleaAMS1c' is not known"):
+    with pytest.raises(FormatError, match="unknown chip 'CochleaAMS1c'"):
         read(tmp_path, header + bytes(8))
 
 
-def test_a_first_word_that_looks_like_a_header_line_is_data(tmp_path):
+def test_first_word_that_looks_like_a_header_line_is_data(tmp_path):
     word = struct.pack(">II", 0x23002800, 0x0A)  # begins with # and ends with a newline
     events = read(tmp_path, DAVIS240 + word + davis(11, 1, 1, 1))
     assert events.t.tolist() == [10, 11]
 
 
-def test_a_header_without_words_is_a_recording_without_events(tmp_path):
+def test_header_without_words_is_a_recording_without_events(tmp_path):
     assert len(read(tmp_path, DVS128)) == 0
 
 
 @pytest.mark.parametrize("n_lost", range(1, 8))
-def test_a_word_that_is_cut_off_is_an_error_after_the_others(tmp_path, n_lost):
+def test_cut_word_is_an_error_after_the_others(tmp_path, n_lost):
     content = DVS128 + b"".join(dvs128(t, 1, 1, 1) for t in range(20))
-    with pytest.raises(FormatError, match="the file ends within a word.*after 19 events"):
+    with pytest.raises(FormatError, match="the file ends within an event.*after 19 events"):
         read(tmp_path, content[:-n_lost])
     assert len(read(tmp_path, content[:-n_lost], on_error="truncate")) == 19
 
 
-def test_a_cut_file_keeps_its_imu_samples_and_triggers_in_truncate_mode(tmp_path):
+def test_cut_file_keeps_its_imu_samples_and_triggers_in_truncate_mode(tmp_path):
     content = DAVIS240 + imu_words(1, [1] * 7) + struct.pack(">II", 0x400, 2) + davis(3, 1, 1, 1)
     (tmp_path / "a.aedat").write_bytes(content[:-3])
     with evcrisp.open(tmp_path / "a.aedat", on_error="truncate") as opened:
@@ -176,7 +176,7 @@ def test_a_cut_file_keeps_its_imu_samples_and_triggers_in_truncate_mode(tmp_path
         assert len(opened.triggers()) == 1
     with (
         evcrisp.open(tmp_path / "a.aedat") as opened,
-        pytest.raises(FormatError, match="within a word"),
+        pytest.raises(FormatError, match="within an event"),
     ):
         opened.imu()
 
@@ -190,5 +190,5 @@ def test_addresses_outside_the_sensor_are_reported(tmp_path):
 @pytest.mark.parametrize("first", [b"#!AER-DAT1.0\r\n", b"#!AER-DAT3.0\r\n", b"", b"rubbish"])
 def test_other_versions_are_refused(tmp_path, first):
     (tmp_path / "a.aedat").write_bytes(first + bytes(16))
-    with pytest.raises(FormatError, match="the file must begin with '#!AER-DAT2.0'"):
+    with pytest.raises(FormatError, match="the file must start with '#!AER-DAT2.0'"):
         evcrisp.read(tmp_path / "a.aedat", format="aedat2")

@@ -1,4 +1,4 @@
-"""AEDAT 3.1: files built by a plain encoder from the published layout, and read back."""
+"""AEDAT 3.1: files built from the published layout."""
 
 import math
 import struct
@@ -76,7 +76,7 @@ def test_polarity_packets_become_events(tmp_path):
         ("Processor", (128, 128)),  # guessed from the event
     ],
 )
-def test_the_device_tells_the_sensor_size(tmp_path, device, size):
+def test_device_name_determines_the_sensor_size(tmp_path, device, size):
     events = read(tmp_path, header(device) + packet(POLARITY, [polarity(1, 120, 127, 1)]))
     assert events.resolution == size
 
@@ -86,7 +86,7 @@ def test_events_that_are_marked_invalid_are_left_out(tmp_path):
     assert read(tmp_path, header() + packet(POLARITY, rows)).t.tolist() == [1, 3]
 
 
-def test_the_overflow_counter_extends_time_by_31_bits(tmp_path):
+def test_overflow_counter_extends_time_by_31_bits(tmp_path):
     content = header() + packet(POLARITY, [polarity(2**31 - 1, 1, 1, 1)])
     content += packet(POLARITY, [polarity(0, 1, 1, 1)], overflow=1)
     content += packet(POLARITY, [polarity(7, 1, 1, 1)], overflow=2**20)
@@ -129,7 +129,7 @@ def test_special_events_become_triggers(tmp_path):
 def test_frames_are_read_with_their_times_and_place(tmp_path):
     gray = np.arange(6, dtype="<u2").reshape(2, 3)
     color = np.arange(12, dtype="<u2").reshape(2, 2, 3)
-    padded = gray.tobytes() + bytes(12)  # all frames of a packet take the room of the largest
+    padded = gray.tobytes() + bytes(12)  # all frames of a packet have the size of the largest
     frames = [
         frame((1, 40, 10, 31), (3, 2), (7, 8), padded),
         frame((50, 90, 60, 80), (2, 2), (0, 0), color.tobytes(), channels=3),
@@ -147,7 +147,7 @@ def test_frames_are_read_with_their_times_and_place(tmp_path):
     np.testing.assert_array_equal(second.image, color[:, :, ::-1])
 
 
-def test_a_frame_that_does_not_fit_its_packet_is_refused(tmp_path):
+def test_frame_that_does_not_fit_its_packet_is_refused(tmp_path):
     bad = frame((1, 4, 2, 3), (3000, 2), (0, 0), bytes(12))
     (tmp_path / "a.aedat").write_bytes(header() + packet(FRAME, [bad], t_offset=8))
     message = "a frame of 3000x2 px with 1 channels does not fit"
@@ -155,15 +155,15 @@ def test_a_frame_that_does_not_fit_its_packet_is_refused(tmp_path):
         list(opened.frames())
 
 
-def test_of_several_sources_the_first_is_read_and_the_others_are_named(tmp_path, caplog):
+def test_first_of_several_sources_is_read_with_a_warning(tmp_path, caplog):
     content = header() + packet(POLARITY, [polarity(5, 1, 1, 1)], source=1)
     content += packet(POLARITY, [polarity(1, 2, 2, 1)], source=2) * 2
     content += packet(POLARITY, [polarity(6, 3, 3, 1)], source=1)
     assert read(tmp_path, content).t.tolist() == [5, 6]
-    assert caplog.text.count("only source 1 is read") == 1
+    assert caplog.text.count("several sources; reading 1 only") == 1
 
 
-def test_packets_of_unknown_kinds_are_passed_over(tmp_path):
+def test_packets_of_unknown_kinds_are_skipped(tmp_path):
     content = header() + packet(77, [bytes(20)], t_offset=4)
     assert len(read(tmp_path, content + packet(POLARITY, [polarity(1, 1, 1, 1)]))) == 1
 
@@ -179,31 +179,31 @@ def test_large_packets_come_in_bounded_pieces(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"size": -8}, "the header of a packet cannot be"),
-        ({"size": 0}, "the header of a packet cannot be"),
-        ({"size": 12}, "events of kind 1 cannot have 12 bytes"),
-        ({"n": -1}, "the header of a packet cannot be"),
-        ({"n_valid": 5}, "the header of a packet cannot be"),
-        ({"overflow": -1}, "the header of a packet cannot be"),
-        ({"t_offset": 7}, "events of kind 1 cannot have 8 bytes"),
+        ({"size": -8}, "the header of a packet is impossible"),
+        ({"size": 0}, "the header of a packet is impossible"),
+        ({"size": 12}, "events of kind 1 have the wrong size of 12 bytes"),
+        ({"n": -1}, "the header of a packet is impossible"),
+        ({"n_valid": 5}, "the header of a packet is impossible"),
+        ({"overflow": -1}, "the header of a packet is impossible"),
+        ({"t_offset": 7}, "events of kind 1 have the wrong size of 8 bytes"),
         ({"n": 2**31 - 1}, "the file ends within a packet"),
     ],
 )
-def test_a_damaged_packet_header_is_an_error_after_the_packets_before(tmp_path, fields, message):
+def test_damaged_packet_header_is_an_error_after_the_packets_before(tmp_path, fields, message):
     content = header() + packet(POLARITY, [polarity(1, 1, 1, 1)])
     with pytest.raises(FormatError, match=f"{message}.*after (1 event|2 events)"):
         read(tmp_path, content + packet(POLARITY, [polarity(2, 1, 1, 1)], **fields))
 
 
-def test_a_huge_event_size_takes_no_memory(tmp_path):
+def test_huge_event_size_takes_no_memory(tmp_path):
     content = header() + packet(FRAME, [bytes(40)], size=2**31 - 1)
     (tmp_path / "a.aedat").write_bytes(content)
-    message = "cannot have 2,147,483,647 bytes"
+    message = "the wrong size of 2,147,483,647 bytes"
     with evcrisp.open(tmp_path / "a.aedat") as opened, pytest.raises(FormatError, match=message):
         list(opened.frames())
 
 
-def test_cut_at_every_byte_it_gives_a_prefix_or_an_error(tmp_path):
+def test_file_cut_at_any_byte_gives_a_prefix_or_an_error(tmp_path):
     content = header() + packet(IMU6, [imu6(0, (0, 0, 1), (0, 0, 0), 20)])
     for first in (0, 4, 8):
         content += packet(POLARITY, [polarity(first + k, k, k, 1) for k in range(4)])
@@ -240,20 +240,20 @@ def test_flipped_bits_give_events_or_a_format_error(tmp_path):
         (header(coding="Serial-TS"), "the format 'Serial-TS' is not read; expected RAW"),
         (b"#!AER-DAT3.1\r\n#Format: RAW\r\n", "the header has no line '#!END-HEADER'"),
         (b"#!AER-DAT3.1\r\n" + bytes(100), "the header has no line '#!END-HEADER'"),
-        (b"#!AER-DAT3.0\r\n", "the file must begin with '#!AER-DAT3.1'"),
+        (b"#!AER-DAT3.0\r\n", "the file must start with '#!AER-DAT3.1'"),
     ],
 )
-def test_headers_that_cannot_be_read_are_refused(tmp_path, content, message):
+def test_unreadable_headers_are_refused(tmp_path, content, message):
     (tmp_path / "a.aedat").write_bytes(content)
     with pytest.raises(FormatError, match=message):
         evcrisp.read(tmp_path / "a.aedat", format="aedat31")
 
 
-def test_a_file_without_packets_has_no_events(tmp_path):
+def test_file_without_packets_has_no_events(tmp_path):
     assert len(read(tmp_path, header())) == 0
 
 
-def test_a_header_of_a_million_lines_is_refused_soon(tmp_path):
+def test_header_of_a_million_lines_is_refused_quickly(tmp_path):
     path = tmp_path / "a.aedat"
     path.write_bytes(b"#!AER-DAT3.1\r\n" + b"#\n" * (1 << 20))
     with pytest.raises(FormatError, match="the header has no line '#!END-HEADER'") as caught:

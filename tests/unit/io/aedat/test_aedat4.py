@@ -1,4 +1,4 @@
-"""AEDAT4: what is written is read back; layouts, streams and options."""
+"""AEDAT4: round trips, layouts, streams and options."""
 
 import logging
 import struct
@@ -11,7 +11,7 @@ from evcrisp import Events
 from evcrisp.core.sensor_data import Frame, Imu, TriggerKind, Triggers
 from evcrisp.io.aedat import aedat4_writer
 from evcrisp.io.aedat.aedat4_build import build_header, build_xml
-from evcrisp.io.protocol import Closing
+from evcrisp.io.protocol import finishing
 
 EVENT_STREAM = ((0, "EVTS", "events"),)
 COMPRESSIONS = ("lz4", "zstd", "none")
@@ -60,9 +60,9 @@ def an_imu(n=2500, seed=3):
     )
 
 
-def write_extras(path, events, *, imu=None, triggers=None, frames=(), **options):
+def write_with_sensor_data(path, events, *, imu=None, triggers=None, frames=(), **options):
     writer = aedat4_writer.Aedat4Writer(**options)
-    with Closing(writer.open(path, events.resolution)) as sink:
+    with finishing(writer.open(path, events.resolution)) as sink:
         sink.write(events)
         if imu is not None:
             sink.write_imu(imu)
@@ -73,7 +73,7 @@ def write_extras(path, events, *, imu=None, triggers=None, frames=(), **options)
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 @pytest.mark.parametrize("n", [0, 1, 16_383, 16_384, 16_385, 100_000])
-def test_events_come_back(compression, n, make_events, tmp_path):
+def test_round_trip_keeps_the_events(compression, n, make_events, tmp_path):
     events = make_events(n)
     evcrisp.write(tmp_path / "a.aedat4", events, compression=compression)
     with evcrisp.open(tmp_path / "a.aedat4") as opened:
@@ -87,7 +87,7 @@ def test_events_come_back(compression, n, make_events, tmp_path):
         assert list(opened.frames()) == []
 
 
-def test_large_files_are_read_in_threads_and_give_the_same(make_events, tmp_path, monkeypatch):
+def test_large_files_read_in_threads_give_the_same_events(make_events, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "evcrisp.io.aedat.aedat4_whole.os.sched_getaffinity", lambda _: set(range(5)), raising=False
     )
@@ -97,7 +97,7 @@ def test_large_files_are_read_in_threads_and_give_the_same(make_events, tmp_path
     assert evcrisp.read(tmp_path / "a.aedat4").equals(events)
 
 
-def test_bytes_do_not_depend_on_how_the_events_came(make_events, tmp_path):
+def test_bytes_do_not_depend_on_the_chunks(make_events, tmp_path):
     events = make_events(20_000)
     evcrisp.write(tmp_path / "whole.aedat4", events)
     parts = (events[:3], events[3:3], events[3:9000], events[9000:])
@@ -105,7 +105,7 @@ def test_bytes_do_not_depend_on_how_the_events_came(make_events, tmp_path):
     assert (tmp_path / "whole.aedat4").read_bytes() == (tmp_path / "parts.aedat4").read_bytes()
 
 
-def test_extreme_values_survive(tmp_path):
+def test_round_trip_keeps_extreme_values(tmp_path):
     big = 2**62
     events = Events(
         x=[0, 32767, 5], y=[32767, 0, 5], t=[-big, 0, big], p=[1, 0, 1], resolution=(32768, 32768)
@@ -115,7 +115,7 @@ def test_extreme_values_survive(tmp_path):
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_imu_triggers_and_frames_come_back(compression, make_events, tmp_path):
+def test_round_trip_keeps_imu_triggers_and_frames(compression, make_events, tmp_path):
     rng = np.random.default_rng(5)
     imu = an_imu()
     kinds = np.arange(len(TriggerKind), dtype=np.uint8)
@@ -139,7 +139,9 @@ def test_imu_triggers_and_frames_come_back(compression, make_events, tmp_path):
     frames.append(Frame(t=7, image=images[0]))
     path = tmp_path / "a.aedat4"
     events = make_events(100)
-    write_extras(path, events, imu=imu, triggers=triggers, frames=frames, compression=compression)
+    write_with_sensor_data(
+        path, events, imu=imu, triggers=triggers, frames=frames, compression=compression
+    )
     with evcrisp.open(path) as opened:
         assert opened.read().equals(events)
         assert_imu_equal(opened.imu(), imu)
@@ -165,21 +167,21 @@ def assert_imu_equal(mine, theirs):
         if expected is None:
             assert getattr(mine, name) is None
         else:
-            # The file holds 32-bit floats.
+            # The file has 32-bit floats.
             np.testing.assert_allclose(getattr(mine, name), expected, rtol=2e-7)
 
 
-def test_what_the_imu_does_not_measure_stays_absent(make_events, tmp_path):
+def test_missing_imu_quantities_stay_missing(make_events, tmp_path):
     full = an_imu(10)
     imu = Imu(t=full.t, gyro_rad_s=full.gyro_rad_s, accel_m_s2=full.accel_m_s2)
-    write_extras(tmp_path / "a.aedat4", make_events(5), imu=imu)
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events(5), imu=imu)
     with evcrisp.open(tmp_path / "a.aedat4") as opened:
         assert_imu_equal(opened.imu(), imu)
 
 
-def test_a_second_copy_of_a_recording_is_the_same_file(make_events, tmp_path):
+def test_copy_of_a_copy_has_the_same_bytes(make_events, tmp_path):
     frames = [Frame(t=5, image=np.zeros((4, 6), np.uint8), exposure_start=1, exposure_end=4)]
-    write_extras(tmp_path / "a.aedat4", make_events(9000), imu=an_imu(40), frames=frames)
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events(9000), imu=an_imu(40), frames=frames)
     for source, target in (("a", "b"), ("b", "c")):
         with evcrisp.open(tmp_path / f"{source}.aedat4") as opened:
             evcrisp.write(tmp_path / f"{target}.aedat4", opened)
@@ -188,7 +190,9 @@ def test_a_second_copy_of_a_recording_is_the_same_file(make_events, tmp_path):
 
 
 def test_metadata_names_camera_compression_and_streams(make_events, tmp_path):
-    write_extras(tmp_path / "a.aedat4", make_events(5), imu=an_imu(3), camera="DAVIS <&> é")
+    write_with_sensor_data(
+        tmp_path / "a.aedat4", make_events(5), imu=an_imu(3), camera="DAVIS <&> é"
+    )
     with evcrisp.open(tmp_path / "a.aedat4") as opened:
         facts = opened.metadata
         assert opened.resolution_source == "file"
@@ -207,7 +211,7 @@ def test_other_layouts_of_a_packet_are_read_too(padding, make_events, tmp_path):
     assert evcrisp.read(tmp_path / "a.aedat4").equals(events)
 
 
-def test_a_packet_larger_than_a_batch_is_split(make_events, tmp_path):
+def test_packet_larger_than_a_batch_is_split(make_events, tmp_path):
     events = make_events(200_000)
     write_raw(tmp_path / "a.aedat4", [(0, event_packet(events[:5])), (0, event_packet(events[5:]))])
     with evcrisp.open(tmp_path / "a.aedat4") as opened:
@@ -216,7 +220,7 @@ def test_a_packet_larger_than_a_batch_is_split(make_events, tmp_path):
         assert opened.read().equals(events)
 
 
-def test_the_first_of_several_event_streams_is_read(make_events, tmp_path, caplog):
+def test_first_of_several_event_streams_is_read(make_events, tmp_path, caplog):
     mine, other = make_events(30, seed=1), make_events(40, seed=2)
     streams = ((4, "EVTS", "events"), (0, "EVTS", "events"), (7, "BBOX", "boxes"))
     packets = [(0, event_packet(other)), (4, event_packet(mine)), (7, b"whatever")]
@@ -228,7 +232,7 @@ def test_the_first_of_several_event_streams_is_read(make_events, tmp_path, caplo
     assert caplog.text.count("2 streams of events") == 1
 
 
-def test_of_two_cameras_only_the_extras_of_the_first_are_given(make_events, tmp_path):
+def test_sensor_data_of_the_first_of_two_cameras_is_read(make_events, tmp_path):
     streams = ((0, "EVTS", "events"), (1, "EVTS", "events"), (2, "IMUS", "imu"))
     write_raw(tmp_path / "a.aedat4", [(0, event_packet(make_events(5)))], streams)
     with evcrisp.open(tmp_path / "a.aedat4") as opened:
@@ -241,7 +245,7 @@ def test_of_two_cameras_only_the_extras_of_the_first_are_given(make_events, tmp_
         assert opened.triggers() is None
 
 
-def test_a_file_that_was_moved_after_opening_is_still_read(make_events, tmp_path, monkeypatch):
+def test_file_that_was_moved_after_opening_is_still_read(make_events, tmp_path, monkeypatch):
     events = make_events(1000)
     monkeypatch.chdir(tmp_path)
     evcrisp.write("a.aedat4", events)
@@ -250,8 +254,8 @@ def test_a_file_that_was_moved_after_opening_is_still_read(make_events, tmp_path
         assert opened.read().equals(events)
 
 
-def test_a_file_without_events_still_has_a_size_and_frames(tmp_path, make_events):
-    write_extras(
+def test_file_without_events_still_has_a_size_and_frames(tmp_path, make_events):
+    write_with_sensor_data(
         tmp_path / "a.aedat4", make_events(0), frames=[Frame(t=1, image=np.ones((2, 3), np.uint8))]
     )
     with evcrisp.open(tmp_path / "a.aedat4") as opened:
@@ -263,10 +267,10 @@ def test_a_file_without_events_still_has_a_size_and_frames(tmp_path, make_events
         assert len(opened.read()) == 0
 
 
-def test_two_walks_through_one_file_take_turns(make_events, tmp_path):
+def test_two_iterations_over_one_file_can_alternate(make_events, tmp_path):
     events = make_events(150_000)
     frames = [Frame(t=i, image=np.full((9, 9), i, np.uint8)) for i in range(5)]
-    write_extras(tmp_path / "a.aedat4", events, frames=frames, imu=an_imu(2000))
+    write_with_sensor_data(tmp_path / "a.aedat4", events, frames=frames, imu=an_imu(2000))
     with evcrisp.open(tmp_path / "a.aedat4") as opened:
         pairs = list(zip(opened.chunks(10_000), opened.frames(), strict=False))
         assert len(opened.imu()) == 2000
@@ -274,9 +278,9 @@ def test_two_walks_through_one_file_take_turns(make_events, tmp_path):
     assert Events.concatenate([chunk for chunk, _ in pairs]).equals(events[: 10_000 * 5])
 
 
-def test_trigger_channels_are_named_when_lost(make_events, tmp_path, caplog):
+def test_lost_trigger_channels_cause_a_warning(make_events, tmp_path, caplog):
     triggers = Triggers(t=np.arange(2), kind=np.ones(2, np.uint8), channel=np.ones(2, np.uint8))
-    write_extras(tmp_path / "a.aedat4", make_events(2), triggers=triggers)
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events(2), triggers=triggers)
     assert "no trigger channels" in caplog.text
 
 
@@ -284,9 +288,9 @@ def test_trigger_channels_are_named_when_lost(make_events, tmp_path, caplog):
     ("options", "message"),
     [
         ({"compression": "lz5"}, "Unknown compression 'lz5'. Did you mean 'lz4'"),
-        ({"level": 17}, "`level` must lie in 0..16 for lz4; got 17"),
-        ({"compression": "zstd", "level": 0}, "`level` must lie in 1..22 for zstd; got 0"),
-        ({"compression": "none", "level": 1}, "`level` must not be given"),
+        ({"level": 17}, "`level` must be a whole number in 0..16; got 17"),
+        ({"compression": "zstd", "level": 0}, "`level` must be a whole number in 1..22; got 0"),
+        ({"compression": "none", "level": 1}, "`level` is not possible without compression"),
         ({"camera": "a\nb"}, "`camera` must have printable characters"),
     ],
 )
@@ -295,7 +299,7 @@ def test_wrong_options_are_explained(options, message, make_events, tmp_path):
         evcrisp.write(tmp_path / "a.aedat4", make_events(2), **options)
 
 
-def test_what_does_not_fit_the_format_is_refused(make_events, tmp_path):
+def test_values_outside_the_format_are_refused(make_events, tmp_path):
     wide = Events(x=[40_000], y=[0], t=[0], p=[0], resolution=(50_000, 10))
     with pytest.raises(
         evcrisp.ConfigError, match="coordinates up to 32767; got a sensor of 50000x10"
@@ -307,10 +311,10 @@ def test_what_does_not_fit_the_format_is_refused(make_events, tmp_path):
         Frame(t=0, image=np.zeros(4, np.uint8)),
     ):
         with pytest.raises(evcrisp.ConfigError, match="A frame for AEDAT4 must have shape"):
-            write_extras(tmp_path / "a.aedat4", make_events(1), frames=[frame])
+            write_with_sensor_data(tmp_path / "a.aedat4", make_events(1), frames=[frame])
     far = Frame(t=0, image=np.zeros((2, 2), np.uint8), position=(40_000, 0))
     with pytest.raises(evcrisp.ConfigError, match="`position` must fit into 16 bits"):
-        write_extras(tmp_path / "a.aedat4", make_events(1), frames=[far])
+        write_with_sensor_data(tmp_path / "a.aedat4", make_events(1), frames=[far])
 
 
 def test_higher_levels_make_smaller_files(make_events, tmp_path):
@@ -322,7 +326,7 @@ def test_higher_levels_make_smaller_files(make_events, tmp_path):
     assert sizes[1] < sizes[0]
 
 
-def test_without_zstandard_the_extra_is_named(make_events, tmp_path, monkeypatch):
+def test_missing_zstandard_names_the_extra(make_events, tmp_path, monkeypatch):
     evcrisp.write(tmp_path / "a.aedat4", make_events(5), compression="zstd")
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     with pytest.raises(evcrisp.MissingExtraError, match=r"evcrisp\[zstd\]"):

@@ -1,4 +1,4 @@
-"""AEDAT4 files that are cut, flipped or forged: good events, or an error that says where."""
+"""AEDAT4 files that are cut, flipped or forged: good events, or an error with its byte."""
 
 import struct
 
@@ -18,7 +18,7 @@ PLAIN = struct.pack("<I4s2x3HiI", 16, b"EVTS", 6, 8, 4, 6, 4)
 
 
 def packets_of(path):
-    """Return (byte, size) of the packets by the format's own rule, and the byte of the table."""
+    """Return (byte, size) of the packets, and the byte of the data table."""
     data = path.read_bytes()
     at = 18 + struct.unpack_from("<I", data, 14)[0]
     table = struct.unpack_from("<q", data, 18 + 36)[0]
@@ -44,7 +44,7 @@ def sample(make_events, tmp_path, monkeypatch):
 
 
 def read_both(path):
-    """Return the events and the error of both ways to read; they must agree."""
+    """Return the events and the error of both modes, which must agree."""
     error = None
     try:
         events = evcrisp.read(path)
@@ -71,7 +71,7 @@ def columns_equal(part, whole):
 
 
 @pytest.mark.parametrize("compression", ["lz4", "zstd", "none"])
-def test_a_cut_file_gives_all_whole_packets(compression, sample, tmp_path):
+def test_cut_file_gives_all_whole_packets(compression, sample, tmp_path):
     good, events = sample(compression)
     packets, table = packets_of(good)
     data = good.read_bytes()
@@ -92,7 +92,7 @@ def test_a_cut_file_gives_all_whole_packets(compression, sample, tmp_path):
 
 
 @pytest.mark.parametrize("compression", ["lz4", "zstd", "none"])
-def test_a_flipped_bit_costs_nothing_before_its_packet(compression, sample, tmp_path):
+def test_packets_before_a_flipped_bit_are_kept(compression, sample, tmp_path):
     good, events = sample(compression)
     packets, table = packets_of(good)
     data = good.read_bytes()
@@ -113,7 +113,7 @@ def test_a_flipped_bit_costs_nothing_before_its_packet(compression, sample, tmp_
             assert kept.equals(events)  # its checksum finds everything
 
 
-def test_a_flipped_header_is_read_or_refused(sample, tmp_path):
+def test_flipped_header_is_read_or_refused(sample, tmp_path):
     good, _ = sample()
     first, _ = packets_of(good)[0][0]
     data = good.read_bytes()
@@ -133,7 +133,7 @@ def test_a_flipped_header_is_read_or_refused(sample, tmp_path):
 
 
 @pytest.mark.parametrize("position", [-1, 0, 5, 10**15, "packet", "inside"])
-def test_the_data_table_is_not_needed(position, sample, tmp_path):
+def test_data_table_is_not_needed(position, sample, tmp_path):
     good, events = sample()
     packets, table = packets_of(good)
     data = bytearray(good.read_bytes())
@@ -159,7 +159,7 @@ def test_the_data_table_is_not_needed(position, sample, tmp_path):
         ("packet", (0, -1)),
     ],
 )
-def test_a_lying_data_table_changes_nothing(what, shift, make_events, tmp_path, monkeypatch):
+def test_wrong_data_table_changes_nothing(what, shift, make_events, tmp_path, monkeypatch):
     events = make_events(20_000)
     honest = aedat4_writer.build_tables
 
@@ -212,8 +212,8 @@ BAD_CONTENT = {
     "odd vtable": (patched(14, 0x00080007), "a wrong size of 7 bytes"),
     "huge vtable": (patched(14, 0x0008FFFE), "an offset inside the packet is wrong"),
     "vector beyond": (patched(24, 2**31), "an offset inside the packet is wrong"),
-    "too many events": (patched(28, 11), "promises 11 events but holds 192 bytes"),
-    "absurdly many events": (patched(28, 2**32 - 1), "promises 4,294,967,295 events"),
+    "too many events": (patched(28, 11), "states 11 events but has 192 bytes"),
+    "absurdly many events": (patched(28, 2**32 - 1), "states 4,294,967,295 events"),
     "polarity": (good_content(t=np.arange(100, 110), polarity=2), "a polarity other than 0 and 1"),
 }
 
@@ -253,7 +253,7 @@ def test_impossible_packet_headers_are_refused(stream, size, message, tmp_path):
     assert error.offset == at
 
 
-def test_coordinates_and_order_are_left_to_the_recording(tmp_path):
+def test_recording_checks_coordinates_and_order(tmp_path):
     forged(tmp_path / "a.aedat4", good_content(x=65_535, t=np.arange(100, 110)))
     with pytest.raises(FormatError, match="x=65535, y=7 lies outside the sensor of 346x260"):
         evcrisp.read(tmp_path / "a.aedat4")
@@ -274,7 +274,7 @@ BOMB = bytes(1 << 28)
         ("zstd", zstandard.ZstdCompressor(write_content_size=False).compress(BOMB)),
     ],
 )
-def test_bombs_are_not_expanded(codec, content, tmp_path):
+def test_compression_bombs_are_refused(codec, content, tmp_path):
     at = forged(tmp_path / "a.aedat4", content, codec=codec)
     kept, error = read_both(tmp_path / "a.aedat4")
     assert len(kept) == 10
@@ -282,7 +282,7 @@ def test_bombs_are_not_expanded(codec, content, tmp_path):
     assert error.offset == at
 
 
-def test_an_absurd_declared_size_is_not_believed(tmp_path):
+def test_impossible_declared_size_is_refused(tmp_path):
     content = bytearray(lz4.frame.compress(good_content(), store_size=True))
     struct.pack_into("<Q", content, 6, 2**60)
     at = forged(tmp_path / "a.aedat4", bytes(content), codec="lz4")
@@ -292,7 +292,7 @@ def test_an_absurd_declared_size_is_not_believed(tmp_path):
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
-def test_equal_events_compress_very_well_and_are_no_bomb(codec, tmp_path):
+def test_highly_compressible_events_are_read(codec, tmp_path):
     n = 1 << 21
     encode = {"lz4": lz4.frame.compress, "zstd": zstandard.compress}[codec]
     forged(tmp_path / "a.aedat4", encode(good_content(n, t=np.full(n, 50))), codec=codec)
@@ -320,7 +320,7 @@ def test_impossible_headers_are_refused(old, new, message, tmp_path):
         evcrisp.read(tmp_path / "a.aedat4")
 
 
-def test_headers_that_are_not_text_or_name_streams_twice_are_refused(tmp_path):
+def test_headers_without_text_or_with_double_streams_are_refused(tmp_path):
     forged(tmp_path / "a.aedat4", good_content(), xml=XML.encode() + b"\xff\xfe")
     with pytest.raises(FormatError, match="the XML is malformed"):
         evcrisp.read(tmp_path / "a.aedat4")
@@ -330,7 +330,7 @@ def test_headers_that_are_not_text_or_name_streams_twice_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("size", [0, 3, 10**6, 2**32 - 1])
-def test_an_absurd_header_size_is_refused(size, sample, tmp_path):
+def test_impossible_header_size_is_refused(size, sample, tmp_path):
     data = bytearray(sample()[0].read_bytes())
     struct.pack_into("<I", data, 14, size)
     (tmp_path / "a.aedat4").write_bytes(data)
@@ -338,7 +338,7 @@ def test_an_absurd_header_size_is_refused(size, sample, tmp_path):
         evcrisp.read(tmp_path / "a.aedat4")
 
 
-def test_an_unknown_compression_is_refused(sample, tmp_path):
+def test_unknown_compression_is_refused(sample, tmp_path):
     data = bytearray(sample()[0].read_bytes())
     struct.pack_into("<i", data, 18 + 28, 9)
     (tmp_path / "a.aedat4").write_bytes(data)
@@ -346,17 +346,17 @@ def test_an_unknown_compression_is_refused(sample, tmp_path):
         evcrisp.read(tmp_path / "a.aedat4")
 
 
-def test_a_size_that_the_header_lacks_is_guessed(tmp_path, caplog):
+def test_missing_sensor_size_is_guessed(tmp_path, caplog):
     xml = XML
     for side in ("sizeX", "sizeY"):
         start = xml.index(f'<attr key="{side}"')
         xml = xml[:start] + xml[xml.index("</attr>", start) + 7 :]
     forged(tmp_path / "a.aedat4", good_content(t=np.arange(100, 110)), xml=xml.encode())
     assert evcrisp.read(tmp_path / "a.aedat4").resolution == (128, 128)
-    assert "does not say its sensor size" in caplog.text
+    assert "does not state its sensor size" in caplog.text
 
 
-def write_with_extras(path, make_events, compression):
+def write_with_sensor_data(path, make_events, compression):
     sink = aedat4_writer.Aedat4Writer(compression=compression).open(path, (346, 260))
     sink.write(make_events(100))
     t = np.arange(3000)
@@ -368,8 +368,8 @@ def write_with_extras(path, make_events, compression):
     sink.finish()
 
 
-def test_extras_of_a_cut_file_are_kept_up_to_the_cut(make_events, tmp_path):
-    write_with_extras(tmp_path / "a.aedat4", make_events, "none")
+def test_sensor_data_of_a_cut_file_is_kept_up_to_the_cut(make_events, tmp_path):
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events, "none")
     packets, _ = packets_of(tmp_path / "a.aedat4")
     data = (tmp_path / "a.aedat4").read_bytes()
     cut = tmp_path / "cut.aedat4"
@@ -388,8 +388,8 @@ def test_extras_of_a_cut_file_are_kept_up_to_the_cut(make_events, tmp_path):
             opened.imu()
 
 
-def test_flipped_extras_are_read_or_refused(make_events, tmp_path):
-    write_with_extras(tmp_path / "a.aedat4", make_events, "none")
+def test_flipped_sensor_data_is_read_or_refused(make_events, tmp_path):
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events, "none")
     packets, table = packets_of(tmp_path / "a.aedat4")
     data = (tmp_path / "a.aedat4").read_bytes()
     flipped = tmp_path / "flipped.aedat4"
@@ -414,8 +414,8 @@ def test_flipped_extras_are_read_or_refused(make_events, tmp_path):
     assert n_refused > 20
 
 
-def test_a_bad_table_among_good_ones_is_found(make_events, tmp_path):
-    write_with_extras(tmp_path / "a.aedat4", make_events, "none")
+def test_bad_table_among_good_ones_is_found(make_events, tmp_path):
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events, "none")
     packets, _ = packets_of(tmp_path / "a.aedat4")
     data = bytearray((tmp_path / "a.aedat4").read_bytes())
     second = packets[2][0]
@@ -443,7 +443,7 @@ def test_a_bad_table_among_good_ones_is_found(make_events, tmp_path):
     ],
 )
 def test_impossible_frames_are_refused(place, code, value, message, make_events, tmp_path):
-    write_with_extras(tmp_path / "a.aedat4", make_events, "none")
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events, "none")
     packets, _ = packets_of(tmp_path / "a.aedat4")
     data = bytearray((tmp_path / "a.aedat4").read_bytes())
     third = packets[-3][0]

@@ -1,4 +1,4 @@
-"""AEDAT4 against dv-processing, aedat and eventcv: each side reads what the other writes."""
+"""AEDAT4 against dv-processing, aedat and eventcv, in both directions."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import evcrisp
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
 from evcrisp.io.aedat import aedat4_writer
-from evcrisp.io.protocol import Closing
+from evcrisp.io.protocol import finishing
 
 dv = pytest.importorskip("dv_processing", reason="dv-processing is an oracle here")
 aedat = pytest.importorskip("aedat", reason="aedat is an oracle here")
@@ -44,14 +44,14 @@ def some_frames():
 
 @pytest.fixture(params=COMPRESSIONS)
 def ours(request, make_events, tmp_path):
-    """Return a file of ours and all that is in it."""
+    """Return a written file and its content."""
     events = make_events(30_000, t_start=T0)
     kinds = np.arange(10, dtype=np.uint8)
     triggers = Triggers(t=T0 + np.arange(10) * 9, kind=kinds, channel=np.zeros(10, np.uint8))
     imu, frames = an_imu(1500), some_frames()
     path = tmp_path / "ours.aedat4"
     writer = aedat4_writer.Aedat4Writer(compression=request.param, camera="DAVIS346_7")
-    with Closing(writer.open(path, events.resolution)) as sink:
+    with finishing(writer.open(path, events.resolution)) as sink:
         sink.write(events)
         sink.write_imu(imu)
         sink.write_triggers(triggers)
@@ -107,7 +107,7 @@ def test_dv_processing_finds_a_range_of_time(ours):
     assert recording.getTimeRange()[0] <= events.t[0]
 
 
-def test_dv_processing_sees_no_streams_that_are_not_there(make_events, tmp_path):
+def test_dv_processing_finds_no_empty_streams(make_events, tmp_path):
     evcrisp.write(tmp_path / "a.aedat4", make_events(10))
     recording = dv.io.MonoCameraRecording(str(tmp_path / "a.aedat4"))
     assert recording.isEventStreamAvailable()
@@ -165,7 +165,7 @@ def write_with_dv(path, compression, events, imu, triggers, frames):
 
 
 @pytest.mark.parametrize("name", list(dv.CompressionType.__members__))
-def test_what_dv_processing_writes_is_read(name, make_events, tmp_path):
+def test_files_of_dv_processing_are_read(name, make_events, tmp_path):
     events, imu, frames = make_events(25_000, t_start=T0), an_imu(70), some_frames()
     frames.append(
         Frame(

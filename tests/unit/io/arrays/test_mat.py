@@ -1,4 +1,4 @@
-"""MATLAB files, written by scipy and read back."""
+"""MATLAB files written by scipy."""
 
 import logging
 import tracemalloc
@@ -26,7 +26,7 @@ def columns(events):
 @pytest.mark.parametrize("order", ["xypt", "xytp", "txyp"])
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
 @pytest.mark.parametrize("compressed", [False, True])
-def test_a_matrix_of_four_columns_is_read(tmp_path, make_events, order, dtype, compressed):
+def test_matrix_of_four_columns_is_read(tmp_path, make_events, order, dtype, compressed):
     events = make_events(700)
     matrix = np.stack([columns(events)[name] for name in order], axis=1).astype(dtype)
     path = saved(tmp_path, {"events": matrix, "other": [1, 2]}, do_compression=compressed)
@@ -43,7 +43,7 @@ def test_time_with_fractions_is_in_seconds(tmp_path, make_events):
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.int64])
-def test_a_struct_and_separate_variables_are_read(tmp_path, make_events, kind):
+def test_struct_and_separate_variables_are_read(tmp_path, make_events, kind):
     events = make_events(700)
     struct = {name: column.astype(kind) for name, column in columns(events).items()}
     struct["ts"], struct["pol"] = struct.pop("t"), 2 * struct.pop("p") - 1
@@ -59,7 +59,7 @@ def test_packets_are_bounded(tmp_path, make_events, monkeypatch):
     assert [packet.t.size for packet in source.packets()] == [100, 100, 50]
 
 
-def test_no_events_are_no_error(tmp_path):
+def test_file_without_events_is_read(tmp_path):
     path = saved(tmp_path, {"events": np.zeros((0, 4), np.int32)})
     assert len(evcrisp.read(path, resolution=SIZE)) == 0
 
@@ -80,7 +80,7 @@ def test_files_without_events_are_refused(tmp_path, content, message):
         evcrisp.read(saved(tmp_path, content), resolution=SIZE)
 
 
-def test_version_7_3_is_refused_with_a_way_out(tmp_path):
+def test_version_7_3_is_refused_with_a_remedy(tmp_path):
     (tmp_path / "a.mat").write_bytes(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(600))
     with pytest.raises(
         FormatError, match="MATLAB 7.3 files are not read; save it with the option '-v7'"
@@ -89,9 +89,7 @@ def test_version_7_3_is_refused_with_a_way_out(tmp_path):
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_a_file_that_is_cut_short_gives_the_events_that_are_whole(
-    tmp_path, make_events, compressed
-):
+def test_file_that_is_cut_short_gives_the_events_that_are_whole(tmp_path, make_events, compressed):
     events = make_events(5000)
     matrix = np.stack([columns(events)[name] for name in "xypt"], axis=1).astype(np.int32)
     path = saved(tmp_path, {"events": matrix}, do_compression=compressed)
@@ -139,7 +137,7 @@ def test_damaged_copies_give_events_or_a_format_error(tmp_path, make_events, cap
     assert n_refused > 5
 
 
-# ---------------------------------------------------------------- memory, and what follows the end
+# ---------------------------------------------------------------- memory, and data after the end
 
 
 def element(kind, data):
@@ -147,7 +145,7 @@ def element(kind, data):
 
 
 def bomb(n_rows, n_claimed, n_zeros):
-    """Return a file of one packed variable `events` that is mostly zeros."""
+    """Return a file with one compressed variable `events`, mostly zeros."""
     head = element(6, np.array([9, 0], "<u4").tobytes())
     head += element(5, np.array([n_rows, 4], "<i4").tobytes()) + element(1, b"events")
     head += np.array([9, n_claimed], "<u4").tobytes()
@@ -162,11 +160,11 @@ def bomb(n_rows, n_claimed, n_zeros):
 @pytest.mark.parametrize(
     ("n_rows", "n_claimed", "message"),
     [
-        (10, 2**32 - 200, "a variable of shape .10, 4. cannot have 4,294,967"),
-        (2**23, 2**28, "packs .* bytes into .*, more than events do"),
+        (10, 2**32 - 200, "a variable of shape .10, 4. states 4,294,967"),
+        (2**23, 2**28, "bytes expands to .* bytes, too many"),
     ],
 )
-def test_a_small_file_takes_little_memory(tmp_path, n_rows, n_claimed, message):
+def test_small_file_takes_little_memory(tmp_path, n_rows, n_claimed, message):
     path = tmp_path / "a.mat"
     path.write_bytes(bomb(n_rows, n_claimed, 2**28))
     assert path.stat().st_size < 300_000
@@ -180,7 +178,7 @@ def test_a_small_file_takes_little_memory(tmp_path, n_rows, n_claimed, message):
     assert peak < 120e6
 
 
-def test_many_events_that_are_all_alike_are_read(tmp_path):
+def test_many_equal_events_are_read(tmp_path):
     n = 200_000
     struct = {"x": np.full(n, 3.0), "y": np.full(n, 4.0), "p": np.ones(n), "ts": np.full(n, 5.0)}
     path = saved(tmp_path, {"TD": struct}, do_compression=True)
@@ -190,7 +188,7 @@ def test_many_events_that_are_all_alike_are_read(tmp_path):
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("n_zeros", [3, 8, 1000])
-def test_zeros_after_the_last_variable_are_its_padding(tmp_path, make_events, compressed, n_zeros):
+def test_zeros_after_the_last_variable_are_padding(tmp_path, make_events, compressed, n_zeros):
     events = make_events(300)
     matrix = np.stack(list(columns(events).values()), axis=1)
     path = saved(tmp_path, {"events": matrix}, do_compression=compressed)
@@ -201,9 +199,9 @@ def test_zeros_after_the_last_variable_are_its_padding(tmp_path, make_events, co
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize(
     ("tail", "message"),
-    [(b"\xff" * 50, "no element of the type"), (b"\x0f\0\0\0\x10\0\0\0" + b"x" * 16, "damaged")],
+    [(b"\xff" * 50, "unknown element type"), (b"\x0f\0\0\0\x10\0\0\0" + b"x" * 16, "damaged")],
 )
-def test_what_follows_the_events_costs_none_of_them(
+def test_damage_after_the_events_keeps_all_of_them(
     tmp_path, make_events, compressed, tail, message
 ):
     events = make_events(300)

@@ -42,7 +42,9 @@ def test_structured_arrays_are_read_by_the_names_of_their_fields(tmp_path, make_
 @pytest.mark.parametrize("order", ["xypt", "xytp", "txyp"])
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.float64])
 @pytest.mark.parametrize("negative", [False, True])
-def test_four_columns_are_told_apart_by_their_values(tmp_path, make_events, order, dtype, negative):
+def test_order_of_four_columns_is_found_from_their_values(
+    tmp_path, make_events, order, dtype, negative
+):
     events = make_events(800)
     columns = {"x": events.x, "y": events.y, "t": events.t, "p": events.p.astype(int)}
     if negative:
@@ -57,7 +59,7 @@ def test_time_with_fractions_is_in_seconds(tmp_path, make_events):
     assert evcrisp.read(saved(tmp_path, rows), resolution=SIZE).equals(events)
 
 
-def test_four_columns_that_could_mean_two_things_are_refused(tmp_path):
+def test_ambiguous_columns_are_refused(tmp_path):
     with pytest.raises(FormatError, match="more than one of the usual orders.*fits them"):
         evcrisp.read(saved(tmp_path, np.zeros((5, 4), np.int64)))
     rows = np.random.default_rng(0).integers(0, 200, (100, 4))
@@ -69,7 +71,7 @@ def test_four_columns_that_could_mean_two_things_are_refused(tmp_path):
     ("array", "message"),
     [
         (np.zeros((5, 3)), r"got float64 of shape \(5, 3\)"),
-        (np.zeros(5), "expected a structured array, or numbers in four columns"),
+        (np.zeros(5), "expected a structured array or four columns"),
         (np.zeros((5, 4), "U3"), "got <U3"),
         (np.zeros(5, [("x", "i4"), ("y", "i4"), ("t", "i8")]), "no column for 'p'"),
         (np.zeros((5, 2), [("x", "i4"), ("y", "i4"), ("t", "i8"), ("p", "?")]), "one axis"),
@@ -86,7 +88,7 @@ def test_arrays_that_are_not_events_are_refused(tmp_path, array, message):
         evcrisp.read(saved(tmp_path, array))
 
 
-def test_a_file_that_ends_early_gives_what_is_there(tmp_path, make_events):
+def test_file_that_ends_early_gives_the_events_before_the_end(tmp_path, make_events):
     events = make_events(500)
     path = saved(tmp_path, events.to_structured())
     path.write_bytes(path.read_bytes()[:-40])
@@ -95,7 +97,7 @@ def test_a_file_that_ends_early_gives_what_is_there(tmp_path, make_events):
     assert evcrisp.read(path, resolution=SIZE, on_error="truncate").equals(events[:497])
 
 
-def test_a_header_that_promises_too_much_takes_no_memory(tmp_path):
+def test_header_with_too_many_events_takes_no_memory(tmp_path):
     file = io.BytesIO()
     descr = [("t", "<i8"), ("x", "<u2"), ("y", "<u2"), ("p", "?")]
     header = {"descr": descr, "fortran_order": False, "shape": (10**15,)}
@@ -130,7 +132,7 @@ def test_columns_can_be_mapped_by_numpy(tmp_path, make_events, labeled):
         assert opened.read().equals(events)
 
 
-def test_a_folder_made_by_hand_is_read(tmp_path, make_events):
+def test_folder_made_by_hand_is_read(tmp_path, make_events):
     events = make_events(100)
     folder = tmp_path / "hand"
     folder.mkdir()
@@ -140,7 +142,7 @@ def test_a_folder_made_by_hand_is_read(tmp_path, make_events):
 
 
 @pytest.mark.parametrize("t", [0, 2**53, 2**62])
-def test_no_event_and_one_event_survive(tmp_path, t):
+def test_round_trip_keeps_zero_and_one_event(tmp_path, t):
     one = Events(x=[0], y=[0], t=[t], p=[True], resolution=(1, 1))
     evcrisp.write(tmp_path / "one.columns", one)
     evcrisp.write(tmp_path / "none.columns", one[:0])
@@ -149,7 +151,7 @@ def test_no_event_and_one_event_survive(tmp_path, t):
 
 
 @pytest.mark.parametrize("name", ["x", "y", "t", "p"])
-def test_a_column_that_ends_early_gives_what_all_have(tmp_path, make_events, name):
+def test_short_column_gives_the_common_rows(tmp_path, make_events, name):
     events = make_events(1000)
     folder = tmp_path / "a.columns"
     evcrisp.write(folder, events)
@@ -165,7 +167,7 @@ def test_a_column_that_ends_early_gives_what_all_have(tmp_path, make_events, nam
 @pytest.mark.parametrize(
     "meta", ["", "[]", "{}", '{"width": 1e999, "height": 2}', '{"width": 0, "height": 0}']
 )
-def test_a_damaged_description_is_a_format_error(tmp_path, make_events, meta):
+def test_damaged_metadata_is_a_format_error(tmp_path, make_events, meta):
     evcrisp.write(tmp_path / "a.columns", make_events(10))
     (tmp_path / "a.columns" / "meta.json").write_text(meta)
     with pytest.raises(
@@ -174,13 +176,13 @@ def test_a_damaged_description_is_a_format_error(tmp_path, make_events, meta):
         evcrisp.read(tmp_path / "a.columns")
 
 
-def test_a_file_is_not_a_folder_of_columns(tmp_path):
+def test_file_is_not_a_folder_of_columns(tmp_path):
     (tmp_path / "a.columns").write_bytes(b"text")
     with pytest.raises(FormatError, match="expected a folder with x.npy"):
         evcrisp.read(tmp_path / "a.columns", format="columns")
 
 
-def test_labels_for_some_events_only_are_refused(tmp_path, make_events):
+def test_partial_labels_are_refused(tmp_path, make_events):
     first, second = make_events(5), make_events(5, t_start=2_000_000)
     with pytest.raises(evcrisp.ConfigError, match="Either all events or none must have labels"):
         evcrisp.write(tmp_path / "a.columns", [first, second.with_signal([1] * 5)])

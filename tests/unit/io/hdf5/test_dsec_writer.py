@@ -1,4 +1,4 @@
-"""The DSEC layout as we write it: h5py reads back what its definition says."""
+"""The DSEC layout as written, checked with h5py."""
 
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ pytest.importorskip("hdf5plugin", reason="hdf5plugin brings Blosc")
 
 
 @pytest.mark.parametrize("compression", ["blosc", "gzip", "none"])
-def test_h5py_reads_what_we_write(make_events, tmp_path, compression):
+def test_h5py_reads_written_files(make_events, tmp_path, compression):
     events = make_events(70_000, t_start=1_700_000_000_000_123)
     evcrisp.write(tmp_path / "a.h5", events, compression=compression)
     with h5py.File(tmp_path / "a.h5") as file:
@@ -31,7 +31,7 @@ def test_h5py_reads_what_we_write(make_events, tmp_path, compression):
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 7, 50])
-def test_the_index_is_the_first_event_at_or_after_each_millisecond(make_events, tmp_path, n_parts):
+def test_index_has_the_first_event_at_or_after_each_millisecond(make_events, tmp_path, n_parts):
     events = make_events(3000, t_start=5_000_000, duration_us=40_000)
     gap = np.where(np.arange(3000) < 1500, 0, 25_000)  # 25 ms without an event
     events = Events(x=events.x, y=events.y, t=events.t + gap, p=events.p, resolution=(346, 260))
@@ -56,7 +56,7 @@ def test_labels_are_kept(make_events, tmp_path):
     assert evcrisp.read(tmp_path / "empty.h5").equals(empty)
 
 
-def test_labels_on_a_part_of_the_events_are_refused(make_events, tmp_path):
+def test_partial_labels_are_refused(make_events, tmp_path):
     events = make_events(500)
     parts = (events[:200].with_signal(np.ones(200, bool)), events[200:])
     with pytest.raises(ConfigError, match="Either all events or none must have labels"):
@@ -64,7 +64,7 @@ def test_labels_on_a_part_of_the_events_are_refused(make_events, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_events_make_a_whole_file(tmp_path):
+def test_file_without_events_is_complete(tmp_path):
     evcrisp.write(tmp_path / "a.h5", Events.empty((640, 480)))
     assert evcrisp.read(tmp_path / "a.h5").equals(Events.empty((640, 480)))
     with h5py.File(tmp_path / "a.h5") as file:
@@ -72,7 +72,7 @@ def test_no_events_make_a_whole_file(tmp_path):
         assert file["t_offset"][()] == 0
 
 
-def test_the_same_events_give_the_same_bytes(make_events, tmp_path):
+def test_same_events_give_the_same_bytes(make_events, tmp_path):
     events = make_events(5000)
     for name in ("a", "b"):
         evcrisp.write(tmp_path / f"{name}.h5", events)
@@ -81,10 +81,8 @@ def test_the_same_events_give_the_same_bytes(make_events, tmp_path):
 
 @pytest.mark.parametrize("compression", ["blosc", "none"])
 @pytest.mark.parametrize("n_parts", [2, 50])
-def test_the_bytes_do_not_depend_on_how_the_events_are_cut(
-    make_events, tmp_path, compression, n_parts
-):
-    events = make_events(1_500_000, duration_us=3_000_000)  # more than HDF5's cache holds
+def test_bytes_do_not_depend_on_the_chunks(make_events, tmp_path, compression, n_parts):
+    events = make_events(1_500_000, duration_us=3_000_000)  # more than the cache of HDF5
     events = events.with_signal(events.x % 2 == 0)
     evcrisp.write(tmp_path / "whole.h5", events, compression=compression)
     bounds = np.linspace(0, len(events), n_parts + 1).astype(int)
@@ -94,7 +92,7 @@ def test_the_bytes_do_not_depend_on_how_the_events_are_cut(
     assert evcrisp.read(tmp_path / "parts.h5").equals(events)
 
 
-def test_a_buffer_that_is_used_again_does_not_change_what_waits(make_events, tmp_path):
+def test_reused_buffer_does_not_change_pending_events(make_events, tmp_path):
     events = make_events(300)
     buffer = np.empty(100, np.uint16)
 
@@ -109,20 +107,20 @@ def test_a_buffer_that_is_used_again_does_not_change_what_waits(make_events, tmp
 
 
 @pytest.mark.parametrize("t", [-(2**63), -(2**62), 2**62, 2**63 - 1])
-def test_any_time_that_is_written_is_read_back(tmp_path, t):
+def test_round_trip_keeps_any_time(tmp_path, t):
     events = Events(x=[1], y=[1], t=[t], p=[1], resolution=(64, 48))
     evcrisp.write(tmp_path / "a.h5", events)
     assert evcrisp.read(tmp_path / "a.h5").equals(events)
 
 
-def test_an_unknown_compression_is_refused(make_events, tmp_path):
+def test_unknown_compression_is_refused(make_events, tmp_path):
     with pytest.raises(
-        ConfigError, match="`compression` must be one of blosc, gzip, none; got 'x'"
+        ConfigError, match="`compression` must be one of 'blosc', 'gzip', 'none'; got 'x'"
     ):
         evcrisp.write(tmp_path / "a.h5", make_events(3), compression="x")
 
 
-def test_a_span_of_years_is_refused_instead_of_filling_the_disk(tmp_path):
+def test_span_of_years_is_refused(tmp_path):
     for t, n_days in {(0, 10**15): "11574", (-(2**63), 2**63 - 1): "213503982"}.items():
         events = Events(x=[1, 2], y=[1, 2], t=t, p=[0, 1], resolution=(8, 8))
         with pytest.raises(OutputError, match=f"one index entry per millisecond.*{n_days} days"):
@@ -130,7 +128,7 @@ def test_a_span_of_years_is_refused_instead_of_filling_the_disk(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_long_gap_is_indexed_in_blocks(tmp_path, monkeypatch):
+def test_long_gap_is_indexed_in_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(hdf5_dsec, "_INDEX_BLOCK", 1000)
     events = Events(x=[1, 2, 3], y=[1, 2, 3], t=[7, 9, 5_000_007], p=[0, 1, 0], resolution=(8, 8))
     evcrisp.write(tmp_path / "a.h5", events)
@@ -138,7 +136,7 @@ def test_a_long_gap_is_indexed_in_blocks(tmp_path, monkeypatch):
         assert file["ms_to_idx"][:].tolist() == [0] + [2] * 5000
 
 
-def test_eventcv_reads_what_we_write(make_events, tmp_path):
+def test_eventcv_reads_written_files(make_events, tmp_path):
     eventcv = pytest.importorskip("eventcv", reason="eventcv is the independent reader")
     events = make_events(2000, t_start=0)
     evcrisp.write(tmp_path / "a.h5", events, compression="none")

@@ -1,4 +1,4 @@
-"""The HDF5 layouts that others write, as h5py writes them here."""
+"""HDF5 layouts of other programs, written with h5py."""
 
 import logging
 import subprocess
@@ -107,12 +107,12 @@ def test_dsec_is_read_with_its_time_offset(make_events, tmp_path, packing):
         assert opened.imu() is None
 
 
-def test_a_size_that_dsec_does_not_say_is_guessed_with_a_warning(make_events, tmp_path, caplog):
+def test_missing_size_of_dsec_is_guessed_with_a_warning(make_events, tmp_path, caplog):
     write_dsec(tmp_path / "a.h5", make_events(500, resolution=(640, 480)))
     with evcrisp.open(tmp_path / "a.h5") as opened:
         assert opened.resolution == (640, 480)
         assert opened.resolution_source == "guessed"
-    assert "does not say its sensor size" in caplog.text
+    assert "does not state its sensor size" in caplog.text
 
 
 def test_tum_vie_without_an_offset_is_the_same_layout(make_events, tmp_path):
@@ -124,7 +124,7 @@ def test_tum_vie_without_an_offset_is_the_same_layout(make_events, tmp_path):
     assert same(evcrisp.read(tmp_path / "a.h5"), events)
 
 
-def test_mvsec_gives_the_left_camera_its_imu_and_its_frames(make_events, tmp_path):
+def test_mvsec_gives_events_imu_and_frames_of_the_left_camera(make_events, tmp_path):
     events = make_events(2000)
     write_mvsec(tmp_path / "a.hdf5", events)
     with evcrisp.open(tmp_path / "a.hdf5") as opened:
@@ -138,7 +138,7 @@ def test_mvsec_gives_the_left_camera_its_imu_and_its_frames(make_events, tmp_pat
     np.testing.assert_array_equal(read.x, events.x)
     np.testing.assert_array_equal(read.p, events.p)
     assert len(imu) == 20
-    assert abs(np.median(imu.accel_m_s2[:, 2]) - 9.8) < 1  # gravity tells the sensors apart
+    assert abs(np.median(imu.accel_m_s2[:, 2]) - 9.8) < 1  # gravity distinguishes the sensors
     assert abs(np.median(imu.gyro_rad_s)) < 1
     np.testing.assert_array_equal(imu.t, T0 + np.arange(20) * 1000)
     assert [frame.t for frame in frames] == [T0, T0 + 10_000, T0 + 20_000]
@@ -146,7 +146,7 @@ def test_mvsec_gives_the_left_camera_its_imu_and_its_frames(make_events, tmp_pat
         np.testing.assert_array_equal(frames[2].image, file["davis/left/image_raw"][2])
 
 
-def test_mvsec_with_only_a_right_camera_gives_that(make_events, tmp_path):
+def test_mvsec_without_left_camera_gives_the_right_one(make_events, tmp_path):
     write_mvsec(tmp_path / "a.hdf5", make_events(20))
     with h5py.File(tmp_path / "a.hdf5", "a") as file:
         del file["davis/left"]
@@ -182,7 +182,7 @@ def test_prophesee_tables_give_events_triggers_and_facts(make_events, tmp_path):
     assert triggers.channel.tolist() == [0, 0, 2]
 
 
-def test_the_ecf_codec_is_named_with_advice_and_never_tried(make_events, tmp_path):
+def test_ecf_codec_is_refused_with_advice(make_events, tmp_path):
     settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     settings.set_chunk((100,))
     settings.set_filter(0x8ECF, h5py.h5z.FLAG_OPTIONAL, ())
@@ -228,7 +228,7 @@ def test_v2e_tables_and_tables_of_records(make_events, tmp_path):
     assert same(evcrisp.read(tmp_path / "records.h5"), events)
 
 
-def test_a_file_with_user_data_before_it_is_recognized(make_events, tmp_path):
+def test_file_with_user_data_before_it_is_recognized(make_events, tmp_path):
     events = make_events(20)
     with h5py.File(tmp_path / "a.dat", "w", userblock_size=512) as file:
         for name in ("x", "y", "t", "p"):
@@ -237,7 +237,7 @@ def test_a_file_with_user_data_before_it_is_recognized(make_events, tmp_path):
     assert same(evcrisp.read(tmp_path / "a.dat"), events)
 
 
-def test_the_reader_of_all_layouts_reads_every_layout_by_name(make_events, tmp_path):
+def test_reader_of_all_layouts_reads_every_layout_by_name(make_events, tmp_path):
     events = make_events(50)
     writers = (write_dsec, write_mvsec, write_m3ed, write_prophesee)
     for number, write in enumerate(writers):
@@ -247,14 +247,14 @@ def test_the_reader_of_all_layouts_reads_every_layout_by_name(make_events, tmp_p
 
 
 @pytest.mark.parametrize("name", ["dsec", "mvsec", "m3ed", "prophesee-hdf5"])
-def test_a_layout_that_the_file_has_not_is_said(name, tmp_path):
+def test_missing_layout_is_reported(name, tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["something"] = np.arange(3)
     with pytest.raises(FormatError, match="expected"):
         evcrisp.open(tmp_path / "a.h5", format=name)
 
 
-def test_a_file_without_events_says_what_it_has(tmp_path):
+def test_error_for_a_file_without_events_lists_its_content(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["weights"] = np.arange(3)
     with pytest.raises(FormatError, match="no column for 'x'.*the file has weights"):
@@ -285,29 +285,27 @@ def test_rows_that_were_never_written_are_not_events(make_events, tmp_path, rows
                 f"events/{name}", (rows,), dtype, chunks=(250,), maxshape=(None,), **packing
             )
             column[:500] = getattr(events, name)
-    with pytest.raises(FormatError, match=f"claims {rows:,} rows, but holds 500"):
+    with pytest.raises(FormatError, match=f"states {rows:,} rows, but has 500"):
         evcrisp.read(tmp_path / "a.h5")
     with evcrisp.open(tmp_path / "a.h5", on_error="truncate", resolution=(346, 260)) as opened:
         assert opened.read().equals(events)
 
 
-def test_a_dataset_without_any_storage_is_refused(tmp_path):
+def test_dataset_without_any_storage_is_refused(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name in "xytp":
             file.create_dataset(f"events/{name}", (10**12,), "u2")
-    with pytest.raises(FormatError, match="claims 1,000,000,000,000 rows, but holds 0"):
+    with pytest.raises(FormatError, match="states 1,000,000,000,000 rows, but has 0"):
         evcrisp.read(tmp_path / "a.h5")
 
 
-def test_absurd_chunks_are_refused_before_they_are_allocated(tmp_path):
+def test_impossible_chunks_are_refused_before_allocation(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name in "xytp":
             file.create_dataset(
                 f"events/{name}", (10,), "i8", chunks=(2**28,), maxshape=(None,), compression="gzip"
             )
-    with pytest.raises(
-        FormatError, match="chunks of 2,147,483,648 bytes, more than its file allows"
-    ):
+    with pytest.raises(FormatError, match="chunks of 2,147,483,648 bytes, too large for its file"):
         evcrisp.read(tmp_path / "a.h5")
 
 
@@ -322,12 +320,12 @@ def test_links_are_not_followed(make_events, tmp_path, kind):
         evcrisp.open(tmp_path / "a.h5")
 
 
-def test_data_kept_in_other_files_is_not_read(tmp_path):
+def test_data_in_other_files_is_not_read(tmp_path):
     (tmp_path / "secret").write_bytes(bytes(80))
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name in "xytp":
             file.create_dataset(f"events/{name}", (10,), "i8", external=str(tmp_path / "secret"))
-    with pytest.raises(FormatError, match="keeps its data in other files"):
+    with pytest.raises(FormatError, match="has its data in other files"):
         evcrisp.open(tmp_path / "a.h5")
 
 
@@ -342,7 +340,7 @@ def test_data_kept_in_other_files_is_not_read(tmp_path):
         ("x", np.zeros((20, 2)), "must be numbers with 1 axes"),
     ],
 )
-def test_values_that_are_no_events_are_refused(make_events, tmp_path, column, values, message):
+def test_impossible_values_are_refused(make_events, tmp_path, column, values, message):
     write_dsec(tmp_path / "a.h5", make_events(20))
     with h5py.File(tmp_path / "a.h5", "a") as file:
         del file[f"events/{column}"]
@@ -352,7 +350,7 @@ def test_values_that_are_no_events_are_refused(make_events, tmp_path, column, va
 
 
 @pytest.mark.parametrize("value", [np.nan, 1e300, np.arange(3)])
-def test_an_absurd_time_offset_is_refused(make_events, tmp_path, value):
+def test_impossible_time_offset_is_refused(make_events, tmp_path, value):
     write_dsec(tmp_path / "a.h5", make_events(20))
     with h5py.File(tmp_path / "a.h5", "a") as file:
         del file["t_offset"]
@@ -367,7 +365,7 @@ def test_damaged_files_give_events_or_a_format_error(make_events, tmp_path, writ
     write(tmp_path / "whole.h5", make_events(300))
     whole = (tmp_path / "whole.h5").read_bytes()
     rng = np.random.default_rng(11)
-    complaints = []
+    messages = []
     path = tmp_path / "damaged.h5"
     for number in range(60):
         damaged = bytearray(whole)
@@ -383,9 +381,9 @@ def test_damaged_files_give_events_or_a_format_error(make_events, tmp_path, writ
                     opened.read()
                     opened.imu(), opened.triggers(), list(opened.frames())
             except FormatError as error:
-                complaints.append(str(error))
-    assert len(complaints) > 20
-    assert all(str(path) in complaint for complaint in complaints)
+                messages.append(str(error))
+    assert len(messages) > 20
+    assert all(str(path) in message for message in messages)
 
 
 WITHOUT_H5PY = """
@@ -401,7 +399,7 @@ except evcrisp.MissingExtraError as error:
 """
 
 
-def test_without_h5py_the_format_is_still_named_and_the_extra_too(make_events, tmp_path):
+def test_missing_h5py_names_format_and_extra(make_events, tmp_path):
     write_dsec(tmp_path / "a.h5", make_events(20))
     result = subprocess.run(
         [sys.executable, "-c", WITHOUT_H5PY, tmp_path / "a.h5"],
@@ -415,7 +413,7 @@ def test_without_h5py_the_format_is_still_named_and_the_extra_too(make_events, t
     ]
 
 
-def test_packets_are_bounded_and_start_again(make_events, tmp_path):
+def test_packets_are_bounded_and_repeatable(make_events, tmp_path):
     from evcrisp.io.protocol import PACKET_EVENTS
 
     events = make_events(PACKET_EVENTS + 1000)

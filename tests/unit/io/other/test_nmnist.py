@@ -23,12 +23,12 @@ def test_words_become_events(tmp_path):
     assert list(zip(events.t, events.x, events.y, events.p, strict=True)) == rows
 
 
-def test_overflow_words_add_time_and_are_no_events(tmp_path, monkeypatch):
+def test_overflow_words_add_time_without_events(tmp_path, monkeypatch):
     content = word(10, 1, 1, 1) + word(0, 0, 240, 0) + word(20, 2, 2, 1)
     content += word(0, 0, 240, 0) * 2 + word(30, 3, 3, 0)
     expected = [10, 20 + 2**13, 30 + 3 * 2**13]
     assert read(tmp_path, content, resolution=(34, 34)).t.tolist() == expected
-    monkeypatch.setattr("evcrisp.io.other.nmnist.PACKET_EVENTS", 2)
+    monkeypatch.setattr("evcrisp.io.byte_blocks.PACKET_EVENTS", 2)
     assert read(tmp_path, content, resolution=(34, 34)).t.tolist() == expected
 
 
@@ -37,7 +37,7 @@ def test_larger_sensors_with_the_same_words_are_guessed(tmp_path):
 
 
 @pytest.mark.parametrize("n_lost", range(1, 5))
-def test_a_word_that_is_cut_off_is_an_error_after_the_others(tmp_path, n_lost):
+def test_cut_word_is_an_error_after_the_others(tmp_path, n_lost):
     content = b"".join(word(t, 1, 2, 1) for t in range(20))[:-n_lost]
     with pytest.raises(
         FormatError, match="the file ends within an event.*byte 95, after 19 events"
@@ -53,7 +53,7 @@ def test_any_bytes_give_events_or_a_format_error(tmp_path):
         assert len(events) <= n // 5
 
 
-def test_a_late_event_outside_the_small_sensor_is_no_damage(tmp_path):
+def test_late_event_outside_the_small_sensor_is_not_damage(tmp_path):
     content = b"".join(word(t, t % 34, 3, 1) for t in range(5000)) + word(5000, 200, 170, 1)
     events = read(tmp_path, content)
     assert len(events) == 5001
@@ -66,8 +66,8 @@ def test_overflow_words_do_not_hide_the_small_sensor(tmp_path, caplog):
     assert not caplog.records
 
 
-def test_the_size_of_a_large_file_is_guessed_from_all_of_it(tmp_path, monkeypatch, caplog):
+def test_size_of_a_large_file_is_guessed_from_all_of_it(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr("evcrisp.io.other.nmnist._SMALL_BYTES", 100)
     content = b"".join(word(t, 3, 3, 1) for t in range(50))
     assert read(tmp_path, content).resolution == (34, 34)
-    assert "does not say its sensor size; taking 34x34" in caplog.text
+    assert "does not state its sensor size; taking 34x34" in caplog.text

@@ -54,14 +54,14 @@ def test_unknown_version_is_an_error(tmp_path):
         evcrisp.open(dat_file(tmp_path, [], b"% Version 3\n"))
 
 
-def test_time_goes_on_when_the_clock_starts_over(tmp_path):
+def test_time_continues_after_a_loop_of_the_clock(tmp_path):
     pairs = [(0xFFFF_FFF0, 0), (4, 0), (0xFFFF_FFFF, 0), (0, 0)]
     events = evcrisp.read(dat_file(tmp_path, pairs))
     loop = 1 << 32
     assert events.t.tolist() == [0xFFFF_FFF0, loop + 4, loop + 0xFFFF_FFFF, 2 * loop]
 
 
-def test_time_that_falls_a_little_is_damage(tmp_path):
+def test_small_step_back_in_time_is_damage(tmp_path):
     with pytest.raises(FormatError, match="time decreases from 50 to 49 us"):
         evcrisp.read(dat_file(tmp_path, [(50, 0), (49, 0)]))
 
@@ -91,14 +91,14 @@ def test_number_of_events_is_known_from_the_size(tmp_path):
 @pytest.mark.parametrize(
     ("data", "match"),
     [
-        (b"12345678", "no header of lines that start with '%'"),
+        (b"12345678", "must have a header of lines that start with '%'"),
         (b"% Version 2\n", "the file ends after its header"),
         (b"% Version 2\n\x0c", "the file ends after its header"),
         (b"% Version 2\n\x0c\x10" + bytes(16), "events of 16 bytes; expected 8"),
         (b"% Version 2\n\x28\x08" + bytes(16), "events of type 40"),
     ],
 )
-def test_what_is_not_dat_is_an_error(tmp_path, data, match):
+def test_other_content_is_an_error(tmp_path, data, match):
     path = tmp_path / "a.dat"
     path.write_bytes(data)
     with pytest.raises(FormatError, match=match):
@@ -116,9 +116,7 @@ def test_truncated_file_gives_the_events_before_the_cut(tmp_path, make_events):
         n_whole = (size - start) // 8
         assert evcrisp.read(path, on_error="truncate").equals(events[:n_whole])
         if (size - start) % 8:
-            match = (
-                f"inside an event of 8 bytes .byte {start + 8 * n_whole}, after {n_whole} events?"
-            )
+            match = f"within an event .byte {start + 8 * n_whole}, after {n_whole} events?"
             with pytest.raises(FormatError, match=match):
                 evcrisp.read(path)
 
@@ -142,7 +140,7 @@ def test_flipped_bytes_give_events_or_a_format_error(tmp_path, make_events, on_e
 
 @pytest.mark.parametrize("resolution", [(346, 260), (1, 1), (16_384, 16_384)])
 @pytest.mark.parametrize("n", [0, 1, 3000])
-def test_events_come_back(tmp_path, make_events, resolution, n):
+def test_round_trip_keeps_the_events(tmp_path, make_events, resolution, n):
     events = make_events(n, resolution=resolution)
     path = tmp_path / "a.dat"
     evcrisp.write(path, iter([events[: n // 2], events[n // 2 :]]))
@@ -151,30 +149,30 @@ def test_events_come_back(tmp_path, make_events, resolution, n):
     assert back.resolution == resolution
 
 
-def test_time_past_32_bits_comes_back_with_a_warning(tmp_path, caplog):
+def test_time_beyond_32_bits_is_kept_with_a_warning(tmp_path, caplog):
     t = [5, (1 << 32) - 7, (1 << 32) + 3, (2 << 32) - 1, 2 << 32]
     events = Events(x=[0] * 5, y=[0] * 5, t=t, p=[1] * 5, resolution=(8, 4))
     path = tmp_path / "a.dat"
     evcrisp.write(path, iter([events[:2], events[2:]]))
     assert evcrisp.read(path).equals(events)
-    assert caplog.text.count("which start over at 71.6 minutes") == 1
+    assert caplog.text.count("which starts over after 71.6 minutes") == 1
 
 
-def test_start_past_32_bits_goes_to_the_header(tmp_path, caplog):
+def test_start_beyond_32_bits_goes_to_the_header(tmp_path, caplog):
     t = np.array([0, 10, 40_000_000]) + 1_700_000_000_123_456
     events = Events(x=[0] * 3, y=[0] * 3, t=t, p=[1] * 3, resolution=(8, 4))
     path = tmp_path / "a.dat"
     evcrisp.write(path, events)
     assert b"% T0 1700000000123456\n" in path.read_bytes()
-    assert "Other programs see the recording start at 0" in caplog.text
+    assert "In other programs the recording starts at 0" in caplog.text
     assert evcrisp.read(path).equals(events)
 
 
 @pytest.mark.parametrize("split", [1, 2])
-def test_pause_that_hides_a_loop_of_the_clock_is_refused(tmp_path, split):
+def test_pause_longer_than_a_clock_loop_is_refused(tmp_path, split):
     events = Events(x=[0] * 2, y=[0] * 2, t=[5, 1 << 32], p=[1] * 2, resolution=(8, 4))
     parts = iter([events]) if split == 1 else iter([events[:1], events[1:]])
-    with pytest.raises(OutputError, match="cannot keep a pause of 4294967291 us"):
+    with pytest.raises(OutputError, match="does not keep a pause of 4294967291 us"):
         evcrisp.write(tmp_path / "a.dat", parts)
 
 
@@ -184,7 +182,7 @@ def test_negative_time_is_refused(tmp_path):
         evcrisp.write(tmp_path / "a.dat", events)
 
 
-def test_sensor_that_is_too_large_is_refused(tmp_path):
+def test_too_large_sensor_is_refused(tmp_path):
     with pytest.raises(OutputError, match="up to 16384x16384 px"):
         evcrisp.write(tmp_path / "a.dat", Events.empty((20_000, 10)))
 

@@ -49,7 +49,7 @@ def rows(events):
         ("", None, None),
     ],
 )
-def test_header_tells_format_and_size(text, name, size):
+def test_header_states_format_and_size(text, name, size):
     header = parse_header(text.encode() + b"\x00\x80\x05\x60")
     assert (header.format_name, header.resolution, header.size) == (name, size, len(text))
 
@@ -71,7 +71,7 @@ def test_data_that_starts_with_a_percent_sign_is_not_header(data):
         ("% evt 2.1\n", False),
     ],
 )
-def test_header_tells_the_order_of_halves(text, legacy):
+def test_header_states_the_order_of_halves(text, legacy):
     assert parse_header(text.encode()).has_legacy_halves is legacy
 
 
@@ -85,7 +85,7 @@ def test_header_is_kept_as_metadata(tmp_path):
 # ---------------------------------------------------------------- which format
 
 
-def test_format_is_found_from_the_header_whatever_the_suffix(tmp_path):
+def test_header_determines_the_format_for_any_suffix(tmp_path):
     path = raw_file(tmp_path, [0x8001, 0x6002, 0x0003, 0x2004], name="odd.bin")
     with evcrisp.open(path) as recording:
         assert recording.format == "evt3"
@@ -93,26 +93,26 @@ def test_format_is_found_from_the_header_whatever_the_suffix(tmp_path):
 
 
 @pytest.mark.parametrize("header", ["", "% Date 2020-09-25\n", "% evt 9.0\n% end\n"])
-def test_raw_file_without_format_asks_for_it(tmp_path, header):
+def test_raw_file_without_format_is_refused_with_a_remedy(tmp_path, header):
     path = raw_file(tmp_path, [0x8001, 0x6002, 0x0003, 0x2004], header)
     with pytest.raises(FormatError, match="name evt3, evt2 or evt21 with `format`"):
         evcrisp.open(path)
 
 
-def test_raw_file_without_header_is_read_when_the_format_is_given(tmp_path):
+def test_raw_file_without_header_is_read_with_a_given_format(tmp_path):
     path = raw_file(tmp_path, [0x8001, 0x6002, 0x0003, 0x2004], header="")
     events = evcrisp.read(path, format="evt3", resolution=(1280, 720))
     assert rows(events) == [(4, 3, 4098, 0)]
 
 
-def test_format_raw_goes_by_the_header(tmp_path):
+def test_format_raw_uses_the_header(tmp_path):
     path = raw_file(tmp_path, [0x8001, 0x6002, 0x0003, 0x2004])
     assert rows(evcrisp.read(path, format="raw")) == [(4, 3, 4098, 0)]
 
 
-def test_given_format_that_the_header_denies_is_an_error(tmp_path):
+def test_given_format_other_than_the_header_is_an_error(tmp_path):
     path = raw_file(tmp_path, [0x8001])
-    with pytest.raises(FormatError, match="the header says format EVT3, not EVT2"):
+    with pytest.raises(FormatError, match="the header states format EVT3, not EVT2"):
         evcrisp.read(path, format="evt2")
 
 
@@ -126,13 +126,13 @@ def test_file_without_size_gets_a_standard_one(tmp_path):
 # ---------------------------------------------------------------- EVT 3.0 rules
 
 
-def test_evt3_vectors_go_on_where_the_one_before_ended(tmp_path):
+def test_evt3_vectors_continue_after_the_last_one(tmp_path):
     words = [0x8001, 0x6002, 0x0003, 0x3808, 0x4801, 0x4001, 0x5081, 0x5001]
     x = [8, 19, 20, 32, 39, 40]
     assert rows(evcrisp.read(raw_file(tmp_path, words))) == [(x, 3, 4098, 1) for x in x]
 
 
-def test_evt3_time_low_that_is_taken_back_changes_nothing(tmp_path):
+def test_evt3_repeated_time_low_changes_nothing(tmp_path):
     words = [0x8001, 0x6010, 0x0003, 0x2004, 0x601A, 0x6011, 0x2005]
     events = evcrisp.read(raw_file(tmp_path, words))
     assert events.t.tolist() == [4096 + 0x10, 4096 + 0x11]
@@ -144,7 +144,7 @@ def test_evt3_new_time_high_starts_at_low_zero_and_a_repeated_one_keeps_low(tmp_
     assert events.t.tolist() == [4096 + 0xFF0, 4096 + 0xFF0, 8192]
 
 
-def test_evt3_time_goes_on_when_the_clock_starts_over(tmp_path):
+def test_evt3_time_continues_after_a_loop_of_the_clock(tmp_path):
     words = [0x0003, *(w for high in (4095, 0, 2047, 4095, 0) for w in (0x8000 | high, 0x2001))]
     events = evcrisp.read(raw_file(tmp_path, words))
     loop = 1 << 24
@@ -157,7 +157,7 @@ def test_evt3_time_goes_on_when_the_clock_starts_over(tmp_path):
     ]
 
 
-def test_evt3_time_high_that_falls_a_little_is_damage(tmp_path):
+def test_evt3_small_step_back_of_time_high_is_damage(tmp_path):
     words = [0x8005, 0x6000, 0x0003, 0x2001, 0x8004, 0x2002]
     path = raw_file(tmp_path, words)
     with pytest.raises(FormatError, match="time decreases from 20480 to 16384 us"):
@@ -165,27 +165,27 @@ def test_evt3_time_high_that_falls_a_little_is_damage(tmp_path):
     assert rows(evcrisp.read(path, on_error="truncate")) == [(1, 3, 20480, 0)]
 
 
-def test_evt3_unneeded_words_are_passed_over(tmp_path, caplog):
+def test_evt3_other_words_are_skipped(tmp_path, caplog):
     words = [0x8001, 0x6002, 0x0003, 0xE014, 0xF123, 0xF456, 0x7007, 0x2004]
     assert rows(evcrisp.read(raw_file(tmp_path, words))) == [(4, 3, 4098, 0)]
     assert not caplog.records
 
 
-def test_reserved_words_are_counted_and_told_once(tmp_path, caplog):
+def test_reserved_words_are_counted_and_logged_once(tmp_path, caplog):
     path = raw_file(tmp_path, [0x8001, 0x6002, 0x0003, 0x9014, 0xB123, 0x2004])
     with evcrisp.open(path) as recording:
         assert len(recording.read()) == len(recording.read()) == 1
         assert recording.metadata["n_reserved_words"] == 2
-    assert caplog.text.count("passed over 2 words of a type that the format does not document") == 1
+    assert caplog.text.count("skipped 2 words of a type that the format does not document") == 1
 
 
-def test_events_before_the_first_time_are_counted_and_told_once(tmp_path, caplog):
+def test_events_before_the_first_time_are_counted_and_logged_once(tmp_path, caplog):
     words = [0x2009, 0x0001, 0x3005, 0x4003, 0x2008, 0x8001, 0x2004]
     path = raw_file(tmp_path, words)
     with evcrisp.open(path) as recording:
         assert rows(recording.read()) == rows(recording.read()) == [(4, 1, 4096, 0)]
         assert recording.metadata["n_events_without_time"] == 4
-    assert caplog.text.count("4 events came before the first time stamp") == 1
+    assert caplog.text.count("4 events before the first time stamp") == 1
 
 
 def test_file_without_any_time_is_damaged(tmp_path):
@@ -216,8 +216,8 @@ def test_header_t0_is_added_to_events_and_triggers(tmp_path):
         assert recording.triggers().t.tolist() == [1_700_000_000_004_096]
 
 
-def test_absurd_t0_is_an_error(tmp_path):
-    with pytest.raises(FormatError, match="which no clock reaches"):
+def test_impossible_t0_is_an_error(tmp_path):
+    with pytest.raises(FormatError, match="states the impossible time"):
         evcrisp.open(raw_file(tmp_path, [], "% evt 3.0\n% t0 99999999999999999999\n"))
 
 
@@ -244,7 +244,7 @@ def test_evt2_words_are_read(tmp_path):
 
 
 def evt21_bytes(events, legacy):
-    """Encode events by the documented layout, one word each time the row of 32 pixels changes."""
+    """Encode events in the documented layout, one word per row of 32 pixels."""
     data = b""
     high = None
     groups = {}
@@ -280,7 +280,7 @@ def test_evt21_file_is_read(tmp_path, legacy):
 def test_odd_last_byte_is_damage_after_all_events(tmp_path):
     path = raw_file(tmp_path, [0x8001, 0x6002, 0x0003, 0x2004], tail=b"\x05")
     n_bytes = path.stat().st_size
-    with pytest.raises(FormatError, match=f"inside a word of 2 bytes .byte {n_bytes - 1}, after 1"):
+    with pytest.raises(FormatError, match=f"within a word of 2 bytes .byte {n_bytes - 1}, after 1"):
         evcrisp.read(path)
     with evcrisp.open(path, on_error="truncate") as recording:
         assert len(recording.read()) == 1
@@ -303,7 +303,7 @@ def test_event_outside_the_sensor_is_damage(tmp_path):
         evcrisp.read(path)
 
 
-def test_vector_past_the_format_is_damage_where_the_size_is_unknown(tmp_path):
+def test_vector_beyond_the_format_is_damage_without_a_known_size(tmp_path):
     path = raw_file(tmp_path, [0x8001, 0x0003, 0x2004, 0x37FF, 0x4002], "% evt 3.0\n")
     with pytest.raises(
         FormatError, match="a vector reaches x=2048; x ends at 2047 .*after 1 event"
@@ -348,7 +348,7 @@ def test_truncated_file_gives_the_events_before_the_cut(sample):
             is_damaged = recording.damage is not None
         assert part.equals(events[: len(part)])
         if is_damaged:
-            with pytest.raises(FormatError, match="ends inside a word"):
+            with pytest.raises(FormatError, match="ends within a word"):
                 evcrisp.read(path)
         else:
             assert evcrisp.read(path).equals(part)
@@ -379,7 +379,7 @@ def test_flipped_bytes_give_events_or_a_format_error(sample, on_error):
 
 
 @pytest.mark.parametrize("name", ["evt2", "evt21", "evt3"])
-def test_noise_gives_events_or_a_format_error(tmp_path, name):
+def test_random_bytes_give_events_or_a_format_error(tmp_path, name):
     path = tmp_path / "noise.raw"
     for seed in range(20):
         path.write_bytes(np.random.default_rng(seed).bytes(20_001))

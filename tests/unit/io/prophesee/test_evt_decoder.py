@@ -1,4 +1,4 @@
-"""The decoders as a part of their own: pieces of any size, time base, triggers."""
+"""Decoders without files: pieces of any size, time base, triggers."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_triggers_are_collected_over_all_pieces():
     assert (triggers.kind.dtype, triggers.channel.dtype) == (np.uint8, np.uint8)
 
 
-def test_triggers_are_forgotten_when_not_wanted():
+def test_triggers_are_dropped_on_request():
     decoder = Evt3Decoder(keep_triggers=False)
     decoder.decode(WORDS)
     assert len(decoder.triggers()) == 0
@@ -54,7 +54,7 @@ def test_no_words_give_no_events(kind):
     assert (decoder.n_lost, decoder.n_reserved) == (0, 0)
 
 
-def test_pieces_are_bounded_and_give_the_same():
+def test_pieces_are_bounded_and_give_the_same_events():
     words = np.array([0x8001, 0x0007, *([0x3000] + [0x4FFF] * 20) * 50], "<u2")
     parts = list(Evt3Decoder().pieces(words, 100))
     assert max(part.t.size for part in parts) <= 100

@@ -1,4 +1,4 @@
-"""What is written as EVT 3.0 or EVT 2.0 comes back, here and in an independent library."""
+"""Round trips through EVT 3.0 and EVT 2.0, also with an independent library."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ import pytest
 
 import evcrisp
 from evcrisp import Events, OutputError
-from evcrisp.io.prophesee.evt import header_of
+from evcrisp.io.prophesee.evt_header import read_header
 
 FORMATS = ["evt3", "evt2"]
 
@@ -19,7 +19,7 @@ def written(folder, events, name, **options):
 
 
 def burst_events(n=5000, resolution=(1280, 720), t_start=0, seed=2):
-    """Return events of which many are neighbors in a row at one time, in no order of x."""
+    """Return events with many neighbors in a row at the same time, in random order of x."""
     rng = np.random.default_rng(seed)
     width, height = resolution
     start = np.repeat(rng.integers(0, width, n // 25 + 1), 25)[:n]
@@ -34,7 +34,7 @@ def burst_events(n=5000, resolution=(1280, 720), t_start=0, seed=2):
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("resolution", [(1280, 720), (346, 260), (33, 5), (1, 1), (2048, 2048)])
-def test_events_come_back_in_their_order(tmp_path, name, resolution, make_events):
+def test_round_trip_keeps_the_order_of_events(tmp_path, name, resolution, make_events):
     for events in (make_events(3000, resolution=resolution), burst_events(resolution=resolution)):
         back = evcrisp.read(written(tmp_path, events, name, overwrite=True))
         assert back.equals(events)
@@ -43,7 +43,7 @@ def test_events_come_back_in_their_order(tmp_path, name, resolution, make_events
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("n", [0, 1])
-def test_few_events_come_back(tmp_path, name, n, make_events):
+def test_round_trip_keeps_few_events(tmp_path, name, n, make_events):
     events = make_events(n)
     assert evcrisp.read(written(tmp_path, events, name)).equals(events)
 
@@ -66,7 +66,7 @@ def test_many_chunks_give_the_same_events(tmp_path, name):
 
 def test_raw_is_written_as_evt3_by_default(tmp_path, make_events):
     evcrisp.write(tmp_path / "a.raw", make_events(10))
-    assert header_of(tmp_path / "a.raw").format_name == "EVT3"
+    assert read_header(tmp_path / "a.raw").format_name == "EVT3"
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -96,19 +96,19 @@ def test_evt3_vectors_save_space(tmp_path):
         [5, 86_400_000_000, 10 * 86_400_000_000],
     ],
 )
-def test_time_and_pauses_of_any_length_come_back(tmp_path, name, t):
+def test_round_trip_keeps_time_and_pauses_of_any_length(tmp_path, name, t):
     n = len(t)
     events = Events(x=range(n), y=range(n), t=t, p=[1] * n, resolution=(64, 48))
     assert evcrisp.read(written(tmp_path, events, name)).equals(events)
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_time_high_never_jumps_so_that_readers_differ(tmp_path, name):
+def test_time_high_steps_are_read_alike_by_all_readers(tmp_path, name):
     t = [5, 3 << 24, (3 << 24) + 1, (1 << 34) + (9 << 24), (1 << 36) + 3]
     events = Events(x=[1] * 5, y=[1] * 5, t=t, p=[1] * 5, resolution=(64, 48))
     path = written(tmp_path, events, name)
     dtype, bits = ("<u2", 12) if name == "evt3" else ("<u4", 28)
-    words = np.frombuffer(path.read_bytes()[header_of(path).size :], dtype)
+    words = np.frombuffer(path.read_bytes()[read_header(path).size :], dtype)
     is_high = words >> (8 * words.itemsize - 4) == 0x8
     high = words[is_high].astype(np.int64) & ((1 << bits) - 1)
     steps = np.diff(high)
@@ -117,13 +117,13 @@ def test_time_high_never_jumps_so_that_readers_differ(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_start_that_the_format_cannot_say_goes_to_the_header(tmp_path, name, caplog):
+def test_start_beyond_the_format_goes_to_the_header(tmp_path, name, caplog):
     t = np.array([0, 10, 40_000_000]) + 1_700_000_000_123_456
     events = Events(x=[1, 2, 3], y=[1, 1, 1], t=t, p=[1, 0, 1], resolution=(64, 48))
     path = written(tmp_path, events, name)
-    assert header_of(path).fields["t0"] == "1700000000123456"
+    assert read_header(path).fields["t0"] == "1700000000123456"
     assert path.stat().st_size < 300
-    assert "Other programs see the recording start at 0" in caplog.text
+    assert "In other programs the recording starts at 0" in caplog.text
     assert evcrisp.read(path).equals(events)
 
 
@@ -137,7 +137,7 @@ def test_negative_time_is_refused(tmp_path, name):
 
 @pytest.mark.parametrize("name", [*FORMATS, "dat"])
 @pytest.mark.parametrize("t", [2**62, 2**63 - 1])
-def test_time_that_could_not_be_read_back_is_not_written(tmp_path, name, t):
+def test_unreadable_time_is_not_written(tmp_path, name, t):
     events = Events(x=[1], y=[1], t=[t], p=[1], resolution=(64, 48))
     with pytest.raises(OutputError, match=f"no time from {2**62} us on; the first event is at {t}"):
         written(tmp_path, events, name)
@@ -145,7 +145,7 @@ def test_time_that_could_not_be_read_back_is_not_written(tmp_path, name, t):
 
 
 @pytest.mark.parametrize("name", [*FORMATS, "dat"])
-def test_the_latest_time_that_is_written_is_read_back(tmp_path, name):
+def test_round_trip_keeps_the_latest_time(tmp_path, name):
     t = [2**62 - 1, 2**62, 2**62 + 5_000_000]
     events = Events(x=[1, 2, 3], y=[1, 1, 1], t=t, p=[1, 0, 1], resolution=(64, 48))
     assert evcrisp.read(written(tmp_path, events, name), format=name).equals(events)
@@ -153,7 +153,7 @@ def test_the_latest_time_that_is_written_is_read_back(tmp_path, name):
 
 @pytest.mark.parametrize("name", [*FORMATS, "dat"])
 @pytest.mark.parametrize("n_parts", [2, 7, 300])
-def test_the_bytes_do_not_depend_on_how_the_events_are_cut(tmp_path, name, n_parts):
+def test_bytes_do_not_depend_on_the_chunks(tmp_path, name, n_parts):
     for t_start in (0, 16_777_000, 10**15):
         events = burst_events(3000, t_start=t_start)
         whole = written(tmp_path, events, name, overwrite=True).read_bytes()
@@ -163,7 +163,7 @@ def test_the_bytes_do_not_depend_on_how_the_events_are_cut(tmp_path, name, n_par
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_long_pauses_between_parts_are_written_out(tmp_path, name, monkeypatch):
+def test_long_pauses_between_parts_are_written(tmp_path, name, monkeypatch):
     monkeypatch.setattr("evcrisp.io.prophesee.evt_writers.MAX_LOOPS", 5)
     loop = 1 << (24 if name == "evt3" else 34)
     n = 40
@@ -175,19 +175,19 @@ def test_long_pauses_between_parts_are_written_out(tmp_path, name, monkeypatch):
     ones = [events[i : i + 1] for i in range(n)]
     assert written(tmp_path, ones, name, overwrite=True).read_bytes() == content
     far = Events(x=[1] * 2, y=[1] * 2, t=[0, 6 * loop], p=[1] * 2, resolution=(64, 48))
-    with pytest.raises(OutputError, match=f"cannot keep a pause of {6 * loop} us"):
+    with pytest.raises(OutputError, match=f"does not keep a pause of {6 * loop} us"):
         written(tmp_path, far, name, overwrite=True)
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_absurd_pause_is_refused(tmp_path, name):
+def test_impossible_pause_is_refused(tmp_path, name):
     events = Events(x=[1, 1], y=[1, 1], t=[0, 1 << 62], p=[1, 1], resolution=(64, 48))
-    with pytest.raises(OutputError, match="cannot keep a pause of 4611686018427387904 us"):
+    with pytest.raises(OutputError, match="does not keep a pause of 4611686018427387904 us"):
         written(tmp_path, events, name)
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_sensor_that_is_too_large_is_refused(tmp_path, name):
+def test_too_large_sensor_is_refused(tmp_path, name):
     with pytest.raises(OutputError, match="up to 2048x2048 px; got 4000x3000"):
         written(tmp_path, Events.empty((4000, 3000)), name)
 

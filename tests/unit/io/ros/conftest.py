@@ -1,4 +1,4 @@
-"""Bags that the package rosbags writes, from messages that it serializes."""
+"""Bags written with the package rosbags."""
 
 from dataclasses import dataclass
 from pathlib import Path

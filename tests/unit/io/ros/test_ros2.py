@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.oracles import libcaer as reference_libcaer
+from tests.oracles import libcaer as oracle
 
 import evcrisp
 from evcrisp import Events, FormatError
@@ -20,7 +20,7 @@ TOPIC = "/event_camera/events"
 
 
 def evt3(events):
-    """Return events as EVT 3.0 words, in the plainest way: four words each."""
+    """Return events as EVT 3.0 words, four words each."""
     words = []
     for x, y, t, p in zip(events.x, events.y, events.t, events.p, strict=True):
         high, low = divmod(int(t) % (1 << 24), 4096)
@@ -58,7 +58,7 @@ def test_evt3_packets_are_read(ros2, make_events, tmp_path, storage, what):
 
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 @pytest.mark.parametrize("packing", ["message", "storage"])
-def test_zstd_packing_is_undone(ros2, make_events, tmp_path, storage, packing):
+def test_zstd_compression_is_read(ros2, make_events, tmp_path, storage, packing):
     pytest.importorskip("zstandard", reason="zstandard unpacks zstd")
     if (storage, packing) == ("sqlite3", "storage"):
         pytest.skip("SQLite has no packing of its own")
@@ -67,11 +67,11 @@ def test_zstd_packing_is_undone(ros2, make_events, tmp_path, storage, packing):
     assert evcrisp.read(folder).equals(events)
 
 
-def test_files_that_are_packed_as_a_whole_are_refused_with_advice(ros2, make_events, tmp_path):
+def test_compressed_bag_files_are_refused_with_advice(ros2, make_events, tmp_path):
     folder = ros2.write(
         tmp_path / "a", packets(ros2, make_events(50)), storage="sqlite3", packing="file"
     )
-    with pytest.raises(FormatError, match="compressed as a whole; unpack it with `zstd -d`"):
+    with pytest.raises(FormatError, match="is a compressed file; unpack it with `zstd -d`"):
         evcrisp.open(folder)
 
 
@@ -83,7 +83,7 @@ def test_event_arrays_in_cdr_are_read(ros2, make_events, tmp_path, frame, n):
     assert evcrisp.read(ros2.write(tmp_path / "a", messages)).equals(events)
 
 
-def test_imu_and_frames_beside_the_events_are_read(ros2, make_events, tmp_path):
+def test_imu_and_frames_are_read(ros2, make_events, tmp_path):
     pixels = np.random.default_rng(2).integers(0, 256, (5, 9, 3)).astype(np.uint8)
     messages = packets(ros2, make_events(10), 1)
     messages += [("/event_camera/imu", ros2.imu(5, (1, 2, 3), (4, 5, 6)))]
@@ -97,7 +97,7 @@ def test_imu_and_frames_beside_the_events_are_read(ros2, make_events, tmp_path):
     np.testing.assert_array_equal(frame.image, pixels)
 
 
-def test_libcaer_cmp_counts_time_from_the_base_of_each_message(ros2, tmp_path):
+def test_libcaer_cmp_time_is_relative_to_the_message_base(ros2, tmp_path):
     rng = np.random.default_rng(4)
     messages, expected = [], []
     for number in range(3):
@@ -106,7 +106,7 @@ def test_libcaer_cmp_counts_time_from_the_base_of_each_message(ros2, tmp_path):
         words = np.concatenate([np.array([0x2005, 0x4800], "<u2"), words])
         words[100], words[200] = 0x1010, 0x0003  # times 16 and 3 * 4096 + 16
         base_us = 1_700_000_000_000_000 + number * 50_000
-        expected += reference_libcaer.decode_libcaer(words.tolist(), base_us)
+        expected += oracle.decode_libcaer(words.tolist(), base_us)
         messages.append((words.tobytes(), base_us * 1000 + 999))
     bag = [
         (TOPIC, ros2.event_packet(d, encoding="libcaer_cmp", time_base=b, resolution=(2048, 2304)))
@@ -117,7 +117,7 @@ def test_libcaer_cmp_counts_time_from_the_base_of_each_message(ros2, tmp_path):
     assert list(zip(*columns, strict=True)) == expected
 
 
-def test_libcaer_time_that_starts_over_within_a_message_goes_on(ros2, tmp_path):
+def test_libcaer_time_continues_after_a_wrap_within_a_message(ros2, tmp_path):
     t = np.array([2**31 - 3, 2**31 - 1, 2, 9])
     x, y, p = np.array([1, 2, 3, 4]), np.array([5, 6, 7, 8]), np.array([1, 0, 0, 1])
     words = np.zeros(8, "<u4")
@@ -130,7 +130,7 @@ def test_libcaer_time_that_starts_over_within_a_message_goes_on(ros2, tmp_path):
 
 
 @pytest.mark.parametrize("fall", [1, 2**30 - 1])
-def test_libcaer_time_that_steps_back_a_little_is_damage(ros2, tmp_path, fall):
+def test_libcaer_small_step_back_in_time_is_damage(ros2, tmp_path, fall):
     words = np.zeros(6, "<u4")
     words[1::2] = 2**30, 2**30 + 5, 2**30 + 5 - fall
     message = ros2.event_packet(words.tobytes(), encoding="libcaer")
@@ -180,23 +180,23 @@ def test_messages_beyond_the_size_of_packets_are_split(ros2, tmp_path):
 @pytest.mark.parametrize(
     ("encoding", "data", "message"),
     [
-        ("evt4", bytes(8), "events are encoded as 'evt4', which is not read; known: evt3"),
+        ("evt4", bytes(8), "unknown encoding 'evt4' of events; known: evt3"),
         ("evt3", bytes(3), "the size of evt3 must be a multiple of 2; got 3 bytes"),
         ("libcaer", bytes(12), "the size of libcaer must be a multiple of 8; got 12 bytes"),
         ("mono", bytes(4), "the size of mono must be a multiple of 8; got 4 bytes"),
         ("libcaer_cmp", b"\x00\xf0", "unknown libcaer_cmp word 0xf000"),
     ],
 )
-def test_payloads_that_make_no_sense_are_refused(ros2, tmp_path, encoding, data, message):
+def test_impossible_payloads_are_refused(ros2, tmp_path, encoding, data, message):
     bag = [(TOPIC, ros2.event_packet(data, encoding=encoding))]
     with pytest.raises(FormatError, match=message):
         evcrisp.read(ros2.write(tmp_path / "a", bag))
 
 
 @pytest.mark.parametrize("encoding", ["libcaer", "mono", "libcaer_cmp"])
-def test_an_absurd_time_base_is_refused(ros2, tmp_path, encoding):
+def test_impossible_time_base_is_refused(ros2, tmp_path, encoding):
     bag = [(TOPIC, ros2.event_packet(bytes(8), encoding=encoding, time_base=2**64 - 1))]
-    with pytest.raises(FormatError, match="time base of a message is absurd"):
+    with pytest.raises(FormatError, match="time base of a message is impossible"):
         evcrisp.read(ros2.write(tmp_path / "a", bag))
 
 
@@ -216,7 +216,7 @@ def test_big_endian_cdr(ros2, make_events, tmp_path):
 
 
 def split_bag(ros2, events, folder, storage):
-    """Write a bag of three files, the last of them numbered 10."""
+    """Write a bag of three files; the last one has number 10."""
     folder.mkdir()
     names = []
     for number, part in zip((1, 2, 10), (events[:100], events[100:200], events[200:]), strict=True):
@@ -230,7 +230,7 @@ def split_bag(ros2, events, folder, storage):
 
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 @pytest.mark.parametrize("listed", [True, False])
-def test_the_files_of_a_split_bag_follow_each_other(ros2, make_events, tmp_path, storage, listed):
+def test_files_of_a_split_bag_are_read_in_order(ros2, make_events, tmp_path, storage, listed):
     events = make_events(300)
     folder = tmp_path / "a"
     names = split_bag(ros2, events, folder, storage)
@@ -241,7 +241,7 @@ def test_the_files_of_a_split_bag_follow_each_other(ros2, make_events, tmp_path,
     assert evcrisp.read(folder).equals(events)
 
 
-def test_a_missing_file_of_a_split_bag_ends_the_events(ros2, make_events, tmp_path):
+def test_missing_file_of_a_split_bag_ends_the_events(ros2, make_events, tmp_path):
     events = make_events(300)
     folder = tmp_path / "a"
     names = split_bag(ros2, events, folder, "mcap")
@@ -254,7 +254,7 @@ def test_a_missing_file_of_a_split_bag_ends_the_events(ros2, make_events, tmp_pa
         assert opened.read().equals(events[:100])
 
 
-def test_folders_and_files_that_are_no_bags(tmp_path):
+def test_other_folders_and_files_are_refused(tmp_path):
     (tmp_path / "b").mkdir()
     with pytest.raises(FormatError, match=r"no \.mcap or \.db3 file"):
         evcrisp.open(tmp_path / "b", format="ros2")
@@ -280,7 +280,7 @@ def test_views_in_place_of_tables_are_not_read(tmp_path):
         evcrisp.open(tmp_path / "a.db3")
 
 
-def test_reading_leaves_the_database_as_it_is(ros2, make_events, tmp_path):
+def test_reading_does_not_change_the_database(ros2, make_events, tmp_path):
     events = make_events(50)
     folder = ros2.write(tmp_path / "a", packets(ros2, events), storage="sqlite3")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -292,14 +292,14 @@ def test_reading_leaves_the_database_as_it_is(ros2, make_events, tmp_path):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_a_database_of_more_than_2_gib_is_read(ros2, make_events, tmp_path):
+def test_database_of_more_than_2_gib_is_read(ros2, make_events, tmp_path):
     events = make_events(50)
     folder = ros2.write(tmp_path / "a", packets(ros2, events), storage="sqlite3")
-    os.truncate(only_file(folder), (1 << 31) + (1 << 20))  # takes no room on the disk
+    os.truncate(only_file(folder), (1 << 31) + (1 << 20))  # a sparse file
     assert evcrisp.read(folder).equals(events)
 
 
-def test_messages_that_are_only_in_the_log_of_sqlite_are_read(ros2, make_events, tmp_path):
+def test_messages_in_the_log_of_sqlite_are_read(ros2, make_events, tmp_path):
     events = make_events(50)
     folder = ros2.write(tmp_path / "a", packets(ros2, events), storage="sqlite3")
     recorder = sqlite3.connect(only_file(folder))
@@ -317,7 +317,7 @@ def only_file_of(folder):
     return file
 
 
-def test_an_mcap_that_was_cut_off_gives_the_chunks_before_the_cut(ros2, make_events, tmp_path):
+def test_cut_mcap_gives_the_chunks_before_the_cut(ros2, make_events, tmp_path):
     events = make_events(400)
     filler = ("/filler", ros2.image(1, np.zeros((600, 1000), np.uint8), "mono8"))
     messages = [m for packet in packets(ros2, events, 8) for m in (packet, filler)]
@@ -339,7 +339,7 @@ def test_an_mcap_that_was_cut_off_gives_the_chunks_before_the_cut(ros2, make_eve
     assert max(kept) == 400
 
 
-def test_checksums_and_statistics_of_mcap_are_compared(make_events, tmp_path):
+def test_checksums_and_statistics_of_mcap_are_checked(make_events, tmp_path):
     writer_module = pytest.importorskip("mcap.writer", reason="mcap writes checksums")
     words = evt3(make_events(30)).tobytes()
     body = b"\0\1\0\0" + struct.pack("<iII", 0, 0, 1) + b"\0\0\0\0" + struct.pack("<II", 260, 346)
@@ -404,9 +404,9 @@ def test_damaged_files_give_events_or_a_format_error(ros2, make_events, tmp_path
 
 
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
-def test_rosbags_and_we_see_the_same_messages(ros2, make_events, tmp_path, storage):
+def test_messages_agree_with_rosbags(ros2, make_events, tmp_path, storage):
     rosbag2 = pytest.importorskip("rosbags.rosbag2", reason="rosbags is the independent reader")
-    from evcrisp.io.ros.ros2 import RosBag2
+    from evcrisp.io.ros.readers import RosBag2
 
     folder = ros2.write(tmp_path / "a", packets(ros2, make_events(300), 20), storage=storage)
     with rosbag2.Reader(folder) as reader:

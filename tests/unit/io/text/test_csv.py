@@ -44,15 +44,15 @@ TWO = Events(x=[3, 4], y=[1, 2], t=[1_000_000, 1_000_010], p=[1, 0], resolution=
         b"# by hand\n\n  t,x,y,p\n\n1000000,3,1,1\n# half way\n1000010,4,2,0\n",
     ],
 )
-def test_columns_are_found_however_they_are_named_and_parted(tmp_path, text):
+def test_columns_are_found_for_all_names_and_delimiters(tmp_path, text):
     assert read_text(tmp_path, text).equals(TWO)
     with evcrisp.open(tmp_path / "a.csv") as opened:
         assert opened.format == "csv"
     assert read_text(tmp_path, gzip.compress(text), "a.csv.gz").equals(TWO)
 
 
-def test_the_unit_of_time_does_not_change_within_a_file(tmp_path):
-    """It is decided by the first lines, however the file is cut."""
+def test_unit_of_time_does_not_change_within_a_file(tmp_path):
+    """The first lines decide it, for all sizes of blocks."""
     n = 40_000  # more than the bytes that are looked at
     whole = b"t,x,y,p\n" + b"".join(b"%d.0,1,2,1\n" % k for k in range(n))
     events = read_text(tmp_path, whole)
@@ -67,7 +67,7 @@ def test_the_unit_of_time_does_not_change_within_a_file(tmp_path):
     assert read_text(tmp_path, early).t[[1, 5, 6]].tolist() == [1_000_000, 5_250_000, 6_000_000]
 
 
-def test_the_sensor_size_is_read_from_a_comment(tmp_path):
+def test_sensor_size_is_read_from_a_comment(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"%geometry:1280,720\n3,1,1,100\n")
     (tmp_path / "b.csv").write_bytes(b"# evcrisp width=346 height=260\nt,x,y,p\n1,3,1,1\n")
     assert evcrisp.read(tmp_path / "a.csv").resolution == (1280, 720)
@@ -76,7 +76,7 @@ def test_the_sensor_size_is_read_from_a_comment(tmp_path):
 
 @pytest.mark.parametrize("order", ["xypt", "txyp", "xytp"])
 @pytest.mark.parametrize("delimiter", [",", " ", "\t", ";"])
-def test_columns_without_names_are_told_apart_by_their_values(
+def test_order_of_unnamed_columns_is_found_from_their_values(
     tmp_path, make_events, order, delimiter
 ):
     events = make_events(300, resolution=SIZE)
@@ -86,7 +86,7 @@ def test_columns_without_names_are_told_apart_by_their_values(
 
 
 def test_columns_without_names_that_fit_no_order_are_refused(tmp_path):
-    message = "no names, and their values do not tell which is which.*Add a first line that names"
+    message = "no names, and their values fit none or several.*Add a first line of names"
     for text in (
         b"3,4,100,2\n5,6,200,0\n",
         b"3,4,100,1\n5,6,200,0\n",
@@ -106,7 +106,7 @@ def test_columns_without_names_that_fit_no_order_are_refused(tmp_path):
         (b"x,y,p,timestamp_ns", "no column for 't'.*timestamp_ns"),
     ],
 )
-def test_names_that_do_not_say_where_the_events_are(tmp_path, names, message):
+def test_unusable_column_names_are_refused(tmp_path, names, message):
     with pytest.raises(FormatError, match=message):
         read_text(tmp_path, names + b"\n1,2,1,100,1\n")
 
@@ -124,7 +124,7 @@ def test_names_that_do_not_say_where_the_events_are(tmp_path, names, message):
         (b"100;1;2;1", "line 4 has 1 column"),
     ],
 )
-def test_a_wrong_line_is_named_with_its_byte(tmp_path, line, message):
+def test_wrong_line_is_reported_with_its_byte(tmp_path, line, message):
     text = b"# note\nt_us,x,y,p\n90,1,2,1\n" + line + b"\n"
     with pytest.raises(FormatError, match=f"{message}.*after 1 event") as caught:
         read_text(tmp_path, text)
@@ -132,12 +132,12 @@ def test_a_wrong_line_is_named_with_its_byte(tmp_path, line, message):
     assert len(read_text(tmp_path, text, on_error="truncate")) == 1
 
 
-def test_a_last_line_that_is_cut_off_is_an_error(tmp_path):
+def test_cut_last_line_is_an_error(tmp_path):
     with pytest.raises(FormatError, match="line 3 is cut short by the end of the text"):
         read_text(tmp_path, b"t,x,y,p\n90,1,2,1\n100,1,")
 
 
-def test_labels_survive(tmp_path, make_events):
+def test_round_trip_keeps_labels(tmp_path, make_events):
     events = make_events(1000)
     events = events.with_signal(events.x % 2 == 0)
     evcrisp.write(tmp_path / "a.csv", events)
@@ -145,13 +145,13 @@ def test_labels_survive(tmp_path, make_events):
     assert evcrisp.read(tmp_path / "a.csv").equals(events)
 
 
-def test_labels_for_some_events_only_are_refused(tmp_path, make_events):
+def test_partial_labels_are_refused(tmp_path, make_events):
     first, second = make_events(5), make_events(5, t_start=2_000_000)
     with pytest.raises(evcrisp.ConfigError, match="Either all events or none must have labels"):
         evcrisp.write(tmp_path / "a.csv", [first, second.with_signal([1] * 5)])
 
 
-def test_numpy_and_arrow_read_what_is_written(tmp_path, make_events):
+def test_numpy_and_arrow_read_written_files(tmp_path, make_events):
     events = make_events(200)
     evcrisp.write(tmp_path / "a.csv", events)
     rows = np.loadtxt(tmp_path / "a.csv", delimiter=",", skiprows=2, dtype=np.int64)
@@ -163,7 +163,7 @@ def test_numpy_and_arrow_read_what_is_written(tmp_path, make_events):
 
 
 @pytest.mark.parametrize("resolution", [(1, 1), (65_536, 65_536)])
-def test_no_events_and_extreme_sensors_survive(tmp_path, resolution):
+def test_round_trip_keeps_no_events_and_extreme_sensors(tmp_path, resolution):
     empty = Events.empty(resolution)
     evcrisp.write(tmp_path / "a.csv", empty)
     assert evcrisp.read(tmp_path / "a.csv").equals(empty)
@@ -178,7 +178,7 @@ def test_no_events_and_extreme_sensors_survive(tmp_path, resolution):
     assert evcrisp.read(tmp_path / "b.csv").equals(far)
 
 
-def test_text_of_another_kind_is_not_taken_for_events(tmp_path):
+def test_other_text_is_not_recognized(tmp_path):
     (tmp_path / "poem.md").write_text(
         "Once upon a midnight dreary,\nwhile I pondered, weak and weary,\n"
     )
@@ -196,7 +196,7 @@ def test_text_of_another_kind_is_not_taken_for_events(tmp_path):
         ("3,1,1,50", "time decreases from 99 to 50 us"),
     ],
 )
-def test_a_bad_line_does_not_hide_the_order_of_the_columns(tmp_path, line, message):
+def test_wrong_line_does_not_hide_the_order_of_the_columns(tmp_path, line, message):
     lines = [f"{3 + t % 7},{t % 5},{t % 2},{t}" for t in range(100)] + [line, "4,1,1,200"]
     text = "\n".join(lines).encode()
     with pytest.raises(FormatError, match=f"{message}.*after 100 events"):
@@ -210,13 +210,13 @@ def test_a_bad_line_does_not_hide_the_order_of_the_columns(tmp_path, line, messa
     "content", [bytes(100_000), b"\xff" * 70_000, b"x" * 70_000, b"t,x,y,p\n" + bytes(60_000)]
 )
 @pytest.mark.parametrize("name", ["csv", "ecd"])
-def test_a_complaint_stays_short_whatever_the_file_holds(tmp_path, content, name):
+def test_error_messages_are_short_for_any_content(tmp_path, content, name):
     with pytest.raises(FormatError) as caught:
         read_text(tmp_path, content, format=name)
     assert len(str(caught.value)) < 400 + len(str(tmp_path))
 
 
-def test_a_long_name_of_a_column_is_shown_in_part(tmp_path):
+def test_long_column_name_is_shortened(tmp_path):
     with pytest.raises(FormatError, match="no column for 'x'") as caught:
         read_text(tmp_path, b"t" * 50_000 + b",y,p\n1,2,3\n", format="csv")
     assert len(str(caught.value)) < 400 + len(str(tmp_path))
@@ -224,9 +224,7 @@ def test_a_long_name_of_a_column_is_shown_in_part(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".txt", ".txt.gz", ".zip"])
 @pytest.mark.parametrize("n_parts", [2, 40])
-def test_the_bytes_do_not_depend_on_how_the_events_are_cut(
-    tmp_path, make_events, suffix, n_parts, monkeypatch
-):
+def test_bytes_do_not_depend_on_the_chunks(tmp_path, make_events, suffix, n_parts, monkeypatch):
     monkeypatch.setattr("evcrisp.io.text.event_text._WRITE_BYTES", 10_000)
     events = make_events(20_000, resolution=(240, 180))
     bounds = np.linspace(0, len(events), n_parts + 1).astype(int)
@@ -238,7 +236,7 @@ def test_the_bytes_do_not_depend_on_how_the_events_are_cut(
     assert evcrisp.read(tmp_path / f"whole{suffix}", resolution=(240, 180)).equals(events)
 
 
-def test_a_column_that_says_microseconds_is_not_advised_to_say_seconds(tmp_path):
+def test_error_for_a_microseconds_column_does_not_suggest_seconds(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"t_us,x,y,p\n1000.5,1,1,1\n")
     with pytest.raises(FormatError, match="t must be whole microseconds") as caught:
@@ -246,7 +244,7 @@ def test_a_column_that_says_microseconds_is_not_advised_to_say_seconds(tmp_path)
     assert "name its column" not in str(caught.value)
 
 
-def test_a_number_that_no_float_holds_does_not_make_seconds_of_the_others(tmp_path):
+def test_huge_number_does_not_change_the_unit_to_seconds(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"t,x,y,p\n1000,1,1,1\n" + b"9" * 400 + b",1,1,1\n")
     events = evcrisp.read(path, resolution=(8, 8), on_error="truncate")

@@ -1,4 +1,4 @@
-"""ECD text: exact time, every way to write a number, damage named by line and byte."""
+"""ECD text: exact time, notations of numbers, damage with line and byte."""
 
 import gzip
 import logging
@@ -51,7 +51,7 @@ def test_seconds_are_rounded_at_the_seventh_decimal(tmp_path, time, microseconds
     assert ecd.microseconds(time) == microseconds
 
 
-def test_comments_blank_lines_carriage_returns_and_a_missing_last_newline_do_no_harm(tmp_path):
+def test_comments_blank_lines_and_line_ends_are_handled(tmp_path):
     text = b"# t x y p\r\n\r\n0.5 1 2 1\r\n  \n% more\n0.6\t3  4 -1"
     events = read_text(tmp_path, text)
     assert events.t.tolist() == [500_000, 600_000]
@@ -66,7 +66,7 @@ def test_numbers_written_by_savetxt_are_read(tmp_path):
     assert events.t.tolist() == [250_000, 500_000]
 
 
-def test_a_first_line_with_the_sensor_size_is_taken(tmp_path):
+def test_first_line_with_the_sensor_size_is_read(tmp_path):
     path = tmp_path / "events.txt"
     path.write_bytes(b"240 180\n0.5 1 2 1\n")
     with evcrisp.open(path) as opened:
@@ -75,12 +75,12 @@ def test_a_first_line_with_the_sensor_size_is_taken(tmp_path):
         assert len(opened.read()) == 1
 
 
-def test_without_a_size_the_dataset_s_own_is_taken(tmp_path, caplog):
+def test_default_size_is_that_of_the_data_set(tmp_path, caplog):
     caplog.set_level(logging.WARNING)
     path = tmp_path / "events.txt"
     path.write_bytes(b"0.5 1 2 1\n")
     assert evcrisp.read(path).resolution == (240, 180)
-    assert "does not say its sensor size" in caplog.text
+    assert "does not state its sensor size" in caplog.text
 
 
 def test_five_columns_are_refused_with_line_and_byte(tmp_path):
@@ -104,7 +104,7 @@ def test_five_columns_are_refused_with_line_and_byte(tmp_path):
         (b"\x00\x01\xff\n\n", r"line 3 has 1 column.*got '\\x00\\x01\\xff'"),
     ],
 )
-def test_a_wrong_line_is_named_after_everything_before_it_was_read(tmp_path, line, message):
+def test_wrong_line_is_reported_after_the_events_before_it(tmp_path, line, message):
     text = b"0.1 1 2 1\n0.2 3 4 0\n" + line + b"\n0.9 1 2 1\n"
     with pytest.raises(FormatError, match=f"{message}.*byte 20, after 2 events") as caught:
         read_text(tmp_path, text)
@@ -112,19 +112,19 @@ def test_a_wrong_line_is_named_after_everything_before_it_was_read(tmp_path, lin
     assert len(read_text(tmp_path, text, on_error="truncate")) == 2
 
 
-def test_a_last_line_that_is_cut_off_is_an_error(tmp_path):
+def test_cut_last_line_is_an_error(tmp_path):
     text = b"0.1 1 2 1\n0.2 3 4"
     with pytest.raises(FormatError, match=r"line 2 is cut short by the end of the text: '0.2 3 4'"):
         read_text(tmp_path, text)
     assert len(read_text(tmp_path, text, on_error="truncate")) == 1
 
 
-def test_whole_seconds_only_are_refused_because_they_look_like_microseconds(tmp_path):
+def test_whole_numbers_as_time_are_refused(tmp_path):
     with pytest.raises(FormatError, match="time must be in seconds.*read the file as format 'csv'"):
         read_text(tmp_path, b"1000 1 2 1\n2000 1 2 0\n", format="ecd")
 
 
-def test_lines_at_the_border_of_two_blocks_are_whole(tmp_path, monkeypatch, make_events):
+def test_lines_across_two_blocks_are_complete(tmp_path, monkeypatch, make_events):
     events = make_events(500, resolution=SIZE)
     evcrisp.write(tmp_path / "a.txt", events)
     for block in (1, 7, 64):
@@ -132,7 +132,7 @@ def test_lines_at_the_border_of_two_blocks_are_whole(tmp_path, monkeypatch, make
         assert evcrisp.read(tmp_path / "a.txt", resolution=SIZE).equals(events)
 
 
-def test_packets_are_bounded_and_start_where_they_say(tmp_path, monkeypatch, make_events):
+def test_packets_are_bounded_with_correct_offsets(tmp_path, monkeypatch, make_events):
     monkeypatch.setattr(_text, "PACKET_EVENTS", 100)
     monkeypatch.setattr(_bytes, "BLOCK_BYTES", 1000)
     events = make_events(250, resolution=SIZE)
@@ -145,7 +145,7 @@ def test_packets_are_bounded_and_start_where_they_say(tmp_path, monkeypatch, mak
         assert ecd.microseconds(line.split()[0].decode()) == packet.t[0]
 
 
-def test_a_line_without_end_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch):
+def test_endless_line_takes_no_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(_bytes, "BLOCK_BYTES", 1 << 16)
     text = b"0.1 1 2 1\n" + b"7" * (1 << 20)
     with pytest.raises(FormatError, match="line 2 is longer than 65536 bytes.*after 1 event"):
@@ -170,7 +170,7 @@ def test_several_gzip_streams_in_a_row_are_one_text(tmp_path):
 
 
 @pytest.mark.parametrize("n_lost", [1, 4, 9, 200, 5000])
-def test_a_gzip_that_is_cut_short_gives_what_came_before(tmp_path, make_events, n_lost):
+def test_cut_gzip_gives_the_events_before_the_cut(tmp_path, make_events, n_lost):
     events = make_events(3000, resolution=SIZE)
     evcrisp.write(tmp_path / "a.txt.gz", events)
     text = (tmp_path / "a.txt.gz").read_bytes()[:-n_lost]
@@ -183,19 +183,19 @@ def test_a_gzip_that_is_cut_short_gives_what_came_before(tmp_path, make_events, 
 
 def test_other_bytes_after_the_gzip_stream_are_an_error(tmp_path):
     text = gzip.compress(b"0.1 1 2 1\n") + b"extra"
-    with pytest.raises(FormatError, match="something else follows the gzip stream"):
+    with pytest.raises(FormatError, match="other data follows the gzip stream"):
         read_text(tmp_path, text, "events.txt.gz")
     assert len(read_text(tmp_path, gzip.compress(b"0.1 1 2 1\n") + bytes(512), "b.txt.gz")) == 1
 
 
-def test_a_gzip_bomb_takes_no_more_memory_than_a_block(tmp_path):
+def test_gzip_bomb_takes_the_memory_of_a_block(tmp_path):
     text = gzip.compress(b"0.1 1 2 1\n" + b"0" * (64 << 20))
     assert len(text) < 100_000
     with pytest.raises(FormatError, match="line 2 is longer"):
         read_text(tmp_path, text, "bomb.txt.gz")
 
 
-def test_a_folder_with_events_imu_and_calibration_is_a_recording(tmp_path):
+def test_folder_with_events_imu_and_calibration_is_a_recording(tmp_path):
     folder = tmp_path / "boxes"
     folder.mkdir()
     (folder / "events.txt").write_bytes(b"0.5 1 2 1\n")
@@ -216,7 +216,7 @@ def test_a_folder_with_events_imu_and_calibration_is_a_recording(tmp_path):
 @pytest.mark.parametrize(
     "line", [b"0.2 1 2 3", b"0.2 1 2 3 4 5 x", b"1e200 1 2 3 4 5 6", b"9" * 5000]
 )
-def test_damaged_imu_text_is_named_and_costs_only_what_follows(tmp_path, line):
+def test_damaged_imu_text_keeps_the_samples_before(tmp_path, line):
     folder = tmp_path / "boxes"
     folder.mkdir()
     (folder / "events.txt").write_bytes(b"0.5 1 2 1\n")
@@ -230,7 +230,7 @@ def test_damaged_imu_text_is_named_and_costs_only_what_follows(tmp_path, line):
         assert opened.imu().t.tolist() == [100_000]
 
 
-def test_what_is_written_is_plain_text_that_numpy_reads(tmp_path, make_events):
+def test_numpy_reads_written_text(tmp_path, make_events):
     events = make_events(100, resolution=SIZE)
     evcrisp.write(tmp_path / "a.txt", events)
     rows = np.loadtxt(tmp_path / "a.txt")
@@ -238,14 +238,14 @@ def test_what_is_written_is_plain_text_that_numpy_reads(tmp_path, make_events):
     np.testing.assert_array_equal(rows[:, 1:], np.stack([events.x, events.y, events.p], axis=1))
 
 
-def test_the_size_line_is_written_when_asked_for(tmp_path, make_events):
+def test_size_line_is_written_on_request(tmp_path, make_events):
     events = make_events(10, resolution=SIZE)
     evcrisp.write(tmp_path / "a.txt", events, size_line=True)
     assert (tmp_path / "a.txt").read_bytes().startswith(b"240 180\n")
     assert evcrisp.read(tmp_path / "a.txt").equals(events)
 
 
-def test_no_events_negative_time_and_the_largest_time_survive(tmp_path):
+def test_round_trip_keeps_no_events_and_extreme_times(tmp_path):
     empty = Events.empty((1, 1))
     evcrisp.write(tmp_path / "empty.txt", empty)
     assert evcrisp.read(tmp_path / "empty.txt", resolution=(1, 1)).equals(empty)
@@ -256,7 +256,7 @@ def test_no_events_negative_time_and_the_largest_time_survive(tmp_path):
 
 
 def n_before_damage(path):
-    """Return how many events came before the damage, or None if there was none."""
+    """Return the number of events before the damage, or None without damage."""
     try:
         evcrisp.read(path, resolution=SIZE, format="ecd")
     except FormatError as error:
@@ -283,7 +283,7 @@ def test_flipped_bits_give_events_or_a_format_error(tmp_path, make_events, name)
     ("resolution", "options", "n_warnings"),
     [((346, 260), {}, 1), ((346, 260), {"size_line": True}, 0), ((240, 180), {}, 0)],
 )
-def test_a_size_that_is_not_kept_is_said_once(
+def test_lost_sensor_size_is_logged_once(
     tmp_path, make_events, caplog, resolution, options, n_warnings
 ):
     events = make_events(50, resolution=resolution)

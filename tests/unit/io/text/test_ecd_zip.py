@@ -21,7 +21,7 @@ def pack(path, members, **options):
 
 @pytest.mark.parametrize("folder", ["", "shapes_rotation/"])
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_an_archive_as_it_is_distributed_is_read(tmp_path, folder, method):
+def test_distributed_archive_is_read(tmp_path, folder, method):
     members = {
         f"{folder}calib.txt": "199 198 132 110 0 0 0 0 0",
         f"{folder}images.txt": "0.1 images/frame_00000000.png",
@@ -37,7 +37,7 @@ def test_an_archive_as_it_is_distributed_is_read(tmp_path, folder, method):
         assert opened.metadata["calib"] == [199, 198, 132, 110, 0, 0, 0, 0, 0]
 
 
-def test_the_sensor_size_survives_in_the_comment_of_the_archive(tmp_path, make_events):
+def test_archive_comment_keeps_the_sensor_size(tmp_path, make_events):
     events = make_events(100, resolution=(333, 222))
     evcrisp.write(tmp_path / "a.zip", events)
     with evcrisp.open(tmp_path / "a.zip") as opened:
@@ -49,7 +49,7 @@ def test_the_sensor_size_survives_in_the_comment_of_the_archive(tmp_path, make_e
     assert rows.shape == (100, 4)
 
 
-def test_imu_samples_go_along_exactly(tmp_path):
+def test_round_trip_keeps_imu_samples(tmp_path):
     rng = np.random.default_rng(4)
     folder = tmp_path / "boxes"
     folder.mkdir()
@@ -74,7 +74,7 @@ def test_imu_samples_go_along_exactly(tmp_path):
     np.testing.assert_array_equal(back.gyro_rad_s, imu.gyro_rad_s)
 
 
-def test_triggers_and_frames_that_do_not_go_along_are_counted(tmp_path, data_dir, caplog):
+def test_lost_triggers_and_frames_are_counted(tmp_path, data_dir, caplog):
     with evcrisp.open(data_dir / "emlb" / "demo-01.aedat4") as opened:
         evcrisp.write(tmp_path / "a.zip", opened)
     assert "keep no triggers; left out: 52" in caplog.text
@@ -95,7 +95,7 @@ def test_archives_without_events_are_refused(tmp_path):
         evcrisp.read(tmp_path / "a.zip")
 
 
-def test_a_member_that_is_damaged_gives_what_came_before(tmp_path, make_events):
+def test_damaged_member_gives_the_events_before_the_damage(tmp_path, make_events):
     events = make_events(20_000, resolution=SIZE)
     evcrisp.write(tmp_path / "a.zip", events)
     content = bytearray((tmp_path / "a.zip").read_bytes())
@@ -109,7 +109,7 @@ def test_a_member_that_is_damaged_gives_what_came_before(tmp_path, make_events):
     assert len(kept) > 10_000
 
 
-def test_an_archive_that_is_cut_short_or_encrypted_is_a_format_error(tmp_path, make_events):
+def test_cut_or_encrypted_archive_is_a_format_error(tmp_path, make_events):
     evcrisp.write(tmp_path / "a.zip", make_events(200, resolution=SIZE))
     content = (tmp_path / "a.zip").read_bytes()
     for n in range(4, len(content), 97):

@@ -1,25 +1,36 @@
-"""ROS 2 bags: a folder, or one of its files (``.mcap`` or ``.db3``)."""
+"""Read ROS 1 bags, and ROS 2 bags: a folder or one of its files (``.mcap``, ``.db3``)."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import ClassVar
 
 from evcrisp.core.errors import FormatError
-from evcrisp.io.ros import mcap as _mcap
-from evcrisp.io.ros import sqlite as _rosdb
+from evcrisp.io.protocol import Reader
+from evcrisp.io.ros import mcap, rosbag1, sqlite
 from evcrisp.io.ros.bag import Bag, Message, RosSource, Topic, open_bag
 from evcrisp.io.ros.unpack import ZSTD_MAGIC, unpack_zstd
-from evcrisp.io.standard_sizes import ALL_SIZES
 
 _METADATA = "metadata.yaml"
 _PATTERNS = ("*.db3", "*.mcap", "*.db3.zstd", "*.mcap.zstd")
 _METADATA_BYTES = 1 << 24
 
 
+class Ros1Reader(Reader):
+    """Read ROS 1 bags, without ROS or other packages."""
+
+    name = "ros1"
+    title = "ROS 1 bag"
+    suffixes = (".bag", ".bag.active")
+    magic = (rosbag1.MAGIC,)
+    foreign_errors = (OSError,)
+
+    def open(self, path: Path) -> RosSource:
+        """Open a bag and find its topics."""
+        return open_bag(rosbag1.RosBag1(path))
+
+
 class RosBag2:
-    """The files of a bag, one after the other."""
+    """The files of a ROS 2 bag, in order."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -29,7 +40,7 @@ class RosBag2:
             try:
                 topics.update(_open_file(file).topics)
             except FormatError:
-                break  # the reading of messages meets it again, after the files before it
+                break  # reading the messages reports it, after the files before it
         self.topics = sorted(topics)
 
     def messages(self, topic: str) -> Iterator[Message]:
@@ -46,18 +57,18 @@ def _open_file(path: Path) -> Bag:
     if not path.is_file():
         raise FormatError(f"the bag lists the file {path.name}, which is missing")
     if path.name.endswith(".zstd"):
-        raise FormatError(f"{path.name} is compressed as a whole; unpack it with `zstd -d` first")
+        raise FormatError(f"{path.name} is a compressed file; unpack it with `zstd -d` first")
     with path.open("rb") as file:
         head = file.read(16)
-    if head.startswith(_mcap.MAGIC):
-        return _mcap.Mcap(path)
-    if head.startswith(_rosdb.MAGIC):
-        return _rosdb.RosDb(path)
+    if head.startswith(mcap.MAGIC):
+        return mcap.Mcap(path)
+    if head.startswith(sqlite.MAGIC):
+        return sqlite.RosDb(path)
     raise FormatError(f"{path.name} is neither MCAP nor SQLite")
 
 
 def _files_of(folder: Path) -> list[Path]:
-    """Return the files of a bag in the order of its list, or of their numbers."""
+    """Return the files of a bag in the order of its metadata, or of their numbers."""
     names = _listed(folder / _METADATA)
     if not names:
         found = [file.name for pattern in _PATTERNS for file in folder.glob(pattern)]
@@ -84,23 +95,21 @@ def _listed(metadata: Path) -> list[str]:
     return names
 
 
-@dataclass(frozen=True, slots=True)
-class Ros2Reader:
-    """Read ROS 2 bags; needs no ROS, and `zstandard` only for bags that are packed with it."""
+class Ros2Reader(Reader):
+    """Read ROS 2 bags, without ROS; `zstandard` is needed for bags compressed with it."""
 
-    name: ClassVar[str] = "ros2"
-    title: ClassVar[str] = "ROS 2 bag"
-    suffixes: ClassVar[tuple[str, ...]] = (".mcap", ".db3")
-    standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
-    foreign_errors: ClassVar[tuple[type[Exception], ...]] = (OSError,)
+    name = "ros2"
+    title = "ROS 2 bag"
+    suffixes = (".mcap", ".db3")
+    foreign_errors = (OSError,)
 
     def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for a magic number, or for a folder with the files of a bag."""
+        """Look for a magic number, or a folder with the files of a bag."""
         if path.is_dir():
             return any(True for pattern in _PATTERNS for _ in path.glob(pattern))
-        if head.startswith(_rosdb.MAGIC):
+        if head.startswith(sqlite.MAGIC):
             return path.suffix == ".db3" or (b"topics" in head and b"messages" in head)
-        return head.startswith(_mcap.MAGIC)
+        return head.startswith(mcap.MAGIC)
 
     def open(self, path: Path) -> RosSource:
         """Open a bag and find its topics."""

@@ -1,4 +1,4 @@
-"""Decode what an AEDAT4 file carries beside its events: IMU samples, triggers, frames."""
+"""Decode the IMU samples, triggers and frames of an AEDAT4 file."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
-from evcrisp.io.aedat import flatbuffers as _flatbuffers
+from evcrisp.io.aedat import flatbuffers
 from evcrisp.io.aedat.aedat4_header import FRAMES, IMU, TRIGGERS
-from evcrisp.io.aedat.aedat4_packets import located
+from evcrisp.io.protocol import located
 
-#: Small packets are joined to buffers of about this many bytes, then read column by column.
+#: Small packets are joined to buffers of about this many bytes, for speed.
 _JOINED_BYTES = 1 << 22
 
-#: Fields of an IMU table, which holds g, degrees per second, degrees Celsius and microtesla.
+#: Fields of an IMU table, in g, degrees per second, degrees Celsius and microtesla.
 _IMU_FIELDS = {"t": (0, "<i8"), "temperature": (1, "<f4")} | {
     name: (2 + i, "<f4")
     for i, name in enumerate(("ax", "ay", "az", "gx", "gy", "gz", "mx", "my", "mz"))
 }
 _TRIGGER_FIELDS = {"t": (0, "<i8"), "kind": (1, "|u1")}
 
-#: Depth of an OpenCV image type, its three low bits; the others hold the number of channels - 1.
+#: Depths of OpenCV image types (three low bits; the other bits are the number of channels - 1).
 OPENCV_DEPTHS = ("|u1", "|i1", "<u2", "<i2", "<i4", "<f4", "<f8")
 
 Packets = Iterator[tuple[int, bytes]]
@@ -71,7 +71,7 @@ def read_frames(packets: Packets) -> Iterator[Frame]:
 def _read_columns(
     packets: Packets, kind: str, fields: dict[str, tuple[int, str]]
 ) -> tuple[Columns, set[str], FormatError | None]:
-    """Return the fields of all tables of a stream, which of them occur at all, and what ended it."""
+    """Return the fields of all tables of a stream, the fields that occur, and the damage."""
     parts = {name: [np.empty(0, dtype)] for name, (_, dtype) in fields.items()}
     present: set[str] = set()
 
@@ -89,7 +89,7 @@ def _read_columns(
             try:
                 add(group)
             except FormatError:
-                for packet in group:  # one by one, up to the damaged one
+                for packet in group:  # up to the damaged one
                     with located(packet.offset):
                         add([packet])
     except FormatError as error:
@@ -104,14 +104,14 @@ class _TablePacket(NamedTuple):
 
 
 def _groups(packets: Packets, kind: str) -> Iterator[list[_TablePacket]]:
-    """Yield packets together, up to a common size."""
+    """Yield groups of packets of limited total size."""
     group: list[_TablePacket] = []
     size = 0
     damage = None
     try:
         for offset, data in packets:
             with located(offset):
-                tables = _flatbuffers.prefixed_root(data, kind.encode()).tables(0)
+                tables = flatbuffers.prefixed_root(data, kind.encode()).tables(0)
             group.append(_TablePacket(offset, data, tables))
             size += len(data)
             if size >= _JOINED_BYTES:
@@ -125,22 +125,21 @@ def _groups(packets: Packets, kind: str) -> Iterator[list[_TablePacket]]:
         raise damage
 
 
-def _join(group: list[_TablePacket]) -> _flatbuffers.Tables:
+def _join(group: list[_TablePacket]) -> flatbuffers.Tables:
     starts = np.cumsum([0] + [len(packet.data) for packet in group])
     at = [packet.tables + start for packet, start in zip(group, starts, strict=False)]
-    return _flatbuffers.Tables(b"".join(packet.data for packet in group), np.concatenate(at))
+    return flatbuffers.Tables(b"".join(packet.data for packet in group), np.concatenate(at))
 
 
 def _parse_frame(data: bytes) -> Frame:
-    table = _flatbuffers.prefixed_root(data, FRAMES.encode())
+    table = flatbuffers.prefixed_root(data, FRAMES.encode())
     t = table.scalar(0, "q", 0)
     depth, n_channels = _image_type(table.scalar(5, "b", 0))
     width, height = table.scalar(6, "h", 0), table.scalar(7, "h", 0)
     first, n_bytes = table.vector(10, 1)
     if width < 0 or height < 0 or n_bytes != width * height * n_channels * depth.itemsize:
-        raise FormatError(
-            f"a frame of {width}x{height} px, {n_channels} x {depth}, has {counted(n_bytes, 'byte')} of pixels"
-        )
+        size = f"{width}x{height} px, {n_channels} x {depth}"
+        raise FormatError(f"a frame of {size}, has {counted(n_bytes, 'byte')} of pixels")
     image = np.frombuffer(data, depth, width * height * n_channels, first)
     shape = (height, width) if n_channels == 1 else (height, width, n_channels)
     start, end = table.scalar(3, "q", 0), table.scalar(4, "q", 0)
