@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.oracles import adam as reference_adam_joint
-from tests.oracles import confidence_map as reference_confidence
+from tests.oracles.joint import adam as reference_adam_joint
+from tests.oracles.joint import confidence_map as reference_confidence
 
 from evcrisp.estimators.joint.confidence_map import JointTerms, solve_confidence
 from evcrisp.kernels.joint import adam as adam_joint
