@@ -1,4 +1,4 @@
-"""The truth that a simulation states, tested on its events alone."""
+"""The stated truth of simulations, compared with their events."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from evcrisp.simulation.scene import build_view
 
 RESOLUTION = (160, 120)
 
-#: Enough motion for 10 px and more in a window of 50 ms on a small sensor.
+#: Parameters with a displacement of 10 px or more within 50 ms.
 THETAS = {
     "zoom": (3.0,),
     "translation": (250.0, -150.0),
@@ -25,16 +25,16 @@ THETAS = {
 
 
 def contrast(simulation, theta, events, t_ref):
-    """Variance of the image of events, warped and counted at the nearest pixel."""
+    """Return the variance of the warped events, counted at the nearest pixel."""
     dt = seconds_since(events.t, t_ref)
     x, y = simulation.motion.warp(theta, events.x, events.y, dt)
-    # A margin on all sides, so that leaving the view changes nothing.
+    # The margin of 40 px keeps events that leave the sensor.
     image, *_ = np.histogram2d(y, x, bins=(200, 240), range=((-40.5, 159.5), (-40.5, 199.5)))
     return image.var()
 
 
 def perturbations(simulation, theta, window):
-    """Yield parameters that warp 2 px wrong (root mean square), one changed at a time."""
+    """Yield parameters with an RMS warp error of 2 px, with one parameter changed at a time."""
     for change in np.eye(len(theta)):
         per_px = 0.01 / simulation.warp_error_px(theta + 0.01 * change, *window)
         yield theta - 2.0 * per_px * change
@@ -43,7 +43,7 @@ def perturbations(simulation, theta, window):
 
 @pytest.mark.parametrize("texture", ["shapes", "rocks"])
 @pytest.mark.parametrize("name", MOTION_MODELS)
-def test_the_true_motion_gives_the_sharpest_image(name, texture):
+def test_true_motion_has_the_largest_contrast(name, texture):
     theta = THETAS[name]
     simulation = simulate(
         texture=texture, motion=name, theta=theta, resolution=RESOLUTION, duration_us=150_000,
@@ -61,7 +61,7 @@ def test_the_true_motion_gives_the_sharpest_image(name, texture):
 
 @pytest.mark.parametrize("trajectory", ["constant", "sine", "random"])
 @pytest.mark.parametrize("name", [name for name in MOTION_MODELS if name != "rotation"])
-def test_every_event_lies_on_an_edge_of_the_texture(name, trajectory):
+def test_events_lie_on_edges_of_the_texture(name, trajectory):
     simulation = simulate(
         texture="shapes", motion=name, theta=THETAS[name], resolution=RESOLUTION, blur_px=0.0,
         duration_us=120_000, trajectory=trajectory, seed=3,
@@ -69,7 +69,7 @@ def test_every_event_lies_on_an_edge_of_the_texture(name, trajectory):
     assert edge_share(simulation) == 1.0
 
 
-def test_every_event_of_a_distorted_turning_camera_lies_on_an_edge():
+def test_events_of_a_rotating_camera_with_distortion_lie_on_edges():
     camera = Camera(140.0, 138.0, 80.0, 58.0, (-0.25, 0.06, 1e-3, -5e-4, 0.0))
     simulation = simulate(
         texture="shapes", motion="rotation", theta=THETAS["rotation"], camera=camera, blur_px=0.0,
@@ -79,22 +79,22 @@ def test_every_event_of_a_distorted_turning_camera_lies_on_an_edge():
 
 
 def edge_share(simulation):
-    """Share of the signal events whose texel, by the true path, is next to a change."""
+    """Return the share of events whose texel on the true path is next to an edge."""
     config, events = simulation.config, simulation.events
     assert len(events) > 1000
     view = build_view(config.scene, config.resolution, simulation.motion, config.seed)
     base = view.base[events.y.astype(int) * events.width + events.x]
-    # The middle of the microsecond into which the time was cut.
+    # Times are truncated to whole microseconds; + 0.5 is the mean.
     matrices = simulation.paths[0].matrices(events.t + 0.5)
     u, v = apply(matrices, *base.T)
     column, row = np.floor(u + view.scene.offset[0]), np.floor(v + view.scene.offset[1])
     _, height, width = view.scene.clearance.shape
     clearance = view.scene.clearance[0, row.astype(int) % height, column.astype(int) % width]
-    # One cell beyond: between two looks, half a pixel apart, the level is taken as a line.
+    # One texel of tolerance: the simulator interpolates linearly between samples half a pixel apart.
     return float((clearance <= 1).mean())
 
 
-def test_each_object_is_sharpest_under_its_own_motion():
+def test_each_object_has_the_largest_contrast_at_its_own_motion():
     simulation = simulate(
         texture="shapes", theta=(250.0, -100.0), object_theta=(-200.0, 150.0),
         resolution=RESOLUTION, duration_us=50_000, seed=1,
@@ -108,7 +108,7 @@ def test_each_object_is_sharpest_under_its_own_motion():
         assert sharp > 1.5 * contrast(simulation, other, events, 25_000)
 
 
-def test_an_object_hides_what_is_behind_it():
+def test_object_hides_the_background():
     settings = {
         "texture": "rocks",
         "theta": (300.0, 0.0),
@@ -116,7 +116,7 @@ def test_an_object_hides_what_is_behind_it():
         "duration_us": 30_000,
     }
     alone = simulate(**settings)
-    # The object itself is at rest: it shows nothing, but its outline uncovers the background.
+    # The object does not move: it gives no events except where its outline uncovers the background.
     covered = simulate(**settings, object_theta=(0.0, 0.0))
     y, x = np.mgrid[0:120, 0:160]
     deep_inside = np.hypot((x - 80) / 32, (y - 60) / 30) < 0.85
@@ -128,7 +128,7 @@ def test_an_object_hides_what_is_behind_it():
     assert kept.with_signal(None).equals(free.with_signal(None))
 
 
-def test_a_turn_all_the_way_round_never_runs_out_of_scene():
+def test_full_turn_has_events_at_all_angles():
     simulation = simulate(
         motion="rotation", theta=(0.0, 2 * np.pi, 0.3), resolution=(64, 48), duration_us=1_000_000,
         texture="rocks",
@@ -137,7 +137,7 @@ def test_a_turn_all_the_way_round_never_runs_out_of_scene():
     assert min(sizes) > 0.3 * max(sizes)
 
 
-def test_time_varying_motion_is_sharper_under_its_windows_than_under_its_mean():
+def test_varying_motion_has_more_contrast_with_its_windows_than_with_its_mean():
     simulation = simulate(
         texture="shapes", trajectory="sine", theta=(300.0, 300.0), period_us=300_000,
         resolution=RESOLUTION, duration_us=300_000, window_us=20_000, seed=5,
