@@ -112,15 +112,11 @@ class Cmax:
             maps = [replace(self.contrast, sigma_px=blur) for blur in self.blurs_px]
             return self._solve(data, start, [*maps, self.contrast])
         found = find_motion(data, theta0, self.search)
-        if self.solver is None and self._matches_search_objective:
-            return found
+        is_unsigned = self.polarity == "unsigned" and not self.multi_reference
+        if self.solver is None and is_unsigned and self.objective == "variance":
+            return found  # the search has maximized this objective
         end = self._solve(data, found.theta, [self.contrast])
         return replace(end, n_eval=end.n_eval + found.n_eval)
-
-    @property
-    def _matches_search_objective(self) -> bool:
-        is_plain = self.polarity == "unsigned" and not self.multi_reference
-        return is_plain and self.objective == "variance"
 
     def _solve(self, data: WindowData, theta: Floats, contrasts: list[ContrastMap]) -> SolverResult:
         """Maximize the objective on one map after the other."""

@@ -16,10 +16,9 @@ from evcrisp.estimators.build_estimate import estimate_from_solver
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
-from evcrisp.optimize import Bfgs, Function, SolverResult
+from evcrisp.optimize import Bfgs, SolverResult
 from evcrisp.search.collapse_penalty import CollapsePenalty
 from evcrisp.search.local_refinement import at_collapse_bound, window_scaling
-from evcrisp.search.scaling import Scaling
 from evcrisp.search.search import SearchConfig, find_motion, result_without_evidence
 from evcrisp.search.window_data import WindowData
 
@@ -102,28 +101,23 @@ class Entropy:
         return estimate_from_solver(self, window, data, end, cloud.density_of_others(end.theta))
 
     def _minimize(self, data: WindowData, theta0: Floats | None) -> SolverResult:
-        found = find_motion(data, theta0, self.search)
+        found, bound = find_motion(data, theta0, self.search), self.search.max_log_area
         scaling = window_scaling(data)
         cloud = PointCloud.from_data(data, self.sigma_px, self.polarity)
-        solver = Bfgs(max_iter=self.max_iter, tol=1e-9, tol_step=2e-3, max_step=2.0)
-        curvature = 24.0 * self.sigma_px**2 * np.eye(found.theta.size)  # px^2, initial value
-        end = solver.ascend(self._function(cloud, scaling), scaling.scaled(found.theta), curvature)
-        theta, status = scaling.theta(end.theta), end.status
-        if at_collapse_bound(data, theta, self.search.max_log_area):
-            status = Status.COLLAPSED
-        return SolverResult(theta, end.value, end.n_eval + found.n_eval, status)
-
-    def _function(self, cloud: "PointCloud", scaling: Scaling) -> Function:
-        """Return minus the dispersion as a function of scaled parameters."""
-        data = cloud.data
-        collapse = CollapsePenalty.of(data.warp.model, data.resolution, self.search.max_log_area)
+        collapse = CollapsePenalty.of(data.warp.model, data.resolution, bound)
 
         def fun(scaled: Floats) -> tuple[float, Floats]:
             value, gradient = cloud.negated_dispersion(scaling.theta(scaled), self.dispersion)
             penalty, penalty_slope = collapse.value_and_gradient(scaled)
             return value - penalty, scaling.gradient(gradient) - penalty_slope
 
-        return fun
+        solver = Bfgs(max_iter=self.max_iter, tol=1e-9, tol_step=2e-3, max_step=2.0)
+        curvature = 24.0 * self.sigma_px**2 * np.eye(found.theta.size)  # px^2, initial value
+        end = solver.ascend(fun, scaling.scaled(found.theta), curvature)
+        theta, status = scaling.theta(end.theta), end.status
+        if at_collapse_bound(data, theta, bound):
+            status = Status.COLLAPSED
+        return SolverResult(theta, end.value, end.n_eval + found.n_eval, status)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

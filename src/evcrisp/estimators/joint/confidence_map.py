@@ -16,20 +16,10 @@ class JointTerms:
 
     .. math:: J = \max(b_{EA} - \mathrm{Var}\,M,\ \mathrm{Var}(W \circ M) - b_{ED})
               + \alpha \|W\|_1 + \beta \|W \circ M - M\|^2 .
-
-    Parameters
-    ----------
-    alpha : float
-        Weight of the sparsity of W; 0 or more.
-    beta : float
-        Weight of the fidelity of the weighted map; positive, because W = 0 would be optimal for
-        every map without it.
-    baseline_ea, baseline_ed : float
-        Baselines b_EA and b_ED of the two regrets.
     """
 
-    alpha: float
-    beta: float
+    alpha: float  # 0 or more
+    beta: float  # positive; with 0, W = 0 would be optimal for every map
     baseline_ea: float
     baseline_ed: float
 

@@ -102,18 +102,11 @@ def minimize_joint(
     max_iter: int = 100,
     max_log_area: float = MAX_LOG_AREA,
 ) -> SolverResult:
-    """Minimize V from a motion of maximum contrast; the value of the result is V.
+    """Minimize V from an aligned motion ``theta``, shape (m,); the value of the result is V.
 
-    Parameters
-    ----------
-    problem, theta : JointProblem, ndarray of shape (m,)
-        The joint problem of a window, and its aligned motion, at least approximately.
-    curvature : ndarray, shape (m, m), optional
-        Inverse Hessian of the log contrast at ``theta`` in scaled parameters, from the search.
-    tol, max_iter : float, int
-        See :class:`evcrisp.estimators.joint.exact.ExactRegret`.
-    max_log_area : float
-        Bound on the change of log area; see `CollapsePenalty`.
+    ``curvature`` is the inverse Hessian of the log contrast at ``theta`` in scaled parameters, shape
+    (m, m), from the search. For ``tol`` and ``max_iter`` see `ExactRegret`, for ``max_log_area`` see
+    `CollapsePenalty`.
     """
     objective = NegatedObjective(problem, window_scaling(problem.data), max_log_area=max_log_area)
     solver = Bfgs(max_iter=max_iter, tol=tol, tol_step=TOL_STEP_PX, max_step=MAX_STEP_PX)

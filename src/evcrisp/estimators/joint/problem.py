@@ -120,7 +120,7 @@ class JointBuffers(MapBuffers):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointProblem:
-    """The joint objective J of one window, as a function of theta and W or of theta alone.
+    """The joint objective J of one window, minimized over W, as a function of theta.
 
     Examples
     --------
@@ -129,10 +129,7 @@ class JointProblem:
     >>> data = WindowData.of(evcrisp.Window(scene.events, 0, 20_000), scene.motion)
     >>> problem = JointProblem.from_data(data, RegretConfig())
     >>> theta = scene.theta(0, 20_000)
-    >>> best = problem.solve(theta)
-    >>> bool(abs(problem.value(theta, best.w_map()) - best.value) < 1e-12 * best.value)
-    True
-    >>> bool(best.value < problem.solve(np.zeros(2)).value)
+    >>> bool(problem.solve(theta).value < problem.solve(np.zeros(2)).value)
     True
     """
 
@@ -165,14 +162,6 @@ class JointProblem:
         """Return the contrast map at ``theta``."""
         x, y = self.data.warp.warp(theta)
         return self.contrast.build(x, y, np.ones(x.size), self.data.resolution)
-
-    def value(self, theta: Floats, w_map: Floats) -> float:
-        """Return J(theta, W) as defined in the paper."""
-        iwe, terms = self.iwe(theta), self.terms
-        weighted = w_map * iwe
-        regret = max(terms.baseline_ea - np.var(iwe), np.var(weighted) - terms.baseline_ed)
-        penalty = terms.alpha * np.abs(w_map).sum() + terms.beta * np.sum((weighted - iwe) ** 2)
-        return float(regret + penalty)
 
     def solve(self, theta: Floats, lam: float | None = None) -> Confidence:
         """Return the best W at ``theta``; see :func:`solve_confidence`."""

@@ -1,7 +1,10 @@
 """The best confidence map: regimes, limits and errors."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from tests.oracles.joint.confidence_map import joint_value
 
 from evcrisp import ConfigError
 from evcrisp.estimators.joint.confidence_map import JointTerms, solve_confidence
@@ -16,8 +19,7 @@ def random_map(seed=0, shape=(12, 9)):
 
 
 def paper_value(iwe, w, constants):
-    regret = max(constants.baseline_ea - np.var(iwe), np.var(w * iwe) - constants.baseline_ed)
-    return regret + constants.alpha * w.sum() + constants.beta * np.sum((w * iwe - iwe) ** 2)
+    return joint_value(iwe, w, *dataclasses.astuple(constants))
 
 
 def test_confidence_is_a_soft_threshold_at_zero_multiplier():

@@ -1,7 +1,10 @@
 """The estimators "exact" and "paper": results, warnings, and degenerate windows."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from tests.oracles.joint.confidence_map import joint_value
 
 import evcrisp
 from evcrisp import ConfigError, Events, UnknownNameError, Window
@@ -66,11 +69,10 @@ def test_default_baseline_suffices_for_large_displacement():
 def test_result_fields_are_consistent(scene, window):
     result = ExactRegret(b_hat=1.2).run(window, scene.motion)
     problem = JointProblem.from_data(WindowData.of(window, scene.motion), ExactRegret(b_hat=1.2))
-    assert result.regret.value == pytest.approx(
-        problem.value(result.theta, result.w_map), rel=1e-12
-    )
-    assert result.regret.f_ea == pytest.approx(np.var(problem.iwe(result.theta)))
-    assert result.regret.f_ed == pytest.approx(np.var(result.w_map * problem.iwe(result.theta)))
+    iwe, terms = problem.iwe(result.theta), dataclasses.astuple(problem.terms)
+    assert result.regret.value == pytest.approx(joint_value(iwe, result.w_map, *terms), rel=1e-12)
+    assert result.regret.f_ea == pytest.approx(np.var(iwe))
+    assert result.regret.f_ed == pytest.approx(np.var(result.w_map * iwe))
     assert result.regret.baseline_ea == pytest.approx(1.2 * result.regret.baseline_ed)
     np.testing.assert_array_equal(result.signal, result.confidence > 0.5)
     x, y = scene.motion.warp(
