@@ -160,9 +160,9 @@ def sparse(window, model, n_steps):
     rng = np.random.default_rng(SPARSE_SEED)
     chosen = np.sort(rng.choice(len(window.events), SPARSE_EVENTS, replace=False))
     few = replace(window, events=window.events[chosen])
-    data = JointWindow.of(few, model, ExactRegret()).problem.data
+    data = JointWindow.from_window(few, model, ExactRegret()).problem.data
     found, search_s = timed(lambda: find_motion(data))
-    problem = JointProblem.of(data, ExactRegret(**SPARSE))
+    problem = JointProblem.from_data(data, ExactRegret(**SPARSE))
     return {
         **compared(problem, found, search_s, SPARSE, n_steps),
         "beside": beside(problem, found, n_steps),
@@ -186,15 +186,15 @@ def beside(problem, found, n_steps):
 
 
 def measured(name, window, model, n_steps, settings):
-    """Return all comparisons of one window."""
-    data = JointWindow.of(window, model, ExactRegret()).problem.data
+    """Return everything about one window."""
+    data = JointWindow.from_window(window, model, ExactRegret()).problem.data
     found, search_s = timed(lambda: find_motion(data))
     start = found.theta
     result = {"window": name, "events": len(data)}
     for label in settings:
-        problem = JointProblem.of(data, ExactRegret(**SETTINGS[label]))
+        problem = JointProblem.from_data(data, ExactRegret(**SETTINGS[label]))
         result[label] = compared(problem, found, search_s, SETTINGS[label], n_steps)
-    problem = JointProblem.of(data, ExactRegret())
+    problem = JointProblem.from_data(data, ExactRegret())
     theta = ExactRegret().descend(problem, start).theta
     for label, share in REGIMES.items():
         result[f"W alone, {label}"] = w_alone(problem, theta, share, n_steps)

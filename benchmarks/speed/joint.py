@@ -69,7 +69,7 @@ def main():
     window, model = window_of(options.events)
     exact, paper = ExactRegret(), PaperRegret(n_steps=options.steps)
     data = WindowData.of(window, model)
-    problem = JointProblem.of(data, exact)
+    problem = JointProblem.from_data(data, exact)
     theta = find_motion(data).theta
     iwe = problem.iwe(theta)
     cases = {
@@ -93,7 +93,7 @@ def main():
         n_steps = options.torch_steps or options.steps
         bilinear = ExactRegret(contrast=ContrastMap())
         results["j_exact_bilinear"] = bilinear.run(window, model).regret.value
-        problem = JointProblem.of(data, bilinear)
+        problem = JointProblem.from_data(data, bilinear)
         results["j_exact_bilinear"] /= problem.terms.baseline_ed
         plain = torch_seconds(problem, theta, n_steps, options.steps / n_steps)
         results["torch"] = plain

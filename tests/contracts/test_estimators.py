@@ -1,4 +1,4 @@
-"""What every method owes, whatever the window holds."""
+"""Contract of every method, for any window."""
 
 import dataclasses
 
@@ -25,8 +25,8 @@ def random_positions(n, seed=0):
     return rng.integers(0, RESOLUTION[0], n), rng.integers(0, RESOLUTION[1], n)
 
 
-#: Windows that tell no motion, or hardly one.
-HARD = {
+#: Windows with little or no evidence of a motion.
+DEGENERATE = {
     "no events": lambda: events_at([], [], np.array([], np.int64)),
     "one event": lambda: events_at(3, 4, 500),
     "few events": lambda: events_at(*random_positions(8), np.arange(8) * 100),
@@ -39,8 +39,8 @@ HARD = {
     "noise": lambda: events_at(*random_positions(2000), np.arange(2000) * 5),
 }
 
-#: Cases without any evidence of a motion.
-HOPELESS = (
+#: Cases without evidence of a motion.
+NO_EVIDENCE = (
     "no events",
     "one event",
     "few events",
@@ -70,20 +70,20 @@ def check(result, window):
 
 
 @pytest.mark.parametrize("motion", list(MOTION_MODELS))
-@pytest.mark.parametrize("case", list(HARD))
-def test_a_hard_window_gives_a_status_and_finite_numbers(method, case, motion):
-    window = Window(HARD[case](), 0, 10_000)
+@pytest.mark.parametrize("case", list(DEGENERATE))
+def test_degenerate_window_gives_a_status_and_finite_numbers(method, case, motion):
+    window = Window(DEGENERATE[case](), 0, 10_000)
     model = MOTION_MODELS[motion].for_sensor(RESOLUTION)
     result = method.run(window, model)
     check(result, window)
-    if case in HOPELESS:
+    if case in NO_EVIDENCE:
         assert result.status in (Status.TOO_FEW_EVENTS, Status.FLAT)
         np.testing.assert_array_equal(result.theta, 0.0)
 
 
-@pytest.mark.parametrize("case", HOPELESS)
-def test_without_evidence_the_guess_stays(method, case):
-    window = Window(HARD[case](), 0, 10_000)
+@pytest.mark.parametrize("case", NO_EVIDENCE)
+def test_start_is_returned_without_evidence(method, case):
+    window = Window(DEGENERATE[case](), 0, 10_000)
     model = MOTION_MODELS["translation"].for_sensor(RESOLUTION)
     result = method.run(window, model, np.array([12.0, -34.0]))
     np.testing.assert_array_equal(result.theta, [12.0, -34.0])
@@ -91,7 +91,7 @@ def test_without_evidence_the_guess_stays(method, case):
 
 @pytest.mark.parametrize("resolution", [(1, 1), (2, 3), (500, 2)])
 @pytest.mark.parametrize("motion", ["translation", "homography", "rotation", "zoom"])
-def test_tiny_sensors_are_sensors(method, resolution, motion):
+def test_tiny_sensors_are_accepted(method, resolution, motion):
     rng = np.random.default_rng(1)
     n = 400
     events = events_at(
@@ -103,13 +103,13 @@ def test_tiny_sensors_are_sensors(method, resolution, motion):
 
 
 @pytest.mark.parametrize("theta0", [(1e7, 0.0), (-1e300, 1e300), (np.inf, 0.0), (np.nan, np.nan)])
-def test_an_absurd_guess_gives_finite_numbers(method, theta0):
-    window = Window(HARD["noise"](), 0, 10_000)
+def test_extreme_start_gives_finite_numbers(method, theta0):
+    window = Window(DEGENERATE["noise"](), 0, 10_000)
     model = MOTION_MODELS["translation"].for_sensor(RESOLUTION)
     check(method.run(window, model, np.array(theta0)), window)
 
 
-def test_the_same_window_gives_the_same_bytes(method):
+def test_results_are_reproducible(method):
     scene = simulate(resolution=(120, 90), duration_us=20_000, noise_hz=3.0, seed=2)
     window = Window(scene.events, 0, 20_000)
     first, second = (method.run(window, scene.motion) for _ in range(2))
@@ -117,18 +117,18 @@ def test_the_same_window_gives_the_same_bytes(method):
         assert getattr(first, name).tobytes() == getattr(second, name).tobytes(), name
 
 
-def test_a_shift_of_time_changes_nothing(method):
+def test_results_do_not_depend_on_time_offset(method):
     scene = simulate(resolution=(120, 90), duration_us=20_000, noise_hz=3.0, seed=3)
-    events, late = scene.events, 3_000_000_000_000
-    moved = Events(x=events.x, y=events.y, t=events.t + late, p=events.p, resolution=(120, 90))
+    events, offset = scene.events, 3_000_000_000_000
+    shifted = Events(x=events.x, y=events.y, t=events.t + offset, p=events.p, resolution=(120, 90))
     first = method.run(Window(events, 0, 20_000), scene.motion)
-    second = method.run(Window(moved, late, late + 20_000), scene.motion)
+    second = method.run(Window(shifted, offset, offset + 20_000), scene.motion)
     np.testing.assert_array_equal(first.theta, second.theta)
     np.testing.assert_array_equal(first.signal, second.signal)
     np.testing.assert_array_equal(first.score, second.score)
 
 
-def test_a_method_is_a_value(method):
+def test_method_is_a_frozen_dataclass_in_the_registry(method):
     assert dataclasses.is_dataclass(method)
     assert method == type(method)()
     assert ESTIMATORS[method.name] is type(method)

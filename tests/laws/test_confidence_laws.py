@@ -1,4 +1,4 @@
-"""Laws of the exact confidence map, for random maps and parameters."""
+"""Laws of the best confidence map, for random maps and parameters."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -14,7 +14,7 @@ hats = st.tuples(
 )
 
 
-def some_map(seed):
+def random_map(seed):
     rng = np.random.default_rng(seed)
     shape = tuple(rng.integers(1, 25, 2))
     iwe = rng.gamma(rng.uniform(0.2, 3.0), 1.0, shape)
@@ -34,8 +34,8 @@ def terms_of(iwe, values):
 
 @settings(max_examples=150, deadline=None)
 @given(seeds, hats)
-def test_the_primal_value_meets_the_dual_bound(seed, values):
-    iwe = some_map(seed)
+def test_duality_gap_is_zero(seed, values):
+    iwe = random_map(seed)
     best = solve_confidence(iwe, terms_of(iwe, values))
     scale = abs(best.f_ea) + abs(best.f_ed) + best.penalty + abs(best.value)
     assert abs(best.gap) <= 1e-9 * scale
@@ -43,8 +43,8 @@ def test_the_primal_value_meets_the_dual_bound(seed, values):
 
 @settings(max_examples=100, deadline=None)
 @given(seeds, hats)
-def test_the_weighted_variance_does_not_rise_with_the_multiplier(seed, values):
-    iwe = some_map(seed)
+def test_weighted_variance_does_not_rise_with_multiplier(seed, values):
+    iwe = random_map(seed)
     terms = terms_of(iwe, values)
     lams = np.linspace(0.0, 1.0, 9)
     variances = [solve_confidence(iwe, terms, lam=lam).f_ed for lam in lams]
@@ -53,12 +53,12 @@ def test_the_weighted_variance_does_not_rise_with_the_multiplier(seed, values):
 
 @settings(max_examples=100, deadline=None)
 @given(seeds, hats, st.floats(1e-3, 1e3))
-def test_free_parameters_do_not_depend_on_the_number_of_events(seed, values, factor):
-    iwe = some_map(seed)
+def test_confidence_does_not_depend_on_number_of_events(seed, values, factor):
+    iwe = random_map(seed)
     one = solve_confidence(iwe, terms_of(iwe, values))
     many = solve_confidence(factor * iwe, terms_of(factor * iwe, values))
     np.testing.assert_allclose(many.w_map(), one.w_map(), atol=1e-6)
-    # Without any weight and with equal regrets, every multiplier solves the problem.
+    # If W = 0 and the regrets are equal, every multiplier is a solution.
     terms = terms_of(iwe, values)
     gap = (terms.baseline_ea - one.f_ea) - (one.f_ed - terms.baseline_ed)
     if one.w_map().any() or abs(gap) > 1e-9 * one.f_ea:
@@ -67,8 +67,8 @@ def test_free_parameters_do_not_depend_on_the_number_of_events(seed, values, fac
 
 @settings(max_examples=100, deadline=None)
 @given(seeds, hats)
-def test_free_parameters_do_not_depend_on_the_number_of_pixels(seed, values):
-    iwe = some_map(seed)
+def test_confidence_does_not_depend_on_number_of_pixels(seed, values):
+    iwe = random_map(seed)
     twice = np.concatenate((iwe, iwe))
     one = solve_confidence(iwe, terms_of(iwe, values)).w_map()
     two = solve_confidence(twice, terms_of(twice, values)).w_map()
@@ -77,20 +77,20 @@ def test_free_parameters_do_not_depend_on_the_number_of_pixels(seed, values):
 
 @settings(max_examples=100, deadline=None)
 @given(seeds, hats)
-def test_labels_are_a_threshold_on_the_map_where_alignment_has_the_larger_regret(seed, values):
-    iwe = some_map(seed)
+def test_labels_are_a_threshold_on_the_map_at_zero_multiplier(seed, values):
+    iwe = random_map(seed)
     terms = terms_of(iwe, values)
     best = solve_confidence(iwe, terms, lam=0.0)
-    threshold = np.sqrt(2.0 * terms.area)
+    threshold = np.sqrt(2.0 * terms.squared_threshold)
     clear = np.abs(iwe - threshold) > 1e-9 * (1.0 + threshold)
     np.testing.assert_array_equal(best.w_map()[clear] > 0.5, iwe[clear] > threshold)
 
 
 @settings(max_examples=100, deadline=None)
 @given(seeds, hats)
-def test_the_value_does_not_depend_on_the_place_of_pixels(seed, values):
-    iwe = some_map(seed)
+def test_value_does_not_depend_on_order_of_pixels(seed, values):
+    iwe = random_map(seed)
     terms = terms_of(iwe, values)
-    mixed = np.random.default_rng(1).permutation(iwe.ravel()).reshape(iwe.shape[::-1])
-    one, other = solve_confidence(iwe, terms).value, solve_confidence(mixed, terms).value
+    shuffled = np.random.default_rng(1).permutation(iwe.ravel()).reshape(iwe.shape[::-1])
+    one, other = solve_confidence(iwe, terms).value, solve_confidence(shuffled, terms).value
     assert abs(one - other) <= 1e-10 * (1.0 + abs(one))

@@ -1,4 +1,4 @@
-"""The default method finds signal, noise and motion of scenes whose truth is known."""
+"""The method "auto" recovers labels and motion of scenes with known truth."""
 
 import logging
 
@@ -11,7 +11,7 @@ from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 from evcrisp.motion import Rotation
 
-#: About 10 px within 30 ms each.
+#: Texture and theta of each motion model: a displacement of about 10 px within 30 ms.
 SCENES = {
     "translation": ("shapes", (300.0, -160.0)),
     "rotation": ("dots", (0.5, -0.8, 0.6)),
@@ -24,7 +24,7 @@ SCENES = {
 
 @pytest.mark.parametrize("noise_hz", [1.0, 10.0, 50.0])
 @pytest.mark.parametrize("motion", SCENES)
-def test_signal_and_noise_are_told_apart(motion, noise_hz):
+def test_labels_and_motion_are_recovered(motion, noise_hz):
     texture, theta = SCENES[motion]
     scene = evcrisp.simulate(
         motion=motion,
@@ -46,10 +46,10 @@ def test_signal_and_noise_are_told_apart(motion, noise_hz):
 
 
 @pytest.mark.parametrize(
-    ("name", "least_auc"),
+    ("name", "min_auc"),
     [("tubrip_shapes_rotation", 0.98), ("stppp_dynamic_rotation", 0.92)],
 )
-def test_noise_added_to_a_real_window_is_found(data_dir, caplog, name, least_auc):
+def test_noise_added_to_a_real_window_is_labeled(data_dir, caplog, name, min_auc):
     caplog.set_level(logging.ERROR)
     folder = data_dir / "ecd" / name
     events = evcrisp.read(folder / "events.txt.gz")
@@ -67,5 +67,5 @@ def test_noise_added_to_a_real_window_is_found(data_dir, caplog, name, least_auc
     window = Window(noisy, int(noisy.t[0]), int(noisy.t[-1]) + 1)
     model = Rotation(evcrisp.Camera.from_file(folder / "calib.txt"))
     result = AutoRegret().run(window, model)
-    assert rank_auc(result.score, order < n) > least_auc
+    assert rank_auc(result.score, order < n) > min_auc
     assert specificity(result.signal, order < n) > 0.88

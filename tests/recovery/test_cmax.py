@@ -1,4 +1,4 @@
-"""The motion of simulated scenes is found again, by every method that aligns."""
+"""Every method that aligns recovers the motion of simulated scenes."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_every_motion_model_is_recovered_without_noise(motion, texture):
 
 @pytest.mark.parametrize("noise_hz", [2.0, 10.0])
 @pytest.mark.parametrize("motion", ["zoom", "translation", "rotation", "similarity"])
-def test_models_of_few_parameters_are_recovered_in_noise(motion, noise_hz):
+def test_models_with_few_parameters_are_recovered_in_noise(motion, noise_hz):
     simulation = scene(motion=motion, noise_hz=noise_hz, seed=2)
     result = Cmax().run(window_of(simulation), simulation.motion)
     assert error_px(simulation, result.theta) < 0.2
@@ -55,7 +55,7 @@ def test_models_of_few_parameters_are_recovered_in_noise(motion, noise_hz):
 
 @pytest.mark.parametrize("displacement_px", [3.0, 12.0, 30.0, 55.0])
 @pytest.mark.parametrize("angle_deg", [10.0, 100.0, 215.0, 325.0])
-def test_large_displacements_are_found_from_nothing(displacement_px, angle_deg):
+def test_large_displacements_are_found_without_a_start(displacement_px, angle_deg):
     speed = displacement_px / (DURATION_US / 1e6)
     angle = np.radians(angle_deg)
     theta = (speed * np.cos(angle), speed * np.sin(angle))
@@ -64,15 +64,15 @@ def test_large_displacements_are_found_from_nothing(displacement_px, angle_deg):
     assert error_px(simulation, result.theta) < 0.2
 
 
-def test_a_velocity_of_whole_pixels_is_no_trap():
-    # 13.3 px in the window: a bilinear map with little blur stops at a whole number nearby.
+def test_search_does_not_stop_at_whole_pixels():
+    # On a bilinear map with little blur, a solver stops at a displacement of whole pixels nearby.
     simulation = scene(theta=(443.0, -77.0), texture="rocks", duration_us=10_000)
     result = Cmax().run(window_of(simulation, 10_000), simulation.motion)
     assert error_px(simulation, result.theta, 10_000) < 0.1
 
 
-def with_a_stuck_pixel(events):
-    """Return events of 30 ms together with those of a pixel at 100 kHz."""
+def with_stuck_pixel(events):
+    """Return events of 30 ms mixed with those of a pixel that fires at 100 kHz."""
     t = np.arange(0, DURATION_US, 10)
     stuck = Events(
         x=np.full(t.size, 100), y=np.full(t.size, 80), t=t, p=t >= 0, resolution=events.resolution
@@ -90,16 +90,16 @@ def with_a_stuck_pixel(events):
     [Cmax(), Sequential(filter="raw"), Eja(tau=0.9), Eja(tau=0.9, inner="bfgs"), Entropy()],
     ids=repr,
 )
-def test_a_stuck_pixel_does_not_pin_the_motion_to_zero(method):
+def test_stuck_pixel_does_not_hold_the_motion_at_zero(method):
     simulation = scene(theta=(200.0, 90.0), resolution=(240, 180))
-    both = with_a_stuck_pixel(simulation.events)
+    both = with_stuck_pixel(simulation.events)
     result = method.run(Window(both, 0, DURATION_US), simulation.motion)
     assert error_px(simulation, result.theta) < 0.1
     assert np.isfinite(result.score).all()
 
 
 @pytest.mark.parametrize("motion", ["translation", "rotation", "affine"])
-def test_a_warm_start_ends_where_a_cold_one_does(motion):
+def test_warm_and_cold_search_find_the_same_motion(motion):
     simulation = scene(motion=motion, noise_hz=2.0)
     window = window_of(simulation)
     cold = Cmax().run(window, simulation.motion)
@@ -108,10 +108,10 @@ def test_a_warm_start_ends_where_a_cold_one_does(motion):
     assert warm.n_eval < cold.n_eval
 
 
-@pytest.mark.parametrize("guess", [(-900.0, 700.0), (0.0, 0.0), (30_000.0, 0.0), (np.nan, 0.0)])
-def test_a_wrong_guess_is_noticed(guess):
+@pytest.mark.parametrize("start", [(-900.0, 700.0), (0.0, 0.0), (30_000.0, 0.0), (np.nan, 0.0)])
+def test_wrong_start_does_not_affect_the_result(start):
     simulation = scene(theta=(500.0, -300.0), noise_hz=2.0)
-    result = Cmax().run(window_of(simulation), simulation.motion, np.array(guess))
+    result = Cmax().run(window_of(simulation), simulation.motion, np.array(start))
     assert error_px(simulation, result.theta) < 0.1
 
 
@@ -128,21 +128,21 @@ def test_a_wrong_guess_is_noticed(guess):
     ],
     ids=repr,
 )
-def test_every_method_that_aligns_finds_the_motion(method):
+def test_every_method_recovers_the_motion(method):
     simulation = scene(noise_share=0.25, seed=4)
     result = method.run(window_of(simulation), simulation.motion)
     assert error_px(simulation, result.theta) < 0.15
 
 
 @pytest.mark.parametrize("objective", list(OBJECTIVES))
-def test_every_objective_is_sharpest_at_the_true_motion(objective):
+def test_every_objective_recovers_the_motion(objective):
     simulation = scene(noise_hz=1.0, seed=6)
     result = Cmax(objective=objective).run(window_of(simulation), simulation.motion)
     assert error_px(simulation, result.theta) < 0.3
 
 
 @pytest.mark.parametrize("solver", list(SOLVERS))
-def test_every_solver_finds_a_near_motion_by_itself(solver):
+def test_every_solver_finds_a_small_motion_without_a_search(solver):
     simulation = scene(theta=(150.0, -100.0), resolution=(120, 90), seed=3)
     method = Cmax(solver=solver, start="zero", blurs_px=(4.0,))
     result = method.run(window_of(simulation), simulation.motion)
@@ -150,21 +150,20 @@ def test_every_solver_finds_a_near_motion_by_itself(solver):
 
 
 @pytest.mark.parametrize("inner", INNER)
-def test_eja_says_whether_it_has_arrived(inner):
+def test_status_of_eja_depends_on_number_of_rounds(inner):
     simulation = scene(noise_share=0.25, seed=4, resolution=(120, 90))
     window = window_of(simulation)
-    whole = Eja(tau=0.8, inner=inner).run(window, simulation.motion)
-    assert whole.status is Status.CONVERGED
-    # More rounds change nothing, and fewer are said to be too few.
+    default = Eja(tau=0.8, inner=inner).run(window, simulation.motion)
+    assert default.status is Status.CONVERGED
     more = Eja(tau=0.8, inner=inner, max_rounds=500).run(window, simulation.motion)
-    np.testing.assert_array_equal(more.theta, whole.theta)
+    np.testing.assert_array_equal(more.theta, default.theta)
     short = Eja(tau=0.8, inner=inner, max_rounds=1, tol_px=0.0).run(window, simulation.motion)
     assert short.status is Status.MAX_ITER
 
 
 @pytest.mark.parametrize("score_from", SCORES_FROM)
 @pytest.mark.parametrize("leave_one_out", [False, True])
-def test_the_score_of_eja_is_the_map_of_some_events_read_at_each(score_from, leave_one_out):
+def test_score_of_eja_is_the_map_value_at_each_event(score_from, leave_one_out):
     simulation = scene(noise_share=0.5, seed=7, resolution=(120, 90))
     method = Eja(
         tau=0.6, random_start=True, seed=3, max_rounds=1,
@@ -172,7 +171,7 @@ def test_the_score_of_eja_is_the_map_of_some_events_read_at_each(score_from, lea
     )  # fmt: skip
     result = method.run(window_of(simulation), simulation.motion)
     n, x, y = len(result), result.aligned_x, result.aligned_y
-    # In the first round, signal is what the random start has chosen.
+    # In the first round, the signal is that of the random start.
     weight = np.ones(n) if score_from == "all" else method.first_labels(n).astype(float)
     for k in range(0, n, n // 25):
         others = weight.copy()
@@ -183,11 +182,11 @@ def test_the_score_of_eja_is_the_map_of_some_events_read_at_each(score_from, lea
         assert result.score[k] == pytest.approx(read, abs=1e-9)
 
 
-def test_events_that_leave_the_map_keep_the_label_they_had():
+def test_events_off_the_map_keep_their_label_in_eja():
     simulation = scene(theta=(600.0, 0.0), noise_share=0.25, resolution=(120, 90), seed=7)
-    plain = ContrastMap(padding_px=0)
+    unpadded = ContrastMap(padding_px=0)
     results = [
-        Eja(tau=0.8, contrast=plain, random_start=is_random, max_rounds=3).run(
+        Eja(tau=0.8, contrast=unpadded, random_start=is_random, max_rounds=3).run(
             window_of(simulation), simulation.motion
         )
         for is_random in (False, True)
@@ -201,7 +200,7 @@ def test_events_that_leave_the_map_keep_the_label_they_had():
         assert result.signal.sum() == np.ceil(0.8 * n)
 
 
-def test_eja_keeps_the_share_it_is_told_to_and_ranks_signal_first():
+def test_eja_keeps_the_share_tau_and_ranks_signal_first():
     simulation = scene(noise_share=0.5, seed=7)
     result = Eja(tau=2 / 3).run(window_of(simulation), simulation.motion)
     assert result.signal.sum() == np.ceil(len(result) * 2 / 3)
@@ -211,7 +210,7 @@ def test_eja_keeps_the_share_it_is_told_to_and_ranks_signal_first():
 
 
 def lamps(jump_px, spacing_px=40):
-    """Return lamps that flash after 1 ms and, some way further to the right, after 19 ms."""
+    """Return a grid of lamps that flash after 1 ms and, ``jump_px`` further right, after 19 ms."""
     x, y = (
         side.ravel()
         for side in np.meshgrid(np.arange(20, 300, spacing_px), np.arange(20, 240, spacing_px))
@@ -222,7 +221,7 @@ def lamps(jump_px, spacing_px=40):
     return Window(events, 0, 20_000), MOTION_MODELS["translation"].for_sensor((346, 260))
 
 
-def test_blurs_lead_over_a_gap_that_a_sharp_map_does_not_see():
+def test_blurs_find_a_displacement_beyond_the_sharp_kernel():
     window, model = lamps(10)
     speed = 10.0 / 0.018
     for blurs_px, found in (((), 0.0), ((4.0, 2.0), speed), ((8.0, 4.0, 2.0), speed)):
@@ -231,15 +230,15 @@ def test_blurs_lead_over_a_gap_that_a_sharp_map_does_not_see():
 
 
 @pytest.mark.parametrize("steps", [-1, 0, 1])
-def test_a_climb_without_a_search_begins_where_it_is_told(steps):
-    """Every step of the grid is a motion that brings lamps together."""
+def test_start_zero_without_search_uses_theta0(steps):
+    """The contrast has a maximum at every multiple of the grid spacing."""
     window, model = lamps(0)
     speed = steps * 40.0 / 0.018
     result = Cmax(start="zero").run(window, model, np.array([speed + 100.0, -50.0]))
     np.testing.assert_allclose(result.theta, [speed, 0.0], atol=5.0)
 
 
-def test_the_score_of_cmax_is_what_the_others_make_at_the_place_of_an_event():
+def test_score_of_cmax_is_the_leave_one_out_contrast():
     simulation = scene(noise_share=0.25, seed=7, resolution=(120, 90))
     method = Cmax()
     result = method.run(window_of(simulation), simulation.motion)
@@ -252,7 +251,7 @@ def test_the_score_of_cmax_is_what_the_others_make_at_the_place_of_an_event():
         assert result.score[k] == pytest.approx(read, abs=1e-9)
 
 
-def test_a_mirrored_scene_moves_the_other_way():
+def test_mirrored_scene_has_the_mirrored_motion():
     simulation = scene(noise_hz=2.0, theta=(250.0, 130.0))
     events = simulation.events
     mirrored = Events(
@@ -264,8 +263,8 @@ def test_a_mirrored_scene_moves_the_other_way():
         np.testing.assert_allclose(other.theta, plain.theta * (-1.0, 1.0), atol=1.0)
 
 
-def test_a_collapse_is_refused():
-    # Noise alone has no motion; a zoom could still pile it up in the middle.
+def test_noise_does_not_collapse():
+    # Without a bound, an affine motion would gather noise at the center.
     rng = np.random.default_rng(0)
     n = 3000
     events = Events(
@@ -283,8 +282,8 @@ LENS = Camera(199.1, 198.8, 132.2, 110.7, (-0.368, 0.151, -3e-4, -8e-4, 0.0))
 
 @pytest.mark.parametrize("theta", [(0.0, 8.0, 0.0), (5.0, 6.0, 0.0), (-3.0, -10.0, 3.0)])
 @pytest.mark.parametrize("method", ["auto", "cmax", "exact", "eja", "entropy"])
-def test_no_wall_stops_a_fast_rotation(method, theta):
-    # Near the border of a wide lens areas change by more than a growing object's may.
+def test_fast_rotation_is_not_bounded(method, theta):
+    # Near the border of a wide lens, areas change by more than the collapse bound.
     simulation = scene(
         motion="rotation", theta=theta, resolution=(240, 180), camera=LENS, noise_hz=2.0
     )
@@ -293,12 +292,12 @@ def test_no_wall_stops_a_fast_rotation(method, theta):
     assert error_px(simulation, result.theta) < 0.2
 
 
-#: Every place that tells a collapse: the search, the climb after it, and each method's own end.
-GROWING = {
+#: Methods that detect collapse: in the search, in the solver after it, or at their own end.
+COLLAPSING = {
     "auto": AutoRegret(),
     "cmax": Cmax(),
     "cmax with a solver": Cmax(solver="bfgs"),
-    "cmax from rest": Cmax(start="zero"),
+    "cmax from zero": Cmax(start="zero"),
     "exact": ExactRegret(),
     "paper": PaperRegret(n_steps=200),
     "eja": Eja(),
@@ -307,20 +306,20 @@ GROWING = {
 
 
 @pytest.mark.parametrize("growth", [15.0, -20.0])
-@pytest.mark.parametrize("name", GROWING)
-def test_a_growth_that_the_wall_stops_is_no_result(name, growth):
+@pytest.mark.parametrize("name", COLLAPSING)
+def test_zoom_beyond_the_bound_has_status_collapsed(name, growth):
     simulation = scene(motion="zoom", theta=(growth,), resolution=(120, 90))
-    result = GROWING[name].run(window_of(simulation), simulation.motion)
+    result = COLLAPSING[name].run(window_of(simulation), simulation.motion)
     assert result.status is Status.COLLAPSED
     assert "max_log_area" in result.status.value
-    # It is a wall, not a slope: areas change by what is allowed, and hardly more. Adam has none.
+    # The penalty is steep: areas change by the bound and hardly more. "paper" has no penalty.
     change = log_area_change(simulation.motion, result.theta, (120, 90), DURATION_US / 1e6)
     if name != "paper":
         assert change == pytest.approx(MAX_LOG_AREA, rel=0.03)
 
 
 @pytest.mark.parametrize("method", ["cmax", "exact", "eja", "entropy"])
-def test_a_wider_wall_lets_a_fast_growth_through(method):
+def test_larger_bound_admits_a_fast_zoom(method):
     simulation = scene(motion="zoom", theta=(15.0,), resolution=(120, 90))
     estimator = ESTIMATORS[method](search=SearchConfig(max_log_area=2.0))
     result = estimator.run(window_of(simulation), simulation.motion)
@@ -330,19 +329,19 @@ def test_a_wider_wall_lets_a_fast_growth_through(method):
 
 @pytest.mark.parametrize("polarity", POLARITIES)
 @pytest.mark.parametrize("multi_reference", [False, True])
-def test_other_polarities_and_several_references_find_the_same_motion(polarity, multi_reference):
+def test_polarities_and_multi_reference_recover_the_motion(polarity, multi_reference):
     simulation = scene(motion="similarity", noise_hz=2.0)
     method = Cmax(polarity=polarity, multi_reference=multi_reference)
     result = method.run(window_of(simulation), simulation.motion)
-    plain = Cmax().run(window_of(simulation), simulation.motion)
+    default = Cmax().run(window_of(simulation), simulation.motion)
     assert result.status is Status.CONVERGED
     assert error_px(simulation, result.theta) < 0.2
     if (polarity, multi_reference) != ("unsigned", False):
-        assert (result.theta != plain.theta).any()
+        assert (result.theta != default.theta).any()
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_a_start_that_throws_all_events_out_is_said(solver):
+def test_start_with_all_events_off_the_map_has_status_outside(solver):
     simulation = scene(resolution=(60, 45))
     method = Cmax(start="zero", solver=solver)
     result = method.run(window_of(simulation), simulation.motion, np.array([1e7, 1e7]))

@@ -61,7 +61,7 @@ def test_true_motion_gives_the_sharpest_image(name, texture):
 
 @pytest.mark.parametrize("trajectory", ["constant", "sine", "random"])
 @pytest.mark.parametrize("name", [name for name in MOTION_MODELS if name != "rotation"])
-def test_every_event_lies_on_an_edge_of_the_texture(name, trajectory):
+def test_events_lie_on_edges_of_the_texture(name, trajectory):
     simulation = simulate(
         texture="shapes", motion=name, theta=THETAS[name], resolution=RESOLUTION, blur_px=0.0,
         duration_us=120_000, trajectory=trajectory, seed=3,
@@ -94,7 +94,7 @@ def edge_share(simulation):
     return float((clearance <= 1).mean())
 
 
-def test_each_object_is_sharpest_under_its_own_motion():
+def test_each_object_has_the_largest_contrast_at_its_own_motion():
     simulation = simulate(
         texture="shapes", theta=(250.0, -100.0), object_theta=(-200.0, 150.0),
         resolution=RESOLUTION, duration_us=50_000, seed=1,

@@ -1,4 +1,4 @@
-"""Window after window over a recording: motion, labels, bounded memory."""
+"""Tracking over a recording: motion, labels, statuses and warnings."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import evcrisp
 from evcrisp import ConfigError, Events, UnknownNameError
 from evcrisp.core.status import Status
 from evcrisp.estimators.estimate import _warn_ideal_lens
-from evcrisp.estimators.significance import STILL
+from evcrisp.estimators.significance import NOT_SIGNIFICANT
 from evcrisp.pipeline.label_merging import merge_labels
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
@@ -35,7 +35,7 @@ def chunked(events, n):
     ],
     ids=["time", "overlap", "count", "displacement"],
 )
-def test_every_window_finds_the_motion(scene, windows):
+def test_motion_is_recovered_in_every_window(scene, windows):
     results = list(track(scene.events, "cmax", windowing=windows))
     assert len(results) > 3
     long_enough = [r for r in results if len(r) > 2000]
@@ -47,20 +47,20 @@ def test_every_window_finds_the_motion(scene, windows):
         assert error_px.max() < 0.3
 
 
-def test_displacement_sets_the_length(scene):
+def test_displacement_sets_the_window_length(scene):
     results = list(track(scene.events, "cmax", windowing=Windowing(displacement_px=6.0)))
     speed = np.hypot(250.0, 100.0)
     lengths = [r.window.t_end - r.window.t_start for r in results[1:-1]]
     np.testing.assert_allclose(lengths, 6e6 / speed, rtol=0.1)
 
 
-def test_chunks_do_not_matter(scene):
+def test_results_do_not_depend_on_chunks(scene):
     whole = [r.theta.tolist() for r in track(scene.events, "cmax")]
     parts = [r.theta.tolist() for r in track(chunked(scene.events, 3_000), "cmax")]
     assert parts == whole
 
 
-def test_labels_of_all_windows_are_those_of_the_recording(scene):
+def test_merged_labels_cover_every_event_once(scene):
     estimates = track(scene.events, "baf+cmax", windowing=Windowing(window_us=30_000, overlap=0.5))
     chunks = list(merge_labels(estimates))
     labeled = Events.concatenate([chunk.events for chunk in chunks])
@@ -70,7 +70,7 @@ def test_labels_of_all_windows_are_those_of_the_recording(scene):
     assert kept[~truth].mean() < 0.4
 
 
-def test_a_quiet_stretch_is_a_status_and_tracking_goes_on(scene):
+def test_pause_gives_a_status_and_tracking_continues(scene):
     gap = Events(
         x=scene.events.x,
         y=scene.events.y,
@@ -85,7 +85,7 @@ def test_a_quiet_stretch_is_a_status_and_tracking_goes_on(scene):
     assert len(results[statuses.index(Status.TOO_FEW_EVENTS)]) < 10
 
 
-def test_whole_numbers_of_any_kind_cut_alike():
+def test_whole_numbers_of_any_type_are_equal():
     assert (
         Windowing(window_us=30e3)
         == Windowing(window_us=30_000)
@@ -94,7 +94,7 @@ def test_whole_numbers_of_any_kind_cut_alike():
     assert type(Windowing(window_events=1e4).window_events) is int
 
 
-def test_nothing_gives_no_windows():
+def test_empty_source_gives_no_windows():
     assert list(track([], "cmax")) == []
     assert list(track(Events.empty((8, 8)), "cmax")) == []
 
@@ -145,12 +145,12 @@ def test_nothing_gives_no_windows():
         (lambda e: Windowing(displacement_px=3, overlap=0.5), ConfigError, "goes with"),
     ],
 )
-def test_what_cannot_be_is_refused(scene, call, error, message):
+def test_invalid_arguments_raise(scene, call, error, message):
     with pytest.raises(error, match=message):
         call(scene.events)
 
 
-def test_slow_hot_pixels_are_noise_once_their_history_is_known(scene):
+def test_slow_hot_pixels_become_noise(scene):
     """A pixel of 300 Hz fires nine times per window, as a strong edge does."""
     width, height = scene.events.resolution
     rng = np.random.default_rng(0)
@@ -178,15 +178,16 @@ def test_slow_hot_pixels_are_noise_once_their_history_is_known(scene):
 
 
 @pytest.mark.parametrize("windows", [Windowing(), Windowing(displacement_px=5.0)])
-def test_what_is_done_with_a_result_does_not_steer_the_next_window(scene, windows):
-    left = [result.theta.copy() for result in track(scene.events, "cmax", windowing=windows)]
-    for result, theta in zip(track(scene.events, "cmax", windowing=windows), left, strict=True):
+def test_changes_of_a_result_do_not_affect_the_next_window(scene, windows):
+    expected = [result.theta.copy() for result in track(scene.events, "cmax", windowing=windows)]
+    results = track(scene.events, "cmax", windowing=windows)
+    for result, theta in zip(results, expected, strict=True):
         np.testing.assert_array_equal(result.theta, theta)
         result.theta[:] *= 1e-3
 
 
 @pytest.mark.parametrize("windows", [Windowing(), Windowing(displacement_px=5.0)])
-def test_after_a_long_pause_tracking_goes_on(scene, windows):
+def test_tracking_continues_after_a_long_pause(scene, windows):
     middle = len(scene.events) // 2
     t = scene.events.t.copy()
     t[middle:] += 10**13
@@ -204,7 +205,7 @@ def test_after_a_long_pause_tracking_goes_on(scene, windows):
 @pytest.mark.parametrize(
     "windows", [Windowing(window_us=300_000), Windowing(displacement_px=500.0)]
 )
-def test_a_recording_that_is_shorter_than_a_window_is_a_window(scene, windows):
+def test_recording_shorter_than_a_window_is_one_window(scene, windows):
     short = scene.events.between(0, 20_000)
     (result,) = track(short, windowing=windows)
     (expected,) = track(short, windowing=Windowing(window_events=len(short)))
@@ -213,7 +214,7 @@ def test_a_recording_that_is_shorter_than_a_window_is_a_window(scene, windows):
     np.testing.assert_array_equal(result.theta, expected.theta)
 
 
-def test_turns_without_a_camera_are_said_to_be_guesses_once(scene, caplog):
+def test_rotation_without_camera_warns_once(scene, caplog):
     _warn_ideal_lens.cache_clear()
     for _ in range(2):
         evcrisp.estimate(scene.events[:3000], "cmax", "rotation")
@@ -221,31 +222,30 @@ def test_turns_without_a_camera_are_said_to_be_guesses_once(scene, caplog):
 
 
 @pytest.mark.parametrize("overlap", [0.0, 0.9])
-def test_a_last_window_that_is_cut_short_says_so(scene, overlap):
+def test_shortened_last_window_has_a_warning(scene, overlap):
     events = scene.events.between(0, 43_000)
     results = list(track(events, "cmax", windowing=Windowing(window_us=30_000, overlap=overlap)))
     warned = [r for r in results if r.warnings]
     assert [r.window.t_end for r in warned] == ([] if overlap else [int(events.t[-1]) + 1])
     for result in warned:
         assert "The recording ends 13.0 ms after the start of this window" in result.warnings[0]
-    # No window comes after the one that holds the last event.
+    # The window with the last event is the last one.
     assert [r.window.t_end for r in results].count(int(events.t[-1]) + 1) == 1
 
 
 @pytest.mark.parametrize(("method", "motion"), [("auto", "translation"), ("cmax", "affine")])
-def test_a_motion_that_could_as_well_be_none_is_doubted(method, motion):
+def test_insignificant_motion_has_a_warning(method, motion):
     theta = DEFAULT_THETA[motion]
     scene = evcrisp.simulate(motion=motion, theta=theta, duration_us=60_000, noise_hz=5.0, seed=3)
     short = list(track(scene.events, method, motion, windowing=Windowing(window_us=1_000)))
     long = list(track(scene.events, method, motion, windowing=Windowing(window_us=15_000)))
-    with_significance_warning = [STILL in result.warnings for result in short]
-    assert np.mean(with_significance_warning) > 0.9
-    assert not any(STILL in result.warnings for result in long)
+    assert np.mean([NOT_SIGNIFICANT in result.warnings for result in short]) > 0.9
+    assert not any(NOT_SIGNIFICANT in result.warnings for result in long)
     first = evcrisp.estimate(short[3].window, method, motion)
-    assert first.warnings == (STILL,)
+    assert first.warnings == (NOT_SIGNIFICANT,)
 
 
-def test_a_hot_pixel_does_not_make_a_motion_doubtful():
+def test_hot_pixel_does_not_affect_significance():
     scene = evcrisp.simulate(theta=(150.0, 0.0), duration_us=20_000, noise_hz=2.0, seed=5)
     events, n_hot = scene.events, 2000
     t = np.concatenate((events.t, np.arange(n_hot) * 10))

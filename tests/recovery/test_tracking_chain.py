@@ -1,4 +1,4 @@
-"""From window to window: where the next one starts, how long it is, and what is masked."""
+"""Tracking from window to window: starts, window lengths, and hot pixels."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,13 +18,13 @@ from evcrisp.pipeline.windowing import Windowing
 
 
 @dataclass(frozen=True)
-class Told:
-    """A method that finds what it was told to, one window after the other."""
+class Scripted:
+    """A method with prescribed results, one per window; the last one repeats."""
 
-    name: ClassVar[str] = "told"
+    name: ClassVar[str] = "scripted"
 
     ends: tuple  # pairs of theta and status
-    starts: list  # of each window, filled
+    starts: list  # theta0 of each window, filled by `run`
 
     def run(self, window, model, theta0=None):
         theta, status = self.ends[min(len(self.starts), len(self.ends) - 1)]
@@ -38,23 +38,25 @@ class Told:
 
 
 @pytest.fixture
-def told(make_events):
-    """Return a function that tracks two seconds of noise with that method."""
+def track_scripted(make_events):
+    """Return a function that tracks two seconds of noise with prescribed results."""
     events = make_events(20_000, resolution=(96, 72), t_start=0, duration_us=2_000_000)
 
-    def tracked(ends, motion="translation", **windows):
+    def run(ends, motion="translation", **windows):
         starts = []
-        results = list(track(events, Told(ends, starts), motion, windowing=Windowing(**windows)))
+        results = list(
+            track(events, Scripted(ends, starts), motion, windowing=Windowing(**windows))
+        )
         return results, starts
 
-    return tracked
+    return run
 
 
-def test_only_a_good_motion_is_where_the_next_window_starts(told):
+def test_only_a_usable_motion_starts_the_next_window(track_scripted):
     bad = [s for s in Status if s not in (Status.CONVERGED, Status.MAX_ITER)]
     good = ((9.0, 1.0), Status.CONVERGED), ((8.0, 2.0), Status.MAX_ITER)
     ends = (good[0], *(((-5.0, 700.0), status) for status in bad), good[1], good[0])
-    _, starts = told(ends, window_us=30_000)
+    _, starts = track_scripted(ends, window_us=30_000)
     n = 1 + len(bad)
     assert starts[: n + 3] == [None, *[[9.0, 1.0]] * n, [8.0, 2.0], [9.0, 1.0]]
 
@@ -62,31 +64,31 @@ def test_only_a_good_motion_is_where_the_next_window_starts(told):
 @pytest.mark.parametrize(
     ("speed", "length_us"), [(1e6, 2_000), (100.0, 50_000), (1.0, 100_000), (0.0, 100_000)]
 )
-def test_windows_that_follow_the_motion_have_2_to_100_ms(told, speed, length_us):
-    results, _ = told((((0.0, -speed), Status.CONVERGED),), displacement_px=5.0)
+def test_windows_of_constant_displacement_last_2_to_100_ms(track_scripted, speed, length_us):
+    results, _ = track_scripted((((0.0, -speed), Status.CONVERGED),), displacement_px=5.0)
     lengths = [r.window.t_end - r.window.t_start for r in results[1:-1]]
     np.testing.assert_allclose(lengths, length_us, rtol=1e-4)
 
 
-def test_after_a_bad_window_the_length_follows_the_last_good_motion(told):
+def test_window_length_follows_the_last_usable_motion(track_scripted):
     ends = (((100.0, 0.0), Status.CONVERGED), ((1e5, 0.0), Status.COLLAPSED))
-    results, _ = told(ends, displacement_px=5.0)
+    results, _ = track_scripted(ends, displacement_px=5.0)
     lengths = [r.window.t_end - r.window.t_start for r in results[1:-1]]
     np.testing.assert_allclose(lengths, 50_000, rtol=1e-4)
 
 
-def test_the_displacement_is_that_of_a_usual_pixel_and_not_of_the_fastest(told):
-    """In a zoom the corners move by twice as much as most others."""
-    results, _ = told((((2.0,), Status.CONVERGED),), "zoom", displacement_px=3.0)
+def test_displacement_is_that_of_a_typical_pixel(track_scripted):
+    """In a zoom, the corners move twice as far as most pixels."""
+    results, _ = track_scripted((((2.0,), Status.CONVERGED),), "zoom", displacement_px=3.0)
     length_s = (results[1].window.t_end - results[1].window.t_start) / 1e6
     x, y = (side.ravel().astype(float) for side in np.meshgrid(np.arange(96), np.arange(72)))
     moved = motion_model("zoom", (96, 72)).warp(np.array([2.0]), x, y, 1e-4)
-    way_px = np.hypot(moved[0] - x, moved[1] - y) * length_s / 1e-4
-    assert 0.4 < (way_px < 3.0).mean() < 0.85
+    displacement_px = np.hypot(moved[0] - x, moved[1] - y) * length_s / 1e-4
+    assert 0.4 < (displacement_px < 3.0).mean() < 0.85
 
 
 def with_busy_pixels(events, n_pixels, n_each, seed=0):
-    """Return events together with some of pixels that fire evenly, and which are theirs."""
+    """Return events mixed with events of busy pixels, and a mask of the latter."""
     rng = np.random.default_rng(seed)
     pixels = rng.choice(events.width * events.height, n_pixels, replace=False)
     t = np.sort(rng.integers(0, 200_000, (n_pixels, n_each)), axis=1).ravel()
@@ -101,7 +103,7 @@ def with_busy_pixels(events, n_pixels, n_each, seed=0):
     return Events(**columns, resolution=events.resolution), order >= len(events)
 
 
-def test_what_is_masked_is_noise_at_its_place():
+def test_events_of_hot_pixels_are_noise_and_are_warped():
     scene = evcrisp.simulate(
         resolution=(160, 120), theta=(250.0, -100.0), duration_us=200_000, noise_hz=2.0, seed=4
     )
@@ -109,7 +111,7 @@ def test_what_is_masked_is_noise_at_its_place():
     results = list(track(mixed, "cmax", windowing=Windowing(window_us=50_000)))
     for result in results[1:]:
         first = result.window.index
-        masked = ~result.signal  # `cmax` keeps everything that it sees
+        masked = ~result.signal  # "cmax" labels all other events as signal
         assert masked[is_hot[first : first + len(result)]].mean() > 0.9
         assert result.score[masked].max() <= result.score[~masked].min()
         assert not result.confidence[masked].any()
@@ -120,8 +122,8 @@ def test_what_is_masked_is_noise_at_its_place():
         np.testing.assert_allclose(result.aligned_y, y)
 
 
-def test_events_that_several_windows_hold_are_counted_once(make_events):
-    """Ten events are no hot pixel, in however many windows they are."""
+def test_events_in_several_windows_count_once_for_hot_pixels(make_events):
+    """A pixel with ten events is not hot, however many windows contain them."""
     events = make_events(4000, resolution=(160, 120), t_start=0, duration_us=200_000)
     mixed, is_busy = with_busy_pixels(events, 5, 10)
     for overlap in (0.0, 0.5, 0.9):
@@ -143,29 +145,29 @@ def test_events_that_several_windows_hold_are_counted_once(make_events):
     ids=str,
 )
 @pytest.mark.parametrize("name", ["baf", "stcf", "ynoise", "pugm"])
-def test_a_filter_before_alignment_goes_on_from_window_to_window(windows, name):
+def test_causal_filter_keeps_its_state_from_window_to_window(windows, name):
     scene = evcrisp.simulate(
         resolution=(96, 72), theta=(250.0, -100.0), duration_us=90_000, noise_hz=5.0, seed=4
     )
     events = scene.events.with_signal(None)
-    # A pause, and chunks that have nothing to do with windows.
+    # With a pause, and chunks independent of the windows.
     t = events.t + 50_000 * (events.t > 45_000)
     events = Events(x=events.x, y=events.y, t=t, p=events.p, resolution=events.resolution)
     chunks = [events[first : first + 900] for first in range(0, len(events), 900)]
     results = list(track(chunks, "sequential", windowing=windows, filter=name))
     whole = denoise(events, name)
-    starts = name == "pugm"  # looks ahead, and so starts anew with every window
-    alike = []
+    restarts = name == "pugm"  # not causal: it starts without a state in every window
+    equal = []
     for result in results:
         n = slice(result.window.index, result.window.index + len(result))
-        alike.append(np.array_equal(result.signal, whole.signal[n]))
-    assert all(alike) is not starts
+        equal.append(np.array_equal(result.signal, whole.signal[n]))
+    assert all(equal) is not restarts
     joined = np.concatenate([chunk.events.signal for chunk in merge_labels(results)])
     assert joined.size == len(events)
-    assert starts or np.array_equal(joined, whole.signal)
+    assert restarts or np.array_equal(joined, whole.signal)
 
 
-def test_hot_pixels_are_noise_whatever_a_filter_says():
+def test_hot_pixels_are_noise_with_any_filter():
     scene = evcrisp.simulate(
         resolution=(160, 120), theta=(250.0, -100.0), duration_us=200_000, noise_hz=2.0, seed=4
     )

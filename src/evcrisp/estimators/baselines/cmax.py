@@ -1,4 +1,4 @@
-"""Contrast maximization: the motion under which the events are sharpest, and no labels."""
+"""Contrast maximization: estimate the motion only, without labels."""
 
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from evcrisp.contrast import POLARITIES, ContrastMap
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
 from evcrisp.core.types import Floats
+from evcrisp.core.validation import check_choice
 from evcrisp.core.windows import Window
-from evcrisp.estimators.build_estimate import concluded, support
+from evcrisp.estimators.build_estimate import estimate_from_solver, leave_one_out_contrast
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
@@ -27,40 +27,37 @@ STARTS = ("search", "zero")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cmax:
-    """Find the motion that makes the contrast map sharpest; keep every event.
+    """Find the motion with the sharpest contrast map; label every event as signal.
 
     Parameters
     ----------
     objective : str
-        What sharp means; one of the keys of ``evcrisp.objectives.OBJECTIVES``.
+        Measure of sharpness, one of the keys of ``evcrisp.objectives.OBJECTIVES``.
     solver : str, optional
-        One of the keys of ``evcrisp.optimize.SOLVERS``, which climbs the objective after the
-        search. Without it the variance ends with the search, which climbs it already, and other
-        objectives go on with "bfgs".
+        Solver after the search, one of the keys of ``evcrisp.optimize.SOLVERS``. By default none
+        for the variance, which the search maximizes already, and "bfgs" for other objectives.
     start : {"search", "zero"}
-        Where the solver starts from: the motion that the search finds, or the given one (zero if
-        none is given) through maps with less and less blur. Hopeless without a near start, as in
-        most published code, but it shows what a solver does.
+        Start of the solver: the result of the search; or ``theta0`` (zero by default) without a
+        search, on maps with less and less blur. "zero" fails for large displacements.
     contrast : ContrastMap
-        The map that the solver climbs on, and on which events are scored. The spline does not
-        catch solvers at whole pixels, as "bilinear" does.
+        The map for the solver and the scores. With the footprint "bilinear" instead of the spline,
+        solvers stop at whole pixels.
     polarity : {"unsigned", "separate", "signed"}
-        Which events make which map: all one, ON and OFF one each, or one of ON minus OFF. The
-        search looks at all events together; another choice goes on with the solver.
+        One map of all events, one each for ON and OFF, or one of ON minus OFF. The search is always
+        unsigned; for other values the solver follows it.
     multi_reference : bool
-        Look at the start, the middle and the end of the window instead of the middle alone, each
-        relative to the events where they are: a motion that piles events up at one time scatters
-        them at another. Only for objectives of 0 or more.
+        Use the start, the middle and the end of the window as reference times instead of the middle
+        alone, each normalized by the unwarped events. This prevents collapse at one time. Only for
+        objectives that are never negative.
     blurs_px : sequence of float, px
         Blurs before that of ``contrast``, for the start "zero".
     search : SearchConfig
-        How to search.
+        Parameters of the search.
 
     Notes
     -----
-    Hot pixels have no part in finding the motion. The score of an event is the contrast that it
-    finds in all others at its place.
-    :func:`evcrisp.track` masks hot pixels, so that in a recording their events are not kept.
+    Hot pixels are excluded from the search. The score of an event is the contrast at its position
+    that comes from all other events. :func:`evcrisp.track` labels hot pixels as noise.
 
     References
     ----------
@@ -95,41 +92,37 @@ class Cmax:
         check_signed(OBJECTIVES[self.objective](), self.polarity)
         if self.multi_reference:
             check_positive(OBJECTIVES[self.objective]())
-        if self.start not in STARTS:
-            raise ConfigError(f"`start` must be one of {', '.join(STARTS)}; got {self.start!r}.")
+        check_choice("start", self.start, STARTS)
 
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate the motion of one window."""
         data, clean = data_without_hot_pixels(window, model)
         end = self.align(clean, theta0)
-        return concluded(self, window, data, end, support(data, end.theta, self.contrast))
+        score = leave_one_out_contrast(data, end.theta, self.contrast)
+        return estimate_from_solver(self, window, data, end, score)
 
     def align(self, data: WindowData, theta0: Floats | None = None) -> SolverResult:
-        """Return the motion of events that are numbers already."""
-        hopeless = result_without_evidence(data, theta0)
-        if hopeless is not None:
-            return hopeless
+        """Estimate the motion of prepared events."""
+        unsolvable = result_without_evidence(data, theta0)
+        if unsolvable is not None:
+            return unsolvable
         if self.start == "zero":
             n_params = len(data.warp.model.param_names)
             start = np.zeros(n_params) if theta0 is None else np.nan_to_num(theta0)
             maps = [replace(self.contrast, sigma_px=blur) for blur in self.blurs_px]
-            return self._climbed(data, start, [*maps, self.contrast])
+            return self._solve(data, start, [*maps, self.contrast])
         found = find_motion(data, theta0, self.search)
-        if self.solver is None and self._matches_search_objective:
-            return found
-        end = self._climbed(data, found.theta, [self.contrast])
+        is_unsigned = self.polarity == "unsigned" and not self.multi_reference
+        if self.solver is None and is_unsigned and self.objective == "variance":
+            return found  # the search has maximized this objective
+        end = self._solve(data, found.theta, [self.contrast])
         return replace(end, n_eval=end.n_eval + found.n_eval)
 
-    @property
-    def _matches_search_objective(self) -> bool:
-        is_plain = self.polarity == "unsigned" and not self.multi_reference
-        return is_plain and self.objective == "variance"
-
-    def _climbed(
-        self, data: WindowData, theta: Floats, contrasts: list[ContrastMap]
-    ) -> SolverResult:
+    def _solve(self, data: WindowData, theta: Floats, contrasts: list[ContrastMap]) -> SolverResult:
+        """Maximize the objective on one map after the other."""
         objective = OBJECTIVES[self.objective]()
-        maps = [Alignment(data, one, objective, polarity=self.polarity) for one in contrasts]
-        sharpnesses = [MultiReference.of(one) for one in maps] if self.multi_reference else maps
+        alignments = [Alignment(data, c, objective, polarity=self.polarity) for c in contrasts]
+        if self.multi_reference:
+            alignments = [MultiReference.of(alignment) for alignment in alignments]
         solver = SOLVERS[self.solver or "bfgs"]()
-        return refine(data, theta, sharpnesses, solver, self.search.max_log_area)
+        return refine(data, theta, alignments, solver, self.search.max_log_area)

@@ -1,4 +1,4 @@
-"""First denoise, then align what is left."""
+"""Denoise with a filter, then align the signal events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.baselines.cmax import Cmax
-from evcrisp.estimators.build_estimate import concluded
+from evcrisp.estimators.build_estimate import estimate_from_solver
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.protocol import IndependentWindows, Session
 from evcrisp.estimators.result import Estimate
@@ -22,22 +22,22 @@ from evcrisp.search.window_data import WindowData
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sequential:
-    """Label the events with a filter, then align those that it keeps.
+    """Label the events with a filter, then align its signal events.
 
     Parameters
     ----------
     filter : str
         One of the keys of ``evcrisp.filters.FILTERS``.
     filter_options : mapping
-        Its parameters, such as ``{"tau_us": 2000}``.
+        Parameters of the filter, such as ``{"tau_us": 2000}``.
     align : Cmax
-        How to align.
+        Parameters of the alignment.
 
     Notes
     -----
-    Labels and scores are the filter's. In a window by itself it starts anew, so that the first
-    events find no earlier ones to support them; :func:`evcrisp.track` lets it go on from window
-    to window, unless it looks ahead.
+    Labels and scores are those of the filter. For a single window the filter starts without a
+    state, so that the first events have no support. In :func:`evcrisp.track` a causal filter keeps
+    its state from window to window.
     """
 
     name: ClassVar[str] = "sequential"
@@ -53,15 +53,15 @@ class Sequential:
         """Estimate labels and motion of one window."""
         stream = self._filter().start(window.events.resolution)
         labels = Labels.concatenate([stream.label(window.events), stream.finish()])
-        return self.aligned(window, model, theta0, labels)
+        return self.align_labeled(window, model, theta0, labels)
 
-    def aligned(
+    def align_labeled(
         self, window: Window, model: MotionModel, theta0: Floats | None, labels: Labels
     ) -> Estimate:
-        """Return the result of a window with labels that are known."""
+        """Estimate the motion of a window with given labels."""
         data = WindowData.of(window, model)
         end = self.align.align(data.subset(labels.signal & ~hot_events(window.events)), theta0)
-        return concluded(self, window, data, end, labels.score, labels.signal)
+        return estimate_from_solver(self, window, data, end, labels.score, labels.signal)
 
     def start_session(self, resolution: tuple[int, int]) -> Session:
         """Begin a recording; a causal filter keeps its state from window to window."""
@@ -101,7 +101,7 @@ class FilterSession:
         lowest = min(float(self.labels.score.min(initial=0.0)), 0.0)
         score = np.where(hot, lowest, self.labels.score)
         labels = Labels(self.labels.signal & ~hot, score)
-        return self.config.aligned(window, model, theta0, labels)
+        return self.config.align_labeled(window, model, theta0, labels)
 
     def _label(self, events: Events, hot: Bools) -> Labels:
         """Label new events; events of hot pixels support no others."""

@@ -1,64 +1,46 @@
-"""The confidence map W that minimizes the joint objective for a given contrast map, exactly."""
+"""The confidence map W that minimizes the joint objective for one contrast map, exactly."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats
+from evcrisp.core.validation import check_number
 from evcrisp.estimators.result import Regret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointTerms:
-    r"""Constants of the joint objective of alignment and denoising, as the paper has it; eq. (25).
+    r"""Constants of the paper's joint objective of alignment and denoising; eq. (25).
 
     .. math:: J = \max(b_{EA} - \mathrm{Var}\,M,\ \mathrm{Var}(W \circ M) - b_{ED})
               + \alpha \|W\|_1 + \beta \|W \circ M - M\|^2 .
-
-    Parameters
-    ----------
-    alpha : float
-        Price of confidence; 0 or more.
-    beta : float
-        Price of a weighted map that differs from the map; more than 0, because W = 0 would be
-        best for every map without it.
-    baseline_ea, baseline_ed : float
-        Where the regrets of alignment and of denoising start.
     """
 
-    alpha: float
-    beta: float
+    alpha: float  # 0 or more
+    beta: float  # positive; with 0, W = 0 would be optimal for every map
     baseline_ea: float
     baseline_ed: float
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.alpha < np.inf:
-            raise ConfigError(f"`alpha` must be 0 or more; got {self.alpha}.")
-        if not 0.0 < self.beta < np.inf:
-            raise ConfigError(
-                f"`beta` must be more than 0; got {self.beta}. Without it the confidence map is 0 "
-                "everywhere, whatever the events."
-            )
-        if not (np.isfinite(self.baseline_ea) and np.isfinite(self.baseline_ed)):
-            raise ConfigError(
-                "Baselines must be finite numbers; "
-                f"got b_EA = {self.baseline_ea} and b_ED = {self.baseline_ed}."
-            )
+        check_number("alpha", self.alpha, 0)
+        remedy = "With `beta=0` the confidence map is 0 everywhere, for all events."
+        check_number("beta", self.beta, 0, open_low=True, remedy=remedy)
+        check_number("baseline_ea", self.baseline_ea)
+        check_number("baseline_ed", self.baseline_ed)
 
     @property
-    def area(self) -> float:
-        """A = alpha / (2 beta): the square of the map's value up to which w = 0 if lam = 0."""
+    def squared_threshold(self) -> float:
+        """A = alpha / (2 beta): at lam = 0, w = 0 for map values up to its square root."""
         return self.alpha / (2.0 * self.beta)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Confidence:
-    """The best W for one contrast map, as the few numbers that decide it.
+    """The best W for one contrast map, given by a few numbers.
 
     ``lam`` is the multiplier of the larger regret; see :class:`evcrisp.estimators.result.Regret`.
-    ``penalty`` is the part of the value that is no regret.
     """
 
     terms: JointTerms
@@ -67,10 +49,10 @@ class Confidence:
     lam: float
     kappa: float  # lam / (beta P)
     mean: float  # of the map
-    mu: float  # of the weighted map
+    mu: float  # mean of the weighted map
     f_ea: float  # variance of the map
     f_ed: float  # variance of the weighted map
-    penalty: float
+    penalty: float  # J without the regret: alpha |W| + beta |W M - M|^2
 
     @property
     def value(self) -> float:
@@ -79,11 +61,11 @@ class Confidence:
 
     @property
     def gap(self) -> float:
-        """J minus a lower bound of its minimum: 0 up to rounding, whatever the map."""
+        """Duality gap: J minus a lower bound of its minimum; 0 up to rounding."""
         return self.value - self.mixture(self.lam)
 
     def mixture(self, lam: float) -> float:
-        """Return the objective with ``(1 - lam) r_EA + lam r_ED`` in place of the larger regret."""
+        """Return the objective with ``(1 - lam) r_EA + lam r_ED`` instead of the larger regret."""
         regret_ea = self.terms.baseline_ea - self.f_ea
         regret_ed = self.f_ed - self.terms.baseline_ed
         return (1.0 - lam) * regret_ea + lam * regret_ed + self.penalty
@@ -91,15 +73,11 @@ class Confidence:
     def regret(self) -> Regret:
         """Return objectives, baselines, multiplier and value."""
         baseline_ea, baseline_ed = self.terms.baseline_ea, self.terms.baseline_ed
-        worst = max(baseline_ea - self.f_ea, self.f_ed - baseline_ed)
+        larger = max(baseline_ea - self.f_ea, self.f_ed - baseline_ed)
         return Regret(
-            f_ea=self.f_ea,
-            f_ed=self.f_ed,
-            baseline_ea=baseline_ea,
-            baseline_ed=baseline_ed,
-            lam=self.lam,
-            value=worst + self.penalty,
-        )
+            f_ea=self.f_ea, f_ed=self.f_ed, baseline_ea=baseline_ea, baseline_ed=baseline_ed,
+            lam=self.lam, value=larger + self.penalty,
+        )  # fmt: skip
 
     def w_map(self) -> Floats:
         """Return W, shape (h, w)."""
@@ -117,19 +95,14 @@ class Confidence:
         from evcrisp.kernels.joint import confidence_map as kernels
 
         out = np.empty(self.iwe.shape) if out is None else out
+        means, beta = (self.mean, self.mu), self.terms.beta
         kernels.fill_slope(
-            self.iwe.ravel(),
-            self.excess.ravel(),
-            *self._line(),
-            (self.mean, self.mu),
-            self.lam,
-            self.terms.beta,
-            out.ravel(),
+            self.iwe.ravel(), self.excess.ravel(), *self._line(), means, self.lam, beta, out.ravel()
         )
         return out
 
     def at(self, values: ArrayLike) -> Floats:
-        """Return the confidence that belongs to values of the map, wherever they were read.
+        """Return the confidence w(m) for any values m of the map.
 
         Examples
         --------
@@ -141,12 +114,12 @@ class Confidence:
         m = np.maximum(np.asarray(values, np.float64), 0.0)
         shift, gain = self._line()
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            excess = np.where(m > 0.0, m - self.terms.area / m, -np.inf)
+            excess = np.where(m > 0.0, m - self.terms.squared_threshold / m, -np.inf)
             w = np.clip((excess + shift) * gain, 0.0, m) / m
         return np.where(m > 0.0, w, 0.0)
 
     def _line(self) -> tuple[float, float]:
-        """Return shift and gain of ``y = clip((excess + shift) gain, 0, m)``."""
+        """Return shift and gain of ``w m = clip((excess + shift) gain, 0, m)``."""
         return self.kappa * self.mu, 1.0 / (1.0 + self.kappa)
 
 
@@ -160,8 +133,8 @@ def solve_confidence(
     .. math:: w_p = \mathrm{clip}\Bigl(\frac{1 + \kappa \mu / m_p - A / m_p^2}{1 + \kappa},
               0, 1\Bigr), \qquad \mu = \frac{1}{P} \sum_p w_p m_p,
 
-    and w = 0 where m = 0; eqs. (26) to (28). The multiplier is 0 where the regret of alignment is the larger one,
-    1 where that of denoising is, and otherwise the root at which both are equal.
+    and w = 0 where m = 0; eqs. (26) to (28). The multiplier is 0 if alignment has the larger
+    regret, 1 if denoising has it, and otherwise the root at which both are equal.
 
     Parameters
     ----------
@@ -170,10 +143,9 @@ def solve_confidence(
     terms : JointTerms
         Constants of the objective.
     lam : float, optional
-        A multiplier in 0..1 to be kept instead: minimizes the mixture
-        ``(1 - lam) r_EA + lam r_ED`` plus penalties.
+        A fixed multiplier in 0..1: minimize ``(1 - lam) r_EA + lam r_ED`` plus penalties.
     excess : ndarray, shape (h, w), optional
-        Space that the result may use.
+        Buffer for the field ``excess`` of the result.
 
     Notes
     -----
@@ -184,29 +156,21 @@ def solve_confidence(
 
     iwe = np.ascontiguousarray(iwe, np.float64)
     flat, excess = iwe.ravel(), np.empty(iwe.shape) if excess is None else excess
+    flat_excess = excess.ravel()
     mean, f_ea, mu, variance = kernels.fill_excess(
-        flat, terms.area, float(iwe.mean()), excess.ravel()
+        flat, terms.squared_threshold, float(iwe.mean()), flat_excess
     )
-    limit = 1.0 / (terms.beta * iwe.size)
+    max_kappa = 1.0 / (terms.beta * iwe.size)
     kappa = 0.0
     target = terms.baseline_ed + terms.baseline_ea - f_ea
     if lam is not None and lam > 0.0:
-        kappa = lam * limit
-        mu = kernels.mean_at(flat, excess.ravel(), kappa, mu, mean)[0]
+        kappa = lam * max_kappa
+        mu = kernels.solve_mean(flat, flat_excess, kappa, mu, mean)[0]
     elif lam is None and variance > target:
-        kappa, mu = kernels.balance(flat, excess.ravel(), limit, target, mean)
-    f_ed, total, misfit = kernels.value_sums(
-        flat, excess.ravel(), kappa * mu, 1.0 / (1.0 + kappa), mu
-    )
+        kappa, mu = kernels.solve_kappa(flat, flat_excess, max_kappa, target, mean)
+    f_ed, total, misfit = kernels.value_sums(flat, flat_excess, kappa * mu, 1.0 / (1.0 + kappa), mu)
     return Confidence(
-        terms=terms,
-        iwe=iwe,
-        excess=excess,
-        lam=kappa / limit if lam is None else lam,
-        kappa=kappa,
-        mean=mean,
-        mu=mu,
-        f_ea=f_ea,
-        f_ed=f_ed,
+        terms=terms, iwe=iwe, excess=excess, lam=kappa / max_kappa if lam is None else lam,
+        kappa=kappa, mean=mean, mu=mu, f_ea=f_ea, f_ed=f_ed,
         penalty=terms.alpha * total + terms.beta * misfit,
-    )
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The paper's joint objective, solved exactly: W in closed form, theta by quasi-Newton steps."""
+"""Solve the joint problem with W in closed form and theta by quasi-Newton steps."""
 
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -6,9 +6,10 @@ from typing import ClassVar
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
+from evcrisp.core.validation import check_number
 from evcrisp.core.windows import Window
 from evcrisp.estimators.joint.labels import JointWindow
-from evcrisp.estimators.joint.minimize import lowest
+from evcrisp.estimators.joint.minimize import minimize_joint
 from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
@@ -24,17 +25,17 @@ class ExactRegret(RegretConfig):
     Parameters
     ----------
     tol : float
-        A descent ends when its next step promises less than this, in units of b_ED.
+        A descent ends if the predicted gain of its next step is below this, in units of b_ED.
     max_iter : int
-        Most steps of a descent.
+        Maximum number of steps of each descent.
     search : SearchConfig
-        How the motion is found from which descents start.
+        Parameters of the search for the aligned motion, from which the descents start.
 
     Notes
     -----
-    The score of an event is the contrast map read at it, and it is kept if W read at it exceeds
-    1/2. Events that the warp takes off the padded map are judged on the unaligned map. Hot pixels
-    have no part in it: their events add nothing to the map, and are noise.
+    The score of an event is the contrast map at its warped position. It is signal if W exceeds 1/2
+    there. Events that the warp moves off the padded map are read on the unaligned map. Events of
+    hot pixels do not enter the map, and are noise.
 
     Examples
     --------
@@ -56,28 +57,27 @@ class ExactRegret(RegretConfig):
     def __post_init__(self) -> None:
         RegretConfig.__post_init__(self)
         if not 0.0 < self.tol < 1.0:
-            raise ConfigError(f"`tol` must lie between 0 and 1; got {self.tol}.")
-        if self.max_iter < 1:
-            raise ConfigError(f"`max_iter` must be 1 or more; got {self.max_iter}.")
+            raise ConfigError("must be above 0 and below 1", parameter="tol", value=self.tol)
+        check_number("max_iter", self.max_iter, 1, whole=True)
 
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate motion and labels of one window."""
-        joint = JointWindow.of(window, model, self)
+        joint = JointWindow.from_window(window, model, self)
         start = find_motion(joint.problem.data, theta0, self.search)
         if not start.status.has_evidence:
-            return joint.conclude(self, start)
+            return joint.build_estimate(self, start)
         end = self.descend(joint.problem, start.theta, start.inverse_hessian)
-        return joint.conclude(self, replace(end, n_eval=start.n_eval + end.n_eval))
+        return joint.build_estimate(self, replace(end, n_eval=start.n_eval + end.n_eval))
 
     def descend(
         self, problem: JointProblem, theta: Floats, curvature: Floats | None = None
     ) -> SolverResult:
-        """Return the lowest point of the objective; see :func:`lowest`."""
-        data, bound = problem.data, self.search.max_log_area
-        end = lowest(
+        """Minimize the objective from an aligned motion; see :func:`minimize_joint`."""
+        bound = self.search.max_log_area
+        end = minimize_joint(
             problem, theta, curvature,
             tol=self.tol, max_iter=self.max_iter, max_log_area=bound,
         )  # fmt: skip
-        if at_collapse_bound(data, end.theta, bound):
+        if at_collapse_bound(problem.data, end.theta, bound):
             end = replace(end, status=Status.COLLAPSED)
         return end

@@ -1,4 +1,4 @@
-"""The joint problem as the paper solves it: Adam on the motion and on every pixel of W."""
+"""Solve the joint problem as the paper does: Adam on the motion and on every pixel of W."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
+from evcrisp.core.validation import check_number
 from evcrisp.core.windows import Window
 from evcrisp.estimators.joint.labels import JointWindow
 from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
@@ -20,43 +20,43 @@ from evcrisp.search.local_refinement import at_collapse_bound, window_scaling
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.search import SearchConfig, find_motion
 
-#: How the length of the steps changes with the share of the steps done, 0 to 1.
+#: Factor of the step length, given the share of steps done, 0 to 1.
 DECAYS = {
     "constant": lambda done: 1.0,
     "cosine": lambda done: 0.5 * (1.0 + math.cos(math.pi * done)),
 }
 
-#: Decays of Adam's two averages.
-_FIRST, _SECOND = 0.9, 0.999
+#: Decay rates of Adam's first and second moment; its authors' defaults.
+_DECAY_1, _DECAY_2 = 0.9, 0.999
 
-#: Keeps Adam from dividing by zero. Slopes with respect to a pixel of W are about 1e-7, of which the
-#: usual 1e-8 would be a part.
-_FLOOR = 1e-16
+#: Avoids a division by zero. Gradients of single pixels of W are about 1e-7, so that the usual 1e-8
+#: would shorten the steps.
+_EPSILON = 1e-16
 
-#: Adam has arrived if J fell by less than this share of itself, b_EA aside, in the last tenth of the steps.
-SETTLED = 1e-6
+#: Adam has converged if the last tenth of the steps changed J - b_EA by less than this share.
+MAX_FINAL_CHANGE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRegret(RegretConfig):
     """Minimize J over theta and W together by Adam; see :class:`RegretConfig`.
 
-    W starts at 1 and is clamped to 0..1 after each step. The larger regret is taken as it is, so
-    that the gradient jumps where both are equal. The paper says nothing of rates and steps. Hot
-    pixels have no part in it: their events add nothing to the map, and are noise.
+    W starts at 1 and is clamped to 0..1 after each step. The gradient is that of the larger regret,
+    and jumps where both are equal. The paper states no step lengths and no number of steps. Events
+    of hot pixels do not enter the map, and are noise.
 
     Parameters
     ----------
     n_steps : int
-        Steps. The result is converged if the last tenth of them gained next to nothing.
+        Number of steps. The status is "converged" if J hardly changes in the last tenth of them.
     rate_px : float, px
-        Length of the first steps of theta, as displacement during the window.
+        Length of the first steps of theta, as displacement within the window.
     rate_w : float
         Length of the first steps of W.
     decay : {"cosine", "constant"}
-        How steps become shorter. With constant steps W keeps swinging by about ``rate_w / 10``.
+        How the steps become shorter. With constant steps W keeps oscillating by ``rate_w / 10``.
     search : SearchConfig
-        How the motion is found from which Adam starts.
+        Parameters of the search for the motion from which Adam starts.
     """
 
     name: ClassVar[str] = "paper"
@@ -70,114 +70,89 @@ class PaperRegret(RegretConfig):
     def __post_init__(self) -> None:
         RegretConfig.__post_init__(self)
         lookup(DECAYS, self.decay, "decay")
-        if self.n_steps < 1:
-            raise ConfigError(f"`n_steps` must be 1 or more; got {self.n_steps}.")
-        for name in ("rate_px", "rate_w"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ConfigError(f"`{name}` must be 0 or more; got {getattr(self, name)}.")
+        check_number("n_steps", self.n_steps, 1, whole=True)
+        check_number("rate_px", self.rate_px, 0)
+        check_number("rate_w", self.rate_w, 0)
 
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate motion and labels of one window."""
-        joint = JointWindow.of(window, model, self)
+        joint = JointWindow.from_window(window, model, self)
         data = joint.problem.data
         start = find_motion(data, theta0, self.search)
         if not start.status.has_evidence:
-            return joint.conclude(self, start)
+            return joint.build_estimate(self, start)
         end = self.descend(joint.problem, start.theta)
-        status = Status.CONVERGED if _has_settled(joint.problem, end) else Status.MAX_ITER
+        status = Status.CONVERGED if _has_converged(joint.problem, end) else Status.MAX_ITER
         if at_collapse_bound(data, end.theta, self.search.max_log_area):
             status = Status.COLLAPSED
         result = SolverResult(end.theta, end.regret.value, start.n_eval + self.n_steps, status)
-        return joint.conclude(self, result, w_map=end.w_map, regret=end.regret)
+        return joint.build_estimate(self, result, w_map=end.w_map, regret=end.regret)
 
-    def descend(self, problem: JointProblem, theta: Floats) -> "Descent":
-        """Return where the last step ended, and J before each step."""
+    def descend(self, problem: JointProblem, theta: Floats) -> "AdamResult":
+        """Run all steps of Adam from ``theta`` and W = 1."""
         data = problem.data
         scaling = window_scaling(data)
-        state = _State.at(scaling.scaled(theta), problem.contrast.shape(data.resolution))
+        state = _AdamState(scaling.scaled(theta), problem.contrast.shape(data.resolution))
         values = np.empty(self.n_steps)
         for k in range(self.n_steps):
             values[k] = self._step(problem, scaling, state, k)
         theta = scaling.theta(state.scaled)
-        return Descent(theta, state.w_map, _regret(problem, theta, state.w_map), values)
+        return AdamResult(theta, state.w_map, _regret(problem, theta, state.w_map), values)
 
-    def _step(self, problem: JointProblem, scaling: Scaling, state: "_State", k: int) -> float:
-        """Move theta and W by one step; return J before it."""
+    def _step(self, problem: JointProblem, scaling: Scaling, state: "_AdamState", k: int) -> float:
+        """Update theta and W by one step; return J before it."""
         from evcrisp.kernels.joint import adam as kernels
 
         theta = scaling.theta(state.scaled)
         iwe = problem.engine.build(theta)
         flat, w = iwe.ravel(), state.w_map.ravel()
         sums = kernels.joint_sums(flat, w, float(iwe.mean()))
-        value, lam = _value(problem, sums)
+        value, lam = _value_and_multiplier(problem, sums)
         terms = problem.terms
         kernels.fill_joint_slope(flat, w, (sums[0], sums[2]), lam, terms.beta, state.slope.ravel())
-        factor = DECAYS[self.decay](k / self.n_steps) / (1.0 - _FIRST ** (k + 1))
-        unbias = 1.0 / math.sqrt(1.0 - _SECOND ** (k + 1))
-        kernels.adam_step(
-            flat,
-            w,
-            state.first_w,
-            state.second_w,
-            (terms.alpha, terms.beta, lam, sums[2]),
-            (self.rate_w * factor, unbias, _FIRST, _SECOND, _FLOOR),
-        )
+        factor = DECAYS[self.decay](k / self.n_steps) / (1.0 - _DECAY_1 ** (k + 1))
+        unbias = 1.0 / math.sqrt(1.0 - _DECAY_2 ** (k + 1))
+        rates = (self.rate_w * factor, unbias, _DECAY_1, _DECAY_2, _EPSILON)
+        constants = (terms.alpha, terms.beta, lam, sums[2])
+        kernels.adam_step(flat, w, state.first_w, state.second_w, constants, rates)
         gradient = scaling.gradient(problem.pull_back(theta, state.slope))
-        state.first[:] += (1.0 - _FIRST) * (gradient - state.first)
-        state.second[:] += (1.0 - _SECOND) * (gradient**2 - state.second)
-        state.scaled[:] -= (
-            self.rate_px * factor * state.first / (np.sqrt(state.second) * unbias + _FLOOR)
-        )
+        state.first[:] += (1.0 - _DECAY_1) * (gradient - state.first)
+        state.second[:] += (1.0 - _DECAY_2) * (gradient**2 - state.second)
+        scale = np.sqrt(state.second) * unbias + _EPSILON
+        state.scaled[:] -= self.rate_px * factor * state.first / scale
         return value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Descent:
-    """Where Adam ended."""
+class AdamResult:
+    """Last iterate of Adam, and the objective before each step."""
 
     theta: Floats
     w_map: Floats
     regret: Regret
-    values: Floats  # (n_steps,) J before each step
+    values: Floats  # (n_steps,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _State:
-    """Variables of Adam, updated in place."""
+class _AdamState:
+    """Variables and moments of Adam, updated in place."""
 
-    scaled: Floats  # (m,)
-    first: Floats
-    second: Floats
-    w_map: Floats  # (h, w)
-    first_w: Floats  # (pixels,)
-    second_w: Floats
-    slope: Floats  # (h, w)
-
-    @classmethod
-    def at(cls, scaled: Floats, shape: tuple[int, int]) -> "_State":
-        n = shape[0] * shape[1]
-        zeros = np.zeros(scaled.size)
-        return cls(
-            scaled.copy(),
-            zeros,
-            zeros.copy(),
-            np.ones(shape),
-            np.zeros(n),
-            np.zeros(n),
-            np.empty(shape),
-        )
+    def __init__(self, scaled: Floats, shape: tuple[int, int]) -> None:
+        self.scaled = scaled.copy()  # (m,)
+        self.first, self.second = np.zeros(scaled.size), np.zeros(scaled.size)
+        self.w_map, self.slope = np.ones(shape), np.empty(shape)
+        self.first_w, self.second_w = np.zeros(self.w_map.size), np.zeros(self.w_map.size)
 
 
-def _has_settled(problem: JointProblem, end: Descent) -> bool:
-    """Tell whether the last tenth of the steps gained next to nothing."""
+def _has_converged(problem: JointProblem, end: AdamResult) -> bool:
+    """Return whether J hardly changed in the last tenth of the steps."""
     terms = problem.terms
     unit = max(abs(end.regret.value - terms.baseline_ea), terms.baseline_ed)
-    gained = end.values[-max(end.values.size // 10, 1)] - end.regret.value
-    return bool(abs(gained) <= SETTLED * unit)
+    change = end.values[-max(end.values.size // 10, 1)] - end.regret.value
+    return bool(abs(change) <= MAX_FINAL_CHANGE * unit)
 
 
-def _value(problem: JointProblem, sums: tuple[float, ...]) -> tuple[float, float]:
-    """Return J, and 1 if denoising has the larger regret, 0 otherwise."""
+def _value_and_multiplier(problem: JointProblem, sums: tuple[float, ...]) -> tuple[float, float]:
+    """Return J, and lam: 1 if denoising has the larger regret, 0 otherwise."""
     terms = problem.terms
     regret_ea = terms.baseline_ea - sums[1]
     regret_ed = sums[3] - terms.baseline_ed
@@ -186,13 +161,12 @@ def _value(problem: JointProblem, sums: tuple[float, ...]) -> tuple[float, float
 
 
 def _regret(problem: JointProblem, theta: Floats, w_map: Floats) -> Regret:
-    """Return the numbers of the joint problem at any theta and W.
+    """Return the terms of the joint problem at any theta and W, with lam of the best W.
 
-    Adam itself knows only which regret is the larger one, and where both are equal that changes from
-    step to step. The multiplier is that of the best W at ``theta``.
+    In Adam itself lam is 0 or 1, and alternates from step to step where both regrets are equal.
     """
     from evcrisp.kernels.joint import adam as kernels
 
     best = problem.solve(theta)
     sums = kernels.joint_sums(best.iwe.ravel(), w_map.ravel(), best.mean)
-    return replace(best.regret(), f_ed=sums[3], value=_value(problem, sums)[0])
+    return replace(best.regret(), f_ed=sums[3], value=_value_and_multiplier(problem, sums)[0])

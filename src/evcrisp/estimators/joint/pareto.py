@@ -1,33 +1,32 @@
-r"""The whole trade-off between alignment and denoising, of which the regret selects one point.
+r"""Pareto front of alignment and denoising, of which the regret selects one point.
 
-The bare pair (f_EA, f_ED) has no trade-off: W = 0 makes f_ED = 0 for every motion, at no cost in
-f_EA. What the joint objective weighs against each other are the penalized costs
+The plain pair (f_EA, f_ED) has no trade-off: W = 0 makes f_ED = 0 for every motion, without a loss
+of f_EA. The joint objective compares the penalized costs
 
 .. math:: c_{EA} = r - f_{EA}, \qquad c_{ED} = r + f_{ED}, \qquad
           r = \alpha \|W\|_1 + \beta \|W \circ M - M\|^2,
 
-because :math:`J = \max(b_{EA} + c_{EA},\ c_{ED} - b_{ED})`: its minimum for any baselines is a Pareto
-optimum of this pair, and every Pareto optimum is its minimum for some.
+because :math:`J = \max(b_{EA} + c_{EA},\ c_{ED} - b_{ED})`. Its minimum for any baselines is a
+Pareto optimum of this pair, and every Pareto optimum is its minimum for some baselines.
 """
 
-import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.status import Status
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
+from evcrisp.core.validation import check_number
 from evcrisp.core.windows import Window
 from evcrisp.estimators.estimate import as_window, checked_theta, model_for
 from evcrisp.estimators.joint.confidence_map import Confidence
 from evcrisp.estimators.joint.exact import ExactRegret
-from evcrisp.estimators.joint.labels import KEEP_ABOVE, JointWindow
-from evcrisp.estimators.joint.minimize import USUAL_CURVATURE, Height
+from evcrisp.estimators.joint.labels import MIN_CONFIDENCE, JointWindow
+from evcrisp.estimators.joint.minimize import USUAL_CURVATURE, NegatedObjective
 from evcrisp.estimators.joint.problem import JointProblem
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import Function
@@ -35,20 +34,20 @@ from evcrisp.optimize.bfgs import Bfgs
 from evcrisp.search.local_refinement import window_scaling
 from evcrisp.search.search import find_motion
 
-#: A problem, and the multiplier of its mixture; None for the regret itself.
+#: A problem, and the multiplier lam of its mixture; None for the larger regret.
 Scalarization = tuple[JointProblem, float | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ParetoPoint:
-    """One compromise: a motion, and the confidence map that is best for it at ``lam``."""
+    """One solution: a motion, with the best confidence map at ``lam``."""
 
     theta: Floats  # (m,)
     lam: float  # weight of denoising, 0..1
     f_ea: float
     f_ed: float
     penalty: float
-    signal: NDArray[np.bool_]  # (n,)
+    signal: Bools  # (n,)
 
     @property
     def cost_ea(self) -> float:
@@ -63,24 +62,24 @@ class ParetoPoint:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ParetoFront:
-    """Non-dominated compromises, from the best alignment to the best denoising.
+    """Non-dominated solutions, from the best alignment to the best denoising.
 
     Attributes
     ----------
     points : tuple of ParetoPoint
         Sorted: ``cost_ea`` rises, ``cost_ed`` falls.
     regret_index : int
-        Which point the regret with the configured baselines selects.
+        Index of the point that the regret with the configured baselines selects.
     ideal : (float, float)
-        The best ``cost_ea`` and the best ``cost_ed``, which no point has together.
+        The lowest ``cost_ea`` and the lowest ``cost_ed``; no point has both.
     nadir : (float, float)
         The ``cost_ea`` of the best denoising, and the ``cost_ed`` of the best alignment.
     problem : JointProblem
-        What was solved.
+        The joint problem of the window.
     status : Status
-        How the search for the aligned motion ended; without a motion there is one point.
+        How the search for the aligned motion ended. Without a motion the front is one point.
     config : ExactRegret
-        What was asked for.
+        Parameters of the joint objective.
     """
 
     points: tuple[ParetoPoint, ...]
@@ -102,22 +101,22 @@ class ParetoFront:
         )
 
     def _repr_html_(self) -> str:
-        """Return what notebooks show: the facts, the front, and the confidence map of the regret."""
+        """Return the card that notebooks show: facts, front, and the W of the selected point."""
         from evcrisp.core.notebook_html import dots, html_card, shades
 
         chosen, first, last = self.regret, self.points[0], self.points[-1]
         facts: list[tuple[str, str]] = [
-            ("points", f"{len(self)}, the regret selects {self.regret_index}"),
-            ("theta there", ", ".join(f"{value:.4g}" for value in chosen.theta)),
-            ("signal there", f"{int(chosen.signal.sum()):,} of {chosen.signal.size:,} events"),
-            ("f_EA", f"{first.f_ea:.4g} to {last.f_ea:.4g}, there {chosen.f_ea:.4g}"),
-            ("f_ED", f"{first.f_ed:.4g} to {last.f_ed:.4g}, there {chosen.f_ed:.4g}"),
+            ("points", f"{len(self)}; the regret selects {self.regret_index}"),
+            ("theta", ", ".join(f"{value:.4g}" for value in chosen.theta)),
+            ("signal", f"{int(chosen.signal.sum()):,} of {chosen.signal.size:,} events"),
+            ("f_EA", f"{first.f_ea:.4g} to {last.f_ea:.4g}; selected {chosen.f_ea:.4g}"),
+            ("f_ED", f"{first.f_ed:.4g} to {last.f_ed:.4g}; selected {chosen.f_ed:.4g}"),
             ("status", self.status.value),
         ]
         is_chosen = np.arange(len(self)) == self.regret_index
         front = dots(self.column("cost_ea"), self.column("cost_ed"), is_chosen)
-        caption = "cost of denoising over that of alignment; red: the regret"
-        pictures = [(caption, front), ("confidence W there", shades(self.w_map(self.regret_index)))]
+        caption = "cost of denoising over cost of alignment; red: selected by the regret"
+        pictures = [(caption, front), ("confidence W", shades(self.w_map(self.regret_index)))]
         return html_card("ParetoFront", facts, pictures)
 
     @property
@@ -126,7 +125,7 @@ class ParetoFront:
         return self.points[self.regret_index]
 
     def column(self, name: str) -> Floats:
-        """Return one number of every point, such as "f_ea", shape (len(self),)."""
+        """Return one field of every point, such as "f_ea", shape (len(self),)."""
         return np.array([getattr(point, name) for point in self.points])
 
     def w_map(self, index: int) -> Floats:
@@ -146,11 +145,11 @@ def pareto_front(
     max_drift_px: float = 24.0,
     on_share: Callable[[float], None] | None = None,
 ) -> ParetoFront:
-    """Return the trade-off between alignment and denoising of one window.
+    """Compute the Pareto front of alignment and denoising of one window.
 
-    A third of the points comes from mixtures ``(1 - lam) c_EA + lam c_ED``; they lie on the convex
-    parts of the front. The others are solutions of the regret for other b_EA, which reach what
-    lies between. Dominated points are dropped.
+    A third of the points minimizes mixtures ``(1 - lam) c_EA + lam c_ED``, on the convex parts of
+    the front. The other points minimize the regret with other b_EA, and lie also between these
+    parts. Dominated points are dropped.
 
     Parameters
     ----------
@@ -161,16 +160,16 @@ def pareto_front(
     config : ExactRegret, optional
         Parameters of the joint objective.
     camera : Camera, optional
-        As for :func:`evcrisp.estimate`, if the model is given by name.
+        Calibration for a motion model that is given by name; see :func:`evcrisp.estimate`.
     theta0 : array_like, shape (m,), optional
-        Where to look for the aligned motion first.
+        Start of the search for the aligned motion.
     n_points : int
-        How many points are looked for, 3 or more.
+        Number of points to solve for, 3 or more.
     max_drift_px : float, px
-        How far motions may be from the aligned one. Denoising alone has no better motion than one
-        that moves all events off the map.
+        Largest distance from the aligned motion. Without this bound, the best motion for denoising
+        alone moves all events off the map.
     on_share : callable, optional
-        Called with the share of the work that is done, 0 to 1, for progress.
+        Progress callback, called with the share of the work that is done, 0 to 1.
 
     Examples
     --------
@@ -181,24 +180,21 @@ def pareto_front(
     True
     """
     config = ExactRegret() if config is None else config
-    if not isinstance(n_points, numbers.Integral) or n_points < 3:
-        raise ConfigError(f"`n_points` must be a whole number, 3 or more; got {n_points}.")
-    if not 0.0 < max_drift_px < np.inf:
-        raise ConfigError(f"`max_drift_px` must be positive; got {max_drift_px}.")
+    check_number("n_points", n_points, 3, whole=True)
+    check_number("max_drift_px", max_drift_px, 0, open_low=True)
     window = as_window(events)
     model = model_for(motion, window.events.resolution, camera)
-    joint = JointWindow.of(window, model, config)
-    problem = joint.problem
-    start = find_motion(problem.data, checked_theta(theta0, model), config.search)
-    tracer = _Tracer(problem, config, max_drift_px, on_share or (lambda share: None))
-    if not start.status.has_evidence:
-        tracer.keep((problem, None), [start.theta])
-    else:
+    joint = JointWindow.from_window(window, model, config)
+    start = find_motion(joint.problem.data, checked_theta(theta0, model), config.search)
+    tracer = _FrontTracer(joint.problem, config, max_drift_px, on_share or (lambda share: None))
+    if start.status.has_evidence:
         tracer.trace(start.theta, n_points)
-    return _front(tracer, joint, start.status)
+    else:
+        tracer.add_best((joint.problem, None), [start.theta])
+    return _build_front(tracer, joint, start.status)
 
 
-class _Tracer:
+class _FrontTracer:
     """Solves one scalarization after the other, each from the solution of its neighbor."""
 
     def __init__(
@@ -208,37 +204,35 @@ class _Tracer:
         max_drift_px: float,
         on_share: Callable[[float], None],
     ) -> None:
-        self.on_share = on_share
+        self.problem, self.config = problem, config
+        self.radius, self.on_share = max_drift_px, on_share
         self.n_solved = self.n_to_solve = 0
-        self.problem = problem
-        self.config = config
-        self.radius = max_drift_px
         self.solver = Bfgs(max_iter=config.max_iter, tol=1e-8, tol_step=1e-3, max_step=4.0)
         self.thetas: list[Floats] = []
         self.found: list[Confidence] = []
 
     def trace(self, theta: Floats, n_points: int) -> None:
-        """Find points around an aligned motion; the last one solves the regret as configured."""
+        """Find points around an aligned motion; the last one solves the configured regret."""
         self.scaling = window_scaling(self.problem.data)
         self.center = self.scaling.scaled(theta)
         # Every point from two sides, and the regret from three starts.
         self.n_to_solve = 2 * n_points + 3
         n_mixtures = max(n_points // 3, 2)
         lams = np.linspace(0.0, 1.0, n_mixtures)
-        self._both_ways([(self.problem, float(lam)) for lam in lams])
-        self._both_ways(self._other_baselines(n_points - n_mixtures))
+        self._solve_both_ways([(self.problem, float(lam)) for lam in lams])
+        self._solve_both_ways(self._other_baselines(n_points - n_mixtures))
         starts = sorted(self.thetas, key=lambda theta: self.problem.solve(theta).value)[:2]
-        plain = (self.problem, None)
-        ends = [self._solved(plain, start) for start in starts]
-        free = self.config.descend(self.problem, theta).theta
-        if float(np.linalg.norm(self.scaling.scaled(free) - self.center)) <= self.radius:
-            ends = [free, *ends]
-        self.keep(plain, ends)
+        regret = (self.problem, None)
+        ends = [self._solve(regret, start) for start in starts]
+        unbounded = self.config.descend(self.problem, theta).theta
+        if float(np.linalg.norm(self.scaling.scaled(unbounded) - self.center)) <= self.radius:
+            ends = [unbounded, *ends]
+        self.add_best(regret, ends)
         self.on_share(1.0)
 
-    def keep(self, which: Scalarization, thetas: Sequence[Floats]) -> None:
-        """Add the best of some motions for one scalarization."""
-        problem, lam = which
+    def add_best(self, scalarization: Scalarization, thetas: Sequence[Floats]) -> None:
+        """Add the motion with the lowest value of one scalarization."""
+        problem, lam = scalarization
         bests = [problem.solve(theta, lam) for theta in thetas]
         costs = [best.value if lam is None else best.mixture(lam) for best in bests]
         k = int(np.argmin(costs))
@@ -246,7 +240,7 @@ class _Tracer:
         self.found.append(bests[k])
 
     def _other_baselines(self, n: int) -> list[Scalarization]:
-        """Return the regret with b_EA between those that select the ends of what was found."""
+        """Return ``n`` regrets with b_EA between the values that select the ends of the front."""
         terms = self.problem.terms
         balanced = [best.f_ea + best.f_ed - terms.baseline_ed for best in self.found]
         values = np.linspace(max(balanced), min(balanced), n + 2)[1:-1]
@@ -255,93 +249,84 @@ class _Tracer:
             for value in values
         ]
 
-    def _both_ways(self, whiches: Sequence[Scalarization]) -> None:
-        """Go from alignment to denoising, then back, and keep the better of both for each.
+    def _solve_both_ways(self, scalarizations: Sequence[Scalarization]) -> None:
+        """Solve from alignment to denoising, then back; add the better solution of each.
 
-        The aligned motion is a stationary point of every mixture, where a descent would stay. The
-        way back therefore begins without alignment: half the way to the bound, towards no motion.
+        The aligned motion is a stationary point of every mixture, which a descent would not leave.
+        The second chain therefore starts at half the radius from it, towards zero motion.
         """
-        up = self._chain(whiches, self.center)
+        forward = self._solve_chain(scalarizations, self.center)
         away = -self.center if self.center.any() else np.ones(self.center.size)
         away *= 0.5 * self.radius / np.sqrt(away @ away)
-        down = self._chain(whiches[::-1], self.center + away)[::-1]
-        for which, *ends in zip(whiches, up, down, strict=True):
-            self.keep(which, ends)
+        backward = self._solve_chain(scalarizations[::-1], self.center + away)[::-1]
+        for scalarization, *ends in zip(scalarizations, forward, backward, strict=True):
+            self.add_best(scalarization, ends)
 
-    def _chain(self, whiches: Sequence[Scalarization], scaled: Floats) -> list[Floats]:
+    def _solve_chain(self, scalarizations: Sequence[Scalarization], scaled: Floats) -> list[Floats]:
         thetas = [self.scaling.theta(scaled)]
-        for which in whiches:
-            thetas.append(self._solved(which, thetas[-1]))
+        for scalarization in scalarizations:
+            thetas.append(self._solve(scalarization, thetas[-1]))
         return thetas[1:]
 
-    def _solved(self, which: Scalarization, theta: Floats) -> Floats:
-        problem, lam = which
-        start = self._free(self.scaling.scaled(theta))
+    def _solve(self, scalarization: Scalarization, theta: Floats) -> Floats:
+        problem, lam = scalarization
+        start = self._unbounded(self.scaling.scaled(theta))
         bound = self.config.search.max_log_area
-        fun = self._inside(Height(problem, self.scaling, lam, max_log_area=bound))
-        end = self.solver.ascend(fun, start, USUAL_CURVATURE * np.eye(start.size))
+        objective = NegatedObjective(problem, self.scaling, lam, max_log_area=bound)
+        curvature = USUAL_CURVATURE * np.eye(start.size)
+        end = self.solver.ascend(self._in_ball(objective), start, curvature)
         self.n_solved += 1
         self.on_share(self.n_solved / self.n_to_solve)
         return self.scaling.theta(self._bounded(end.theta))
 
     def _bounded(self, free: Floats) -> Floats:
-        """Map all numbers onto the ball around the aligned motion."""
+        """Map unbounded parameters into the ball around the aligned motion."""
         return self.center + free / np.sqrt(1.0 + free @ free / self.radius**2)
 
-    def _free(self, scaled: Floats) -> Floats:
-        """Undo `_bounded`; from the border back to about twice the radius."""
+    def _unbounded(self, scaled: Floats) -> Floats:
+        """Invert `_bounded`; the border maps to about twice the radius."""
         offset = scaled - self.center
         share = min(float(offset @ offset) / self.radius**2, 0.8)
         return offset / np.sqrt(1.0 - share)
 
-    def _inside(self, fun: Function) -> Function:
-        """Return a function of numbers without bounds."""
+    def _in_ball(self, objective: NegatedObjective) -> Function:
+        """Return the objective as a function of unbounded parameters."""
 
-        def bounded(free: Floats) -> tuple[float, Floats | None]:
-            value, gradient = fun(self._bounded(free))
-            if gradient is None:
-                return value, None
+        def fun(free: Floats) -> tuple[float, Floats]:
+            value, gradient = objective(self._bounded(free))
             square = free @ free + self.radius**2
             shrink = self.radius / np.sqrt(square)
             return value, shrink * (gradient - free * (free @ gradient) / square)
 
-        return bounded
+        return fun
 
 
-def _front(tracer: _Tracer, joint: JointWindow, status: Status) -> ParetoFront:
-    """Drop dominated points."""
+def _build_front(tracer: _FrontTracer, joint: JointWindow, status: Status) -> ParetoFront:
+    """Return the front without dominated points."""
     problem, terms = tracer.problem, tracer.problem.terms
     costs = np.array([(b.penalty - b.f_ea, b.penalty + b.f_ed) for b in tracer.found])
     kept = non_dominated(costs, 1e-6 * terms.baseline_ed)
-    worst = np.maximum(terms.baseline_ea + costs[kept, 0], costs[kept, 1] - terms.baseline_ed)
+    regrets = np.maximum(terms.baseline_ea + costs[kept, 0], costs[kept, 1] - terms.baseline_ed)
     points = tuple(_point(joint, tracer.thetas[k], tracer.found[k]) for k in kept)
     return ParetoFront(
-        points=points,
-        regret_index=int(np.argmin(worst)),
-        ideal=(points[0].cost_ea, points[-1].cost_ed),
-        nadir=(points[-1].cost_ea, points[0].cost_ed),
-        problem=problem,
-        status=status,
-        config=tracer.config,
-    )
+        points=points, regret_index=int(np.argmin(regrets)),
+        ideal=(points[0].cost_ea, points[-1].cost_ed), nadir=(points[-1].cost_ea, points[0].cost_ed),
+        problem=problem, status=status, config=tracer.config,
+    )  # fmt: skip
 
 
 def _point(joint: JointWindow, theta: Floats, best: Confidence) -> ParetoPoint:
-    readings = joint.read(theta, best.w_map(), best)
+    _, confidence = joint.read_maps(theta, best.w_map(), best)
     return ParetoPoint(
-        theta=theta,
-        lam=best.lam,
-        f_ea=best.f_ea,
-        f_ed=best.f_ed,
-        penalty=best.penalty,
-        signal=readings.confidence > KEEP_ABOVE,
-    )
+        theta=theta, lam=best.lam, f_ea=best.f_ea, f_ed=best.f_ed, penalty=best.penalty,
+        signal=confidence > MIN_CONFIDENCE,
+    )  # fmt: skip
 
 
 def non_dominated(costs: Floats, tol: float = 0.0) -> list[int]:
-    """Return the rows of pairs of costs that no other row beats in both, by rising first cost.
+    """Return the non-dominated rows of pairs of costs, sorted by the first cost.
 
-    A row counts as beaten if its second cost is better by ``tol`` or less.
+    A row is dropped too if its second cost is lower by ``tol`` or less.
 
     Examples
     --------

@@ -28,13 +28,13 @@ def joint_sums(iwe, w, origin):
 
 
 @njit
-def fill_joint_slope(iwe, w, around, lam, beta, out):
+def fill_joint_slope(iwe, w, means, lam, beta, out):
     """Fill out with d J / d m at any w.
 
-    around : (mean of m, mean of w m)      lam : 0.0 or 1.0, whether denoising has the larger regret
+    means : (mean of m, mean of w m)      lam : 1.0 if denoising has the larger regret, else 0.0
     """
     ea, ed = (1.0 - lam) * 2.0 / iwe.size, lam * 2.0 / iwe.size
-    mean, mu = around
+    mean, mu = means
     for k in range(iwe.size):
         m = iwe[k]
         lost = 1.0 - w[k]
@@ -47,10 +47,10 @@ def adam_step(iwe, w, first, second, gradient, rates):
 
     iwe, w, first, second : (pixels,) float64, the last three updated in place
     gradient : (alpha, beta, lam, mean of w m)
-    rates : (step / (1 - decay1^t), 1 / sqrt(1 - decay2^t), decay1, decay2, floor)
+    rates : (step / (1 - decay1^t), 1 / sqrt(1 - decay2^t), decay1, decay2, epsilon)
     """
     alpha, beta, lam, mu = gradient
-    step, unbias, decay1, decay2, floor = rates
+    step, unbias, decay1, decay2, epsilon = rates
     ed = lam * 2.0 / iwe.size
     for k in range(iwe.size):
         m = iwe[k]
@@ -58,6 +58,6 @@ def adam_step(iwe, w, first, second, gradient, rates):
         slope = alpha + ed * m * (y - mu) + 2.0 * beta * m * (y - m)
         first[k] = decay1 * first[k] + (1.0 - decay1) * slope
         second[k] = decay2 * second[k] + (1.0 - decay2) * slope * slope
-        moved = w[k] - step * first[k] / (math.sqrt(second[k]) * unbias + floor)
+        moved = w[k] - step * first[k] / (math.sqrt(second[k]) * unbias + epsilon)
         moved = moved if moved > 0.0 else 0.0
         w[k] = moved if moved < 1.0 else 1.0

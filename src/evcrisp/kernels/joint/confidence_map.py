@@ -1,34 +1,34 @@
-"""The best confidence map of a contrast map, in a few passes over its pixels.
+"""Solve for the best confidence map w of a contrast map m, in a few passes over the pixels.
 
-Everything is written in y = w m, the weighted map. With excess = m - A / m it is
+The unknown is the weighted map y = w m. With excess = m - A / m it is
 
     y = clip((excess + kappa mu) / (1 + kappa), 0, m),      mu = mean(y),
 
-so that a pass needs neither a division nor the map w itself. All arrays are (pixels,) float64.
+so that a pass needs neither a division nor w. All arrays are (pixels,) float64.
 """
 
 import math
 
 from evcrisp.kernels.compile import njit, summing
 
-#: Steps after which a search ends; three to six are usual.
+#: Maximum number of Newton steps; three to six are usual.
 MAX_STEPS = 100
 
-#: Relative error at which a search ends; sums over a million pixels are good to about 1e-14.
+#: Relative error of a solution; sums over a million pixels have an error of about 1e-14.
 TOLERANCE = 1e-12
 
 
 @summing
-def fill_excess(iwe, area, origin, out):
-    """Fill out with m - area / m; return mean and variance of m, then of y at kappa = 0.
+def fill_excess(iwe, squared_threshold, origin, out):
+    """Fill out with m - A / m; return mean and variance of m, then of y at kappa = 0.
 
-    iwe : (pixels,) float64, 0 or more      area : float, A = alpha / (2 beta), 0 or more
-    origin : float, about the mean of iwe; sums are taken around it to keep their digits
+    iwe : (pixels,) float64, 0 or more      squared_threshold : A = alpha / (2 beta), 0 or more
+    origin : float, about the mean of iwe; it is subtracted to avoid cancellation
     """
     total = square = total_y = square_y = 0.0
     for k in range(iwe.size):
         m = iwe[k]
-        excess = m - area / m if m > 0.0 else -math.inf
+        excess = m - squared_threshold / m if m > 0.0 else -math.inf
         out[k] = excess
         y = excess if excess > 0.0 else 0.0
         total += m - origin
@@ -43,9 +43,9 @@ def fill_excess(iwe, area, origin, out):
 
 @summing
 def weighted_sums(iwe, excess, shift, gain, origin):
-    """Sum y - origin and its square over all pixels; count and sum y and its square over the free.
+    """Sum y - origin and its square over all pixels; count the free ones and sum their y and y^2.
 
-    y = clip((excess + shift) gain, 0, iwe) is free where the clip does nothing.
+    y = clip((excess + shift) gain, 0, iwe) is free where it is not clipped.
     """
     total = square = free = free_total = free_square = 0.0
     for k in range(iwe.size):
@@ -62,10 +62,10 @@ def weighted_sums(iwe, excess, shift, gain, origin):
 
 
 @njit
-def mean_at(iwe, excess, kappa, start, mean):
+def solve_mean(iwe, excess, kappa, start, mean):
     """Solve mu = mean(y) at one kappa by Newton steps on a falling, piecewise linear function.
 
-    start : float, first guess      mean : float, mean of iwe, which mu cannot exceed
+    start : float, initial mu      mean : float, mean of iwe, an upper bound of mu
     Returns mu, the variance of y, and the derivatives of both with respect to kappa.
     """
     gain = 1.0 / (1.0 + kappa)
@@ -94,16 +94,16 @@ def mean_at(iwe, excess, kappa, start, mean):
 
 
 @njit
-def balance(iwe, excess, limit, target, mean):
-    """Find kappa in 0..limit at which the variance of y falls to target.
+def solve_kappa(iwe, excess, max_kappa, target, mean):
+    """Find kappa in 0..max_kappa at which the variance of y falls to target.
 
-    Returns kappa and mu; limit where the variance stays above target. The caller has seen that
-    the variance at kappa = 0 is above it.
+    Returns kappa and mu; max_kappa if the variance stays above target. At kappa = 0 the variance
+    must be above target.
     """
-    low, high = 0.0, limit
+    low, high = 0.0, max_kappa
     kappa = 0.0
-    mu, variance, turn, slope = mean_at(iwe, excess, 0.0, 0.5 * mean, mean)
-    limit_is_high = False  # whether the variance at the limit is known to be below the target
+    mu, variance, turn, slope = solve_mean(iwe, excess, 0.0, 0.5 * mean, mean)
+    has_upper_bound = False  # whether a kappa with a variance below target is known
     for _ in range(MAX_STEPS):
         if abs(variance - target) <= TOLERANCE * target:
             break
@@ -111,28 +111,28 @@ def balance(iwe, excess, limit, target, mean):
         if target > 0.0 and slope < 0.0:
             # Newton on 1 / sqrt(variance), a straight line in kappa while no pixel is clipped.
             step = kappa - 2.0 * variance * (math.sqrt(variance / target) - 1.0) / slope
-        if step >= high and not limit_is_high:
-            step = limit
+        if step >= high and not has_upper_bound:
+            step = max_kappa
         elif not low < step < high:
             step = 0.5 * (low + high)
             if not low < step < high:
                 break
         guess = mu + turn * (step - kappa)
         kappa = step
-        mu, variance, turn, slope = mean_at(iwe, excess, kappa, guess, mean)
+        mu, variance, turn, slope = solve_mean(iwe, excess, kappa, guess, mean)
         if variance > target:
             low = kappa
-            if kappa == limit:
+            if kappa == max_kappa:
                 break
         else:
             high = kappa
-            limit_is_high = True
+            has_upper_bound = True
     return kappa, mu
 
 
 @njit
 def fill_confidence(iwe, excess, shift, gain, out):
-    """Fill out with w = y / m, 0 where the map is 0."""
+    """Fill out with w = y / m, and with 0 where m = 0."""
     for k in range(iwe.size):
         y = min(max((excess[k] + shift) * gain, 0.0), iwe[k])
         out[k] = y / iwe[k] if iwe[k] > 0.0 else 0.0
@@ -154,13 +154,13 @@ def value_sums(iwe, excess, shift, gain, mu):
 
 
 @njit
-def fill_slope(iwe, excess, shift, gain, around, lam, beta, out):
+def fill_slope(iwe, excess, shift, gain, means, lam, beta, out):
     """Fill out with d V / d m, where V is the joint objective at its best w.
 
-    around : (mean of m, mean of y). By the envelope theorem w need not be differentiated.
+    means : (mean of m, mean of y). By the envelope theorem, the derivative of w does not count.
     """
     ea, ed = (1.0 - lam) * 2.0 / iwe.size, lam * 2.0 / iwe.size
-    mean, mu = around
+    mean, mu = means
     for k in range(iwe.size):
         m = iwe[k]
         y = (excess[k] + shift) * gain

@@ -29,12 +29,14 @@ def test_largest_values_are_selected_and_ties_keep_their_order():
 @pytest.mark.parametrize("motion", ["translation", "rotation"])
 def test_point_cloud_gradient_matches_differences(motion, dispersion, polarity):
     scene, data = data_of(motion)
-    cloud = PointCloud.of(data, 1.5, polarity)
+    cloud = PointCloud.from_data(data, 1.5, polarity)
     theta = 0.8 * scene.theta(0, 20_000)
-    _, gradient = cloud.order(theta, dispersion)
+    _, gradient = cloud.negated_dispersion(theta, dispersion)
     numeric = []
     for step in np.diag(1e-5 * np.maximum(1.0, np.abs(theta))):
-        ahead, behind = (cloud.order(theta + sign * step, dispersion)[0] for sign in (1.0, -1.0))
+        ahead, behind = (
+            cloud.negated_dispersion(theta + sign * step, dispersion)[0] for sign in (1.0, -1.0)
+        )
         numeric.append((ahead - behind) / (2.0 * step.sum()))
     np.testing.assert_allclose(gradient, numeric, rtol=1e-5)
 
@@ -52,21 +54,21 @@ def test_density_on_grid_matches_sum_over_pairs():
     pairs = np.exp(-0.5 * square / sigma**2) / (2.0 * np.pi * sigma**2)
     pairs[p[:, None] != p] = 0.0
     np.fill_diagonal(pairs, 0.0)
-    density = PointCloud.of(data, sigma, polarity=True).density_of_others(theta)
+    density = PointCloud.from_data(data, sigma, polarity=True).density_of_others(theta)
     np.testing.assert_allclose(density, pairs.sum(axis=1), atol=0.01 * pairs.sum(axis=1).max())
 
 
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: Eja(tol_px=math.nan), "`tol_px` must be a number of px, 0 or more; got nan"),
+        (lambda: Eja(tol_px=math.nan), "`tol_px` must be a number, 0 or more; got nan"),
         (lambda: Eja(tol_px=-0.1), "`tol_px`.*got -0.1"),
-        (lambda: Eja(rate=math.inf), "`rate` must be a positive number of px; got inf"),
+        (lambda: Eja(rate=math.inf), "`rate` must be a positive number; got inf"),
         (lambda: Cmax(polarity="signed", objective="poisson"), "'poisson' needs counts"),
         (lambda: Cmax(multi_reference=True, objective="entropy"), "'entropy' is below"),
-        (lambda: Cmax(start="random"), "`start` must be one of search, zero"),
+        (lambda: Cmax(start="random"), "`start` must be one of 'search', 'zero'"),
         (lambda: Eja(tau=0.0), "`tau`"),
-        (lambda: Eja(inner="lbfgs"), "`inner` must be one of adam-1, bfgs"),
+        (lambda: Eja(inner="lbfgs"), "`inner` must be one of 'adam-1', 'bfgs'"),
         (lambda: Eja(score_from="noise"), "`score_from`"),
         (lambda: Eja(rate=-1.0), "`rate`"),
         (lambda: Eja(max_rounds=0), "`max_rounds`"),

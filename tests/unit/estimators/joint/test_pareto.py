@@ -42,13 +42,13 @@ def front(scene, window):
     return pareto_front(window, scene.motion, ExactRegret(b_hat=1.2), n_points=15)
 
 
-def test_no_point_beats_another(front):
+def test_points_are_sorted_and_not_dominated(front):
     assert len(front) >= 8
     assert (np.diff(front.column("cost_ea")) > 0).all()
     assert (np.diff(front.column("cost_ed")) < 0).all()
 
 
-def test_the_share_that_is_done_rises_to_one(scene, window):
+def test_progress_rises_to_one(scene, window):
     shares = []
     pareto_front(window, scene.motion, n_points=4, on_share=shares.append)
     assert len(shares) > 8
@@ -56,7 +56,7 @@ def test_the_share_that_is_done_rises_to_one(scene, window):
     assert (np.diff(shares) > 0.0).all()
 
 
-def test_the_ends_are_alignment_and_denoising(front, scene):
+def test_ends_of_the_front_are_alignment_and_denoising(front, scene):
     first, last = front.points[0], front.points[-1]
     assert scene.warp_error_px(first.theta, 0, DURATION_US) < 0.2
     assert first.lam == 0.0
@@ -66,18 +66,18 @@ def test_the_ends_are_alignment_and_denoising(front, scene):
     assert front.nadir == (last.cost_ea, first.cost_ed)
 
 
-def test_the_regret_selects_the_point_that_the_estimator_finds(front, scene, window):
+def test_selected_point_is_the_solution_of_the_estimator(front, scene, window):
     terms = front.problem.terms
-    worst = np.maximum(
+    regrets = np.maximum(
         terms.baseline_ea + front.column("cost_ea"), front.column("cost_ed") - terms.baseline_ed
     )
-    assert front.regret_index == int(np.argmin(worst))
+    assert front.regret_index == int(np.argmin(regrets))
     exact = ExactRegret(b_hat=1.2).run(window, scene.motion)
-    assert worst.min() <= exact.regret.value + 1e-6 * terms.baseline_ed
+    assert regrets.min() <= exact.regret.value + 1e-6 * terms.baseline_ed
     assert 0.0 < front.regret.lam < 1.0
 
 
-def test_no_motion_around_has_a_much_better_denoising_than_the_last_point(front):
+def test_last_point_has_nearly_the_best_denoising_within_the_bound(front):
     """The aligned motion is a stationary point of denoising too, and the worst one."""
     problem, scaling = front.problem, window_scaling(front.problem.data)
     aligned = scaling.scaled(front.points[0].theta)
@@ -86,10 +86,10 @@ def test_no_motion_around_has_a_much_better_denoising_than_the_last_point(front)
         if np.hypot(dx, dy) < 24.0:
             best = problem.solve(scaling.theta(aligned + np.array([dx, dy])), 1.0)
             costs.append(best.penalty + best.f_ed)
-    assert front.ideal[1] < 1.1 * min(costs)  # there are many minima; measured: 1.04
+    assert front.ideal[1] < 1.1 * min(costs)  # one of many minima; measured: 1.04
 
 
-def test_points_carry_labels_and_their_map(front, window):
+def test_points_have_labels_and_a_confidence_map(front, window):
     for index, point in enumerate(front.points):
         assert point.signal.shape == (len(window.events),)
         w, iwe = front.w_map(index), front.problem.iwe(point.theta)
@@ -98,7 +98,7 @@ def test_points_carry_labels_and_their_map(front, window):
 
 
 @pytest.mark.parametrize("b_hat", [1000.0, 1.0, 0.0])
-def test_motions_stay_within_the_bound(scene, window, b_hat):
+def test_motions_stay_within_max_drift(scene, window, b_hat):
     config = ExactRegret(b_hat=b_hat, beta_hat=2.0)
     near = pareto_front(window, scene.motion, config, n_points=6, max_drift_px=3.0)
     span_s = float(window.events.t[-1] - window.events.t[0]) / 1e6
@@ -107,7 +107,7 @@ def test_motions_stay_within_the_bound(scene, window, b_hat):
     assert np.linalg.norm(drift, axis=1).max() < 3.0 + 1e-6
 
 
-def test_a_window_without_motion_is_one_point():
+def test_window_without_evidence_gives_one_point():
     events = Events(x=[3], y=[4], t=[5], p=[True], resolution=(16, 12))
     front = pareto_front(Window(events, 0, 10), Translation())
     assert len(front) == 1
@@ -117,13 +117,13 @@ def test_a_window_without_motion_is_one_point():
     assert "1 points" in repr(front)
 
 
-def test_rows_that_gain_next_to_nothing_are_dropped():
+def test_non_dominated_drops_gains_below_tolerance():
     costs = np.array([[0.0, 1.0], [1e-9, 1.0 - 1e-9], [0.5, 0.5]])
     assert non_dominated(costs) == [0, 1, 2]
     assert non_dominated(costs, tol=1e-6) == [0, 2]
 
 
-def test_settings_that_cannot_be_are_refused(window):
+def test_invalid_arguments_raise(window):
     with pytest.raises(ConfigError, match="`n_points` must be a whole number, 3 or more; got 2."):
         pareto_front(window, Translation(), n_points=2)
     with pytest.raises(ConfigError, match="3 or more; got 3.5"):
@@ -134,17 +134,17 @@ def test_settings_that_cannot_be_are_refused(window):
         pareto_front("take.aedat4", "translation")
     with pytest.raises(ConfigError, match="`motion` is a model already"):
         pareto_front(window, Translation(), camera=Camera(100.0, 100.0, 60.0, 40.0))
-    with pytest.raises(ConfigError, match="`max_drift_px` must be positive; got 0.0."):
+    with pytest.raises(ConfigError, match="`max_drift_px` must be a positive number; got 0.0."):
         pareto_front(window, Translation(), max_drift_px=0.0)
 
 
-def test_events_and_the_name_of_a_motion_are_enough(scene):
+def test_events_and_motion_name_are_accepted(scene):
     one = pareto_front(scene.events, "translation", n_points=3)
     other = pareto_front(evcrisp.estimate(scene.events).window, Translation(), n_points=3)
     np.testing.assert_array_equal(one.column("cost_ea"), other.column("cost_ea"))
 
 
-def test_threads_may_share_a_problem(front):
+def test_problem_can_be_shared_by_threads_and_pickled(front):
     thetas = [point.theta for point in front.points] * 4
     alone = [front.problem.value_and_gradient(theta)[0] for theta in thetas]
     with ThreadPoolExecutor(4) as pool:

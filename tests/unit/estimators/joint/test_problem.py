@@ -1,4 +1,4 @@
-"""The joint problem: forms of its parameters, objective and gradient."""
+"""The joint problem: forms of the parameters, objective and gradient."""
 
 import numpy as np
 import pytest
@@ -27,21 +27,23 @@ def small_scene(motion="translation", **settings):
 
 def problem_of(scene, **params):
     data = WindowData.of(Window(scene.events, 0, DURATION_US), scene.motion)
-    return JointProblem.of(data, RegretConfig(**params))
+    return JointProblem.from_data(data, RegretConfig(**params))
 
 
-def test_raw_and_free_parameters_are_the_same_problem():
+def test_raw_and_unit_free_parameters_give_equal_terms():
     scene = small_scene()
-    free = problem_of(scene, alpha_hat=0.3, beta_hat=0.7, b_hat=2.0).terms
-    raw = problem_of(scene, alpha=free.alpha, beta=free.beta, b_ea=free.baseline_ea).terms
-    assert raw == free
+    unit_free = problem_of(scene, alpha_hat=0.3, beta_hat=0.7, b_hat=2.0).terms
+    raw = problem_of(
+        scene, alpha=unit_free.alpha, beta=unit_free.beta, b_ea=unit_free.baseline_ea
+    ).terms
+    assert raw == unit_free
     n_pixels = (80 + 48) * (60 + 48)
-    assert free.beta == 0.7 / n_pixels
-    assert free.alpha == pytest.approx(0.3 * free.baseline_ed / n_pixels)
-    assert free.baseline_ea == 2.0 * free.baseline_ed
+    assert unit_free.beta == 0.7 / n_pixels
+    assert unit_free.alpha == pytest.approx(0.3 * unit_free.baseline_ed / n_pixels)
+    assert unit_free.baseline_ea == 2.0 * unit_free.baseline_ed
 
 
-def test_the_baseline_of_denoising_is_the_variance_without_motion():
+def test_denoising_baseline_is_variance_of_unaligned_map():
     scene = small_scene()
     events = scene.events
     x, y = events.x.astype(float), events.y.astype(float)
@@ -49,7 +51,7 @@ def test_the_baseline_of_denoising_is_the_variance_without_motion():
     assert problem_of(scene).terms.baseline_ed == np.var(iwe)
 
 
-def test_support_is_where_the_confidence_is_one_half():
+def test_confidence_is_one_half_at_min_support():
     problem = problem_of(small_scene(), min_support=4.0)
     best = problem.solve(np.zeros(2))
     assert best.lam == 0.0
@@ -59,13 +61,12 @@ def test_support_is_where_the_confidence_is_one_half():
 
 @pytest.mark.parametrize("footprint", ["bilinear", "spline"])
 @pytest.mark.parametrize("scale", [1, 2, 4])
-def test_the_peak_of_an_event_is_the_largest_value_that_one_event_makes(footprint, scale):
+def test_event_peak_is_close_to_the_maximum_of_a_single_event(footprint, scale):
     contrast = ContrastMap(footprint=footprint, scale=scale)
     places = np.linspace(10.0, 14.0, 65)
     highest = max(
         contrast.build(np.full(1, x), np.full(1, x), np.ones(1), (32, 32)).max() for x in places
     )
-    # What the event reads of itself is at most what it makes.
     assert event_peak(contrast) <= highest + 1e-12
     assert event_peak(contrast) > 0.5 * highest
 
@@ -77,21 +78,24 @@ def test_the_peak_of_an_event_is_the_largest_value_that_one_event_makes(footprin
         ({"alpha_hat": 1.0, "min_support": 1.0}, "`alpha_hat` and `min_support` are two forms"),
         ({"beta": 1.0, "beta_hat": 1.0}, "`beta` and `beta_hat` are two forms"),
         ({"b_ea": 1.0, "b_hat": 1.0}, "`b_ea` and `b_hat` are two forms"),
-        ({"beta": 0.0}, "`beta` must be more than 0; got 0.0."),
-        ({"beta_hat": -1.0}, "`beta_hat` must be more than 0; got -1.0."),
-        ({"alpha": -0.5}, "`alpha` must be 0 or more; got -0.5."),
-        ({"b_hat": float("nan")}, "`b_hat` must be a finite number; got nan."),
-        ({"contrast": ContrastMap(footprint="nearest")}, "`contrast` must have a gradient"),
+        ({"beta": 0.0}, "`beta` must be a positive number; got 0.0."),
+        ({"beta_hat": -1.0}, "`beta_hat` must be a positive number; got -1.0."),
+        ({"alpha": -0.5}, "`alpha` must be a number, 0 or more; got -0.5."),
+        ({"b_hat": float("nan")}, "`b_hat` must be a number, 0 or more; got nan."),
+        (
+            {"contrast": ContrastMap(footprint="nearest")},
+            "`contrast` must have a footprint with a gradient; got 'nearest'",
+        ),
     ],
 )
-def test_parameters_that_cannot_be_are_refused(params, message):
+def test_invalid_parameters_raise(params, message):
     with pytest.raises(ConfigError, match=message):
         RegretConfig(**params)
 
 
 @pytest.mark.parametrize("motion", MOTION_MODELS)
 @pytest.mark.parametrize("b_hat", [10.0, 1.0, 0.0])
-def test_the_gradient_is_that_of_the_best_value(motion, b_hat):
+def test_gradient_equals_numerical_derivative(motion, b_hat):
     scene = small_scene(motion)
     problem = problem_of(scene, b_hat=b_hat, contrast=ContrastMap(footprint="spline"))
     theta = 1.1 * scene.theta(0, DURATION_US)
@@ -104,7 +108,7 @@ def test_the_gradient_is_that_of_the_best_value(motion, b_hat):
         )
 
 
-def test_a_mixture_has_its_own_gradient():
+def test_gradient_of_mixture_equals_numerical_derivative():
     scene = small_scene()
     problem = problem_of(scene, contrast=ContrastMap(footprint="spline"))
     theta = scene.theta(0, DURATION_US) + 20.0
@@ -115,13 +119,13 @@ def test_a_mixture_has_its_own_gradient():
     assert gradient[0] == pytest.approx(rise / 0.02, rel=1e-5)
 
 
-def test_padding_holds_what_a_lens_bends_outward():
+def test_padding_contains_undistorted_pixels():
     camera = evcrisp.Camera(
         fx=60.0, fy=60.0, cx=40.0, cy=30.0, distortion=(-0.35, 0.1, 0.0, 0.0, 0.0)
     )
     events = small_scene().events
     data = WindowData.of(Window(events, 0, DURATION_US), Rotation(camera))
-    problem = JointProblem.of(data, RegretConfig(contrast=ContrastMap(padding_px=8)))
+    problem = JointProblem.from_data(data, RegretConfig(contrast=ContrastMap(padding_px=8)))
     x, y = data.warp.warp(np.zeros(3))
     assert x.min() < -1.0
     inside = problem.contrast.sample(np.ones(problem.iwe(np.zeros(3)).shape), x, y)

@@ -1,7 +1,10 @@
-"""The regret estimators: what they find, what they say, and hard windows."""
+"""The estimators "exact" and "paper": results, warnings, and degenerate windows."""
+
+import dataclasses
 
 import numpy as np
 import pytest
+from tests.oracles.joint.confidence_map import joint_value
 
 import evcrisp
 from evcrisp import ConfigError, Events, UnknownNameError, Window
@@ -53,7 +56,7 @@ def test_exact_finds_motion_and_labels(scene, window):
     assert result.warnings == ()
 
 
-def test_a_long_way_within_the_window_needs_no_other_baseline():
+def test_default_baseline_suffices_for_large_displacement():
     scene = evcrisp.simulate(
         theta=(1000.0, 0.0), duration_us=60_000, resolution=(240, 180), noise_hz=2.0, seed=1
     )
@@ -63,14 +66,13 @@ def test_a_long_way_within_the_window_needs_no_other_baseline():
     assert (result.signal == scene.events.signal).mean() > 0.9
 
 
-def test_results_are_consistent(scene, window):
+def test_result_fields_are_consistent(scene, window):
     result = ExactRegret(b_hat=1.2).run(window, scene.motion)
-    problem = JointProblem.of(WindowData.of(window, scene.motion), ExactRegret(b_hat=1.2))
-    assert result.regret.value == pytest.approx(
-        problem.value(result.theta, result.w_map), rel=1e-12
-    )
-    assert result.regret.f_ea == pytest.approx(np.var(problem.iwe(result.theta)))
-    assert result.regret.f_ed == pytest.approx(np.var(result.w_map * problem.iwe(result.theta)))
+    problem = JointProblem.from_data(WindowData.of(window, scene.motion), ExactRegret(b_hat=1.2))
+    iwe, terms = problem.iwe(result.theta), dataclasses.astuple(problem.terms)
+    assert result.regret.value == pytest.approx(joint_value(iwe, result.w_map, *terms), rel=1e-12)
+    assert result.regret.f_ea == pytest.approx(np.var(iwe))
+    assert result.regret.f_ed == pytest.approx(np.var(result.w_map * iwe))
     assert result.regret.baseline_ea == pytest.approx(1.2 * result.regret.baseline_ed)
     np.testing.assert_array_equal(result.signal, result.confidence > 0.5)
     x, y = scene.motion.warp(
@@ -81,8 +83,8 @@ def test_results_are_consistent(scene, window):
     assert result.config == ExactRegret(b_hat=1.2)
 
 
-def test_exact_is_not_above_the_paper_and_has_its_confidence(scene, window):
-    problem = JointProblem.of(WindowData.of(window, scene.motion), ExactRegret())
+def test_exact_value_is_not_above_paper_and_confidence_agrees(scene, window):
+    problem = JointProblem.from_data(WindowData.of(window, scene.motion), ExactRegret())
     exact = ExactRegret().run(window, scene.motion)
     paper = PaperRegret(n_steps=400).run(window, scene.motion, exact.theta)
     unit = problem.terms.baseline_ed
@@ -92,8 +94,8 @@ def test_exact_is_not_above_the_paper_and_has_its_confidence(scene, window):
     assert (exact.signal == paper.signal).mean() > 0.999
 
 
-#: Motion model and parameters whose solution has equal regrets: next to alignment, or far from it.
-BETWEEN = [
+#: Motion models and parameters whose solution has equal regrets, near alignment or far from it.
+EQUAL_REGRETS = [
     ("translation", {"b_hat": 1.2}),
     ("translation", {"b_hat": 1.0}),
     ("translation", {"b_hat": 0.0, "beta_hat": 2.0}),
@@ -102,8 +104,8 @@ BETWEEN = [
 ]
 
 
-@pytest.mark.parametrize(("motion", "params"), BETWEEN)
-def test_exact_is_not_above_the_paper_where_both_regrets_are_equal(motion, params):
+@pytest.mark.parametrize(("motion", "params"), EQUAL_REGRETS)
+def test_exact_value_is_not_above_paper_at_equal_regrets(motion, params):
     small = evcrisp.simulate(
         motion=motion,
         resolution=(80, 60),
@@ -113,7 +115,7 @@ def test_exact_is_not_above_the_paper_where_both_regrets_are_equal(motion, param
         feature_px=12.0,
         seed=3,
     )
-    joint = JointWindow.of(
+    joint = JointWindow.from_window(
         Window(small.events, 0, DURATION_US), small.motion, ExactRegret(**params)
     )
     problem, unit = joint.problem, joint.problem.terms.baseline_ed
@@ -128,9 +130,9 @@ def test_exact_is_not_above_the_paper_where_both_regrets_are_equal(motion, param
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
-def test_hot_pixels_have_no_vote_and_are_noise(estimator, scene, window):
+def test_hot_pixels_are_noise_and_do_not_enter_the_map(estimator, scene, window):
     events, n = scene.events, 400
-    # Two pixels that never rest, far from anything that was seen less often.
+    # Two pixels that fire all the time.
     x, y = np.repeat([30, 81], n), np.repeat([20, 64], n)
     t = np.tile(np.linspace(0, DURATION_US - 1, n).astype(np.int64), 2)
     order = np.argsort(np.concatenate((events.t, t)), kind="stable")
@@ -147,8 +149,7 @@ def test_hot_pixels_have_no_vote_and_are_noise(estimator, scene, window):
     assert not result.signal[hot].any()
     assert not result.score[hot].any()
     assert not result.confidence[hot].any()
-    cool = noisy[~hot]
-    clean = estimator.run(Window(cool, 0, DURATION_US), scene.motion)
+    clean = estimator.run(Window(noisy[~hot], 0, DURATION_US), scene.motion)
     np.testing.assert_array_equal(result.theta, clean.theta)
     np.testing.assert_array_equal(result.w_map, clean.w_map)
     np.testing.assert_array_equal(result.signal[~hot], clean.signal)
@@ -156,9 +157,9 @@ def test_hot_pixels_have_no_vote_and_are_noise(estimator, scene, window):
 
 
 @pytest.mark.parametrize("b_hat", [10.0, 0.0])
-def test_adam_on_w_alone_ends_at_the_closed_form(scene, window, b_hat):
+def test_adam_on_confidence_alone_converges_to_closed_form(scene, window, b_hat):
     config = PaperRegret(b_hat=b_hat, beta_hat=2.0, rate_px=0.0, n_steps=600)
-    problem = JointProblem.of(WindowData.of(window, scene.motion), config)
+    problem = JointProblem.from_data(WindowData.of(window, scene.motion), config)
     theta = scene.theta(0, DURATION_US)
     best = problem.solve(theta)
     assert best.lam == (0.0 if b_hat else 1.0)
@@ -170,43 +171,43 @@ def test_adam_on_w_alone_ends_at_the_closed_form(scene, window, b_hat):
 
 
 @pytest.mark.parametrize("rate_px", [0.02, 0.3])
-def test_the_first_step_of_adam_is_as_long_as_its_rates(scene, window, rate_px):
-    """Adam divides the slope by its size, from the first step on."""
+def test_first_adam_step_has_the_length_of_its_rates(scene, window, rate_px):
+    """Adam normalizes the gradient by its size, from the first step on."""
     config = PaperRegret(n_steps=1, rate_px=rate_px, rate_w=0.04)
-    problem = JointProblem.of(WindowData.of(window, scene.motion), config)
+    problem = JointProblem.from_data(WindowData.of(window, scene.motion), config)
     theta, scaling = scene.theta(0, DURATION_US) + 20.0, window_scaling(problem.data)
     end = config.descend(problem, theta)
     np.testing.assert_allclose(np.abs(scaling.scaled(end.theta - theta)), rate_px, rtol=1e-6)
-    # From W = 1 there is no way up, and every pixel is better off below: it costs.
+    # At W = 1 the penalty makes every pixel decrease.
     np.testing.assert_allclose(end.w_map, 1.0 - 0.04, rtol=1e-6)
 
 
-def test_adam_finds_a_motion_some_pixels_away(scene, window):
+def test_adam_finds_motion_five_pixels_away(scene, window):
     config = PaperRegret(n_steps=200)
-    problem = JointProblem.of(WindowData.of(window, scene.motion), config)
+    problem = JointProblem.from_data(WindowData.of(window, scene.motion), config)
     scaling, theta = window_scaling(problem.data), scene.theta(0, DURATION_US)
     end = config.descend(problem, theta + scaling.theta(np.array([4.0, -3.0])))
     assert scene.warp_error_px(end.theta, 0, DURATION_US) < 0.2
 
 
-def test_parameters_that_are_not_given_are_those_that_are_written_down():
-    plain, told = (
+def test_default_parameters_equal_documented_values():
+    default, documented = (
         RegretConfig(**params).terms(5000, 0.7)
         for params in ({}, {"beta_hat": 0.5, "min_support": 6.0, "b_hat": 1000.0})
     )
-    assert plain == told
-    assert plain.beta == 0.5 / 5000
-    assert plain.baseline_ea == 1000.0 * 0.7
+    assert default == documented
+    assert default.beta == 0.5 / 5000
+    assert default.baseline_ea == 1000.0 * 0.7
 
 
-def test_a_low_baseline_drives_away_from_alignment_and_is_warned_of(scene, window):
+def test_low_baseline_leads_away_from_alignment_and_warns(scene, window):
     low = ExactRegret(b_ea=0.0, beta_hat=5.0)
     result = low.run(window, scene.motion)
     good = ExactRegret().run(window, scene.motion)
     scaling = window_scaling(WindowData.of(window, scene.motion))
     assert np.linalg.norm(scaling.scaled(result.theta - good.theta)) > 1.0
     assert result.regret.lam > 0.0
-    problem = JointProblem.of(WindowData.of(window, scene.motion), low)
+    problem = JointProblem.from_data(WindowData.of(window, scene.motion), low)
     at_alignment = PaperRegret(b_ea=0.0, beta_hat=5.0, rate_px=0.0, n_steps=50).run(
         window, scene.motion, good.theta
     )
@@ -217,10 +218,10 @@ def test_a_low_baseline_drives_away_from_alignment_and_is_warned_of(scene, windo
     assert "Raise `b_ea`" in at_alignment.warnings[0]
 
 
-def test_events_that_leave_the_map_are_judged_where_they_were_seen():
+def test_events_off_the_map_are_labeled_at_their_raw_position():
     rng = np.random.default_rng(0)
     n = 400
-    # A cluster that fired often, and lone events; the motion takes everything off the map.
+    # A dense cluster and isolated events; the motion moves all of them off the map.
     x = np.concatenate((rng.integers(10, 13, n), rng.integers(20, 40, 20)))
     y = np.concatenate((rng.integers(10, 13, n), 2 * np.arange(20)))
     t = np.sort(
@@ -232,15 +233,15 @@ def test_events_that_leave_the_map_are_judged_where_they_were_seen():
     events = Events(x=x[order], y=y[order], t=t, p=np.ones(x.size, bool), resolution=(48, 48))
     window = Window(events, 0, 1000)
     config = ExactRegret(contrast=ContrastMap(padding_px=4))
-    joint = JointWindow.of(window, Translation(), config)
+    joint = JointWindow.from_window(window, Translation(), config)
     theta = np.array([1e6, 0.0])
     best = joint.problem.solve(theta)
     assert not best.iwe.any()
-    readings = joint.read(theta, best.w_map(), best)
+    score, confidence = joint.read_maps(theta, best.w_map(), best)
     cluster = (events.x < 13) & (events.y < 13)
-    assert (readings.confidence[cluster] > 0.5).all()
-    assert (readings.score[cluster] > 5.0).all()
-    assert (readings.confidence[~cluster] < 0.5).all()
+    assert (confidence[cluster] > 0.5).all()
+    assert (score[cluster] > 5.0).all()
+    assert (confidence[~cluster] < 0.5).all()
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
@@ -255,7 +256,7 @@ def test_events_that_leave_the_map_are_judged_where_they_were_seen():
     ],
     ids=["no event", "one event", "one pixel", "one time", "two times far apart"],
 )
-def test_hard_windows_have_a_status_and_finite_scores(estimator, x, t, statuses):
+def test_degenerate_windows_give_a_status_and_finite_scores(estimator, x, t, statuses):
     events = Events(x=x, y=[4] * len(x), t=t, p=[True] * len(x), resolution=(48, 32))
     window = Window(events, 0, max(t, default=0) + 1)
     result = estimator.run(window, Translation())
@@ -269,28 +270,28 @@ def test_hard_windows_have_a_status_and_finite_scores(estimator, x, t, statuses)
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 @pytest.mark.parametrize("resolution", [(1, 1), (2, 3)])
-def test_sensors_of_a_few_pixels_are_sensors(estimator, resolution, make_events):
+def test_sensors_of_a_few_pixels_give_finite_scores(estimator, resolution, make_events):
     events = make_events(60, resolution=resolution, t_start=0, duration_us=1000)
     result = estimator.run(Window(events, 0, 1000), Translation())
     assert np.isfinite(result.score).all()
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
-def test_the_same_window_gives_the_same_bytes(estimator, scene, window):
+def test_results_are_reproducible(estimator, scene, window):
     first, second = (estimator.run(window, scene.motion) for _ in range(2))
     assert first.theta.tobytes() == second.theta.tobytes()
     assert first.w_map.tobytes() == second.w_map.tobytes()
     assert first.score.tobytes() == second.score.tobytes()
 
 
-def test_settings_that_cannot_be_are_refused():
-    with pytest.raises(ConfigError, match="`tol` must lie between 0 and 1; got 0.0."):
+def test_invalid_parameters_raise():
+    with pytest.raises(ConfigError, match="`tol` must be above 0 and below 1; got 0.0."):
         ExactRegret(tol=0.0)
-    with pytest.raises(ConfigError, match="`max_iter` must be 1 or more; got 0."):
+    with pytest.raises(ConfigError, match="`max_iter` must be a positive whole number; got 0."):
         ExactRegret(max_iter=0)
-    with pytest.raises(ConfigError, match="`n_steps` must be 1 or more; got 0."):
+    with pytest.raises(ConfigError, match="`n_steps` must be a positive whole number; got 0."):
         PaperRegret(n_steps=0)
-    with pytest.raises(ConfigError, match="`rate_w` must be 0 or more; got -1."):
+    with pytest.raises(ConfigError, match="`rate_w` must be a number, 0 or more; got -1."):
         PaperRegret(rate_w=-1)
     with pytest.raises(UnknownNameError, match="Unknown decay 'cosin'. Did you mean 'cosine'?"):
         PaperRegret(decay="cosin")
@@ -299,5 +300,5 @@ def test_settings_that_cannot_be_are_refused():
 
 
 @pytest.mark.parametrize(("n_steps", "status"), [(10, Status.MAX_ITER), (300, Status.CONVERGED)])
-def test_adam_says_whether_it_has_arrived(scene, window, n_steps, status):
+def test_status_of_adam_depends_on_number_of_steps(scene, window, n_steps, status):
     assert PaperRegret(n_steps=n_steps).run(window, scene.motion).status is status
