@@ -98,5 +98,7 @@ from .simulation.config import SimulationConfig as SimulationConfig
 from .simulation.generate import simulate as simulate
 from .simulation.generate import simulate_chunks as simulate_chunks
 from .simulation.result import Simulation as Simulation
+from .video.rendering import render as render
+from .viewer.server import view as view
 
 __version__: str

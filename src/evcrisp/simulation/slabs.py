@@ -72,7 +72,7 @@ def _slab_times(config: SimulationConfig, paths: Sequence[Path]) -> Iterator[tup
     peak = max(path.speed_px_s(config.resolution, starts, starts + short) for path in paths)
     if not peak <= _MAX_SPEED_PX_S:
         raise ConfigError(
-            f"moves the image by {peak:.3g} px/s; up to {_MAX_SPEED_PX_S:g} can be simulated",
+            f"moves the image by {peak:.3g} px/s; the maximum is {_MAX_SPEED_PX_S:g} px/s",
             parameter="theta",
         )
     n_pixels = config.resolution[0] * config.resolution[1]
