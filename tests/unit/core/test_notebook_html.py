@@ -89,7 +89,7 @@ def test_pareto_front_shows_points_and_confidence(n_events):
     window = as_window(scene.events[:n_events])
     front = pareto_front(window, motion_model("translation", (64, 48)), n_points=5)
     html = front._repr_html_()
-    assert f"{len(front)}, the regret selects {front.regret_index}" in html
+    assert f"{len(front)}; the regret selects {front.regret_index}" in html
     assert f"{int(front.regret.signal.sum()):,} of {len(window.events):,} events" in html
     assert front.status.value in html
     drawn, w_map = pictures(html)
