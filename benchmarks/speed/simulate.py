@@ -12,7 +12,7 @@ import argparse
 import statistics
 
 from benchmarks.measure import interleaved, rates, report
-from tests.oracles import sensor as oracle
+from tests.oracles.simulation import sensor as oracle
 
 from evcrisp.kernels.simulation.sensor import Pixels
 from evcrisp.simulation import simulate, slabs

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from tests.oracles import evt3 as oracle
+from tests.oracles.io import evt3 as oracle
 
 import evcrisp
 from evcrisp.io.prophesee.evt_header import read_header

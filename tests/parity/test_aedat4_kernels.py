@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.oracles import aedat4 as oracle
+from tests.oracles.io import aedat4 as oracle
 
 from evcrisp.kernels.io.aedat4 import join_records, place_records, split_records
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.oracles import bits as bits_oracle
-from tests.oracles import compress as compress_oracle
-from tests.oracles import es as es_oracle
+from tests.oracles.io import bits as bits_oracle
+from tests.oracles.io import compress as compress_oracle
+from tests.oracles.io import es as es_oracle
 
 from evcrisp.io.protocol import Columns
 from evcrisp.kernels.io import bits, compress, es

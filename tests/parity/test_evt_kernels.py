@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.oracles import dat as dat_oracle
-from tests.oracles import evt2 as evt2_oracle
-from tests.oracles import evt3 as evt3_oracle
-from tests.oracles import evt_writers as writers_oracle
+from tests.oracles.io import dat as dat_oracle
+from tests.oracles.io import evt2 as evt2_oracle
+from tests.oracles.io import evt3 as evt3_oracle
+from tests.oracles.io import evt_writers as writers_oracle
 
 from evcrisp.core.sensor_data import TriggerKind
 from evcrisp.io.prophesee.evt_decoder import Evt2Decoder, Evt3Decoder, Evt21Decoder

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.oracles import frames as oracle
+from tests.oracles.video import frames as oracle
 
 from evcrisp.kernels.video import frames
 

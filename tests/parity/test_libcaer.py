@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.oracles import libcaer as oracle
+from tests.oracles.io import libcaer as oracle
 
 from evcrisp.kernels.io import libcaer
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.oracles import sensor as oracle
+from tests.oracles.simulation import sensor as oracle
 
 from evcrisp.kernels.search.array_ops import stable_order
 from evcrisp.kernels.simulation import sensor as kernel

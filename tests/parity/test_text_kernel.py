@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.oracles import text as oracle
+from tests.oracles.io import text as oracle
 
 from evcrisp.kernels.io import text as kernel
 

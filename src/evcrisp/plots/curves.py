@@ -123,7 +123,7 @@ def draw_motion(
     t_first = estimates[0].window.t_start
     t_s = np.array([result.window.t_ref - t_first for result in estimates]) / 1e6
     theta = np.array([result.theta for result in estimates])
-    gyro = imu if motion.name == "rotation" and imu is not None and len(imu) else None
+    gyro = imu if motion.uses_rays and imu is not None and len(imu) else None
     if gyro is not None:
         seen = (gyro.t >= t_first) & (gyro.t <= estimates[-1].window.t_end)
         gyro_s, rates = (gyro.t[seen] - t_first) / 1e6, gyro.gyro_rad_s[seen]

@@ -17,7 +17,6 @@ from evcrisp.experiments.simulated_datasets.writing import (
 )
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.writing import write
-from evcrisp.motion import Rotation
 from evcrisp.simulation import Simulation, simulate
 
 #: Camera similar to that of the real sequences.
@@ -86,7 +85,7 @@ def _pose_lines(scene: Simulation, camera: Camera) -> list[str]:
     """Return lines ``t px py pz qx qy qz qw``: s, m, rotation from camera to world."""
     t_us = np.arange(0, scene.config.duration_us, _POSE_PERIOD_US, dtype=np.float64)
     homographies = scene.paths[0].matrices(t_us)
-    if isinstance(scene.motion, Rotation):
+    if scene.motion.uses_rays:
         k = camera.matrix
         positions = np.zeros((t_us.size, 3))
         rotations = _quaternions(np.linalg.inv(k) @ homographies @ k)

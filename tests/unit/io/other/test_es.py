@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.oracles import es as oracle
+from tests.oracles.io import es as oracle
 
 import evcrisp
 from evcrisp import EventDataError, Events, FormatError

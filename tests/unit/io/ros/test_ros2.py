@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.oracles import libcaer as oracle
+from tests.oracles.io import libcaer as oracle
 
 import evcrisp
 from evcrisp import Events, FormatError

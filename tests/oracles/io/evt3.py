@@ -1,6 +1,6 @@
 """Decode EVT 3.0 word by word; oracle of ``kernels/io/evt3.py``."""
 
-from tests.oracles.evt2 import unwrapped_high
+from tests.oracles.io.evt2 import unwrapped_high
 
 
 def decode_evt3(words):
