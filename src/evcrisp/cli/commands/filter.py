@@ -57,13 +57,7 @@ def filter_command(
         reading_progress("Filtering", opened) as advance,
     ):
         result = filter_recording(
-            opened,
-            output,
-            config,
-            labels=labels,
-            format=to,
-            overwrite=overwrite,
-            on_chunk=advance,
+            opened, output, config, labels=labels, format=to, overwrite=overwrite, on_chunk=advance
         )
     click.echo(_sentence(result))
 

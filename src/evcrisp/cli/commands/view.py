@@ -35,10 +35,7 @@ class FrontPoints(click.IntRange):
 )
 @options.window_option(least_us=10, most_us=10_000_000)
 @options.option(
-    "--method -m",
-    "Method that is shown first: NAMES.",
-    default="auto",
-    registry=options.METHODS,
+    "--method -m", "Method that is shown first: NAMES.", default="auto", registry=options.METHODS
 )
 @options.motion_option
 @click.option(
@@ -142,10 +139,6 @@ def _export(recording: "Recording", page: Path, overwrite: bool, settings: dict[
             click.echo(f"\rWindow {done} of {n_windows}", nl=done == n_windows, err=True)
 
     n_bytes = export(
-        recording,
-        page,
-        ExportOptions(**settings),
-        overwrite=overwrite,
-        on_window=show_progress,
+        recording, page, ExportOptions(**settings), overwrite=overwrite, on_window=show_progress
     )
     click.echo(f"Wrote {page}, {n_bytes / 1e6:.1f} MB. Open it in any browser.")
