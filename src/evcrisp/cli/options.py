@@ -1,6 +1,8 @@
-"""Options that several commands share."""
+"""Types of option values, and options that several commands share."""
 
 import importlib
+import math
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,22 +11,105 @@ import click
 from click.core import ParameterSource
 
 from evcrisp.cli.error_messages import option_name
-from evcrisp.cli.types import LONGEST_US, Milliseconds, ResolutionType
 
 if TYPE_CHECKING:
     from evcrisp.core.camera import Camera
     from evcrisp.estimators.protocol import Estimator
     from evcrisp.io.recording import Recording
 
+_Parameter = click.Parameter | None
+_Context = click.Context | None
 Decorator = Callable[[Any], Any]
 
-#: Maximum number of points of a Pareto front; more take minutes, and no figure resolves them.
-MAX_FRONT_POINTS = 1001
-
+#: Longest time, us: 30 years, more than any camera clock counts.
+LONGEST_US = 10**15
 
 #: Registries whose names are listed in the help: "module:attribute".
 METHODS = "evcrisp.estimators.registry:ESTIMATORS"
 MOTION_MODELS = "evcrisp.motion.registry:MOTION_MODELS"
+
+
+class ResolutionType(click.ParamType):
+    """``WIDTHxHEIGHT``, px."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> tuple[int, int]:
+        """Parse ``346x260``."""
+        if isinstance(value, tuple):
+            return value
+        sides = str(value).lower().split("x")
+        if len(sides) != 2 or not all(s.isdecimal() and 0 < int(s) <= 65_536 for s in sides):
+            expected = "expected WIDTHxHEIGHT in px, such as 346x260, up to 65536 a side"
+            self.fail(f"{expected}; got {value!r}.", param, ctx)
+        return int(sides[0]), int(sides[1])
+
+
+class Number(click.FloatRange):
+    """A finite number in a range; click itself accepts NaN."""
+
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> float:
+        """Parse a number."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"expected a finite number; got {value}.", param, ctx)
+        return number
+
+
+class Milliseconds(click.ParamType):
+    """A time in milliseconds, converted to whole microseconds."""
+
+    name = "ms"
+
+    def __init__(self, least_us: int = -LONGEST_US, most_us: int = LONGEST_US) -> None:
+        self.least_us, self.most_us = least_us, most_us
+
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> int:
+        """Parse ``30`` or ``0.5``."""
+        try:
+            ms = float(value)
+        except ValueError:
+            ms = math.nan
+        if not math.isfinite(ms):
+            self.fail(f"expected a finite number of milliseconds; got {value}.", param, ctx)
+        if not self.least_us <= 1000 * ms <= self.most_us:
+            limits = f"{self.least_us / 1000:g} to {self.most_us / 1000:g} ms"
+            self.fail(f"expected {limits}; got {ms:g}.", param, ctx)
+        return round(1000 * ms)
+
+
+class OutputFile(click.Path):
+    """An output file whose name must have one of the suffixes."""
+
+    def __init__(self, *suffixes: str) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+        self.suffixes = suffixes
+
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> Path:
+        """Check the suffix."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if path.suffix.lower() not in self.suffixes:
+            wanted = " or ".join(self.suffixes)
+            self.fail(f"expected a name that ends in {wanted}; got {path}.", param, ctx)
+        return path
+
+
+class NumbersType(click.ParamType):
+    """Numbers separated by commas."""
+
+    name = "NUMBERS"
+
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> tuple[float, ...]:
+        """Parse ``300,-120``."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            numbers = tuple(float(part) for part in str(value).split(","))
+        except ValueError:
+            numbers = (math.nan,)
+        if not all(math.isfinite(number) for number in numbers):
+            self.fail(f"expected finite numbers separated by commas; got {value!r}.", param, ctx)
+        return numbers
 
 
 class NamesOption(click.Option):
@@ -43,16 +128,11 @@ class NamesOption(click.Option):
 
 
 def option(names: str, help: str, kind: Any = None, **more: Any) -> Decorator:
-    """Return an option that shows its default; ``more`` as for `click.option`.
+    """Return an option of a type (default: text) that shows its default value.
 
-    Parameters
-    ----------
-    names : str
-        Names, separated by spaces; the last can be the library's name of the parameter.
-    help : str
-        Help; with ``registry="module:attribute"``, NAMES stands for the names of the registry.
-    kind : click.ParamType, optional
-        Type of the value; text by default.
+    ``names`` are separated by spaces; the last can be the library's name of the parameter. With
+    ``registry="module:attribute"``, NAMES in the help stands for the names of the registry. Other
+    arguments are those of `click.option`.
     """
     more.setdefault("show_default", True)
     kind_of_option = NamesOption if "registry" in more else None
@@ -60,19 +140,6 @@ def option(names: str, help: str, kind: Any = None, **more: Any) -> Decorator:
 
 
 recording_argument = click.argument("recording", type=click.Path(exists=True, path_type=Path))
-resolution_option = option(
-    "--resolution",
-    "Width and height of the sensor, px. Default: from the file, or else the smallest standard "
-    "size that holds all events.",
-    ResolutionType(),
-    metavar="WxH",
-)
-on_error_option = option(
-    "--on-error",
-    "For a damaged file: stop with an error, or use the events before the damage.",
-    click.Choice(["raise", "truncate"]),
-    default="raise",
-)
 force_option = click.option(
     "--force", "overwrite", is_flag=True, help="Replace existing output files."
 )
@@ -103,14 +170,10 @@ def set_option(what: str) -> Decorator:
 
 
 def window_option(
-    help: str = "Length of a window, ms.",
-    *,
-    default: float | None = 30.0,
-    least_us: int = 1,
-    most_us: int = LONGEST_US,
+    help: str = "Length of a window, ms.", *, default: float | None = 30.0, **limits: int
 ) -> Decorator:
-    """Return ``--window-ms``, which sets ``window_us``."""
-    kind = Milliseconds(least_us, most_us)
+    """Return ``--window-ms``, which sets ``window_us``; limits as for `Milliseconds`."""
+    kind = Milliseconds(**{"least_us": 1, **limits})
     return option("--window-ms window_us", help, kind, default=default, metavar="MS")
 
 
@@ -125,13 +188,13 @@ start_option = option(
 
 def points_option(help: str) -> Decorator:
     """Return ``--points``, the number of points of a Pareto front, which sets ``n_points``."""
-    return option("--points n_points", help, click.IntRange(3, MAX_FRONT_POINTS), default=21)
+    # More than 1001 points take minutes, and no figure resolves them.
+    return option("--points n_points", help, click.IntRange(3, 1001), default=21)
 
 
 def seed_option(help: str, *, default: int = 0) -> Decorator:
     """Return ``--seed``, limited to 32 bits, which all random generators accept."""
-    kind = click.IntRange(0, 2**32 - 1)
-    return option("--seed", help, kind, default=default)
+    return option("--seed", help, click.IntRange(0, 2**32 - 1), default=default)
 
 
 def decorated(*decorators: Decorator) -> Decorator:
@@ -148,8 +211,19 @@ def decorated(*decorators: Decorator) -> Decorator:
 #: How a recording is opened.
 input_options = decorated(
     option("--format -f", "Input format. Default: detected from the content."),
-    resolution_option,
-    on_error_option,
+    option(
+        "--resolution",
+        "Width and height of the sensor, px. Default: from the file, or else the smallest standard "
+        "size that holds all events.",
+        ResolutionType(),
+        metavar="WxH",
+    ),
+    option(
+        "--on-error",
+        "For a damaged file: stop with an error, or use the events before the damage.",
+        click.Choice(["raise", "truncate"]),
+        default="raise",
+    ),
 )
 
 #: The method, its parameters and the motion model.
@@ -215,3 +289,30 @@ def load_camera(path: Path | None, sensor: "Recording | Sequence[int]") -> "Came
     width, height = sensor.resolution if isinstance(sensor, Recording) else sensor
     warn_of_mismatch(camera, (width, height))
     return camera
+
+
+#: Where tasks run.
+pool_options = decorated(
+    option(
+        "--workers",
+        "Number of processes; 0 = this process only. Default: one per processor. With "
+        "--scheduler: number of workers to wait for.",
+        click.IntRange(min=0),
+    ),
+    option(
+        "--scheduler",
+        "Run on a dask.distributed cluster, such as tcp://host:8786.",
+        metavar="ADDRESS",
+    ),
+)
+
+noise_option = option(
+    "--noise",
+    "Noise to add to DND21: uniform; or measured: light, dark-ba, dark-5hz, leak.",
+    default="uniform",
+)
+max_events_option = option(
+    "--max-events",
+    "Number of events to use of each recording. Default: all.",
+    click.IntRange(min=1),
+)

@@ -75,16 +75,16 @@ def time_progress(title: str, t_start: int, duration_us: int) -> AbstractContext
 @contextmanager
 def task_progress(
     title: str,
-) -> Generator[tuple[Callable[[int], None], Callable[[Any], None]], None, None]:
+) -> Generator[tuple[Callable[[int], None], Callable[..., None]], None, None]:
     """Yield two functions: call one with the number of tasks, the other after each task."""
     with _bar("MofNCompleteColumn", "TimeRemainingColumn") as progress:
         if progress is None:
-            yield (lambda total: None), (lambda task: None)
+            yield (lambda total: None), (lambda *_: None)
             return
         bar = progress.add_task(title, total=None)
         yield (
             lambda total: progress.update(bar, total=total, completed=0),
-            lambda task: progress.advance(bar),
+            lambda *_: progress.advance(bar),
         )
 
 

@@ -1,14 +1,16 @@
 """Figures with matplotlib: data in, axes out. Needs the extra ``plot``."""
 
-from evcrisp.plots.cloud import draw_xyt
-from evcrisp.plots.curves import draw_levels, draw_motion, draw_roc
+from evcrisp.plots.curves import draw_levels, draw_motion, draw_pareto, draw_roc, draw_tradeoff
 from evcrisp.plots.figures import FIGURES, FigureKind, figure
-from evcrisp.plots.intro import draw_drift
-from evcrisp.plots.maps import draw_before_after, draw_confidence
-from evcrisp.plots.scatter import draw_kept, draw_outcomes, draw_positions
-from evcrisp.plots.scene import draw_contrast_map, draw_events, save_strip
+from evcrisp.plots.scatter import draw_drift, draw_kept, draw_outcomes, draw_positions, draw_xyt
+from evcrisp.plots.scene import (
+    draw_before_after,
+    draw_confidence,
+    draw_contrast_map,
+    draw_events,
+    save_strip,
+)
 from evcrisp.plots.style import picture_kind, save_figure
-from evcrisp.plots.tradeoff import draw_pareto, draw_tradeoff
 
 __all__ = [
     "FIGURES",

@@ -9,13 +9,10 @@ from numpy.typing import ArrayLike
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import lookup
-from evcrisp.plots.cloud import draw_xyt
-from evcrisp.plots.curves import draw_levels, draw_motion, draw_roc
-from evcrisp.plots.intro import draw_drift
-from evcrisp.plots.maps import draw_before_after, draw_confidence
-from evcrisp.plots.scatter import draw_kept, draw_outcomes, draw_positions
+from evcrisp.plots.curves import draw_levels, draw_motion, draw_pareto, draw_roc, draw_tradeoff
+from evcrisp.plots.scatter import draw_drift, draw_kept, draw_outcomes, draw_positions, draw_xyt
+from evcrisp.plots.scene import draw_before_after, draw_confidence
 from evcrisp.plots.style import new_figure, styled
-from evcrisp.plots.tradeoff import draw_pareto, draw_tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

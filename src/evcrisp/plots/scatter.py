@@ -1,6 +1,6 @@
 """Draw kept events, right and wrong labels, and aligned positions."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,13 +8,16 @@ from numpy.typing import ArrayLike
 from evcrisp.core.errors import EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.palettes import rgb
-from evcrisp.core.types import Bools
+from evcrisp.core.types import Bools, Floats
 from evcrisp.metrics import confusion
 from evcrisp.plots.scene import draw_events, show_image
-from evcrisp.plots.style import label_pixels, palette_of
+from evcrisp.plots.style import INK, PALE, label_pixels, palette_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from evcrisp.estimators.result import Estimate
+
 
 #: Outcomes of a label with name and color, in drawing order.
 OUTCOMES = {
@@ -95,3 +98,111 @@ def as_mask(values: ArrayLike, events: Events) -> Bools:
             f"Labels must be one per event, shape ({len(events)},); got shape {mask.shape}."
         )
     return mask
+
+
+#: Number of dots; more would hide each other.
+MAX_DOTS = 20_000
+
+
+def draw_xyt(
+    axes: "Axes",
+    events: Events,
+    signal: ArrayLike | None = None,
+    *,
+    colors: str = "red-blue",
+    azimuth_deg: float = -72.0,
+    elevation_deg: float = 22.0,
+) -> "Axes":
+    """Draw events as a cloud over time, which runs into the depth; moving edges are surfaces.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes3D
+        Made with ``projection="3d"``.
+    events : Events
+        Above ``MAX_DOTS``, every second, third, ... event is drawn.
+    signal : array_like of bool, shape (n,), optional
+        Noise events are gray.
+    colors : str
+        Palette.
+    azimuth_deg, elevation_deg : float, degrees
+        Direction of view.
+    """
+    palette = palette_of(colors)
+    kept = np.ones(len(events), np.bool_) if signal is None else as_mask(signal, events)
+    step = max(1, -(-len(events) // MAX_DOTS))
+    shown, kept = events[::step], kept[::step]
+    t_ms = (shown.t - shown.t[0]) / 1e3 if len(shown) else np.zeros(0)
+    groups = (
+        (~kept, PALE, "noise"),
+        (kept & ~shown.p, palette.off, "OFF"),
+        (kept & shown.p, palette.on, "ON"),
+    )
+    solid: Any = axes
+    dots = {"s": 1.2, "linewidths": 0, "depthshade": False, "rasterized": True}
+    for chosen, color, label in groups:
+        if chosen.any():
+            columns = shown.x[chosen], t_ms[chosen], shown.y[chosen]
+            solid.scatter(*columns, color=color, label=label, **dots)
+    solid.set(xlabel="x [px]", ylabel="t [ms]", zlabel="y [px]")
+    solid.set_xlim(0, events.width)
+    solid.set_zlim(events.height, 0)  # y points down
+    solid.set_box_aspect((1.0, 1.7, events.height / events.width), zoom=0.98)
+    solid.view_init(elev=elevation_deg, azim=azimuth_deg)
+    for axis in (solid.xaxis, solid.yaxis, solid.zaxis):
+        axis.pane.set_facecolor("#f6f6f6" if palette.ground == "#ffffff" else palette.ground)
+    if len(shown):
+        solid.legend(loc="upper left", bbox_to_anchor=(0.02, 0.96), markerscale=5.0)
+    return axes
+
+
+#: Height of the strip of rows, px.
+STRIP_PX = 12
+
+
+def draw_drift(
+    upper: tuple[Any, Any], lower: tuple[Any, Any], estimate: "Estimate", colors: str = "red-blue"
+) -> None:
+    """Draw x against t of a strip of rows, as recorded and aligned, with counts per column.
+
+    Parameters
+    ----------
+    upper, lower : (matplotlib Axes, matplotlib Axes)
+        For the events and for the counts: as recorded, and aligned.
+    estimate : Estimate
+        Motion and labels of a window; noise events are gray.
+    colors : str
+        Palette.
+    """
+    palette = palette_of(colors)
+    events, kept = estimate.window.events, estimate.signal
+    t_ms = (events.t - estimate.window.t_ref) / 1e3
+    row = _busiest(estimate.aligned_y[kept], events.height)
+    places = ((events.x, events.y), (estimate.aligned_x, estimate.aligned_y))
+    titles = ("as recorded: edges drift", "aligned: edges stand still")
+    for axes, below, (x, y), title in zip(upper, lower, places, titles, strict=True):
+        strip = (y >= row) & (y < row + STRIP_PX)
+        groups = (
+            (strip & ~kept, PALE),
+            (strip & kept & ~events.p, palette.off),
+            (strip & kept & events.p, palette.on),
+        )
+        for chosen, color in groups:
+            axes.scatter(x[chosen], t_ms[chosen], s=2.0, color=color, linewidths=0, rasterized=True)
+        axes.set_title(f"{title} (rows {row} to {row + STRIP_PX - 1})")
+        counts = np.histogram(x[strip & kept], bins=np.arange(events.width + 1) - 0.5)[0]
+        below.stairs(counts, np.arange(events.width + 1) - 0.5, fill=True, color=INK)
+        below.set(xlabel="x [px]", xlim=(-0.5, events.width - 0.5))
+    upper[0].set_ylabel("time from the reference [ms]")
+    lower[0].set_ylabel("events per column")
+    top = max(below.get_ylim()[1] for below in lower)
+    for below in lower:
+        below.set_ylim(0, top)
+
+
+def _busiest(y: Floats, height: int) -> int:
+    """Return the first row of the strip that holds the most events."""
+    inside = y[(y >= 0) & (y < height)]
+    counts = np.bincount(inside.astype(np.int64), minlength=height)
+    sums = np.convolve(counts, np.ones(min(STRIP_PX, height), np.int64), mode="valid")
+    return int(np.argmax(sums))

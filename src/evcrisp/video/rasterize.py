@@ -4,10 +4,62 @@ import numpy as np
 
 from evcrisp.core.palettes import PALETTES, Palette, rgb
 from evcrisp.core.types import Bools, Bytes, Floats
-from evcrisp.video.bitmap_font import HEIGHT as TEXT_HEIGHT
-from evcrisp.video.bitmap_font import text_mask
 from evcrisp.video.config import VideoConfig
 from evcrisp.video.panes import PANES, FrameContent
+
+TEXT_HEIGHT = 8
+_TEXT_WIDTH = 5
+
+LETTERS = "adegilnorsw0123456789.- "
+
+_ROWS = (
+    #   a     d     e     g     i     l     n     o     r     s     w
+    "..... ....# ..... ..... ..#.. .##.. ..... ..... ..... ..... ..... "
+    ".###. ..#.. .###. .###. ...#. ##### ..##. ##### .###. .###. ..... ..... .....",
+    "..... ....# ..... ..... ..... ..#.. ..... ..... ..... ..... ..... "
+    "#...# .##.. #...# #...# ..##. #.... .#... ....# #...# #...# ..... ..... .....",
+    ".###. .#### .###. .#### .##.. ..#.. #.##. .###. #.##. .#### #...# "
+    "#..## ..#.. ....# ....# .#.#. ####. #.... ...#. #...# #...# ..... ..... .....",
+    "....# #...# #...# #...# ..#.. ..#.. ##..# #...# ##... #.... #...# "
+    "#.#.# ..#.. ..##. ..##. #..#. ....# ####. ..#.. .###. .#### ..... .###. .....",
+    ".#### #...# ##### #...# ..#.. ..#.. #...# #...# #.... .###. #.#.# "
+    "##..# ..#.. .#... ....# ##### ....# #...# .#... #...# ....# ..... ..... .....",
+    "#...# #...# #.... .#### ..#.. ..#.. #...# #...# #.... ....# #.#.# "
+    "#...# ..#.. #.... #...# ...#. #...# #...# .#... #...# ...#. ..... ..... .....",
+    ".#### .#### .###. ....# .###. .###. #...# .###. #.... ####. .#.#. "
+    ".###. .###. ##### .###. ...#. .###. .###. .#... .###. .##.. ..#.. ..... .....",
+    "..... ..... ..... .###. ..... ..... ..... ..... ..... ..... ..... "
+    "..... ..... ..... ..... ..... ..... ..... ..... ..... ..... ..... ..... .....",
+)
+
+_CELLS = [row.split() for row in _ROWS]
+_GLYPHS = {
+    letter: np.array([[dot == "#" for dot in cells[k]] for cells in _CELLS])
+    for k, letter in enumerate(LETTERS)
+}
+_BLANK = np.zeros((TEXT_HEIGHT, _TEXT_WIDTH), np.bool_)
+
+
+def text_mask(text: str) -> Bools:
+    """Return the mask of a line of text, shape (TEXT_HEIGHT, n); other letters are blank.
+
+    Examples
+    --------
+    >>> for row in text_mask("1.5"):
+    ...     print("".join("#" if dot else " " for dot in row).rstrip())
+      #         #####
+     ##         #
+      #         ####
+      #             #
+      #             #
+      #         #   #
+     ###    #    ###
+    <BLANKLINE>
+    """
+    spacing = _BLANK[:, :1]
+    parts = [part for letter in text for part in (_GLYPHS.get(letter, _BLANK), spacing)]
+    return np.concatenate(parts or [spacing], axis=1)
+
 
 #: Shades of each kind of event: two tables of all pairs leave 14 of 256 colors for titles and gaps.
 N_LEVELS = 11

@@ -1,10 +1,12 @@
 """Render a recording as a video of panes side by side, in bounded memory."""
 
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from evcrisp.core.camera import Camera
@@ -19,14 +21,69 @@ from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel
 from evcrisp.pipeline.tracking import Tracker
-from evcrisp.video.background import BackgroundSink
+from evcrisp.video.animations import Gif, Webp
 from evcrisp.video.config import VideoConfig
 from evcrisp.video.frames import frame_contents
-from evcrisp.video.gif import Gif
 from evcrisp.video.mp4 import Mp4
-from evcrisp.video.protocol import VideoFormat
+from evcrisp.video.panes import FrameContent
+from evcrisp.video.protocol import VideoFormat, VideoSink
 from evcrisp.video.rasterize import Painter
-from evcrisp.video.webp import Webp
+
+#: Frames in the queue; more would cost memory and save no time.
+MAX_WAITING = 4
+
+
+class BackgroundSink:
+    """Draws frames in order into a sink; errors of the thread are raised in the caller.
+
+    Tokens for free places limit the queue. ``SimpleQueue`` holds no lock while Python code runs: a
+    signal handler that raises would leave a ``queue.Queue`` locked.
+    """
+
+    def __init__(self, painter: Painter, sink: VideoSink) -> None:
+        self._painter = painter
+        self._sink = sink
+        self._free: SimpleQueue[None] = SimpleQueue()
+        self._waiting: SimpleQueue[FrameContent | None] = SimpleQueue()
+        for _ in range(MAX_WAITING):
+            self._free.put(None)
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, name="evcrisp-video", daemon=True)
+        self._thread.start()
+
+    def write(self, shown: FrameContent) -> None:
+        """Queue a frame; wait while the queue is full."""
+        self._free.get()
+        self._raise()
+        self._waiting.put(shown)
+
+    def close(self) -> None:
+        """Wait for the last frame, and complete the video."""
+        self._waiting.put(None)
+        self._thread.join()
+        self._raise()
+        self._sink.close()
+
+    def abort(self) -> None:
+        """Stop, and discard the video."""
+        self._error = self._error or RuntimeError("the video was aborted")
+        self._sink.abort()
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        while (shown := self._waiting.get()) is not None:
+            if self._error is None:
+                try:
+                    self._sink.write(self._painter.paint(shown))
+                except BaseException as error:
+                    self._error = error
+            self._free.put(None)
+
 
 #: Formats by suffix.
 VIDEO_FORMATS: dict[str, type[VideoFormat]] = {f".{kind.name}": kind for kind in (Mp4, Gif, Webp)}

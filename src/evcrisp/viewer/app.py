@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from evcrisp.core.errors import EvError
 from evcrisp.viewer.access import AccessControl, App
-from evcrisp.viewer.jobs import FINAL_STATES, Job
 from evcrisp.viewer.page import MEDIA_TYPES, live_page, live_policy, static_files
 from evcrisp.viewer.requests import Request, check_window, parse_whole_number
 from evcrisp.viewer.session import Session
-from evcrisp.viewer.worker_queue import BusyError
+from evcrisp.viewer.worker_queue import FINAL_STATES, BusyError, Job
 
 if TYPE_CHECKING:
     from starlette.requests import Request as HttpRequest

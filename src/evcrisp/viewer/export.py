@@ -17,7 +17,7 @@ from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
 from evcrisp.viewer.bundle_format import delta_encoded, read_bundle
 from evcrisp.viewer.compute import Computer
-from evcrisp.viewer.event_store import EventStore, EventStoreWriter, write_store
+from evcrisp.viewer.event_store import EventStore, EventStoreWriter, make_temp_dir, write_store
 from evcrisp.viewer.page import static_page
 from evcrisp.viewer.requests import (
     MAX_DURATION_US,
@@ -27,7 +27,6 @@ from evcrisp.viewer.requests import (
     Request,
 )
 from evcrisp.viewer.session import recording_facts
-from evcrisp.viewer.temp_dir import make_temp_dir
 
 #: Windows of a page; more would make it too large for browsers.
 MAX_WINDOWS = 500

@@ -10,12 +10,10 @@ from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.validation import check_number
 from evcrisp.io.recording import OnError
-from evcrisp.viewer.event_store import EventRate, EventStore
-from evcrisp.viewer.jobs import Job, JobTable
+from evcrisp.viewer.event_store import EventRate, EventStore, make_temp_dir
 from evcrisp.viewer.requests import MAX_DURATION_US, MIN_DURATION_US, REGISTRIES, Request
-from evcrisp.viewer.temp_dir import make_temp_dir
 from evcrisp.viewer.worker import ComputeTask, ReadTask
-from evcrisp.viewer.worker_queue import WorkerQueue
+from evcrisp.viewer.worker_queue import Job, JobTable, WorkerQueue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import pytest
 
 import evcrisp
 from evcrisp.cli import COMMANDS, main
-from evcrisp.cli.types import Milliseconds, NumbersType, ResolutionType
+from evcrisp.cli.options import Milliseconds, NumbersType, ResolutionType
 
 NUMERIC = (
     click.types.IntParamType,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp.pipeline.subset import Subset
+from evcrisp.pipeline.evaluation import Subset
 
 
 @pytest.fixture(scope="module")

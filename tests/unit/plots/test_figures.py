@@ -11,8 +11,7 @@ from evcrisp import ConfigError, EventDataError, Events, MissingExtraError, Unkn
 from evcrisp.core.palettes import PALETTES, rgb
 from evcrisp.metrics import roc_curve
 from evcrisp.plots import FIGURES, draw_outcomes, draw_xyt, figure, save_figure
-from evcrisp.plots.intro import STRIP_PX
-from evcrisp.plots.scatter import OUTCOMES
+from evcrisp.plots.scatter import OUTCOMES, STRIP_PX
 from evcrisp.plots.style import new_figure
 
 kinds = pytest.mark.parametrize("kind", FIGURES)

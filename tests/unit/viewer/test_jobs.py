@@ -5,10 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from evcrisp.viewer.jobs import MAX_KEPT, Job, JobTable
 from evcrisp.viewer.requests import Request
 from evcrisp.viewer.session import Session, ViewOptions
-from evcrisp.viewer.worker_queue import MAX_WAITING, BusyError
+from evcrisp.viewer.worker_queue import MAX_KEPT, MAX_WAITING, BusyError, Job, JobTable
 
 #: Takes minutes, because it has very many windows.
 LONG = Request(kind="track", duration_us=10)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evcrisp.viewer.temp_dir import make_temp_dir
+from evcrisp.viewer.event_store import make_temp_dir
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signal 0 of POSIX")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from evcrisp.cli.options import seed_option
+from evcrisp.cli import options
 from evcrisp.cli.signals import message_when_stopped
 
 #: Data sets that can be simulated; here, so that the help imports nothing.
@@ -54,7 +54,7 @@ def check_command(name: str, folder: Path) -> None:
 @click.argument("name", type=click.Choice(SIMULATED))
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--small", is_flag=True, help="Write less data, so that tables take seconds.")
-@seed_option("Equal seeds give equal bytes.")
+@options.seed_option("Equal seeds give equal bytes.")
 def simulate_command(name: str, folder: Path, small: bool, seed: int) -> None:
     """Simulate a small data set with the layout of the real one, and write it to FOLDER.
 

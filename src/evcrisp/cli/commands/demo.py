@@ -9,7 +9,6 @@ import click
 import numpy as np
 
 from evcrisp.cli import options
-from evcrisp.cli.types import Number
 
 if TYPE_CHECKING:
     from evcrisp.estimators.result import Estimate
@@ -21,7 +20,9 @@ WINDOW_US = 30_000
 
 
 @click.command("demo")
-@options.option("--noise-hz", "Rate of uniform noise, Hz per pixel.", Number(0, 500), default=5.0)
+@options.option(
+    "--noise-hz", "Rate of uniform noise, Hz per pixel.", options.Number(0, 500), default=5.0
+)
 @options.seed_option("Seed of the scene.")
 @options.option(
     "--picture",

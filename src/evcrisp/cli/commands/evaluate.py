@@ -11,7 +11,6 @@ import click
 
 from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
-from evcrisp.cli.types import Milliseconds
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -42,7 +41,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @options.option(
     "--slice-ms slice_us",
     "Length of a slice of the ESR, ms (instead of --slice-events).",
-    Milliseconds(1),
+    options.Milliseconds(1),
     metavar="MS",
 )
 @options.option(

@@ -7,7 +7,6 @@ import click
 
 from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
-from evcrisp.cli.types import OutputFile
 
 if TYPE_CHECKING:
     from evcrisp.pipeline.filter_recording import FilterResult
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 @options.option(
     "--labels",
     "Also write signal (true = kept) and score of every event of the input to a file.",
-    OutputFile(".npz"),
+    options.OutputFile(".npz"),
     metavar="FILE.npz",
 )
 @options.to_option

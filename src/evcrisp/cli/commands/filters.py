@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evcrisp.cli import options
-from evcrisp.cli.listing import entry, parameters_line
+from evcrisp.cli.commands.methods import entry, parameters_line
 
 if TYPE_CHECKING:
     from evcrisp.filters import Filter

@@ -7,7 +7,6 @@ import click
 
 from evcrisp.cli import options
 from evcrisp.cli.progress import work_progress
-from evcrisp.cli.types import Number
 
 #: Figures of the result of a method, and figures of a Pareto front.
 _METHOD_FIGURES = ("scatter", "outcomes", "aligned", "xyt", "maps", "w", "intro", "roc")
@@ -45,7 +44,7 @@ _APPLIES_TO = {
     "(for color blindness), dark.",
     default="red-blue",
 )
-@options.option("--dpi", "Resolution, dots per inch.", Number(10, 2400), default=150.0)
+@options.option("--dpi", "Resolution, dots per inch.", options.Number(10, 2400), default=150.0)
 @options.force_option
 @options.input_options
 @click.pass_context

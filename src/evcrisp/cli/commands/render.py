@@ -7,7 +7,6 @@ import click
 
 from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
-from evcrisp.cli.types import Number
 
 
 @click.command("render")
@@ -16,13 +15,13 @@ from evcrisp.cli.types import Number
 @options.option(
     "--fps",
     "Frames per second of the video; at most 50 for a GIF.",
-    Number(0.01, 240),
+    options.Number(0.01, 240),
     default=30.0,
 )
 @options.option(
     "--speed",
     "Speed of the video: 1 is real time, 0.1 ten times slower.",
-    Number(0, min_open=True),
+    options.Number(0, min_open=True),
     default=1.0,
 )
 @options.window_option(
@@ -43,7 +42,7 @@ from evcrisp.cli.types import Number
 @options.option(
     "--exposure",
     "Strength of the color of one event; smaller values give more shades.",
-    Number(0, 100, min_open=True),
+    options.Number(0, 100, min_open=True),
     default=1.0,
 )
 @options.option(

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evcrisp.cli.options import refuse_unused, seed_option
+from evcrisp.cli import options
 from evcrisp.cli.progress import task_progress
 from evcrisp.cli.signals import message_when_stopped
-from evcrisp.cli.tasks import max_events_option, noise_option, pool_options
-from evcrisp.cli.types import Milliseconds
 
 if TYPE_CHECKING:
     from evcrisp.experiments.executors import Workers
@@ -47,66 +45,62 @@ def _words(
 
 @click.command("reproduce")
 @click.argument("what", type=click.Choice([*TABLES, "all", "scale", "overhead"]))
-@click.option(
+@options.option(
     "--root",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of the data set; for all: a folder with emlb, dnd21 and ecd. Default: simulated data.",
+    "Folder of the data set; for all: a folder with emlb, dnd21 and ecd. Default: simulated data.",
+    click.Path(exists=True, file_okay=False, path_type=Path),
 )
-@click.option(
-    "--out",
-    "-o",
-    type=click.Path(file_okay=False, path_type=Path),
+@options.option(
+    "--out -o",
+    "Folder for tables and results; an interrupted run continues there.",
+    click.Path(file_okay=False, path_type=Path),
     default=Path("reproduced"),
-    show_default=True,
-    help="Folder for tables and results; an interrupted run continues there.",
 )
-@click.option(
+@options.option(
     "--dataset",
+    "Another data set than that of the table, from an installed package. Needs --root.",
     metavar="NAME",
-    help="Another data set than that of the table, from an installed package. Needs --root.",
 )
 @click.option("--small", is_flag=True, help="Without --root: small simulated data sets.")
-@click.option(
+@options.option(
     "--methods",
+    "Rows of the table, and other methods or filters by name. Default: all rows.",
     callback=_words,
     metavar="A,B,...",
-    help="Rows of the table, and other methods or filters by name. Default: all rows.",
 )
-@pool_options
-@click.option(
+@options.pool_options
+@options.option(
     "--gpu-methods",
+    "Methods that run on workers with the resource GPU only.",
     callback=_words,
     metavar="A,B,...",
-    help="Methods that run on workers with the resource GPU only.",
 )
 @click.option("--retry-failed", is_flag=True, help="Run tasks again that failed earlier.")
-@max_events_option
-@click.option(
+@options.max_events_option
+@options.option(
     "--slice-events",
-    type=click.IntRange(min=1),
-    help="Table 1: number of events of a slice of the ESR. Default: 30000.",
+    "Table 1: number of events of a slice of the ESR. Default: 30000.",
+    click.IntRange(min=1),
 )
-@noise_option
-@click.option(
+@options.noise_option
+@options.option(
     "--tuned",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Table 2: file of hyper-parameters from evcrisp tune.",
+    "Table 2: file of hyper-parameters from evcrisp tune.",
+    click.Path(exists=True, dir_okay=False, path_type=Path),
 )
-@click.option(
+@options.option(
     "--window-events",
-    type=click.IntRange(min=1),
-    help="Table 3: number of events of a window. Default: 30000.",
+    "Table 3: number of events of a window. Default: 30000.",
+    click.IntRange(min=1),
 )
-@click.option(
-    "--imu-offset-ms",
-    "imu_offset_us",
-    type=Milliseconds(),
+@options.option(
+    "--imu-offset-ms imu_offset_us",
+    "Table 3: offset from the middle of a window to the time of the gyroscope.",
+    options.Milliseconds(),
     metavar="MS",
     default=0.0,
-    show_default=True,
-    help="Table 3: offset from the middle of a window to the time of the gyroscope.",
 )
-@seed_option("Seed of noise, controls and bootstrap.")
+@options.seed_option("Seed of noise, controls and bootstrap.")
 @click.pass_context
 def reproduce_command(
     context: click.Context,
@@ -134,33 +128,25 @@ def reproduce_command(
     from evcrisp.experiments.executors import open_workers
 
     _refuse_unused_options(context, what, root, dataset)
-    options = _options(chosen)
+    table_options = _table_options(chosen)
     if what == "scale":
-        _print_scale(options)
+        _print_scale(table_options)
         return
     if what == "overhead":
         _print_overhead(workers, scheduler)
         return
     roots = _roots(what, root)
-    each = _options_of_tables(options, roots)
+    each = _options_of_tables(table_options, roots)
+    common = {"dataset": dataset, "small": small, "retry_failed": retry_failed}
     out.mkdir(parents=True, exist_ok=True)
     with message_when_stopped(f"Results so far are in {out}; run the same command to continue."):
         with open_workers(workers, scheduler) as opened:
             parts = [
-                _reproduce(
-                    name,
-                    out,
-                    opened,
-                    root=roots[name],
-                    dataset=dataset,
-                    small=small,
-                    options=table_options,
-                    retry_failed=retry_failed,
-                )
-                for name, table_options in each.items()
+                _reproduce(name, out, opened, root=roots[name], options=each_options, **common)
+                for name, each_options in each.items()
             ]
         if what == "all":
-            _report(out, parts, options)
+            _report(out, parts, table_options)
     n_failed = sum(len(part.outcome.failures) for part in parts)
     if n_failed:
         raise click.ClickException(
@@ -175,9 +161,13 @@ def _refuse_unused_options(
     """Raise for an option that would have no effect."""
     for name, users in _USED_BY.items():
         if what not in users:
-            refuse_unused(context, [name], f"is not for {what}, only for {', '.join(users)}.")
+            options.refuse_unused(
+                context, [name], f"is not for {what}, only for {', '.join(users)}."
+            )
     if root is not None:
-        refuse_unused(context, ["small"], "is not for --root: it is for simulated data sets.")
+        options.refuse_unused(
+            context, ["small"], "is not for --root: it is for simulated data sets."
+        )
     elif dataset is not None:
         raise click.UsageError("--dataset needs --root, the folder of the data set.")
 
@@ -191,7 +181,7 @@ def _report(out: Path, parts: "list[Reproduction]", options: "Options") -> None:
     click.echo(f"The report is {out / 'report.html'}.")
 
 
-def _options(chosen: dict[str, Any]) -> "Options":
+def _table_options(chosen: dict[str, Any]) -> "Options":
     from evcrisp.experiments.tables import Options
 
     tuned = chosen.pop("tuned")

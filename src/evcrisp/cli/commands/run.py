@@ -9,7 +9,6 @@ import click
 from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
 from evcrisp.cli.signals import cancel_on_signal
-from evcrisp.cli.types import Number
 
 
 @click.command("run")
@@ -28,12 +27,12 @@ from evcrisp.cli.types import Number
     "--displacement-px",
     "Displacement of the image within a window, px (instead of --window-ms); the length of "
     "a window follows from the motion of the previous one.",
-    Number(min=0, min_open=True),
+    options.Number(min=0, min_open=True),
 )
 @options.option(
     "--overlap",
     "Share of a window that the next one repeats; the label is the majority of the windows.",
-    Number(min=0, max=0.9),
+    options.Number(min=0, max=0.9),
     default=0.0,
 )
 @options.force_option

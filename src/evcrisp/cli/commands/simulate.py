@@ -8,7 +8,6 @@ import click
 
 from evcrisp.cli import options
 from evcrisp.cli.progress import time_progress
-from evcrisp.cli.types import Milliseconds, Number, NumbersType, ResolutionType
 
 
 @click.command("simulate")
@@ -18,7 +17,7 @@ from evcrisp.cli.types import Milliseconds, Number, NumbersType, ResolutionType
 @options.option(
     "--theta",
     "Parameters of the motion, such as 300,-120 (px/s) for a translation. Default: a moderate motion.",
-    NumbersType(),
+    options.NumbersType(),
 )
 @options.option(
     "--trajectory", "Change of the motion with time: constant, sine or random.", default="constant"
@@ -26,30 +25,32 @@ from evcrisp.cli.types import Milliseconds, Number, NumbersType, ResolutionType
 @options.option(
     "--object-theta",
     "Parameters of the motion of an object in front. Default: no object.",
-    NumbersType(),
+    options.NumbersType(),
 )
 @options.camera_option
 @options.option(
     "--resolution",
     "Width and height of the sensor, px.",
-    ResolutionType(),
+    options.ResolutionType(),
     default="346x260",
     metavar="WxH",
 )
 @options.option(
     "--duration-ms duration_us",
     "Length of the recording, ms.",
-    Milliseconds(1, 600_000_000),
+    options.Milliseconds(1, 600_000_000),
     default=100.0,
     metavar="MS",
 )
 @options.option(
-    "--noise-hz uniform_hz", "Rate of uniform noise, Hz per pixel. Default: 0.", Number(0, 1e4)
+    "--noise-hz uniform_hz",
+    "Rate of uniform noise, Hz per pixel. Default: 0.",
+    options.Number(0, 1e4),
 )
 @options.option(
     "--noise-share uniform_share",
     "Number of uniform noise events divided by signal events. Default: 0.",
-    Number(0, 1e3),
+    options.Number(0, 1e3),
 )
 @options.option("--noise", "Noise preset of a sensor: none, light or dark. Default: none.")
 @options.seed_option("Seed; the same seed gives the same bytes.")

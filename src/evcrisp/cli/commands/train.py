@@ -3,76 +3,52 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
-from evcrisp.cli.options import force_option, output_option, seed_option
+from evcrisp.cli import options
+
+_COUNT = click.IntRange(1, 10_000)
 
 
 @click.command("train")
 @click.argument("network", type=click.Choice(["mlpf", "edncnn"]))
-@output_option("File for the weights, such as my.npz.", required=True)
-@click.option(
-    "--scenes",
-    type=click.IntRange(1, 10_000),
-    default=200,
-    show_default=True,
-    help="Number of simulated scenes for training.",
+@options.output_option("File for the weights, such as my.npz.", required=True)
+@options.option("--scenes", "Number of simulated scenes for training.", _COUNT, default=200)
+@options.option(
+    "--test-scenes", "Number of test scenes for each of seven noise rates.", _COUNT, default=4
 )
-@click.option(
-    "--test-scenes",
-    type=click.IntRange(1, 10_000),
-    default=4,
-    show_default=True,
-    help="Number of test scenes for each of seven noise rates.",
-)
-@click.option(
-    "--epochs",
-    type=click.IntRange(1, 10_000),
-    default=10,
-    show_default=True,
-    help="Number of epochs.",
-)
-@click.option(
+@options.option("--epochs", "Number of epochs.", _COUNT, default=10)
+@options.option(
     "--samples",
-    type=click.IntRange(1, 10**9),
+    "Number of events drawn in each epoch.",
+    click.IntRange(1, 10**9),
     default=1_000_000,
-    show_default=True,
-    help="Number of events drawn in each epoch.",
 )
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="Device for training.",
+@options.option(
+    "--device", "Device for training.", click.Choice(["auto", "cpu", "cuda"]), default="auto"
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Number of processes for the simulation.",
+@options.option(
+    "--workers", "Number of processes for the simulation.", click.IntRange(min=1), default=1
 )
-@seed_option("Seed of the scenes and of the training.")
-@click.option(
+@options.seed_option("Seed of the scenes and of the training.")
+@options.option(
     "--data",
-    type=click.Path(path_type=Path),
-    help="File of recordings: read if it exists, otherwise simulated and written. Default: not kept.",
+    "File of recordings: read if it exists, otherwise simulated and written. Default: not kept.",
+    click.Path(path_type=Path),
 )
-@force_option
+@options.force_option
 def train_command(
     network: str,
     output: Path,
     scenes: int,
     test_scenes: int,
-    epochs: int,
-    samples: int,
-    device: str,
     workers: int,
     seed: int,
     data: Path | None,
     overwrite: bool,
+    **settings: Any,
 ) -> None:
     """Train NETWORK, the network of a filter, on simulated recordings.
 
@@ -90,12 +66,12 @@ def train_command(
     )
 
     import_torch()
-    find_device(device)  # fail before the simulation
+    find_device(settings["device"])  # fail before the simulation
     if output.suffix != ".npz":
         raise click.BadParameter(
             f"expected a name that ends in .npz; got {output}.", param_hint="--output"
         )
-    config = TrainingConfig(epochs=epochs, samples=samples, device=device, seed=seed)
+    config = TrainingConfig(seed=seed, **settings)
     card = output.with_suffix(".json")
     for path in (output, card):
         refuse_inputs(path, data)
@@ -113,7 +89,7 @@ def train_command(
                 with replacing(data, overwrite=False) as new_data:
                     recordings.save(new_data)
         show = _progress("epoch")
-        trained = train(network, recordings, config, lambda i, loss: show(i, epochs, loss))
+        trained = train(network, recordings, config, lambda i, loss: show(i, config.epochs, loss))
         write_model(new_weights, new_card, trained)
     click.echo(_summary(trained.card["held_out"]))
     click.echo(f"Wrote {output} and {card}.")

@@ -2,62 +2,54 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
-from evcrisp.cli.options import force_option, output_option, seed_option
+from evcrisp.cli import options
 from evcrisp.cli.progress import task_progress
-from evcrisp.cli.tasks import max_events_option, noise_option
-from evcrisp.cli.types import Number
 
 
 @click.command("tune")
 @click.argument("methods", nargs=-1, required=True)
-@click.option(
+@options.option(
     "--root",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    "Folder of DND21, real or simulated.",
+    click.Path(exists=True, file_okay=False, path_type=Path),
     required=True,
-    help="Folder of DND21, real or simulated.",
 )
-@click.option(
-    "--rate",
-    "rates",
-    type=Number(0, 10_000, min_open=True),
+@options.option(
+    "--rate rates",
+    "Noise in percent of the signal events. May be repeated.",
+    options.Number(0, 10_000, min_open=True),
     multiple=True,
     default=(1.0, 5.0, 10.0),
-    show_default=True,
-    help="Noise in percent of the signal events. May be repeated.",
 )
-@noise_option
-@output_option("File for the hyper-parameters.", default=Path("tuned.json"))
-@click.option(
+@options.noise_option
+@options.output_option("File for the hyper-parameters.", default=Path("tuned.json"))
+@options.option(
     "--trials",
-    type=click.IntRange(1, 100_000),
+    "Number of settings to try per method and rate.",
+    click.IntRange(1, 100_000),
     default=40,
-    show_default=True,
-    help="Number of settings to try per method and rate.",
 )
-@click.option(
+@options.option(
     "--train-share",
-    type=Number(0, 1, min_open=True, max_open=True),
+    "Share of each recording, at its start, used for tuning. Table 2 then uses the rest.",
+    options.Number(0, 1, min_open=True, max_open=True),
     default=0.5,
-    show_default=True,
-    help="Share of each recording, at its start, used for tuning. Table 2 then uses the rest.",
 )
-@max_events_option
-@seed_option("Seed of noise and search.", default=1)
-@force_option
+@options.max_events_option
+@options.seed_option("Seed of noise and search.", default=1)
+@options.force_option
 def tune_command(
     methods: tuple[str, ...],
     root: Path,
     rates: tuple[float, ...],
-    noise: str,
     output: Path,
     trials: int,
-    train_share: float,
-    max_events: int | None,
-    seed: int,
     overwrite: bool,
+    **training: Any,
 ) -> None:
     """Find the best hyper-parameters of METHODS for a rate of noise.
 
@@ -76,25 +68,15 @@ def tune_command(
     found: dict[str, dict[str, dict[str, float]]] = {method: {} for method in methods}
     with replacing(output, overwrite=overwrite) as temporary:
         for rate in rates:
-            training = Training.of(
-                root,
-                rate / 100,
-                noise=noise,
-                train_share=train_share,
-                max_events=max_events,
-                seed=seed,
-            )
+            data = Training.of(root, rate / 100, **training)
             for method in methods:
                 with task_progress(f"{method} at {rate:g} %") as (on_start, on_done):
                     on_start(trials)
                     params, score = tune(
-                        method,
-                        training,
-                        trials=trials,
-                        seed=seed,
-                        on_trial=lambda *_: on_done(None),
+                        method, data, trials=trials, seed=training["seed"], on_trial=on_done
                     )
                 found[method][f"{rate:g}"] = params
                 click.echo(f"{method} tuned for {rate:g} %: {json.dumps(params)} ({score:.4f})")
-        temporary.write_text(json.dumps(tuned_file(found, train_share, [noise]), indent=2) + "\n")
+        file = tuned_file(found, training["train_share"], [training["noise"]])
+        temporary.write_text(json.dumps(file, indent=2) + "\n")
     click.echo(f"Wrote {output}.")

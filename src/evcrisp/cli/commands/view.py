@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evcrisp.cli import options
-from evcrisp.cli.types import OutputFile
 
 if TYPE_CHECKING:
     from evcrisp.io.recording import Recording
@@ -30,7 +29,7 @@ class FrontPoints(click.IntRange):
 @options.option(
     "--export page",
     "Write one self-contained HTML file instead of starting a server.",
-    OutputFile(".html", ".htm"),
+    options.OutputFile(".html", ".htm"),
     metavar="FILE.html",
 )
 @options.window_option(least_us=10, most_us=10_000_000)
