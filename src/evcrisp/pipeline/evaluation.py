@@ -37,12 +37,8 @@ def no_progress(
 class Evaluation:
     """Measures of a recording, and of the raw events and a random control beside it.
 
-    Parameters
-    ----------
-    quality : dict of str to Quality
-        By name: "recording"; or "cleaned", "raw" and "random".
-    against_truth : dict of str to float, optional
-        Counts and rates of the labels against the true ones, if these are known.
+    ``quality`` is by name: "recording"; or "cleaned", "raw" and "random". ``against_truth`` has
+    counts and rates of the labels against the true ones, if these are known.
     """
 
     quality: dict[str, Quality]

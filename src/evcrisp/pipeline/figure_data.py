@@ -26,13 +26,7 @@ LEAD_US = 200_000
 def read_window(
     recording: Recording, start_us: int, window_us: int, *, lead_us: int = 0
 ) -> tuple[Events, Window]:
-    """Return the events up to ``lead_us`` before a window, and the window.
-
-    Raises
-    ------
-    EventDataError
-        If the window has no events.
-    """
+    """Return the events up to ``lead_us`` before a window, and the window; raise if it is empty."""
     lead_us = min(max(start_us, 0), lead_us)
     whole = window_at(recording.chunks(), start_us - lead_us, window_us + lead_us)
     t_start = whole.t_start + lead_us
@@ -51,17 +45,6 @@ def read_window(
 class FigureSource:
     """Settings of the figures of a recording.
 
-    Parameters
-    ----------
-    methods : tuple of str
-        Methods or filters; figures other than comparisons use the first.
-    motion, camera, params
-        As for :func:`evcrisp.estimate`.
-    start_us, window_us : int, us
-        The window: start after the first event, and length.
-    n_points : int
-        Number of points of a Pareto front.
-
     Examples
     --------
     >>> import evcrisp, tempfile
@@ -74,13 +57,13 @@ class FigureSource:
     (['events', 'labels'], ['baf'])
     """
 
-    methods: tuple[str, ...] = ("auto",)
+    methods: tuple[str, ...] = ("auto",)  # or filters; only comparisons use more than the first
     motion: str = "translation"
     camera: "Camera | None" = None
-    params: dict[str, Any] = field(default_factory=dict)
-    start_us: int = 0
+    params: dict[str, Any] = field(default_factory=dict)  # of the method
+    start_us: int = 0  # start of the window, us after the first event
     window_us: int = 30_000
-    n_points: int = 21
+    n_points: int = 21  # of a Pareto front
 
     def data(self, kind: str, recording: Recording) -> dict[str, Any]:
         """Return the keyword arguments of :func:`evcrisp.plots.figure`."""

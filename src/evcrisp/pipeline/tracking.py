@@ -34,14 +34,7 @@ _LEAST_SHARE = 0.5
 class Tracker:
     """State of the estimation over a recording: start of the search, hot pixels, filter.
 
-    Parameters
-    ----------
-    estimator, model : Estimator, MotionModel
-        The method, and how the image moves.
-    resolution : (int, int)
-        ``(width, height)`` of the sensor, px.
-    theta0 : ndarray, shape (m,), optional
-        Start of the first search.
+    ``resolution`` is (width, height) of the sensor, px; the first search starts at ``theta0``.
     """
 
     def __init__(
@@ -58,14 +51,9 @@ class Tracker:
         self._hot_pixels = HotPixelHistory(resolution)
 
     def estimate(self, window: Window, full_us: int = 0) -> Estimate:
-        """Return the estimate of the next window.
+        """Return the estimate of the next window; windows come in order and may overlap.
 
-        Parameters
-        ----------
-        window : Window
-            Windows come in order and may overlap.
-        full_us : int, us
-            Length that the window would have if the recording did not end; 0 if unknown.
+        ``full_us`` is the length that it would have if the recording did not end; 0 if unknown.
         """
         hot = self._hot_pixels.mark(window)
         result = self._session.run(window, self.model, self.theta, hot)

@@ -93,13 +93,8 @@ class Windowing:
     ) -> Iterator[CutWindow]:
         """Yield the windows of a stream.
 
-        Parameters
-        ----------
-        chunks : iterable of Events
-            The stream.
-        speed_px_s : callable
-            Returns the speed of the image after the last window, None if it is unknown. Called
-            between windows, if they follow the motion.
+        ``speed_px_s`` returns the speed of the image after the last window, or None. It is called
+        between windows that follow the motion.
         """
         if self.displacement_px is not None:
             yield from _by_displacement(ordered_chunks(chunks), self.displacement_px, speed_px_s)

@@ -31,15 +31,9 @@ def draw_roc(
     curves: Mapping[str, RocCurve | SweepCurve],
     points: Mapping[str, tuple[float, float]] | None = None,
 ) -> "Axes":
-    """Draw ROC curves with their areas, and the rates of a method's own labels.
+    """Draw ROC curves by name with their areas; a sweep is drawn with markers.
 
-    Parameters
-    ----------
-    axes : matplotlib Axes
-    curves : mapping of str to RocCurve or SweepCurve
-        Curves by name; a sweep is drawn with markers.
-    points : mapping of str to (float, float), optional
-        False and true positive rate of the labels of a method, by the same names.
+    ``points`` are false and true positive rate of a method's own labels, by the same names.
     """
     axes.plot([0, 1], [0, 1], color=PALE, linewidth=0.8, linestyle=(0, (2, 3)))
     for k, (name, curve) in enumerate(curves.items()):
@@ -47,13 +41,8 @@ def draw_roc(
         line = style if isinstance(curve, SweepCurve) else {**style, "marker": ""}
         axes.plot(curve.fpr, curve.tpr, **line, markersize=4, label=f"{name} (AUC {curve.auc:.3f})")
         if points is not None and name in points:
-            dot: dict[str, Any] = {
-                **style,
-                "linestyle": "",
-                "markersize": 8,
-                "markeredgecolor": "white",
-            }
-            axes.plot(*points[name], **dot)
+            dot = {**style, "linestyle": "", "markeredgecolor": "white"}
+            axes.plot(*points[name], **dot, markersize=8)
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
     axes.set_xlabel("noise kept: false positive rate [share]")
     axes.set_ylabel("signal kept: true positive rate [share]")
@@ -70,19 +59,9 @@ def draw_levels(
     x_label: str = "noise [Hz per pixel]",
     y_label: str = "AUC",
 ) -> "Axes":
-    """Draw a measure against the noise level, one line per method.
+    """Draw a measure against m noise levels, or their names: one line per method, NaN for a gap.
 
-    Parameters
-    ----------
-    axes : matplotlib Axes
-    levels : sequence of float or of str, length m
-        Noise levels, or their names.
-    values : mapping of str to sequence of float, length m
-        Measure by method; NaN leaves a gap.
-    bands : mapping of str to two sequences of float, optional
-        Lower and upper ends of an interval, by the same names.
-    x_label, y_label : str
-        Labels of the axes, with units.
+    ``bands`` are lower and upper ends of intervals, by the names of ``values``.
     """
     named = bool(levels) and isinstance(levels[0], str)
     places = np.arange(len(levels), dtype=np.float64) if named else np.array(levels, np.float64)
@@ -107,16 +86,10 @@ def draw_levels(
 def draw_motion(
     all_axes: Sequence["Axes"], estimates: Sequence["Estimate"], imu: "Imu | None" = None
 ) -> None:
-    """Draw every motion parameter over time, and for rotations the gyroscope.
+    """Draw every motion parameter over time, one per axes; for rotations also the gyroscope.
 
-    Parameters
-    ----------
-    all_axes : sequence of matplotlib Axes
-        One per parameter, from top to bottom.
-    estimates : sequence of Estimate
-        Consecutive windows of one motion model.
-    imu : Imu, optional
-        Samples in the time and the axes of the camera; used for the motion "rotation" only.
+    ``estimates`` are consecutive windows of one motion model. ``imu`` has the time and the axes of
+    the camera.
     """
     if not estimates:
         raise EventDataError("`estimates` must have at least one window; got none.")
@@ -128,16 +101,13 @@ def draw_motion(
     if gyro is not None:
         seen = (gyro.t >= t_first) & (gyro.t <= estimates[-1].window.t_end)
         gyro_s, rates = (gyro.t[seen] - t_first) / 1e6, gyro.gyro_rad_s[seen]
-    line: dict[str, Any] = {
-        "marker": "o",
-        "markersize": 2.5,
-        "linewidth": 1.0,
-        "label": "estimated",
-    }
+    line: dict[str, Any] = {"marker": "o", "markersize": 2.5, "linewidth": 1.0}
     for k, (axes, name) in enumerate(zip(all_axes, motion.param_names, strict=True)):
         if gyro is not None:
             axes.plot(gyro_s, rates[:, k], color=PALE, linewidth=2.2, label="gyroscope")
-        axes.plot(t_s, theta[:, k], color=LINE_COLORS[k % len(LINE_COLORS)], **line)
+        axes.plot(
+            t_s, theta[:, k], color=LINE_COLORS[k % len(LINE_COLORS)], **line, label="estimated"
+        )
         axes.axhline(0.0, color=INK, linewidth=0.4)
         axes.set_ylabel(f"{name} [{motion.param_units[k]}]")
     all_axes[-1].set_xlabel("time [s]")

@@ -66,20 +66,7 @@ def draw_positions(
     shape: tuple[int, int],
     colors: str = "red-blue",
 ) -> "Axes":
-    """Draw events at real-valued positions, such as aligned ones.
-
-    Parameters
-    ----------
-    axes : matplotlib Axes
-    x, y : array_like, shape (n,), px
-        Positions; the axes clip those outside.
-    p : array_like of bool, shape (n,)
-        Polarity.
-    shape : (int, int)
-        ``(height, width)`` of the sensor, px.
-    colors : str
-        Palette.
-    """
+    """Draw events at real-valued positions, px, such as aligned ones; ``shape`` is (height, width)."""
     palette = palette_of(colors)
     axes.set_facecolor(palette.ground)
     x, y, on = np.asarray(x), np.asarray(y), np.asarray(p, np.bool_)
@@ -113,20 +100,9 @@ def draw_xyt(
     azimuth_deg: float = -72.0,
     elevation_deg: float = 22.0,
 ) -> "Axes":
-    """Draw events as a cloud over time, which runs into the depth; moving edges are surfaces.
+    """Draw events on 3D axes; time runs into the depth, moving edges are surfaces, noise is gray.
 
-    Parameters
-    ----------
-    axes : matplotlib Axes3D
-        Made with ``projection="3d"``.
-    events : Events
-        Above ``MAX_DOTS``, every second, third, ... event is drawn.
-    signal : array_like of bool, shape (n,), optional
-        Noise events are gray.
-    colors : str
-        Palette.
-    azimuth_deg, elevation_deg : float, degrees
-        Direction of view.
+    Above ``MAX_DOTS``, every second, third, ... event is drawn.
     """
     palette = palette_of(colors)
     kept = np.ones(len(events), np.bool_) if signal is None else as_mask(signal, events)
@@ -163,16 +139,9 @@ STRIP_PX = 12
 def draw_drift(
     upper: tuple[Any, Any], lower: tuple[Any, Any], estimate: "Estimate", colors: str = "red-blue"
 ) -> None:
-    """Draw x against t of a strip of rows, as recorded and aligned, with counts per column.
+    """Draw x against t of a strip of rows, and below counts per column; noise events are gray.
 
-    Parameters
-    ----------
-    upper, lower : (matplotlib Axes, matplotlib Axes)
-        For the events and for the counts: as recorded, and aligned.
-    estimate : Estimate
-        Motion and labels of a window; noise events are gray.
-    colors : str
-        Palette.
+    The first axes of each pair show the events as recorded, the second aligned.
     """
     palette = palette_of(colors)
     events, kept = estimate.window.events, estimate.signal

@@ -39,17 +39,9 @@ def draw_events(axes: "Axes", events: Events, colors: str = "red-blue") -> "Axes
 def draw_contrast_map(
     axes: "Axes", x: ArrayLike, y: ArrayLike, shape: tuple[int, int], *, top: float | None = None
 ) -> "Axes":
-    """Draw the number of events per pixel, dark for many; positions are rounded.
+    """Draw the number of events per pixel; positions, px, are rounded, those outside left out.
 
-    Parameters
-    ----------
-    axes : matplotlib Axes
-    x, y : ndarray, shape (n,), px
-        Positions; those outside are left out.
-    shape : (int, int)
-        ``(height, width)``, px.
-    top : float, optional
-        Count that is black. Default: the 99.8 % quantile, at least 1.
+    ``top`` is the count that is black. Default: the 99.8 % quantile, at least 1.
     """
     counts = count_map(x, y, shape)
     if top is None:

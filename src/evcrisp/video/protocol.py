@@ -31,13 +31,7 @@ class VideoFormat(Protocol):
     def open(self, path: Path, size: tuple[int, int], fps: float, table: Bytes) -> VideoSink:
         """Open a video for writing.
 
-        Parameters
-        ----------
-        path : Path
-        size : (int, int), px
-            ``(width, height)``, both even.
-        fps : float, Hz
-        table : ndarray of uint8, shape (256, 3)
-            Red, green and blue of every palette index.
+        ``size`` is (width, height), px, both even. ``table``, shape (256, 3), has red, green and
+        blue of every palette index.
         """
         ...

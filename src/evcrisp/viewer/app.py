@@ -80,6 +80,10 @@ def _binary(data: bytes) -> "Response":
     return Response(data, media_type="application/octet-stream")
 
 
+def _job_state(job: Job) -> dict[str, Any]:
+    return {name: getattr(job, name) for name in ("id", "state", "share", "error", "version")}
+
+
 class Handlers:
     """Request handlers, one per route."""
 
@@ -152,7 +156,3 @@ class Handlers:
         if job.state != "done":
             return _json({"error": job.error or "The computation was cancelled."}, 409)
         return _binary(job.content)
-
-
-def _job_state(job: Job) -> dict[str, Any]:
-    return {name: getattr(job, name) for name in ("id", "state", "share", "error", "version")}

@@ -1,8 +1,7 @@
 """Event store: a copy of a recording on disk with fast access to any time.
 
 Most formats can only be read from the beginning. A recording is read once, in bounded memory, into
-two flat files of 12 bytes per event. The files are memory-mapped, so that the cost of a window
-depends on its number of events only.
+two flat, memory-mapped files of 12 bytes per event.
 """
 
 import contextlib
@@ -27,10 +26,9 @@ _PREFIX = "evcrisp-view-"
 
 
 def make_temp_dir() -> str:
-    """Create a temporary folder; the caller removes it.
+    """Create a temporary folder in ``TMPDIR``, else in ``/var/tmp``; the caller removes it.
 
-    The folder is in ``TMPDIR``, else in ``/var/tmp``, because ``/tmp`` is often kept in memory.
-    Folders of processes that were killed are removed first.
+    ``/tmp`` is often kept in memory. Folders of processes that were killed are removed first.
     """
     use_var_tmp = "TMPDIR" not in os.environ and os.access("/var/tmp", os.W_OK)
     parent = "/var/tmp" if use_var_tmp else tempfile.gettempdir()

@@ -16,13 +16,7 @@ MAX_START_US = 1 << 52
 MIN_POINTS, MAX_POINTS = 3, 41
 
 #: Kinds of computations, and the queue of each: for one window or for the whole recording.
-KINDS = {
-    "estimate": "window",
-    "filter": "window",
-    "front": "window",
-    "point": "window",
-    "track": "recording",
-}
+KINDS = {**dict.fromkeys(("estimate", "filter", "front", "point"), "window"), "track": "recording"}
 
 #: Registries of the fields of a request that are names.
 REGISTRIES: dict[str, Registry[Any]] = {
@@ -36,33 +30,31 @@ REGISTRIES: dict[str, Registry[Any]] = {
 class Request:
     """One computation.
 
-    Parameters
-    ----------
-    kind : str
-        "estimate" (motion and labels of a window), "filter" (labels of a filter), "front" (Pareto
-        front), "point" (motion and labels of one of its points) or "track" (motion over time).
-    start_us, duration_us : int
-        The window; it starts ``start_us`` after the first event of the recording.
-    method, motion, filter : str
-        Names in the registries.
-    n_points, index : int
-        Number of points of the front, and index of one of them.
+    "estimate" gives motion and labels of a window, "filter" the labels of a filter, "front" the
+    Pareto front, "point" motion and labels of one of its points, "track" the motion over time.
     """
 
     kind: str
-    start_us: int = 0
+    start_us: int = 0  # start of the window, us after the first event
     duration_us: int = 30_000
-    method: str = "auto"
+    method: str = "auto"  # names in the registries
     motion: str = "translation"
     filter: str = "baf"
-    n_points: int = 13
-    index: int = 0
+    n_points: int = 13  # of the front
+    index: int = 0  # of a point
 
     def __post_init__(self) -> None:
         lookup(KINDS, self.kind, "computation")
         for name, registry in REGISTRIES.items():
-            check_name(name, getattr(self, name))
-            lookup(registry, getattr(self, name), registry.kind)
+            part = getattr(self, name)
+            if not isinstance(part, str):
+                raise ConfigError(
+                    "must be a name, because the page shows names and another process computes",
+                    parameter=name,
+                    value=part,
+                    remedy="Register the part under a name in an installed package.",
+                )
+            lookup(registry, part, registry.kind)
         check_window(self.start_us, self.duration_us)
         check_number("n_points", self.n_points, MIN_POINTS, MAX_POINTS)
         check_number("index", self.index, 0, MAX_POINTS)
@@ -85,17 +77,6 @@ class Request:
     def queue(self) -> str:
         """Name of the queue: "window" or "recording"."""
         return KINDS[self.kind]
-
-
-def check_name(parameter: str, value: object) -> None:
-    """Raise unless a method, motion model or filter is given by its name."""
-    if not isinstance(value, str):
-        raise ConfigError(
-            "must be a name, because the page shows names and another process computes",
-            parameter=parameter,
-            value=value,
-            remedy="Register the part under a name in an installed package.",
-        )
 
 
 def check_window(start_us: int, duration_us: int) -> None:

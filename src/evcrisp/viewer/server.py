@@ -17,8 +17,15 @@ from evcrisp.io.reading import open_recording
 from evcrisp.viewer.app import make_app
 from evcrisp.viewer.session import Session, ViewOptions
 
+#: Open connections; a browser uses about six.
+MAX_CONNECTIONS = 64
 
-def _bind(port: int) -> socket.socket:
+
+def _make_server(options: ViewOptions, port: int) -> tuple[Any, socket.socket, str]:
+    purpose = "The viewer's pages"
+    require("starlette", extra="viewer", purpose=purpose)
+    uvicorn = require("uvicorn", extra="viewer", purpose=purpose)
+    protocol = require("uvicorn.protocols.http.h11_impl", extra="viewer", purpose=purpose)
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.bind(("127.0.0.1", port))
@@ -28,15 +35,6 @@ def _bind(port: int) -> socket.socket:
             f"Port {port} of 127.0.0.1 is not available ({error.strerror}). Leave the port out to "
             "use a free one."
         ) from error
-    return listener
-
-
-def _make_server(options: ViewOptions, port: int) -> tuple[Any, socket.socket, str]:
-    purpose = "The viewer's pages"
-    require("starlette", extra="viewer", purpose=purpose)
-    uvicorn = require("uvicorn", extra="viewer", purpose=purpose)
-    protocol = require("uvicorn.protocols.http.h11_impl", extra="viewer", purpose=purpose)
-    listener = _bind(port)
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(24)
     config = uvicorn.Config(
@@ -46,7 +44,7 @@ def _make_server(options: ViewOptions, port: int) -> tuple[Any, socket.socket, s
         lifespan="on",
         server_header=False,
         # Access control limits the number of requests, uvicorn does not.
-        http=limit_connections(protocol.H11Protocol),
+        http=_limited(protocol.H11Protocol),
         timeout_keep_alive=30,
         timeout_graceful_shutdown=2,
         ws="none",
@@ -138,19 +136,15 @@ def serve(
         listener.close()
 
 
-#: Open connections; a browser uses about six.
-MAX_CONNECTIONS = 64
+def _limited(base: Any, limit: int = MAX_CONNECTIONS) -> Any:
+    """Return a subclass of uvicorn's HTTP protocol, of which every connection is an object.
 
-
-def limit_connections(base: Any, limit: int = MAX_CONNECTIONS) -> Any:
-    """Return a subclass of uvicorn's HTTP protocol that closes idle connections above a limit.
-
-    Uvicorn makes one object of ``base`` per connection.
+    It closes a new connection after a time without any request, and the connections that are idle
+    longest above a limit.
     """
 
     class LimitedProtocol(base):
         def connection_made(self, transport: Any) -> None:
-            """Accept a connection; close it after a time without any request."""
             super().connection_made(transport)
             self.idle_since = self.loop.time()
             self.timeout_keep_alive_task = self.loop.call_later(
@@ -159,7 +153,6 @@ def limit_connections(base: Any, limit: int = MAX_CONNECTIONS) -> Any:
             _close_idle(self.connections, limit)
 
         def on_response_complete(self) -> None:
-            """Begin to wait for the next request."""
             self.idle_since = self.loop.time()
             super().on_response_complete()
 
@@ -168,14 +161,8 @@ def limit_connections(base: Any, limit: int = MAX_CONNECTIONS) -> Any:
 
 def _close_idle(connections: Iterable[Any], limit: int) -> None:
     is_open = [one for one in connections if not one.transport.is_closing()]
-    if len(is_open) <= limit:
-        return
-    idle = sorted(filter(_is_idle, is_open), key=lambda one: one.idle_since)
-    for one in idle[: len(is_open) - limit]:
+    # Idle: no complete request is being answered.
+    idle = [one for one in is_open if one.cycle is None or one.cycle.response_complete]
+    idle.sort(key=lambda one: one.idle_since)
+    for one in idle[: max(len(is_open) - limit, 0)]:
         one.transport.close()
-
-
-def _is_idle(connection: Any) -> bool:
-    """Return whether no complete request of a connection is being answered."""
-    cycle = connection.cycle
-    return cycle is None or cycle.response_complete
