@@ -3,22 +3,29 @@
 import sys
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from os import PathLike
+from typing import Any
+
+import click
 
 from evcrisp.core.events import Events
 from evcrisp.io.recording import Recording
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
 Advance = Callable[[Events], None]
 
 
+def _has_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 @contextmanager
-def _bar(*names: str, text: str | None = None) -> "Generator[Progress | None, None, None]":
-    """Yield a bar with columns of rich; None if standard error is not a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
+def _bar(
+    title: str, *names: str, text: str | None = None, **fields: Any
+) -> Generator[Callable[..., None], None, None]:
+    """Yield a function that updates a bar with columns of rich; without a terminal, it does nothing."""
+    if not _has_terminal():
+        yield lambda **changes: None
         return
     import rich.progress
     from rich.console import Console
@@ -30,7 +37,7 @@ def _bar(*names: str, text: str | None = None) -> "Generator[Progress | None, No
         *(getattr(rich.progress, name)() for name in names),
     ]
     with rich.progress.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        yield progress
+        yield partial(progress.update, progress.add_task(title, total=None, **fields))
 
 
 @contextmanager
@@ -39,19 +46,15 @@ def _progress(
 ) -> Generator[Advance, None, None]:
     """Yield a function to call with every chunk; ``share_of`` returns the progress, 0 to 1."""
     text = "{task.fields[n_events]:,} " + unit
-    with _bar("TimeRemainingColumn", text=text) as progress:
-        if progress is None:
-            yield lambda chunk: None
-            return
-        task = progress.add_task(title, total=None, n_events=0)
-        n_events = 0
+    n_events = 0
+    with _bar(title, "TimeRemainingColumn", text=text, n_events=0) as update:
 
         def advance(chunk: Events) -> None:
             nonlocal n_events
             n_events += len(chunk)
             share = share_of(chunk)
             total = None if share is None else 1.0
-            progress.update(task, total=total, completed=share or 0.0, n_events=n_events)
+            update(total=total, completed=share or 0.0, n_events=n_events)
 
         yield advance
 
@@ -61,6 +64,20 @@ def reading_progress(
 ) -> AbstractContextManager[Advance]:
     """Return a progress bar for reading a recording."""
     return _progress(title, lambda chunk: recording.fraction_read, unit)
+
+
+@contextmanager
+def open_with_progress(
+    title: str, path: PathLike[str], **opening: Any
+) -> Generator[tuple[Recording, Advance], None, None]:
+    """Open a recording, and yield it with the function to call with every chunk."""
+    from evcrisp.io.reading import open_recording
+
+    with (
+        open_recording(path, **opening) as recording,
+        reading_progress(title, recording) as advance,
+    ):
+        yield recording, advance
 
 
 def time_progress(title: str, t_start: int, duration_us: int) -> AbstractContextManager[Advance]:
@@ -77,23 +94,18 @@ def task_progress(
     title: str,
 ) -> Generator[tuple[Callable[[int], None], Callable[..., None]], None, None]:
     """Yield two functions: call one with the number of tasks, the other after each task."""
-    with _bar("MofNCompleteColumn", "TimeRemainingColumn") as progress:
-        if progress is None:
-            yield (lambda total: None), (lambda *_: None)
-            return
-        bar = progress.add_task(title, total=None)
-        yield (
-            lambda total: progress.update(bar, total=total, completed=0),
-            lambda *_: progress.advance(bar),
-        )
+    with _bar(title, "MofNCompleteColumn", "TimeRemainingColumn") as update:
+        yield (lambda total: update(total=total, completed=0)), (lambda *_: update(advance=1))
 
 
 @contextmanager
 def work_progress(title: str) -> Generator[Callable[[float], None], None, None]:
     """Yield a function to call with the share of the work that is done, 0 to 1."""
-    with _bar("TimeElapsedColumn", "TimeRemainingColumn") as progress:
-        if progress is None:
-            yield lambda share: None
-            return
-        task = progress.add_task(title, total=None)
-        yield lambda share: progress.update(task, total=1.0, completed=share)
+    with _bar(title, "TimeElapsedColumn", "TimeRemainingColumn") as update:
+        yield lambda share: update(total=1.0, completed=share)
+
+
+def show_count(unit: str, i: int, n: int, detail: str = "") -> None:
+    """Print the number of finished units on the same line of a terminal."""
+    if _has_terminal():
+        click.echo(f"\r{unit} {i} of {n}{detail}", nl=i == n, err=True)

@@ -20,18 +20,9 @@ from evcrisp.io.recording import Recording
 from evcrisp.io.registry import WRITERS
 from evcrisp.io.writing import ChunkWriter
 from evcrisp.motion import MotionModel
+from evcrisp.pipeline import run_log
 from evcrisp.pipeline.cancellation import CancellationToken
 from evcrisp.pipeline.label_merging import LabeledChunk, LabelMerger
-from evcrisp.pipeline.run_log import (
-    LabelsFile,
-    MotionFile,
-    RunLog,
-    config_facts,
-    has_results,
-    input_facts,
-    stem_of,
-    write_summary,
-)
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
 
@@ -108,20 +99,20 @@ def run(
         is_open = isinstance(source, Recording)
         recording = source if is_open else stack.enter_context(open_recording(source))
         writer = WRITERS[recording.format if recording.format in WRITERS else "npz"]()
-        clean_name = f"{stem_of(recording)}.clean{writer.suffixes[0]}"
+        clean_name = f"{run_log.stem_of(recording)}.clean{writer.suffixes[0]}"
         # The summary appears last: where it is, the other files belong to it.
         names = ("summary.json", "motion.csv", "labels.npz", clean_name)
-        has_old_results = has_results(folder, names, recording, overwrite=overwrite)
+        has_old_results = run_log.has_results(folder, names, recording, overwrite=overwrite)
         model = model_for(motion, recording.resolution, camera)
         estimates = track(recording, estimator, model, windowing=windowing)
         folder.mkdir(parents=True, exist_ok=True)
         summary_path, motion_path, labels_path, clean_path = (
             stack.enter_context(replacing(folder / name, overwrite=overwrite)) for name in names
         )
-        log = RunLog()
+        log = run_log.RunLog()
         with (
-            closing(MotionFile(motion_path, model)) as motions,
-            closing(LabelsFile(labels_path, recording.resolution)) as labels,
+            closing(run_log.MotionFile(motion_path, model)) as motions,
+            closing(run_log.LabelsFile(labels_path, recording.resolution)) as labels,
             ChunkWriter(clean_path, writer, sensor_data_from=recording) as cleaned,
         ):
             merger = LabelMerger()
@@ -138,16 +129,16 @@ def run(
         if cancellation.was_cut and (has_old_results or not log.n_windows):
             raise KeyboardInterrupt
         summary = {
-            **input_facts(recording, clean_name),
+            **run_log.input_facts(recording, clean_name),
             "method": getattr(estimator, "name", type(estimator).__name__),
             "motion": model.name,
-            "config": config_facts(estimator),
+            "config": run_log.config_facts(estimator),
             "windows": windowing.facts(),
-            "camera": config_facts(camera),
+            "camera": run_log.config_facts(camera),
             **log.counts(recording),
             "stopped": cancellation.was_cut,
         }
-        write_summary(summary_path, summary)
+        run_log.write_summary(summary_path, summary)
     return RunResult(
         folder=folder,
         cleaned=folder / clean_name,
@@ -160,9 +151,9 @@ def run(
 
 def _write_chunk(
     chunk: LabeledChunk,
-    labels: LabelsFile,
+    labels: run_log.LabelsFile,
     cleaned: ChunkWriter,
-    log: RunLog,
+    log: run_log.RunLog,
     on_chunk: Callable[[Events], None] | None,
 ) -> None:
     kept = chunk.kept()

@@ -41,7 +41,7 @@ def draw_roc(
         line = style if isinstance(curve, SweepCurve) else {**style, "marker": ""}
         axes.plot(curve.fpr, curve.tpr, **line, markersize=4, label=f"{name} (AUC {curve.auc:.3f})")
         if points is not None and name in points:
-            dot = {**style, "linestyle": "", "markeredgecolor": "white"}
+            dot: dict[str, Any] = {**style, "linestyle": "", "markeredgecolor": "white"}
             axes.plot(*points[name], **dot, markersize=8)
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
     axes.set_xlabel("noise kept: false positive rate [share]")

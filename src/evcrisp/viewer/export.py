@@ -19,13 +19,7 @@ from evcrisp.viewer.bundle_format import delta_encoded, read_bundle
 from evcrisp.viewer.compute import Computer
 from evcrisp.viewer.event_store import EventStore, EventStoreWriter, make_temp_dir, write_store
 from evcrisp.viewer.page import static_page
-from evcrisp.viewer.requests import (
-    MAX_DURATION_US,
-    MAX_POINTS,
-    MIN_DURATION_US,
-    MIN_POINTS,
-    Request,
-)
+from evcrisp.viewer.requests import MAX_POINTS, MIN_POINTS, Request, check_duration
 from evcrisp.viewer.session import recording_facts
 
 #: Windows of a page; more would make it too large for browsers.
@@ -67,7 +61,7 @@ class ExportOptions:
 
     def __post_init__(self) -> None:
         check_number("n_windows", self.n_windows, 1, MAX_WINDOWS)
-        check_number("window_us", self.window_us, MIN_DURATION_US, MAX_DURATION_US)
+        check_duration("window_us", self.window_us)
         if self.front_points:
             remedy = "Give 0 for no fronts."
             check_number("front_points", self.front_points, MIN_POINTS, MAX_POINTS, remedy=remedy)

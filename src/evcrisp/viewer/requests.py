@@ -82,7 +82,12 @@ class Request:
 def check_window(start_us: int, duration_us: int) -> None:
     """Raise unless start and duration of a window are in range."""
     check_number("start_us", start_us, -MAX_START_US, MAX_START_US)
-    check_number("duration_us", duration_us, MIN_DURATION_US, MAX_DURATION_US)
+    check_duration("duration_us", duration_us)
+
+
+def check_duration(name: str, value: int) -> None:
+    """Raise unless the duration of a window is in range."""
+    check_number(name, value, MIN_DURATION_US, MAX_DURATION_US)
 
 
 def parse_whole_number(text: str | None, name: str) -> int:

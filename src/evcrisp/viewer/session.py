@@ -8,10 +8,9 @@ from typing import Any
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
-from evcrisp.core.validation import check_number
 from evcrisp.io.recording import OnError
 from evcrisp.viewer.event_store import EventRate, EventStore, make_temp_dir
-from evcrisp.viewer.requests import MAX_DURATION_US, MIN_DURATION_US, REGISTRIES, Request
+from evcrisp.viewer.requests import REGISTRIES, Request, check_duration
 from evcrisp.viewer.worker import ComputeTask, ReadTask
 from evcrisp.viewer.worker_queue import Job, JobTable, WorkerQueue
 
@@ -47,7 +46,7 @@ class ViewOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
-        check_number("window_us", self.window_us, MIN_DURATION_US, MAX_DURATION_US)
+        check_duration("window_us", self.window_us)
         # A request checks the names.
         filter_name = "raw" if self.filter == "" else self.filter
         Request(kind="estimate", method=self.method, motion=self.motion, filter=filter_name)

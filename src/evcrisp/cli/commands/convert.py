@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from evcrisp.cli import options
-from evcrisp.cli.progress import reading_progress
+from evcrisp.cli.progress import open_with_progress
 
 
 @click.command("convert")
@@ -37,13 +37,9 @@ def convert_command(
     a warning names those that are left out.
     """
     from evcrisp.core.messages import counted
-    from evcrisp.io.reading import open_recording
     from evcrisp.pipeline.convert import convert_recording
 
-    with (
-        open_recording(recording, **opening) as opened,
-        reading_progress("Converting", opened) as advance,
-    ):
+    with open_with_progress("Converting", recording, **opening) as (opened, advance):
         result = convert_recording(
             opened,
             output,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evcrisp.cli import options
-from evcrisp.cli.progress import reading_progress
+from evcrisp.cli.progress import open_with_progress
 
 if TYPE_CHECKING:
     from evcrisp.pipeline.filter_recording import FilterResult
@@ -47,14 +47,10 @@ def filter_command(
     complete. IMU samples, triggers and frames are kept if the output format can hold them.
     """
     from evcrisp.filters import build_filter
-    from evcrisp.io.reading import open_recording
     from evcrisp.pipeline.filter_recording import filter_recording
 
     config = build_filter(method, preset, **options.parse_settings(settings))
-    with (
-        open_recording(recording, **opening) as opened,
-        reading_progress("Filtering", opened) as advance,
-    ):
+    with open_with_progress("Filtering", recording, **opening) as (opened, advance):
         result = filter_recording(
             opened, output, config, labels=labels, format=to, overwrite=overwrite, on_chunk=advance
         )

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from evcrisp.cli import options
-from evcrisp.cli.progress import reading_progress
+from evcrisp.cli.progress import open_with_progress
 
 
 @click.command("info")
@@ -19,13 +19,9 @@ def info_command(recording: Path, as_json: bool, **opening: Any) -> None:
 
     The whole file is read once, in bounded memory: the numbers are counted, not read from a header.
     """
-    from evcrisp.io.reading import open_recording
     from evcrisp.io.summary import summarize
 
-    with (
-        open_recording(recording, **opening) as opened,
-        reading_progress("Reading", opened) as advance,
-    ):
+    with open_with_progress("Reading", recording, **opening) as (opened, advance):
         facts = summarize(opened, advance).as_dict()
     click.echo(json.dumps(facts, indent=2) if as_json else _page(facts))
 

@@ -1,13 +1,13 @@
 """``evcrisp train``: train a network on simulated recordings with known labels."""
 
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from evcrisp.cli import options
+from evcrisp.cli.progress import show_count
 
 _COUNT = click.IntRange(1, 10_000)
 
@@ -55,15 +55,9 @@ def train_command(
     The weights are written to OUTPUT; use them with the parameter `weights` of the filter. A JSON
     file beside them holds the settings and the quality on test scenes. Needs torch.
     """
+    from evcrisp import training
     from evcrisp.filters.learned.edncnn_network import find_device, import_torch
     from evcrisp.io.atomic_output import refuse_inputs, replacing
-    from evcrisp.training import (
-        LabeledRecordings,
-        TrainingConfig,
-        simulate_recordings,
-        train,
-        write_model,
-    )
 
     import_torch()
     find_device(settings["device"])  # fail before the simulation
@@ -71,8 +65,12 @@ def train_command(
         raise click.BadParameter(
             f"expected a name that ends in .npz; got {output}.", param_hint="--output"
         )
-    config = TrainingConfig(seed=seed, **settings)
+    config = training.TrainingConfig(seed=seed, **settings)
     card = output.with_suffix(".json")
+
+    def on_epoch(i: int, loss: float) -> None:
+        show_count("epoch", i, config.epochs, f", loss {loss:.4f}")
+
     for path in (output, card):
         refuse_inputs(path, data)
     with (
@@ -80,30 +78,22 @@ def train_command(
         replacing(card, overwrite=overwrite) as new_card,
     ):
         if data is not None and data.exists():
-            recordings = LabeledRecordings.load(data)
+            recordings = training.LabeledRecordings.load(data)
         else:
-            recordings = simulate_recordings(
-                scenes, seed=seed, n_test=test_scenes, workers=workers, on_scene=_progress("scene")
+            recordings = training.simulate_recordings(
+                scenes,
+                seed=seed,
+                n_test=test_scenes,
+                workers=workers,
+                on_scene=partial(show_count, "scene"),
             )
             if data is not None:
                 with replacing(data, overwrite=False) as new_data:
                     recordings.save(new_data)
-        show = _progress("epoch")
-        trained = train(network, recordings, config, lambda i, loss: show(i, config.epochs, loss))
-        write_model(new_weights, new_card, trained)
+        trained = training.train(network, recordings, config, on_epoch)
+        training.write_model(new_weights, new_card, trained)
     click.echo(_summary(trained.card["held_out"]))
     click.echo(f"Wrote {output} and {card}.")
-
-
-def _progress(unit: str) -> Callable[..., None]:
-    """Return a function that shows progress on a terminal."""
-
-    def show(i: int, n: int, loss: float | None = None) -> None:
-        if sys.stderr is not None and sys.stderr.isatty():
-            detail = "" if loss is None else f", loss {loss:.4f}"
-            click.echo(f"\r{unit} {i} of {n}{detail}", nl=i == n, err=True)
-
-    return show
 
 
 def _summary(levels: list[dict[str, float]]) -> str:

@@ -1,13 +1,14 @@
 """``evcrisp view``: view a recording in the browser, or write it as one HTML file."""
 
-import sys
 import webbrowser
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evcrisp.cli import options
+from evcrisp.cli.progress import show_count
 
 if TYPE_CHECKING:
     from evcrisp.io.recording import Recording
@@ -133,11 +134,11 @@ def _export(recording: "Recording", page: Path, overwrite: bool, settings: dict[
     if not any(len(chunk) for chunk in recording.chunks()):
         raise EventDataError(f"{recording.path} has no events, and so there is nothing to show.")
 
-    def show_progress(done: int, n_windows: int) -> None:
-        if sys.stderr is not None and sys.stderr.isatty():
-            click.echo(f"\rWindow {done} of {n_windows}", nl=done == n_windows, err=True)
-
     n_bytes = export(
-        recording, page, ExportOptions(**settings), overwrite=overwrite, on_window=show_progress
+        recording,
+        page,
+        ExportOptions(**settings),
+        overwrite=overwrite,
+        on_window=partial(show_count, "Window"),
     )
     click.echo(f"Wrote {page}, {n_bytes / 1e6:.1f} MB. Open it in any browser.")
