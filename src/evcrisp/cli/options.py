@@ -1,9 +1,10 @@
 """Types of option values, and options that several commands share."""
 
+import functools
 import importlib
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from evcrisp.cli.error_messages import option_name
 
 if TYPE_CHECKING:
     from evcrisp.core.camera import Camera
-    from evcrisp.estimators.protocol import Estimator
     from evcrisp.io.recording import Recording
 
 _Parameter = click.Parameter | None
@@ -208,6 +208,20 @@ def decorated(*decorators: Decorator) -> Decorator:
     return apply
 
 
+def _collected(name: str, *keys: str) -> Decorator:
+    """Return a decorator: the command gets the values of some options as one mapping."""
+
+    def apply(function: Any) -> Any:
+        @functools.wraps(function)
+        def call(*args: Any, **values: Any) -> Any:
+            values[name] = {key: values.pop(key) for key in keys}
+            return function(*args, **values)
+
+        return call
+
+    return apply
+
+
 #: How a recording is opened.
 input_options = decorated(
     option("--format -f", "Input format. Default: detected from the content."),
@@ -224,9 +238,10 @@ input_options = decorated(
         click.Choice(["raise", "truncate"]),
         default="raise",
     ),
+    _collected("opening", "format", "resolution", "on_error"),
 )
 
-#: The method, its parameters and the motion model.
+#: The method, its parameters and the motion model; see `method_arguments`.
 method_options = decorated(
     option(
         "--method -m",
@@ -237,6 +252,7 @@ method_options = decorated(
     motion_option,
     camera_option,
     set_option("a parameter of the method"),
+    _collected("estimation", "method", "motion", "camera", "settings"),
 )
 
 
@@ -262,12 +278,17 @@ def _typed(value: str) -> object:
     return value
 
 
-def build_method(name: str, settings: Iterable[str]) -> "Estimator":
-    """Return a method with the parameters of ``--set``."""
+def method_arguments(estimation: Mapping[str, Any], recording: "Recording") -> dict[str, Any]:
+    """Return ``method``, ``motion`` and ``camera`` as the library takes them."""
     from evcrisp.core.registry import build
     from evcrisp.estimators.registry import ESTIMATORS
 
-    return build(ESTIMATORS, name, "method", **parse_settings(settings))
+    parameters = parse_settings(estimation["settings"])
+    return {
+        "method": build(ESTIMATORS, estimation["method"], "method", **parameters),
+        "motion": estimation["motion"],
+        "camera": load_camera(estimation["camera"], recording),
+    }
 
 
 def refuse_unused(context: click.Context, names: Iterable[str], reason: str) -> None:

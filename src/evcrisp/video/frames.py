@@ -97,24 +97,13 @@ def _between(parts: Iterable[_Part], window_us: int, step_us: int) -> Iterator[F
 def _joined(parts: list[_Part], t_start: int, t_end: int) -> FrameContent:
     """Join parts of windows; every event is warped by the motion of its own window."""
     t_middle = (t_start + t_end) // 2
-    pieces, signals, xs, ys = [], [], [], []
+    pieces: list[Events] = []
+    joined: tuple[list[Any], ...] = ([], [], [])  # signal, aligned x, aligned y
     for part in parts:
         first, last = np.searchsorted(part.window.events.t, (t_start, t_end))
-        piece = part.window.events[int(first) : int(last)]
-        x, y = part.warp(piece, t_middle)
-        pieces.append(piece)
-        signals.append(part.signal[first:last])
-        xs.append(x)
-        ys.append(y)
-    return FrameContent(
-        events=Events.concatenate(pieces),
-        signal=_joined_arrays(signals),
-        aligned_x=_joined_arrays(xs),
-        aligned_y=_joined_arrays(ys),
-        t_start=t_start,
-        t_end=t_end,
-    )
-
-
-def _joined_arrays(arrays: list[Any]) -> Any:
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+        pieces.append(part.window.events[int(first) : int(last)])
+        columns = part.signal[first:last], *part.warp(pieces[-1], t_middle)
+        for arrays, column in zip(joined, columns, strict=True):
+            arrays.append(column)
+    columns = (arrays[0] if len(arrays) == 1 else np.concatenate(arrays) for arrays in joined)
+    return FrameContent(Events.concatenate(pieces), *columns, t_start, t_end)

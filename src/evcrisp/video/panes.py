@@ -10,7 +10,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FrameContent:
     """Events of a frame, with labels and aligned positions."""
 
@@ -26,7 +26,7 @@ class FrameContent:
 Dots = tuple[NDArray[np.generic], NDArray[np.generic], Bools, Bools]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Pane:
     """One part of a frame."""
 
@@ -55,15 +55,10 @@ def _labels(shown: FrameContent) -> Dots:
 
 
 PANES: dict[str, Pane] = {
-    "raw": Pane(title="raw", help="all events as recorded", dots=_raw, is_estimated=False),
-    "aligned": Pane(
-        title="aligned", help="kept events, warped to the middle of the frame", dots=_aligned
-    ),
-    "denoised": Pane(title="denoised", help="kept events as recorded", dots=_denoised),
+    "raw": Pane("raw", "all events as recorded", _raw, is_estimated=False),
+    "aligned": Pane("aligned", "kept events, warped to the middle of the frame", _aligned),
+    "denoised": Pane("denoised", "kept events as recorded", _denoised),
     "labels": Pane(
-        title="signal and noise",
-        help="all events, signal and noise in two colors",
-        dots=_labels,
-        by_label=True,
+        "signal and noise", "all events, signal and noise in two colors", _labels, by_label=True
     ),
 }

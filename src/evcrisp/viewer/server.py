@@ -96,12 +96,6 @@ def view(
         Called once with the address. Default: print it, and open it in the browser.
     **options
         Fields of :class:`ViewOptions`, such as ``window_us=20_000`` or ``method="exact"``.
-
-    Examples
-    --------
-    ::
-
-        evcrisp.viewer.view("scene.aedat4", window_us=20_000, filter="baf")
     """
     server, listener, url = _make_server(_view_options(recording, options), port)
     with listener:

@@ -11,7 +11,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.io.recording import OnError
 from evcrisp.viewer.event_store import EventRate, EventStore, make_temp_dir
 from evcrisp.viewer.requests import REGISTRIES, Request, check_duration
-from evcrisp.viewer.worker import ComputeTask, ReadTask
+from evcrisp.viewer.worker import ComputeTask, ReadTask, WarmUp
 from evcrisp.viewer.worker_queue import Job, JobTable, WorkerQueue
 
 
@@ -83,7 +83,7 @@ class Session:
         opening = options.format, options.resolution, options.on_error
         self.read_job = Job(ReadTask(str(options.path), str(self.folder), *opening))
         self.queues["recording"].submit(self.read_job)
-        self.queues["window"].warm_up()
+        self.queues["window"].submit(Job(WarmUp()))
 
     async def stop(self) -> None:
         """Stop the worker processes and remove the temporary files."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evcrisp.core.errors import EvError
-from evcrisp.viewer.worker import LENGTH, WarmUp
+from evcrisp.viewer.worker import LENGTH
 
 #: Limits of the finished jobs whose results are kept: number and bytes.
 MAX_KEPT, MAX_KEPT_BYTES = 64, 128 << 20
@@ -122,10 +122,6 @@ class WorkerQueue:
             )
         self._waiting.append(job)
         self._wake.set()
-
-    def warm_up(self) -> None:
-        """Make the worker process import the modules for computations."""
-        self.submit(Job(WarmUp()))
 
     async def cancel(self, job: Job) -> None:
         """Cancel a job; kill its process if it does not finish within ``GRACE_S``."""

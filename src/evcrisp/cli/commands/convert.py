@@ -28,7 +28,7 @@ def convert_command(
     start_at_zero: bool,
     settings: tuple[str, ...],
     overwrite: bool,
-    **opening: Any,
+    opening: dict[str, Any],
 ) -> None:
     """Convert RECORDING to OUTPUT; the suffix of OUTPUT selects the format.
 

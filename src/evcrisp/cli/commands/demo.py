@@ -64,7 +64,8 @@ def demo_command(
             fill(new_scene, writer, scene.events)
     if picture is not None:
         click.echo(f"\nSaved {picture}.")
-    click.echo(f"\nView it in the browser: {_view_command(save)}")
+    saving = "" if save is not None else "evcrisp demo --save scene.npz, then "
+    click.echo(f"\nView it in the browser: {saving}evcrisp view {save or 'scene.npz'}")
 
 
 def _print_table(scene: "Simulation") -> "Estimate":
@@ -86,12 +87,6 @@ def _print_table(scene: "Simulation") -> "Estimate":
         result = estimate(window, name)
         click.echo(_row(scene, name, result, 1e3 * (time.perf_counter() - start)))
     return result
-
-
-def _view_command(save: Path | None) -> str:
-    if save is not None:
-        return f"evcrisp view {save}"
-    return "evcrisp demo --save scene.npz, then evcrisp view scene.npz"
 
 
 def _scene_line(scene: "Simulation") -> str:

@@ -63,9 +63,7 @@ def evaluate_command(
     as_json: bool,
     output: Path | None,
     overwrite: bool,
-    format: str | None,
-    resolution: tuple[int, int] | None,
-    on_error: Any,
+    opening: dict[str, Any],
     **settings: Any,
 ) -> None:
     """Measure RECORDING: event structural ratio (ESR), contrast curve, entropy, event rate.
@@ -78,7 +76,7 @@ def evaluate_command(
     from evcrisp.io.reading import open_recording
     from evcrisp.pipeline.evaluation import evaluate
 
-    opening: dict[str, Any] = {"resolution": resolution, "on_error": on_error}
+    raw_opening: dict[str, Any] = {**opening, "format": None}
     paths = {"recording": recording, "raw": raw, "labels": labels, "truth": truth}
     with ExitStack() as stack:
         temporary = None
@@ -87,8 +85,8 @@ def evaluate_command(
             # Before the work: an invalid output name is reported first.
             temporary = stack.enter_context(replacing(output, overwrite=overwrite))
         result = evaluate(
-            stack.enter_context(open_recording(recording, format=format, **opening)),
-            None if raw is None else stack.enter_context(open_recording(raw, **opening)),
+            stack.enter_context(open_recording(recording, **opening)),
+            None if raw is None else stack.enter_context(open_recording(raw, **raw_opening)),
             labels,
             truth,
             seed=seed,

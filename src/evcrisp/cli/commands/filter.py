@@ -39,7 +39,7 @@ def filter_command(
     labels: Path | None,
     to: str | None,
     overwrite: bool,
-    **opening: Any,
+    opening: dict[str, Any],
 ) -> None:
     """Write the events of RECORDING that a filter keeps to OUTPUT; its suffix selects the format.
 

@@ -14,7 +14,7 @@ from evcrisp.cli.progress import open_with_progress
 @options.recording_argument
 @options.json_option
 @options.input_options
-def info_command(recording: Path, as_json: bool, **opening: Any) -> None:
+def info_command(recording: Path, as_json: bool, opening: dict[str, Any]) -> None:
     """Show the contents of RECORDING: format, sensor size, events, time, other sensor data.
 
     The whole file is read once, in bounded memory: the numbers are counted, not read from a header.

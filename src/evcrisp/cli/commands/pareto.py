@@ -27,15 +27,14 @@ if TYPE_CHECKING:
 @options.input_options
 def pareto_command(
     recording: Path,
-    motion: str,
     camera: Path | None,
     start_us: int,
     window_us: int,
-    n_points: int,
     settings: tuple[str, ...],
     output: Path | None,
     overwrite: bool,
-    **opening: Any,
+    opening: dict[str, Any],
+    **front_options: Any,
 ) -> None:
     """Print the Pareto front of one window of RECORDING as JSON.
 
@@ -54,10 +53,9 @@ def pareto_command(
         with open_recording(recording, **opening) as opened:
             _, window = read_window(opened, start_us, window_us)
             lens = options.load_camera(camera, opened)
-        source = FigureSource(
-            motion=motion, camera=lens, params=options.parse_settings(settings), n_points=n_points
-        )
-        with work_progress(f"Tracing {counted(n_points, 'point')}") as on_share:
+        params = options.parse_settings(settings)
+        source = FigureSource(camera=lens, params=params, **front_options)
+        with work_progress(f"Tracing {counted(source.n_points, 'point')}") as on_share:
             front = source.front(window, on_share=on_share)
         text = json.dumps(_as_dict(front), indent=2)
         if temporary is not None:
@@ -71,6 +69,7 @@ def pareto_command(
 def _as_dict(front: "ParetoFront") -> dict[str, Any]:
     """Return the front as JSON types."""
     motion = front.problem.data.warp.model
+    columns = ("lam", "f_ea", "f_ed", "cost_ea", "cost_ed")
     return {
         "param_names": list(motion.param_names),
         "param_units": list(motion.param_units),
@@ -81,11 +80,7 @@ def _as_dict(front: "ParetoFront") -> dict[str, Any]:
         "points": [
             {
                 "theta": point.theta.tolist(),
-                "lam": point.lam,
-                "f_ea": point.f_ea,
-                "f_ed": point.f_ed,
-                "cost_ea": point.cost_ea,
-                "cost_ed": point.cost_ed,
+                **{name: getattr(point, name) for name in columns},
                 "n_signal": int(point.signal.sum()),
                 "n_events": point.signal.size,
             }

@@ -54,16 +54,13 @@ def plot_command(
     recording: Path,
     output: Path,
     methods: tuple[str, ...],
-    motion: str,
     camera: Path | None,
     settings: tuple[str, ...],
-    start_us: int,
-    window_us: int,
-    n_points: int,
     colors: str,
     dpi: float,
     overwrite: bool,
-    **opening: Any,
+    opening: dict[str, Any],
+    **window: Any,
 ) -> None:
     """Draw a figure of KIND from RECORDING.
 
@@ -100,15 +97,8 @@ def plot_command(
     # Before the work: an invalid output name is reported first.
     with replacing(output, overwrite=overwrite) as temporary:
         with open_recording(recording, **opening) as opened, work_progress(f"Drawing {kind}"):
-            source = FigureSource(
-                methods=names,
-                motion=motion,
-                camera=options.load_camera(camera, opened),
-                params=options.parse_settings(settings),
-                start_us=start_us,
-                window_us=window_us,
-                n_points=n_points,
-            )
+            lens, params = options.load_camera(camera, opened), options.parse_settings(settings)
+            source = FigureSource(methods=names, camera=lens, params=params, **window)
             data = source.data(kind, opened)
         if kind in _APPLIES_TO["colors"]:
             data["colors"] = colors

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from evcrisp.cli import options
-from evcrisp.cli.progress import reading_progress
+from evcrisp.cli.progress import open_with_progress
 
 
 @click.command("render")
@@ -57,17 +57,11 @@ from evcrisp.cli.progress import reading_progress
 def render_command(
     recording: Path,
     output: Path,
-    window_us: int | None,
     panes: str,
     no_titles: bool,
-    method: str,
-    motion: str,
-    camera: Path | None,
-    settings: tuple[str, ...],
+    estimation: dict[str, Any],
     overwrite: bool,
-    format: str | None,
-    resolution: tuple[int, int] | None,
-    on_error: Any,
+    opening: dict[str, Any],
     **look: Any,
 ) -> None:
     """Render a video of RECORDING to OUTPUT, an .mp4, .gif or .webp file.
@@ -76,29 +70,18 @@ def render_command(
     """
     from evcrisp.core.messages import counted
     from evcrisp.io.atomic_output import refuse_inputs
-    from evcrisp.io.reading import open_recording
     from evcrisp.video import VideoConfig, render
 
-    refuse_inputs(output, recording, camera)
-    if window_us is not None:
-        look["window_us"] = window_us
-    config = VideoConfig(
-        panes=tuple(name.strip() for name in panes.split(",") if name.strip()),
-        titles=not no_titles,
-        **look,
-    )
-    with (
-        open_recording(
-            recording, format=format, resolution=resolution, on_error=on_error
-        ) as opened,
-        reading_progress("Rendering", opened) as advance,
-    ):
+    refuse_inputs(output, recording, estimation["camera"])
+    if look["window_us"] is None:
+        del look["window_us"]
+    names = tuple(name.strip() for name in panes.split(",") if name.strip())
+    config = VideoConfig(panes=names, titles=not no_titles, **look)
+    with open_with_progress("Rendering", recording, **opening) as (opened, advance):
         video = render(
             opened,
             output,
-            method=options.build_method(method, settings),
-            motion=motion,
-            camera=options.load_camera(camera, opened),
+            **options.method_arguments(estimation, opened),
             config=config,
             overwrite=overwrite,
             on_chunk=advance,

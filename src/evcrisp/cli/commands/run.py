@@ -40,14 +40,9 @@ from evcrisp.cli.signals import cancel_on_signal
 def run_command(
     recording: Path,
     output: Path,
-    method: str,
-    motion: str,
-    camera: Path | None,
-    settings: tuple[str, ...],
+    estimation: dict[str, Any],
     overwrite: bool,
-    format: str | None,
-    resolution: tuple[int, int] | None,
-    on_error: Any,
+    opening: dict[str, Any],
     **windowing: Any,
 ) -> None:
     """Align and denoise RECORDING, and write the results to a folder.
@@ -62,18 +57,14 @@ def run_command(
     from evcrisp.pipeline.windowing import Windowing
 
     with (
-        open_recording(
-            recording, format=format, resolution=resolution, on_error=on_error
-        ) as opened,
+        open_recording(recording, **opening) as opened,
         cancel_on_signal(f"{output} has no new results.") as cancellation,
         reading_progress("Running", opened, "events kept") as advance,
     ):
         result = run(
             opened,
             output,
-            method=options.build_method(method, settings),
-            motion=motion,
-            camera=options.load_camera(camera, opened),
+            **options.method_arguments(estimation, opened),
             windowing=Windowing(**windowing),
             overwrite=overwrite,
             on_chunk=advance,

@@ -70,9 +70,7 @@ def view_command(
     context: click.Context,
     recording: Path,
     page: Path | None,
-    window_us: int,
     method: str,
-    motion: str,
     filter: str,
     camera: Path | None,
     n_windows: int,
@@ -80,7 +78,8 @@ def view_command(
     port: int,
     no_browser: bool,
     overwrite: bool,
-    **opening: Any,
+    opening: dict[str, Any],
+    **common: Any,
 ) -> None:
     """View RECORDING in the browser: raw, aligned and denoised, side by side.
 
@@ -98,7 +97,6 @@ def view_command(
     else:
         options.refuse_unused(context, ("port", "no_browser"), "is not for --export.")
         refuse_inputs(page, recording, camera)
-    common: dict[str, Any] = {"window_us": window_us, "motion": motion}
     with open_recording(recording, **opening) as opened:  # errors of opening come before the server
         common["camera"] = options.load_camera(camera, opened)
         if page is not None:
