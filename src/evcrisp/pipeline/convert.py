@@ -99,17 +99,14 @@ class _ShiftedToZero:
             yield Events.empty(self._recording.resolution)
 
     def imu(self) -> Imu | None:
-        """Return the IMU samples."""
         imu = self._recording.imu()
         return None if imu is None else replace(imu, t=imu.t - self._shift)
 
     def triggers(self) -> Triggers | None:
-        """Return the triggers."""
         triggers = self._recording.triggers()
         return None if triggers is None else replace(triggers, t=triggers.t - self._shift)
 
     def frames(self) -> Iterator[Frame]:
-        """Yield the frames."""
         for frame in self._recording.frames():
             start, end = frame.exposure_start, frame.exposure_end
             yield replace(

@@ -1,5 +1,6 @@
 """Clean a recording and estimate its motion; write the results to a folder."""
 
+import json
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
@@ -14,8 +15,8 @@ from evcrisp.core.registry import build
 from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.io.atomic_output import replacing
-from evcrisp.io.reading import open_recording
+from evcrisp.io.atomic_output import naming, replacing
+from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
 from evcrisp.io.registry import WRITERS
 from evcrisp.io.writing import ChunkWriter
@@ -96,8 +97,7 @@ def run(
     windowing = Windowing() if windowing is None else windowing
     estimator = build(ESTIMATORS, method, "method", **params)
     with ExitStack() as stack:
-        is_open = isinstance(source, Recording)
-        recording = source if is_open else stack.enter_context(open_recording(source))
+        recording = stack.enter_context(opened(source))
         writer = WRITERS[recording.format if recording.format in WRITERS else "npz"]()
         clean_name = f"{run_log.stem_of(recording)}.clean{writer.suffixes[0]}"
         # The summary appears last: where it is, the other files belong to it.
@@ -138,7 +138,8 @@ def run(
             **log.counts(recording),
             "stopped": cancellation.was_cut,
         }
-        run_log.write_summary(summary_path, summary)
+        with naming(summary_path):
+            summary_path.write_text(json.dumps(summary, indent=2) + "\n")
     return RunResult(
         folder=folder,
         cleaned=folder / clean_name,

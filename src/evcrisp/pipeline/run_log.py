@@ -132,12 +132,6 @@ def config_facts(config: Any) -> Any:
     return json.loads(json.dumps({**asdict(config), **resolved}, default=str))
 
 
-def write_summary(path: Path, summary: dict[str, Any]) -> None:
-    """Write summary.json; errors carry its name."""
-    with naming(path):
-        path.write_text(json.dumps(summary, indent=2) + "\n")
-
-
 def stem_of(recording: Recording) -> str:
     """Return the name of a recording without the suffix of its format; other dots stay."""
     name = _name(recording)

@@ -83,10 +83,7 @@ def palette_of(name: str) -> Palette:
 
 def label_pixels(axes: "Axes", shape: tuple[int, int]) -> "Axes":
     """Set up axes as the sensor plane: x right, y down, px, all pixels visible."""
-    axes.set_xlim(-0.5, shape[1] - 0.5)
-    axes.set_ylim(shape[0] - 0.5, -0.5)
-    axes.set_aspect("equal")
-    axes.set_xlabel("x [px]")
-    axes.set_ylabel("y [px]")
+    axes.set(xlim=(-0.5, shape[1] - 0.5), ylim=(shape[0] - 0.5, -0.5), aspect="equal")
+    axes.set(xlabel="x [px]", ylabel="y [px]")
     axes.spines[:].set_visible(True)
     return axes

@@ -11,8 +11,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.windows import Window, by_time, seconds_since
 from evcrisp.estimators.result import Estimate
 from evcrisp.pipeline.tracking import Tracker
-from evcrisp.video.config import VideoConfig
-from evcrisp.video.panes import FrameContent
+from evcrisp.video.config import FrameContent, VideoConfig
 
 OnEvents = Callable[[Events], None]
 Positions = tuple[NDArray[np.float64], NDArray[np.float64]]

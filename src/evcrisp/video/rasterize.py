@@ -4,8 +4,7 @@ import numpy as np
 
 from evcrisp.core.palettes import PALETTES, Palette, rgb
 from evcrisp.core.types import Bools, Bytes, Floats
-from evcrisp.video.config import VideoConfig
-from evcrisp.video.panes import PANES, FrameContent
+from evcrisp.video.config import PANES, FrameContent, VideoConfig
 
 TEXT_HEIGHT = 8
 _TEXT_WIDTH = 5

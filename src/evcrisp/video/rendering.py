@@ -21,12 +21,9 @@ from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel
 from evcrisp.pipeline.tracking import Tracker
-from evcrisp.video.animations import Gif, Webp
-from evcrisp.video.config import VideoConfig
+from evcrisp.video.config import FrameContent, VideoConfig
+from evcrisp.video.formats import Gif, Mp4, VideoFormat, VideoSink, Webp
 from evcrisp.video.frames import frame_contents
-from evcrisp.video.mp4 import Mp4
-from evcrisp.video.panes import FrameContent
-from evcrisp.video.protocol import VideoFormat, VideoSink
 from evcrisp.video.rasterize import Painter
 
 #: Frames in the queue; more would cost memory and save no time.

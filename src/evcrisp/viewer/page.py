@@ -8,6 +8,7 @@ import base64
 import gzip
 import html
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib import resources
@@ -88,28 +89,16 @@ def _script_json(value: Any) -> str:
     return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _fill_template(
-    settings: Mapping[str, Any],
-    *,
-    style: str,
-    imports: Mapping[str, str],
-    policy: str = "",
-    nonce: str = "",
-    blobs: str = "",
-) -> str:
+def _fill_template(settings: Mapping[str, Any], imports: Mapping[str, str], **texts: str) -> str:
     parts = {
+        "policy": "",
+        "nonce": "",
+        "blobs": "",
         "title": html.escape(str(settings["name"])),
-        "policy": policy,
-        "style": style,
         "imports": _script_json({"imports": imports}),
-        "nonce": nonce,
         "settings": _script_json(settings),
-        "blobs": blobs,
+        **texts,
     }
     # One pass: a placeholder inside an inserted text must not be replaced.
-    pieces = static_files()["page.html"].decode().split("{{")
-    text = [pieces[0]]
-    for piece in pieces[1:]:
-        name, _, rest = piece.partition("}}")
-        text += [parts[name], rest]
-    return "".join(text)
+    template = static_files()["page.html"].decode()
+    return re.sub(r"\{\{(.*?)\}\}", lambda place: parts[place[1]], template)

@@ -66,8 +66,7 @@ def _view_options(
             remedy="Write events to a file first (`evcrisp.write`), or use `export_html`.",
         )
     made = ViewOptions(path=Path(recording), **options)
-    opening = {name: getattr(made, name) for name in ("format", "resolution", "on_error")}
-    open_recording(made.path, **opening).close()
+    open_recording(made.path, **made.opening).close()
     return made
 
 

@@ -51,6 +51,11 @@ class ViewOptions:
         filter_name = "raw" if self.filter == "" else self.filter
         Request(kind="estimate", method=self.method, motion=self.motion, filter=filter_name)
 
+    @property
+    def opening(self) -> dict[str, Any]:
+        """How the recording is opened."""
+        return {name: getattr(self, name) for name in ("format", "resolution", "on_error")}
+
     def page_settings(self) -> dict[str, Any]:
         """Return title, menus and initial selections of the page as JSON types."""
         initial = {name: getattr(self, name) for name in REGISTRIES}
@@ -76,12 +81,11 @@ class Session:
 
     async def start(self) -> None:
         """Start the worker processes and read the recording."""
-        options = self.options
         self.queues = {"window": WorkerQueue(), "recording": WorkerQueue()}
         for queue in self.queues.values():
             queue.start()
-        opening = options.format, options.resolution, options.on_error
-        self.read_job = Job(ReadTask(str(options.path), str(self.folder), *opening))
+        task = ReadTask(str(self.options.path), str(self.folder), self.options.opening)
+        self.read_job = Job(task)
         self.queues["recording"].submit(self.read_job)
         self.queues["window"].submit(Job(WarmUp()))
 

@@ -21,7 +21,6 @@ from evcrisp.core.errors import ConfigError, EvError
 
 if TYPE_CHECKING:
     from evcrisp.core.camera import Camera
-    from evcrisp.io.recording import OnError
     from evcrisp.viewer.compute import Computer
     from evcrisp.viewer.event_store import EventStore
     from evcrisp.viewer.requests import Request
@@ -42,9 +41,7 @@ class ReadTask:
 
     path: str
     folder: str
-    format: str | None = None
-    resolution: tuple[int, int] | None = None
-    on_error: "OnError" = "raise"
+    opening: dict[str, Any]  # format, resolution and on_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +119,7 @@ def read_recording(task: ReadTask, send: Send) -> dict[str, Any]:
     log = _LogMessages()
     logging.getLogger("evcrisp").addHandler(log)
     with (
-        open_recording(
-            task.path, format=task.format, resolution=task.resolution, on_error=task.on_error
-        ) as recording,
+        open_recording(task.path, **task.opening) as recording,
         contextlib.closing(EventStoreWriter(Path(task.folder), recording.resolution)) as writer,
     ):
 

@@ -13,8 +13,8 @@ from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.motion import motion_model
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.video import PANES, VideoConfig
+from evcrisp.video.config import FrameContent
 from evcrisp.video.frames import frame_contents
-from evcrisp.video.panes import FrameContent
 from evcrisp.video.rasterize import LETTERS, Painter, color_table
 from evcrisp.video.rendering import MAX_WAITING, BackgroundSink
 
