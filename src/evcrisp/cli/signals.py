@@ -62,17 +62,14 @@ def _handlers(handlers: dict[str, Handler]) -> Generator[None, None, None]:
 @contextmanager
 def clean_exit() -> Generator[None, None, None]:
     """Exit through exceptions when a signal ends the job, so that temporary files are removed."""
-    with _handlers({"SIGINT": _interrupt, "SIGTERM": _exit, "SIGHUP": _exit}):
+    with _handlers(dict.fromkeys(("SIGINT", "SIGTERM", "SIGHUP"), _exit)):
         yield
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    _silence_finalizers()
-    raise KeyboardInterrupt
 
 
 def _exit(number: int, frame: FrameType | None) -> None:
     _silence_finalizers()
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
     sys.exit(128 + number)
 
 

@@ -6,6 +6,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -126,14 +127,8 @@ def track(
         return iter(())
     model = model_for(motion, resolution, camera)
     tracker = Tracker(estimator, model, resolution, checked_theta(theta0, model))
-    return _estimates(chunks, windowing, tracker)
-
-
-def _estimates(
-    chunks: Iterator[Events], windowing: Windowing, tracker: Tracker
-) -> Iterator[Estimate]:
-    for window, full_us in windowing.cut(chunks, tracker.speed_px_s):
-        yield tracker.estimate(window, full_us)
+    windows = windowing.cut(chunks, tracker.speed_px_s)
+    return (tracker.estimate(window, full_us) for window, full_us in windows)
 
 
 def _stream(
@@ -156,13 +151,8 @@ def _stream(
     chunks = ordered_chunks(source)
     first = next(chunks, None)
     if first is None:
-        return iter(()), None
-
-    def all_chunks() -> Iterator[Events]:
-        yield first
-        yield from chunks
-
-    return all_chunks(), first.resolution
+        return chunks, None
+    return chain((first,), chunks), first.resolution
 
 
 def _with_length_warning(result: Estimate, full_us: int) -> Estimate:

@@ -56,11 +56,6 @@ _TO_YUV = np.array(
 _OFFSETS = (16.0, 128.0, 128.0)
 
 
-def yuv_table(table: Bytes) -> Bytes:
-    """Return y, u and v of all colors, shape (256, 3)."""
-    return np.rint(table @ (_TO_YUV.T / 255.0) + _OFFSETS).astype(np.uint8)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mp4:
     """H.264 with color at half the resolution, which every player supports.
@@ -105,7 +100,7 @@ class Mp4:
 class _Mp4Sink:
     def __init__(self, command: list[str], size: tuple[int, int], table: Bytes) -> None:
         width, height = size
-        self._table = yuv_table(table)
+        self._table = np.rint(table @ (_TO_YUV.T / 255.0) + _OFFSETS).astype(np.uint8)
         self._planes = np.empty(width * height * 3 // 2, np.uint8)
         n, shape = width * height, (height // 2, width // 2)
         self._luma = self._planes[:n].reshape(height, width)

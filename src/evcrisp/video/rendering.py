@@ -143,7 +143,9 @@ def render(
     """
     path = Path(path)
     config = VideoConfig() if config is None else config
-    video_format = _format_of(path)
+    video_format = VIDEO_FORMATS.get(path.suffix.lower())
+    if video_format is None:
+        raise ConfigError(f"A video must end in {', '.join(VIDEO_FORMATS)}; got {path.name!r}.")
     estimator = build(ESTIMATORS, method, "method", **params)
     n_frames = 0
     with ExitStack() as stack:
@@ -155,7 +157,7 @@ def render(
         tracker = Tracker(estimator, model_for(motion, resolution, camera), resolution)
         frames = frame_contents(chunks, config, tracker, on_chunk or (lambda chunk: None))
         temporary = stack.enter_context(replacing(path, overwrite=overwrite))
-        opened = video_format.open(temporary, painter.size, config.fps, painter.table)
+        opened = video_format().open(temporary, painter.size, config.fps, painter.table)
         sink = BackgroundSink(painter, opened)
         try:
             for shown in frames:
@@ -168,10 +170,3 @@ def render(
             sink.abort()
             raise
     return Video(path=path, n_frames=n_frames, size=painter.size, duration_s=n_frames / config.fps)
-
-
-def _format_of(path: Path) -> VideoFormat:
-    kind = VIDEO_FORMATS.get(path.suffix.lower())
-    if kind is None:
-        raise ConfigError(f"A video must end in {', '.join(VIDEO_FORMATS)}; got {path.name!r}.")
-    return kind()

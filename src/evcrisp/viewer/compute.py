@@ -111,7 +111,10 @@ class Computer:
         window = self.store.window(request.start_us - LEAD_US, request.duration_us + LEAD_US)
         signal = denoise(window.events, request.filter).signal
         n_lead = int(np.searchsorted(window.events.t, window.t_start + LEAD_US))
-        return _labels_bundle(window.events[n_lead:], signal[n_lead:], _facts(request))
+        events, signal = window.events[n_lead:], signal[n_lead:]
+        step = display_step(len(events))
+        facts = {**_facts(request), **_label_facts(events, signal), "step": step}
+        return write_bundle(facts, {"flags": signal[::step].astype(np.uint8)})
 
     def _front_of(self, request: Request, window: Window) -> ParetoFront:
         key = (request.start_us, request.duration_us, request.motion, request.n_points)
@@ -188,12 +191,6 @@ def _label_facts(events: Events, signal: Bools) -> dict[str, Any]:
     if truth is not None and not truth.all():
         facts["specificity"] = float((~signal[~truth]).mean())
     return facts
-
-
-def _labels_bundle(events: Events, signal: Bools, facts: dict[str, Any]) -> bytes:
-    step = display_step(len(events))
-    facts = {**facts, **_label_facts(events, signal), "step": step}
-    return write_bundle(facts, {"flags": signal[::step].astype(np.uint8)})
 
 
 def _result_bundle(

@@ -65,7 +65,13 @@ class JobTable:
     def add(self, job: Job) -> Job:
         """Add a job and return it."""
         self._jobs[job.id] = job
-        self._drop_oldest()
+        finished = [job for job in self._jobs.values() if job.state in FINAL_STATES]
+        n_bytes = sum(len(job.content or b"") for job in finished)
+        for n_dropped, old in enumerate(finished):
+            if len(finished) - n_dropped <= MAX_KEPT and n_bytes <= MAX_KEPT_BYTES:
+                break
+            n_bytes -= len(old.content or b"")
+            del self._jobs[old.id]
         return job
 
     def get(self, job_id: str) -> Job | None:
@@ -79,15 +85,6 @@ class JobTable:
                 self._jobs.move_to_end(job.id)
                 return job
         return None
-
-    def _drop_oldest(self) -> None:
-        finished = [job for job in self._jobs.values() if job.state in FINAL_STATES]
-        n_bytes = sum(len(job.content or b"") for job in finished)
-        for n_dropped, job in enumerate(finished):
-            if len(finished) - n_dropped <= MAX_KEPT and n_bytes <= MAX_KEPT_BYTES:
-                return
-            n_bytes -= len(job.content or b"")
-            del self._jobs[job.id]
 
 
 #: Jobs that can wait in a queue; a page submits at most three to one queue.
@@ -131,16 +128,14 @@ class WorkerQueue:
             self._waiting.remove(job)
         job.update(state="cancelled")
         if self._running is job:
-            asyncio.get_running_loop().call_later(GRACE_S, self._kill_if_running, job)
+            asyncio.get_running_loop().call_later(GRACE_S, self._kill, job)
 
-    def _kill_if_running(self, job: Job) -> None:
-        if self._running is job:
-            self._kill()
-
-    def _kill(self) -> None:
-        if self._process is not None and self._process.returncode is None:
+    def _kill(self, job: Job | None) -> None:
+        """Kill the process, if it runs this job."""
+        process = self._process
+        if self._running is job and process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+                process.kill()
 
     async def stop(self) -> None:
         """Stop processing and kill the process."""
@@ -148,7 +143,7 @@ class WorkerQueue:
             self._loop.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._loop
-        self._kill()
+        self._kill(self._running)
         if self._process is not None:
             await self._process.wait()
 

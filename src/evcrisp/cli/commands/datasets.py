@@ -8,9 +8,6 @@ import click
 from evcrisp.cli import options
 from evcrisp.cli.signals import message_when_stopped
 
-#: Data sets that can be simulated; here, so that the help imports nothing.
-SIMULATED = ("emlb", "dnd21", "ecd")
-
 
 class _Group(click.Group):
     """Accepts the earlier name of `simulate`, so that scripts continue to work."""
@@ -51,7 +48,7 @@ def check_command(name: str, folder: Path) -> None:
 
 
 @datasets_command.command("simulate")
-@click.argument("name", type=click.Choice(SIMULATED))
+@click.argument("name", type=click.Choice(["emlb", "dnd21", "ecd"]))
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--small", is_flag=True, help="Write less data, so that tables take seconds.")
 @options.seed_option("Equal seeds give equal bytes.")

@@ -1,15 +1,12 @@
 """``evcrisp filter``: denoise a recording event by event."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from evcrisp.cli import options
 from evcrisp.cli.progress import open_with_progress
-
-if TYPE_CHECKING:
-    from evcrisp.pipeline.filter_recording import FilterResult
 
 
 @click.command("filter")
@@ -46,6 +43,7 @@ def filter_command(
     The recording is streamed, so its size is not limited by memory. OUTPUT appears when it is
     complete. IMU samples, triggers and frames are kept if the output format can hold them.
     """
+    from evcrisp.core.messages import counted
     from evcrisp.filters import build_filter
     from evcrisp.pipeline.filter_recording import filter_recording
 
@@ -54,13 +52,7 @@ def filter_command(
         result = filter_recording(
             opened, output, config, labels=labels, format=to, overwrite=overwrite, on_chunk=advance
         )
-    click.echo(_sentence(result))
-
-
-def _sentence(result: "FilterResult") -> str:
-    from evcrisp.core.messages import counted
-
     n, n_kept = result.n_events, result.n_kept
     kept, dropped = (f"{k:,} ({k / n:.1%})" if n else f"{k:,}" for k in (n_kept, n - n_kept))
-    labels = "" if result.labels is None else f" and {result.labels}"
-    return f"Kept {kept} of {counted(n, 'event')}, dropped {dropped}. Wrote {result.path}{labels}."
+    files = output if labels is None else f"{output} and {labels}"
+    click.echo(f"Kept {kept} of {counted(n, 'event')}, dropped {dropped}. Wrote {files}.")
