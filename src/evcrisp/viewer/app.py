@@ -111,10 +111,11 @@ class Handlers:
 
     async def facts(self, request: "HttpRequest") -> "Response":
         """Return facts of the recording; with ``after``, wait for a change since that version."""
-        job = self._session.read_job
         version = request.query_params.get("after")
-        if version is not None and job is not None:
-            await job.wait_for_change(parse_whole_number(version, "after"), POLL_S)
+        if version is not None:
+            await self._session.read_job.wait_for_change(
+                parse_whole_number(version, "after"), POLL_S
+            )
         return _json(self._session.facts())
 
     async def events(self, request: "HttpRequest") -> "Response":

@@ -17,7 +17,7 @@ from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
 from evcrisp.viewer.bundle_format import delta_encoded, read_bundle
 from evcrisp.viewer.compute import Computer
-from evcrisp.viewer.event_store import EventStore, EventStoreWriter, make_temp_dir, write_store
+from evcrisp.viewer.event_store import EventStore, make_temp_dir, write_store
 from evcrisp.viewer.page import static_page
 from evcrisp.viewer.requests import MAX_POINTS, MIN_POINTS, Request, check_duration
 from evcrisp.viewer.session import recording_facts
@@ -164,7 +164,9 @@ def _build_page(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     format_name = source.format if is_recording else ""
-    return static_page(_settings(name, format_name, writer, options, results), results.blobs)
+    content = {"rate": writer.rate.as_dict(), "format": format_name, "share": 1.0}
+    facts = recording_facts(name, writer.store(), content)
+    return static_page({"name": name, "facts": facts, **results.page_settings()}, results.blobs)
 
 
 def _window_starts(store: EventStore, options: ExportOptions) -> list[int]:
@@ -209,31 +211,23 @@ class _WindowResults:
         self.blobs[name] = delta_encoded(data)
         return name
 
-
-def _settings(
-    name: str,
-    format_name: str,
-    writer: EventStoreWriter,
-    options: ExportOptions,
-    results: _WindowResults,
-) -> dict[str, Any]:
-    content = {"rate": writer.rate.as_dict(), "format": format_name, "share": 1.0}
-    return {
-        "name": name,
-        "facts": recording_facts(name, writer.store(), content),
-        "windows": results.entries,
-        "motions": results.motions,
-        "choices": {
-            "methods": list(options.methods),
-            "motions": [options.motion],
-            "filters": list(options.filters),
-        },
-        "start": {
-            "window": options.window_us,
-            "method": options.methods[0],
-            "motion": options.motion,
-            "filter": options.filters[0] if options.filters else "",
-            "front": bool(options.front_points),
-            "points": options.front_points,
-        },
-    }
+    def page_settings(self) -> dict[str, Any]:
+        """Return the windows, menus and initial selections of the page as JSON types."""
+        options = self.options
+        return {
+            "windows": self.entries,
+            "motions": self.motions,
+            "choices": {
+                "methods": list(options.methods),
+                "motions": [options.motion],
+                "filters": list(options.filters),
+            },
+            "start": {
+                "window": options.window_us,
+                "method": options.methods[0],
+                "motion": options.motion,
+                "filter": options.filters[0] if options.filters else "",
+                "front": bool(options.front_points),
+                "points": options.front_points,
+            },
+        }

@@ -77,15 +77,17 @@ class Session:
     folder: Path = field(default_factory=lambda: Path(make_temp_dir()))
     jobs: JobTable = field(default_factory=JobTable)
     queues: dict[str, WorkerQueue] = field(default_factory=dict)
-    read_job: Job | None = None
+    read_job: Job = field(init=False)
+
+    def __post_init__(self) -> None:
+        task = ReadTask(str(self.options.path), str(self.folder), self.options.opening)
+        self.read_job = Job(task)
 
     async def start(self) -> None:
         """Start the worker processes and read the recording."""
         self.queues = {"window": WorkerQueue(), "recording": WorkerQueue()}
         for queue in self.queues.values():
             queue.start()
-        task = ReadTask(str(self.options.path), str(self.folder), self.options.opening)
-        self.read_job = Job(task)
         self.queues["recording"].submit(self.read_job)
         self.queues["window"].submit(Job(WarmUp()))
 
@@ -98,19 +100,18 @@ class Session:
     @property
     def store(self) -> EventStore:
         """Events that have been read so far."""
-        content = None if self.read_job is None else self.read_job.content
+        content = self.read_job.content
         return content["store"] if content else EventStore(str(self.folder), (1, 1))
 
     def facts(self) -> dict[str, Any]:
         """Return facts of the recording, and the progress of reading, for the page."""
-        job = self.read_job
-        content = (job.content if job is not None else None) or {}
+        job, content = self.read_job, self.read_job.content or {}
         return {
             **recording_facts(self.options.path.name, self.store, content),
-            "version": 0 if job is None else job.version,
+            "version": job.version,
             "is_known": bool(content),
-            "error": "" if job is None else job.error,
-            "is_complete": job is not None and job.state in ("done", "failed"),
+            "error": job.error,
+            "is_complete": job.state in ("done", "failed"),
         }
 
     def submit(self, request: Request) -> Job:
