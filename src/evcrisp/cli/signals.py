@@ -35,10 +35,7 @@ class Terminated(Stopped):
 
 
 def _silence_finalizers() -> None:
-    """Suppress errors of finalizers; for handlers of signals that end the program.
-
-    A signal can interrupt the construction of any object, whose finalizer can then fail.
-    """
+    """Suppress errors of finalizers: a signal can interrupt the construction of any object."""
     sys.unraisablehook = lambda unraisable: None
 
 

@@ -78,10 +78,9 @@ def convert_recording(
 
 
 class _ShiftedToZero:
-    """A recording with time relative to its first event; earlier sensor data get negative times.
+    """A recording with time relative to its first event; its events must be read first.
 
-    The shift is known after the first chunk of events, so they are read first. Without events the
-    shift is 0.
+    Earlier sensor data get negative times. Without events the shift is 0.
     """
 
     def __init__(self, recording: Recording) -> None:

@@ -284,9 +284,8 @@ class Subset:
 
     def __init__(self, part: Iterator[Events]) -> None:
         self._part = part
-        self._whole: Events | None = (
-            None  # events of the last time; the next chunk can have more of it
-        )
+        # Events of the last time, of which the next chunk can have more.
+        self._whole: Events | None = None
         self._waiting: Events | None = None
 
     def add(self, chunk: Events) -> tuple[int, int, int] | None:

@@ -113,15 +113,8 @@ class FigureSource:
         from evcrisp.pipeline.tracking import track
         from evcrisp.pipeline.windowing import Windowing
 
-        results = track(
-            recording,
-            self.methods[0],
-            self.motion,
-            camera=self.camera,
-            windowing=Windowing(window_us=self.window_us),
-            **self.params,
-        )
-        estimates = list(results)
+        settings: dict[str, Any] = {"windowing": Windowing(window_us=self.window_us), **self.params}
+        estimates = list(track(recording, self.methods[0], self.motion, self.camera, **settings))
         if not estimates:
             raise EventDataError("There are no events, and so no motion to draw.")
         return estimates

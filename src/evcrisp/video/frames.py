@@ -97,12 +97,10 @@ def _joined(parts: list[_Part], t_start: int, t_end: int) -> FrameContent:
     """Join parts of windows; every event is warped by the motion of its own window."""
     t_middle = (t_start + t_end) // 2
     pieces: list[Events] = []
-    joined: tuple[list[Any], ...] = ([], [], [])  # signal, aligned x, aligned y
+    columns: list[tuple[Any, ...]] = []
     for part in parts:
         first, last = np.searchsorted(part.window.events.t, (t_start, t_end))
         pieces.append(part.window.events[int(first) : int(last)])
-        columns = part.signal[first:last], *part.warp(pieces[-1], t_middle)
-        for arrays, column in zip(joined, columns, strict=True):
-            arrays.append(column)
-    columns = (arrays[0] if len(arrays) == 1 else np.concatenate(arrays) for arrays in joined)
-    return FrameContent(Events.concatenate(pieces), *columns, t_start, t_end)
+        columns.append((part.signal[first:last], *part.warp(pieces[-1], t_middle)))
+    joined = columns[0] if len(parts) == 1 else map(np.concatenate, zip(*columns, strict=True))
+    return FrameContent(Events.concatenate(pieces), *joined, t_start, t_end)

@@ -89,10 +89,7 @@ class Computer:
         )
 
     def _tracked(self, request: Request, window: Window) -> Estimate:
-        """Estimate a window as `track` does; continue after the last window if this one follows it.
-
-        Otherwise estimation starts up to LEAD_WINDOWS earlier.
-        """
+        """Estimate a window as `track` does, after the last one or up to LEAD_WINDOWS earlier ones."""
         start_us, duration_us = request.start_us, request.duration_us
         key = (request.method, request.motion, duration_us)
         last = self._tracking

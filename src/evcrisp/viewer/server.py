@@ -130,11 +130,7 @@ def serve(
 
 
 def _limited(base: Any, limit: int = MAX_CONNECTIONS) -> Any:
-    """Return a subclass of uvicorn's HTTP protocol, of which every connection is an object.
-
-    It closes a new connection after a time without any request, and the connections that are idle
-    longest above a limit.
-    """
+    """Return a subclass of uvicorn's HTTP protocol that closes idle connections above a limit."""
 
     class LimitedProtocol(base):
         def connection_made(self, transport: Any) -> None:
