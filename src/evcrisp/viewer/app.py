@@ -1,7 +1,7 @@
 """Routes of the server."""
 
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 POLL_S = 10.0
 #: A job that ends within this time is answered with its result, s; it saves two requests.
 DIRECT_RESULT_S = 0.25
-
-Handler = Callable[["HttpRequest"], Awaitable["Response"]]
 
 
 def make_app(session: Session, *, token: str, port: int) -> App:
@@ -43,29 +41,21 @@ def make_app(session: Session, *, token: str, port: int) -> App:
         routes=[
             Route("/", handlers.page),
             Route("/static/{name:path}", handlers.static),
-            Route("/api/facts", _with_json_errors(handlers.facts)),
-            Route("/api/events", _with_json_errors(handlers.events)),
-            Route("/api/jobs", _with_json_errors(handlers.submit), methods=["POST"]),
-            Route("/api/jobs/{id}", _with_json_errors(handlers.job), methods=["GET", "DELETE"]),
-            Route("/api/jobs/{id}/result", _with_json_errors(handlers.result)),
+            Route("/api/facts", handlers.facts),
+            Route("/api/events", handlers.events),
+            Route("/api/jobs", handlers.submit, methods=["POST"]),
+            Route("/api/jobs/{id}", handlers.job, methods=["GET", "DELETE"]),
+            Route("/api/jobs/{id}/result", handlers.result),
         ],
+        # Deeply nested JSON raises RecursionError.
+        exception_handlers=dict.fromkeys((EvError, ValueError, RecursionError), _answer_error),
         lifespan=lifespan,
     )
     return AccessControl(app, token=token, port=port)
 
 
-def _with_json_errors(handler: Handler) -> Handler:
-    """Return a handler that answers errors of the library as JSON."""
-
-    async def handle(request: "HttpRequest") -> "Response":
-        try:
-            return await handler(request)
-        except BusyError as error:
-            return _json({"error": str(error)}, 429)
-        except (EvError, ValueError, RecursionError) as error:  # the last by nested JSON
-            return _json({"error": str(error)}, 400)
-
-    return handle
+async def _answer_error(request: "HttpRequest", error: Exception) -> "Response":
+    return _json({"error": str(error)}, 429 if isinstance(error, BusyError) else 400)
 
 
 def _json(content: Any, status: int = 200) -> "Response":

@@ -142,18 +142,12 @@ def export_html(
     with contextlib.ExitStack() as stack:
         if not isinstance(source, (Recording, Events)):
             source = stack.enter_context(open_recording(source))
-        return _build_page(source, options, name, on_window)
-
-
-def _build_page(
-    source: Recording | Events, options: ExportOptions, name: str | None, on_window: OnWindow | None
-) -> str:
-    is_recording = isinstance(source, Recording)
-    if name is None:
-        name = source.path.name if is_recording else "events"
-    chunks = source.chunks(1 << 18) if is_recording else iter((source,))
-    folder = Path(make_temp_dir())
-    try:
+        is_recording = isinstance(source, Recording)
+        if name is None:
+            name = source.path.name if is_recording else "events"
+        chunks = source.chunks(1 << 18) if is_recording else iter((source,))
+        folder = Path(make_temp_dir())
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
         writer = write_store(chunks, source.resolution, folder)
         results = _WindowResults(Computer(writer.store(), options.camera), options)
         starts = _window_starts(writer.store(), options)
@@ -161,11 +155,9 @@ def _build_page(
             results.add(start)
             if on_window is not None:
                 on_window(done + 1, len(starts))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    format_name = source.format if is_recording else ""
-    content = {"rate": writer.rate.as_dict(), "format": format_name, "share": 1.0}
-    facts = recording_facts(name, writer.store(), content)
+        format_name = source.format if is_recording else ""
+        content = {"rate": writer.rate.as_dict(), "format": format_name, "share": 1.0}
+        facts = recording_facts(name, writer.store(), content)
     return static_page({"name": name, "facts": facts, **results.page_settings()}, results.blobs)
 
 
