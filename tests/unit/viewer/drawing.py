@@ -23,6 +23,6 @@ def window_of(events, start):
 
 def latest(events, values):
     """Return the value of the last event of each pixel; -1 without events."""
-    image = np.full(events.shape, -1)
+    image = np.full(events.image_shape, -1)
     image[events.y, events.x] = values  # the last assignment to a pixel wins
     return image

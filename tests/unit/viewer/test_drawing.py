@@ -77,7 +77,7 @@ def test_show_signal_only_hides_noise(screen, url, scene, draw):
 def test_contrast_map_brightness_follows_event_counts(screen, url, scene):
     screen.open(f"{url}#t=40000&map=before")
     events = window_of(scene.events, 40_000).events
-    counts = np.zeros(events.shape)
+    counts = np.zeros(events.image_shape)
     np.add.at(counts, (events.y, events.x), 1)
     brightness = screen.sensor("contrast", SIZE).sum(axis=-1)
     # The color bar covers the lower right corner.
@@ -187,7 +187,7 @@ def test_fade_weakens_old_events_and_density_adds_up(screen, url, scene, draw):
     assert strengths[0] < 0.6 * strengths[1] < 0.6 * strengths[2]
     screen.page.select_option("#accumulation", "density")
     screen.settled()
-    counts = np.zeros(events.shape)
+    counts = np.zeros(events.image_shape)
     np.add.at(counts, (events.y, events.x), 1)
     seen = np.abs(screen.sensor("raw", SIZE).astype(int) - GROUND).sum(axis=-1)
     assert seen[counts == 1].mean() < 0.7 * seen[counts >= 3].mean()
