@@ -10,7 +10,7 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
 from evcrisp.io.aedat import flatbuffers
-from evcrisp.io.aedat.aedat4_header import FRAMES, IMU, TRIGGERS
+from evcrisp.io.aedat.aedat4_packets import FRAMES, IMU, TRIGGERS
 from evcrisp.io.protocol import located
 
 #: Small packets are joined to buffers of about this many bytes, for speed.

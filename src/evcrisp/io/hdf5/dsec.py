@@ -4,6 +4,7 @@ Time in the file is relative to ``t_offset``. ``ms_to_idx[ms]`` is the first eve
 millisecond ``ms`` of the relative time.
 """
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from evcrisp.core.errors import OutputError
 from evcrisp.core.events import Events
 from evcrisp.core.validation import check_choice
 from evcrisp.io.hdf5 import datasets
-from evcrisp.io.hdf5.output import OutputFile
 from evcrisp.io.protocol import Writer, check_labels
 
 _COLUMNS = {"t": np.int64, "x": np.uint16, "y": np.uint16, "p": np.uint8}
@@ -52,12 +52,77 @@ class DsecReader(datasets.Hdf5Layout):
         )
 
 
+class _OutputFile:
+    """A file object whose writes never raise; `check` raises the first failure.
+
+    HDF5 writes buffered data when a file is closed, or when Python ends. If that fails (full disk),
+    it crashes the process, because its objects can neither be written nor released.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb+", buffering=0)
+        self._failure: OSError | None = None
+        self._position = 0
+
+    def check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def close(self) -> None:
+        self._file.close()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._position = self._file.seek(offset, whence)
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def read(self, size: int) -> bytes:
+        """Return bytes; h5py requires this method."""
+        buffer = bytearray(size)
+        self.readinto(memoryview(buffer))
+        return bytes(buffer)
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Fill the buffer, with zeros after the end of the file."""
+        view = memoryview(buffer).cast("B")
+        n_read = self._file.readinto(view) or 0
+        view[n_read:] = bytes(len(view) - n_read)
+        self._position += len(view)
+        return len(view)
+
+    def write(self, data: memoryview) -> int:
+        """Write all of the data, or keep the failure."""
+        view = memoryview(data).cast("B")
+        n_written = 0
+        try:
+            while self._failure is None and n_written < len(view):
+                n_written += self._file.write(view[n_written:])
+        except OSError as error:
+            self._failure = error
+        self._position += len(view)
+        return len(view)
+
+    def truncate(self, size: int) -> int:
+        """Set the size, or keep the failure."""
+        try:
+            if self._failure is None:
+                self._file.truncate(size)
+        except OSError as error:
+            self._failure = error
+        return size
+
+    def flush(self) -> None:
+        pass  # there is no buffer
+
+
 @dataclass(slots=True)
 class DsecSink:
     """Datasets that grow by whole blocks, so that the file does not depend on the chunks."""
 
     file: Any  # h5py.File
-    output: OutputFile
+    output: _OutputFile
     options: dict[str, Any]
     t_offset: int = 0
     has_signal: bool | None = None  # None before the first event
@@ -175,7 +240,7 @@ class DsecWriter(Writer):
     def open(self, path: Path, resolution: tuple[int, int]) -> DsecSink:
         """Start a file."""
         h5py = datasets.library()
-        output = OutputFile(path)
+        output = _OutputFile(path)
         file = h5py.File(output, "w")
         file.attrs["creator"] = "evcrisp"
         file.attrs["resolution"] = np.array(resolution, np.int64)

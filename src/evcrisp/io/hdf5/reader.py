@@ -2,12 +2,14 @@
 
 - Prophesee: tables ``CD/events`` and ``EXT_TRIGGER/events``. The vendor's files are compressed with
   its ECF codec, which only its SDK can read; an error with advice is raised for them.
+- MVSEC: ``davis/{left,right}/events``, a table of x, y, t [s], p. M3ED:
+  ``prophesee/{left,right}/{x,y,t,p}``. Of two cameras, the left one is read.
 - columns ``x, y, t, p`` or ``xs, ys, ts, ps`` at the root or in ``events`` (event_utils, EDS, e2calib);
 - a table ``events`` of four columns t [us], x, y, p (v2e);
 - a table ``events`` of records.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +18,145 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
-from evcrisp.core.sensor_data import Triggers
-from evcrisp.io.event_columns import find_columns
+from evcrisp.core.messages import counted
+from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.core.types import Floats
+from evcrisp.io.event_columns import as_microseconds, find_columns
 from evcrisp.io.hdf5 import datasets
+from evcrisp.io.hdf5.datasets import (
+    Hdf5Layout,
+    TableSource,
+    find_columns_in,
+    find_node,
+    find_rows,
+)
 from evcrisp.io.hdf5.dsec import DsecReader
-from evcrisp.io.hdf5.stereo import M3edReader, MvsecReader
 from evcrisp.io.prophesee.evt_decoder import edge_triggers
 from evcrisp.io.protocol import PROPHESEE_SIZES
+
+_DAVIS346 = (346, 260)
+
+
+def _cameras(file: Any, path: str) -> list[str]:
+    """Return the sides that have a dataset at a path such as ``davis/{}/events``."""
+    return [side for side in ("left", "right") if find_node(file, path.format(side)) is not None]
+
+
+@dataclass(slots=True)
+class MvsecSource(TableSource):
+    """An open MVSEC file; events, IMU and frames of one camera."""
+
+    side: str = "left"
+
+    def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+        """Split the table."""
+        x, y, t, p = parts["events"].T
+        return {"x": x, "y": y, "t": t, "p": p}
+
+    def imu(self) -> Imu | None:
+        """Return all IMU samples."""
+        table = find_rows(self.file, f"davis/{self.side}/imu", n_axes=2)
+        stamps = find_rows(self.file, f"davis/{self.side}/imu_ts")
+        if table is None or stamps is None:
+            return None
+        values = table.read_all().astype(np.float64)
+        t = as_microseconds(stamps.read_all(), stamps.offset(0))
+        if values.shape != (t.size, 6):
+            raise FormatError(f"the IMU table must have shape ({t.size}, 6); got {values.shape}")
+        # The order of the two sensors is not documented; gravity distinguishes them.
+        gyro, accel = sorted((values[:, :3], values[:, 3:]), key=_median_norm)
+        columns = {"gyro_rad_s": gyro, "accel_m_s2": accel}
+        return Imu(t=t, **{name: np.ascontiguousarray(half) for name, half in columns.items()})
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield the frames one by one."""
+        images = find_rows(self.file, f"davis/{self.side}/image_raw", n_axes=3)
+        stamps = find_rows(self.file, f"davis/{self.side}/image_raw_ts")
+        if images is None or stamps is None:
+            return
+        t = as_microseconds(stamps.read_all(), stamps.offset(0))
+        for index in range(min(t.size, images.n_stored)):
+            yield Frame(t=int(t[index]), image=images.read(index, index + 1)[0])
+        if t.size != images.n_claimed:
+            reason = f"{counted(images.n_claimed, 'frame')}, but {counted(t.size, 'time stamp')}"
+            raise FormatError(reason, offset=images.offset(t.size))
+
+
+def _median_norm(vectors: Floats) -> float:
+    return float(np.median(np.linalg.norm(vectors, axis=1))) if len(vectors) else 0.0
+
+
+class MvsecReader(Hdf5Layout):
+    """Read HDF5 files in the layout of MVSEC."""
+
+    name = "mvsec"
+    title = "HDF5 in the layout of MVSEC"
+    standard_sizes = (_DAVIS346,)
+
+    def matches(self, file: Any) -> bool:
+        """Look for the table of a camera."""
+        return bool(_cameras(file, "davis/{}/events"))
+
+    def open_source(self, file: Any) -> MvsecSource:
+        """Find the table."""
+        cameras = _cameras(file, "davis/{}/events")
+        side = cameras[0] if cameras else "left"
+        table = find_rows(file, f"davis/{side}/events", n_axes=2)
+        if table is None or table.dataset.shape[1] != 4:
+            raise FormatError(f"expected a table of four columns at 'davis/{side}/events'")
+        return MvsecSource(
+            resolution=_DAVIS346,
+            metadata={"layout": "mvsec", "camera": side, "cameras": cameras},
+            file=file,
+            rows={"events": table},
+            seconds=True,
+            side=side,
+        )
+
+
+@dataclass(slots=True)
+class M3edSource(TableSource):
+    """An open M3ED file."""
+
+    def imu(self) -> Imu | None:
+        """Return the samples of the rig's IMU, without missing ones (NaN)."""
+        accel = find_rows(self.file, "ovc/imu/accel", n_axes=2)
+        omega = find_rows(self.file, "ovc/imu/omega", n_axes=2)
+        stamps = find_rows(self.file, "ovc/imu/ts")
+        if accel is None or omega is None or stamps is None:
+            return None
+        t = stamps.read_all().astype(np.int64)
+        vectors = np.stack([omega.read_all(), accel.read_all()]).astype(np.float64)
+        if vectors.shape != (2, t.size, 3):
+            raise FormatError(f"the IMU tables must have shape ({t.size}, 3)")
+        present = np.isfinite(vectors).all(axis=(0, 2))
+        return Imu(t=t[present], gyro_rad_s=vectors[0][present], accel_m_s2=vectors[1][present])
+
+
+class M3edReader(Hdf5Layout):
+    """Read HDF5 files in the layout of M3ED."""
+
+    name = "m3ed"
+    title = "HDF5 in the layout of M3ED"
+    standard_sizes = ((1280, 720),)
+
+    def matches(self, file: Any) -> bool:
+        """Look for the columns of a camera."""
+        return bool(_cameras(file, "prophesee/{}/t"))
+
+    def open_source(self, file: Any) -> M3edSource:
+        """Find the columns."""
+        cameras = _cameras(file, "prophesee/{}/t")
+        side = cameras[0] if cameras else "left"
+        rows = find_columns_in(file, f"prophesee/{side}")
+        size = find_rows(file, f"prophesee/{side}/calib/resolution")
+        resolution = None
+        if size is not None and size.n_stored == 2:
+            width, height = size.read_all().tolist()
+            resolution = int(width), int(height)
+        metadata = {"layout": "m3ed", "camera": side, "cameras": cameras}
+        return M3edSource(resolution=resolution, metadata=metadata, file=file, rows=rows)
+
 
 #: Attributes of the vendor's files for the metadata.
 _FACTS = ("camera_integrator_name", "generation", "serial_number", "time_shift", "version")

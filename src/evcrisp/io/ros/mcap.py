@@ -12,9 +12,9 @@ from typing import IO, NamedTuple
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.io.compression import MAX_UNPACKED, UNPACKERS
 from evcrisp.io.protocol import located
 from evcrisp.io.ros.bag import Message, Topic, short_type
-from evcrisp.io.ros.unpack import MAX_UNPACKED, UNPACKERS
 
 MAGIC = b"\x89MCAP0\r\n"
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0B

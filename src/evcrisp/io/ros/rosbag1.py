@@ -12,9 +12,9 @@ from typing import IO, NamedTuple
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.io.compression import MAX_UNPACKED, UNPACKERS
 from evcrisp.io.protocol import located
 from evcrisp.io.ros.bag import Message, Topic
-from evcrisp.io.ros.unpack import MAX_UNPACKED, UNPACKERS
 
 MAGIC = b"#ROSBAG V"
 _OPS = range(2, 8)
