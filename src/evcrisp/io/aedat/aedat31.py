@@ -85,9 +85,7 @@ class _Piece:
 
 
 @dataclass(slots=True, kw_only=True)
-class Aedat31Source(Source):
-    """An open AEDAT 3.1 file."""
-
+class _Aedat31Source(Source):
     start: int  # byte of the first packet
 
     def _pieces(self, *kinds: int) -> Iterator[_Piece]:
@@ -129,7 +127,6 @@ class Aedat31Source(Source):
             )
 
     def imu(self) -> Imu | None:
-        """Return the IMU samples."""
         parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         with keeping(lambda: _imu(parts)):
             for piece in self._pieces(_IMU6, _IMU9):
@@ -239,7 +236,7 @@ class Aedat31Reader(Reader):
     magic = (_MAGIC,)
     standard_sizes = DVS_SIZES
 
-    def open(self, path: Path) -> Aedat31Source:
+    def open(self, path: Path) -> _Aedat31Source:
         """Read the header."""
         with path.open("rb") as file:
             header = _read_header(file)
@@ -250,7 +247,7 @@ class Aedat31Reader(Reader):
         found = re.search(rb"^#\s*Source\s+-?\d+:\s*([\w-]+)", header, re.MULTILINE)
         device = None if found is None else found[1].decode()
         sizes = [size for name, size in _DEVICES.items() if (device or "").lower().startswith(name)]
-        return Aedat31Source(
+        return _Aedat31Source(
             resolution=sizes[0] if sizes else None,
             metadata={} if device is None else {"device": device},
             path=path,

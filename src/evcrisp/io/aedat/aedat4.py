@@ -33,9 +33,7 @@ _BATCH_EVENTS = 1 << 16
 
 
 @dataclass(slots=True, kw_only=True)
-class Aedat4Source(Source):
-    """An open AEDAT4 file."""
-
+class _Aedat4Source(Source):
     file: IO[bytes]
     file_size: int
     header: Header
@@ -95,7 +93,6 @@ class Aedat4Source(Source):
         yield from read_frames(self._walk(FRAMES))
 
     def close(self) -> None:
-        """Close the file."""
         self.file.close()
 
     def _walk(self, kind: str) -> Iterator[tuple[int, bytes]]:
@@ -114,7 +111,7 @@ class Aedat4Reader(Reader):
     magic = (MAGIC.rstrip(),)
     standard_sizes = DVS_SIZES
 
-    def open(self, path: Path) -> Aedat4Source:
+    def open(self, path: Path) -> _Aedat4Source:
         """Open a file; reads the header and a data table of limited size."""
         file = path.open("rb", buffering=aedat4_packets.BUFFER_BYTES)
         try:
@@ -129,7 +126,7 @@ class Aedat4Reader(Reader):
         if table is not None:
             n_events = 0 if events is None else int(table.counts(events.id).sum())
         sized = events or header.chosen(FRAMES)
-        return Aedat4Source(
+        return _Aedat4Source(
             resolution=None if sized is None else sized.resolution,
             metadata=_metadata(path, header, table is not None),
             n_events=n_events,

@@ -30,7 +30,7 @@ _MAX_FRAME_SIDE_PX = 32_767
 
 
 @dataclass(frozen=True, slots=True)
-class TableLayout:
+class _TableLayout:
     """Layout of a table.
 
     ``fields`` are the names in the order of the schema (None: never written). ``dtype`` has them
@@ -49,7 +49,7 @@ class TableLayout:
 
 
 _IMU_NAMES = ("temperature", "ax", "ay", "az", "gx", "gy", "gz", "mx", "my", "mz")
-IMU_LAYOUT = TableLayout(
+IMU_LAYOUT = _TableLayout(
     ("t", *_IMU_NAMES),
     np.dtype(
         [("vtable", "<i4"), ("temperature", "<f4"), ("t", "<i8")]
@@ -57,10 +57,10 @@ IMU_LAYOUT = TableLayout(
         + [("padding", "<i4")]
     ),
 )
-TRIGGER_LAYOUT = TableLayout(
+TRIGGER_LAYOUT = _TableLayout(
     ("t", "kind"), np.dtype([("vtable", "<i4"), ("kind", "u1"), ("padding", "u1", 3), ("t", "<i8")])
 )
-DATA_TABLE_LAYOUT = TableLayout(
+DATA_TABLE_LAYOUT = _TableLayout(
     ("position", "packet", "n_elements", "t_first", "t_last"),
     np.dtype(
         [
@@ -78,7 +78,7 @@ DATA_TABLE_LAYOUT = TableLayout(
 
 def build_tables(
     identifier: bytes,
-    layout: TableLayout,
+    layout: _TableLayout,
     columns: Mapping[str, NDArray[Any]],
     absent: Sequence[str] = (),
 ) -> bytes:
@@ -203,7 +203,7 @@ _SAMPLES_PER_PACKET = 1024
 _MAX_SIDE_PX = 32_768
 
 
-class Aedat4Sink:
+class _Aedat4Sink:
     """An open AEDAT4 output.
 
     Events are written in packets of one size, so that the bytes do not depend on the chunks.
@@ -228,7 +228,6 @@ class Aedat4Sink:
         self._position = self._write_header(_STREAMS, -1)
 
     def write(self, events: Events) -> None:
-        """Append events."""
         from evcrisp.kernels.io.aedat4 import join_records
 
         events = events.contiguous()
@@ -243,7 +242,6 @@ class Aedat4Sink:
                 self._flush_events()
 
     def write_imu(self, imu: Imu) -> None:
-        """Append IMU samples."""
         self._flush_events()
         vectors = {"a": imu.accel_m_s2 / STANDARD_GRAVITY_M_S2, "g": np.rad2deg(imu.gyro_rad_s)}
         columns: dict[str, NDArray[Any]] = {"t": imu.t}
@@ -260,7 +258,6 @@ class Aedat4Sink:
             self._write_packet(2, memoryview(data), samples["t"])
 
     def write_triggers(self, triggers: Triggers) -> None:
-        """Append triggers."""
         self._flush_events()
         if np.any(triggers.channel):
             logger.warning("AEDAT4 has no trigger channels; they are left out.")
@@ -270,7 +267,6 @@ class Aedat4Sink:
             self._write_packet(3, memoryview(data), columns["t"])
 
     def write_frames(self, frames: Iterator[Frame]) -> None:
-        """Append frames."""
         self._flush_events()
         for frame in frames:
             self._write_packet(1, memoryview(build_frame(frame)), np.array([frame.t]))
@@ -292,7 +288,6 @@ class Aedat4Sink:
             self._file.close()
 
     def abort(self) -> None:
-        """Close the file without completing it."""
         self._file.close()
 
     def _flush_events(self) -> None:
@@ -360,14 +355,14 @@ class Aedat4Writer(Writer):
             )
         self._codec()
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> Aedat4Sink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _Aedat4Sink:
         """Start a file."""
         if max(resolution) > _MAX_SIDE_PX:
             size = f"{resolution[0]}x{resolution[1]} px"
             raise ConfigError(
                 f"AEDAT4 keeps coordinates up to {_MAX_SIDE_PX - 1}; got a sensor of {size}."
             )
-        return Aedat4Sink(path, resolution, writer=self, codec=self._codec())
+        return _Aedat4Sink(path, resolution, writer=self, codec=self._codec())
 
     def _codec(self) -> Codec:
         _, kind = lookup(_CODECS, self.compression, "compression")

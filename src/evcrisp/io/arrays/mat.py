@@ -39,7 +39,7 @@ _COMPLEX_FLAG = 0x800
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class _Variable:
     """A variable of a file, not yet read."""
 
     name: str
@@ -69,12 +69,12 @@ class Numbers:
     damage: FormatError | None = None
 
 
-def list_variables(path: Path) -> tuple[list[Variable], FormatError | None]:
+def list_variables(path: Path) -> tuple[list[_Variable], FormatError | None]:
     """Return the variables of a file, and the damage after them.
 
     Only the start of each variable is read.
     """
-    found: list[Variable] = []
+    found: list[_Variable] = []
     with path.open("rb") as file:
         order = _byte_order(file.read(HEADER_BYTES))
         try:
@@ -90,14 +90,14 @@ def list_variables(path: Path) -> tuple[list[Variable], FormatError | None]:
     return found, None
 
 
-def _described(head: bytes, order: str, offset: int) -> Variable:
+def _described(head: bytes, order: str, offset: int) -> _Variable:
     parser = _Parser(head, order, offset, 8)
     kind, shape, name = parser.array_head()
     n_bytes = int(np.frombuffer(head, f"{order}u4", 1, 4)[0])
-    return Variable(name, kind & 0xFF, shape, offset, n_bytes, order)
+    return _Variable(name, kind & 0xFF, shape, offset, n_bytes, order)
 
 
-def load(path: Path, variable: Variable) -> Numbers | dict[str, Numbers]:
+def load(path: Path, variable: _Variable) -> Numbers | dict[str, Numbers]:
     """Read the values of an array, or of the fields of a struct."""
     data, damage = _content(path, variable)
     parser = _Parser(data, variable.order, variable.offset, 8, damage)
@@ -137,7 +137,7 @@ def _is_zero_to_the_end(file: IO[bytes]) -> bool:
     return not any(block.strip(b"\0") for block in iter(lambda: file.read(_FEED_BYTES), b""))
 
 
-def _content(path: Path, variable: Variable) -> tuple[memoryview, FormatError | None]:
+def _content(path: Path, variable: _Variable) -> tuple[memoryview, FormatError | None]:
     """Return an element with its tag, up to the damage."""
     with path.open("rb") as file:
         file.seek(variable.offset)
@@ -166,7 +166,7 @@ def _first_bytes(packed: bytes, offset: int) -> bytes:
         raise FormatError(f"a variable is damaged: {error}", offset=offset) from error
 
 
-def _decompressed(file: IO[bytes], n_packed: int, variable: Variable) -> Iterator[bytes]:
+def _decompressed(file: IO[bytes], n_packed: int, variable: _Variable) -> Iterator[bytes]:
     """Yield the content of a compressed variable, up to the size that it states."""
     n_stated = 8 + variable.n_bytes
     if variable.is_numeric and n_stated > _HEAD_BYTES + 8 * math.prod(variable.shape):
@@ -292,16 +292,15 @@ class _Parser:
 
 
 @dataclass(slots=True, kw_only=True)
-class MatSource(Source):
+class _MatSource(Source):
     """A MATLAB file, not yet read."""
 
     #: The variables of the events: one matrix or struct, or one per column.
-    variables: list[Variable]
+    variables: list[_Variable]
     #: Damage of the file after them.
     damage: FormatError | None = None
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         contents = {variable.name: load(self.path, variable) for variable in self.variables}
         first = next(iter(contents.values()))
         if isinstance(first, dict):
@@ -361,7 +360,7 @@ class MatReader(Reader):
     suffixes = (".mat",)
     magic = (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file")
 
-    def open(self, path: Path) -> MatSource:
+    def open(self, path: Path) -> _MatSource:
         """Find the variables of the events."""
         with path.open("rb") as file:
             if file.read(10) == b"MATLAB 7.3":
@@ -372,12 +371,12 @@ class MatReader(Reader):
             chosen = _choose(variables)
         except FormatError as error:
             raise damage or error from error
-        return MatSource(
+        return _MatSource(
             metadata={"variables": sorted(variables)}, path=path, variables=chosen, damage=damage
         )
 
 
-def _choose(variables: dict[str, Variable]) -> list[Variable]:
+def _choose(variables: dict[str, _Variable]) -> list[_Variable]:
     """Return the variables of the events: one matrix or struct, or one per column."""
     wholes = {
         name: variable

@@ -21,13 +21,12 @@ from evcrisp.io.protocol import Packet, Reader, Source, Writer
 
 
 @dataclass(slots=True, kw_only=True)
-class NpzSource(Source):
+class _NpzSource(Source):
     """An NPZ archive; every pass opens it again and decompresses the members in pieces."""
 
     names: dict[str, str]  # column -> member
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         with zipfile.ZipFile(self.path) as archive, ExitStack() as stack:
             columns = {
                 name: NpyColumn(name, stack.enter_context(archive.open(member)))
@@ -53,7 +52,7 @@ class NpzReader(Reader):
         """Look for a zip archive with ``.npy`` members."""
         return has_member(head, path, ".npy", 64)
 
-    def open(self, path: Path) -> NpzSource:
+    def open(self, path: Path) -> _NpzSource:
         """Open an archive and find its columns."""
         with open_archive(path) as archive:
             arrays = [name for name in archive.namelist() if name.endswith(".npy")]
@@ -64,7 +63,7 @@ class NpzReader(Reader):
                 with archive.open(members["resolution"]) as file:
                     resolution = _read_size(NpyColumn("resolution", file))
             n_events = _stated_length(archive, members[names["t"]]) if "t" in names else None
-        return NpzSource(
+        return _NpzSource(
             resolution=resolution,
             n_events=n_events,
             metadata={"columns": sorted(members)},
@@ -162,27 +161,22 @@ class NpzPacker:
 
 
 @dataclass(slots=True)
-class NpzSink:
-    """An open archive of events."""
-
+class _NpzSink:
     resolution: tuple[int, int]
     packer: NpzPacker
 
     def write(self, events: Events) -> None:
-        """Append events."""
         columns = {"x": events.x, "y": events.y, "t": events.t, "p": events.p}
         if events.signal is not None:
             columns["signal"] = events.signal
         self.packer.append(columns)
 
     def finish(self) -> None:
-        """Pack the columns into the archive."""
         if not self.packer.names:
             self.write(Events.empty(self.resolution))
         self.packer.pack({"resolution": np.array(self.resolution, np.int64)})
 
     def abort(self) -> None:
-        """Remove what was written."""
         self.packer.remove()
 
 
@@ -197,6 +191,6 @@ class NpzWriter(Writer):
 
     compressed: bool = False
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> NpzSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _NpzSink:
         """Start an archive."""
-        return NpzSink(resolution, NpzPacker(path, compressed=self.compressed))
+        return _NpzSink(resolution, NpzPacker(path, compressed=self.compressed))

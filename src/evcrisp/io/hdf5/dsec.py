@@ -118,7 +118,7 @@ class _OutputFile:
 
 
 @dataclass(slots=True)
-class DsecSink:
+class _DsecSink:
     """Datasets that grow by whole blocks, so that the file does not depend on the chunks."""
 
     file: Any  # h5py.File
@@ -133,7 +133,6 @@ class DsecSink:
     waiting: dict[str, NDArray[Any]] = field(default_factory=dict)  # less than a block
 
     def write(self, events: Events) -> None:
-        """Append events."""
         if len(events) == 0:
             self.empty_has_signal |= events.signal is not None
             return
@@ -150,7 +149,6 @@ class DsecSink:
         self._write_blocks(columns, columns["t"].size // _BLOCK_ROWS * _BLOCK_ROWS)
 
     def finish(self) -> None:
-        """Complete and close the file."""
         if self.has_signal is None:
             self._start(0, self.empty_has_signal)
         self._write_blocks(self.waiting, self.waiting["t"].size)
@@ -159,7 +157,6 @@ class DsecSink:
         self.output.check()
 
     def abort(self) -> None:
-        """Close the file."""
         self.file.close()
         self.output.close()
 
@@ -237,14 +234,14 @@ class DsecWriter(Writer):
     def __post_init__(self) -> None:
         check_choice("compression", self.compression, _COMPRESSIONS)
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> DsecSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _DsecSink:
         """Start a file."""
         h5py = datasets.library()
         output = _OutputFile(path)
         file = h5py.File(output, "w")
         file.attrs["creator"] = "evcrisp"
         file.attrs["resolution"] = np.array(resolution, np.int64)
-        return DsecSink(file, output, self._options())
+        return _DsecSink(file, output, self._options())
 
     def _options(self) -> dict[str, Any]:
         if self.compression == "none":

@@ -43,18 +43,16 @@ def _cameras(file: Any, path: str) -> list[str]:
 
 
 @dataclass(slots=True)
-class MvsecSource(TableSource):
+class _MvsecSource(TableSource):
     """An open MVSEC file; events, IMU and frames of one camera."""
 
     side: str = "left"
 
     def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
-        """Split the table."""
         x, y, t, p = parts["events"].T
         return {"x": x, "y": y, "t": t, "p": p}
 
     def imu(self) -> Imu | None:
-        """Return all IMU samples."""
         table = find_rows(self.file, f"davis/{self.side}/imu", n_axes=2)
         stamps = find_rows(self.file, f"davis/{self.side}/imu_ts")
         if table is None or stamps is None:
@@ -69,7 +67,6 @@ class MvsecSource(TableSource):
         return Imu(t=t, **{name: np.ascontiguousarray(half) for name, half in columns.items()})
 
     def frames(self) -> Iterator[Frame]:
-        """Yield the frames one by one."""
         images = find_rows(self.file, f"davis/{self.side}/image_raw", n_axes=3)
         stamps = find_rows(self.file, f"davis/{self.side}/image_raw_ts")
         if images is None or stamps is None:
@@ -97,14 +94,14 @@ class MvsecReader(Hdf5Layout):
         """Look for the table of a camera."""
         return bool(_cameras(file, "davis/{}/events"))
 
-    def open_source(self, file: Any) -> MvsecSource:
+    def open_source(self, file: Any) -> _MvsecSource:
         """Find the table."""
         cameras = _cameras(file, "davis/{}/events")
         side = cameras[0] if cameras else "left"
         table = find_rows(file, f"davis/{side}/events", n_axes=2)
         if table is None or table.dataset.shape[1] != 4:
             raise FormatError(f"expected a table of four columns at 'davis/{side}/events'")
-        return MvsecSource(
+        return _MvsecSource(
             resolution=_DAVIS346,
             metadata={"layout": "mvsec", "camera": side, "cameras": cameras},
             file=file,
@@ -115,9 +112,7 @@ class MvsecReader(Hdf5Layout):
 
 
 @dataclass(slots=True)
-class M3edSource(TableSource):
-    """An open M3ED file."""
-
+class _M3edSource(TableSource):
     def imu(self) -> Imu | None:
         """Return the samples of the rig's IMU, without missing ones (NaN)."""
         accel = find_rows(self.file, "ovc/imu/accel", n_axes=2)
@@ -144,7 +139,7 @@ class M3edReader(Hdf5Layout):
         """Look for the columns of a camera."""
         return bool(_cameras(file, "prophesee/{}/t"))
 
-    def open_source(self, file: Any) -> M3edSource:
+    def open_source(self, file: Any) -> _M3edSource:
         """Find the columns."""
         cameras = _cameras(file, "prophesee/{}/t")
         side = cameras[0] if cameras else "left"
@@ -155,7 +150,7 @@ class M3edReader(Hdf5Layout):
             width, height = size.read_all().tolist()
             resolution = int(width), int(height)
         metadata = {"layout": "m3ed", "camera": side, "cameras": cameras}
-        return M3edSource(resolution=resolution, metadata=metadata, file=file, rows=rows)
+        return _M3edSource(resolution=resolution, metadata=metadata, file=file, rows=rows)
 
 
 #: Attributes of the vendor's files for the metadata.
@@ -163,17 +158,15 @@ _FACTS = ("camera_integrator_name", "generation", "serial_number", "time_shift",
 
 
 @dataclass(slots=True)
-class CompoundSource(datasets.TableSource):
+class _CompoundSource(datasets.TableSource):
     """Events as the records of one table; field names as in `find_columns`."""
 
     def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
-        """Split the records."""
         records = parts["events"]
         names = find_columns(records.dtype.names or ())
         return {column: records[name] for column, name in names.items()}
 
     def triggers(self) -> Triggers | None:
-        """Return all external triggers."""
         table = datasets.find_rows(self.file, "EXT_TRIGGER/events", compound=True)
         if table is None:
             return None
@@ -195,19 +188,19 @@ class PropheseeHdf5Reader(datasets.Hdf5Layout):
         """Look for the table of events."""
         return datasets.find_node(file, "CD/events") is not None
 
-    def open_source(self, file: Any) -> CompoundSource:
+    def open_source(self, file: Any) -> _CompoundSource:
         """Find the table."""
         return open_records(file, "CD/events", "prophesee")
 
 
-def open_records(file: Any, path: str, layout: str) -> CompoundSource:
+def open_records(file: Any, path: str, layout: str) -> _CompoundSource:
     """Find events stored as records of one table."""
     table = datasets.find_rows(file, path, compound=True)
     if table is None:
         raise FormatError(f"expected a table of records at {path!r}")
     find_columns(table.dataset.dtype.names)
     facts = {name: datasets.as_text(file.attrs[name]) for name in _FACTS if name in file.attrs}
-    return CompoundSource(
+    return _CompoundSource(
         resolution=datasets.size_from_attributes(file),
         metadata={"layout": layout, **facts},
         file=file,
@@ -225,11 +218,10 @@ LAYOUTS: tuple[datasets.Hdf5Layout, ...] = (
 
 
 @dataclass(slots=True)
-class V2eSource(datasets.TableSource):
+class _V2eSource(datasets.TableSource):
     """Events as a table of t, x, y, p."""
 
     def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
-        """Split the table."""
         t, x, y, p = parts["events"].T
         return {"x": x, "y": y, "t": t, "p": p}
 
@@ -275,11 +267,11 @@ def _open_columns(file: Any, group: str) -> datasets.TableSource:
     )
 
 
-def _open_table(file: Any) -> V2eSource:
+def _open_table(file: Any) -> _V2eSource:
     table = datasets.find_rows(file, "events", n_axes=2)
     if table is None or table.dataset.shape[1] != 4 or table.dataset.dtype.kind not in "iu":
         raise FormatError("'events' must be a table of four columns of whole numbers: t, x, y, p")
-    return V2eSource(
+    return _V2eSource(
         resolution=datasets.size_from_attributes(file),
         metadata={"layout": "v2e"},
         file=file,

@@ -29,16 +29,13 @@ _LAYOUTS = {1: (9, 8), 2: (14, 14)}
 
 
 @dataclass(slots=True, kw_only=True)
-class DatSource(Source):
-    """An open DAT file."""
-
+class _DatSource(Source):
     data_start: int  # bytes
     kind: int
     layout: tuple[int, int]
     t_base: int  # us
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         from evcrisp.kernels.io.dat import decode_dat
 
         if self.kind == EVENT_TRIGGER:
@@ -86,7 +83,7 @@ class DatReader(Reader):
         kind, size = (*head[header.size : header.size + 2], -1, -1)[:2]
         return kind in (EVENT_2D, EVENT_CD, EVENT_TRIGGER) and size == EVENT_BYTES
 
-    def open(self, path: Path) -> DatSource:
+    def open(self, path: Path) -> _DatSource:
         """Read the header and the two bytes after it."""
         header = evt_header.read_header(path)
         if header.size == 0:
@@ -97,7 +94,7 @@ class DatReader(Reader):
         kind = _checked_kind(kind_and_size, header.size)
         start = header.size + 2
         n_bytes = path.stat().st_size - start
-        return DatSource(
+        return _DatSource(
             resolution=header.resolution,
             metadata=dict(header.fields),
             n_events=0 if kind == EVENT_TRIGGER else n_bytes // EVENT_BYTES,
@@ -134,9 +131,7 @@ def _version(header: evt_header.PropheseeHeader) -> int:
 
 
 @dataclass(slots=True, kw_only=True)
-class DatSink(evt_header.HeadedSink):
-    """An open DAT file."""
-
+class _DatSink(evt_header.HeadedSink):
     resolution: tuple[int, int]
     t_last: int = field(default=0, init=False)
 
@@ -151,7 +146,6 @@ class DatSink(evt_header.HeadedSink):
         return text.encode("ascii") + bytes((EVENT_CD, EVENT_BYTES))
 
     def write_columns(self, columns: Columns) -> None:
-        """Append events."""
         from evcrisp.kernels.io.dat import encode_dat
 
         self._check_loops(columns.t)
@@ -188,7 +182,7 @@ class DatWriter(Writer):
     title = TITLE
     suffixes = (".dat",)
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> DatSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _DatSink:
         """Start a file."""
         evt_header.check_size(TITLE, resolution, MAX_SIZE)
-        return DatSink(file=path.open("wb"), title=TITLE, max_start=1 << 32, resolution=resolution)
+        return _DatSink(file=path.open("wb"), title=TITLE, max_start=1 << 32, resolution=resolution)

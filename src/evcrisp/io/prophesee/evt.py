@@ -32,15 +32,12 @@ _PIECE_BYTES = 1 << 19
 
 
 @dataclass(slots=True, kw_only=True)
-class EvtSource(Source):
-    """An open RAW file."""
-
+class _EvtSource(Source):
     data_start: int  # bytes
     make_decoder: Callable[[bool], EvtDecoder]  # keep_triggers -> decoder
     _has_reported: bool = field(default=False, init=False)
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         decoder = self.make_decoder(False)
         n_events = 0
         try:
@@ -115,7 +112,7 @@ def _n_possible(x: NDArray[np.uint16]) -> int:
     return x.size if x.size == 0 or x.max() < MAX_SIZE else int(np.argmax(x >= MAX_SIZE))
 
 
-def _open(path: Path, header: PropheseeHeader, kind: type[EvtDecoder]) -> EvtSource:
+def _open(path: Path, header: PropheseeHeader, kind: type[EvtDecoder]) -> _EvtSource:
     t_base = header.time_base
     options = {"legacy": header.has_legacy_halves} if kind is Evt21Decoder else {}
 
@@ -123,7 +120,7 @@ def _open(path: Path, header: PropheseeHeader, kind: type[EvtDecoder]) -> EvtSou
         return kind(t_base=t_base, keep_triggers=keep_triggers, **options)
 
     size = header.resolution
-    return EvtSource(
+    return _EvtSource(
         resolution=None if size is None or max(size) > MAX_SIZE else size,
         metadata={**header.fields, **options},
         path=path,
@@ -144,7 +141,7 @@ class _EvtReader(Reader):
         """Look for the format in the header."""
         return head.startswith(b"%") and parse_header(head).format_name == self.header_name
 
-    def open(self, path: Path) -> EvtSource:
+    def open(self, path: Path) -> _EvtSource:
         """Read the header, which can be missing."""
         header = read_header(path)
         if header.format_name not in (None, self.header_name):
@@ -191,7 +188,7 @@ class RawReader(_EvtReader):
         """Return False: the readers of the three formats recognize the content."""
         return False
 
-    def open(self, path: Path) -> EvtSource:
+    def open(self, path: Path) -> _EvtSource:
         """Read the header and choose the decoder."""
         header = read_header(path)
         kinds = {kind.header_name: kind for kind in (Evt2Reader, Evt21Reader, Evt3Reader)}

@@ -17,9 +17,7 @@ MAX_LOOPS = 1 << 20
 
 
 @dataclass(slots=True, kw_only=True)
-class EvtSink(HeadedSink):
-    """An open RAW file."""
-
+class _EvtSink(HeadedSink):
     writer: "_EvtWriter"
     resolution: tuple[int, int]
     state: NDArray[np.int64] = field(init=False)
@@ -31,7 +29,6 @@ class EvtSink(HeadedSink):
         self.state = np.array(START, np.int64)
 
     def header(self, t_origin: int) -> bytes:
-        """Return the header."""
         version, (width, height) = self.writer.version, self.resolution
         name = "EVT" + version.removesuffix(".0")
         lines = [f"evt {version}", f"format {name};height={height};width={width}"]
@@ -39,7 +36,6 @@ class EvtSink(HeadedSink):
         return "".join(f"% {line}\n" for line in lines).encode("ascii")
 
     def write_columns(self, columns: Columns) -> None:
-        """Append events."""
         t = columns.t
         if self._n_loops(t) > MAX_LOOPS and t.size > 1:
             for part in (slice(t.size // 2), slice(t.size // 2, None)):
@@ -90,11 +86,11 @@ class _EvtWriter(Writer):
         """Encode columns, the last ones if ``is_end``; return the number of words."""
         raise NotImplementedError
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> EvtSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _EvtSink:
         """Start a file."""
         check_size(self.title, resolution, MAX_SIZE)
         file, title, start = path.open("wb"), self.title, self.max_start
-        return EvtSink(file=file, title=title, max_start=start, writer=self, resolution=resolution)
+        return _EvtSink(file=file, title=title, max_start=start, writer=self, resolution=resolution)
 
 
 @dataclass(frozen=True, slots=True)

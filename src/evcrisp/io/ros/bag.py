@@ -129,7 +129,7 @@ class RosSource(Source):
         if self.events.type in _ARRAY_TYPES:
             yield from self._array_pieces()
             return
-        decoder = PacketDecoder()
+        decoder = _PacketDecoder()
         try:
             for packet, message in self._parsed(self.events, messages.event_packet):
                 for columns in decoder.decode(packet, message.offset):
@@ -268,7 +268,7 @@ def _n_shared(path: list[str], other: list[str]) -> int:
 _BLOCK_WORDS = PACKET_EVENTS // 8
 
 
-class PacketDecoder:
+class _PacketDecoder:
     """Decode the messages of one topic; keeps the state of the encoding between messages."""
 
     def __init__(self) -> None:

@@ -27,13 +27,10 @@ _UNIT_SUFFIXES = {"_us": False, "[us]": False, "(us)": False, "_s": True, "[s]":
 
 
 @dataclass(slots=True, kw_only=True)
-class CsvSource(Source):
-    """An open CSV file."""
-
+class _CsvSource(Source):
     layout: event_text.Layout
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         return event_text.text_packets(file_blocks(self.path), self.layout)
 
 
@@ -53,13 +50,13 @@ class CsvReader(Reader):
         except FormatError:
             return False
 
-    def open(self, path: Path) -> CsvSource:
+    def open(self, path: Path) -> _CsvSource:
         """Open a file and find its columns."""
         lines = event_text.head_lines(first_bytes(file_blocks(path), event_text.HEAD_BYTES))
         layout = find_layout(lines) or event_text.Layout(
             _METAVISION, ","
         )  # only comments: no events
-        return CsvSource(
+        return _CsvSource(
             resolution=event_text.stated_size(lines),
             metadata={"columns": [name for name in layout.columns if name]},
             path=path,

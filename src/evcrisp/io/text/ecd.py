@@ -34,7 +34,7 @@ _EXACT = Context(prec=2 * _MAX_LINE_BYTES)
 
 
 @dataclass(slots=True, kw_only=True)
-class EcdSource(Source):
+class _EcdSource(Source):
     """Text of events, and of IMU samples."""
 
     blocks: Blocks
@@ -42,11 +42,9 @@ class EcdSource(Source):
     imu_blocks: Blocks | None = None
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         return event_text.text_packets(self.blocks(), self.layout)
 
     def imu(self) -> Imu | None:
-        """Return the samples of ``imu.txt``."""
         return None if self.imu_blocks is None else read_imu(self.imu_blocks())
 
 
@@ -64,7 +62,7 @@ class EcdReader(Reader):
             return _file_in(path, _EVENT_NAMES) is not None
         return looks_like_ecd(byte_blocks.uncompressed(head))
 
-    def open(self, path: Path) -> EcdSource:
+    def open(self, path: Path) -> _EcdSource:
         """Open a text or a folder of texts."""
         events, imu, calib = path, None, b""
         if path.is_dir():
@@ -94,7 +92,7 @@ class EcdZipReader(Reader):
         """Look for a zip archive with a member ``events.txt``."""
         return byte_blocks.has_member(head, path, "/events.txt", 128)
 
-    def open(self, path: Path) -> EcdSource:
+    def open(self, path: Path) -> _EcdSource:
         """Find the texts of an archive; every pass over one of them opens the archive again."""
         with byte_blocks.open_archive(path) as archive:
             members = set(archive.namelist())
@@ -120,7 +118,7 @@ def _file_in(folder: Path, names: tuple[str, ...]) -> Path | None:
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
-def _source(blocks: Blocks, imu_blocks: Blocks | None, calib: bytes) -> EcdSource:
+def _source(blocks: Blocks, imu_blocks: Blocks | None, calib: bytes) -> _EcdSource:
     """Find the layout of event text and return its source."""
     lines = event_text.head_lines(byte_blocks.first_bytes(blocks(), event_text.HEAD_BYTES))
     data = [line for line in lines if not line.is_comment]
@@ -139,7 +137,7 @@ def _source(blocks: Blocks, imu_blocks: Blocks | None, calib: bytes) -> EcdSourc
             offset=data[0].offset,
         )
     metadata = {"calib": numbers} if (numbers := _numbers(calib)) else {}
-    return EcdSource(
+    return _EcdSource(
         resolution=size, metadata=metadata, blocks=blocks, layout=layout, imu_blocks=imu_blocks
     )
 
@@ -254,7 +252,7 @@ class EcdWriter(Writer):
 
 
 @dataclass(slots=True)
-class EcdZipSink:
+class _EcdZipSink:
     """An archive with a growing member ``events.txt``; ``imu.txt`` follows it."""
 
     archive: zipfile.ZipFile
@@ -262,11 +260,9 @@ class EcdZipSink:
     imus: list[Imu] = field(default_factory=list)
 
     def write(self, events: Events) -> None:
-        """Append events."""
         self.text.write(events)
 
     def write_imu(self, imu: Imu) -> None:
-        """Append IMU samples."""
         self.imus.append(imu)
 
     def write_triggers(self, triggers: Triggers) -> None:
@@ -281,7 +277,6 @@ class EcdZipSink:
             logger.warning("ECD archives are written without frames; left out: %d.", n_frames)
 
     def finish(self) -> None:
-        """Complete the archive."""
         self.text.finish()
         if self.imus:
             with byte_blocks.create_member(self.archive, "imu.txt") as file:
@@ -290,7 +285,6 @@ class EcdZipSink:
         self.archive.close()
 
     def abort(self) -> None:
-        """Close the archive without completing it."""
         self.text.abort()
         self.archive.close()
 
@@ -314,10 +308,10 @@ class EcdZipWriter(Writer):
 
     compressed: bool = True
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> EcdZipSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _EcdZipSink:
         """Start an archive."""
         compression = zipfile.ZIP_DEFLATED if self.compressed else zipfile.ZIP_STORED
         archive = zipfile.ZipFile(path, "w", compression, compresslevel=1)
         archive.comment = b"evcrisp width=%d height=%d" % resolution
         file = byte_blocks.create_member(archive, "events.txt")
-        return EcdZipSink(archive, event_text.TextSink(file, " ", True, lambda labeled: b""))
+        return _EcdZipSink(archive, event_text.TextSink(file, " ", True, lambda labeled: b""))
