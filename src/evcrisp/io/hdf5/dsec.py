@@ -26,8 +26,6 @@ _BLOCK_ROWS = 4 * _CHUNK_ROWS
 _MAX_INDEX = 1_000_000_000
 _INDEX_BLOCK = 1 << 20
 
-_COMPRESSIONS = ("blosc", "gzip", "none")
-
 
 class DsecReader(datasets.Hdf5Layout):
     """Read HDF5 files in the layout of DSEC and TUM-VIE."""
@@ -43,13 +41,9 @@ class DsecReader(datasets.Hdf5Layout):
         """Find the columns."""
         rows = datasets.find_columns_in(file, "events", "signal")
         t_offset = datasets.find_number(file, "t_offset") or 0
-        return datasets.TableSource(
-            resolution=datasets.size_from_attributes(file),
-            metadata={"layout": "dsec", "t_offset_us": t_offset},
-            file=file,
-            rows=rows,
-            t_offset=t_offset,
-        )
+        size = datasets.size_from_attributes(file)
+        facts = {"layout": "dsec", "t_offset_us": t_offset}
+        return datasets.TableSource(size, facts, file=file, rows=rows, t_offset=t_offset)
 
 
 class _OutputFile:
@@ -162,21 +156,13 @@ class _DsecSink:
 
     def _start(self, t_offset: int, has_signal: bool) -> None:
         self.t_offset, self.has_signal = t_offset, has_signal
-        dtypes = {f"events/{name}": dtype for name, dtype in _COLUMNS.items()}
-        if self.has_signal:
-            dtypes["events/signal"] = np.uint8
-        self.waiting = {
-            path.removeprefix("events/"): np.empty(0, dtype) for path, dtype in dtypes.items()
-        }
-        for path, dtype in {**dtypes, "ms_to_idx": np.uint64}.items():
-            self.datasets[path.removeprefix("events/")] = self.file.create_dataset(
-                path,
-                shape=(0,),
-                maxshape=(None,),
-                chunks=(_CHUNK_ROWS,),
-                dtype=dtype,
-                track_times=False,
-                **self.options,
+        dtypes = {**_COLUMNS, "signal": np.uint8} if has_signal else _COLUMNS
+        self.waiting = {name: np.empty(0, dtype) for name, dtype in dtypes.items()}
+        options = {"maxshape": (None,), "chunks": (_CHUNK_ROWS,), "track_times": False}
+        for name, dtype in {**dtypes, "ms_to_idx": np.uint64}.items():
+            path = name if name == "ms_to_idx" else f"events/{name}"
+            self.datasets[name] = self.file.create_dataset(
+                path, shape=(0,), dtype=dtype, **options, **self.options
             )
 
     def _check_span(self, t_last: int) -> None:
@@ -232,7 +218,7 @@ class DsecWriter(Writer):
     compression: str = "blosc"
 
     def __post_init__(self) -> None:
-        check_choice("compression", self.compression, _COMPRESSIONS)
+        check_choice("compression", self.compression, ("blosc", "gzip", "none"))
 
     def open(self, path: Path, resolution: tuple[int, int]) -> _DsecSink:
         """Start a file."""

@@ -23,13 +23,7 @@ from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.core.types import Floats
 from evcrisp.io.event_columns import as_microseconds, find_columns
 from evcrisp.io.hdf5 import datasets
-from evcrisp.io.hdf5.datasets import (
-    Hdf5Layout,
-    TableSource,
-    find_columns_in,
-    find_node,
-    find_rows,
-)
+from evcrisp.io.hdf5.datasets import Hdf5Layout, TableSource, find_node, find_rows
 from evcrisp.io.hdf5.dsec import DsecReader
 from evcrisp.io.prophesee.evt_decoder import edge_triggers
 from evcrisp.io.protocol import PROPHESEE_SIZES
@@ -48,10 +42,6 @@ class _MvsecSource(TableSource):
 
     side: str = "left"
 
-    def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
-        x, y, t, p = parts["events"].T
-        return {"x": x, "y": y, "t": t, "p": p}
-
     def imu(self) -> Imu | None:
         table = find_rows(self.file, f"davis/{self.side}/imu", n_axes=2)
         stamps = find_rows(self.file, f"davis/{self.side}/imu_ts")
@@ -62,9 +52,9 @@ class _MvsecSource(TableSource):
         if values.shape != (t.size, 6):
             raise FormatError(f"the IMU table must have shape ({t.size}, 6); got {values.shape}")
         # The order of the two sensors is not documented; gravity distinguishes them.
-        gyro, accel = sorted((values[:, :3], values[:, 3:]), key=_median_norm)
-        columns = {"gyro_rad_s": gyro, "accel_m_s2": accel}
-        return Imu(t=t, **{name: np.ascontiguousarray(half) for name, half in columns.items()})
+        halves = (np.ascontiguousarray(half) for half in (values[:, :3], values[:, 3:]))
+        gyro, accel = sorted(halves, key=_median_norm)
+        return Imu(t=t, gyro_rad_s=gyro, accel_m_s2=accel)
 
     def frames(self) -> Iterator[Frame]:
         images = find_rows(self.file, f"davis/{self.side}/image_raw", n_axes=3)
@@ -101,13 +91,10 @@ class MvsecReader(Hdf5Layout):
         table = find_rows(file, f"davis/{side}/events", n_axes=2)
         if table is None or table.dataset.shape[1] != 4:
             raise FormatError(f"expected a table of four columns at 'davis/{side}/events'")
+        facts = {"layout": "mvsec", "camera": side, "cameras": cameras}
+        rows = {"events": table}
         return _MvsecSource(
-            resolution=_DAVIS346,
-            metadata={"layout": "mvsec", "camera": side, "cameras": cameras},
-            file=file,
-            rows={"events": table},
-            seconds=True,
-            side=side,
+            _DAVIS346, facts, file=file, rows=rows, order="xytp", seconds=True, side=side
         )
 
 
@@ -143,14 +130,14 @@ class M3edReader(Hdf5Layout):
         """Find the columns."""
         cameras = _cameras(file, "prophesee/{}/t")
         side = cameras[0] if cameras else "left"
-        rows = find_columns_in(file, f"prophesee/{side}")
+        rows = datasets.find_columns_in(file, f"prophesee/{side}")
         size = find_rows(file, f"prophesee/{side}/calib/resolution")
         resolution = None
         if size is not None and size.n_stored == 2:
             width, height = size.read_all().tolist()
             resolution = int(width), int(height)
-        metadata = {"layout": "m3ed", "camera": side, "cameras": cameras}
-        return _M3edSource(resolution=resolution, metadata=metadata, file=file, rows=rows)
+        facts = {"layout": "m3ed", "camera": side, "cameras": cameras}
+        return _M3edSource(resolution, facts, file=file, rows=rows)
 
 
 #: Attributes of the vendor's files for the metadata.
@@ -158,7 +145,7 @@ _FACTS = ("camera_integrator_name", "generation", "serial_number", "time_shift",
 
 
 @dataclass(slots=True)
-class _CompoundSource(datasets.TableSource):
+class _CompoundSource(TableSource):
     """Events as the records of one table; field names as in `find_columns`."""
 
     def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
@@ -167,7 +154,7 @@ class _CompoundSource(datasets.TableSource):
         return {column: records[name] for column, name in names.items()}
 
     def triggers(self) -> Triggers | None:
-        table = datasets.find_rows(self.file, "EXT_TRIGGER/events", compound=True)
+        table = find_rows(self.file, "EXT_TRIGGER/events", compound=True)
         if table is None:
             return None
         fields = table.dataset.dtype.names
@@ -177,7 +164,7 @@ class _CompoundSource(datasets.TableSource):
         return edge_triggers(records["t"].astype(np.int64), records["p"], records["id"])
 
 
-class PropheseeHdf5Reader(datasets.Hdf5Layout):
+class PropheseeHdf5Reader(Hdf5Layout):
     """Read HDF5 files in the layout of Prophesee, except those with its own codec."""
 
     name = "prophesee-hdf5"
@@ -186,7 +173,7 @@ class PropheseeHdf5Reader(datasets.Hdf5Layout):
 
     def matches(self, file: Any) -> bool:
         """Look for the table of events."""
-        return datasets.find_node(file, "CD/events") is not None
+        return find_node(file, "CD/events") is not None
 
     def open_source(self, file: Any) -> _CompoundSource:
         """Find the table."""
@@ -195,38 +182,16 @@ class PropheseeHdf5Reader(datasets.Hdf5Layout):
 
 def open_records(file: Any, path: str, layout: str) -> _CompoundSource:
     """Find events stored as records of one table."""
-    table = datasets.find_rows(file, path, compound=True)
+    table = find_rows(file, path, compound=True)
     if table is None:
         raise FormatError(f"expected a table of records at {path!r}")
     find_columns(table.dataset.dtype.names)
     facts = {name: datasets.as_text(file.attrs[name]) for name in _FACTS if name in file.attrs}
-    return _CompoundSource(
-        resolution=datasets.size_from_attributes(file),
-        metadata={"layout": layout, **facts},
-        file=file,
-        rows={"events": table},
-    )
+    size = datasets.size_from_attributes(file)
+    return _CompoundSource(size, {"layout": layout, **facts}, file=file, rows={"events": table})
 
 
-#: Readers of the named layouts, in the order of detection.
-LAYOUTS: tuple[datasets.Hdf5Layout, ...] = (
-    DsecReader(),
-    MvsecReader(),
-    M3edReader(),
-    PropheseeHdf5Reader(),
-)
-
-
-@dataclass(slots=True)
-class _V2eSource(datasets.TableSource):
-    """Events as a table of t, x, y, p."""
-
-    def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
-        t, x, y, p = parts["events"].T
-        return {"x": x, "y": y, "t": t, "p": p}
-
-
-class Hdf5Reader(datasets.Hdf5Layout):
+class Hdf5Reader(Hdf5Layout):
     """Read HDF5 files of every layout; recognizes the magic number only."""
 
     name = "hdf5"
@@ -237,13 +202,13 @@ class Hdf5Reader(datasets.Hdf5Layout):
         """Look for the magic number, without h5py."""
         return datasets.has_magic(head)
 
-    def open_source(self, file: Any) -> datasets.TableSource:
+    def open_source(self, file: Any) -> TableSource:
         """Find the events of an open file in any layout."""
-        for layout in LAYOUTS:
+        for layout in (DsecReader(), MvsecReader(), M3edReader(), PropheseeHdf5Reader()):
             if layout.matches(file):
                 return layout.open_source(file)
         h5py = datasets.library()
-        node = datasets.find_node(file, "events")
+        node = find_node(file, "events")
         if not isinstance(node, h5py.Dataset):
             return _open_columns(file, "events" if isinstance(node, h5py.Group) else "")
         if node.dtype.names is not None:
@@ -251,29 +216,22 @@ class Hdf5Reader(datasets.Hdf5Layout):
         return _open_table(file)
 
 
-def _open_columns(file: Any, group: str) -> datasets.TableSource:
+def _open_columns(file: Any, group: str) -> TableSource:
     members = file[group] if group else file
     names = find_columns(members.keys())
     prefix = f"{group}/" if group else ""
-    found = {column: datasets.find_rows(file, prefix + name) for column, name in names.items()}
+    found = {column: find_rows(file, prefix + name) for column, name in names.items()}
     missing = [names[column] for column, rows in found.items() if rows is None]
     if missing:
         raise FormatError(f"{prefix + missing[0]!r} is not a dataset")
-    return datasets.TableSource(
-        resolution=datasets.size_from_attributes(file),
-        metadata={"layout": "columns"},
-        file=file,
-        rows={column: rows for column, rows in found.items() if rows is not None},
-    )
+    columns = {column: rows for column, rows in found.items() if rows is not None}
+    size = datasets.size_from_attributes(file)
+    return TableSource(size, {"layout": "columns"}, file=file, rows=columns)
 
 
-def _open_table(file: Any) -> _V2eSource:
-    table = datasets.find_rows(file, "events", n_axes=2)
+def _open_table(file: Any) -> TableSource:
+    table = find_rows(file, "events", n_axes=2)
     if table is None or table.dataset.shape[1] != 4 or table.dataset.dtype.kind not in "iu":
         raise FormatError("'events' must be a table of four columns of whole numbers: t, x, y, p")
-    return _V2eSource(
-        resolution=datasets.size_from_attributes(file),
-        metadata={"layout": "v2e"},
-        file=file,
-        rows={"events": table},
-    )
+    size = datasets.size_from_attributes(file)
+    return TableSource(size, {"layout": "v2e"}, file=file, rows={"events": table}, order="txyp")
