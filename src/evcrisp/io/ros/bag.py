@@ -30,7 +30,7 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.io.prophesee.evt_decoder import Evt3Decoder
-from evcrisp.io.protocol import PACKET_EVENTS, Columns, Packet, Source, keeping, located
+from evcrisp.io.protocol import PACKET_EVENTS, Columns, Packet, Source, keeping, located, slices
 from evcrisp.io.ros import messages
 from evcrisp.io.ros.messages import EventPacket
 
@@ -40,8 +40,6 @@ T = TypeVar("T")
 
 _ARRAY_TYPES = ("dvs_msgs/EventArray", "prophesee_event_msgs/EventArray")
 _PACKET_TYPES = ("event_camera_msgs/EventPacket", "event_array_msgs/EventArray")
-_IMU_TYPES = ("sensor_msgs/Imu",)
-_IMAGE_TYPES = ("sensor_msgs/Image",)
 
 #: Messages are joined up to this many events; more would only cost copies.
 _ENOUGH = PACKET_EVENTS // 16
@@ -141,8 +139,7 @@ class RosSource(Source):
 
     def _array_pieces(self) -> Iterator[Packet]:
         for array, message in self._parsed(self.events, messages.event_array):
-            for first in range(0, array.t.size, PACKET_EVENTS):
-                part = slice(first, first + PACKET_EVENTS)
+            for part in slices(array.t.size, PACKET_EVENTS):
                 x, y, t = array.x[part], array.y[part], array.t[part]
                 p = array.p[part] != 0
                 yield Packet(x.astype(np.uint16), y.astype(np.uint16), t, p, message.offset)
@@ -210,8 +207,8 @@ def open_bag(bag: Bag) -> RosSource:
         names = ", ".join(topic.name for topic in event_topics)
         text = "%s: %d topics have events (%s); reading %s."
         logger.warning(text, bag.path, len(event_topics), names, events.name)
-    inertial = _nearest(events, [topic for topic in by_name if topic.type in _IMU_TYPES])
-    images = [topic for topic in by_name if topic.type in _IMAGE_TYPES]
+    inertial = _nearest(events, [topic for topic in by_name if topic.type == "sensor_msgs/Imu"])
+    images = [topic for topic in by_name if topic.type == "sensor_msgs/Image"]
     siblings = [topic for topic in images if _parent(topic) == _parent(events)]
     source = RosSource(bag=bag, events=events, inertial=inertial, images=_nearest(events, siblings))
     facts = _first_facts(source)
@@ -264,10 +261,6 @@ def _n_shared(path: list[str], other: list[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-#: Words of libcaer_cmp for one packet; a word has up to 8 events.
-_BLOCK_WORDS = PACKET_EVENTS // 8
-
-
 class _PacketDecoder:
     """Decode the messages of one topic; keeps the state of the encoding between messages."""
 
@@ -294,9 +287,8 @@ class _PacketDecoder:
         return None if self._evt3 is None else self._evt3.triggers()
 
     def _decode_evt3(self, packet: EventPacket) -> Iterator[Columns]:
-        if self._evt3 is None:
-            self._evt3 = Evt3Decoder()
-        yield from self._evt3.pieces(_words(packet, "u2", 2), PACKET_EVENTS)
+        self._evt3 = self._evt3 or Evt3Decoder()
+        return self._evt3.pieces(_words(packet, "u2", 2), PACKET_EVENTS)
 
     def _decode_libcaer_cmp(self, packet: EventPacket) -> Iterator[Columns]:
         from evcrisp.kernels.io.libcaer import STATE_SIZE, count_libcaer, decode_libcaer
@@ -306,7 +298,9 @@ class _PacketDecoder:
         state = self._libcaer_state
         state[:2] = 0  # time is relative to the base of the message
         t_base = _microseconds(packet.time_base)
-        for words in _blocks(_words(packet, "u2", 2)):
+        all_words = _words(packet, "u2", 2)
+        for part in slices(all_words.size, PACKET_EVENTS // 8):  # a word has up to 8 events
+            words = all_words[part]
             n_events, n_good = count_libcaer(words)
             columns = Columns.empty(n_events)
             decode_libcaer(words[:n_good], t_base, state, *columns)
@@ -326,16 +320,6 @@ def _words(packet: EventPacket, kind: str, unit: int) -> NDArray[Any]:
     return np.ascontiguousarray(stored, stored.dtype.newbyteorder("="))
 
 
-def _blocks(words: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    for first in range(0, words.size, _BLOCK_WORDS):
-        yield words[first : first + _BLOCK_WORDS]
-
-
-def _parts(columns: Columns) -> Iterator[Columns]:
-    for first in range(0, columns.t.size, PACKET_EVENTS):
-        yield columns.part(slice(first, first + PACKET_EVENTS))
-
-
 def _microseconds(nanoseconds: int) -> int:
     if nanoseconds >= 1 << 63:
         raise FormatError(f"the time base of a message is impossible: {nanoseconds} ns")
@@ -350,24 +334,22 @@ def _decode_libcaer(packet: EventPacket) -> Iterator[Columns]:
     # smaller step back is damage, which the check of the order reports.
     loops = np.zeros(time.size, np.int64)
     np.cumsum(time[:-1] - time[1:] >= 1 << 30, out=loops[1:])
-    yield from _parts(
-        Columns(
-            ((address >> 17) & 0x7FFF).astype(np.uint16),
-            ((address >> 2) & 0x7FFF).astype(np.uint16),
-            _microseconds(packet.time_base) + (loops << 31) + time,
-            (address & 2) != 0,
-        )
+    columns = Columns(
+        ((address >> 17) & 0x7FFF).astype(np.uint16),
+        ((address >> 2) & 0x7FFF).astype(np.uint16),
+        _microseconds(packet.time_base) + (loops << 31) + time,
+        (address & 2) != 0,
     )
+    return columns.parts(PACKET_EVENTS)
 
 
 def _decode_mono(packet: EventPacket) -> Iterator[Columns]:
     halves = _words(packet, "u8", 8)
     time = (halves & 0xFFFF_FFFF).astype(np.int64)
-    yield from _parts(
-        Columns(
-            ((halves >> 32) & 0xFFFF).astype(np.uint16),
-            ((halves >> 48) & 0x7FFF).astype(np.uint16),
-            _microseconds(packet.time_base) + (packet.time_base % 1000 + time) // 1000,
-            (halves >> 63) != 0,
-        )
+    columns = Columns(
+        ((halves >> 32) & 0xFFFF).astype(np.uint16),
+        ((halves >> 48) & 0x7FFF).astype(np.uint16),
+        _microseconds(packet.time_base) + (packet.time_base % 1000 + time) // 1000,
+        (halves >> 63) != 0,
     )
+    return columns.parts(PACKET_EVENTS)
