@@ -22,7 +22,6 @@ T = TypeVar("T")
 
 _MAGIC = b"#!AER-DAT2.0"
 _WORD_BYTES = 8
-_PEEK_WORDS = 1 << 16
 _MAX_HEADER_BYTES = 1 << 26
 _MAX_LINE_BYTES = 1 << 16
 
@@ -33,14 +32,13 @@ _EXTERNAL = 0x400  # a DAVIS word that marks an external signal
 _EXTERNAL_DVS128 = 0x80008000
 _EDGES = {2: TriggerKind.FALLING_EDGE, 4: TriggerKind.PULSE}
 
-#: First letters of the names of jAER's chip classes, with (width, height).
+#: (width, height) of a chip, and the first letters of the names of jAER's classes for it.
 _DAVIS = {
-    "davis240": (240, 180),
-    "sbret": (240, 180),
-    "davis346": (346, 260),
-    "davis128": (128, 128),
-    "davis208": (208, 192),
-    "davis640": (640, 480),
+    (240, 180): ("davis240", "sbret"),
+    (346, 260): "davis346",
+    (128, 128): "davis128",
+    (208, 192): "davis208",
+    (640, 480): "davis640",
 }
 _DVS128 = ("dvs128", "tmpdiff128")
 
@@ -72,7 +70,7 @@ def find_chip(header: bytes, addresses: NDArray[np.uint32], offset: int) -> _Chi
         name = named[1].decode("latin-1").rpartition(".")[2]
         if name.lower().startswith(_DVS128):
             return _Chip(name, (128, 128), False)
-        sizes = (size for start, size in _DAVIS.items() if name.lower().startswith(start))
+        sizes = (size for size, start in _DAVIS.items() if name.lower().startswith(start))
         size = next(sizes, None)
         if size is None:
             raise FormatError(f"unknown chip {name!r}; known are DVS128 and DAVIS chips")
@@ -204,17 +202,12 @@ class Aedat2Reader(Reader):
         """Read the header, and the first words in case it does not name the sensor."""
         with path.open("rb") as file:
             header = _read_header(file)
-            block = file.read(_WORD_BYTES * _PEEK_WORDS)
+            block = file.read(_WORD_BYTES << 16)
         n = len(block) // _WORD_BYTES
         addresses = np.frombuffer(block, ">u4", 2 * n).astype(np.uint32)[::2]
         chip = find_chip(header, addresses, len(header))
-        return _Aedat2Source(
-            resolution=chip.resolution,
-            metadata={"chip": chip.name},
-            path=path,
-            start=len(header),
-            chip=chip,
-        )
+        facts, start = {"chip": chip.name}, len(header)
+        return _Aedat2Source(chip.resolution, facts, path=path, start=start, chip=chip)
 
 
 def _read_header(file: IO[bytes]) -> bytes:

@@ -238,10 +238,13 @@ class _Job:
         at = int(self.ends[first - 1]) if first else 0
         limits = np.array([*self.resolution, np.iinfo(np.int64).min])
         decode, unpack = self.header.codec.decoder(), aedat4_packets.PACKET_HEADER.unpack
-        for stream, position, size, count in self._rows(first, last):
-            file.seek(position - aedat4_packets.PACKET_HEADER.size)
-            head = file.read(aedat4_packets.PACKET_HEADER.size)
-            if len(head) < aedat4_packets.PACKET_HEADER.size or unpack(head) != (stream, size):
+        packets, n_head = self.packets, aedat4_packets.PACKET_HEADER.size
+        columns = (packets.stream, packets.position, packets.size, packets.n_elements)
+        rows = zip(*(column[first:last].tolist() for column in columns), strict=True)
+        for stream, position, size, count in rows:
+            file.seek(position - n_head)
+            head = file.read(n_head)
+            if len(head) < n_head or unpack(head) != (stream, size):
                 return False
             if stream != self.stream:
                 continue
@@ -250,8 +253,3 @@ class _Job:
                 return False
             at += n
         return True
-
-    def _rows(self, first: int, last: int) -> Iterator[tuple[int, int, int, int]]:
-        packets = self.packets
-        columns = (packets.stream, packets.position, packets.size, packets.n_elements)
-        return zip(*(column[first:last].tolist() for column in columns), strict=True)

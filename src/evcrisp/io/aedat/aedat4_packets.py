@@ -126,13 +126,8 @@ def _parse_stream(node: ElementTree.Element) -> Stream:
     if number < 0:
         reason = f"header: a stream id must be a whole number; found {node.get('name')!r}"
         raise FormatError(reason, offset=HEADER_AT)
-    return Stream(
-        id=number,
-        kind=attributes.get("typeIdentifier", ""),
-        name=attributes.get("originalOutputName", ""),
-        source=facts.get("source", ""),
-        resolution=resolution,
-    )
+    kind, name = (attributes.get(key, "") for key in ("typeIdentifier", "originalOutputName"))
+    return Stream(number, kind, name, facts.get("source", ""), resolution)
 
 
 def _attributes(node: ElementTree.Element) -> dict[str, str]:

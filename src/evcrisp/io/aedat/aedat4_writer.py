@@ -24,26 +24,20 @@ from evcrisp.io.aedat import aedat4_packets
 from evcrisp.io.aedat.aedat4_packets import EVENTS, FRAMES, IMU, MAGIC, TRIGGERS
 from evcrisp.io.aedat.aedat4_sensor_data import OPENCV_DEPTHS
 from evcrisp.io.compression import Codec, Lz4Frame, Stored, Zstd
-from evcrisp.io.protocol import Writer
+from evcrisp.io.protocol import Writer, slices
 
 _MAX_FRAME_SIDE_PX = 32_767
 
 
 @dataclass(frozen=True, slots=True)
 class _TableLayout:
-    """Layout of a table.
-
-    ``fields`` are the names in the order of the schema (None: never written). ``dtype`` has them
-    and a first member ``vtable``; a table starts at a multiple of eight bytes.
-    """
-
-    fields: tuple[str | None, ...]
-    dtype: np.dtype[Any]
+    fields: tuple[str, ...]  # names in the order of the schema
+    dtype: np.dtype[Any]  # the fields and a first member `vtable`; a multiple of eight bytes
 
     def vtable(self, absent: Sequence[str] = ()) -> bytes:
         """Return the vtable of tables that lack some fields."""
         places: Any = self.dtype.fields
-        offsets = [0 if f is None or f in absent else places[f][1] for f in self.fields]
+        offsets = [0 if f in absent else places[f][1] for f in self.fields]
         n_bytes = 4 + 2 * len(offsets)
         return struct.pack(f"<{2 + len(offsets)}H", n_bytes, self.dtype.itemsize, *offsets)
 
@@ -63,15 +57,8 @@ TRIGGER_LAYOUT = _TableLayout(
 DATA_TABLE_LAYOUT = _TableLayout(
     ("position", "packet", "n_elements", "t_first", "t_last"),
     np.dtype(
-        [
-            ("vtable", "<i4"),
-            ("padding", "<i4"),
-            ("position", "<i8"),
-            ("packet", "<i4", 2),
-            ("n_elements", "<i8"),
-            ("t_first", "<i8"),
-            ("t_last", "<i8"),
-        ]
+        [("vtable", "<i4"), ("padding", "<i4"), ("position", "<i8"), ("packet", "<i4", 2)]
+        + [(name, "<i8") for name in ("n_elements", "t_first", "t_last")]
     ),
 )
 
@@ -122,19 +109,10 @@ def build_frame(frame: Frame) -> bytes:
         # From byte 8: identifier, vtable of 13 fields at 14, table at 44, pixels at 100.
         "<4s2x15Hi4q4hIbb2xI",
         FRAMES.encode(),
-        *(30, 52, 4, 0, 0, 12, 20, 48, 36, 38, 40, 42, 44, 28, 49),
-        30,
-        frame.t,
-        start or 0,
-        end or 0,
-        duration,
-        image.shape[1],
-        image.shape[0],
-        *frame.position,
-        8,
-        OPENCV_DEPTHS.index(kind) + 8 * (channels - 1),
-        0,
-        len(pixels),
+        *(30, 52, 4, 0, 0, 12, 20, 48, 36, 38, 40, 42, 44, 28, 49, 30),
+        *(frame.t, start or 0, end or 0, duration),
+        *(image.shape[1], image.shape[0], *frame.position),
+        *(8, OPENCV_DEPTHS.index(kind) + 8 * (channels - 1), 0, len(pixels)),
     )
     return struct.pack("<II", 4 + len(fixed) + len(pixels), 40) + fixed + pixels
 
@@ -252,7 +230,7 @@ class _Aedat4Sink:
         if imu.temperature_c is not None:
             columns["temperature"] = imu.temperature_c
         absent = [name for name in ("temperature", "mx", "my", "mz") if name not in columns]
-        for part in _parts(len(imu)):
+        for part in slices(len(imu), _SAMPLES_PER_PACKET):
             samples = {name: column[part] for name, column in columns.items()}
             data = build_tables(IMU.encode(), IMU_LAYOUT, samples, absent)
             self._write_packet(2, memoryview(data), samples["t"])
@@ -261,7 +239,7 @@ class _Aedat4Sink:
         self._flush_events()
         if np.any(triggers.channel):
             logger.warning("AEDAT4 has no trigger channels; they are left out.")
-        for part in _parts(len(triggers)):
+        for part in slices(len(triggers), _SAMPLES_PER_PACKET):
             columns = {"t": triggers.t[part], "kind": triggers.kind[part]}
             data = build_tables(TRIGGERS.encode(), TRIGGER_LAYOUT, columns)
             self._write_packet(3, memoryview(data), columns["t"])
@@ -320,11 +298,6 @@ class _Aedat4Sink:
         return self._file.write(build_header(_CODECS[self._writer.compression][0], xml, table))
 
 
-def _parts(n: int) -> Iterator[slice]:
-    for first in range(0, n, _SAMPLES_PER_PACKET):
-        yield slice(first, first + _SAMPLES_PER_PACKET)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aedat4Writer(Writer):
     """Write AEDAT4 files with a data table.
@@ -350,18 +323,15 @@ class Aedat4Writer(Writer):
 
     def __post_init__(self) -> None:
         if not self.camera.isprintable():
-            raise ConfigError(
-                "must have printable characters", parameter="camera", value=self.camera
-            )
+            problem = "must have printable characters"
+            raise ConfigError(problem, parameter="camera", value=self.camera)
         self._codec()
 
     def open(self, path: Path, resolution: tuple[int, int]) -> _Aedat4Sink:
         """Start a file."""
         if max(resolution) > _MAX_SIDE_PX:
-            size = f"{resolution[0]}x{resolution[1]} px"
-            raise ConfigError(
-                f"AEDAT4 keeps coordinates up to {_MAX_SIDE_PX - 1}; got a sensor of {size}."
-            )
+            found = f"got a sensor of {resolution[0]}x{resolution[1]} px"
+            raise ConfigError(f"AEDAT4 keeps coordinates up to {_MAX_SIDE_PX - 1}; {found}.")
         return _Aedat4Sink(path, resolution, writer=self, codec=self._codec())
 
     def _codec(self) -> Codec:
@@ -369,7 +339,6 @@ class Aedat4Writer(Writer):
         if self.level is None:
             return kind()
         if kind is Stored:
-            raise ConfigError(
-                "is not possible without compression", parameter="level", value=self.level
-            )
+            problem = "is not possible without compression"
+            raise ConfigError(problem, parameter="level", value=self.level)
         return kind(level=self.level)
