@@ -168,33 +168,27 @@ ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 #: Limit of decompressed data, bytes; recorders write chunks of about 1 MB.
 MAX_UNPACKED = 1 << 30
-_LZ4_MAX_RATIO = 255
-_BLOCK = 1 << 20
 
 
-def _unpack_bz2(data: memoryview, size: int) -> memoryview:
-    _check_stated_size(size)
+def unpack_chunk(kind: str, data: memoryview, size: int) -> memoryview:
+    """Decompress a chunk of a bag: "none" (or ""), "bz2", "lz4" or "zstd"; check its size."""
+    limit = min(MAX_UNPACKED, 255 * len(data)) if kind == "lz4" else MAX_UNPACKED
+    if kind in ("bz2", "lz4", "zstd") and size > limit:
+        raise FormatError(f"a chunk states an impossible size of {counted(size, 'byte')}")
+    if kind == "zstd":
+        data = unpack_zstd(data, size)
     try:
-        unpacked = bz2.BZ2Decompressor().decompress(data, size + 1)
-    except (OSError, EOFError, ValueError) as error:
+        if kind == "bz2":
+            data = memoryview(bz2.BZ2Decompressor().decompress(data, size + 1))
+        elif kind == "lz4":
+            from lz4.frame import LZ4FrameDecompressor
+
+            data = memoryview(LZ4FrameDecompressor().decompress(data, size + 1))
+    except (OSError, RuntimeError, EOFError, ValueError) as error:
         raise FormatError(f"a chunk is damaged: {error}") from error
-    return _checked(memoryview(unpacked), size)
-
-
-def _unpack_lz4(data: memoryview, size: int) -> memoryview:
-    import lz4.frame
-
-    _check_stated_size(size, _LZ4_MAX_RATIO * len(data))
-    try:
-        unpacked = lz4.frame.LZ4FrameDecompressor().decompress(data, size + 1)
-    except (RuntimeError, EOFError, ValueError) as error:
-        raise FormatError(f"a chunk is damaged: {error}") from error
-    return _checked(memoryview(unpacked), size)
-
-
-def _unpack_zstd(data: memoryview, size: int) -> memoryview:
-    _check_stated_size(size)
-    return _checked(unpack_zstd(data, size), size)
+    if len(data) != size:
+        raise FormatError(f"a chunk does not have the stated {counted(size, 'byte')}")
+    return data
 
 
 def unpack_zstd(data: memoryview, limit: int = MAX_UNPACKED) -> memoryview:
@@ -203,29 +197,8 @@ def unpack_zstd(data: memoryview, limit: int = MAX_UNPACKED) -> memoryview:
     unpacked = bytearray()
     try:
         with zstandard.ZstdDecompressor().stream_reader(data) as reader:
-            while len(unpacked) <= limit and (block := reader.read(_BLOCK)):
+            while len(unpacked) <= limit and (block := reader.read(1 << 20)):
                 unpacked += block
     except zstandard.ZstdError as error:
         raise FormatError(f"a chunk is damaged: {error}") from error
     return memoryview(unpacked)
-
-
-def _check_stated_size(size: int, limit: int = MAX_UNPACKED) -> None:
-    if size > min(limit, MAX_UNPACKED):
-        raise FormatError(f"a chunk states an impossible size of {counted(size, 'byte')}")
-
-
-def _checked(data: memoryview, size: int) -> memoryview:
-    if len(data) != size:
-        raise FormatError(f"a chunk does not have the stated {counted(size, 'byte')}")
-    return data
-
-
-#: Functions by compression name: (compressed data, stated size) -> data.
-UNPACKERS: dict[str, Callable[[memoryview, int], memoryview]] = {
-    "none": _checked,
-    "": _checked,
-    "bz2": _unpack_bz2,
-    "lz4": _unpack_lz4,
-    "zstd": _unpack_zstd,
-}
