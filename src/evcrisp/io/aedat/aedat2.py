@@ -119,13 +119,9 @@ class _Aedat2Source(Source):
             a = words[index]
             column = a >> 12 & 0x3FF if davis else a >> 1 & 0x7F
             row = a >> 22 & 0x1FF if davis else a >> 8 & 0x7F
-            yield Packet(
-                x=(width - 1 - column.astype(np.int32)).astype(np.uint16),
-                y=(height - 1 - row.astype(np.int32)).astype(np.uint16),
-                t=t[index],
-                p=a & 0x800 != 0 if davis else a & 1 == 0,
-                offset=offset,
-            )
+            x = (width - 1 - column.astype(np.int32)).astype(np.uint16)
+            y = (height - 1 - row.astype(np.int32)).astype(np.uint16)
+            yield Packet(x, y, t[index], a & 0x800 != 0 if davis else a & 1 == 0, offset)
 
     def imu(self) -> Imu | None:
         """Return the IMU samples, in the axes of the file."""

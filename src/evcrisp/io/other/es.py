@@ -20,6 +20,7 @@ from evcrisp.io.protocol import (
     Reader,
     Source,
     Writer,
+    slices,
 )
 
 _MAGIC = b"Event Stream"
@@ -91,11 +92,10 @@ class _EsSink(FileSink):
 
     def write(self, events: Events) -> None:
         if len(events) and events.t[0] < 0:
-            raise EventDataError(
-                f"Event Stream has no time before 0; got t={events.t[0]} us.", remedy=_SHIFT
-            )
-        for first in range(0, len(events), _WRITE_EVENTS):
-            self._write_part(events[first : first + _WRITE_EVENTS].contiguous())
+            problem = f"Event Stream has no time before 0; got t={events.t[0]} us."
+            raise EventDataError(problem, remedy=_SHIFT)
+        for part in slices(len(events), _WRITE_EVENTS):
+            self._write_part(events[part].contiguous())
 
     def _write_part(self, part: Events) -> None:
         from evcrisp.kernels.io.es import FILLER_US, encode_dvs

@@ -32,13 +32,8 @@ class _NmnistSource(Source):
             t_base = int(extra[-1])
             good = np.flatnonzero(words[:, 1] != _OVERFLOW_Y)
             kept = words[good]
-            yield Packet(
-                x=kept[:, 0].astype(np.uint16),
-                y=kept[:, 1].astype(np.uint16),
-                t=_time(kept) + extra[good],
-                p=kept[:, 2] >= 128,
-                offset=offset,
-            )
+            x, y = (kept[:, column].astype(np.uint16) for column in (0, 1))
+            yield Packet(x, y, _time(kept) + extra[good], kept[:, 2] >= 128, offset)
 
 
 def _words(block: bytes) -> NDArray[np.uint8]:

@@ -25,12 +25,12 @@ EVENT_BYTES = 8
 #: Type byte: 2-d events, contrast events (the same layout), triggers.
 EVENT_2D, EVENT_CD, EVENT_TRIGGER = 0x00, 0x0C, 0x0E
 #: Version -> bits of x and y in the address; the polarity follows.
-_LAYOUTS = {1: (9, 8), 2: (14, 14)}
+_LAYOUTS = {"1": (9, 8), "2": (14, 14)}
 
 
 @dataclass(slots=True, kw_only=True)
 class _DatSource(Source):
-    data_start: int  # bytes
+    start: int  # byte of the first event
     kind: int
     layout: tuple[int, int]
     t_base: int  # us
@@ -63,7 +63,7 @@ class _DatSource(Source):
         return edge_triggers(raw + (loops << 32) + self.t_base, words[:, 1] & 1, words[:, 1] >> 26)
 
     def _pieces(self) -> Iterator[tuple[int, NDArray[np.uint32]]]:
-        for offset, data in read_records(self.path, self.data_start, EVENT_BYTES):
+        for offset, data in read_records(self.path, self.start, EVENT_BYTES):
             yield offset, np.frombuffer(data, "<u4").reshape(-1, 2)
 
 
@@ -94,14 +94,13 @@ class DatReader(Reader):
         kind = _checked_kind(kind_and_size, header.size)
         start = header.size + 2
         n_bytes = path.stat().st_size - start
+        n_events = 0 if kind == EVENT_TRIGGER else n_bytes // EVENT_BYTES
         return _DatSource(
-            resolution=header.resolution,
-            metadata=dict(header.fields),
-            n_events=0 if kind == EVENT_TRIGGER else n_bytes // EVENT_BYTES,
+            *(header.resolution, dict(header.fields), n_events),
             path=path,
-            data_start=start,
+            start=start,
             kind=kind,
-            layout=_LAYOUTS[_version(header)],
+            layout=_layout(header),
             t_base=header.time_base,
         )
 
@@ -122,12 +121,12 @@ def _checked_kind(kind_and_size: bytes, offset: int) -> int:
     return kind
 
 
-def _version(header: evt_header.PropheseeHeader) -> int:
-    """Return the version; 2 if the header states none, as in the vendor's tools."""
-    text = header.fields.get("version") or "2"
-    if text not in ("1", "2"):
-        raise FormatError(f"DAT of version {text}; only 1 and 2 are read")
-    return int(text)
+def _layout(header: evt_header.PropheseeHeader) -> tuple[int, int]:
+    """Return the layout of the version; 2 if the header states none, as in the vendor's tools."""
+    version = header.fields.get("version") or "2"
+    if version not in _LAYOUTS:
+        raise FormatError(f"DAT of version {version}; only 1 and 2 are read")
+    return _LAYOUTS[version]
 
 
 @dataclass(slots=True, kw_only=True)
