@@ -14,16 +14,9 @@ _MEMBER_BLOCK_BYTES = 1 << 16
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
 
-#: Exceptions of zipfile for damaged archives.
-ZIP_ERRORS: tuple[type[Exception], ...] = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,  # an encrypted member
-    ValueError,
-    OSError,
-)
+#: Exceptions of zipfile for a damaged or encrypted member, and for damaged archives.
+_MEMBER_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+ZIP_ERRORS: tuple[type[Exception], ...] = (*_MEMBER_ERRORS, ValueError, OSError)
 
 #: Date of every member, so that the same events give the same bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -70,7 +63,7 @@ def member_blocks(path: Path, name: str) -> Generator[bytes, None, None]:
                 while block := file.read1(_MEMBER_BLOCK_BYTES):
                     yield block
                     n_before += len(block)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as e:
+        except _MEMBER_ERRORS as e:
             reason = f"member {name!r} is damaged: {str(e) or 'it ends early'}"
             raise FormatError(reason.rstrip("."), offset=n_before) from e
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.io.event_columns import ColumnConverter, find_columns, find_order
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source
+from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source, slices
 
 HEADER_BYTES = 128
 _HEAD_BYTES = 4096
@@ -29,19 +29,14 @@ _MAX_RATIO = 200
 _MATRIX, _COMPRESSED, _LAST_TYPE = 14, 15, 18
 _STRUCT = 2
 #: Types of stored numbers, and classes of arrays of numbers.
-_STORED = dict(enumerate(["i1", "u1", "i2", "u2", "i4", "u4", "f4"], start=1)) | {
-    9: "f8",
-    12: "i8",
-    13: "u8",
-}
+_STORED = dict(enumerate(["i1", "u1", "i2", "u2", "i4", "u4", "f4"], start=1))
+_STORED |= {9: "f8", 12: "i8", 13: "u8"}
 _NUMERIC = range(6, 16)
 _COMPLEX_FLAG = 0x800
 
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """A variable of a file, not yet read."""
-
     name: str
     kind: int
     shape: tuple[int, ...]
@@ -51,12 +46,10 @@ class _Variable:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether it is an array of numbers."""
         return self.kind in _NUMERIC
 
     @property
     def is_struct(self) -> bool:
-        """Whether it is one struct."""
         return self.kind == _STRUCT and all(side == 1 for side in self.shape)
 
 
@@ -70,10 +63,7 @@ class Numbers:
 
 
 def list_variables(path: Path) -> tuple[list[_Variable], FormatError | None]:
-    """Return the variables of a file, and the damage after them.
-
-    Only the start of each variable is read.
-    """
+    """Return the variables of a file, and the damage after them; reads the start of each."""
     found: list[_Variable] = []
     with path.open("rb") as file:
         order = _byte_order(file.read(HEADER_BYTES))
@@ -91,8 +81,7 @@ def list_variables(path: Path) -> tuple[list[_Variable], FormatError | None]:
 
 
 def _described(head: bytes, order: str, offset: int) -> _Variable:
-    parser = _Parser(head, order, offset, 8)
-    kind, shape, name = parser.array_head()
+    kind, shape, name = _Parser(memoryview(head), order, offset, 8).array_head()
     n_bytes = int(np.frombuffer(head, f"{order}u4", 1, 4)[0])
     return _Variable(name, kind & 0xFF, shape, offset, n_bytes, order)
 
@@ -101,19 +90,15 @@ def load(path: Path, variable: _Variable) -> Numbers | dict[str, Numbers]:
     """Read the values of an array, or of the fields of a struct."""
     data, damage = _content(path, variable)
     parser = _Parser(data, variable.order, variable.offset, 8, damage)
-    if variable.is_struct:
-        return parser.struct()
-    return parser.numbers()
+    return parser.struct() if variable.is_struct else parser.numbers()
 
 
 def _byte_order(header: bytes) -> str:
     marks = {b"\x00\x01IM": "<", b"\x01\x00MI": ">"}
-    order = marks.get(header[124:128])
-    if order is None:
-        raise FormatError(
-            "the file has no header of MATLAB versions 5 to 7; save it with the option '-v7'"
-        )
-    return order
+    if header[124:128] not in marks:
+        reason = "the file has no header of MATLAB versions 5 to 7; save it with the option '-v7'"
+        raise FormatError(reason)
+    return marks[header[124:128]]
 
 
 def _elements(file: IO[bytes], order: str) -> Iterator[tuple[int, int, int]]:
@@ -196,22 +181,15 @@ def _decompressed(file: IO[bytes], n_packed: int, variable: _Variable) -> Iterat
             raise FormatError("a variable ends early")
 
 
+@dataclass(slots=True)
 class _Parser:
     """Parse the bytes of one variable."""
 
-    def __init__(
-        self,
-        data: bytes | memoryview,
-        order: str,
-        offset: int,
-        start: int,
-        damage: FormatError | None = None,
-    ) -> None:
-        self._data = memoryview(data)
-        self._order = order
-        self._offset = offset
-        self._next = start
-        self._damage = damage
+    _data: memoryview
+    _order: str
+    _offset: int  # byte of the variable in the file
+    _next: int  # byte of the data
+    _damage: FormatError | None = None
 
     def _wrong(self, reason: str) -> FormatError:
         return self._damage or FormatError(reason, offset=self._offset)
@@ -281,24 +259,16 @@ class _Parser:
                 raise self._wrong(f"field {name!r} is damaged")
             content = self._data[start : start + n_bytes]
             field = _Parser(content, self._order, self._offset, 0, self._damage)
-            if n_bytes and _Parser(content, self._order, self._offset, 0).is_numeric():
+            kind = _Parser(content, self._order, self._offset, 0).array_head()[0] if n_bytes else 0
+            if kind & 0xFF in _NUMERIC:
                 fields[name] = field.numbers()
         return fields
-
-    def is_numeric(self) -> bool:
-        """Return whether the next array is numeric."""
-        kind, _, _ = self.array_head()
-        return kind & 0xFF in _NUMERIC
 
 
 @dataclass(slots=True, kw_only=True)
 class _MatSource(Source):
-    """A MATLAB file, not yet read."""
-
-    #: The variables of the events: one matrix or struct, or one per column.
-    variables: list[_Variable]
-    #: Damage of the file after them.
-    damage: FormatError | None = None
+    variables: list[_Variable]  # of the events: one matrix or struct, or one per column
+    damage: FormatError | None = None  # of the file, after them
 
     def packets(self) -> Iterator[Packet]:
         contents = {variable.name: load(self.path, variable) for variable in self.variables}
@@ -308,9 +278,8 @@ class _MatSource(Source):
         elif len(contents) == 1:
             yield from _matrix_packets(first)
         else:
-            yield from _column_packets(
-                {name: item for name, item in contents.items() if isinstance(item, Numbers)}
-            )
+            columns = {key: item for key, item in contents.items() if isinstance(item, Numbers)}
+            yield from _column_packets(columns)
         if self.damage is not None:
             raise self.damage
 
@@ -346,8 +315,7 @@ def _column_packets(contents: dict[str, Numbers]) -> Iterator[Packet]:
 
 def _packets(columns: dict[str, NDArray[Any]]) -> Iterator[Packet]:
     converter = ColumnConverter()
-    for first in range(0, columns["t"].size, PACKET_EVENTS):
-        part = slice(first, first + PACKET_EVENTS)
+    for part in slices(columns["t"].size, PACKET_EVENTS):
         parts = {name: column[part] for name, column in columns.items()}
         yield from converter.packets(parts, HEADER_BYTES)
 
@@ -371,9 +339,8 @@ class MatReader(Reader):
             chosen = _choose(variables)
         except FormatError as error:
             raise damage or error from error
-        return _MatSource(
-            metadata={"variables": sorted(variables)}, path=path, variables=chosen, damage=damage
-        )
+        facts = {"variables": sorted(variables)}
+        return _MatSource(None, facts, path=path, variables=chosen, damage=damage)
 
 
 def _choose(variables: dict[str, _Variable]) -> list[_Variable]:

@@ -80,8 +80,6 @@ class NpyColumn:
 
 
 class _NpySource(Source):
-    """An open ``.npy`` file."""
-
     def packets(self) -> Iterator[Packet]:
         with self.path.open("rb") as file:
             column = NpyColumn("events", file)
@@ -124,15 +122,12 @@ class NpyReader(Reader):
                 found = f"{column.dtype} of shape {column.shape}"
                 raise FormatError(f"expected a structured array or four columns; got {found}")
         else:
-            _check_fields(column, find_columns(names))
-        return _NpySource(metadata={"dtype": str(column.dtype)}, n_events=len(column), path=path)
-
-
-def _check_fields(column: NpyColumn, fields: dict[str, str]) -> None:
-    if len(column.shape) != 1:
-        raise FormatError(f"expected an array of one axis; got shape {column.shape}")
-    for name in fields.values():
-        _check_numbers(name, column.dtype[name])
+            fields = find_columns(names)
+            if len(column.shape) != 1:
+                raise FormatError(f"expected an array of one axis; got shape {column.shape}")
+            for name in fields.values():
+                _check_numbers(name, column.dtype[name])
+        return _NpySource(None, {"dtype": str(column.dtype)}, len(column), path=path)
 
 
 def _check_numbers(name: str, dtype: np.dtype[Any]) -> None:
@@ -199,9 +194,7 @@ class ColumnsReader(Reader):
             _check_numbers(name, column.dtype)
             if len(column.shape) != 1:
                 raise FormatError(f"column {name!r} must have one axis; got shape {column.shape}")
-        return _ColumnsSource(
-            resolution=_read_size(path / _META), n_events=len(column), files=files
-        )
+        return _ColumnsSource(_read_size(path / _META), n_events=len(column), files=files)
 
 
 def _find_files(folder: Path) -> dict[str, Path]:

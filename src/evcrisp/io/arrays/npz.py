@@ -1,5 +1,6 @@
 """NPZ: a numpy archive with the members x, y, t, p, resolution and optionally signal."""
 
+import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
@@ -62,14 +63,10 @@ class NpzReader(Reader):
             if "resolution" in members:
                 with archive.open(members["resolution"]) as file:
                     resolution = _read_size(NpyColumn("resolution", file))
-            n_events = _stated_length(archive, members[names["t"]]) if "t" in names else None
-        return _NpzSource(
-            resolution=resolution,
-            n_events=n_events,
-            metadata={"columns": sorted(members)},
-            path=path,
-            names={column: members[member] for column, member in names.items()},
-        )
+            n_events = _stated_length(archive, members[names["t"]])
+        columns = {column: members[member] for column, member in names.items()}
+        facts = {"columns": sorted(members)}
+        return _NpzSource(resolution, facts, n_events, path=path, names=columns)
 
 
 def _stated_length(archive: zipfile.ZipFile, member: str) -> int | None:
@@ -134,7 +131,12 @@ class NpzPacker:
             zipfile.ZipFile(self._path, "w", self._method, compresslevel=1) as archive,
         ):
             for name, part in self._parts.items():
-                self._add_column(archive, name, part)
+                dtype = npy_format.dtype_to_descr(self._dtypes[name])
+                header = {"descr": dtype, "fortran_order": False, "shape": (self._n_rows,)}
+                part.seek(0)
+                with create_member(archive, f"{name}.npy") as file:
+                    npy_format.write_array_header_1_0(file, header)
+                    shutil.copyfileobj(part, file, 1 << 22)
             for name, array in constants.items():
                 with create_member(archive, f"{name}.npy") as file:
                     npy_format.write_array(file, array)
@@ -146,18 +148,6 @@ class NpzPacker:
             with suppress(OSError):  # on a full disk, closing fails as well
                 part.close()
             Path(part.name).unlink(missing_ok=True)
-
-    def _add_column(self, archive: zipfile.ZipFile, name: str, part: IO[bytes]) -> None:
-        part.seek(0)
-        with create_member(archive, f"{name}.npy") as file:
-            header = {
-                "descr": npy_format.dtype_to_descr(self._dtypes[name]),
-                "fortran_order": False,
-                "shape": (self._n_rows,),
-            }
-            npy_format.write_array_header_1_0(file, header)
-            while block := part.read(1 << 22):
-                file.write(block)
 
 
 @dataclass(slots=True)

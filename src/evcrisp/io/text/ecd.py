@@ -103,12 +103,11 @@ class EcdZipReader(Reader):
         events = min(found, key=lambda name: (name.count("/"), name))  # the least deep one
         folder = events.removesuffix("events.txt")
         imu, calib = f"{folder}imu.txt", f"{folder}calib.txt"
+        calib_blocks = byte_blocks.member_blocks(path, calib) if calib in members else iter(())
         source = _source(
             lambda: byte_blocks.member_blocks(path, events),
             (lambda: byte_blocks.member_blocks(path, imu)) if imu in members else None,
-            byte_blocks.first_bytes(byte_blocks.member_blocks(path, calib), 4096)
-            if calib in members
-            else b"",
+            byte_blocks.first_bytes(calib_blocks, 4096),
         )
         source.resolution = source.resolution or event_text.stated_size([comment])
         return source
@@ -137,9 +136,7 @@ def _source(blocks: Blocks, imu_blocks: Blocks | None, calib: bytes) -> _EcdSour
             offset=data[0].offset,
         )
     metadata = {"calib": numbers} if (numbers := _numbers(calib)) else {}
-    return _EcdSource(
-        resolution=size, metadata=metadata, blocks=blocks, layout=layout, imu_blocks=imu_blocks
-    )
+    return _EcdSource(size, metadata, blocks=blocks, layout=layout, imu_blocks=imu_blocks)
 
 
 def looks_like_ecd(head: bytes) -> bool:
@@ -148,7 +145,7 @@ def looks_like_ecd(head: bytes) -> bool:
     if rows and _is_size_line(rows[0]):
         rows.pop(0)
     fields = [row.content.split() for row in rows]
-    if not all(len(row) == 4 and all(event_text.is_number(item) for item in row) for row in fields):
+    if not all(len(row) == 4 and all(map(event_text.is_number, row)) for row in fields):
         return False
     if not fields:
         return b"# no events\n" in head
@@ -164,11 +161,7 @@ def _is_size_line(line: event_text.Line) -> bool:
 def _numbers(text: bytes) -> list[float]:
     """Return the numbers of ``calib.txt``: fx fy cx cy k1 k2 p1 p2 k3."""
     fields = text.split()
-    return (
-        [float(item) for item in fields]
-        if all(event_text.is_number(item) for item in fields)
-        else []
-    )
+    return list(map(float, fields)) if all(map(event_text.is_number, fields)) else []
 
 
 def microseconds(text: str) -> int:
@@ -189,9 +182,8 @@ def read_imu(blocks: Iterator[bytes]) -> Imu:
 
     def samples() -> Imu:
         columns = np.array(values, np.float64).reshape(-1, 6)
-        return Imu(
-            t=np.array(times, np.int64), accel_m_s2=columns[:, :3], gyro_rad_s=columns[:, 3:]
-        )
+        t = np.array(times, np.int64)
+        return Imu(t=t, accel_m_s2=columns[:, :3], gyro_rad_s=columns[:, 3:])
 
     rest, number = b"", 0
     with keeping(samples):
@@ -211,7 +203,7 @@ def read_imu(blocks: Iterator[bytes]) -> Imu:
 
 def _imu_fields(line: bytes, number: int) -> list[bytes]:
     fields = line.split()
-    if len(fields) != 7 or not all(event_text.is_number(item) for item in fields):
+    if len(fields) != 7 or not all(map(event_text.is_number, fields)):
         shown = ascii(line[:60].decode("latin-1"))
         raise FormatError(f"imu.txt line {number} must be `t ax ay az gx gy gz`; got {shown}")
     return fields
@@ -266,12 +258,10 @@ class _EcdZipSink:
         self.imus.append(imu)
 
     def write_triggers(self, triggers: Triggers) -> None:
-        """Warn that triggers are lost."""
         if len(triggers):
             logger.warning("ECD archives keep no triggers; left out: %d.", len(triggers))
 
     def write_frames(self, frames: Iterator[Frame]) -> None:
-        """Warn that frames are lost."""
         n_frames = sum(1 for _ in frames)
         if n_frames:
             logger.warning("ECD archives are written without frames; left out: %d.", n_frames)
