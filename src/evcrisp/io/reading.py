@@ -15,15 +15,13 @@ from evcrisp.io.protocol import Reader
 from evcrisp.io.recording import OnError, Recording
 from evcrisp.io.registry import READERS, as_reader, detection_order
 
-_HEAD_BYTES = 4096
-
 
 def detect(path: Path) -> Reader:
     """Return the reader of a file or folder, by its content first, then by its suffix."""
     head = b""
     if not path.is_dir():
         with naming(path), path.open("rb") as file:
-            head = file.read(_HEAD_BYTES)
+            head = file.read(4096)
         if not head:
             raise FormatError("the file is empty", path=path)
     readers = detection_order()
@@ -35,10 +33,8 @@ def detect(path: Path) -> Reader:
             return reader
     reason = f"no format recognizes the content or the suffix; known: {', '.join(READERS)}"
     if head.startswith(GZIP_MAGIC):
-        reason = (
-            "only text is read from gzip files; unpack it first, such as with "
-            f"`gunzip -k {path.name}`"
-        )
+        remedy = f"unpack it first, such as with `gunzip -k {path.name}`"
+        reason = f"only text is read from gzip files; {remedy}"
     raise FormatError(reason, path=path)
 
 
@@ -75,10 +71,8 @@ def open_recording(
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     if not (path.is_file() or path.is_dir()):
-        reason = (
-            "a pipe or a device is not read, because reading takes two passes; save it to a file"
-        )
-        raise FormatError(reason, path=path)
+        reason = "a pipe or a device is not read, because reading takes two passes"
+        raise FormatError(f"{reason}; save it to a file", path=path)
     reader = detect(path) if format is None else as_reader(format)
     size = None if resolution is None else as_resolution(resolution)
     return Recording(path, reader, resolution=size, on_error=on_error)

@@ -13,7 +13,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.core.validation import as_resolution, check_choice, check_number
 from evcrisp.io.atomic_output import naming
-from evcrisp.io.protocol import ALL_SIZES, Packet, Reader, Source
+from evcrisp.io.protocol import ALL_SIZES, Packet, Reader, Source, slices
 
 logger = logging.getLogger(__name__)
 
@@ -63,9 +63,9 @@ class Recording:
             self._source: Source = reader.open(path)
         except Exception as error:
             raise self._translated(error, 0) from error
-        if not _is_possible(self._source.resolution):
+        width, height = self._source.resolution or (1, 1)
+        if not (0 < width <= 65_536 and 0 < height <= 65_536):
             self._source.close()
-            width, height = self._source.resolution or (0, 0)
             reason = f"the file states an impossible sensor size of {width}x{height} px"
             raise FormatError(reason, path=path)
 
@@ -133,10 +133,10 @@ class Recording:
         check_number("max_events", max_events, 1, whole=True)
         size = self.resolution
         for packet in self._packets():
-            for first in range(0, packet.t.size, max_events):
+            for part in slices(packet.t.size, max_events):
                 if self._is_closed:
                     return
-                yield _events(packet, size, slice(first, first + max_events))
+                yield _events(packet, size, part)
 
     def read(self) -> Events:
         """Return all events at once."""
@@ -147,11 +147,9 @@ class Recording:
             n_expected = self._source.n_events
             packet = join(self._packets(), n_expected=n_expected, n_bytes=self._n_bytes)
         if size is None:
-            filled = packet is not None and packet.t.size
-            size = self._guess(
-                int(packet.x.max()) + 1 if filled else 0,
-                int(packet.y.max()) + 1 if filled else 0,
-            )
+            is_empty = packet is None or not packet.t.size
+            ends = (0, 0) if is_empty else (int(packet.x.max()) + 1, int(packet.y.max()) + 1)
+            size = self._guess(*ends)
         return Events.empty(size) if packet is None else _events(packet, size, slice(None))
 
     def imu(self) -> Imu | None:
@@ -273,10 +271,6 @@ class Recording:
         return self._guessed
 
 
-def _is_possible(size: tuple[int, int] | None) -> bool:
-    return size is None or all(0 < side <= 65_536 for side in size)
-
-
 def _events(packet: Packet, resolution: tuple[int, int], part: slice) -> Events:
     signal = None if packet.signal is None else packet.signal[part]
     return Events.trusted(
@@ -305,13 +299,7 @@ def _check(packet: Packet, size: tuple[int, int] | None, t_last: int) -> tuple[i
     return n_good, problem
 
 
-_DTYPES: dict[str, Any] = {
-    "x": np.uint16,
-    "y": np.uint16,
-    "t": np.int64,
-    "p": np.bool_,
-    "signal": np.bool_,
-}
+_DTYPES = {"x": np.uint16, "y": np.uint16, "t": np.int64, "p": np.bool_, "signal": np.bool_}
 #: Factor on an estimated number of events, and the share that must be filled to avoid a copy.
 _SLACK = 1.05
 _FILLED = 0.75
@@ -377,8 +365,5 @@ def join(packets: Iterable[Packet], *, n_expected: int | None, n_bytes: int) -> 
 
 def _estimate(first: Packet, second: Packet, n_bytes: int) -> int:
     """Estimate the number of events from the bytes of the first packet."""
-    n_bytes_first = second.offset - first.offset
-    if n_bytes_first <= 0:
-        return 0
-    n_bytes_all = max(n_bytes - first.offset, 0)
-    return int(_SLACK * first.t.size * n_bytes_all / n_bytes_first)
+    n_first, n_all = second.offset - first.offset, max(n_bytes - first.offset, 0)
+    return int(_SLACK * first.t.size * n_all / n_first) if n_first > 0 else 0

@@ -31,10 +31,8 @@ class EvtDecoder:
     that events lie on the sensor.
     """
 
-    #: Type of one word.
     word_dtype: ClassVar[np.dtype[Any]]
-    #: Bits of the channel in the word of a trigger, from bit 8 on.
-    _channel_mask: ClassVar[int] = 0x1F
+    _channel_mask: ClassVar[int] = 0x1F  # of the word of a trigger, from bit 8 on
 
     def __init__(self, *, t_base: int = 0, keep_triggers: bool = True) -> None:
         self._t_base = int(t_base)
@@ -101,8 +99,8 @@ class EvtDecoder:
 
     def triggers(self) -> Triggers:
         """Return the external triggers found so far."""
-        t = np.concatenate([np.empty(0, np.int64), *(part[0] for part in self._trigger_parts)])
-        word = np.concatenate([np.empty(0, np.uint32), *(part[1] for part in self._trigger_parts)])
+        empty = (np.empty(0, np.int64), np.empty(0, np.uint32))
+        t, word = map(np.concatenate, zip(empty, *self._trigger_parts, strict=True))
         return edge_triggers(t, word & 1, word >> 8 & self._channel_mask)
 
 
