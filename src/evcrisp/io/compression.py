@@ -41,9 +41,8 @@ def allowed_size(size: int) -> int:
 
 
 def _too_large(size: int) -> FormatError:
-    return FormatError(
-        f"a packet of {counted(size, 'byte')} expands to more than {allowed_size(size):,} bytes"
-    )
+    limit = f"{allowed_size(size):,} bytes"
+    return FormatError(f"a packet of {counted(size, 'byte')} expands to more than {limit}")
 
 
 @dataclass(frozen=True, slots=True)

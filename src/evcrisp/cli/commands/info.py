@@ -26,7 +26,7 @@ def info_command(recording: Path, as_json: bool, **opening: Any) -> None:
         open_recording(recording, **opening) as opened,
         reading_progress("Reading", opened) as advance,
     ):
-        facts = summarize(opened, advance).as_dict()
+        facts = summarize(opened, advance)
     click.echo(json.dumps(facts, indent=2) if as_json else _page(facts))
 
 

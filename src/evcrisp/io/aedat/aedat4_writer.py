@@ -188,12 +188,9 @@ class _Aedat4Sink:
     The header first declares all streams; `finish` removes the empty ones.
     """
 
-    def __init__(
-        self, path: Path, resolution: tuple[int, int], *, writer: "Aedat4Writer", codec: Codec
-    ) -> None:
-        self._resolution = resolution
-        self._writer = writer
-        self._codec = codec
+    def __init__(self, path: Path, resolution: tuple[int, int], writer: "Aedat4Writer") -> None:
+        self._resolution, self._writer = resolution, writer
+        self._codec = writer.codec()
         self._rows: list[tuple[int, ...]] = []  # of the data table
         self._packet = bytearray(
             aedat4_packets.PLAIN_RECORDS_AT + _EVENTS_PER_PACKET * aedat4_packets.RECORD_BYTES
@@ -325,16 +322,17 @@ class Aedat4Writer(Writer):
         if not self.camera.isprintable():
             problem = "must have printable characters"
             raise ConfigError(problem, parameter="camera", value=self.camera)
-        self._codec()
+        self.codec()
 
     def open(self, path: Path, resolution: tuple[int, int]) -> _Aedat4Sink:
         """Start a file."""
         if max(resolution) > _MAX_SIDE_PX:
             found = f"got a sensor of {resolution[0]}x{resolution[1]} px"
             raise ConfigError(f"AEDAT4 keeps coordinates up to {_MAX_SIDE_PX - 1}; {found}.")
-        return _Aedat4Sink(path, resolution, writer=self, codec=self._codec())
+        return _Aedat4Sink(path, resolution, self)
 
-    def _codec(self) -> Codec:
+    def codec(self) -> Codec:
+        """Return the compression of packets."""
         _, kind = lookup(_CODECS, self.compression, "compression")
         if self.level is None:
             return kind()

@@ -226,20 +226,16 @@ def open_bag(bag: Bag) -> RosSource:
 
 def _first_facts(source: RosSource) -> dict[str, Any]:
     """Return the facts of the first message of events; reading the events reports damage."""
-    parse: Callable[[messages.Cursor], messages.EventArray | messages.EventPacket]
-    parse = messages.event_packet
-    if source.events.type in _ARRAY_TYPES:
-        parse = messages.event_array
+    parse: Callable[[messages.Cursor], messages.EventArray | EventPacket]
+    parse = messages.event_array if source.events.type in _ARRAY_TYPES else messages.event_packet
     try:
-        message, _ = next(source._parsed(source.events, parse), (None, None))
-    except FormatError:
-        return {}
-    if message is None:
+        message, _ = next(source._parsed(source.events, parse))
+    except (FormatError, StopIteration):
         return {}
     facts: dict[str, Any] = {"first_stamp_us": message.stamp, "clock": "ros"}
     if all(0 < side <= 65_536 for side in message.resolution):
         facts["resolution"] = message.resolution
-    if isinstance(message, messages.EventPacket):
+    if isinstance(message, EventPacket):
         facts["encoding"] = message.encoding
         facts["clock"] = "sensor" if message.encoding in _SENSOR_CLOCK else "ros"
     return facts
@@ -251,14 +247,13 @@ def _parent(topic: Topic) -> str:
 
 def _nearest(events: Topic, topics: list[Topic]) -> Topic | None:
     """Return the first topic that shares the longest start of its path with the events."""
-    readable = [topic for topic in topics if topic.wire in ("ros1", "cdr")]
-    shared = [_n_shared(events.name.split("/"), topic.name.split("/")) for topic in readable]
-    return readable[shared.index(max(shared))] if readable else None
 
+    def n_shared(topic: Topic) -> int:
+        pairs = zip(events.name.split("/"), topic.name.split("/"), strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
-def _n_shared(path: list[str], other: list[str]) -> int:
-    pairs = zip(path, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    readable = (topic for topic in topics if topic.wire in ("ros1", "cdr"))
+    return max(readable, key=n_shared, default=None)
 
 
 class _PacketDecoder:
@@ -312,10 +307,8 @@ class _PacketDecoder:
 def _words(packet: EventPacket, kind: str, unit: int) -> NDArray[Any]:
     """Return the payload as words of the machine's byte order."""
     if len(packet.data) % unit:
-        found = counted(len(packet.data), "byte")
-        raise FormatError(
-            f"the size of {packet.encoding} must be a multiple of {unit}; got {found}"
-        )
+        found = f"a multiple of {unit}; got {counted(len(packet.data), 'byte')}"
+        raise FormatError(f"the size of {packet.encoding} must be {found}")
     stored = np.frombuffer(packet.data, (">" if packet.big_endian else "<") + kind)
     return np.ascontiguousarray(stored, stored.dtype.newbyteorder("="))
 

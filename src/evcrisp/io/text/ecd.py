@@ -35,8 +35,6 @@ _EXACT = Context(prec=2 * _MAX_LINE_BYTES)
 
 @dataclass(slots=True, kw_only=True)
 class _EcdSource(Source):
-    """Text of events, and of IMU samples."""
-
     blocks: Blocks
     layout: event_text.Layout
     imu_blocks: Blocks | None = None
