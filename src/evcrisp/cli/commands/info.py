@@ -19,8 +19,7 @@ def info_command(recording: Path, as_json: bool, **opening: Any) -> None:
 
     The whole file is read once, in bounded memory: the numbers are counted, not read from a header.
     """
-    from evcrisp.io.reading import open_recording
-    from evcrisp.io.summary import summarize
+    from evcrisp.io.reading import open_recording, summarize
 
     with (
         open_recording(recording, **opening) as opened,

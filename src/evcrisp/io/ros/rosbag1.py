@@ -53,7 +53,11 @@ class RosBag1:
                 if record.op == _CONNECTION:
                     connections |= _parse_connection(record)
                 elif record.op == _MESSAGE:
-                    if connections[_known(record, connections)].name == topic:
+                    number = _number(record, "conn", "<I")
+                    if number not in connections:
+                        reason = f"a message has connection {number}, which is not declared"
+                        raise FormatError(reason, offset=record.offset)
+                    if connections[number].name == topic:
                         n_found += 1
                         yield Message(record.data, record.offset)
                 elif record.op == _CHUNK_INFO:
@@ -214,14 +218,6 @@ def _number(record: _Record, name: str, code: str) -> int:
     if len(value) != struct.calcsize(code):
         raise FormatError(f"a record has no number {name!r}", offset=record.offset)
     return int(struct.unpack(code, value)[0])
-
-
-def _known(record: _Record, connections: dict[int, Topic]) -> int:
-    number = _number(record, "conn", "<I")
-    if number not in connections:
-        reason = f"a message has connection {number}, which is not declared"
-        raise FormatError(reason, offset=record.offset)
-    return number
 
 
 def _parse_connection(record: _Record) -> dict[int, Topic]:

@@ -193,25 +193,21 @@ def read_imu(blocks: Iterator[bytes]) -> Imu:
                 number += 1
                 if not line.strip() or line.lstrip()[:1] in b"#%":
                     continue
-                time, *sample = _imu_fields(line, number)
-                times.append(_checked_time(time, number))
-                values.append([float(item) for item in sample])
+                time, sample = _imu_sample(line, number)
+                times.append(time)
+                values.append(sample)
     return samples()
 
 
-def _imu_fields(line: bytes, number: int) -> list[bytes]:
+def _imu_sample(line: bytes, number: int) -> tuple[int, list[float]]:
     fields = line.split()
     if len(fields) != 7 or not all(map(event_text.is_number, fields)):
         shown = ascii(line[:60].decode("latin-1"))
         raise FormatError(f"imu.txt line {number} must be `t ax ay az gx gy gz`; got {shown}")
-    return fields
-
-
-def _checked_time(text: bytes, number: int) -> int:
-    time = microseconds(text.decode())
+    time = microseconds(fields[0].decode())
     if abs(time) >= 2**63:
         raise FormatError(f"imu.txt line {number} has a time that does not fit into 64 bits")
-    return time
+    return time, [float(item) for item in fields[1:]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
