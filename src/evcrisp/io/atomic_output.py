@@ -136,12 +136,9 @@ def _check_folder(path: Path) -> None:
 
 
 def _names_in(folder: Path) -> set[str] | None:
-    """Return the names of the files in a folder; None if another writer has moved it.
-
-    A listing is repeated if the folder was replaced meanwhile, because the old one is being emptied.
-    """
+    """Return the names of the files in a folder; None if another writer has moved it."""
     try:
-        while True:
+        while True:  # a folder that was replaced meanwhile is being emptied
             before = folder.stat()
             names = {entry.name for entry in folder.iterdir()}
             after = folder.stat()

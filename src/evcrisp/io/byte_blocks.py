@@ -23,10 +23,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def read_records(path: Path, start: int, record_bytes: int) -> Iterator[tuple[int, bytes]]:
-    """Yield (byte, data) of records of one size, up to `PACKET_EVENTS` at a time.
-
-    A record that is cut by the end of the file raises `FormatError` after all whole ones.
-    """
+    """Yield (byte, data) of whole records, up to `PACKET_EVENTS` at a time; raise at a cut one."""
     with path.open("rb") as file:
         offset = file.seek(start)
         while data := file.read(record_bytes * PACKET_EVENTS):
@@ -39,10 +36,7 @@ def read_records(path: Path, start: int, record_bytes: int) -> Iterator[tuple[in
 
 
 def file_blocks(path: Path) -> Generator[bytes, None, None]:
-    """Yield the content of a file in blocks of bounded size, decompressed if it is gzip.
-
-    Damage of a compressed file raises `FormatError` after the content before it.
-    """
+    """Yield a file in blocks, decompressed if it is gzip; raise at damage, after the blocks before."""
     with path.open("rb") as file:
         block = file.read(BLOCK_BYTES)
         if block.startswith(GZIP_MAGIC):
@@ -121,10 +115,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
 
 
 def has_member(head: bytes, path: Path, ending: str, n_head: int) -> bool:
-    """Return whether a file is a zip archive with a member whose path has an ending.
-
-    If the archive is damaged, the first ``n_head`` bytes decide.
-    """
+    """Return whether a zip archive has a member with an ending; if damaged, ``n_head`` bytes decide."""
     if not head.startswith(ZIP_MAGIC):
         return False
     try:

@@ -24,10 +24,7 @@ class Codec(Protocol):
     """A compression of packets."""
 
     def decoder(self) -> Callable[[bytes], bytes]:
-        """Return a function that decompresses a packet, or raises `FormatError` without offset.
-
-        It keeps buffers between calls, so that each reader needs its own.
-        """
+        """Return a function that decompresses a packet; it keeps buffers: one for each reader."""
         ...
 
     def encode(self, data: memoryview) -> bytes | memoryview:
@@ -89,10 +86,7 @@ class Lz4Frame:
         return decode
 
     def encode(self, data: memoryview) -> bytes:
-        """Compress to one frame of independent blocks of 64 KiB.
-
-        With larger or linked blocks, events take more space and more time.
-        """
+        """Compress to one frame of independent blocks; larger or linked ones are worse for events."""
         from lz4.frame import BLOCKSIZE_MAX64KB, compress
 
         size = BLOCKSIZE_MAX64KB

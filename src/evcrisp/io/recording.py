@@ -179,10 +179,7 @@ class Recording:
             self._live = [live for live in self._live if live is not packets]
 
     def _checked_packets(self, *, scanning: bool) -> Generator[Packet, None, None]:
-        """Yield checked packets and handle damage.
-
-        A scan ends at damage without a message, because the read after it reports the damage.
-        """
+        """Yield checked packets and handle damage; a scan leaves its report to the read after it."""
         self._check_open()
         self.damage = None
         packets = self._source.packets()
@@ -324,7 +321,6 @@ class _Buffer:
         return True
 
     def packet(self, offset: int) -> Packet:
-        """Return the filled part."""
         columns: dict[str, Any] = {name: column[: self.n] for name, column in self.columns.items()}
         if self.n < _FILLED * self.size:
             columns = {name: column.copy() for name, column in columns.items()}

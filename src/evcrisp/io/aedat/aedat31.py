@@ -75,7 +75,6 @@ class _Piece:
         return self.field(first, "<i4").astype(np.int64) + self.t_base
 
     def valid(self) -> "_Piece":
-        """Return the events with a valid mark."""
         good = np.flatnonzero(self.words[:, 0] & 1)
         return _Piece(self.offset, self.source, self.t_base, self.words[good])
 

@@ -81,15 +81,12 @@ class _Aedat4Source(Source):
         return read_whole(self.path, self.header, self.table, events.id, resolution)
 
     def imu(self) -> Imu | None:
-        """Return the samples of the IMU of the same camera."""
         return read_imu(self._walk(IMU)) if self.header.chosen(IMU) else None
 
     def triggers(self) -> Triggers | None:
-        """Return the triggers of the same camera."""
         return read_triggers(self._walk(TRIGGERS)) if self.header.chosen(TRIGGERS) else None
 
     def frames(self) -> Iterator[Frame]:
-        """Yield the frames of the same camera."""
         yield from read_frames(self._walk(FRAMES))
 
     def close(self) -> None:

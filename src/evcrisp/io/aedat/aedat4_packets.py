@@ -159,10 +159,7 @@ PLAIN_RECORDS_AT = 32
 def walk(
     file: IO[bytes], header: Header, file_size: int, wanted: int
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield (byte, decompressed data) of each packet of one stream.
-
-    Each packet starts with a seek, so that two iterations can alternate.
-    """
+    """Yield (byte, decompressed data) of each packet of one stream; iterations can alternate."""
     known = {stream.id for stream in header.streams}
     read, seek, unpack = file.read, file.seek, PACKET_HEADER.unpack
     decode = header.codec.decoder()

@@ -227,7 +227,6 @@ class _Parser:
         return kind, shape, self._bytes().decode("latin-1")
 
     def numbers(self) -> Numbers:
-        """Parse an array of numbers."""
         kind, shape, name = self.array_head()
         if kind & 0xFF not in _NUMERIC or kind & _COMPLEX_FLAG:
             raise self._wrong(f"variable {name!r} must be an array of real numbers")

@@ -88,10 +88,7 @@ def _read_size(column: NpyColumn) -> tuple[int, int]:
 
 
 class NpzPacker:
-    """Write columns of any length to an archive, in bounded memory.
-
-    They grow in temporary files beside the archive, and `pack` copies them into it.
-    """
+    """Write columns of any length to an archive; they grow in temporary files until `pack`."""
 
     def __init__(self, path: Path, *, compressed: bool = False) -> None:
         self._path = path

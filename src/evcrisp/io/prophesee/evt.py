@@ -123,7 +123,6 @@ class _EvtReader(Reader):
     standard_sizes = PROPHESEE_SIZES
 
     def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the format in the header."""
         return head.startswith(b"%") and parse_header(head).format_name == self.header_name
 
     def open(self, path: Path) -> _EvtSource:

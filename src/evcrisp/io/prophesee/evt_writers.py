@@ -88,7 +88,6 @@ class _EvtWriter(Writer):
     has_vectors: ClassVar[bool]  # EVT 3.0, else EVT 2.0
 
     def open(self, path: Path, resolution: tuple[int, int]) -> _EvtSink:
-        """Start a file."""
         check_size(self.title, resolution, MAX_SIZE)
         file, title, start = path.open("wb"), self.title, self.max_start
         return _EvtSink(file=file, title=title, max_start=start, writer=self, resolution=resolution)

@@ -151,7 +151,6 @@ class _Parser:
         self._offset += n
 
     def flush(self) -> Iterator[Packet]:
-        """Yield the rows parsed so far."""
         n = int(self._state[1])
         if n == 0:
             return
@@ -161,7 +160,6 @@ class _Parser:
         self._new_rows()
 
     def line_error(self, reason: str) -> FormatError:
-        """Return an error about the next line."""
         return FormatError(f"line {self._state[2] + 1} {reason}", offset=self._offset)
 
     def _wrong_line(self, line: bytes, *, last: bool) -> FormatError:
