@@ -36,7 +36,7 @@ def read_records(path: Path, start: int, record_bytes: int) -> Iterator[tuple[in
 
 
 def file_blocks(path: Path) -> Generator[bytes, None, None]:
-    """Yield a file in blocks, decompressed if it is gzip; raise at damage, after the blocks before."""
+    """Yield a file in blocks, decompressed if it is gzip; raise after the blocks before damage."""
     with path.open("rb") as file:
         block = file.read(BLOCK_BYTES)
         if block.startswith(GZIP_MAGIC):
@@ -115,7 +115,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
 
 
 def has_member(head: bytes, path: Path, ending: str, n_head: int) -> bool:
-    """Return whether a zip archive has a member with an ending; if damaged, ``n_head`` bytes decide."""
+    """Return whether a zip archive has a member with an ending; if damaged, ``head`` decides."""
     if not head.startswith(ZIP_MAGIC):
         return False
     try:

@@ -179,7 +179,7 @@ class Recording:
             self._live = [live for live in self._live if live is not packets]
 
     def _checked_packets(self, *, scanning: bool) -> Generator[Packet, None, None]:
-        """Yield checked packets and handle damage; a scan leaves its report to the read after it."""
+        """Yield checked packets; handle damage, which a scan leaves to the read after it."""
         self._check_open()
         self.damage = None
         packets = self._source.packets()

@@ -21,7 +21,7 @@ _MAX_LIMIT = (1 << 31) - 1
 
 
 class _SqliteFile:
-    """A ``.db3`` file, the older container of ROS 2; every pass over its messages opens it again, read-only."""
+    """A ``.db3`` file, the older container of ROS 2; every pass opens it again, read-only."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
