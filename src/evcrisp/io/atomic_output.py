@@ -40,13 +40,12 @@ def replacing(path: Path, *, overwrite: bool) -> Generator[Path, None, None]:
             temporary.replace(target)
         else:
             _rename_if_free(temporary, target)
-    except OSError as error:
+    except BaseException as error:
         _remove(temporary)
-        if _concerns(temporary, error):
-            raise _not_written(path, error) from error
-        raise
-    except BaseException:
-        _remove(temporary)
+        if isinstance(error, OSError) and _concerns(temporary, error):
+            failure = OutputError(f"{path} could not be written: {error.strerror}.")
+            failure.errno = error.errno
+            raise failure from error
         raise
 
 
@@ -104,12 +103,6 @@ def _concerns(temporary: Path, error: OSError) -> bool:
     return os.fsdecode(error.filename).startswith(str(temporary))
 
 
-def _not_written(path: Path, error: OSError) -> OutputError:
-    failure = OutputError(f"{path} could not be written: {error.strerror}.")
-    failure.errno = error.errno
-    return failure
-
-
 def _check_target(path: Path, *, overwrite: bool) -> None:
     if path.name in ("", ".."):
         raise OutputError(f"'{path}' is a folder, not a name for an output.")
@@ -132,10 +125,8 @@ def _check_target(path: Path, *, overwrite: bool) -> None:
 def _check_folder(path: Path) -> None:
     """Raise unless evcrisp has written the folder; other folders are never replaced."""
     names = _names_in(path)
-    if names is None:
-        return
-    other = sorted(name for name in names if not name.endswith((".npy", ".json")))
-    if FOLDER_MARK in names and not other:
+    other = sorted(name for name in names or () if not name.endswith((".npy", ".json")))
+    if names is None or (FOLDER_MARK in names and not other):
         return
     what = "an empty folder"
     if names:
@@ -145,12 +136,9 @@ def _check_folder(path: Path) -> None:
 
 
 def _names_in(folder: Path) -> set[str] | None:
-    """Return the names of the files in a folder; None if another writer has moved it.
-
-    A listing is repeated if the folder was replaced meanwhile, because the old one is being emptied.
-    """
+    """Return the names of the files in a folder; None if another writer has moved it."""
     try:
-        while True:
+        while True:  # a folder that was replaced meanwhile is being emptied
             before = folder.stat()
             names = {entry.name for entry in folder.iterdir()}
             after = folder.stat()

@@ -14,26 +14,16 @@ _MEMBER_BLOCK_BYTES = 1 << 16
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
 
-#: Exceptions of zipfile for damaged archives.
-ZIP_ERRORS: tuple[type[Exception], ...] = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,  # an encrypted member
-    ValueError,
-    OSError,
-)
+#: Exceptions of zipfile for a damaged or encrypted member, and for damaged archives.
+_MEMBER_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+ZIP_ERRORS: tuple[type[Exception], ...] = (*_MEMBER_ERRORS, ValueError, OSError)
 
 #: Date of every member, so that the same events give the same bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def read_records(path: Path, start: int, record_bytes: int) -> Iterator[tuple[int, bytes]]:
-    """Yield (byte, data) of records of one size, up to `PACKET_EVENTS` at a time.
-
-    A record that is cut by the end of the file raises `FormatError` after all whole ones.
-    """
+    """Yield (byte, data) of whole records, up to `PACKET_EVENTS` at a time; raise at a cut one."""
     with path.open("rb") as file:
         offset = file.seek(start)
         while data := file.read(record_bytes * PACKET_EVENTS):
@@ -46,10 +36,7 @@ def read_records(path: Path, start: int, record_bytes: int) -> Iterator[tuple[in
 
 
 def file_blocks(path: Path) -> Generator[bytes, None, None]:
-    """Yield the content of a file in blocks of bounded size, decompressed if it is gzip.
-
-    Damage of a compressed file raises `FormatError` after the content before it.
-    """
+    """Yield a file in blocks, decompressed if it is gzip; raise after the blocks before damage."""
     with path.open("rb") as file:
         block = file.read(BLOCK_BYTES)
         if block.startswith(GZIP_MAGIC):
@@ -70,7 +57,7 @@ def member_blocks(path: Path, name: str) -> Generator[bytes, None, None]:
                 while block := file.read1(_MEMBER_BLOCK_BYTES):
                     yield block
                     n_before += len(block)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as e:
+        except _MEMBER_ERRORS as e:
             reason = f"member {name!r} is damaged: {str(e) or 'it ends early'}"
             raise FormatError(reason.rstrip("."), offset=n_before) from e
 
@@ -128,10 +115,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
 
 
 def has_member(head: bytes, path: Path, ending: str, n_head: int) -> bool:
-    """Return whether a file is a zip archive with a member whose path has an ending.
-
-    If the archive is damaged, the first ``n_head`` bytes decide.
-    """
+    """Return whether a zip archive has a member with an ending; if damaged, ``head`` decides."""
     if not head.startswith(ZIP_MAGIC):
         return False
     try:

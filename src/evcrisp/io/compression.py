@@ -1,5 +1,6 @@
-"""Compress and decompress AEDAT4 packets, with a limit on the decompressed size."""
+"""Compress and decompress packets of AEDAT4 and chunks of ROS bags, with limits of their size."""
 
+import bz2
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -23,10 +24,7 @@ class Codec(Protocol):
     """A compression of packets."""
 
     def decoder(self) -> Callable[[bytes], bytes]:
-        """Return a function that decompresses a packet, or raises `FormatError` without offset.
-
-        It keeps buffers between calls, so that each reader needs its own.
-        """
+        """Return a function that decompresses a packet; it keeps buffers: one for each reader."""
         ...
 
     def encode(self, data: memoryview) -> bytes | memoryview:
@@ -40,9 +38,8 @@ def allowed_size(size: int) -> int:
 
 
 def _too_large(size: int) -> FormatError:
-    return FormatError(
-        f"a packet of {counted(size, 'byte')} expands to more than {allowed_size(size):,} bytes"
-    )
+    limit = f"{allowed_size(size):,} bytes"
+    return FormatError(f"a packet of {counted(size, 'byte')} expands to more than {limit}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +86,7 @@ class Lz4Frame:
         return decode
 
     def encode(self, data: memoryview) -> bytes:
-        """Compress to one frame of independent blocks of 64 KiB.
-
-        With larger or linked blocks, events take more space and more time.
-        """
+        """Compress to one frame of independent blocks of 64 KiB, the smallest and fastest."""
         from lz4.frame import BLOCKSIZE_MAX64KB, compress
 
         size = BLOCKSIZE_MAX64KB
@@ -161,3 +155,43 @@ class Zstd:
 
 def _zstandard() -> ModuleType:
     return require("zstandard", extra="zstd", purpose="Zstandard-compressed recordings")
+
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+#: Limit of decompressed data, bytes; recorders write chunks of about 1 MB.
+MAX_UNPACKED = 1 << 30
+
+
+def unpack_chunk(kind: str, data: memoryview, size: int) -> memoryview:
+    """Decompress a chunk of a bag: "none" (or ""), "bz2", "lz4" or "zstd"; check its size."""
+    limit = min(MAX_UNPACKED, 255 * len(data)) if kind == "lz4" else MAX_UNPACKED
+    if kind in ("bz2", "lz4", "zstd") and size > limit:
+        raise FormatError(f"a chunk states an impossible size of {counted(size, 'byte')}")
+    if kind == "zstd":
+        data = unpack_zstd(data, size)
+    try:
+        if kind == "bz2":
+            data = memoryview(bz2.BZ2Decompressor().decompress(data, size + 1))
+        elif kind == "lz4":
+            from lz4.frame import LZ4FrameDecompressor
+
+            data = memoryview(LZ4FrameDecompressor().decompress(data, size + 1))
+    except (OSError, RuntimeError, EOFError, ValueError) as error:
+        raise FormatError(f"a chunk is damaged: {error}") from error
+    if len(data) != size:
+        raise FormatError(f"a chunk does not have the stated {counted(size, 'byte')}")
+    return data
+
+
+def unpack_zstd(data: memoryview, limit: int = MAX_UNPACKED) -> memoryview:
+    """Decompress in pieces, up to one byte more than ``limit``."""
+    zstandard = require("zstandard", extra="zstd", purpose="zstd-compressed ROS 2 bags")
+    unpacked = bytearray()
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(data) as reader:
+            while len(unpacked) <= limit and (block := reader.read(1 << 20)):
+                unpacked += block
+    except zstandard.ZstdError as error:
+        raise FormatError(f"a chunk is damaged: {error}") from error
+    return memoryview(unpacked)

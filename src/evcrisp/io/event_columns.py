@@ -128,14 +128,9 @@ class ColumnConverter:
         wrong = min((found for found in candidates if found is not None), default=None)
         n_good = t.size if wrong is None else wrong[0]
         good = {name: column[:n_good] for name, column in columns.items()}
-        yield Packet(
-            x=np.ascontiguousarray(good["x"], np.uint16),
-            y=np.ascontiguousarray(good["y"], np.uint16),
-            t=t[:n_good],
-            p=_as_flag(good["p"]),
-            offset=offset,
-            signal=_as_flag(good["signal"]) if "signal" in good else None,
-        )
+        x, y = (np.ascontiguousarray(good[name], np.uint16) for name in "xy")
+        signal = _as_flag(good["signal"]) if "signal" in good else None
+        yield Packet(x, y, t[:n_good], _as_flag(good["p"]), offset, signal)
         if wrong is not None:
             raise FormatError(wrong[1], offset=offset)
 
@@ -145,7 +140,8 @@ class ColumnConverter:
             good, wrong = _whole_time(values, self._t_offset)
         else:
             if self._seconds is None and values.size:
-                self._seconds = _has_fraction(values)
+                has_fraction = np.isfinite(values) & (values != np.rint(values))
+                self._seconds = bool(has_fraction.any())
             good, wrong = _float_time(values, seconds=bool(self._seconds))
             good, late = _whole_time(good, self._t_offset)
             wrong = late or wrong
@@ -181,11 +177,6 @@ def _float_time(values: NDArray[Any], *, seconds: bool) -> tuple[NDArray[np.int6
     return rounded[:row].astype(np.int64), (row, reason)
 
 
-def _has_fraction(values: NDArray[Any]) -> bool:
-    """Return whether any finite number is not whole."""
-    return bool((np.isfinite(values) & (values != np.rint(values))).any())
-
-
 def as_microseconds(seconds: NDArray[Any], offset: int) -> NDArray[np.int64]:
     """Convert a column of seconds to us, or raise if a value is not a time."""
     is_float = seconds.dtype.kind == "f"
@@ -204,10 +195,9 @@ def _wrong_coordinate(name: str, values: NDArray[Any]) -> _Wrong | None:
     if fits.all():
         return None
     row = int(np.argmin(fits))
-    value = values[row]
-    if 0 <= value <= 65_535:
-        return row, f"{name} has fractions of pixels, such as {value}"
-    return row, f"{name} must lie in 0..65535; found {value}"
+    if 0 <= values[row] <= 65_535:
+        return row, f"{name} has fractions of pixels, such as {values[row]}"
+    return row, f"{name} must lie in 0..65535; found {values[row]}"
 
 
 def _wrong_flag(title: str, values: NDArray[Any]) -> _Wrong | None:

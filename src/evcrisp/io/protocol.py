@@ -57,6 +57,15 @@ class Columns(NamedTuple):
         """Return a range of the events, as views."""
         return Columns(self.x[part], self.y[part], self.t[part], self.p[part])
 
+    def parts(self, n: int) -> Iterator["Columns"]:
+        """Yield the events as views of at most ``n``."""
+        return (self.part(part) for part in slices(self.t.size, n))
+
+
+def slices(n_total: int, n: int) -> Iterator[slice]:
+    """Yield the parts of a sequence, of at most ``n`` elements each."""
+    return (slice(first, first + n) for first in range(0, n_total, n))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packet:
@@ -75,8 +84,24 @@ class Packet:
         return Packet(self.x[:n], self.y[:n], self.t[:n], self.p[:n], self.offset, signal)
 
 
+class SensorData(Protocol):
+    """IMU samples, triggers and frames beside events; a `Recording` has these methods."""
+
+    def imu(self) -> Imu | None:
+        """Return all IMU samples, or None if there is no such stream."""
+        return None
+
+    def triggers(self) -> Triggers | None:
+        """Return all triggers, or None if there is no such stream."""
+        return None
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield the frames one by one."""
+        yield from ()
+
+
 @dataclass(slots=True)
-class Source:
+class Source(SensorData):
     """An open file. Formats subclass it and override the methods for which they have data.
 
     ``packets`` may be called again and then starts from the beginning.
@@ -101,18 +126,6 @@ class Source:
         """
         return None
 
-    def imu(self) -> Imu | None:
-        """Return all IMU samples, or None if the file has no such stream."""
-        return None
-
-    def triggers(self) -> Triggers | None:
-        """Return all triggers, or None if the file has no such stream."""
-        return None
-
-    def frames(self) -> Iterator[Frame]:
-        """Yield the frames one by one."""
-        yield from ()
-
     def close(self) -> None:
         """Close the file."""
 
@@ -136,22 +149,6 @@ class Reader(Protocol):
 
     def open(self, path: Path) -> Source:
         """Open a file and read its header."""
-        ...
-
-
-class SensorData(Protocol):
-    """IMU samples, triggers and frames beside events; a `Recording` has these methods."""
-
-    def imu(self) -> Imu | None:
-        """Return all IMU samples, or None if there is no such stream."""
-        ...
-
-    def triggers(self) -> Triggers | None:
-        """Return all triggers, or None if there is no such stream."""
-        ...
-
-    def frames(self) -> Iterator[Frame]:
-        """Yield the frames one by one."""
         ...
 
 
@@ -181,9 +178,7 @@ class FileSink:
         """Close the file."""
         self.file.close()
 
-    def abort(self) -> None:
-        """Close the file without completing it."""
-        self.file.close()
+    abort = finish
 
 
 @runtime_checkable

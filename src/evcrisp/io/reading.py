@@ -1,10 +1,11 @@
-"""Open or read a recording of any format."""
+"""Open, read or summarize a recording of any format."""
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
@@ -15,15 +16,13 @@ from evcrisp.io.protocol import Reader
 from evcrisp.io.recording import OnError, Recording
 from evcrisp.io.registry import READERS, as_reader, detection_order
 
-_HEAD_BYTES = 4096
-
 
 def detect(path: Path) -> Reader:
     """Return the reader of a file or folder, by its content first, then by its suffix."""
     head = b""
     if not path.is_dir():
         with naming(path), path.open("rb") as file:
-            head = file.read(_HEAD_BYTES)
+            head = file.read(4096)
         if not head:
             raise FormatError("the file is empty", path=path)
     readers = detection_order()
@@ -35,10 +34,8 @@ def detect(path: Path) -> Reader:
             return reader
     reason = f"no format recognizes the content or the suffix; known: {', '.join(READERS)}"
     if head.startswith(GZIP_MAGIC):
-        reason = (
-            "only text is read from gzip files; unpack it first, such as with "
-            f"`gunzip -k {path.name}`"
-        )
+        remedy = f"unpack it first, such as with `gunzip -k {path.name}`"
+        reason = f"only text is read from gzip files; {remedy}"
     raise FormatError(reason, path=path)
 
 
@@ -75,10 +72,8 @@ def open_recording(
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     if not (path.is_file() or path.is_dir()):
-        reason = (
-            "a pipe or a device is not read, because reading takes two passes; save it to a file"
-        )
-        raise FormatError(reason, path=path)
+        reason = "a pipe or a device is not read, because reading takes two passes"
+        raise FormatError(f"{reason}; save it to a file", path=path)
     reader = detect(path) if format is None else as_reader(format)
     size = None if resolution is None else as_resolution(resolution)
     return Recording(path, reader, resolution=size, on_error=on_error)
@@ -116,6 +111,56 @@ def opened(source: str | PathLike[str] | Recording) -> Generator[Recording, None
     else:
         with open_recording(source) as recording:
             yield recording
+
+
+def summarize(
+    recording: Recording, on_chunk: Callable[[Events], None] | None = None
+) -> dict[str, Any]:
+    """Read a recording once, in bounded memory, and return its facts as JSON types.
+
+    Times are None without events, `n_signal` without labels. ``on_chunk`` gets each chunk, for
+    progress.
+    """
+    n_events = n_on = n_signal = 0
+    is_labeled = False
+    t_first: int | None = None
+    t_last: int | None = None
+    for chunk in recording.chunks():
+        if len(chunk):
+            t_first = int(chunk.t[0]) if t_first is None else t_first
+            t_last = int(chunk.t[-1])
+        n_events += len(chunk)
+        n_on += chunk.n_on
+        if chunk.signal is not None:
+            is_labeled = True
+            n_signal += int(chunk.signal.sum())
+        if on_chunk is not None:
+            on_chunk(chunk)
+    duration_s = 0.0 if t_first is None or t_last is None else (t_last - t_first) / 1e6
+    imu, triggers = recording.imu(), recording.triggers()
+    n_frames = sum(1 for _ in recording.frames())
+    width, height = recording.resolution
+    damage = recording.damage
+    return {
+        "path": str(recording.path),
+        "format": recording.format,
+        "width": width,
+        "height": height,
+        "resolution_source": recording.resolution_source,
+        "n_events": n_events,
+        "t_first_us": t_first,
+        "t_last_us": t_last,
+        "duration_s": duration_s,
+        "n_on": n_on,
+        "n_off": n_events - n_on,
+        "n_signal": n_signal if is_labeled else None,
+        "rate_hz": n_events / duration_s if duration_s else 0.0,
+        "imu_samples": 0 if imu is None else len(imu),
+        "triggers": 0 if triggers is None else len(triggers),
+        "frames": n_frames,
+        "damage": None if damage is None else damage.kept(),
+        "metadata": recording.metadata,
+    }
 
 
 #: The public name, as in other imaging libraries: ``evcrisp.open``.

@@ -1,9 +1,10 @@
 """Stream a recording: checks, chunks and damage, for all formats."""
 
 import logging
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -12,8 +13,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.core.validation import as_resolution, check_choice, check_number
 from evcrisp.io.atomic_output import naming
-from evcrisp.io.joining import join
-from evcrisp.io.protocol import ALL_SIZES, Packet, Reader, Source
+from evcrisp.io.protocol import ALL_SIZES, Packet, Reader, Source, slices
 
 logger = logging.getLogger(__name__)
 
@@ -63,9 +63,9 @@ class Recording:
             self._source: Source = reader.open(path)
         except Exception as error:
             raise self._translated(error, 0) from error
-        if not _is_possible(self._source.resolution):
+        width, height = self._source.resolution or (1, 1)
+        if not (0 < width <= 65_536 and 0 < height <= 65_536):
             self._source.close()
-            width, height = self._source.resolution or (0, 0)
             reason = f"the file states an impossible sensor size of {width}x{height} px"
             raise FormatError(reason, path=path)
 
@@ -133,10 +133,10 @@ class Recording:
         check_number("max_events", max_events, 1, whole=True)
         size = self.resolution
         for packet in self._packets():
-            for first in range(0, packet.t.size, max_events):
+            for part in slices(packet.t.size, max_events):
                 if self._is_closed:
                     return
-                yield _events(packet, size, slice(first, first + max_events))
+                yield _events(packet, size, part)
 
     def read(self) -> Events:
         """Return all events at once."""
@@ -147,11 +147,9 @@ class Recording:
             n_expected = self._source.n_events
             packet = join(self._packets(), n_expected=n_expected, n_bytes=self._n_bytes)
         if size is None:
-            filled = packet is not None and packet.t.size
-            size = self._guess(
-                int(packet.x.max()) + 1 if filled else 0,
-                int(packet.y.max()) + 1 if filled else 0,
-            )
+            is_empty = packet is None or not packet.t.size
+            ends = (0, 0) if is_empty else (int(packet.x.max()) + 1, int(packet.y.max()) + 1)
+            size = self._guess(*ends)
         return Events.empty(size) if packet is None else _events(packet, size, slice(None))
 
     def imu(self) -> Imu | None:
@@ -181,10 +179,7 @@ class Recording:
             self._live = [live for live in self._live if live is not packets]
 
     def _checked_packets(self, *, scanning: bool) -> Generator[Packet, None, None]:
-        """Yield checked packets and handle damage.
-
-        A scan ends at damage without a message, because the read after it reports the damage.
-        """
+        """Yield checked packets; handle damage, which a scan leaves to the read after it."""
         self._check_open()
         self.damage = None
         packets = self._source.packets()
@@ -273,10 +268,6 @@ class Recording:
         return self._guessed
 
 
-def _is_possible(size: tuple[int, int] | None) -> bool:
-    return size is None or all(0 < side <= 65_536 for side in size)
-
-
 def _events(packet: Packet, resolution: tuple[int, int], part: slice) -> Events:
     signal = None if packet.signal is None else packet.signal[part]
     return Events.trusted(
@@ -303,3 +294,72 @@ def _check(packet: Packet, size: tuple[int, int] | None, t_last: int) -> tuple[i
             n_good, where = first, f"x={x[first]}, y={y[first]}"
             problem = f"event at {where} lies outside the sensor of {size[0]}x{size[1]} px"
     return n_good, problem
+
+
+_DTYPES = {"x": np.uint16, "y": np.uint16, "t": np.int64, "p": np.bool_, "signal": np.bool_}
+#: Factor on an estimated number of events, and the share that must be filled to avoid a copy.
+_SLACK = 1.05
+_FILLED = 0.75
+
+
+class _Buffer:
+    """Columns of a fixed length, filled from the front. Unfilled memory is not touched."""
+
+    def __init__(self, n: int, names: Iterable[str]) -> None:
+        self.columns = {name: np.empty(n, _DTYPES[name]) for name in names}
+        self.size = n
+        self.n = 0
+
+    def add(self, packet: Packet) -> bool:
+        """Copy a packet, or return False if it does not fit."""
+        n_next = self.n + packet.t.size
+        if n_next > self.size:
+            return False
+        for name, column in self.columns.items():
+            column[self.n : n_next] = getattr(packet, name)
+        self.n = n_next
+        return True
+
+    def packet(self, offset: int) -> Packet:
+        columns: dict[str, Any] = {name: column[: self.n] for name, column in self.columns.items()}
+        if self.n < _FILLED * self.size:
+            columns = {name: column.copy() for name, column in columns.items()}
+        return Packet(**columns, offset=offset)
+
+
+def join(packets: Iterable[Packet], *, n_expected: int | None, n_bytes: int) -> Packet | None:
+    """Return all packets as one, or None if there are none. Labels are kept if all have them.
+
+    ``n_expected`` is the number of events stated by the file, else it is estimated from the first
+    packet; a wrong number costs time only. ``n_bytes``, the size of the file, limits the allocation.
+    Copying each packet while it is in the cache takes half the time of a concatenation at the end.
+    """
+    packets = iter(packets)
+    first, second = next(packets, None), next(packets, None)
+    if first is None or second is None:
+        return first
+    if n_expected is None:
+        n_expected = _estimate(first, second, n_bytes)
+    is_labeled = first.signal is not None
+    buffer = _Buffer(min(n_expected, n_bytes), _DTYPES if is_labeled else tuple(_DTYPES)[:4])
+    rest: list[Packet] = []
+    for packet in chain((first, second), packets):
+        if is_labeled and packet.signal is None:
+            is_labeled = False
+            del buffer.columns["signal"]
+        if rest or not buffer.add(packet):
+            rest.append(packet)
+    joined = buffer.packet(first.offset)
+    if not rest:
+        return joined
+    parts = [joined, *rest] if buffer.n else rest
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in buffer.columns
+    }
+    return Packet(**columns, offset=first.offset)
+
+
+def _estimate(first: Packet, second: Packet, n_bytes: int) -> int:
+    """Estimate the number of events from the bytes of the first packet."""
+    n_first, n_all = second.offset - first.offset, max(n_bytes - first.offset, 0)
+    return int(_SLACK * first.t.size * n_all / n_first) if n_first > 0 else 0

@@ -80,10 +80,9 @@ def write(
     """
     path = Path(path)
     writer = writer_for(path, format, {**(options or {}), **named_options})
+    data = sensor_data_from
     with replacing(path, overwrite=overwrite) as temporary:
-        return fill(
-            temporary, writer, events, imu=imu, sensor_data_from=sensor_data_from, on_chunk=on_chunk
-        )
+        return fill(temporary, writer, events, imu=imu, sensor_data_from=data, on_chunk=on_chunk)
 
 
 def fill(
@@ -175,9 +174,8 @@ class ChunkWriter:
             )
         self._resolution = chunk.resolution if self._resolution is None else self._resolution
         if chunk.resolution != self._resolution:
-            raise EventDataError(
-                f"All chunks must be of one sensor; got {chunk.resolution} after {self._resolution}."
-            )
+            found = f"got {chunk.resolution} after {self._resolution}"
+            raise EventDataError(f"All chunks must be of one sensor; {found}.")
         if not len(chunk):
             return
         if self._t_last is not None and chunk.t[0] < self._t_last:

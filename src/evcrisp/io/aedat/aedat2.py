@@ -22,7 +22,6 @@ T = TypeVar("T")
 
 _MAGIC = b"#!AER-DAT2.0"
 _WORD_BYTES = 8
-_PEEK_WORDS = 1 << 16
 _MAX_HEADER_BYTES = 1 << 26
 _MAX_LINE_BYTES = 1 << 16
 
@@ -33,14 +32,13 @@ _EXTERNAL = 0x400  # a DAVIS word that marks an external signal
 _EXTERNAL_DVS128 = 0x80008000
 _EDGES = {2: TriggerKind.FALLING_EDGE, 4: TriggerKind.PULSE}
 
-#: First letters of the names of jAER's chip classes, with (width, height).
+#: (width, height) of a chip, and the first letters of the names of jAER's classes for it.
 _DAVIS = {
-    "davis240": (240, 180),
-    "sbret": (240, 180),
-    "davis346": (346, 260),
-    "davis128": (128, 128),
-    "davis208": (208, 192),
-    "davis640": (640, 480),
+    (240, 180): ("davis240", "sbret"),
+    (346, 260): "davis346",
+    (128, 128): "davis128",
+    (208, 192): "davis208",
+    (640, 480): "davis640",
 }
 _DVS128 = ("dvs128", "tmpdiff128")
 
@@ -55,7 +53,7 @@ _GYRO_SCALE = re.compile(rb'ImuGyroScale" value="\D*(\d{1,5})"')
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
+class _Chip:
     """A sensor and the scales of its words."""
 
     name: str
@@ -65,14 +63,14 @@ class Chip:
     gyro_lsb_per_deg_s: float = 32.8
 
 
-def find_chip(header: bytes, addresses: NDArray[np.uint32], offset: int) -> Chip:
+def find_chip(header: bytes, addresses: NDArray[np.uint32], offset: int) -> _Chip:
     """Return the sensor named in a header, or the one that fits the first addresses."""
     named = _AECHIP.search(header)
     if named is not None:
         name = named[1].decode("latin-1").rpartition(".")[2]
         if name.lower().startswith(_DVS128):
-            return Chip(name, (128, 128), False)
-        sizes = (size for start, size in _DAVIS.items() if name.lower().startswith(start))
+            return _Chip(name, (128, 128), False)
+        sizes = (size for size, start in _DAVIS.items() if name.lower().startswith(start))
         size = next(sizes, None)
         if size is None:
             raise FormatError(f"unknown chip {name!r}; known are DVS128 and DAVIS chips")
@@ -81,7 +79,7 @@ def find_chip(header: bytes, addresses: NDArray[np.uint32], offset: int) -> Chip
     interface = "" if hardware is None else hardware[1].decode("latin-1").lower()
     # DVS128 words have 16 bits (and bit 31 as a mark).
     if "dvs128" in interface or not (addresses & 0x7FFF0000).any():
-        return Chip("DVS128", (128, 128), False)
+        return _Chip("DVS128", (128, 128), False)
     events = addresses[addresses & 0x80000400 == 0]
     width = int((events >> 12 & 0x3FF).max(initial=0)) + 1
     height = int((events >> 22 & 0x1FF).max(initial=0)) + 1
@@ -91,19 +89,17 @@ def find_chip(header: bytes, addresses: NDArray[np.uint32], offset: int) -> Chip
     raise FormatError(f"no known chip has addresses up to {width}x{height}", offset=offset)
 
 
-def _davis(name: str, size: tuple[int, int], header: bytes) -> Chip:
+def _davis(name: str, size: tuple[int, int], header: bytes) -> _Chip:
     accel, gyro = _ACCEL_SCALE.search(header), _GYRO_SCALE.search(header)
     accel_lsb = _ACCEL_LSB.get(int(accel[1]) if accel else 8, 4096.0)
     gyro_lsb = _GYRO_LSB.get(int(gyro[1]) if gyro else 1000, 32.8)
-    return Chip(name, size, True, accel_lsb, gyro_lsb)
+    return _Chip(name, size, True, accel_lsb, gyro_lsb)
 
 
 @dataclass(slots=True, kw_only=True)
-class Aedat2Source(Source):
-    """An open AEDAT 2.0 file."""
-
+class _Aedat2Source(Source):
     start: int  # byte of the first word
-    chip: Chip
+    chip: _Chip
 
     def _words(self) -> Iterator[tuple[int, NDArray[np.uint32], NDArray[np.int64]]]:
         """Yield (byte, addresses, times in us)."""
@@ -115,7 +111,6 @@ class Aedat2Source(Source):
             yield offset, words[:, 0], t
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         width, height = self.chip.resolution
         davis = self.chip.is_davis
         for offset, words, t in self._words():
@@ -124,13 +119,9 @@ class Aedat2Source(Source):
             a = words[index]
             column = a >> 12 & 0x3FF if davis else a >> 1 & 0x7F
             row = a >> 22 & 0x1FF if davis else a >> 8 & 0x7F
-            yield Packet(
-                x=(width - 1 - column.astype(np.int32)).astype(np.uint16),
-                y=(height - 1 - row.astype(np.int32)).astype(np.uint16),
-                t=t[index],
-                p=a & 0x800 != 0 if davis else a & 1 == 0,
-                offset=offset,
-            )
+            x = (width - 1 - column.astype(np.int32)).astype(np.uint16)
+            y = (height - 1 - row.astype(np.int32)).astype(np.uint16)
+            yield Packet(x, y, t[index], a & 0x800 != 0 if davis else a & 1 == 0, offset)
 
     def imu(self) -> Imu | None:
         """Return the IMU samples, in the axes of the file."""
@@ -139,7 +130,6 @@ class Aedat2Source(Source):
         return self._collect(_IMU, _IMU, lambda words, t: _imu(words, t, self.chip))
 
     def triggers(self) -> Triggers | None:
-        """Return the external signals."""
         if self.chip.is_davis:
             return self._collect(_NOT_DVS | _EXTERNAL, _EXTERNAL, _triggers)
         return self._collect(0x8000, 0x8000, lambda words, t: _triggers(np.zeros_like(words), t))
@@ -177,7 +167,7 @@ def _unwrapped(low: NDArray[np.uint32], t_last: int | None) -> NDArray[np.int64]
     return first + np.cumsum(steps)
 
 
-def _imu(words: NDArray[np.uint32], t: NDArray[np.int64], chip: Chip) -> Imu | None:
+def _imu(words: NDArray[np.uint32], t: NDArray[np.int64], chip: _Chip) -> Imu | None:
     """Join seven words to a sample: accel x y z, temperature, gyro x y z."""
     code = words >> 28 & 7
     first = np.flatnonzero(code[: max(code.size - 6, 0)] == 0)
@@ -204,21 +194,16 @@ class Aedat2Reader(Reader):
     magic = (_MAGIC,)
     standard_sizes = DVS_SIZES
 
-    def open(self, path: Path) -> Aedat2Source:
+    def open(self, path: Path) -> _Aedat2Source:
         """Read the header, and the first words in case it does not name the sensor."""
         with path.open("rb") as file:
             header = _read_header(file)
-            block = file.read(_WORD_BYTES * _PEEK_WORDS)
+            block = file.read(_WORD_BYTES << 16)
         n = len(block) // _WORD_BYTES
         addresses = np.frombuffer(block, ">u4", 2 * n).astype(np.uint32)[::2]
         chip = find_chip(header, addresses, len(header))
-        return Aedat2Source(
-            resolution=chip.resolution,
-            metadata={"chip": chip.name},
-            path=path,
-            start=len(header),
-            chip=chip,
-        )
+        facts, start = {"chip": chip.name}, len(header)
+        return _Aedat2Source(chip.resolution, facts, path=path, start=start, chip=chip)
 
 
 def _read_header(file: IO[bytes]) -> bytes:

@@ -27,17 +27,13 @@ _SPECIAL, _POLARITY, _FRAME, _IMU6, _IMU9 = 0, 1, 2, 3, 4
 _EVENT_BYTES = {_SPECIAL: 8, _POLARITY: 8, _IMU6: 36, _IMU9: 48}
 _FRAME_BYTES = 36
 
-#: First letters of device names, with (width, height).
+#: (width, height) of a sensor, and the first letters of the names of its devices.
 _DEVICES = {
-    "dvs128": (128, 128),
-    "edvs": (128, 128),
-    "davis128": (128, 128),
-    "davis208": (208, 192),
-    "davis240": (240, 180),
-    "davis346": (346, 260),
-    "davis640": (640, 480),
-    "davisrgb": (640, 480),
-    "davishet640": (640, 480),
+    (128, 128): ("dvs128", "edvs", "davis128"),
+    (208, 192): "davis208",
+    (240, 180): "davis240",
+    (346, 260): "davis346",
+    (640, 480): ("davis640", "davisrgb", "davishet640"),
 }
 
 #: Kind and channel of the triggers among the special events.
@@ -79,15 +75,12 @@ class _Piece:
         return self.field(first, "<i4").astype(np.int64) + self.t_base
 
     def valid(self) -> "_Piece":
-        """Return the events with a valid mark."""
         good = np.flatnonzero(self.words[:, 0] & 1)
         return _Piece(self.offset, self.source, self.t_base, self.words[good])
 
 
 @dataclass(slots=True, kw_only=True)
-class Aedat31Source(Source):
-    """An open AEDAT 3.1 file."""
-
+class _Aedat31Source(Source):
     start: int  # byte of the first packet
 
     def _pieces(self, *kinds: int) -> Iterator[_Piece]:
@@ -120,16 +113,10 @@ class Aedat31Source(Source):
                 warned = True
                 continue
             data = piece.field(0, "<u4")
-            yield Packet(
-                x=(data >> 17 & 0x7FFF).astype(np.uint16),
-                y=(data >> 2 & 0x7FFF).astype(np.uint16),
-                t=piece.time(),
-                p=data & 2 != 0,
-                offset=piece.offset,
-            )
+            x, y = ((data >> bit & 0x7FFF).astype(np.uint16) for bit in (17, 2))
+            yield Packet(x, y, piece.time(), data & 2 != 0, piece.offset)
 
     def imu(self) -> Imu | None:
-        """Return the IMU samples."""
         parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         with keeping(lambda: _imu(parts)):
             for piece in self._pieces(_IMU6, _IMU9):
@@ -239,7 +226,7 @@ class Aedat31Reader(Reader):
     magic = (_MAGIC,)
     standard_sizes = DVS_SIZES
 
-    def open(self, path: Path) -> Aedat31Source:
+    def open(self, path: Path) -> _Aedat31Source:
         """Read the header."""
         with path.open("rb") as file:
             header = _read_header(file)
@@ -249,13 +236,9 @@ class Aedat31Reader(Reader):
         # A minus marks a source from which the file was copied.
         found = re.search(rb"^#\s*Source\s+-?\d+:\s*([\w-]+)", header, re.MULTILINE)
         device = None if found is None else found[1].decode()
-        sizes = [size for name, size in _DEVICES.items() if (device or "").lower().startswith(name)]
-        return Aedat31Source(
-            resolution=sizes[0] if sizes else None,
-            metadata={} if device is None else {"device": device},
-            path=path,
-            start=len(header),
-        )
+        sizes = [size for size, name in _DEVICES.items() if (device or "").lower().startswith(name)]
+        size, facts = sizes[0] if sizes else None, {} if device is None else {"device": device}
+        return _Aedat31Source(size, facts, path=path, start=len(header))
 
 
 def _read_header(file: IO[bytes]) -> bytes:

@@ -1,7 +1,7 @@
 """Decode the IMU samples, triggers and frames of an AEDAT4 file."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,8 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
 from evcrisp.io.aedat import flatbuffers
-from evcrisp.io.aedat.aedat4_header import FRAMES, IMU, TRIGGERS
-from evcrisp.io.protocol import located
+from evcrisp.io.aedat.aedat4_packets import FRAMES, IMU, TRIGGERS
+from evcrisp.io.protocol import keeping, located
 
 #: Small packets are joined to buffers of about this many bytes, for speed.
 _JOINED_BYTES = 1 << 22
@@ -21,10 +21,11 @@ _IMU_FIELDS = {"t": (0, "<i8"), "temperature": (1, "<f4")} | {
     name: (2 + i, "<f4")
     for i, name in enumerate(("ax", "ay", "az", "gx", "gy", "gz", "mx", "my", "mz"))
 }
-_TRIGGER_FIELDS = {"t": (0, "<i8"), "kind": (1, "|u1")}
 
 #: Depths of OpenCV image types (three low bits; the other bits are the number of channels - 1).
 OPENCV_DEPTHS = ("|u1", "|i1", "<u2", "<i2", "<i4", "<f4", "<f8")
+
+T = TypeVar("T")
 
 Packets = Iterator[tuple[int, bytes]]
 Columns = dict[str, NDArray[Any]]
@@ -32,32 +33,31 @@ Columns = dict[str, NDArray[Any]]
 
 def read_imu(packets: Packets) -> Imu:
     """Return all IMU samples of a stream, in SI units."""
-    columns, present, damage = _read_columns(packets, IMU, _IMU_FIELDS)
+    return _read_columns(packets, IMU, _IMU_FIELDS, _as_imu)
 
+
+def _as_imu(columns: Columns, present: set[str]) -> Imu:
     def vector(*names: str) -> NDArray[np.float64]:
         return np.stack([columns[name] for name in names], axis=1).astype(np.float64)
 
     has_temperature = "temperature" in present
-    imu = Imu(
+    return Imu(
         t=columns["t"].astype(np.int64),
         gyro_rad_s=np.deg2rad(vector("gx", "gy", "gz")),
         accel_m_s2=vector("ax", "ay", "az") * STANDARD_GRAVITY_M_S2,
         temperature_c=columns["temperature"].astype(np.float64) if has_temperature else None,
         magnetic_ut=vector("mx", "my", "mz") if present & {"mx", "my", "mz"} else None,
     )
-    if damage is not None:
-        raise FormatError(damage.reason, offset=damage.offset, partial=imu) from damage
-    return imu
 
 
 def read_triggers(packets: Packets) -> Triggers:
     """Return all triggers of a stream. The format has no channels; all are 0."""
-    columns, _, damage = _read_columns(packets, TRIGGERS, _TRIGGER_FIELDS)
+    return _read_columns(packets, TRIGGERS, {"t": (0, "<i8"), "kind": (1, "|u1")}, _as_triggers)
+
+
+def _as_triggers(columns: Columns, present: set[str]) -> Triggers:
     t = columns["t"].astype(np.int64)
-    triggers = Triggers(t=t, kind=columns["kind"], channel=np.zeros(t.size, np.uint8))
-    if damage is not None:
-        raise FormatError(damage.reason, offset=damage.offset, partial=triggers) from damage
-    return triggers
+    return Triggers(t=t, kind=columns["kind"], channel=np.zeros(t.size, np.uint8))
 
 
 def read_frames(packets: Packets) -> Iterator[Frame]:
@@ -69,9 +69,12 @@ def read_frames(packets: Packets) -> Iterator[Frame]:
 
 
 def _read_columns(
-    packets: Packets, kind: str, fields: dict[str, tuple[int, str]]
-) -> tuple[Columns, set[str], FormatError | None]:
-    """Return the fields of all tables of a stream, the fields that occur, and the damage."""
+    packets: Packets,
+    kind: str,
+    fields: dict[str, tuple[int, str]],
+    convert: Callable[[Columns, set[str]], T],  # columns, and names of the fields that occur
+) -> T:
+    """Return the converted fields of all tables of a stream; errors keep those before them."""
     parts = {name: [np.empty(0, dtype)] for name, (_, dtype) in fields.items()}
     present: set[str] = set()
 
@@ -83,8 +86,10 @@ def _read_columns(
             if is_present:
                 present.add(name)
 
-    damage = None
-    try:
+    def converted() -> T:
+        return convert({name: np.concatenate(part) for name, part in parts.items()}, present)
+
+    with keeping(converted):
         for group in _groups(packets, kind):
             try:
                 add(group)
@@ -92,9 +97,7 @@ def _read_columns(
                 for packet in group:  # up to the damaged one
                     with located(packet.offset):
                         add([packet])
-    except FormatError as error:
-        damage = error
-    return {name: np.concatenate(part) for name, part in parts.items()}, present, damage
+    return converted()
 
 
 class _TablePacket(NamedTuple):

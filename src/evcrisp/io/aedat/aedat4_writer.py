@@ -1,10 +1,17 @@
-"""Write AEDAT4 files that dv-processing, DV and other programs can read."""
+"""Write AEDAT4 files that dv-processing, DV and other programs can read.
+
+The FlatBuffers have a few fixed layouts, filled as arrays. All tables of a packet share one vtable.
+Numbers of eight bytes are aligned to eight bytes from the start of the size-prefixed buffer, as the
+verifier of dv-processing requires.
+"""
 
 import logging
-from collections.abc import Callable, Iterator
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +21,144 @@ from evcrisp.core.events import Events
 from evcrisp.core.registry import lookup
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, Triggers
 from evcrisp.io.aedat import aedat4_packets
-from evcrisp.io.aedat.aedat4_build import (
-    DATA_TABLE_LAYOUT,
-    IMU_LAYOUT,
-    TRIGGER_LAYOUT,
-    build_frame,
-    build_header,
-    build_tables,
-    build_xml,
-)
-from evcrisp.io.aedat.aedat4_header import EVENTS, FRAMES, IMU, TRIGGERS
+from evcrisp.io.aedat.aedat4_packets import EVENTS, FRAMES, IMU, MAGIC, TRIGGERS
+from evcrisp.io.aedat.aedat4_sensor_data import OPENCV_DEPTHS
 from evcrisp.io.compression import Codec, Lz4Frame, Stored, Zstd
-from evcrisp.io.protocol import Writer
+from evcrisp.io.protocol import Writer, slices
+
+_MAX_FRAME_SIDE_PX = 32_767
+
+
+@dataclass(frozen=True, slots=True)
+class _TableLayout:
+    fields: tuple[str, ...]  # names in the order of the schema
+    dtype: np.dtype[Any]  # the fields and a first member `vtable`; a multiple of eight bytes
+
+    def vtable(self, absent: Sequence[str] = ()) -> bytes:
+        """Return the vtable of tables that lack some fields."""
+        places: Any = self.dtype.fields
+        offsets = [0 if f in absent else places[f][1] for f in self.fields]
+        n_bytes = 4 + 2 * len(offsets)
+        return struct.pack(f"<{2 + len(offsets)}H", n_bytes, self.dtype.itemsize, *offsets)
+
+
+_IMU_NAMES = ("temperature", "ax", "ay", "az", "gx", "gy", "gz", "mx", "my", "mz")
+IMU_LAYOUT = _TableLayout(
+    ("t", *_IMU_NAMES),
+    np.dtype(
+        [("vtable", "<i4"), ("temperature", "<f4"), ("t", "<i8")]
+        + [(name, "<f4") for name in _IMU_NAMES[1:]]
+        + [("padding", "<i4")]
+    ),
+)
+TRIGGER_LAYOUT = _TableLayout(
+    ("t", "kind"), np.dtype([("vtable", "<i4"), ("kind", "u1"), ("padding", "u1", 3), ("t", "<i8")])
+)
+DATA_TABLE_LAYOUT = _TableLayout(
+    ("position", "packet", "n_elements", "t_first", "t_last"),
+    np.dtype(
+        [("vtable", "<i4"), ("padding", "<i4"), ("position", "<i8"), ("packet", "<i4", 2)]
+        + [(name, "<i8") for name in ("n_elements", "t_first", "t_last")]
+    ),
+)
+
+
+def build_tables(
+    identifier: bytes,
+    layout: _TableLayout,
+    columns: Mapping[str, NDArray[Any]],
+    absent: Sequence[str] = (),
+) -> bytes:
+    """Return a size-prefixed buffer whose root is one vector of tables."""
+    n = next(iter(columns.values())).shape[0]
+    vtable = layout.vtable(absent)
+    slots_at = 32
+    vtable_at = slots_at + 4 * n
+    tables_at = -(-(vtable_at + len(vtable)) // 8) * 8
+    at = tables_at + layout.dtype.itemsize * np.arange(n, dtype=np.int64)
+    tables = np.zeros(n, layout.dtype)
+    tables["vtable"] = at - vtable_at
+    for name, column in columns.items():
+        tables[name] = column
+    buffer = bytearray(tables_at + tables.nbytes)
+    # Prefix, root and its vtable, then the length of the vector of tables at byte 28.
+    struct.pack_into("<II4s2x3HiII", buffer, 0, len(buffer) - 4, 16, identifier, 6, 8, 4, 6, 4, n)
+    buffer[slots_at:vtable_at] = (at - slots_at - 4 * np.arange(n)).astype("<u4").tobytes()
+    buffer[vtable_at : vtable_at + len(vtable)] = vtable
+    buffer[tables_at:] = tables.tobytes()
+    return bytes(buffer)
+
+
+def build_frame(frame: Frame) -> bytes:
+    """Return a size-prefixed buffer with one frame."""
+    image = np.ascontiguousarray(frame.image)
+    kind = image.dtype.newbyteorder("<").str if image.dtype.itemsize > 1 else image.dtype.str
+    channels = {2: 1, 3: image.shape[-1]}.get(image.ndim, 0)
+    if kind not in OPENCV_DEPTHS or not 1 <= channels <= 4 or max(image.shape) > _MAX_FRAME_SIDE_PX:
+        raise ConfigError(
+            "A frame for AEDAT4 must have shape (h, w) or (h, w, 1 to 4), sides up to "
+            f"{_MAX_FRAME_SIDE_PX} px, and 8 to 32-bit integers or floats; "
+            f"got {image.dtype} of shape {image.shape}."
+        )
+    if max(map(abs, frame.position)) > _MAX_FRAME_SIDE_PX:
+        raise ConfigError("must fit into 16 bits", parameter="position", value=frame.position)
+    start, end = frame.exposure_start, frame.exposure_end
+    duration = end - start if start is not None and end is not None else 0
+    pixels = image.astype(kind, copy=False).tobytes()
+    fixed = struct.pack(
+        # From byte 8: identifier, vtable of 13 fields at 14, table at 44, pixels at 100.
+        "<4s2x15Hi4q4hIbb2xI",
+        FRAMES.encode(),
+        *(30, 52, 4, 0, 0, 12, 20, 48, 36, 38, 40, 42, 44, 28, 49, 30),
+        *(frame.t, start or 0, end or 0, duration),
+        *(image.shape[1], image.shape[0], *frame.position),
+        *(8, OPENCV_DEPTHS.index(kind) + 8 * (channels - 1), 0, len(pixels)),
+    )
+    return struct.pack("<II", 4 + len(fixed) + len(pixels), 40) + fixed + pixels
+
+
+def build_header(compression: int, xml: bytes, table_position: int) -> bytes:
+    """Return the bytes before the first packet; their number depends on the XML only."""
+    start = (24, b"IOHE", 10, 20, 4, 12, 8, 10)
+    fixed = struct.pack("<I4s6x5HiiIqI", *start, compression, 12, table_position, len(xml))
+    body = fixed + xml + b"\0"
+    body += bytes(-len(body) % 4)
+    return MAGIC + struct.pack("<I", len(body)) + body
+
+
+def build_xml(
+    streams: Sequence[tuple[int, str, str]],
+    resolution: tuple[int, int],
+    *,
+    camera: str,
+    compression: str,
+) -> bytes:
+    """Return the XML that declares streams, given as (id, type identifier, name)."""
+    nodes = []
+    for number, kind, name in streams:
+        path = f"/outInfo/{number}/"
+        size = ""
+        if kind in (EVENTS, FRAMES):
+            size = _attribute("sizeX", resolution[0]) + _attribute("sizeY", resolution[1])
+        nodes.append(
+            f'<node name="{number}" path="{path}">'
+            + _attribute("compression", compression)
+            + _attribute("originalModuleName", "evcrisp")
+            + _attribute("originalOutputName", name)
+            + _attribute("typeDescription", name)
+            + _attribute("typeIdentifier", kind)
+            + f'<node name="info" path="{path}info/">{size}{_attribute("source", camera)}</node>'
+            + "</node>\n"
+        )
+    text = "".join(nodes)
+    text = f'<dv version="2.0">\n<node name="outInfo" path="/outInfo/">\n{text}</node>\n</dv>\n'
+    return text.encode()
+
+
+def _attribute(key: str, value: str | int) -> str:
+    kind = "int" if isinstance(value, int) else "string"
+    return f'<attr key="{key}" type="{kind}">{escape(str(value))}</attr>\n'
+
 
 logger = logging.getLogger(__name__)
 
@@ -48,19 +181,16 @@ _SAMPLES_PER_PACKET = 1024
 _MAX_SIDE_PX = 32_768
 
 
-class Aedat4Sink:
+class _Aedat4Sink:
     """An open AEDAT4 output.
 
     Events are written in packets of one size, so that the bytes do not depend on the chunks.
     The header first declares all streams; `finish` removes the empty ones.
     """
 
-    def __init__(
-        self, path: Path, resolution: tuple[int, int], *, writer: "Aedat4Writer", codec: Codec
-    ) -> None:
-        self._resolution = resolution
-        self._writer = writer
-        self._codec = codec
+    def __init__(self, path: Path, resolution: tuple[int, int], writer: "Aedat4Writer") -> None:
+        self._resolution, self._writer = resolution, writer
+        self._codec = writer.codec()
         self._rows: list[tuple[int, ...]] = []  # of the data table
         self._packet = bytearray(
             aedat4_packets.PLAIN_RECORDS_AT + _EVENTS_PER_PACKET * aedat4_packets.RECORD_BYTES
@@ -73,7 +203,6 @@ class Aedat4Sink:
         self._position = self._write_header(_STREAMS, -1)
 
     def write(self, events: Events) -> None:
-        """Append events."""
         from evcrisp.kernels.io.aedat4 import join_records
 
         events = events.contiguous()
@@ -88,7 +217,6 @@ class Aedat4Sink:
                 self._flush_events()
 
     def write_imu(self, imu: Imu) -> None:
-        """Append IMU samples."""
         self._flush_events()
         vectors = {"a": imu.accel_m_s2 / STANDARD_GRAVITY_M_S2, "g": np.rad2deg(imu.gyro_rad_s)}
         columns: dict[str, NDArray[Any]] = {"t": imu.t}
@@ -99,23 +227,21 @@ class Aedat4Sink:
         if imu.temperature_c is not None:
             columns["temperature"] = imu.temperature_c
         absent = [name for name in ("temperature", "mx", "my", "mz") if name not in columns]
-        for part in _parts(len(imu)):
+        for part in slices(len(imu), _SAMPLES_PER_PACKET):
             samples = {name: column[part] for name, column in columns.items()}
             data = build_tables(IMU.encode(), IMU_LAYOUT, samples, absent)
             self._write_packet(2, memoryview(data), samples["t"])
 
     def write_triggers(self, triggers: Triggers) -> None:
-        """Append triggers."""
         self._flush_events()
         if np.any(triggers.channel):
             logger.warning("AEDAT4 has no trigger channels; they are left out.")
-        for part in _parts(len(triggers)):
+        for part in slices(len(triggers), _SAMPLES_PER_PACKET):
             columns = {"t": triggers.t[part], "kind": triggers.kind[part]}
             data = build_tables(TRIGGERS.encode(), TRIGGER_LAYOUT, columns)
             self._write_packet(3, memoryview(data), columns["t"])
 
     def write_frames(self, frames: Iterator[Frame]) -> None:
-        """Append frames."""
         self._flush_events()
         for frame in frames:
             self._write_packet(1, memoryview(build_frame(frame)), np.array([frame.t]))
@@ -137,7 +263,6 @@ class Aedat4Sink:
             self._file.close()
 
     def abort(self) -> None:
-        """Close the file without completing it."""
         self._file.close()
 
     def _flush_events(self) -> None:
@@ -170,11 +295,6 @@ class Aedat4Sink:
         return self._file.write(build_header(_CODECS[self._writer.compression][0], xml, table))
 
 
-def _parts(n: int) -> Iterator[slice]:
-    for first in range(0, n, _SAMPLES_PER_PACKET):
-        yield slice(first, first + _SAMPLES_PER_PACKET)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aedat4Writer(Writer):
     """Write AEDAT4 files with a data table.
@@ -200,26 +320,23 @@ class Aedat4Writer(Writer):
 
     def __post_init__(self) -> None:
         if not self.camera.isprintable():
-            raise ConfigError(
-                "must have printable characters", parameter="camera", value=self.camera
-            )
-        self._codec()
+            problem = "must have printable characters"
+            raise ConfigError(problem, parameter="camera", value=self.camera)
+        self.codec()
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> Aedat4Sink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _Aedat4Sink:
         """Start a file."""
         if max(resolution) > _MAX_SIDE_PX:
-            size = f"{resolution[0]}x{resolution[1]} px"
-            raise ConfigError(
-                f"AEDAT4 keeps coordinates up to {_MAX_SIDE_PX - 1}; got a sensor of {size}."
-            )
-        return Aedat4Sink(path, resolution, writer=self, codec=self._codec())
+            found = f"got a sensor of {resolution[0]}x{resolution[1]} px"
+            raise ConfigError(f"AEDAT4 keeps coordinates up to {_MAX_SIDE_PX - 1}; {found}.")
+        return _Aedat4Sink(path, resolution, self)
 
-    def _codec(self) -> Codec:
+    def codec(self) -> Codec:
+        """Return the compression of packets."""
         _, kind = lookup(_CODECS, self.compression, "compression")
         if self.level is None:
             return kind()
         if kind is Stored:
-            raise ConfigError(
-                "is not possible without compression", parameter="level", value=self.level
-            )
+            problem = "is not possible without compression"
+            raise ConfigError(problem, parameter="level", value=self.level)
         return kind(level=self.level)

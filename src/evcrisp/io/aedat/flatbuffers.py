@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.core.types import Bytes
 
 _I32 = struct.Struct("<i")
 _U32 = struct.Struct("<I")
 _U16 = struct.Struct("<H")
 
 
-def _need(data: bytes, at: int, size: int) -> None:
+def _need(data: bytes | Bytes, at: int, size: int) -> None:
     if at < 0 or at + size > len(data):
         found = f"bytes {at} to {at + size} of {len(data)}"
         raise FormatError(f"an offset inside the packet is wrong: {found}")
@@ -129,7 +130,6 @@ class Tables:
     def _gather(self, at: NDArray[np.int64], dtype: str) -> NDArray[Any]:
         """Return the numbers at these bytes."""
         size = np.dtype(dtype).itemsize
-        if at.size and (at.min() < 0 or at.max() + size > self._data.size):
-            found = f"bytes {at.min()} to {at.max() + size} of {self._data.size}"
-            raise FormatError(f"an offset inside the packet is wrong: {found}")
+        if at.size:
+            _need(self._data, int(at.min()), int(at.max()) + size - int(at.min()))
         return self._data[at[:, np.newaxis] + np.arange(size)].view(dtype)[:, 0]

@@ -79,11 +79,8 @@ class NpyColumn:
         return whole.reshape(n_whole, *row_shape)
 
 
-class NpySource(Source):
-    """An open ``.npy`` file."""
-
+class _NpySource(Source):
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         with self.path.open("rb") as file:
             column = NpyColumn("events", file)
             offset, n_left = file.tell(), len(column)
@@ -115,7 +112,7 @@ class NpyReader(Reader):
     suffixes = (".npy",)
     magic = (b"\x93NUMPY",)
 
-    def open(self, path: Path) -> NpySource:
+    def open(self, path: Path) -> _NpySource:
         """Read the header."""
         with path.open("rb") as file:
             column = NpyColumn("events", file)
@@ -125,15 +122,12 @@ class NpyReader(Reader):
                 found = f"{column.dtype} of shape {column.shape}"
                 raise FormatError(f"expected a structured array or four columns; got {found}")
         else:
-            _check_fields(column, find_columns(names))
-        return NpySource(metadata={"dtype": str(column.dtype)}, n_events=len(column), path=path)
-
-
-def _check_fields(column: NpyColumn, fields: dict[str, str]) -> None:
-    if len(column.shape) != 1:
-        raise FormatError(f"expected an array of one axis; got shape {column.shape}")
-    for name in fields.values():
-        _check_numbers(name, column.dtype[name])
+            fields = find_columns(names)
+            if len(column.shape) != 1:
+                raise FormatError(f"expected an array of one axis; got shape {column.shape}")
+            for name in fields.values():
+                _check_numbers(name, column.dtype[name])
+        return _NpySource(None, {"dtype": str(column.dtype)}, len(column), path=path)
 
 
 def _check_numbers(name: str, dtype: np.dtype[Any]) -> None:
@@ -142,13 +136,10 @@ def _check_numbers(name: str, dtype: np.dtype[Any]) -> None:
 
 
 @dataclass(slots=True, kw_only=True)
-class ColumnsSource(Source):
-    """An open folder of columns."""
-
+class _ColumnsSource(Source):
     files: dict[str, Path]  # column -> file
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         with ExitStack() as stack:
             columns = {
                 name: NpyColumn(name, stack.enter_context(file.open("rb")))
@@ -192,7 +183,7 @@ class ColumnsReader(Reader):
         except FormatError:
             return False
 
-    def open(self, path: Path) -> ColumnsSource:
+    def open(self, path: Path) -> _ColumnsSource:
         """Read the headers of the columns, and the sensor size."""
         if not path.is_dir():
             raise FormatError("expected a folder with x.npy, y.npy, t.npy and p.npy")
@@ -203,7 +194,7 @@ class ColumnsReader(Reader):
             _check_numbers(name, column.dtype)
             if len(column.shape) != 1:
                 raise FormatError(f"column {name!r} must have one axis; got shape {column.shape}")
-        return ColumnsSource(resolution=_read_size(path / _META), n_events=len(column), files=files)
+        return _ColumnsSource(_read_size(path / _META), n_events=len(column), files=files)
 
 
 def _find_files(folder: Path) -> dict[str, Path]:
@@ -224,7 +215,7 @@ def _read_size(meta: Path) -> tuple[int, int] | None:
 
 
 @dataclass(slots=True)
-class ColumnsSink:
+class _ColumnsSink:
     """Growing columns; `finish` completes their headers."""
 
     folder: Path
@@ -233,7 +224,6 @@ class ColumnsSink:
     n_events: int = 0
 
     def write(self, events: Events) -> None:
-        """Append events."""
         if len(events) == 0:
             return
         names = ["x", "y", "t", "p"] + ["signal"] * (events.signal is not None)
@@ -250,7 +240,6 @@ class ColumnsSink:
             self.files[name].write(bytes(_HEADER_BYTES))
 
     def finish(self) -> None:
-        """Complete the headers."""
         if not self.files:
             self._create(["x", "y", "t", "p"])
         for name, file in self.files.items():
@@ -263,7 +252,6 @@ class ColumnsSink:
         (self.folder / _META).write_text(text + "\n", encoding="utf-8")
 
     def abort(self) -> None:
-        """Close the files without completing them."""
         for file in self.files.values():
             with suppress(OSError):
                 file.close()
@@ -285,7 +273,7 @@ class ColumnsWriter(Writer):
     suffixes = (".columns",)
     keeps_signal = True
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> ColumnsSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _ColumnsSink:
         """Create the folder."""
         path.mkdir()
-        return ColumnsSink(path, resolution)
+        return _ColumnsSink(path, resolution)

@@ -1,5 +1,6 @@
 """NPZ: a numpy archive with the members x, y, t, p, resolution and optionally signal."""
 
+import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
@@ -21,13 +22,12 @@ from evcrisp.io.protocol import Packet, Reader, Source, Writer
 
 
 @dataclass(slots=True, kw_only=True)
-class NpzSource(Source):
+class _NpzSource(Source):
     """An NPZ archive; every pass opens it again and decompresses the members in pieces."""
 
     names: dict[str, str]  # column -> member
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         with zipfile.ZipFile(self.path) as archive, ExitStack() as stack:
             columns = {
                 name: NpyColumn(name, stack.enter_context(archive.open(member)))
@@ -53,7 +53,7 @@ class NpzReader(Reader):
         """Look for a zip archive with ``.npy`` members."""
         return has_member(head, path, ".npy", 64)
 
-    def open(self, path: Path) -> NpzSource:
+    def open(self, path: Path) -> _NpzSource:
         """Open an archive and find its columns."""
         with open_archive(path) as archive:
             arrays = [name for name in archive.namelist() if name.endswith(".npy")]
@@ -63,14 +63,10 @@ class NpzReader(Reader):
             if "resolution" in members:
                 with archive.open(members["resolution"]) as file:
                     resolution = _read_size(NpyColumn("resolution", file))
-            n_events = _stated_length(archive, members[names["t"]]) if "t" in names else None
-        return NpzSource(
-            resolution=resolution,
-            n_events=n_events,
-            metadata={"columns": sorted(members)},
-            path=path,
-            names={column: members[member] for column, member in names.items()},
-        )
+            n_events = _stated_length(archive, members[names["t"]])
+        columns = {column: members[member] for column, member in names.items()}
+        facts = {"columns": sorted(members)}
+        return _NpzSource(resolution, facts, n_events, path=path, names=columns)
 
 
 def _stated_length(archive: zipfile.ZipFile, member: str) -> int | None:
@@ -92,10 +88,7 @@ def _read_size(column: NpyColumn) -> tuple[int, int]:
 
 
 class NpzPacker:
-    """Write columns of any length to an archive, in bounded memory.
-
-    They grow in temporary files beside the archive, and `pack` copies them into it.
-    """
+    """Write columns of any length to an archive; they grow in temporary files until `pack`."""
 
     def __init__(self, path: Path, *, compressed: bool = False) -> None:
         self._path = path
@@ -135,7 +128,12 @@ class NpzPacker:
             zipfile.ZipFile(self._path, "w", self._method, compresslevel=1) as archive,
         ):
             for name, part in self._parts.items():
-                self._add_column(archive, name, part)
+                dtype = npy_format.dtype_to_descr(self._dtypes[name])
+                header = {"descr": dtype, "fortran_order": False, "shape": (self._n_rows,)}
+                part.seek(0)
+                with create_member(archive, f"{name}.npy") as file:
+                    npy_format.write_array_header_1_0(file, header)
+                    shutil.copyfileobj(part, file, 1 << 22)
             for name, array in constants.items():
                 with create_member(archive, f"{name}.npy") as file:
                     npy_format.write_array(file, array)
@@ -148,41 +146,24 @@ class NpzPacker:
                 part.close()
             Path(part.name).unlink(missing_ok=True)
 
-    def _add_column(self, archive: zipfile.ZipFile, name: str, part: IO[bytes]) -> None:
-        part.seek(0)
-        with create_member(archive, f"{name}.npy") as file:
-            header = {
-                "descr": npy_format.dtype_to_descr(self._dtypes[name]),
-                "fortran_order": False,
-                "shape": (self._n_rows,),
-            }
-            npy_format.write_array_header_1_0(file, header)
-            while block := part.read(1 << 22):
-                file.write(block)
-
 
 @dataclass(slots=True)
-class NpzSink:
-    """An open archive of events."""
-
+class _NpzSink:
     resolution: tuple[int, int]
     packer: NpzPacker
 
     def write(self, events: Events) -> None:
-        """Append events."""
         columns = {"x": events.x, "y": events.y, "t": events.t, "p": events.p}
         if events.signal is not None:
             columns["signal"] = events.signal
         self.packer.append(columns)
 
     def finish(self) -> None:
-        """Pack the columns into the archive."""
         if not self.packer.names:
             self.write(Events.empty(self.resolution))
         self.packer.pack({"resolution": np.array(self.resolution, np.int64)})
 
     def abort(self) -> None:
-        """Remove what was written."""
         self.packer.remove()
 
 
@@ -197,6 +178,6 @@ class NpzWriter(Writer):
 
     compressed: bool = False
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> NpzSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _NpzSink:
         """Start an archive."""
-        return NpzSink(resolution, NpzPacker(path, compressed=self.compressed))
+        return _NpzSink(resolution, NpzPacker(path, compressed=self.compressed))

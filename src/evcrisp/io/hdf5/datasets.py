@@ -26,17 +26,16 @@ ECF_FILTER = 0x8ECF
 _CHUNK_BYTES = 1 << 26
 #: Limit of the compression ratio; that of deflate is lower by construction.
 _MAX_RATIO = 1100
-#: Exceptions of h5py for damaged files.
+#: Exceptions of h5py for damaged files; a damaged type description causes a `TypeError`.
 _FOREIGN_ERRORS = (
     OSError,
     RuntimeError,
     KeyError,
     ValueError,
-    TypeError,  # a damaged type description
+    TypeError,
     OverflowError,
     SystemError,
 )
-
 _MAGIC = b"\x89HDF\r\n\x1a\n"
 #: Possible sizes of the user data before the magic number.
 _MAGIC_OFFSETS = (0, 512, 1024, 2048)
@@ -113,8 +112,7 @@ def find_rows(file: Any, path: str, *, n_axes: int = 1, compound: bool = False) 
     dataset = find_node(file, path)
     if not isinstance(dataset, h5py.Dataset):
         return None
-    is_number = dataset.dtype.kind in "biuf"
-    fits = dataset.dtype.names is not None if compound else is_number
+    fits = dataset.dtype.names is not None if compound else dataset.dtype.kind in "biuf"
     if not fits or dataset.ndim != n_axes:
         what = f"{'a table' if compound else 'numbers'} with {n_axes} axes"
         found = f"{dataset.dtype} of shape {dataset.shape}"
@@ -173,6 +171,7 @@ class TableSource(Source):
 
     file: Any  # h5py.File
     rows: dict[str, Rows]
+    order: str = ""  # columns of the only dataset, "events", if it is a table
     t_offset: int = 0  # us, added to all times
     seconds: bool | None = None  # unit of time, if the layout states it
 
@@ -181,12 +180,12 @@ class TableSource(Source):
 
     def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
         """Return x, y, t, p (and signal) of the rows read from each dataset."""
-        return parts
+        return dict(zip(self.order, parts["events"].T, strict=True)) if self.order else parts
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
         first_of_all = next(iter(self.rows.values()))
-        n_common = min(rows.n_stored for rows in self.rows.values())
+        n_common = self.n_events or 0
         converter = ColumnConverter(seconds=self.seconds, t_offset=self.t_offset)
         for first in range(0, max(n_common, 1), PACKET_EVENTS):  # labels of a file without events
             for start, parts in self._pieces(first, min(first + PACKET_EVENTS, n_common)):

@@ -4,6 +4,7 @@ Time in the file is relative to ``t_offset``. ``ms_to_idx[ms]`` is the first eve
 millisecond ``ms`` of the relative time.
 """
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from evcrisp.core.errors import OutputError
 from evcrisp.core.events import Events
 from evcrisp.core.validation import check_choice
 from evcrisp.io.hdf5 import datasets
-from evcrisp.io.hdf5.output import OutputFile
 from evcrisp.io.protocol import Writer, check_labels
 
 _COLUMNS = {"t": np.int64, "x": np.uint16, "y": np.uint16, "p": np.uint8}
@@ -25,8 +25,6 @@ _BLOCK_ROWS = 4 * _CHUNK_ROWS
 #: Limit of the index, which has one entry per millisecond; 11 days.
 _MAX_INDEX = 1_000_000_000
 _INDEX_BLOCK = 1 << 20
-
-_COMPRESSIONS = ("blosc", "gzip", "none")
 
 
 class DsecReader(datasets.Hdf5Layout):
@@ -43,21 +41,82 @@ class DsecReader(datasets.Hdf5Layout):
         """Find the columns."""
         rows = datasets.find_columns_in(file, "events", "signal")
         t_offset = datasets.find_number(file, "t_offset") or 0
-        return datasets.TableSource(
-            resolution=datasets.size_from_attributes(file),
-            metadata={"layout": "dsec", "t_offset_us": t_offset},
-            file=file,
-            rows=rows,
-            t_offset=t_offset,
-        )
+        size = datasets.size_from_attributes(file)
+        facts = {"layout": "dsec", "t_offset_us": t_offset}
+        return datasets.TableSource(size, facts, file=file, rows=rows, t_offset=t_offset)
+
+
+class _OutputFile:
+    """A file object whose writes never raise; `check` raises the first failure.
+
+    HDF5 writes buffered data when a file is closed, or when Python ends. If that fails (full disk),
+    it crashes the process, because its objects can neither be written nor released.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb+", buffering=0)
+        self._failure: OSError | None = None
+        self._position = 0
+
+    def check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def close(self) -> None:
+        self._file.close()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._position = self._file.seek(offset, whence)
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def read(self, size: int) -> bytes:
+        """Return bytes; h5py requires this method."""
+        buffer = bytearray(size)
+        self.readinto(memoryview(buffer))
+        return bytes(buffer)
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Fill the buffer, with zeros after the end of the file."""
+        view = memoryview(buffer).cast("B")
+        n_read = self._file.readinto(view) or 0
+        view[n_read:] = bytes(len(view) - n_read)
+        self._position += len(view)
+        return len(view)
+
+    def write(self, data: memoryview) -> int:
+        """Write all of the data, or keep the failure."""
+        view = memoryview(data).cast("B")
+        n_written = 0
+        try:
+            while self._failure is None and n_written < len(view):
+                n_written += self._file.write(view[n_written:])
+        except OSError as error:
+            self._failure = error
+        self._position += len(view)
+        return len(view)
+
+    def truncate(self, size: int) -> int:
+        """Set the size, or keep the failure."""
+        try:
+            if self._failure is None:
+                self._file.truncate(size)
+        except OSError as error:
+            self._failure = error
+        return size
+
+    def flush(self) -> None:
+        pass  # there is no buffer
 
 
 @dataclass(slots=True)
-class DsecSink:
+class _DsecSink:
     """Datasets that grow by whole blocks, so that the file does not depend on the chunks."""
 
     file: Any  # h5py.File
-    output: OutputFile
+    output: _OutputFile
     options: dict[str, Any]
     t_offset: int = 0
     has_signal: bool | None = None  # None before the first event
@@ -68,7 +127,6 @@ class DsecSink:
     waiting: dict[str, NDArray[Any]] = field(default_factory=dict)  # less than a block
 
     def write(self, events: Events) -> None:
-        """Append events."""
         if len(events) == 0:
             self.empty_has_signal |= events.signal is not None
             return
@@ -85,7 +143,6 @@ class DsecSink:
         self._write_blocks(columns, columns["t"].size // _BLOCK_ROWS * _BLOCK_ROWS)
 
     def finish(self) -> None:
-        """Complete and close the file."""
         if self.has_signal is None:
             self._start(0, self.empty_has_signal)
         self._write_blocks(self.waiting, self.waiting["t"].size)
@@ -94,27 +151,18 @@ class DsecSink:
         self.output.check()
 
     def abort(self) -> None:
-        """Close the file."""
         self.file.close()
         self.output.close()
 
     def _start(self, t_offset: int, has_signal: bool) -> None:
         self.t_offset, self.has_signal = t_offset, has_signal
-        dtypes = {f"events/{name}": dtype for name, dtype in _COLUMNS.items()}
-        if self.has_signal:
-            dtypes["events/signal"] = np.uint8
-        self.waiting = {
-            path.removeprefix("events/"): np.empty(0, dtype) for path, dtype in dtypes.items()
-        }
-        for path, dtype in {**dtypes, "ms_to_idx": np.uint64}.items():
-            self.datasets[path.removeprefix("events/")] = self.file.create_dataset(
-                path,
-                shape=(0,),
-                maxshape=(None,),
-                chunks=(_CHUNK_ROWS,),
-                dtype=dtype,
-                track_times=False,
-                **self.options,
+        dtypes = {**_COLUMNS, "signal": np.uint8} if has_signal else _COLUMNS
+        self.waiting = {name: np.empty(0, dtype) for name, dtype in dtypes.items()}
+        options = {"maxshape": (None,), "chunks": (_CHUNK_ROWS,), "track_times": False}
+        for name, dtype in {**dtypes, "ms_to_idx": np.uint64}.items():
+            path = name if name == "ms_to_idx" else f"events/{name}"
+            self.datasets[name] = self.file.create_dataset(
+                path, shape=(0,), dtype=dtype, **options, **self.options
             )
 
     def _check_span(self, t_last: int) -> None:
@@ -170,16 +218,16 @@ class DsecWriter(Writer):
     compression: str = "blosc"
 
     def __post_init__(self) -> None:
-        check_choice("compression", self.compression, _COMPRESSIONS)
+        check_choice("compression", self.compression, ("blosc", "gzip", "none"))
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> DsecSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _DsecSink:
         """Start a file."""
         h5py = datasets.library()
-        output = OutputFile(path)
+        output = _OutputFile(path)
         file = h5py.File(output, "w")
         file.attrs["creator"] = "evcrisp"
         file.attrs["resolution"] = np.array(resolution, np.int64)
-        return DsecSink(file, output, self._options())
+        return _DsecSink(file, output, self._options())
 
     def _options(self) -> dict[str, Any]:
         if self.compression == "none":

@@ -2,12 +2,14 @@
 
 - Prophesee: tables ``CD/events`` and ``EXT_TRIGGER/events``. The vendor's files are compressed with
   its ECF codec, which only its SDK can read; an error with advice is raised for them.
+- MVSEC: ``davis/{left,right}/events``, a table of x, y, t [s], p. M3ED:
+  ``prophesee/{left,right}/{x,y,t,p}``. Of two cameras, the left one is read.
 - columns ``x, y, t, p`` or ``xs, ys, ts, ps`` at the root or in ``events`` (event_utils, EDS, e2calib);
 - a table ``events`` of four columns t [us], x, y, p (v2e);
 - a table ``events`` of records.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,31 +18,143 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
-from evcrisp.core.sensor_data import Triggers
-from evcrisp.io.event_columns import find_columns
+from evcrisp.core.messages import counted
+from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.core.types import Floats
+from evcrisp.io.event_columns import as_microseconds, find_columns
 from evcrisp.io.hdf5 import datasets
+from evcrisp.io.hdf5.datasets import Hdf5Layout, TableSource, find_node, find_rows
 from evcrisp.io.hdf5.dsec import DsecReader
-from evcrisp.io.hdf5.stereo import M3edReader, MvsecReader
 from evcrisp.io.prophesee.evt_decoder import edge_triggers
 from evcrisp.io.protocol import PROPHESEE_SIZES
+
+_DAVIS346 = (346, 260)
+
+
+def _cameras(file: Any, path: str) -> list[str]:
+    """Return the sides that have a dataset at a path such as ``davis/{}/events``."""
+    return [side for side in ("left", "right") if find_node(file, path.format(side)) is not None]
+
+
+@dataclass(slots=True)
+class _MvsecSource(TableSource):
+    """An open MVSEC file; events, IMU and frames of one camera."""
+
+    side: str = "left"
+
+    def imu(self) -> Imu | None:
+        table = find_rows(self.file, f"davis/{self.side}/imu", n_axes=2)
+        stamps = find_rows(self.file, f"davis/{self.side}/imu_ts")
+        if table is None or stamps is None:
+            return None
+        values = table.read_all().astype(np.float64)
+        t = as_microseconds(stamps.read_all(), stamps.offset(0))
+        if values.shape != (t.size, 6):
+            raise FormatError(f"the IMU table must have shape ({t.size}, 6); got {values.shape}")
+        # The order of the two sensors is not documented; gravity distinguishes them.
+        halves = (np.ascontiguousarray(half) for half in (values[:, :3], values[:, 3:]))
+        gyro, accel = sorted(halves, key=_median_norm)
+        return Imu(t=t, gyro_rad_s=gyro, accel_m_s2=accel)
+
+    def frames(self) -> Iterator[Frame]:
+        images = find_rows(self.file, f"davis/{self.side}/image_raw", n_axes=3)
+        stamps = find_rows(self.file, f"davis/{self.side}/image_raw_ts")
+        if images is None or stamps is None:
+            return
+        t = as_microseconds(stamps.read_all(), stamps.offset(0))
+        for index in range(min(t.size, images.n_stored)):
+            yield Frame(t=int(t[index]), image=images.read(index, index + 1)[0])
+        if t.size != images.n_claimed:
+            reason = f"{counted(images.n_claimed, 'frame')}, but {counted(t.size, 'time stamp')}"
+            raise FormatError(reason, offset=images.offset(t.size))
+
+
+def _median_norm(vectors: Floats) -> float:
+    return float(np.median(np.linalg.norm(vectors, axis=1))) if len(vectors) else 0.0
+
+
+class MvsecReader(Hdf5Layout):
+    """Read HDF5 files in the layout of MVSEC."""
+
+    name = "mvsec"
+    title = "HDF5 in the layout of MVSEC"
+    standard_sizes = (_DAVIS346,)
+
+    def matches(self, file: Any) -> bool:
+        """Look for the table of a camera."""
+        return bool(_cameras(file, "davis/{}/events"))
+
+    def open_source(self, file: Any) -> _MvsecSource:
+        """Find the table."""
+        cameras = _cameras(file, "davis/{}/events")
+        side = cameras[0] if cameras else "left"
+        table = find_rows(file, f"davis/{side}/events", n_axes=2)
+        if table is None or table.dataset.shape[1] != 4:
+            raise FormatError(f"expected a table of four columns at 'davis/{side}/events'")
+        facts = {"layout": "mvsec", "camera": side, "cameras": cameras}
+        rows = {"events": table}
+        return _MvsecSource(
+            _DAVIS346, facts, file=file, rows=rows, order="xytp", seconds=True, side=side
+        )
+
+
+@dataclass(slots=True)
+class _M3edSource(TableSource):
+    def imu(self) -> Imu | None:
+        """Return the samples of the rig's IMU, without missing ones (NaN)."""
+        accel = find_rows(self.file, "ovc/imu/accel", n_axes=2)
+        omega = find_rows(self.file, "ovc/imu/omega", n_axes=2)
+        stamps = find_rows(self.file, "ovc/imu/ts")
+        if accel is None or omega is None or stamps is None:
+            return None
+        t = stamps.read_all().astype(np.int64)
+        vectors = np.stack([omega.read_all(), accel.read_all()]).astype(np.float64)
+        if vectors.shape != (2, t.size, 3):
+            raise FormatError(f"the IMU tables must have shape ({t.size}, 3)")
+        present = np.isfinite(vectors).all(axis=(0, 2))
+        return Imu(t=t[present], gyro_rad_s=vectors[0][present], accel_m_s2=vectors[1][present])
+
+
+class M3edReader(Hdf5Layout):
+    """Read HDF5 files in the layout of M3ED."""
+
+    name = "m3ed"
+    title = "HDF5 in the layout of M3ED"
+    standard_sizes = ((1280, 720),)
+
+    def matches(self, file: Any) -> bool:
+        """Look for the columns of a camera."""
+        return bool(_cameras(file, "prophesee/{}/t"))
+
+    def open_source(self, file: Any) -> _M3edSource:
+        """Find the columns."""
+        cameras = _cameras(file, "prophesee/{}/t")
+        side = cameras[0] if cameras else "left"
+        rows = datasets.find_columns_in(file, f"prophesee/{side}")
+        size = find_rows(file, f"prophesee/{side}/calib/resolution")
+        resolution = None
+        if size is not None and size.n_stored == 2:
+            width, height = size.read_all().tolist()
+            resolution = int(width), int(height)
+        facts = {"layout": "m3ed", "camera": side, "cameras": cameras}
+        return _M3edSource(resolution, facts, file=file, rows=rows)
+
 
 #: Attributes of the vendor's files for the metadata.
 _FACTS = ("camera_integrator_name", "generation", "serial_number", "time_shift", "version")
 
 
 @dataclass(slots=True)
-class CompoundSource(datasets.TableSource):
+class _CompoundSource(TableSource):
     """Events as the records of one table; field names as in `find_columns`."""
 
     def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
-        """Split the records."""
         records = parts["events"]
         names = find_columns(records.dtype.names or ())
         return {column: records[name] for column, name in names.items()}
 
     def triggers(self) -> Triggers | None:
-        """Return all external triggers."""
-        table = datasets.find_rows(self.file, "EXT_TRIGGER/events", compound=True)
+        table = find_rows(self.file, "EXT_TRIGGER/events", compound=True)
         if table is None:
             return None
         fields = table.dataset.dtype.names
@@ -50,7 +164,7 @@ class CompoundSource(datasets.TableSource):
         return edge_triggers(records["t"].astype(np.int64), records["p"], records["id"])
 
 
-class PropheseeHdf5Reader(datasets.Hdf5Layout):
+class PropheseeHdf5Reader(Hdf5Layout):
     """Read HDF5 files in the layout of Prophesee, except those with its own codec."""
 
     name = "prophesee-hdf5"
@@ -59,48 +173,25 @@ class PropheseeHdf5Reader(datasets.Hdf5Layout):
 
     def matches(self, file: Any) -> bool:
         """Look for the table of events."""
-        return datasets.find_node(file, "CD/events") is not None
+        return find_node(file, "CD/events") is not None
 
-    def open_source(self, file: Any) -> CompoundSource:
+    def open_source(self, file: Any) -> _CompoundSource:
         """Find the table."""
         return open_records(file, "CD/events", "prophesee")
 
 
-def open_records(file: Any, path: str, layout: str) -> CompoundSource:
+def open_records(file: Any, path: str, layout: str) -> _CompoundSource:
     """Find events stored as records of one table."""
-    table = datasets.find_rows(file, path, compound=True)
+    table = find_rows(file, path, compound=True)
     if table is None:
         raise FormatError(f"expected a table of records at {path!r}")
     find_columns(table.dataset.dtype.names)
     facts = {name: datasets.as_text(file.attrs[name]) for name in _FACTS if name in file.attrs}
-    return CompoundSource(
-        resolution=datasets.size_from_attributes(file),
-        metadata={"layout": layout, **facts},
-        file=file,
-        rows={"events": table},
-    )
+    size = datasets.size_from_attributes(file)
+    return _CompoundSource(size, {"layout": layout, **facts}, file=file, rows={"events": table})
 
 
-#: Readers of the named layouts, in the order of detection.
-LAYOUTS: tuple[datasets.Hdf5Layout, ...] = (
-    DsecReader(),
-    MvsecReader(),
-    M3edReader(),
-    PropheseeHdf5Reader(),
-)
-
-
-@dataclass(slots=True)
-class V2eSource(datasets.TableSource):
-    """Events as a table of t, x, y, p."""
-
-    def columns(self, parts: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
-        """Split the table."""
-        t, x, y, p = parts["events"].T
-        return {"x": x, "y": y, "t": t, "p": p}
-
-
-class Hdf5Reader(datasets.Hdf5Layout):
+class Hdf5Reader(Hdf5Layout):
     """Read HDF5 files of every layout; recognizes the magic number only."""
 
     name = "hdf5"
@@ -111,13 +202,13 @@ class Hdf5Reader(datasets.Hdf5Layout):
         """Look for the magic number, without h5py."""
         return datasets.has_magic(head)
 
-    def open_source(self, file: Any) -> datasets.TableSource:
+    def open_source(self, file: Any) -> TableSource:
         """Find the events of an open file in any layout."""
-        for layout in LAYOUTS:
+        for layout in (DsecReader(), MvsecReader(), M3edReader(), PropheseeHdf5Reader()):
             if layout.matches(file):
                 return layout.open_source(file)
         h5py = datasets.library()
-        node = datasets.find_node(file, "events")
+        node = find_node(file, "events")
         if not isinstance(node, h5py.Dataset):
             return _open_columns(file, "events" if isinstance(node, h5py.Group) else "")
         if node.dtype.names is not None:
@@ -125,29 +216,22 @@ class Hdf5Reader(datasets.Hdf5Layout):
         return _open_table(file)
 
 
-def _open_columns(file: Any, group: str) -> datasets.TableSource:
+def _open_columns(file: Any, group: str) -> TableSource:
     members = file[group] if group else file
     names = find_columns(members.keys())
     prefix = f"{group}/" if group else ""
-    found = {column: datasets.find_rows(file, prefix + name) for column, name in names.items()}
+    found = {column: find_rows(file, prefix + name) for column, name in names.items()}
     missing = [names[column] for column, rows in found.items() if rows is None]
     if missing:
         raise FormatError(f"{prefix + missing[0]!r} is not a dataset")
-    return datasets.TableSource(
-        resolution=datasets.size_from_attributes(file),
-        metadata={"layout": "columns"},
-        file=file,
-        rows={column: rows for column, rows in found.items() if rows is not None},
-    )
+    columns = {column: rows for column, rows in found.items() if rows is not None}
+    size = datasets.size_from_attributes(file)
+    return TableSource(size, {"layout": "columns"}, file=file, rows=columns)
 
 
-def _open_table(file: Any) -> V2eSource:
-    table = datasets.find_rows(file, "events", n_axes=2)
+def _open_table(file: Any) -> TableSource:
+    table = find_rows(file, "events", n_axes=2)
     if table is None or table.dataset.shape[1] != 4 or table.dataset.dtype.kind not in "iu":
         raise FormatError("'events' must be a table of four columns of whole numbers: t, x, y, p")
-    return V2eSource(
-        resolution=datasets.size_from_attributes(file),
-        metadata={"layout": "v2e"},
-        file=file,
-        rows={"events": table},
-    )
+    size = datasets.size_from_attributes(file)
+    return TableSource(size, {"layout": "v2e"}, file=file, rows={"events": table}, order="txyp")

@@ -20,6 +20,7 @@ from evcrisp.io.protocol import (
     Reader,
     Source,
     Writer,
+    slices,
 )
 
 _MAGIC = b"Event Stream"
@@ -32,11 +33,8 @@ MAX_GAP_US = 127 << 26
 _SHIFT = "Shift the events to start near 0 (`evcrisp convert --start-at-zero`)."
 
 
-class EsSource(Source):
-    """An open Event Stream file."""
-
+class _EsSource(Source):
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         from evcrisp.kernels.io.es import decode_dvs
 
         _, height = self.resolution or (0, 0)
@@ -64,7 +62,7 @@ class EsReader(Reader):
     suffixes = (".es",)
     magic = (_MAGIC,)
 
-    def open(self, path: Path) -> EsSource:
+    def open(self, path: Path) -> _EsSource:
         """Read the header."""
         with path.open("rb") as file:
             head = file.read(_HEADER_BYTES)
@@ -83,25 +81,21 @@ class EsReader(Reader):
         width, height = struct.unpack("<HH", head[16:])
         if width == 0 or height == 0:
             raise FormatError(f"impossible sensor size {width}x{height}", offset=16)
-        return EsSource(resolution=(width, height), metadata={"version": version}, path=path)
+        return _EsSource(resolution=(width, height), metadata={"version": version}, path=path)
 
 
 @dataclass(slots=True, kw_only=True)
-class EsSink(FileSink):
-    """An open Event Stream output."""
-
+class _EsSink(FileSink):
     height: int
     t_last: int = 0
     is_empty: bool = True
 
     def write(self, events: Events) -> None:
-        """Append events."""
         if len(events) and events.t[0] < 0:
-            raise EventDataError(
-                f"Event Stream has no time before 0; got t={events.t[0]} us.", remedy=_SHIFT
-            )
-        for first in range(0, len(events), _WRITE_EVENTS):
-            self._write_part(events[first : first + _WRITE_EVENTS].contiguous())
+            problem = f"Event Stream has no time before 0; got t={events.t[0]} us."
+            raise EventDataError(problem, remedy=_SHIFT)
+        for part in slices(len(events), _WRITE_EVENTS):
+            self._write_part(events[part].contiguous())
 
     def _write_part(self, part: Events) -> None:
         from evcrisp.kernels.io.es import FILLER_US, encode_dvs
@@ -140,11 +134,11 @@ class EsWriter(Writer):
     title = "Event Stream (.es)"
     suffixes = (".es",)
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> EsSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _EsSink:
         """Start a file."""
         width, height = resolution
         if width > 65_535 or height > 65_535:
             raise EventDataError(f"Event Stream keeps sides up to 65535 px; got {width}x{height}.")
         file = path.open("wb")
         file.write(_MAGIC + struct.pack("<4BHH", 2, 0, 0, 1, width, height))
-        return EsSink(file=file, height=height)
+        return _EsSink(file=file, height=height)

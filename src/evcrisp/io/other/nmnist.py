@@ -21,11 +21,10 @@ _SIDE = 34
 _SMALL_BYTES = 1 << 20
 
 
-class NmnistSource(Source):
+class _NmnistSource(Source):
     """An open file of five-byte words."""
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         t_base = 0
         for offset, data in read_records(self.path, 0, _WORD_BYTES):
             words = _words(data)
@@ -33,13 +32,8 @@ class NmnistSource(Source):
             t_base = int(extra[-1])
             good = np.flatnonzero(words[:, 1] != _OVERFLOW_Y)
             kept = words[good]
-            yield Packet(
-                x=kept[:, 0].astype(np.uint16),
-                y=kept[:, 1].astype(np.uint16),
-                t=_time(kept) + extra[good],
-                p=kept[:, 2] >= 128,
-                offset=offset,
-            )
+            x, y = (kept[:, column].astype(np.uint16) for column in (0, 1))
+            yield Packet(x, y, _time(kept) + extra[good], kept[:, 2] >= 128, offset)
 
 
 def _words(block: bytes) -> NDArray[np.uint8]:
@@ -60,10 +54,10 @@ class NmnistReader(Reader):
     suffixes = (".bin",)
     standard_sizes = ((34, 34), (240, 180), (304, 240))
 
-    def open(self, path: Path) -> NmnistSource:
+    def open(self, path: Path) -> _NmnistSource:
         """Open a file; a small one whose events all fit has the sensor size of N-MNIST."""
         fits = path.stat().st_size <= _SMALL_BYTES and _fits_nmnist(path.read_bytes())
-        return NmnistSource(resolution=(_SIDE, _SIDE) if fits else None, path=path)
+        return _NmnistSource(resolution=(_SIDE, _SIDE) if fits else None, path=path)
 
 
 def _fits_nmnist(content: bytes) -> bool:

@@ -25,20 +25,17 @@ EVENT_BYTES = 8
 #: Type byte: 2-d events, contrast events (the same layout), triggers.
 EVENT_2D, EVENT_CD, EVENT_TRIGGER = 0x00, 0x0C, 0x0E
 #: Version -> bits of x and y in the address; the polarity follows.
-_LAYOUTS = {1: (9, 8), 2: (14, 14)}
+_LAYOUTS = {"1": (9, 8), "2": (14, 14)}
 
 
 @dataclass(slots=True, kw_only=True)
-class DatSource(Source):
-    """An open DAT file."""
-
-    data_start: int  # bytes
+class _DatSource(Source):
+    start: int  # byte of the first event
     kind: int
     layout: tuple[int, int]
     t_base: int  # us
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         from evcrisp.kernels.io.dat import decode_dat
 
         if self.kind == EVENT_TRIGGER:
@@ -66,7 +63,7 @@ class DatSource(Source):
         return edge_triggers(raw + (loops << 32) + self.t_base, words[:, 1] & 1, words[:, 1] >> 26)
 
     def _pieces(self) -> Iterator[tuple[int, NDArray[np.uint32]]]:
-        for offset, data in read_records(self.path, self.data_start, EVENT_BYTES):
+        for offset, data in read_records(self.path, self.start, EVENT_BYTES):
             yield offset, np.frombuffer(data, "<u4").reshape(-1, 2)
 
 
@@ -86,7 +83,7 @@ class DatReader(Reader):
         kind, size = (*head[header.size : header.size + 2], -1, -1)[:2]
         return kind in (EVENT_2D, EVENT_CD, EVENT_TRIGGER) and size == EVENT_BYTES
 
-    def open(self, path: Path) -> DatSource:
+    def open(self, path: Path) -> _DatSource:
         """Read the header and the two bytes after it."""
         header = evt_header.read_header(path)
         if header.size == 0:
@@ -97,14 +94,13 @@ class DatReader(Reader):
         kind = _checked_kind(kind_and_size, header.size)
         start = header.size + 2
         n_bytes = path.stat().st_size - start
-        return DatSource(
-            resolution=header.resolution,
-            metadata=dict(header.fields),
-            n_events=0 if kind == EVENT_TRIGGER else n_bytes // EVENT_BYTES,
+        n_events = 0 if kind == EVENT_TRIGGER else n_bytes // EVENT_BYTES
+        return _DatSource(
+            *(header.resolution, dict(header.fields), n_events),
             path=path,
-            data_start=start,
+            start=start,
             kind=kind,
-            layout=_LAYOUTS[_version(header)],
+            layout=_layout(header),
             t_base=header.time_base,
         )
 
@@ -125,18 +121,16 @@ def _checked_kind(kind_and_size: bytes, offset: int) -> int:
     return kind
 
 
-def _version(header: evt_header.PropheseeHeader) -> int:
-    """Return the version; 2 if the header states none, as in the vendor's tools."""
-    text = header.fields.get("version") or "2"
-    if text not in ("1", "2"):
-        raise FormatError(f"DAT of version {text}; only 1 and 2 are read")
-    return int(text)
+def _layout(header: evt_header.PropheseeHeader) -> tuple[int, int]:
+    """Return the layout of the version; 2 if the header states none, as in the vendor's tools."""
+    version = header.fields.get("version") or "2"
+    if version not in _LAYOUTS:
+        raise FormatError(f"DAT of version {version}; only 1 and 2 are read")
+    return _LAYOUTS[version]
 
 
 @dataclass(slots=True, kw_only=True)
-class DatSink(evt_header.HeadedSink):
-    """An open DAT file."""
-
+class _DatSink(evt_header.HeadedSink):
     resolution: tuple[int, int]
     t_last: int = field(default=0, init=False)
 
@@ -151,7 +145,6 @@ class DatSink(evt_header.HeadedSink):
         return text.encode("ascii") + bytes((EVENT_CD, EVENT_BYTES))
 
     def write_columns(self, columns: Columns) -> None:
-        """Append events."""
         from evcrisp.kernels.io.dat import encode_dat
 
         self._check_loops(columns.t)
@@ -188,7 +181,7 @@ class DatWriter(Writer):
     title = TITLE
     suffixes = (".dat",)
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> DatSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _DatSink:
         """Start a file."""
         evt_header.check_size(TITLE, resolution, MAX_SIZE)
-        return DatSink(file=path.open("wb"), title=TITLE, max_start=1 << 32, resolution=resolution)
+        return _DatSink(file=path.open("wb"), title=TITLE, max_start=1 << 32, resolution=resolution)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from io import RawIOBase
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,14 +16,7 @@ from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Triggers
 from evcrisp.io.prophesee.evt_decoder import Evt2Decoder, Evt3Decoder, Evt21Decoder, EvtDecoder
 from evcrisp.io.prophesee.evt_header import PropheseeHeader, parse_header, read_header
-from evcrisp.io.protocol import (
-    PACKET_EVENTS,
-    PROPHESEE_SIZES,
-    Packet,
-    Reader,
-    Source,
-    keeping,
-)
+from evcrisp.io.protocol import PACKET_EVENTS, PROPHESEE_SIZES, Packet, Reader, Source, keeping
 
 logger = logging.getLogger(__name__)
 
@@ -32,16 +26,13 @@ _PIECE_BYTES = 1 << 19
 
 
 @dataclass(slots=True, kw_only=True)
-class EvtSource(Source):
-    """An open RAW file."""
-
-    data_start: int  # bytes
-    make_decoder: Callable[[bool], EvtDecoder]  # keep_triggers -> decoder
+class _EvtSource(Source):
+    start: int  # byte of the first word
+    make_decoder: Callable[..., EvtDecoder]
     _has_reported: bool = field(default=False, init=False)
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
-        decoder = self.make_decoder(False)
+        decoder = self.make_decoder(keep_triggers=False)
         n_events = 0
         try:
             for offset, words in self._words(decoder.word_dtype):
@@ -57,12 +48,12 @@ class EvtSource(Source):
             raise
         if decoder.n_lost and not n_events:
             reason = f"no event of {decoder.n_lost:,} has a time: the file lacks TIME_HIGH words"
-            raise FormatError(reason, offset=self.data_start)
+            raise FormatError(reason, offset=self.start)
         self._report(decoder)
 
     def triggers(self) -> Triggers | None:
         """Return the external triggers, from a pass over the whole file."""
-        decoder = self.make_decoder(True)
+        decoder = self.make_decoder(keep_triggers=True)
         pieces = self._words(decoder.word_dtype)
         if not any(decoder.has_triggers(words) for _, words in pieces):
             return None
@@ -76,7 +67,7 @@ class EvtSource(Source):
         """Yield (byte, words) in pieces; the array is reused."""
         buffer = bytearray(_PIECE_BYTES)
         with self.path.open("rb", buffering=0) as file:
-            offset = file.seek(self.data_start)
+            offset = file.seek(self.start)
             while n_bytes := _read_into(file, buffer):
                 n_over = n_bytes % dtype.itemsize
                 yield offset, np.frombuffer(buffer, dtype, n_bytes // dtype.itemsize)
@@ -115,21 +106,12 @@ def _n_possible(x: NDArray[np.uint16]) -> int:
     return x.size if x.size == 0 or x.max() < MAX_SIZE else int(np.argmax(x >= MAX_SIZE))
 
 
-def _open(path: Path, header: PropheseeHeader, kind: type[EvtDecoder]) -> EvtSource:
-    t_base = header.time_base
+def _open(path: Path, header: PropheseeHeader, kind: type[EvtDecoder]) -> _EvtSource:
     options = {"legacy": header.has_legacy_halves} if kind is Evt21Decoder else {}
-
-    def make_decoder(keep_triggers: bool) -> EvtDecoder:
-        return kind(t_base=t_base, keep_triggers=keep_triggers, **options)
-
-    size = header.resolution
-    return EvtSource(
-        resolution=None if size is None or max(size) > MAX_SIZE else size,
-        metadata={**header.fields, **options},
-        path=path,
-        data_start=header.size,
-        make_decoder=make_decoder,
-    )
+    make_decoder = partial(kind, t_base=header.time_base, **options)
+    size = None if max(header.resolution or (0, 0)) > MAX_SIZE else header.resolution
+    facts = {**header.fields, **options}
+    return _EvtSource(size, facts, path=path, start=header.size, make_decoder=make_decoder)
 
 
 class _EvtReader(Reader):
@@ -141,10 +123,9 @@ class _EvtReader(Reader):
     standard_sizes = PROPHESEE_SIZES
 
     def recognizes(self, head: bytes, path: Path) -> bool:
-        """Look for the format in the header."""
         return head.startswith(b"%") and parse_header(head).format_name == self.header_name
 
-    def open(self, path: Path) -> EvtSource:
+    def open(self, path: Path) -> _EvtSource:
         """Read the header, which can be missing."""
         header = read_header(path)
         if header.format_name not in (None, self.header_name):
@@ -191,14 +172,13 @@ class RawReader(_EvtReader):
         """Return False: the readers of the three formats recognize the content."""
         return False
 
-    def open(self, path: Path) -> EvtSource:
+    def open(self, path: Path) -> _EvtSource:
         """Read the header and choose the decoder."""
         header = read_header(path)
         kinds = {kind.header_name: kind for kind in (Evt2Reader, Evt21Reader, Evt3Reader)}
         if header.format_name in kinds:
             return _open(path, header, kinds[header.format_name].decoder)
-        stated = "no format"
-        if header.format_name is not None:
-            stated = f"the format {header.format_name}, which is not read"
+        name = header.format_name
+        stated = "no format" if name is None else f"the format {name}, which is not read"
         remedy = Setting("If it is known, name evt3, evt2 or evt21", "format")
         raise FormatError(f"the header states {stated}", remedy=remedy)

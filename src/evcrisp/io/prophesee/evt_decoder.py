@@ -3,8 +3,8 @@
 A decoder keeps the state of one stream, so that its words can come in pieces of any size.
 """
 
-from collections.abc import Callable, Iterator
-from types import ModuleType
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,21 +31,19 @@ class EvtDecoder:
     that events lie on the sensor.
     """
 
-    #: Type of one word.
     word_dtype: ClassVar[np.dtype[Any]]
-    #: Bits of the channel in the word of a trigger, from bit 8 on.
-    _channel_mask: ClassVar[int] = 0x1F
+    _name: ClassVar[str]  # in the names of the kernels
+    _kernel_module: ClassVar[str]
+    _channel_mask: ClassVar[int] = 0x1F  # of the word of a trigger, from bit 8 on
 
     def __init__(self, *, t_base: int = 0, keep_triggers: bool = True) -> None:
         self._t_base = int(t_base)
         self._keep_triggers = keep_triggers
         self._trigger_parts: list[tuple[NDArray[np.int64], NDArray[np.uint32]]] = []
-        self._kernels, self._count, self._decode = self._load()
+        self._kernels = import_module(f"evcrisp.kernels.io.{self._kernel_module}")
+        self._count = getattr(self._kernels, f"count_{self._name}")
+        self._decode = getattr(self._kernels, f"decode_{self._name}")
         self._state = np.array(self._kernels.START, np.int64)
-
-    def _load(self) -> tuple[ModuleType, Callable[..., Any], Callable[..., Any]]:
-        """Return the module of the kernels, the counting kernel and the decoding kernel."""
-        raise NotImplementedError
 
     def _prepared(self, words: NDArray[Any]) -> NDArray[Any]:
         return np.ascontiguousarray(words, self.word_dtype)
@@ -101,8 +99,8 @@ class EvtDecoder:
 
     def triggers(self) -> Triggers:
         """Return the external triggers found so far."""
-        t = np.concatenate([np.empty(0, np.int64), *(part[0] for part in self._trigger_parts)])
-        word = np.concatenate([np.empty(0, np.uint32), *(part[1] for part in self._trigger_parts)])
+        empty = (np.empty(0, np.int64), np.empty(0, np.uint32))
+        t, word = map(np.concatenate, zip(empty, *self._trigger_parts, strict=True))
         return edge_triggers(t, word & 1, word >> 8 & self._channel_mask)
 
 
@@ -128,23 +126,15 @@ class Evt3Decoder(EvtDecoder):
     """
 
     word_dtype = np.dtype("<u2")
+    _name = _kernel_module = "evt3"
     _channel_mask = 0xF
-
-    def _load(self) -> tuple[ModuleType, Callable[..., Any], Callable[..., Any]]:
-        from evcrisp.kernels.io import evt3
-
-        return evt3, evt3.count_evt3, evt3.decode_evt3
 
 
 class Evt2Decoder(EvtDecoder):
     """Decode a stream of EVT 2.0 words (uint32); parameters as for :class:`EvtDecoder`."""
 
     word_dtype = np.dtype("<u4")
-
-    def _load(self) -> tuple[ModuleType, Callable[..., Any], Callable[..., Any]]:
-        from evcrisp.kernels.io import evt2
-
-        return evt2, evt2.count_evt2, evt2.decode_evt2
+    _name = _kernel_module = "evt2"
 
 
 class Evt21Decoder(EvtDecoder):
@@ -159,17 +149,13 @@ class Evt21Decoder(EvtDecoder):
     """
 
     word_dtype = np.dtype("<u8")
+    _name, _kernel_module = "evt21", "evt2"
 
     def __init__(
         self, *, legacy: bool = False, t_base: int = 0, keep_triggers: bool = True
     ) -> None:
         super().__init__(t_base=t_base, keep_triggers=keep_triggers)
         self._legacy = legacy
-
-    def _load(self) -> tuple[ModuleType, Callable[..., Any], Callable[..., Any]]:
-        from evcrisp.kernels.io import evt2
-
-        return evt2, evt2.count_evt21, evt2.decode_evt21
 
     def _prepared(self, words: NDArray[Any]) -> NDArray[Any]:
         halves = super()._prepared(words).view("<u4").reshape(-1, 2)

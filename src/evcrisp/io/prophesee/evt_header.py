@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evcrisp.core.errors import FormatError, OutputError
 from evcrisp.core.events import Events
-from evcrisp.io.protocol import PACKET_EVENTS, Columns, FileSink
+from evcrisp.io.protocol import PACKET_EVENTS, Columns, FileSink, slices
 
 logger = logging.getLogger(__name__)
 
@@ -165,8 +165,8 @@ class HeadedSink(FileSink, ABC):
 
     def write(self, events: Events) -> None:
         """Append events."""
-        for first in range(0, len(events), PACKET_EVENTS):
-            part = events[first : first + PACKET_EVENTS].contiguous()
+        for rows in slices(len(events), PACKET_EVENTS):
+            part = events[rows].contiguous()
             if self.t_origin is None:
                 self._start(self._origin(int(part.t[0])))
             t = part.t - self.t_origin if self.t_origin else part.t

@@ -17,9 +17,7 @@ MAX_LOOPS = 1 << 20
 
 
 @dataclass(slots=True, kw_only=True)
-class EvtSink(HeadedSink):
-    """An open RAW file."""
-
+class _EvtSink(HeadedSink):
     writer: "_EvtWriter"
     resolution: tuple[int, int]
     state: NDArray[np.int64] = field(init=False)
@@ -31,7 +29,6 @@ class EvtSink(HeadedSink):
         self.state = np.array(START, np.int64)
 
     def header(self, t_origin: int) -> bytes:
-        """Return the header."""
         version, (width, height) = self.writer.version, self.resolution
         name = "EVT" + version.removesuffix(".0")
         lines = [f"evt {version}", f"format {name};height={height};width={width}"]
@@ -39,7 +36,6 @@ class EvtSink(HeadedSink):
         return "".join(f"% {line}\n" for line in lines).encode("ascii")
 
     def write_columns(self, columns: Columns) -> None:
-        """Append events."""
         t = columns.t
         if self._n_loops(t) > MAX_LOOPS and t.size > 1:
             for part in (slice(t.size // 2), slice(t.size // 2, None)):
@@ -66,12 +62,16 @@ class EvtSink(HeadedSink):
         return (int(t[-1]) >> time_bits) - (written >> time_bits) + 1
 
     def _write_words(self, columns: Columns, n_loops: int, *, is_end: bool) -> None:
-        from evcrisp.kernels.io.evt_writers import RUN_WORDS, WORDS_PER_LOOP
+        from evcrisp.kernels.io import evt_writers as kernel
 
         writer = self.writer
-        size = columns.t.size * writer.words_per_event + WORDS_PER_LOOP * n_loops + RUN_WORDS
-        out = np.empty(size, writer.word_dtype)
-        n_words = writer.encode(columns, self.resolution[0], is_end, self.state, out)
+        size = columns.t.size * writer.words_per_event + kernel.WORDS_PER_LOOP * n_loops
+        out = np.empty(size + kernel.RUN_WORDS, writer.word_dtype)
+        if writer.has_vectors:
+            width = self.resolution[0]
+            n_words = int(kernel.encode_evt3(*columns, width, is_end, self.state, out))
+        else:
+            n_words = int(kernel.encode_evt2(*columns, self.state, out))
         self.file.write(out[:n_words].astype(out.dtype.newbyteorder("<"), copy=False).data)
 
 
@@ -85,16 +85,12 @@ class _EvtWriter(Writer):
     max_start: ClassVar[int]  # us
     word_dtype: ClassVar[type[np.unsignedinteger[Any]]]
     words_per_event: ClassVar[int]
+    has_vectors: ClassVar[bool]  # EVT 3.0, else EVT 2.0
 
-    def encode(self, columns: Columns, width: int, is_end: bool, state: Any, out: Any) -> int:
-        """Encode columns, the last ones if ``is_end``; return the number of words."""
-        raise NotImplementedError
-
-    def open(self, path: Path, resolution: tuple[int, int]) -> EvtSink:
-        """Start a file."""
+    def open(self, path: Path, resolution: tuple[int, int]) -> _EvtSink:
         check_size(self.title, resolution, MAX_SIZE)
         file, title, start = path.open("wb"), self.title, self.max_start
-        return EvtSink(file=file, title=title, max_start=start, writer=self, resolution=resolution)
+        return _EvtSink(file=file, title=title, max_start=start, writer=self, resolution=resolution)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +105,7 @@ class Evt3Writer(_EvtWriter):
     max_start = 1 << 36  # 4096 loops of the clock, 24 kB
     word_dtype = np.uint16
     words_per_event = 4
-
-    def encode(self, columns: Columns, width: int, is_end: bool, state: Any, out: Any) -> int:
-        """Encode columns, the last ones if ``is_end``; return the number of words."""
-        from evcrisp.kernels.io.evt_writers import encode_evt3
-
-        return int(encode_evt3(*columns, width, is_end, state, out))
+    has_vectors = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +120,4 @@ class Evt2Writer(_EvtWriter):
     max_start = 1 << 34
     word_dtype = np.uint32
     words_per_event = 2
-
-    def encode(self, columns: Columns, width: int, is_end: bool, state: Any, out: Any) -> int:
-        """Encode columns; all words are written at once."""
-        from evcrisp.kernels.io.evt_writers import encode_evt2
-
-        return int(encode_evt2(*columns, state, out))
+    has_vectors = False

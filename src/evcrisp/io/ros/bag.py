@@ -1,8 +1,19 @@
 """Choose the topics of a ROS bag and convert their messages to events; for ROS 1 and ROS 2.
 
 A bag is a container of serialized messages by topic; see ``rosbag1.py``, ``mcap.py`` and
-``sqlite.py``. Events keep the clock of their encoding: ROS time in dvs_msgs, ``libcaer`` and
-``libcaer_cmp``; sensor time in ``evt3`` and ``mono``. IMU samples and frames have ROS time.
+``readers.py``. Packets of event_camera_msgs have the encodings of camera drivers:
+
+=============== ================================================== ============
+encoding        payload                                            time
+=============== ================================================== ============
+``evt3``        EVT 3.0 words of Prophesee sensors                 sensor clock
+``libcaer_cmp`` 16-bit words, see ``kernels/io/libcaer.py``        base + us
+``libcaer``     address and time of libcaer, 4 bytes each          base + us
+``mono``        8 bytes: polarity, y, x, time (deprecated)         base + ns
+=============== ================================================== ============
+
+The base is ``time_base`` of the message, in ns. Time is ROS time in dvs_msgs and in both encodings
+of libcaer, else sensor time. IMU samples and frames have ROS time.
 """
 
 import logging
@@ -13,12 +24,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
+from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Source, keeping
+from evcrisp.io.prophesee.evt_decoder import Evt3Decoder
+from evcrisp.io.protocol import PACKET_EVENTS, Columns, Packet, Source, keeping, located, slices
 from evcrisp.io.ros import messages
-from evcrisp.io.ros.event_packets import PacketDecoder
+from evcrisp.io.ros.messages import EventPacket
 
 logger = logging.getLogger(__name__)
 
@@ -26,8 +40,6 @@ T = TypeVar("T")
 
 _ARRAY_TYPES = ("dvs_msgs/EventArray", "prophesee_event_msgs/EventArray")
 _PACKET_TYPES = ("event_camera_msgs/EventPacket", "event_array_msgs/EventArray")
-_IMU_TYPES = ("sensor_msgs/Imu",)
-_IMAGE_TYPES = ("sensor_msgs/Image",)
 
 #: Messages are joined up to this many events; more would only cost copies.
 _ENOUGH = PACKET_EVENTS // 16
@@ -115,7 +127,7 @@ class RosSource(Source):
         if self.events.type in _ARRAY_TYPES:
             yield from self._array_pieces()
             return
-        decoder = PacketDecoder()
+        decoder = _PacketDecoder()
         try:
             for packet, message in self._parsed(self.events, messages.event_packet):
                 for columns in decoder.decode(packet, message.offset):
@@ -127,8 +139,7 @@ class RosSource(Source):
 
     def _array_pieces(self) -> Iterator[Packet]:
         for array, message in self._parsed(self.events, messages.event_array):
-            for first in range(0, array.t.size, PACKET_EVENTS):
-                part = slice(first, first + PACKET_EVENTS)
+            for part in slices(array.t.size, PACKET_EVENTS):
                 x, y, t = array.x[part], array.y[part], array.t[part]
                 p = array.p[part] != 0
                 yield Packet(x.astype(np.uint16), y.astype(np.uint16), t, p, message.offset)
@@ -196,8 +207,8 @@ def open_bag(bag: Bag) -> RosSource:
         names = ", ".join(topic.name for topic in event_topics)
         text = "%s: %d topics have events (%s); reading %s."
         logger.warning(text, bag.path, len(event_topics), names, events.name)
-    inertial = _nearest(events, [topic for topic in by_name if topic.type in _IMU_TYPES])
-    images = [topic for topic in by_name if topic.type in _IMAGE_TYPES]
+    inertial = _nearest(events, [topic for topic in by_name if topic.type == "sensor_msgs/Imu"])
+    images = [topic for topic in by_name if topic.type == "sensor_msgs/Image"]
     siblings = [topic for topic in images if _parent(topic) == _parent(events)]
     source = RosSource(bag=bag, events=events, inertial=inertial, images=_nearest(events, siblings))
     facts = _first_facts(source)
@@ -215,20 +226,16 @@ def open_bag(bag: Bag) -> RosSource:
 
 def _first_facts(source: RosSource) -> dict[str, Any]:
     """Return the facts of the first message of events; reading the events reports damage."""
-    parse: Callable[[messages.Cursor], messages.EventArray | messages.EventPacket]
-    parse = messages.event_packet
-    if source.events.type in _ARRAY_TYPES:
-        parse = messages.event_array
+    parse: Callable[[messages.Cursor], messages.EventArray | EventPacket]
+    parse = messages.event_array if source.events.type in _ARRAY_TYPES else messages.event_packet
     try:
-        message, _ = next(source._parsed(source.events, parse), (None, None))
-    except FormatError:
-        return {}
-    if message is None:
+        message, _ = next(source._parsed(source.events, parse))
+    except (FormatError, StopIteration):
         return {}
     facts: dict[str, Any] = {"first_stamp_us": message.stamp, "clock": "ros"}
     if all(0 < side <= 65_536 for side in message.resolution):
         facts["resolution"] = message.resolution
-    if isinstance(message, messages.EventPacket):
+    if isinstance(message, EventPacket):
         facts["encoding"] = message.encoding
         facts["clock"] = "sensor" if message.encoding in _SENSOR_CLOCK else "ros"
     return facts
@@ -240,11 +247,102 @@ def _parent(topic: Topic) -> str:
 
 def _nearest(events: Topic, topics: list[Topic]) -> Topic | None:
     """Return the first topic that shares the longest start of its path with the events."""
-    readable = [topic for topic in topics if topic.wire in ("ros1", "cdr")]
-    shared = [_n_shared(events.name.split("/"), topic.name.split("/")) for topic in readable]
-    return readable[shared.index(max(shared))] if readable else None
+
+    def n_shared(topic: Topic) -> int:
+        pairs = zip(events.name.split("/"), topic.name.split("/"), strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+    readable = (topic for topic in topics if topic.wire in ("ros1", "cdr"))
+    return max(readable, key=n_shared, default=None)
 
 
-def _n_shared(path: list[str], other: list[str]) -> int:
-    pairs = zip(path, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+class _PacketDecoder:
+    """Decode the messages of one topic; keeps the state of the encoding between messages."""
+
+    def __init__(self) -> None:
+        self._evt3: Evt3Decoder | None = None
+        self._libcaer_state: NDArray[np.int64] | None = None
+
+    def decode(self, packet: EventPacket, offset: int) -> Iterator[Columns]:
+        """Yield the events of one message, in pieces of bounded size."""
+        decoders: dict[str, Callable[[EventPacket], Iterator[Columns]]] = {
+            "evt3": self._decode_evt3,
+            "libcaer_cmp": self._decode_libcaer_cmp,
+            "libcaer": _decode_libcaer,
+            "mono": _decode_mono,
+        }
+        if packet.encoding not in decoders:
+            reason = f"unknown encoding {packet.encoding!r} of events; known: {', '.join(decoders)}"
+            raise FormatError(reason, offset=offset)
+        with located(offset):
+            yield from decoders[packet.encoding](packet)
+
+    def triggers(self) -> Triggers | None:
+        """Return the triggers found so far, or None if the encoding has none."""
+        return None if self._evt3 is None else self._evt3.triggers()
+
+    def _decode_evt3(self, packet: EventPacket) -> Iterator[Columns]:
+        self._evt3 = self._evt3 or Evt3Decoder()
+        return self._evt3.pieces(_words(packet, "u2", 2), PACKET_EVENTS)
+
+    def _decode_libcaer_cmp(self, packet: EventPacket) -> Iterator[Columns]:
+        from evcrisp.kernels.io.libcaer import STATE_SIZE, count_libcaer, decode_libcaer
+
+        if self._libcaer_state is None:
+            self._libcaer_state = np.zeros(STATE_SIZE, np.int64)
+        state = self._libcaer_state
+        state[:2] = 0  # time is relative to the base of the message
+        t_base = _microseconds(packet.time_base)
+        all_words = _words(packet, "u2", 2)
+        for part in slices(all_words.size, PACKET_EVENTS // 8):  # a word has up to 8 events
+            words = all_words[part]
+            n_events, n_good = count_libcaer(words)
+            columns = Columns.empty(n_events)
+            decode_libcaer(words[:n_good], t_base, state, *columns)
+            yield columns
+            if n_good < words.size:
+                raise FormatError(f"unknown libcaer_cmp word {words[n_good]:#06x}")
+
+
+def _words(packet: EventPacket, kind: str, unit: int) -> NDArray[Any]:
+    """Return the payload as words of the machine's byte order."""
+    if len(packet.data) % unit:
+        found = f"a multiple of {unit}; got {counted(len(packet.data), 'byte')}"
+        raise FormatError(f"the size of {packet.encoding} must be {found}")
+    stored = np.frombuffer(packet.data, (">" if packet.big_endian else "<") + kind)
+    return np.ascontiguousarray(stored, stored.dtype.newbyteorder("="))
+
+
+def _microseconds(nanoseconds: int) -> int:
+    if nanoseconds >= 1 << 63:
+        raise FormatError(f"the time base of a message is impossible: {nanoseconds} ns")
+    return nanoseconds // 1000
+
+
+def _decode_libcaer(packet: EventPacket) -> Iterator[Columns]:
+    """Decode pairs of address (x 15 bits, y 15, polarity 1, valid 1) and time (31 bits, us)."""
+    words = _words(packet, "u4", 8)
+    address, time = words[0::2], words[1::2].astype(np.int64) & 0x7FFF_FFFF
+    # The base has the higher bits. Within a message, a step back of half the range is a wrap; a
+    # smaller step back is damage, which the check of the order reports.
+    loops = np.zeros(time.size, np.int64)
+    np.cumsum(time[:-1] - time[1:] >= 1 << 30, out=loops[1:])
+    columns = Columns(
+        ((address >> 17) & 0x7FFF).astype(np.uint16),
+        ((address >> 2) & 0x7FFF).astype(np.uint16),
+        _microseconds(packet.time_base) + (loops << 31) + time,
+        (address & 2) != 0,
+    )
+    return columns.parts(PACKET_EVENTS)
+
+
+def _decode_mono(packet: EventPacket) -> Iterator[Columns]:
+    halves = _words(packet, "u8", 8)
+    time = (halves & 0xFFFF_FFFF).astype(np.int64)
+    columns = Columns(
+        ((halves >> 32) & 0xFFFF).astype(np.uint16),
+        ((halves >> 48) & 0x7FFF).astype(np.uint16),
+        _microseconds(packet.time_base) + (packet.time_base % 1000 + time) // 1000,
+        (halves >> 63) != 0,
+    )
+    return columns.parts(PACKET_EVENTS)

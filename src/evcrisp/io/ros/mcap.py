@@ -12,9 +12,9 @@ from typing import IO, NamedTuple
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.io.compression import MAX_UNPACKED, unpack_chunk
 from evcrisp.io.protocol import located
 from evcrisp.io.ros.bag import Message, Topic, short_type
-from evcrisp.io.ros.unpack import MAX_UNPACKED, UNPACKERS
 
 MAGIC = b"\x89MCAP0\r\n"
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0B
@@ -41,7 +41,7 @@ class Mcap:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise FormatError("the file does not start with the magic bytes of MCAP")
-            channels = self._summarized_channels(file) or self._scanned_channels(file)
+            channels = self._summarized_channels(file) or self._collected(file, len(MAGIC))
         self.topics = sorted(set(channels.values()))
 
     def messages(self, topic: str) -> Iterator[Message]:
@@ -72,9 +72,6 @@ class Mcap:
         if not footer.endswith(MAGIC) or not len(MAGIC) <= start < self._size:
             return None
         return self._collected(file, start)
-
-    def _scanned_channels(self, file: IO[bytes]) -> dict[int, Topic]:
-        return self._collected(file, len(MAGIC))
 
     def _collected(self, file: IO[bytes], start: int) -> dict[int, Topic]:
         """Return the channels up to the end or to the first damage."""
@@ -185,7 +182,7 @@ def _unpacked(chunk: _Record) -> memoryview:
         reason = f"a chunk of {counted(packed_size, 'byte')} with compression {kind!r} is damaged"
         raise FormatError(reason, offset=chunk.offset)
     with located(chunk.offset):
-        data = UNPACKERS[kind](packed, size)
+        data = unpack_chunk(kind, packed, size)
     if checksum and zlib.crc32(data) != checksum:
         raise FormatError("the checksum of a chunk is wrong", offset=chunk.offset)
     return data

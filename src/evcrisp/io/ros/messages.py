@@ -131,11 +131,9 @@ def event_array(cursor: Cursor) -> EventArray:
 
 
 def _cdr_events(cursor: Cursor, count: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return x, y and the other fields of events in CDR.
-
-    The first event takes 14 bytes with its padding. After it, x is at the end of a row of 16 bytes,
-    and the other fields are in the next row.
-    """
+    """Return x, y and the other fields of events in CDR."""
+    # The first event takes 14 bytes with its padding. After it, x is at the end of a row of 16
+    # bytes, and the other fields are in the next row.
     order = cursor.order
     row = np.dtype(
         {

@@ -1,18 +1,85 @@
 """Read ROS 1 bags, and ROS 2 bags: a folder or one of its files (``.mcap``, ``.db3``)."""
 
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path, PurePosixPath
 
 from evcrisp.core.errors import FormatError
+from evcrisp.io.compression import ZSTD_MAGIC, unpack_zstd
 from evcrisp.io.protocol import Reader
-from evcrisp.io.ros import mcap, rosbag1, sqlite
-from evcrisp.io.ros.bag import Bag, Message, RosSource, Topic, open_bag
-from evcrisp.io.ros.unpack import ZSTD_MAGIC, unpack_zstd
+from evcrisp.io.ros import mcap, rosbag1
+from evcrisp.io.ros.bag import Bag, Message, RosSource, Topic, open_bag, short_type
 
-_METADATA = "metadata.yaml"
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+
+#: With a damaged schema, an error message of SQLite can be invalid text.
+_DAMAGE = (sqlite3.Error, UnicodeDecodeError)
+#: Limits of SQLite have 32 bits.
+_MAX_LIMIT = (1 << 31) - 1
+
+
+class _SqliteFile:
+    """A ``.db3`` file, the older container of ROS 2; every pass opens it again, read-only."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._size = path.stat().st_size
+        with closing(self._connect()) as connection:
+            self._ids = self._read_topics(connection)
+        self.topics = sorted(self._ids)
+
+    def messages(self, topic: str) -> Iterator[Message]:
+        ids = {i for kind, numbers in self._ids.items() if kind.name == topic for i in numbers}
+        before: int | None = None
+        with closing(self._connect()) as connection:
+            marks = ",".join("?" * len(ids))
+            query = f"SELECT id, data FROM messages WHERE topic_id IN ({marks}) ORDER BY id"
+            try:
+                for number, data in connection.execute(query, sorted(ids)):
+                    if not isinstance(data, bytes) or (before is not None and number <= before):
+                        raise FormatError(f"the database is damaged after message id {before}")
+                    before = number
+                    yield Message(memoryview(data), 0)
+            except _DAMAGE as error:
+                reason = f"the database is damaged after message id {before}: {error}"
+                raise FormatError(reason) from error
+
+    def _connect(self) -> sqlite3.Connection:
+        # `immutable` reads without locks, also from read-only folders, but ignores the log of
+        # changes that a killed recorder leaves.
+        log = self.path.with_name(self.path.name + "-wal")
+        has_log = log.exists() and log.stat().st_size > 0
+        uri = self.path.resolve().as_uri() + ("?mode=ro" if has_log else "?mode=ro&immutable=1")
+        try:
+            connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+            n_most = min(max(self._size, 1 << 20), _MAX_LIMIT)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, n_most)
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+        except _DAMAGE as error:
+            raise FormatError(f"opening the database failed: {error}") from error
+        return connection
+
+    def _read_topics(self, connection: sqlite3.Connection) -> dict[Topic, list[int]]:
+        """Return the topics with their ids; views are not read, because they can run forever."""
+        ids: dict[Topic, list[int]] = {}
+        try:
+            query = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+            tables = {name for (name,) in connection.execute(query)}
+            if not {"topics", "messages"} <= tables:
+                raise FormatError("the database is not a ROS 2 bag; it has no topics or messages")
+            query = "SELECT id, name, type, serialization_format FROM topics"
+            for number, name, kind, wire in connection.execute(query):
+                topic = Topic(str(name), short_type(str(kind)), str(wire))
+                ids.setdefault(topic, []).append(number)
+        except _DAMAGE as error:
+            raise FormatError(f"the database is damaged: {error}") from error
+        return ids
+
+
 _PATTERNS = ("*.db3", "*.mcap", "*.db3.zstd", "*.mcap.zstd")
-_METADATA_BYTES = 1 << 24
 
 
 class Ros1Reader(Reader):
@@ -62,14 +129,14 @@ def _open_file(path: Path) -> Bag:
         head = file.read(16)
     if head.startswith(mcap.MAGIC):
         return mcap.Mcap(path)
-    if head.startswith(sqlite.MAGIC):
-        return sqlite.RosDb(path)
+    if head.startswith(_SQLITE_MAGIC):
+        return _SqliteFile(path)
     raise FormatError(f"{path.name} is neither MCAP nor SQLite")
 
 
 def _files_of(folder: Path) -> list[Path]:
     """Return the files of a bag in the order of its metadata, or of their numbers."""
-    names = _listed(folder / _METADATA)
+    names = _listed(folder / "metadata.yaml")
     if not names:
         found = [file.name for pattern in _PATTERNS for file in folder.glob(pattern)]
         names = sorted(found, key=lambda name: ([int(n) for n in re.findall(r"\d+", name)], name))
@@ -80,7 +147,7 @@ def _files_of(folder: Path) -> list[Path]:
 
 def _listed(metadata: Path) -> list[str]:
     """Return the file names under ``relative_file_paths`` (one per line, after a dash)."""
-    if not metadata.is_file() or metadata.stat().st_size > _METADATA_BYTES:
+    if not metadata.is_file() or metadata.stat().st_size > 1 << 24:
         return []
     lines = iter(metadata.read_text("utf-8", "replace").splitlines())
     names = []
@@ -107,7 +174,7 @@ class Ros2Reader(Reader):
         """Look for a magic number, or a folder with the files of a bag."""
         if path.is_dir():
             return any(True for pattern in _PATTERNS for _ in path.glob(pattern))
-        if head.startswith(sqlite.MAGIC):
+        if head.startswith(_SQLITE_MAGIC):
             return path.suffix == ".db3" or (b"topics" in head and b"messages" in head)
         return head.startswith(mcap.MAGIC)
 

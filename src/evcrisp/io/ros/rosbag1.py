@@ -12,9 +12,9 @@ from typing import IO, NamedTuple
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.io.compression import MAX_UNPACKED, unpack_chunk
 from evcrisp.io.protocol import located
 from evcrisp.io.ros.bag import Message, Topic
-from evcrisp.io.ros.unpack import MAX_UNPACKED, UNPACKERS
 
 MAGIC = b"#ROSBAG V"
 _OPS = range(2, 8)
@@ -31,13 +31,6 @@ class _Record(NamedTuple):
     is_cut: bool = False  # a chunk whose end is missing
 
 
-class _Totals(NamedTuple):
-    """Totals stated by the bag's header."""
-
-    index_offset: int  # 0: the bag was never closed
-    n_chunks: int
-
-
 class RosBag1:
     """A bag file; every pass over its messages opens it again."""
 
@@ -45,7 +38,7 @@ class RosBag1:
         self.path = path
         self._size = path.stat().st_size
         with path.open("rb") as file:
-            self._first, self._totals = self._read_header(file)
+            self._read_header(file)
             connections = self._indexed_connections(file)
         if connections is None:
             connections = self._scanned_connections()
@@ -58,33 +51,38 @@ class RosBag1:
         with self.path.open("rb") as file:
             for record in self._all_records(file):
                 if record.op == _CONNECTION:
-                    number, connection = _parse_connection(record)
-                    connections[number] = connection
+                    connections |= _parse_connection(record)
                 elif record.op == _MESSAGE:
-                    if connections[_known(record, connections)].name == topic:
+                    number = _number(record, "conn", "<I")
+                    if number not in connections:
+                        reason = f"a message has connection {number}, which is not declared"
+                        raise FormatError(reason, offset=record.offset)
+                    if connections[number].name == topic:
                         n_found += 1
                         yield Message(record.data, record.offset)
                 elif record.op == _CHUNK_INFO:
+                    if len(record.data) % 8:
+                        raise FormatError("the index of a chunk is damaged", offset=record.offset)
                     n_chunks += 1
                     n_stated += sum(
                         count
-                        for number, count in struct.iter_unpack("<II", _pairs(record))
+                        for number, count in struct.iter_unpack("<II", record.data)
                         if number in connections and connections[number].name == topic
                     )
         self._check_end(n_chunks, n_found, n_stated)
 
     def _check_end(self, n_chunks: int, n_found: int, n_stated: int) -> None:
-        expected, reason = self._totals.n_chunks, None
-        if self._totals.index_offset == 0:
+        reason = None
+        if self._index_offset == 0:
             reason = "the bag was never closed; its end may be missing"
-        elif n_chunks != expected:
-            reason = f"the bag ends early: its index has {n_chunks} of {expected} chunks"
+        elif n_chunks != self._n_chunks:
+            reason = f"the bag ends early: its index has {n_chunks} of {self._n_chunks} chunks"
         elif n_found != n_stated:
             reason = f"found {counted(n_found, 'message')}, but the index states {n_stated}"
         if reason is not None:
             raise FormatError(reason, offset=self._size)
 
-    def _read_header(self, file: IO[bytes]) -> tuple[int, _Totals]:
+    def _read_header(self, file: IO[bytes]) -> None:
         line = file.read(16).partition(b"\n")[0]
         version = re.fullmatch(rb"#ROSBAG V(\d+\.\d+)", line)
         if version is None or version[1] != b"2.0":
@@ -92,23 +90,22 @@ class RosBag1:
         record = self._read_record(file, len(line) + 1)
         if record.op != _BAG_HEADER:
             raise FormatError(f"expected the bag's header; got record {record.op}", offset=13)
-        index_offset = _number(record, "index_pos", "<Q")
-        totals = _Totals(index_offset, _number(record, "chunk_count", "<I"))
-        return file.tell(), totals
+        self._index_offset = _number(record, "index_pos", "<Q")  # 0: the bag was never closed
+        self._n_chunks = _number(record, "chunk_count", "<I")
+        self._first = file.tell()
 
     def _indexed_connections(self, file: IO[bytes]) -> dict[int, Topic] | None:
         """Return the connections of the index, or None if it is incomplete."""
-        offset = self._totals.index_offset
+        offset = self._index_offset
         if not self._first <= offset <= self._size:
             return None
-        connections = {}
+        connections: dict[int, Topic] = {}
         try:
             while offset < self._size:
                 record = self._read_record(file, offset)
                 if record.op != _CONNECTION:
                     break
-                number, connection = _parse_connection(record)
-                connections[number] = connection
+                connections |= _parse_connection(record)
                 offset = file.tell()
         except FormatError:
             return None
@@ -116,13 +113,12 @@ class RosBag1:
 
     def _scanned_connections(self) -> dict[int, Topic]:
         """Return the connections up to the first damage."""
-        connections = {}
+        connections: dict[int, Topic] = {}
         with self.path.open("rb") as file:
             try:
                 for record in self._all_records(file):
                     if record.op == _CONNECTION:
-                        number, connection = _parse_connection(record)
-                        connections[number] = connection
+                        connections |= _parse_connection(record)
             except FormatError:
                 pass  # reading the messages reports it
         return connections
@@ -195,7 +191,7 @@ def _unpacked(chunk: _Record) -> bytes | memoryview:
         raise FormatError(reason, offset=chunk.offset)
     size = _number(chunk, "size", "<I")
     with located(chunk.offset):
-        return UNPACKERS[kind](chunk.data, size)
+        return unpack_chunk(kind, chunk.data, size)
 
 
 def _parse_fields(header: memoryview, offset: int) -> dict[str, bytes]:
@@ -224,22 +220,8 @@ def _number(record: _Record, name: str, code: str) -> int:
     return int(struct.unpack(code, value)[0])
 
 
-def _known(record: _Record, connections: dict[int, Topic]) -> int:
-    number = _number(record, "conn", "<I")
-    if number not in connections:
-        reason = f"a message has connection {number}, which is not declared"
-        raise FormatError(reason, offset=record.offset)
-    return number
-
-
-def _pairs(record: _Record) -> memoryview:
-    if len(record.data) % 8:
-        raise FormatError("the index of a chunk is damaged", offset=record.offset)
-    return record.data
-
-
-def _parse_connection(record: _Record) -> tuple[int, Topic]:
+def _parse_connection(record: _Record) -> dict[int, Topic]:
     about = _parse_fields(record.data, record.offset)
     topic = record.fields.get("topic", b"").decode("utf-8", "replace")
     kind = about.get("type", b"").decode("utf-8", "replace")
-    return _number(record, "conn", "<I"), Topic(topic, kind, "ros1")
+    return {_number(record, "conn", "<I"): Topic(topic, kind, "ros1")}

@@ -27,13 +27,10 @@ _UNIT_SUFFIXES = {"_us": False, "[us]": False, "(us)": False, "_s": True, "[s]":
 
 
 @dataclass(slots=True, kw_only=True)
-class CsvSource(Source):
-    """An open CSV file."""
-
+class _CsvSource(Source):
     layout: event_text.Layout
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         return event_text.text_packets(file_blocks(self.path), self.layout)
 
 
@@ -53,18 +50,13 @@ class CsvReader(Reader):
         except FormatError:
             return False
 
-    def open(self, path: Path) -> CsvSource:
+    def open(self, path: Path) -> _CsvSource:
         """Open a file and find its columns."""
         lines = event_text.head_lines(first_bytes(file_blocks(path), event_text.HEAD_BYTES))
-        layout = find_layout(lines) or event_text.Layout(
-            _METAVISION, ","
-        )  # only comments: no events
-        return CsvSource(
-            resolution=event_text.stated_size(lines),
-            metadata={"columns": [name for name in layout.columns if name]},
-            path=path,
-            layout=layout,
-        )
+        # Without a layout, the file has comments only and no events.
+        layout = find_layout(lines) or event_text.Layout(_METAVISION, ",")
+        facts = {"columns": [name for name in layout.columns if name]}
+        return _CsvSource(event_text.stated_size(lines), facts, path=path, layout=layout)
 
 
 def find_layout(lines: list[event_text.Line]) -> event_text.Layout | None:
@@ -76,9 +68,7 @@ def find_layout(lines: list[event_text.Line]) -> event_text.Layout | None:
     first = _fields(data[0], delimiter)
     if all(event_text.is_number(item) for item in first):
         columns = _unnamed([_fields(line, delimiter) for line in data], data[0].offset)
-        return event_text.Layout(
-            columns, delimiter, False, data[0].offset, data[0].number, is_guessed=True
-        )
+        return event_text.Layout(columns, delimiter, False, data[0].offset, data[0].number, True)
     columns, seconds = _named(first, data[0].offset)
     t = columns.index("t")
     times = [row[t] for line in data[1:] if len(row := _fields(line, delimiter)) > t]

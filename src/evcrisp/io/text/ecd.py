@@ -34,19 +34,15 @@ _EXACT = Context(prec=2 * _MAX_LINE_BYTES)
 
 
 @dataclass(slots=True, kw_only=True)
-class EcdSource(Source):
-    """Text of events, and of IMU samples."""
-
+class _EcdSource(Source):
     blocks: Blocks
     layout: event_text.Layout
     imu_blocks: Blocks | None = None
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events in file order."""
         return event_text.text_packets(self.blocks(), self.layout)
 
     def imu(self) -> Imu | None:
-        """Return the samples of ``imu.txt``."""
         return None if self.imu_blocks is None else read_imu(self.imu_blocks())
 
 
@@ -64,7 +60,7 @@ class EcdReader(Reader):
             return _file_in(path, _EVENT_NAMES) is not None
         return looks_like_ecd(byte_blocks.uncompressed(head))
 
-    def open(self, path: Path) -> EcdSource:
+    def open(self, path: Path) -> _EcdSource:
         """Open a text or a folder of texts."""
         events, imu, calib = path, None, b""
         if path.is_dir():
@@ -94,7 +90,7 @@ class EcdZipReader(Reader):
         """Look for a zip archive with a member ``events.txt``."""
         return byte_blocks.has_member(head, path, "/events.txt", 128)
 
-    def open(self, path: Path) -> EcdSource:
+    def open(self, path: Path) -> _EcdSource:
         """Find the texts of an archive; every pass over one of them opens the archive again."""
         with byte_blocks.open_archive(path) as archive:
             members = set(archive.namelist())
@@ -105,12 +101,11 @@ class EcdZipReader(Reader):
         events = min(found, key=lambda name: (name.count("/"), name))  # the least deep one
         folder = events.removesuffix("events.txt")
         imu, calib = f"{folder}imu.txt", f"{folder}calib.txt"
+        calib_blocks = byte_blocks.member_blocks(path, calib) if calib in members else iter(())
         source = _source(
             lambda: byte_blocks.member_blocks(path, events),
             (lambda: byte_blocks.member_blocks(path, imu)) if imu in members else None,
-            byte_blocks.first_bytes(byte_blocks.member_blocks(path, calib), 4096)
-            if calib in members
-            else b"",
+            byte_blocks.first_bytes(calib_blocks, 4096),
         )
         source.resolution = source.resolution or event_text.stated_size([comment])
         return source
@@ -120,7 +115,7 @@ def _file_in(folder: Path, names: tuple[str, ...]) -> Path | None:
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
-def _source(blocks: Blocks, imu_blocks: Blocks | None, calib: bytes) -> EcdSource:
+def _source(blocks: Blocks, imu_blocks: Blocks | None, calib: bytes) -> _EcdSource:
     """Find the layout of event text and return its source."""
     lines = event_text.head_lines(byte_blocks.first_bytes(blocks(), event_text.HEAD_BYTES))
     data = [line for line in lines if not line.is_comment]
@@ -139,9 +134,7 @@ def _source(blocks: Blocks, imu_blocks: Blocks | None, calib: bytes) -> EcdSourc
             offset=data[0].offset,
         )
     metadata = {"calib": numbers} if (numbers := _numbers(calib)) else {}
-    return EcdSource(
-        resolution=size, metadata=metadata, blocks=blocks, layout=layout, imu_blocks=imu_blocks
-    )
+    return _EcdSource(size, metadata, blocks=blocks, layout=layout, imu_blocks=imu_blocks)
 
 
 def looks_like_ecd(head: bytes) -> bool:
@@ -150,7 +143,7 @@ def looks_like_ecd(head: bytes) -> bool:
     if rows and _is_size_line(rows[0]):
         rows.pop(0)
     fields = [row.content.split() for row in rows]
-    if not all(len(row) == 4 and all(event_text.is_number(item) for item in row) for row in fields):
+    if not all(len(row) == 4 and all(map(event_text.is_number, row)) for row in fields):
         return False
     if not fields:
         return b"# no events\n" in head
@@ -166,11 +159,7 @@ def _is_size_line(line: event_text.Line) -> bool:
 def _numbers(text: bytes) -> list[float]:
     """Return the numbers of ``calib.txt``: fx fy cx cy k1 k2 p1 p2 k3."""
     fields = text.split()
-    return (
-        [float(item) for item in fields]
-        if all(event_text.is_number(item) for item in fields)
-        else []
-    )
+    return list(map(float, fields)) if all(map(event_text.is_number, fields)) else []
 
 
 def microseconds(text: str) -> int:
@@ -191,9 +180,8 @@ def read_imu(blocks: Iterator[bytes]) -> Imu:
 
     def samples() -> Imu:
         columns = np.array(values, np.float64).reshape(-1, 6)
-        return Imu(
-            t=np.array(times, np.int64), accel_m_s2=columns[:, :3], gyro_rad_s=columns[:, 3:]
-        )
+        t = np.array(times, np.int64)
+        return Imu(t=t, accel_m_s2=columns[:, :3], gyro_rad_s=columns[:, 3:])
 
     rest, number = b"", 0
     with keeping(samples):
@@ -205,25 +193,21 @@ def read_imu(blocks: Iterator[bytes]) -> Imu:
                 number += 1
                 if not line.strip() or line.lstrip()[:1] in b"#%":
                     continue
-                time, *sample = _imu_fields(line, number)
-                times.append(_checked_time(time, number))
-                values.append([float(item) for item in sample])
+                time, sample = _imu_sample(line, number)
+                times.append(time)
+                values.append(sample)
     return samples()
 
 
-def _imu_fields(line: bytes, number: int) -> list[bytes]:
+def _imu_sample(line: bytes, number: int) -> tuple[int, list[float]]:
     fields = line.split()
-    if len(fields) != 7 or not all(event_text.is_number(item) for item in fields):
+    if len(fields) != 7 or not all(map(event_text.is_number, fields)):
         shown = ascii(line[:60].decode("latin-1"))
         raise FormatError(f"imu.txt line {number} must be `t ax ay az gx gy gz`; got {shown}")
-    return fields
-
-
-def _checked_time(text: bytes, number: int) -> int:
-    time = microseconds(text.decode())
+    time = microseconds(fields[0].decode())
     if abs(time) >= 2**63:
         raise FormatError(f"imu.txt line {number} has a time that does not fit into 64 bits")
-    return time
+    return time, [float(item) for item in fields[1:]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,7 +238,7 @@ class EcdWriter(Writer):
 
 
 @dataclass(slots=True)
-class EcdZipSink:
+class _EcdZipSink:
     """An archive with a growing member ``events.txt``; ``imu.txt`` follows it."""
 
     archive: zipfile.ZipFile
@@ -262,26 +246,21 @@ class EcdZipSink:
     imus: list[Imu] = field(default_factory=list)
 
     def write(self, events: Events) -> None:
-        """Append events."""
         self.text.write(events)
 
     def write_imu(self, imu: Imu) -> None:
-        """Append IMU samples."""
         self.imus.append(imu)
 
     def write_triggers(self, triggers: Triggers) -> None:
-        """Warn that triggers are lost."""
         if len(triggers):
             logger.warning("ECD archives keep no triggers; left out: %d.", len(triggers))
 
     def write_frames(self, frames: Iterator[Frame]) -> None:
-        """Warn that frames are lost."""
         n_frames = sum(1 for _ in frames)
         if n_frames:
             logger.warning("ECD archives are written without frames; left out: %d.", n_frames)
 
     def finish(self) -> None:
-        """Complete the archive."""
         self.text.finish()
         if self.imus:
             with byte_blocks.create_member(self.archive, "imu.txt") as file:
@@ -290,7 +269,6 @@ class EcdZipSink:
         self.archive.close()
 
     def abort(self) -> None:
-        """Close the archive without completing it."""
         self.text.abort()
         self.archive.close()
 
@@ -314,10 +292,10 @@ class EcdZipWriter(Writer):
 
     compressed: bool = True
 
-    def open(self, path: Path, resolution: tuple[int, int]) -> EcdZipSink:
+    def open(self, path: Path, resolution: tuple[int, int]) -> _EcdZipSink:
         """Start an archive."""
         compression = zipfile.ZIP_DEFLATED if self.compressed else zipfile.ZIP_STORED
         archive = zipfile.ZipFile(path, "w", compression, compresslevel=1)
         archive.comment = b"evcrisp width=%d height=%d" % resolution
         file = byte_blocks.create_member(archive, "events.txt")
-        return EcdZipSink(archive, event_text.TextSink(file, " ", True, lambda labeled: b""))
+        return _EcdZipSink(archive, event_text.TextSink(file, " ", True, lambda labeled: b""))

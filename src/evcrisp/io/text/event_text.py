@@ -14,8 +14,7 @@ import numpy as np
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
-from evcrisp.core.types import Bools
-from evcrisp.io.protocol import PACKET_EVENTS, Columns, Packet, check_labels
+from evcrisp.io.protocol import PACKET_EVENTS, Columns, Packet, check_labels, slices
 
 #: Bytes of a text from which its layout is found.
 HEAD_BYTES = 1 << 16
@@ -152,7 +151,6 @@ class _Parser:
         self._offset += n
 
     def flush(self) -> Iterator[Packet]:
-        """Yield the rows parsed so far."""
         n = int(self._state[1])
         if n == 0:
             return
@@ -162,7 +160,6 @@ class _Parser:
         self._new_rows()
 
     def line_error(self, reason: str) -> FormatError:
-        """Return an error about the next line."""
         return FormatError(f"line {self._state[2] + 1} {reason}", offset=self._offset)
 
     def _wrong_line(self, line: bytes, *, last: bool) -> FormatError:
@@ -199,11 +196,9 @@ class TextSink:
     file: IO[bytes]
     delimiter: str
     seconds: bool
-    #: The first lines, given whether labels follow.
-    preamble: Callable[[bool], bytes]
+    preamble: Callable[[bool], bytes]  # the first lines, given whether labels follow
     keeps_labels: bool = False
-    #: A file below `file`, closed after it.
-    below: IO[bytes] | None = None
+    below: IO[bytes] | None = None  # a file below `file`, closed after it
     labeled: bool | None = None
     waiting: bytearray = field(default_factory=bytearray)
 
@@ -218,9 +213,9 @@ class TextSink:
             self._begin(labeled)
         check_labels(labeled, bool(self.labeled))
         delimiter, decimals = ord(self.delimiter), 6 if self.seconds else 0
-        for first in range(0, len(events), _WRITE_EVENTS):
-            part = events[first : first + _WRITE_EVENTS]
-            labels = part.signal if labeled and part.signal is not None else _NO_LABELS
+        for rows in slices(len(events), _WRITE_EVENTS):
+            part = events[rows]
+            labels = part.signal if labeled and part.signal is not None else np.empty(0, np.bool_)
             out = np.empty(len(part) * kernel.MAX_LINE_BYTES, np.uint8)
             columns = map(np.ascontiguousarray, (part.t, part.x, part.y, part.p, labels))
             n_bytes = kernel.format_events(*columns, delimiter, decimals, out)
@@ -257,14 +252,8 @@ class TextSink:
                     file.close()
 
 
-_NO_LABELS: Bools = np.empty(0, np.bool_)
-
-
 def create_text(path: Path) -> tuple[IO[bytes], IO[bytes] | None]:
-    """Create a text file, compressed without a date if it is named ``.gz``.
-
-    Returns the file to write to, and the file below a compressed one.
-    """
+    """Create a text file, gzip if it is named ``.gz``; return it, and the file below a gzip one."""
     file = path.open("wb")
     if path.suffix.lower() != ".gz":
         return file, None

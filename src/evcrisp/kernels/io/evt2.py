@@ -51,10 +51,7 @@ def _other_word(word, time, state, n_triggers, trigger_t, trigger_word):
 
 @njit
 def count_evt2(words):
-    """Return upper bounds of the numbers of events and triggers in words.
-
-    words : (n,) uint32
-    """
+    """Return upper bounds of the numbers of events and triggers in words, (n,) uint32."""
     n_events = 0
     n_triggers = 0
     for i in range(words.size):
@@ -99,10 +96,7 @@ def decode_evt2(words, state, x, y, t, p, trigger_t, trigger_word):
 
 @njit
 def count_evt21(words):
-    """Return upper bounds of the numbers of events and triggers in words.
-
-    words : (n, 2) uint32, the half with the type first
-    """
+    """Return upper bounds as `count_evt2`. words : (n, 2) uint32, the half with the type first."""
     n_events = 0
     n_triggers = 0
     for i in range(words.shape[0]):

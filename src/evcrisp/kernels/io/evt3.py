@@ -31,10 +31,8 @@ _EACH = np.uint64(0x0001_0001_0001_0001)
 
 @njit
 def _count_in_four(words, i):
-    """Return the numbers of events and triggers in the four words from i.
-
-    One number holds all four words: nearly twice as fast as one by one.
-    """
+    """Return the numbers of events and triggers in the four words from i."""
+    # One number holds all four words: nearly twice as fast as one by one.
     four = np.uint64(words[i]) | (np.uint64(words[i + 1]) << np.uint64(16))
     four |= (np.uint64(words[i + 2]) << np.uint64(32)) | (np.uint64(words[i + 3]) << np.uint64(48))
     kinds = (four >> np.uint64(12)) & (_EACH * np.uint64(0xF))
@@ -63,10 +61,7 @@ def _equal(kinds, kind):
 
 @njit
 def count_evt3(words):
-    """Return upper bounds of the numbers of events and triggers in words.
-
-    words : (n,) uint16
-    """
+    """Return upper bounds of the numbers of events and triggers in words, (n,) uint16."""
     n_events = 0
     n_triggers = 0
     n_whole = words.size - words.size % 4

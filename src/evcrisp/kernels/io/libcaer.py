@@ -9,10 +9,9 @@ import numpy as np
 
 from evcrisp.kernels.compile import njit
 
-TIME_HIGH, TIME_LOW, ADDR_X, ADDR_Y, VECT_BASE_Y, VECT_8 = range(6)
-
-#: Number of types; another one ends the decoding.
+#: The types; another one ends the decoding.
 N_TYPES = 6
+TIME_HIGH, TIME_LOW, ADDR_X, ADDR_Y, VECT_BASE_Y, VECT_8 = range(N_TYPES)
 
 #: Fields of the state: time high, time low [us], column, base row, its polarity.
 STATE_SIZE = 5
@@ -20,10 +19,7 @@ STATE_SIZE = 5
 
 @njit
 def count_libcaer(words):
-    """Return the number of events, and the number of words before an unknown one.
-
-    words : (n,) uint16
-    """
+    """Return the numbers of events, and of words, (n,) uint16, before an unknown one."""
     n_events = 0
     for i in range(words.size):
         word = np.int64(words[i])

@@ -10,7 +10,7 @@ import evcrisp
 from evcrisp import Events
 from evcrisp.core.sensor_data import Frame, Imu, TriggerKind, Triggers
 from evcrisp.io.aedat import aedat4_writer
-from evcrisp.io.aedat.aedat4_build import build_header, build_xml
+from evcrisp.io.aedat.aedat4_writer import build_header, build_xml
 from evcrisp.io.protocol import finishing
 
 EVENT_STREAM = ((0, "EVTS", "events"),)
@@ -89,9 +89,9 @@ def test_round_trip_keeps_the_events(compression, n, make_events, tmp_path):
 
 def test_large_files_read_in_threads_give_the_same_events(make_events, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "evcrisp.io.aedat.aedat4_whole.os.sched_getaffinity", lambda _: set(range(5)), raising=False
+        "evcrisp.io.aedat.aedat4.os.sched_getaffinity", lambda _: set(range(5)), raising=False
     )
-    monkeypatch.setattr("evcrisp.io.aedat.aedat4_whole.os.cpu_count", lambda: 5)
+    monkeypatch.setattr("evcrisp.io.aedat.aedat4.os.cpu_count", lambda: 5)
     events = make_events(600_000, duration_us=10_000)
     evcrisp.write(tmp_path / "a.aedat4", events)
     assert evcrisp.read(tmp_path / "a.aedat4").equals(events)

@@ -11,7 +11,7 @@ import evcrisp
 from evcrisp import FormatError
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.io.aedat import aedat4_writer
-from evcrisp.io.aedat.aedat4_build import build_header, build_xml
+from evcrisp.io.aedat.aedat4_writer import build_header, build_xml
 
 EVENT_STREAM = ((0, "EVTS", "events"),)
 PLAIN = struct.pack("<I4s2x3HiI", 16, b"EVTS", 6, 8, 4, 6, 4)
