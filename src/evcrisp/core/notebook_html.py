@@ -100,9 +100,7 @@ def html_table(
 
 
 def html_card(
-    title: str,
-    facts: Iterable[Sequence[object]],
-    images: Iterable[tuple[str, NDArray[np.uint8]]],
+    title: str, facts: Iterable[Sequence[object]], images: Iterable[tuple[str, NDArray[np.uint8]]]
 ) -> str:
     """Return a table of facts beside images with captions."""
     figures = "".join(

@@ -83,11 +83,7 @@ class PreparedWarp:
 
 
 def prepare(
-    model: MotionModel,
-    x: Floats,
-    y: Floats,
-    dt: Floats,
-    resolution: tuple[int, int] | None = None,
+    model: MotionModel, x: Floats, y: Floats, dt: Floats, resolution: tuple[int, int] | None = None
 ) -> PreparedWarp:
     """Convert events once for the kernels of a motion model.
 

@@ -56,10 +56,7 @@ class Bfgs:
 
     def __post_init__(self) -> None:
         check_parameters(
-            self,
-            positive=("max_step",),
-            nonnegative=("tol", "tol_step"),
-            counts=(("max_iter", 1),),
+            self, positive=("max_step",), nonnegative=("tol", "tol_step"), counts=(("max_iter", 1),)
         )
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:

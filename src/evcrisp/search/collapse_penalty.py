@@ -13,12 +13,7 @@ import numpy as np
 
 from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel
-from evcrisp.search.scaling import (
-    Scaling,
-    displacement_fields,
-    inverse_rates,
-    sensor_points,
-)
+from evcrisp.search.scaling import Scaling, displacement_fields, inverse_rates, sensor_points
 
 #: Bound on the change of log area within a window: an object may grow by 35 % in width.
 MAX_LOG_AREA = 0.6

@@ -129,10 +129,7 @@ def _readiness(
     maps: AlignedMaps, support: Singles, sample_support: Singles, rates: Singles
 ) -> tuple[Singles, Singles]:
     """Return the readiness of events and of noise samples, before and after, multiplied."""
-    from evcrisp.kernels.auto.event_evidence import (
-        forward_backward_readiness,
-        readiness_of_samples,
-    )
+    from evcrisp.kernels.auto.event_evidence import forward_backward_readiness, readiness_of_samples
 
     window, buffers, n = maps.window, maps.window.buffers, support.size
     readiness = buffers.events.readiness(n)
