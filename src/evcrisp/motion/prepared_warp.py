@@ -53,7 +53,7 @@ class PreparedWarp:
 
     def subset(self, key: Any) -> "PreparedWarp":
         """Return the warp of some of the events."""
-        from evcrisp.kernels.search.subsample import select
+        from evcrisp.kernels.search.array_ops import select
 
         columns = self.x, self.y, self.dt
         if isinstance(key, np.ndarray) and key.dtype == np.bool_ and key.shape == self.x.shape:

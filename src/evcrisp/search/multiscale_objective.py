@@ -100,7 +100,7 @@ def subsampled(warp: PreparedWarp, n_events: int) -> PreparedWarp:
 
     Not every k-th event: cameras send events in bursts along rows, whose order must not matter.
     """
-    from evcrisp.kernels.search.subsample import subsample
+    from evcrisp.kernels.search.array_ops import subsample
 
     interval = round(len(warp) / max(n_events, 1))
     if interval < 2:

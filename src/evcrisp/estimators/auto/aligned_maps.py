@@ -22,7 +22,7 @@ from evcrisp.search.warped_extent import border_limits
 from evcrisp.search.window_data import WindowData
 
 if TYPE_CHECKING:
-    from evcrisp.kernels.auto.same_pixel_links import Links
+    from evcrisp.kernels.auto.self_support import Links
     from evcrisp.kernels.auto.support import MapPoints
 
 #: Reach of a footprint, px.
@@ -47,7 +47,7 @@ class IndexedWindow:
     data: WindowData
     buffers: Buffers
     p: Bytes  # (n,)
-    t: Singles  # (n + 1,) in windows; see `kernels.auto.same_pixel_links` for the last element
+    t: Singles  # (n + 1,) in windows; see `kernels.auto.self_support` for the last element
     links: "Links"
     samples: NoiseSamples
     sample_before: Integers  # (n_samples,) event of the same pixel and polarity before a sample
@@ -56,7 +56,7 @@ class IndexedWindow:
     @classmethod
     def of(cls, data: WindowData, pixels: Pixels, buffers: Buffers) -> "IndexedWindow":
         """Link the events; those of one pixel come in the order of time."""
-        from evcrisp.kernels.auto.same_pixel_links import Links, link_events, link_samples
+        from evcrisp.kernels.auto.self_support import Links, link_events, link_samples
         from evcrisp.kernels.search.array_ops import in_windows
 
         n, (width, height) = len(data), data.resolution
