@@ -13,8 +13,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_number
-from evcrisp.optimize.counted_function import CountedFunction, as_start
-from evcrisp.optimize.protocol import Function, SolverResult, check_parameters
+from evcrisp.optimize.protocol import CountedFunction, Function, SolverResult, check_parameters
 
 _LAST_ROUNDS = 3  # rounds that define the last direction; more than one, as it may be oblique
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
@@ -28,6 +27,10 @@ class _BoxSearch:
     rounds: int = 10
     tol_step: float = 0.1
     tol: float = 1e-6
+
+    def _check(self, counts: tuple[tuple[str, int], ...]) -> None:
+        nonnegative = ("tol_step", "tol")
+        check_parameters(self, positive=("half_width",), nonnegative=nonnegative, counts=counts)
 
     def _search(
         self,
@@ -57,9 +60,8 @@ class _BoxSearch:
         # A maximum beyond all boxes looks like convergence, as the boxes shrink.
         step = best - centers[-_LAST_ROUNDS:][0]
         gain = counted.value(best + step) - best_value if step.any() else 0.0
-        is_converged = half_widths[-1] <= self.tol_step and (
-            gain <= self.tol * max(1.0, abs(best_value))
-        )
+        is_small = half_widths[-1] <= self.tol_step
+        is_converged = is_small and gain <= self.tol * max(1.0, abs(best_value))
         status = Status.CONVERGED if is_converged else Status.MAX_ITER
         return counted.result(best, best_value, status)
 
@@ -89,16 +91,11 @@ class Grid(_BoxSearch):
     max_points: int = 1000
 
     def __post_init__(self) -> None:
-        check_parameters(
-            self,
-            positive=("half_width",),
-            nonnegative=("tol_step", "tol"),
-            counts=(("points", 3), ("max_points", 3), ("rounds", 1)),
-        )
+        self._check((("points", 3), ("max_points", 3), ("rounds", 1)))
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize around ``theta0``, in units in which a step of 1 is moderate."""
-        start = as_start(theta0)
+        start = CountedFunction.start(theta0)
         points = self.points
         while points > 3 and points**start.size > self.max_points:
             points -= 2
@@ -136,17 +133,12 @@ class QuasiRandom(_BoxSearch):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_parameters(
-            self,
-            positive=("half_width",),
-            nonnegative=("tol_step", "tol"),
-            counts=(("points", 1), ("rounds", 1), ("seed", 0)),
-        )
+        self._check((("points", 1), ("rounds", 1), ("seed", 0)))
         check_number("shrink", self.shrink, 0, 1, open_low=True)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize around ``theta0``, in units in which a step of 1 is moderate."""
-        start = as_start(theta0)
+        start = CountedFunction.start(theta0)
         unit = halton(self.points, start.size)
 
         def offsets(round_: int) -> Iterator[Floats]:

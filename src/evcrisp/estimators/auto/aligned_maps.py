@@ -18,7 +18,7 @@ from evcrisp.estimators.auto.noise_model import (
     uniform_noise_samples,
 )
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
-from evcrisp.search.warped_extent import border_limits
+from evcrisp.search.multiscale_objective import border_limits
 from evcrisp.search.window_data import WindowData
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
 from evcrisp.objectives import OBJECTIVES
 from evcrisp.optimize import SOLVERS, SolverResult
-from evcrisp.search.alignment import Alignment, check_signed
+from evcrisp.search.alignment import Alignment, MultiReference, check_positive, check_signed
 from evcrisp.search.local_refinement import refine
-from evcrisp.search.multi_reference import MultiReference, check_positive
 from evcrisp.search.search import SearchConfig, find_motion, result_without_evidence
 from evcrisp.search.window_data import WindowData
 

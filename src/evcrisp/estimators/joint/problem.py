@@ -10,8 +10,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_number
 from evcrisp.estimators.joint.confidence_map import Confidence, JointTerms, solve_confidence
-from evcrisp.search.buffers import MapBuffers
-from evcrisp.search.contrast_engine import BlurredMap, ContrastEngine
+from evcrisp.search.contrast_engine import BlurredMap, ContrastEngine, MapBuffers
 from evcrisp.search.window_data import WindowData
 
 #: The paper's Gaussian of sigma 1 px, as a spline and a blur whose variances add up to 1 px^2. With

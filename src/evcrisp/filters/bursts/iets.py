@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
 from evcrisp.core.validation import check_number
-from evcrisp.filters.held_events import HeldEvents
-from evcrisp.filters.protocol import About, Filter, Labels, check_minimum, check_sensor
+from evcrisp.filters.protocol import About, Filter, HeldEvents, Labels, check_minimum, check_sensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +97,7 @@ class IetsStream:
         if not n:
             return Labels.empty(0)
         held, config = self._held, self._config
-        held.push(n, t=events.t, surface=0, before=0, after=-1)
+        held.append(n, t=events.t, surface=0, before=0, after=-1)
         columns = (events.x, events.y, events.t, events.p.view(np.uint8), self._last, self._newest)
         new = slice(len(held) - n, None)
         out = (held["surface"][new], held["before"][new], held["after"])
@@ -112,7 +111,7 @@ class IetsStream:
 
     def _labels(self, n: int) -> Labels:
         config = self._config
-        out = self._held.pop(n)
+        out = self._held.take(n)
         is_followed = (out["after"] >= 0) & (out["after"] <= config.after_us)
         starts = (out["before"] > config.before_us) & (is_followed == config.followed)
         score = np.where(starts, out["surface"], 0.5 * config.threshold * out["surface"])

@@ -9,8 +9,15 @@ from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
 from evcrisp.core.validation import check_number
-from evcrisp.filters.held_events import HeldEvents, columns_by_polarity
-from evcrisp.filters.protocol import About, Filter, Labels, check_minimum, check_sensor
+from evcrisp.filters.protocol import (
+    About,
+    Filter,
+    HeldEvents,
+    Labels,
+    check_minimum,
+    check_sensor,
+    columns_by_polarity,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +121,7 @@ class DbscanStream:
         held, config = self._held, self._config
         start = len(held)
         x = columns_by_polarity(events, 2 * config.radius, split=config.same_polarity)
-        held.push(len(events), x=x, y=events.y, t=events.t, older=-1, count=0, highest=0)
+        held.append(len(events), x=x, y=events.y, t=events.t, older=-1, count=0, highest=0)
         columns = (held["x"], held["y"], held["t"], start, held.first)
         count_neighbors(*columns, self._count_head, held["older"], *self._ellipsoid, held["count"])
         now = int(events.t[-1])
@@ -135,6 +142,6 @@ class DbscanStream:
         links = (self._max_head, held["older"], *self._ellipsoid)
         max_neighbor_count(*columns, *links, held["count"], held["highest"])
         self._next = held.first + n_counted
-        out = held.pop(n_final)
+        out = held.take(n_final)
         score = out["highest"] + out["count"] / (out["count"] + 1.0)
         return Labels(out["highest"] >= self._config.min_events, score)

@@ -12,8 +12,14 @@ from numpy.typing import NDArray
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bytes, Integers
 from evcrisp.core.validation import check_number
-from evcrisp.filters.held_events import columns_by_polarity
-from evcrisp.filters.protocol import About, Filter, Labels, check_minimum, check_sensor
+from evcrisp.filters.protocol import (
+    About,
+    Filter,
+    Labels,
+    check_minimum,
+    check_sensor,
+    columns_by_polarity,
+)
 
 _Pixels = tuple[Integers, NDArray[np.uint16]]
 
