@@ -242,8 +242,6 @@ def gaussian_radius(sigma_px: float) -> int:
 def gaussian_taps(sigma_px: float) -> Floats:
     """Return half of a Gaussian filter, the center first; all taps sum to 1.
 
-    Examples
-    --------
     >>> [round(float(tap), 4) for tap in gaussian_taps(0.5)]
     [0.7866, 0.1065, 0.0003]
     """

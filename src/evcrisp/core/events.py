@@ -112,18 +112,10 @@ class Events:
         if signal is not None:
             columns["signal"] = as_flag("signal", signal)
         check_equal_lengths(columns)
-        self._set(size, **columns)
+        self._set(size, **{"signal": None, **columns})
 
-    def _set(
-        self,
-        resolution: tuple[int, int],
-        x: NDArray[np.uint16],
-        y: NDArray[np.uint16],
-        t: NDArray[np.int64],
-        p: NDArray[np.bool_],
-        signal: NDArray[np.bool_] | None = None,
-    ) -> None:
-        for name, column in (("x", x), ("y", y), ("t", t), ("p", p), ("signal", signal)):
+    def _set(self, resolution: tuple[int, int], **columns: NDArray[Any] | None) -> None:
+        for name, column in columns.items():
             object.__setattr__(self, name, column if column is None else read_only(column))
         object.__setattr__(self, "resolution", resolution)
 
@@ -139,7 +131,7 @@ class Events:
     ) -> "Events":
         """Wrap arrays that are known to be valid, without checks or conversion."""
         events = cls.__new__(cls)
-        events._set(resolution, x, y, t, p, signal)
+        events._set(resolution, x=x, y=y, t=t, p=p, signal=signal)
         return events
 
     @classmethod
@@ -193,14 +185,9 @@ class Events:
         # Empty parts have no labels to lose.
         labeled = [part for part in parts if len(part) or part.signal is not None]
         signals = [part.signal for part in labeled if part.signal is not None]
-        return cls.trusted(
-            np.concatenate([part.x for part in parts]),
-            np.concatenate([part.y for part in parts]),
-            np.concatenate([part.t for part in parts]),
-            np.concatenate([part.p for part in parts]),
-            parts[0].resolution,
-            np.concatenate(signals) if signals and len(signals) == len(labeled) else None,
-        )
+        signal = np.concatenate(signals) if signals and len(signals) == len(labeled) else None
+        x, y, t, p = (np.concatenate([getattr(part, name) for part in parts]) for name in "xytp")
+        return cls.trusted(x, y, t, p, parts[0].resolution, signal)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Keep copies and pickles read-only."""
@@ -302,14 +289,9 @@ class Events:
         columns = (self.x, self.y, self.t, self.p, self.signal)
         if all(column is None or column.flags.c_contiguous for column in columns):
             return self
-        return Events.trusted(
-            np.ascontiguousarray(self.x),
-            np.ascontiguousarray(self.y),
-            np.ascontiguousarray(self.t),
-            np.ascontiguousarray(self.p),
-            self.resolution,
-            None if self.signal is None else np.ascontiguousarray(self.signal),
-        )
+        signal = None if self.signal is None else np.ascontiguousarray(self.signal)
+        x, y, t, p = (np.ascontiguousarray(getattr(self, name)) for name in "xytp")
+        return Events.trusted(x, y, t, p, self.resolution, signal)
 
     def to_structured(self) -> NDArray[Any]:
         """Return a structured array with the fields t, x, y, p; see :mod:`evcrisp.core.interop`."""
@@ -356,8 +338,6 @@ def _interop() -> ModuleType:
 def check_events(name: str, value: object) -> None:
     """Raise unless an argument is ``Events``.
 
-    Examples
-    --------
     >>> check_events("events", [1, 2])
     Traceback (most recent call last):
     evcrisp.core.errors.ConfigError: `events` must be Events; got list. Read a file with `evcrisp.read`, or build `Events(x=..., y=..., t=..., p=..., resolution=...)`.

@@ -22,8 +22,6 @@ def in_front(depth: Floats) -> Floats:
 def apply(matrix: Floats, x: ArrayLike, y: ArrayLike) -> Points:
     """Move points by homographies; one matrix for all points, or one for each.
 
-    Examples
-    --------
     >>> shift = np.array([[1.0, 0.0, 5.0], [0.0, 1.0, -2.0], [0.0, 0.0, 1.0]])
     >>> [values.tolist() for values in apply(shift, [0.0, 1.0], [3.0, 3.0])]
     [[5.0, 6.0], [1.0, 1.0]]

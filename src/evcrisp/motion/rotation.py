@@ -94,8 +94,6 @@ class Rotation(PixelMotion):
 def rotation_matrix(omega: ArrayLike, dt: ArrayLike) -> Floats:
     """Return ``exp([omega]_x dt)``, shape ``dt.shape + (3, 3)``.
 
-    Examples
-    --------
     >>> np.round(rotation_matrix((0.0, 0.0, np.pi / 2), 1.0), 6) + 0.0
     array([[ 0., -1.,  0.],
            [ 1.,  0.,  0.],

@@ -157,12 +157,9 @@ def halton(n: int, dimensions: int) -> Floats:
     [[0.5, 0.333], [0.25, 0.667], [0.75, 0.111]]
     """
     if dimensions > len(_PRIMES):
-        raise ConfigError(
-            f"must be up to {len(_PRIMES)} for Halton points",
-            parameter="dimensions",
-            value=dimensions,
-            remedy="Use solver 'bfgs' or 'nelder-mead'.",
-        )
+        problem = f"must be up to {len(_PRIMES)} for Halton points"
+        remedy = "Use solver 'bfgs' or 'nelder-mead'."
+        raise ConfigError(problem, parameter="dimensions", value=dimensions, remedy=remedy)
     columns = []
     for base in _PRIMES[:dimensions]:
         index = np.arange(1, n + 1)

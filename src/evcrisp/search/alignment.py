@@ -63,8 +63,8 @@ class Alignment:
 
     def normalized(self) -> "Alignment":
         """Return the same with the objective divided by its value without motion."""
-        still = self.value(np.zeros(len(self.data.warp.model.param_names)))
-        return replace(self, objective=Normalized.by(self.objective, still))
+        unaligned = self.value(np.zeros(len(self.data.warp.model.param_names)))
+        return replace(self, objective=Normalized.by(self.objective, unaligned))
 
     def _channel_factors(self, counts: list[float]) -> tuple[float, ...]:
         """Return the factor of each channel in the sum, for a value per event."""

@@ -88,8 +88,6 @@ def log_area_change(
 
     The warp is a homography H, whose area factor is ``det H / depth**3`` at a point.
 
-    Examples
-    --------
     >>> from evcrisp.motion import Zoom
     >>> round(log_area_change(Zoom((50.0, 40.0)), np.array([2.0]), (101, 81), 0.1), 6)
     0.4

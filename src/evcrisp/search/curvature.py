@@ -53,17 +53,9 @@ def inverse_curvature(
 ) -> Floats:
     """Return the inverse of minus the second derivatives in scaled parameters, shape (m, m).
 
-    Parameters
-    ----------
-    image, n_events : ndarray, shape (h, w), and int
-        Map of the warped events, with quadratic B-splines as footprints, and their number.
-    origin_px, scale : (float, float), px of the sensor, and int
-        Position of its first pixel, and pixels of the sensor per pixel of the map.
-    model, resolution : MotionModel, (int, int)
-        Motion model and sensor.
-    least : float
-        Lower bound on the curvature, relative to `TYPICAL_CURVATURE`: 1 prevents long steps where
-        noise flattens the objective.
+    ``image`` is the map of the warped events, with quadratic B-splines as footprints; its first pixel
+    is at ``origin_px`` on the sensor. ``least`` is a lower bound on the curvature, relative to
+    `TYPICAL_CURVATURE`: 1 prevents long steps where noise flattens the objective.
     """
     from evcrisp.kernels.search.structure_tensor import structure_tensor
 

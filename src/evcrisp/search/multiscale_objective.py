@@ -47,7 +47,7 @@ class LevelObjective:
 
     @classmethod
     def around(
-        cls, problem: SearchProblem, scaled: Floats, *, scale: int, n_events: int, margin_px: float
+        cls, problem: SearchProblem, scaled: Floats, scale: int, n_events: int, *, margin_px: float
     ) -> "LevelObjective":
         """Return a level whose map holds the view at ``scaled`` and a margin around it.
 
@@ -131,8 +131,6 @@ def border_limits(
     Points of the border are warped from the first, the middle and the last time. If one of them has
     no finite position, the limits are NaN.
 
-    Examples
-    --------
     >>> from evcrisp.motion import Translation
     >>> border_limits(Translation(), (346, 260), np.array([100.0, 0.0]), -0.1, 0.1)
     ((-10.0, 355.0), (0.0, 259.0))

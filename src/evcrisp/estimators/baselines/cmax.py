@@ -10,9 +10,8 @@ from evcrisp.core.registry import lookup
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_choice
 from evcrisp.core.windows import Window
-from evcrisp.estimators.build_estimate import estimate_from_solver, leave_one_out_contrast
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
-from evcrisp.estimators.result import Estimate
+from evcrisp.estimators.result import Estimate, estimate_from_solver
 from evcrisp.motion import MotionModel
 from evcrisp.objectives import OBJECTIVES
 from evcrisp.optimize import SOLVERS, SolverResult
@@ -125,3 +124,13 @@ class Cmax:
             alignments = [MultiReference.of(alignment) for alignment in alignments]
         solver = SOLVERS[self.solver or "bfgs"]()
         return refine(data, theta, alignments, solver, self.search.max_log_area)
+
+
+def leave_one_out_contrast(data: WindowData, theta: Floats, contrast: ContrastMap) -> Floats:
+    """Return the contrast at each event that comes from all other events, shape (n,).
+
+    It is finite, and 0 for events that the warp moves off the padded map.
+    """
+    x, y = data.warp.warp(theta)
+    iwe = contrast.build(x, y, np.ones(x.size), data.resolution)
+    return np.nan_to_num(np.maximum(contrast.leave_one_out(iwe, x, y), 0.0))

@@ -104,8 +104,6 @@ class Confidence:
     def at(self, values: ArrayLike) -> Floats:
         """Return the confidence w(m) for any values m of the map.
 
-        Examples
-        --------
         >>> terms = JointTerms(alpha=0.5, beta=0.25, baseline_ea=9.0, baseline_ed=1.0)
         >>> best = solve_confidence(np.array([[0.0, 1.0], [2.0, 4.0]]), terms)
         >>> best.at([0.0, 1.0, 2.0, 4.0])
@@ -136,21 +134,10 @@ def solve_confidence(
     and w = 0 where m = 0; eqs. (26) to (28). The multiplier is 0 if alignment has the larger
     regret, 1 if denoising has it, and otherwise the root at which both are equal.
 
-    Parameters
-    ----------
-    iwe : ndarray, shape (h, w), float64
-        The contrast map; 0 or more everywhere.
-    terms : JointTerms
-        Constants of the objective.
-    lam : float, optional
-        A fixed multiplier in 0..1: minimize ``(1 - lam) r_EA + lam r_ED`` plus penalties.
-    excess : ndarray, shape (h, w), optional
-        Buffer for the field ``excess`` of the result.
-
-    Notes
-    -----
-    Newton steps on two monotone scalar equations, each a pass over the pixels: about 1 pass for
-    lam = 0 and 8 otherwise.
+    ``iwe`` is the contrast map, shape (h, w), 0 or more everywhere. With a fixed ``lam`` in 0..1, the
+    mixture ``(1 - lam) r_EA + lam r_ED`` replaces the larger regret. ``excess``, shape (h, w), is a
+    buffer for the field of the result. Newton steps on two monotone scalar equations, each a pass
+    over the pixels: about 1 pass for lam = 0 and 8 otherwise.
     """
     from evcrisp.kernels.joint import confidence_map as kernels
 

@@ -1,16 +1,15 @@
 """Labels, scores and warnings from a solution of the joint problem."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
-from evcrisp.estimators.build_estimate import estimate_from_solver
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.joint.confidence_map import Confidence
 from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
-from evcrisp.estimators.result import Estimate, Regret
+from evcrisp.estimators.result import Estimate, Regret, estimate_from_solver
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import SolverResult
 from evcrisp.search.window_data import WindowData
@@ -70,13 +69,10 @@ class JointWindow:
         regret = best.regret() if regret is None else regret
         score, confidence = self.read_maps(end.theta, w_map, best)
         signal = confidence > MIN_CONFIDENCE
-        return replace(
-            estimate_from_solver(config, self.window, self.data, end, score, signal),
-            confidence=confidence,
-            w_map=w_map,
-            regret=regret,
-            warnings=_warnings(regret, signal),
-        )
+        return estimate_from_solver(
+            config, self.window, self.data, end, score, signal, confidence,
+            w_map=w_map, regret=regret, warnings=_warnings(regret, signal),
+        )  # fmt: skip
 
 
 def _warnings(regret: Regret, signal: Bools) -> tuple[str, ...]:

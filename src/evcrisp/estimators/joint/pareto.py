@@ -328,8 +328,6 @@ def non_dominated(costs: Floats, tol: float = 0.0) -> list[int]:
 
     A row is dropped too if its second cost is lower by ``tol`` or less.
 
-    Examples
-    --------
     >>> non_dominated(np.array([[1.0, 3.0], [2.0, 2.0], [2.0, 4.0], [3.0, 1.0], [3.0, 2.0]]))
     [0, 1, 3]
     """

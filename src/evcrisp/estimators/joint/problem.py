@@ -77,8 +77,6 @@ class RegretConfig:
     def resolved(self) -> dict[str, float]:
         """Return the form of each parameter that is in use, given or default, by name.
 
-        Examples
-        --------
         >>> RegretConfig(b_hat=2.0).resolved()
         {'min_support': 6.0, 'beta_hat': 0.5, 'b_hat': 2.0}
         """
@@ -121,8 +119,6 @@ class JointBuffers(MapBuffers):
 class JointProblem:
     """The joint objective J of one window, minimized over W, as a function of theta.
 
-    Examples
-    --------
     >>> import evcrisp
     >>> scene = evcrisp.simulate(duration_us=20_000, resolution=(64, 48), seed=1)
     >>> data = WindowData.of(evcrisp.Window(scene.events, 0, 20_000), scene.motion)

@@ -75,8 +75,6 @@ class Iets(Filter):
 class IetsStream:
     """State of the filter: last event per polarity and pixel, and the held events."""
 
-    __slots__ = ("_config", "_held", "_last", "_newest", "_resolution")
-
     def __init__(self, config: Iets, resolution: tuple[int, int]) -> None:
         from evcrisp.kernels.filters.recent_neighbors import NEVER
 

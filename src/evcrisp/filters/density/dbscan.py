@@ -88,16 +88,6 @@ class Dbscan(Filter):
 class DbscanStream:
     """State of the filter: held events, linked per pixel from newest to oldest."""
 
-    __slots__ = (
-        "_config",
-        "_count_head",
-        "_ellipsoid",
-        "_held",
-        "_max_head",
-        "_next",
-        "_resolution",
-    )
-
     def __init__(self, config: Dbscan, resolution: tuple[int, int]) -> None:
         self._config = config
         self._resolution = resolution

@@ -87,8 +87,6 @@ class Pugm(Filter):
 class PugmStream:
     """State of the filter; when a bin is complete, sweep i runs over the i-th bin before it."""
 
-    __slots__ = ("_bin", "_bins", "_cells", "_config", "_n_bins", "_open", "_resolution", "_start")
-
     def __init__(self, config: Pugm, resolution: tuple[int, int]) -> None:
         width, height = resolution
         self._config = config
