@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evcrisp.core import event_columns
 from evcrisp.core.errors import ConfigError, EventDataError
-from evcrisp.core.event_columns import (
-    as_column,
-    as_coordinate,
-    as_flag,
-    as_selection,
-    as_time,
-    check_equal_lengths,
-    read_only,
-)
 from evcrisp.core.validation import as_resolution
 
 if TYPE_CHECKING:
@@ -104,19 +96,21 @@ class Events:
     ) -> None:
         size = as_resolution(resolution)
         columns: dict[str, NDArray[Any]] = {
-            "x": as_coordinate("x", x, size[0]),
-            "y": as_coordinate("y", y, size[1]),
-            "t": as_time(t),
-            "p": as_flag("p", p),
+            "x": event_columns.as_coordinate("x", x, size[0]),
+            "y": event_columns.as_coordinate("y", y, size[1]),
+            "t": event_columns.as_time(t),
+            "p": event_columns.as_flag("p", p),
         }
         if signal is not None:
-            columns["signal"] = as_flag("signal", signal)
-        check_equal_lengths(columns)
+            columns["signal"] = event_columns.as_flag("signal", signal)
+        event_columns.check_equal_lengths(columns)
         self._set(size, **{"signal": None, **columns})
 
     def _set(self, resolution: tuple[int, int], **columns: NDArray[Any] | None) -> None:
         for name, column in columns.items():
-            object.__setattr__(self, name, column if column is None else read_only(column))
+            object.__setattr__(
+                self, name, column if column is None else event_columns.read_only(column)
+            )
         object.__setattr__(self, "resolution", resolution)
 
     @classmethod
@@ -154,8 +148,8 @@ class Events:
         columns = {"x": x, "y": y, "t": t, "p": p}
         if signal is not None:
             columns["signal"] = signal
-        arrays = {name: as_column(name, column) for name, column in columns.items()}
-        check_equal_lengths(arrays)
+        arrays = {name: event_columns.as_column(name, column) for name, column in columns.items()}
+        event_columns.check_equal_lengths(arrays)
         order = np.argsort(arrays["t"], kind="stable")
         return cls(**{name: array[order] for name, array in arrays.items()}, resolution=resolution)
 
@@ -226,7 +220,7 @@ class Events:
     def __getitem__(self, key: slice | ArrayLike) -> "Events":
         """Select by slice, by mask, or by indices that do not decrease."""
         if not isinstance(key, slice):
-            key = as_selection(key, len(self))
+            key = event_columns.as_selection(key, len(self))
         elif key.step is not None and key.step < 0:
             raise EventDataError(f"Events are sorted by time; got slice step {key.step}.")
         signal = None if self.signal is None else self.signal[key]

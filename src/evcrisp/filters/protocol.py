@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import EventDataError
 from evcrisp.core.events import Events
-from evcrisp.core.types import Bools, Floats, Integers
+from evcrisp.core.types import Bools, Floats
 from evcrisp.core.validation import check_number
 
 #: Parameters by the name of the implementation that they reproduce.
@@ -202,15 +202,6 @@ class HeldEvents:
         self.columns = {name: held[n:].copy() for name, held in self.columns.items()}
         self.first += n
         return out
-
-
-def columns_by_polarity(events: Events, border: int, *, split: bool) -> Integers:
-    """Return x; with ``split``, shift ON events to a second sensor on the right.
-
-    Events of different polarity are then never neighbors.
-    """
-    x = events.x.astype(np.int32)
-    return x + (events.width + border) * events.p.astype(np.int32) if split else x
 
 
 def check_minimum(config: object, **minimums: float) -> None:

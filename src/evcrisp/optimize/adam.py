@@ -67,7 +67,7 @@ class Adam:
     tol: float = 1e-6
 
     def __post_init__(self) -> None:
-        check_parameters(self, positive=("rate",), counts=(("max_iter", 1),))
+        check_parameters(self, ("rate",), max_iter=1)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize from ``theta0``, in units in which a step of 1 is moderate."""

@@ -57,9 +57,7 @@ class Bfgs:
     max_step: float = 8.0
 
     def __post_init__(self) -> None:
-        check_parameters(
-            self, positive=("max_step",), nonnegative=("tol", "tol_step"), counts=(("max_iter", 1),)
-        )
+        check_parameters(self, ("max_step",), ("tol", "tol_step"), max_iter=1)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize from ``theta0``, in units in which a step of 1 is moderate."""

@@ -28,10 +28,6 @@ class _BoxSearch:
     tol_step: float = 0.1
     tol: float = 1e-6
 
-    def _check(self, counts: tuple[tuple[str, int], ...]) -> None:
-        nonnegative = ("tol_step", "tol")
-        check_parameters(self, positive=("half_width",), nonnegative=nonnegative, counts=counts)
-
     def _search(
         self,
         fun: Function,
@@ -91,7 +87,8 @@ class Grid(_BoxSearch):
     max_points: int = 1000
 
     def __post_init__(self) -> None:
-        self._check((("points", 3), ("max_points", 3), ("rounds", 1)))
+        tols = ("tol_step", "tol")
+        check_parameters(self, ("half_width",), tols, points=3, max_points=3, rounds=1)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize around ``theta0``, in units in which a step of 1 is moderate."""
@@ -133,7 +130,8 @@ class QuasiRandom(_BoxSearch):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        self._check((("points", 1), ("rounds", 1), ("seed", 0)))
+        tols = ("tol_step", "tol")
+        check_parameters(self, ("half_width",), tols, points=1, rounds=1, seed=0)
         check_number("shrink", self.shrink, 0, 1, open_low=True)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:

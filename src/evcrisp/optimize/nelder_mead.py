@@ -43,8 +43,7 @@ class NelderMead:
     restarts: int = 1
 
     def __post_init__(self) -> None:
-        counts = (("max_iter", 1), ("restarts", 0))
-        check_parameters(self, positive=("step", "tol_step"), counts=counts)
+        check_parameters(self, ("step", "tol_step"), max_iter=1, restarts=0)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize from ``theta0``, in units in which a step of 1 is moderate."""
@@ -70,9 +69,8 @@ class NelderMead:
             order = np.argsort(-values, kind="stable")
             points, values = points[order], values[order]
             size = float(np.abs(points[1:] - points[0]).max())
-            if size <= self.tol_step and values[0] - values[-1] <= self.tol * max(
-                1.0, abs(values[0])
-            ):
+            tol = self.tol * max(1.0, abs(values[0]))
+            if size <= self.tol_step and values[0] - values[-1] <= tol:
                 return points[0], float(values[0]), Status.CONVERGED
             _move(counted, points, values)
         best = int(np.argmax(values))

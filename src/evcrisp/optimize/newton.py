@@ -41,7 +41,7 @@ class Newton:
     tol_step: float = 1e-6
 
     def __post_init__(self) -> None:
-        check_parameters(self, positive=("difference", "max_step"), counts=(("max_iter", 1),))
+        check_parameters(self, ("difference", "max_step"), max_iter=1)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize from ``theta0``, in units in which a step of 1 is moderate."""

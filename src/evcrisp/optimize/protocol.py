@@ -40,21 +40,17 @@ class Solver(Protocol):
 
 
 def check_parameters(
-    solver: object,
-    *,
-    positive: tuple[str, ...] = (),
-    nonnegative: tuple[str, ...] = (),
-    counts: tuple[tuple[str, int], ...] = (),
+    solver: object, positive: tuple[str, ...], nonnegative: tuple[str, ...] = (), **minimums: int
 ) -> None:
-    """Raise unless the fields of a solver are in range.
+    """Raise unless the fields of a solver are in range; infinity is a valid length or tolerance.
 
-    ``counts`` are integers with a minimum. Infinity is a valid length or tolerance.
+    ``minimums`` are those of integer fields.
     """
     for name in positive + nonnegative:
         value = getattr(solver, name)
         if value != math.inf:
             check_number(name, value, 0, open_low=name in positive)
-    for name, least in counts:
+    for name, least in minimums.items():
         check_number(name, getattr(solver, name), least, whole=True)
 
 

@@ -77,8 +77,11 @@ class IndexedWindow:
         contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding_px)
         shape = contrast.shape(resolution)
         event_buffers, sample_buffers = self.buffers.events, self.buffers.samples
+        # The warp of the samples is made for a window of one second.
         sample_warp = _sample_warp(warp.model, resolution, self.samples.t.size)
-        sample_positions = _positions(sample_warp, duration_s, theta, sample_buffers)
+        dt = np.multiply(sample_warp.dt, duration_s, out=sample_buffers.dt(len(sample_warp)))
+        sample_positions = sample_buffers.positions(2, len(sample_warp))
+        sample_warp.of(sample_warp.x, sample_warp.y, dt).fill(theta, *sample_positions)
         positions = event_buffers.positions(2, len(warp))
         warp.fill(theta, *positions)
         exposure = exposure_of(warp.model, theta, duration_s, resolution, padding_px, self.buffers)
@@ -88,17 +91,6 @@ class IndexedWindow:
         events = _place(positions, self.t, self.p, padding_px, shape, event_buffers)
         images = _accumulate(events, supporting, shape, self.buffers)
         return AlignedMaps(self, events, samples, contrast, images, exposure)
-
-
-def _positions(
-    warp: PreparedWarp, duration_s: float, theta: Floats, buffers: PointBuffers
-) -> Singles:
-    """Return the positions of a warp made for one second, in a window of another length, (2, n)."""
-    n = len(warp)
-    dt = np.multiply(warp.dt, duration_s, out=buffers.dt(n))
-    positions = buffers.positions(2, n)
-    warp.of(warp.x, warp.y, dt).fill(theta, *positions)
-    return positions
 
 
 def _place(
@@ -154,10 +146,7 @@ class AlignedMaps:
 
         In events per px and window; -1 off the map. Both are buffers, other ones if not aligned.
         """
-        from evcrisp.kernels.auto.self_support import (
-            self_support_of_events,
-            self_support_of_samples,
-        )
+        from evcrisp.kernels.auto import self_support as kernels
         from evcrisp.kernels.auto.support import read_maps, subtract_self_support
 
         window, buffers = self.window, self.window.buffers
@@ -168,11 +157,11 @@ class AlignedMaps:
         own = buffers.self_support(max(n, m))
         read_maps(self.images, self.events, support)
         read_maps(self.images, self.samples, sample_support)
-        self_support_of_events(self.events, window.links, own[:n])
+        kernels.self_support_of_events(self.events, window.links, own[:n])
         subtract_self_support(support, own[:n], self.events)
         self.exposure(support, self.events)
-        before, after = window.sample_before, window.sample_after
-        self_support_of_samples(self.samples, before, after, self.events, window.links, own[:m])
+        links = window.sample_before, window.sample_after, self.events, window.links
+        kernels.self_support_of_samples(self.samples, *links, own[:m])
         subtract_self_support(sample_support, own[:m], self.samples)
         self.exposure(sample_support, self.samples)
         return support, sample_support

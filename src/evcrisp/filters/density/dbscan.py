@@ -8,16 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
+from evcrisp.core.types import Integers
 from evcrisp.core.validation import check_number
-from evcrisp.filters.protocol import (
-    About,
-    Filter,
-    HeldEvents,
-    Labels,
-    check_minimum,
-    check_sensor,
-    columns_by_polarity,
-)
+from evcrisp.filters.protocol import About, Filter, HeldEvents, Labels, check_minimum, check_sensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,3 +128,12 @@ class DbscanStream:
         out = held.take(n_final)
         score = out["highest"] + out["count"] / (out["count"] + 1.0)
         return Labels(out["highest"] >= self._config.min_events, score)
+
+
+def columns_by_polarity(events: Events, border: int, *, split: bool) -> Integers:
+    """Return x; with ``split``, shift ON events to a second sensor on the right.
+
+    Events of different polarity are then never neighbors.
+    """
+    x = events.x.astype(np.int32)
+    return x + (events.width + border) * events.p.astype(np.int32) if split else x

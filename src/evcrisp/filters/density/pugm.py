@@ -12,14 +12,8 @@ from numpy.typing import NDArray
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bytes, Integers
 from evcrisp.core.validation import check_number
-from evcrisp.filters.protocol import (
-    About,
-    Filter,
-    Labels,
-    check_minimum,
-    check_sensor,
-    columns_by_polarity,
-)
+from evcrisp.filters.density.dbscan import columns_by_polarity
+from evcrisp.filters.protocol import About, Filter, Labels, check_minimum, check_sensor
 
 _Pixels = tuple[Integers, NDArray[np.uint16]]
 
