@@ -281,3 +281,9 @@ def channel_weights(
     if polarity == "signed":
         return (np.where(p, weight, -weight),)
     return (weight,)
+
+
+def event_peak(contrast: ContrastMap) -> float:
+    """Return the map value of a single event at its own position, at the center of a pixel."""
+    middle = np.zeros(1) if contrast.scale == 1 else np.full(1, (contrast.scale - 1) / 2)
+    return float(contrast.self_value(middle - contrast.padding_px, middle - contrast.padding_px)[0])

@@ -62,9 +62,9 @@ def find_motion(
     ``theta0`` or zero.
     """
     config = config or _DEFAULT
-    without = result_without_evidence(data, theta0)
-    if without is not None:
-        return without
+    result = result_without_evidence(data, theta0)
+    if result is not None:
+        return result
     problem = search_problem(data, config)
     if theta0 is None or not np.isfinite(theta0).all():
         return _cold_search(problem, config)
@@ -83,9 +83,9 @@ def refine_motion(
     The curvature of ``near`` is reused, unless noise made it flat. See :func:`find_motion`.
     """
     config = config or _DEFAULT
-    without = result_without_evidence(data, near.theta)
-    if without is not None:
-        return without
+    result = result_without_evidence(data, near.theta)
+    if result is not None:
+        return result
     problem = search_problem(data, config)
     passes = [Pass(config.finest_scale, len(data), True)]
     start = problem.scaling.scaled(near.theta)

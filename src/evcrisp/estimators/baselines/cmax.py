@@ -101,9 +101,9 @@ class Cmax:
 
     def align(self, data: WindowData, theta0: Floats | None = None) -> SolverResult:
         """Estimate the motion of prepared events."""
-        unsolvable = result_without_evidence(data, theta0)
-        if unsolvable is not None:
-            return unsolvable
+        result = result_without_evidence(data, theta0)
+        if result is not None:
+            return result
         if self.start == "zero":
             n_params = len(data.warp.model.param_names)
             start = np.zeros(n_params) if theta0 is None else np.nan_to_num(theta0)

@@ -119,10 +119,10 @@ class Eja:
         """Estimate motion and labels of one window."""
         data, not_hot = WindowData.of(window, model), ~hot_events(window.events)
         clean = data.subset(not_hot)
-        unsolvable = result_without_evidence(clean, theta0)
-        if unsolvable is not None:
+        result = result_without_evidence(clean, theta0)
+        if result is not None:
             # Without a motion, all events are signal.
-            return estimate_from_solver(self, window, data, unsolvable, np.zeros(len(data)))
+            return estimate_from_solver(self, window, data, result, np.zeros(len(data)))
         found = find_motion(clean, theta0, self.search)
         rounds = _Rounds(self, data, not_hot, found)
         end = rounds.run()

@@ -25,9 +25,8 @@ from evcrisp.core.windows import Window
 from evcrisp.estimators.estimate import as_window, checked_theta, model_for
 from evcrisp.estimators.joint.confidence_map import Confidence
 from evcrisp.estimators.joint.exact import ExactRegret
-from evcrisp.estimators.joint.labels import MIN_CONFIDENCE, JointWindow
 from evcrisp.estimators.joint.minimize import USUAL_CURVATURE, NegatedObjective
-from evcrisp.estimators.joint.problem import JointProblem
+from evcrisp.estimators.joint.problem import MIN_CONFIDENCE, JointProblem, JointWindow
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import Function
 from evcrisp.optimize.bfgs import Bfgs
