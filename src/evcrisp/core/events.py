@@ -18,14 +18,10 @@ if TYPE_CHECKING:
     import torch
 
 #: Aligned record of 16 bytes, as in AEDAT4 and dv-processing.
-RECORD_DTYPE = np.dtype(
-    {
-        "names": ["t", "x", "y", "p"],
-        "formats": ["<i8", "<u2", "<u2", "?"],
-        "offsets": [0, 8, 10, 12],
-        "itemsize": 16,
-    }
-)
+RECORD_DTYPE = np.dtype({
+    "names": ["t", "x", "y", "p"], "formats": ["<i8", "<u2", "<u2", "?"],
+    "offsets": [0, 8, 10, 12], "itemsize": 16,
+})  # fmt: skip
 
 #: Field names of each column in files and other packages; our own first.
 COLUMN_ALIASES: dict[str, tuple[str, ...]] = {

@@ -123,13 +123,11 @@ def is_causal(filter: Filter) -> bool:
     return getattr(filter, "is_causal", Filter.is_causal)
 
 
+@dataclass(eq=False)
 class CausalStream:
     """Base of streams that label each event at once; subclasses define ``fill``."""
 
-    __slots__ = ("resolution",)
-
-    def __init__(self, resolution: tuple[int, int]) -> None:
-        self.resolution = resolution
+    resolution: tuple[int, int]
 
     def label(self, events: Events) -> Labels:
         """Label the next chunk."""
@@ -148,6 +146,7 @@ class CausalStream:
         raise NotImplementedError
 
 
+@dataclass(eq=False)
 class KernelStream(CausalStream):
     """A stream that calls ``kernel(*columns, *state, signal, score)`` once per chunk.
 
@@ -155,17 +154,9 @@ class KernelStream(CausalStream):
     ``state`` in place; it can be a function that returns it, given the time of the first event.
     """
 
-    __slots__ = ("columns", "kernel", "state")
-
-    def __init__(
-        self,
-        resolution: tuple[int, int],
-        kernel: Callable[..., Any],
-        columns: str,
-        state: tuple[Any, ...] | Callable[[int], tuple[Any, ...]],
-    ) -> None:
-        super().__init__(resolution)
-        self.kernel, self.columns, self.state = kernel, columns, state
+    kernel: Callable[..., Any]
+    columns: str
+    state: tuple[Any, ...] | Callable[[int], tuple[Any, ...]]
 
     def fill(self, events: Events, labels: Labels) -> None:
         """Call the kernel."""
@@ -180,9 +171,8 @@ class HeldEvents:
     """Queue of events whose labels depend on later events, in columns of equal length."""
 
     def __init__(self, **columns: type[np.generic]) -> None:
-        self.columns: dict[str, NDArray] = {
-            name: np.empty(0, dtype) for name, dtype in columns.items()
-        }
+        empty: dict[str, NDArray] = {name: np.empty(0, dtype) for name, dtype in columns.items()}
+        self.columns = empty
         self.first = 0  # index in the recording of the first held event
 
     def __getitem__(self, name: str) -> NDArray:

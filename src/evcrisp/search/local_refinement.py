@@ -1,17 +1,20 @@
 """Local refinement of a motion with any objective and any solver."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.optimize import Function, Solver, SolverResult
+from evcrisp.search.alignment import Alignment, MultiReference
 from evcrisp.search.collapse_penalty import MAX_LOG_AREA, CollapsePenalty, has_collapsed
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.search import MIN_EVENTS
 from evcrisp.search.window_data import WindowData
+
+#: Sharpness of a window as a function of theta.
+MotionObjective = Alignment | MultiReference
 
 
 def window_scaling(data: WindowData) -> Scaling:
@@ -28,18 +31,6 @@ def _span_s(data: WindowData) -> float:
     """Return the time from the first to the last event; 0 without events."""
     dt = data.warp.dt
     return float(dt.max() - dt.min()) if dt.size else 0.0
-
-
-class MotionObjective(Protocol):
-    """Sharpness of a window as a function of theta, such as an `Alignment`."""
-
-    def value(self, theta: Floats) -> float:
-        """Return the objective at ``theta``; larger is sharper."""
-        ...
-
-    def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
-        """Return the objective and its gradient at ``theta``, shape (m,)."""
-        ...
 
 
 def scaled_function(

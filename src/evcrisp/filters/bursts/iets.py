@@ -79,8 +79,7 @@ class IetsStream:
         from evcrisp.kernels.filters.recent_neighbors import NEVER
 
         (width, height), border = resolution, 2 * config.radius
-        self._config = config
-        self._resolution = resolution
+        self._config, self._resolution = config, resolution
         shape = (2, height + border, width + border)
         self._last: NDArray[np.int64] = np.full(shape, NEVER, np.int64)
         self._newest: NDArray[np.int64] = np.full((2, height, width), -1, np.int64)

@@ -82,8 +82,7 @@ class DbscanStream:
     """State of the filter: held events, linked per pixel from newest to oldest."""
 
     def __init__(self, config: Dbscan, resolution: tuple[int, int]) -> None:
-        self._config = config
-        self._resolution = resolution
+        self._config, self._resolution = config, resolution
         border = 2 * config.radius
         sensors = 1 + config.same_polarity
         shape = (resolution[1] + border, sensors * (resolution[0] + border))

@@ -83,8 +83,7 @@ class PugmStream:
 
     def __init__(self, config: Pugm, resolution: tuple[int, int]) -> None:
         width, height = resolution
-        self._config = config
-        self._resolution = resolution
+        self._config, self._resolution = config, resolution
         self._start: int | None = None  # us, time of the first event
         self._bin = 0  # index of the bin that is not complete yet
         self._open: list[_Pixels] = []  # its events

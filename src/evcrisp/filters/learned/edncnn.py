@@ -3,7 +3,7 @@
 import functools
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class EdncnnStream:
     config: Edncnn
     resolution: tuple[int, int]
     weights: "dict[str, torch.Tensor]"
-    history: "History"
+    history: "CompiledHistory | TorchHistory"
     waiting: list[Events] = field(default_factory=list)
     n_waiting: int = field(default=0)
 
@@ -113,24 +113,12 @@ def _read(path: Path, modified_ns: int) -> "dict[str, torch.Tensor]":
     return {name: import_torch().from_numpy(array) for name, array in arrays.items()}
 
 
-class History(Protocol):
-    """The last two events of each pixel and polarity."""
-
-    #: Events per call of the network. It is constant, because the order of summation depends on it
-    #: and labels must not depend on the chunks.
-    batch: int
-
-    def patches(self, events: Events) -> "torch.Tensor":
-        """Process the next events, at most a batch; return their patches.
-
-        Log ages of shape (batch, 4, 25, 25); only the first ``len(events)`` are valid. The next
-        call overwrites them.
-        """
-        ...
-
-
 class CompiledHistory:
-    """History on the CPU, event by event."""
+    """The last two events of each pixel and polarity, on the CPU, event by event.
+
+    ``batch`` is the number of events per call of the network. It is constant, because the order of
+    summation depends on it and labels must not depend on the chunks.
+    """
 
     def __init__(self, resolution: tuple[int, int], batch: int = 128) -> None:
         width, height = (side + 2 * PATCH_RADIUS for side in resolution)
@@ -139,7 +127,11 @@ class CompiledHistory:
         self.filled = np.zeros((batch, 4, _SIDE, _SIDE), np.float32)
 
     def patches(self, events: Events) -> "torch.Tensor":
-        """Process the next events; return their patches."""
+        """Process the next events, at most a batch; return their patches.
+
+        Log ages of shape (batch, 4, 25, 25); only the first ``len(events)`` are valid. The next
+        call overwrites them.
+        """
         from evcrisp.kernels.filters.edncnn import gather_patches
 
         p, out = events.p.view(np.uint8), self.filled[: len(events)]
@@ -148,7 +140,7 @@ class CompiledHistory:
 
 
 class TorchHistory:
-    """History on any device, a batch at a time.
+    """The same on any device of torch, a batch at a time.
 
     A place is a pixel and a polarity. The events of a batch are sorted by place and time, so that a
     binary search finds the last two events of a place before any event. Missing ones are taken from
@@ -166,7 +158,7 @@ class TorchHistory:
         self.filled = torch.zeros((batch, 4, _SIDE, _SIDE), device=device)
 
     def patches(self, events: Events) -> "torch.Tensor":
-        """Process the next events; return their patches."""
+        """Process the next events; see `CompiledHistory`."""
         if len(events):
             torch = import_torch()
             columns = (events.x, events.y, events.t, events.p)
