@@ -107,10 +107,7 @@ class ContrastMap:
         return self.blur(iwe, out=iwe)
 
     def sample(self, image: Floats, x: Floats, y: Floats) -> Floats:
-        """Return the values of a map at positions on the sensor, shape (n,); 0 outside.
-
-        Pixels are weighted by the footprint: the adjoint of accumulating.
-        """
+        """Return a map at positions, weighted by the footprint, shape (n,); 0 outside."""
         check_lengths(x=x, y=y)
         values = np.empty(np.shape(x))
         kernel, extra = self._kernel("sample")
@@ -135,10 +132,7 @@ class ContrastMap:
     def leave_one_out(
         self, image: Floats, x: Floats, y: Floats, weight: Floats | float = 1.0
     ) -> Floats:
-        """Return samples at each event without its own contribution, shape (n,); 0 outside.
-
-        ``image`` must be the map built from these events.
-        """
+        """Return samples of the map of these events without their own part, (n,); 0 outside."""
         own = self._self_values(*self.to_map(x, y), image.shape)
         return self.sample(image, x, y) - weight * own
 

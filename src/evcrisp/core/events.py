@@ -151,10 +151,7 @@ class Events:
 
     @classmethod
     def concatenate(cls, parts: Iterable["Events"]) -> "Events":
-        """Join events of one sensor that follow each other in time.
-
-        Labels are kept if every part has them.
-        """
+        """Join events of one sensor in the order of time; keep labels if every part has them."""
         parts = list(parts)
         for part in parts:
             check_events("parts", part)

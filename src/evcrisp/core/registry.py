@@ -70,10 +70,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return name in self._paths or name in self._loaded or name in list(self)
 
     def register(self, part: T, name: str | None = None, *, overwrite: bool = False) -> T:
-        """Add a part under its ``name`` attribute, or another name; return it.
-
-        Raises `ConfigError` if it has no name, or the name is taken and ``overwrite`` is False.
-        """
+        """Add a part under its ``name``, or another one that is not taken; return it."""
         name = getattr(part, "name", None) if name is None else name
         if not isinstance(name, str) or not name:
             raise ConfigError(

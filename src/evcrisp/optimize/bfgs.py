@@ -116,10 +116,7 @@ class Bfgs:
 
 
 def _updated(matrix: Floats, step: Floats, decrease: Floats, known: bool) -> Floats:
-    """Return the BFGS update of an inverse Hessian after a step.
-
-    It stays positive definite: steps without positive curvature are skipped.
-    """
+    """Return the BFGS update of an inverse Hessian; skip steps without positive curvature."""
     curvature = float(step @ decrease)
     if curvature <= 1e-12 * math.sqrt(float(step @ step) * float(decrease @ decrease)):
         return matrix

@@ -42,10 +42,7 @@ class Solver(Protocol):
 def check_parameters(
     solver: object, positive: tuple[str, ...], nonnegative: tuple[str, ...] = (), **minimums: int
 ) -> None:
-    """Raise unless the fields of a solver are in range; infinity is a valid length or tolerance.
-
-    ``minimums`` are those of integer fields.
-    """
+    """Raise unless fields are in range; infinity is valid, except for integers (``minimums``)."""
     for name in positive + nonnegative:
         value = getattr(solver, name)
         if value != math.inf:

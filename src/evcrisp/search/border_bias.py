@@ -64,10 +64,7 @@ class BorderBias:
 
 
 def border_density(x: Floats, y: Floats, resolution: tuple[int, int]) -> Floats:
-    """Return the relative event density near each border, at most 1, shape (4,).
-
-    The order is upper, lower, left, right. Borders without events lose nothing.
-    """
+    """Return the relative density near the upper, lower, left, right border, at most 1, (4,)."""
     from evcrisp.kernels.search.array_ops import count_at_ends
 
     counts = []

@@ -19,11 +19,7 @@ from evcrisp.motion import PreparedWarp
 
 
 class MapBuffers(threading.local):
-    """Arrays of one evaluation of a contrast map; every thread has its own.
-
-    A new array of a megabyte costs more than a blur of it, because its memory is mapped page by
-    page. Copies and pickles start empty.
-    """
+    """Arrays of one evaluation of a map, reused, as new memory is slow; one set per thread."""
 
     maps: ClassVar[tuple[str, ...]] = ("image",)  # names of arrays of the shape of the map
     columns: ClassVar[tuple[str, ...]] = ("x", "y", "slope_x", "slope_y")  # one number per event

@@ -85,10 +85,7 @@ def _displacements(
     n_down: int,
     n_across: int,
 ) -> tuple[Floats, Floats]:
-    """Return displacements of the tile centers along x and y per unit parameter, px.
-
-    Both arrays have shape (n_down, n_across, m).
-    """
+    """Return displacements of tile centers along x, y per unit parameter, px, (down, across, m)."""
     x, y = np.meshgrid(
         origin_px[0] + tile_px * (np.arange(n_across) + 0.5),
         origin_px[1] + tile_px * (np.arange(n_down) + 0.5),

@@ -41,10 +41,7 @@ def scaled_function(
     needs_gradient: bool,
     max_log_area: float = MAX_LOG_AREA,
 ) -> Function:
-    """Return an objective of scaled parameters, minus the collapse penalty.
-
-    It is normalized by its value without motion.
-    """
+    """Return an objective of scaled parameters, per value at zero motion, minus the penalty."""
     collapse = CollapsePenalty.of(data.warp.model, data.resolution, max_log_area)
     unit = abs(objective.value(np.zeros(len(data.warp.model.param_names)))) or 1.0
 

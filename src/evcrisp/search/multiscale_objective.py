@@ -49,10 +49,7 @@ class LevelObjective:
     def around(
         cls, problem: SearchProblem, scaled: Floats, scale: int, n_events: int, *, margin_px: float
     ) -> "LevelObjective":
-        """Return a level whose map holds the view at ``scaled`` and a margin around it.
-
-        It uses about ``n_events`` events, evenly subsampled over time.
-        """
+        """Return a level of about ``n_events``, with the view at ``scaled`` and a margin."""
         warp = subsampled(problem.warp, n_events)
         first, last = float(problem.warp.dt[0]), float(problem.warp.dt[-1])
         theta, resolution = problem.scaling.theta(scaled), problem.resolution

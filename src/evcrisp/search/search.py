@@ -173,12 +173,9 @@ def _coarse_to_fine(
     passes: list[Pass],
     start: Floats,
     n_eval: int,
-    curvature: Floats | None = None,
+    curvature: Floats | None = None,  # inverse curvature of the last level, if known
 ) -> SolverResult:
-    """Run gradient ascent on finer and finer levels; the last one corrects the border bias.
-
-    ``curvature`` is the inverse curvature of the last level, if known.
-    """
+    """Run gradient ascent on finer and finer levels; the last one corrects the border bias."""
     scaled, status, value, inverse = start, Status.CONVERGED, 0.0, None
     for scale, n_events, is_last in passes:
         level = LevelObjective.around(problem, scaled, scale, n_events, margin_px=3.0 * scale)

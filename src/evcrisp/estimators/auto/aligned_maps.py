@@ -142,10 +142,7 @@ class AlignedMaps:
     exposure: Exposure
 
     def support(self, *, aligned: bool = True) -> tuple[Singles, Singles]:
-        """Return the support of events and of noise samples by events of other pixels.
-
-        In events per px and window; -1 off the map. Both are buffers, other ones if not aligned.
-        """
+        """Return the support of events and noise samples; -1 off the map. Both are buffers."""
         from evcrisp.kernels.auto import self_support as kernels
         from evcrisp.kernels.auto.support import read_maps, subtract_self_support
 

@@ -154,11 +154,7 @@ def _refined(
 
 
 def _joint_objectives(evidence: Evidence, counts: Singles) -> tuple[Floats, Regret]:
-    """Return the map W of both polarities, and the objectives of the joint problem.
-
-    W o M is the sum of both maps, each times its own confidence. The unaligned M comes from the event
-    counts of the pixels, shape (h, w).
-    """
+    """Return W of both polarities, and the joint objectives; W o M is the sum of both maps."""
     from evcrisp.kernels.auto.event_evidence import unaligned_map_sums, weight_maps
 
     images = evidence.maps.images

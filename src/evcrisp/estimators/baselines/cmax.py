@@ -127,10 +127,7 @@ class Cmax:
 
 
 def leave_one_out_contrast(data: WindowData, theta: Floats, contrast: ContrastMap) -> Floats:
-    """Return the contrast at each event that comes from all other events, shape (n,).
-
-    It is finite, and 0 for events that the warp moves off the padded map.
-    """
+    """Return the contrast from all other events at each event, (n,); finite, and 0 off the map."""
     x, y = data.warp.warp(theta)
     iwe = contrast.build(x, y, np.ones(x.size), data.resolution)
     return np.nan_to_num(np.maximum(contrast.leave_one_out(iwe, x, y), 0.0))

@@ -38,15 +38,12 @@ class JointTerms:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Confidence:
-    """The best W for one contrast map, given by a few numbers.
-
-    ``lam`` is the multiplier of the larger regret; see :class:`evcrisp.estimators.result.Regret`.
-    """
+    """The best W for one contrast map, given by a few numbers."""
 
     terms: JointTerms
     iwe: Floats  # (h, w)
     excess: Floats  # (h, w), m - A / m
-    lam: float
+    lam: float  # multiplier of the larger regret; see `Regret`
     kappa: float  # lam / (beta P)
     mean: float  # of the map
     mu: float  # mean of the weighted map
@@ -88,10 +85,7 @@ class Confidence:
         return out
 
     def slope(self, out: Floats | None = None) -> Floats:
-        """Return the derivative of :attr:`value` with respect to the map, shape (h, w).
-
-        It is the derivative of ``mixture(lam)`` with W and lam held fixed; eq. (29).
-        """
+        """Return d :attr:`value` / d map, shape (h, w); W and lam count as constants, eq. (29)."""
         from evcrisp.kernels.joint import confidence_map as kernels
 
         out = np.empty(self.iwe.shape) if out is None else out

@@ -160,10 +160,7 @@ def _value_and_multiplier(problem: JointProblem, sums: tuple[float, ...]) -> tup
 
 
 def _regret(problem: JointProblem, theta: Floats, w_map: Floats) -> Regret:
-    """Return the terms of the joint problem at any theta and W, with lam of the best W.
-
-    In Adam itself lam is 0 or 1, and alternates from step to step where both regrets are equal.
-    """
+    """Return the terms at any theta and W, with lam of the best W; that of Adam alternates."""
     from evcrisp.kernels.joint import adam as kernels
 
     best = problem.solve(theta)

@@ -249,12 +249,10 @@ class _FrontTracer:
         ]
 
     def _solve_both_ways(self, scalarizations: Sequence[Scalarization]) -> None:
-        """Solve from alignment to denoising, then back; add the better solution of each.
-
-        The aligned motion is a stationary point of every mixture, which a descent would not leave.
-        The second chain therefore starts at half the radius from it, towards zero motion.
-        """
+        """Solve from alignment to denoising, then back; add the better solution of each."""
         forward = self._solve_chain(scalarizations, self.center)
+        # A descent would not leave the aligned motion, a stationary point of every mixture. The
+        # second chain therefore starts at half the radius from it, towards zero motion.
         away = -self.center if self.center.any() else np.ones(self.center.size)
         away *= 0.5 * self.radius / np.sqrt(away @ away)
         backward = self._solve_chain(scalarizations[::-1], self.center + away)[::-1]

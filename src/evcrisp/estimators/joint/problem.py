@@ -166,10 +166,7 @@ class JointProblem:
         return solve_confidence(self.iwe(theta), self.terms, lam)
 
     def value_and_gradient(self, theta: Floats, lam: float | None = None) -> tuple[float, Floats]:
-        """Return V(theta) = min over W of J(theta, W), and its gradient, shape (m,).
-
-        With ``lam`` the larger regret is replaced by the mixture ``(1 - lam) r_EA + lam r_ED``.
-        """
+        """Return V = min over W of J, or of the mixture at ``lam``, and its gradient, (m,)."""
         best, gradient = self.solve_with_gradient(theta, lam)
         return best.value if lam is None else best.mixture(lam), gradient
 

@@ -130,9 +130,6 @@ class DbscanStream:
 
 
 def columns_by_polarity(events: Events, border: int, *, split: bool) -> Integers:
-    """Return x; with ``split``, shift ON events to a second sensor on the right.
-
-    Events of different polarity are then never neighbors.
-    """
+    """Return x; ``split`` moves ON events to a second sensor, away from OFF events."""
     x = events.x.astype(np.int32)
     return x + (events.width + border) * events.p.astype(np.int32) if split else x
