@@ -97,6 +97,11 @@ class PixelMotion:
     uses_rays: ClassVar[bool] = False
     n_fixed: ClassVar[int] = 0
 
+    @classmethod
+    def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
+        """Return the model; it is the same for every sensor."""
+        return cls()
+
     def matrix(self, theta: ArrayLike, dt: ArrayLike) -> Floats:
         """Return the warp as a homography, shape ``dt.shape + (3, 3)``."""
         raise NotImplementedError

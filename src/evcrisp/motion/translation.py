@@ -1,13 +1,11 @@
 """One image velocity for the whole window."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evcrisp.core.camera import Camera
 from evcrisp.core.types import Floats
 from evcrisp.motion.matrix import stacked
 from evcrisp.motion.protocol import PixelMotion, Points
@@ -28,11 +26,6 @@ class Translation(PixelMotion):
     param_names: ClassVar[tuple[str, ...]] = ("vx", "vy")
     param_units: ClassVar[tuple[str, ...]] = ("px/s", "px/s")
     can_collapse: ClassVar[bool] = False
-
-    @classmethod
-    def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
-        """Return the model; it is the same for every sensor."""
-        return cls()
 
     def warp(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the positions at ``t_ref``, px."""

@@ -76,8 +76,7 @@ class Bfgs:
         definite; or a function that returns it, called after ``fun(theta0)``. A good estimate saves
         most of the steps.
         """
-        counted = CountedFunction(fun)
-        theta = CountedFunction.start(theta0)
+        counted, theta = CountedFunction(fun), CountedFunction.start(theta0)
         value, gradient = counted.value_and_gradient(theta)
         known = inverse_hessian is not None
         if value == -math.inf:

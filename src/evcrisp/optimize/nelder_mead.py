@@ -47,8 +47,7 @@ class NelderMead:
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize from ``theta0``, in units in which a step of 1 is moderate."""
-        counted = CountedFunction(fun)
-        theta = CountedFunction.start(theta0)
+        counted, theta = CountedFunction(fun), CountedFunction.start(theta0)
         value = counted.value(theta)
         if value == -math.inf:
             return counted.result(theta, value, Status.NOT_FINITE)

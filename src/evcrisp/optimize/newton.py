@@ -45,8 +45,7 @@ class Newton:
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize from ``theta0``, in units in which a step of 1 is moderate."""
-        counted = CountedFunction(fun)
-        theta = CountedFunction.start(theta0)
+        counted, theta = CountedFunction(fun), CountedFunction.start(theta0)
         value, gradient = counted.value_and_gradient(theta)
         if value == -math.inf:
             return counted.result(theta, value, Status.NOT_FINITE)

@@ -61,9 +61,8 @@ def inverse_curvature(
 
     tile = max(_TILE_PX // scale, 1)
     height, width = image.shape
-    along = _displacements(
-        model, resolution, origin_px, tile * scale, -(-height // tile), -(-width // tile)
-    )
+    n_tiles = -(-height // tile), -(-width // tile)
+    along = _displacements(model, resolution, origin_px, tile * scale, n_tiles)
     tensor = np.empty((along[0].shape[-1],) * 2)
     energy, square = structure_tensor(image, tile, *along, tensor)
     # On a map of noise, all events may be isolated.
@@ -82,18 +81,17 @@ def _displacements(
     resolution: tuple[int, int],
     origin_px: tuple[float, float],
     tile_px: int,
-    n_down: int,
-    n_across: int,
+    n_tiles: tuple[int, int],
 ) -> tuple[Floats, Floats]:
     """Return displacements of tile centers along x, y per unit parameter, px, (down, across, m)."""
     x, y = np.meshgrid(
-        origin_px[0] + tile_px * (np.arange(n_across) + 0.5),
-        origin_px[1] + tile_px * (np.arange(n_down) + 0.5),
+        origin_px[0] + tile_px * (np.arange(n_tiles[1]) + 0.5),
+        origin_px[1] + tile_px * (np.arange(n_tiles[0]) + 0.5),
     )
     unit = inverse_rates(model, resolution)
     model = model.without_distortion()  # warped events are at ideal pixels
     along_x, along_y = (
-        (field @ unit).reshape(n_down, n_across, -1)
+        (field @ unit).reshape(*n_tiles, -1)
         for field in displacement_fields(model, x.ravel(), y.ravel())
     )
     for along in (along_x, along_y):

@@ -72,6 +72,8 @@ class IndexedWindow:
 
     def at(self, warp: PreparedWarp, theta: Floats, supporting: Bools) -> "AlignedMaps":
         """Return the maps at a motion, made of the events in ``supporting``, shape (n,)."""
+        from evcrisp.kernels.auto.support import MapPoints, place_points
+
         resolution, duration_s = self.data.resolution, self.data.duration_s
         padding_px = _padding_px(warp.model, resolution, duration_s, theta)
         contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding_px)
@@ -85,28 +87,17 @@ class IndexedWindow:
         positions = event_buffers.positions(2, len(warp))
         warp.fill(theta, *positions)
         exposure = exposure_of(warp.model, theta, duration_s, resolution, padding_px, self.buffers)
-        samples = _place(
-            sample_positions, self.samples.t, self.samples.p, padding_px, shape, sample_buffers
-        )
-        events = _place(positions, self.t, self.p, padding_px, shape, event_buffers)
+
+        def place(positions: Singles, t: Singles, p: Bytes, buffers: PointBuffers) -> "MapPoints":
+            offsets, cell = buffers.offsets(2, p.size), buffers.cell(p.size)
+            points = MapPoints(*positions, *offsets, cell, t, p)
+            place_points(padding_px, np.array(shape), points)
+            return points
+
+        samples = place(sample_positions, self.samples.t, self.samples.p, sample_buffers)
+        events = place(positions, self.t, self.p, event_buffers)
         images = _accumulate(events, supporting, shape, self.buffers)
         return AlignedMaps(self, events, samples, contrast, images, exposure)
-
-
-def _place(
-    positions: Singles,
-    t: Singles,
-    p: Bytes,
-    padding_px: int,
-    shape: tuple[int, int],
-    buffers: PointBuffers,
-) -> "MapPoints":
-    """Return points at their cells on the map."""
-    from evcrisp.kernels.auto.support import MapPoints, place_points
-
-    points = MapPoints(*positions, *buffers.offsets(2, p.size), buffers.cell(p.size), t, p)
-    place_points(padding_px, np.array(shape), points)
-    return points
 
 
 def _accumulate(
