@@ -41,9 +41,8 @@ from benchmarks.quality.scenes import ECD_ROTATIONS, real, simulated
 import evcrisp
 from evcrisp.core.windows import by_count
 from evcrisp.estimators.joint.exact import ExactRegret
-from evcrisp.estimators.joint.labels import JointWindow
 from evcrisp.estimators.joint.paper import PaperRegret
-from evcrisp.estimators.joint.problem import JointProblem
+from evcrisp.estimators.joint.problem import JointProblem, JointWindow
 from evcrisp.motion import Rotation, Translation
 from evcrisp.search.local_refinement import window_scaling
 from evcrisp.search.search import find_motion

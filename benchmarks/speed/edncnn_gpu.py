@@ -17,8 +17,7 @@ import torch
 from benchmarks.measure import edge_events, report
 
 from evcrisp.filters import denoise
-from evcrisp.filters.learned.edncnn import Edncnn
-from evcrisp.filters.learned.edncnn_history import TorchHistory
+from evcrisp.filters.learned.edncnn import Edncnn, TorchHistory
 from evcrisp.filters.learned.edncnn_network import score
 
 MULTIPLICATIONS = 25 * 25 * 4 * 16 * 9 + 12 * 12 * 16 * 32 * 9 + 6 * 6 * 32 * 64 * 9 + 2304

@@ -7,7 +7,7 @@ from tests.oracles.auto import event_evidence as oracle
 
 from evcrisp.kernels.auto import event_evidence as weighing
 from evcrisp.kernels.auto import exposure as exposing
-from evcrisp.kernels.auto import same_pixel_links as linking
+from evcrisp.kernels.auto import self_support as linking
 from evcrisp.kernels.auto import self_support as sharing
 from evcrisp.kernels.auto import support as fast
 from evcrisp.kernels.contrast import spline

@@ -7,7 +7,7 @@ from tests.oracles.search import structure_tensor as oracle
 
 from evcrisp.kernels.auto import hot_pixels
 from evcrisp.kernels.contrast import splat, spline
-from evcrisp.kernels.search import array_ops, structure_tensor, subsample
+from evcrisp.kernels.search import array_ops, structure_tensor
 
 
 def located(x, y, scale, shift, shape):
@@ -66,7 +66,7 @@ def test_sum_of_squares_includes_every_pixel(shape):
 def test_subsample_has_one_event_of_every_interval(n, interval):
     x, y, dt = np.arange(n) * 1.0, np.arange(n) * 2.0, np.arange(n) * 3.0
     out = tuple(np.empty(n // interval) for _ in range(3))
-    subsample.subsample(x, y, dt, interval, *out)
+    array_ops.subsample(x, y, dt, interval, *out)
     positions = out[0].astype(int)
     np.testing.assert_array_equal(positions // interval, np.arange(n // interval))
     np.testing.assert_array_equal(out[1], 2.0 * out[0])
@@ -79,7 +79,7 @@ def test_select_copies_events_in_order(share):
     x, y, dt = rng.normal(size=(3, 100))
     keep = rng.random(100) < share
     out = tuple(np.empty(int(keep.sum()) + 1) for _ in range(3))
-    subsample.select(x, y, dt, keep, *out)
+    array_ops.select(x, y, dt, keep, *out)
     for copied, column in zip(out, (x, y, dt), strict=True):
         np.testing.assert_array_equal(copied[:-1], column[keep])
 
@@ -101,7 +101,7 @@ def test_locate_and_accumulate_matches_its_steps(scale):
 def test_subsample_varies_the_position_within_intervals():
     x = np.arange(8000) * 1.0
     out = tuple(np.empty(1000) for _ in range(3))
-    subsample.subsample(x, x, x, 8, *out)
+    array_ops.subsample(x, x, x, 8, *out)
     assert np.bincount(out[0].astype(int) % 8, minlength=8).min() > 100
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.event_columns import check_lengths
 from evcrisp.core.registry import lookup
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
 from evcrisp.core.validation import check_number
 
 #: Footprints of an event by name, with a description.
@@ -20,6 +20,13 @@ FOOTPRINTS: dict[str, str] = {
     "bilinear": "a tent over four pixels",
     "spline": "a quadratic B-spline over nine pixels, sigma 0.5; continuous gradient",
     "gaussian": "a Gaussian of sigma_px, cut off at four sigma, without further blur; slow",
+}
+
+#: Uses of the polarity by name, with a description.
+POLARITIES: dict[str, str] = {
+    "unsigned": "one map of all events",
+    "separate": "one map of the ON events and one of the OFF events",
+    "signed": "one map; OFF events have negative weights",
 }
 
 #: Smaller blurs are skipped: their weight on the neighboring pixels is 0.
@@ -100,10 +107,7 @@ class ContrastMap:
         return self.blur(iwe, out=iwe)
 
     def sample(self, image: Floats, x: Floats, y: Floats) -> Floats:
-        """Return the values of a map at positions on the sensor, shape (n,); 0 outside.
-
-        Pixels are weighted by the footprint: the adjoint of accumulating.
-        """
+        """Return a map at positions, weighted by the footprint, shape (n,); 0 outside."""
         check_lengths(x=x, y=y)
         values = np.empty(np.shape(x))
         kernel, extra = self._kernel("sample")
@@ -128,10 +132,7 @@ class ContrastMap:
     def leave_one_out(
         self, image: Floats, x: Floats, y: Floats, weight: Floats | float = 1.0
     ) -> Floats:
-        """Return samples at each event without its own contribution, shape (n,); 0 outside.
-
-        ``image`` must be the map built from these events.
-        """
+        """Return samples of the map of these events without their own part, (n,); 0 outside."""
         own = self._self_values(*self.to_map(x, y), image.shape)
         return self.sample(image, x, y) - weight * own
 
@@ -235,8 +236,6 @@ def gaussian_radius(sigma_px: float) -> int:
 def gaussian_taps(sigma_px: float) -> Floats:
     """Return half of a Gaussian filter, the center first; all taps sum to 1.
 
-    Examples
-    --------
     >>> [round(float(tap), 4) for tap in gaussian_taps(0.5)]
     [0.7866, 0.1065, 0.0003]
     """
@@ -245,3 +244,40 @@ def gaussian_taps(sigma_px: float) -> Floats:
     taps /= taps[0] + 2.0 * taps[1:].sum()
     taps.flags.writeable = False
     return taps
+
+
+def channel_weights(
+    p: Bools, polarity: str = "unsigned", weight: Floats | None = None
+) -> tuple[Floats, ...]:
+    """Return the weights of the events on each map, shape (n,) per map.
+
+    Parameters
+    ----------
+    p : ndarray of bool, shape (n,)
+        Polarity, True = ON.
+    polarity : {"unsigned", "separate", "signed"}
+        Use of the polarity; of two maps, ON comes first.
+    weight : ndarray, shape (n,), optional
+        Weight of each event; 1 by default.
+
+    Examples
+    --------
+    >>> p = np.array([True, False, True])
+    >>> [channel.tolist() for channel in channel_weights(p, "separate")]
+    [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    >>> [channel.tolist() for channel in channel_weights(p, "signed", np.array([1.0, 0.5, 0.0]))]
+    [[1.0, -0.5, 0.0]]
+    """
+    lookup(POLARITIES, polarity, "polarity")
+    weight = np.ones(p.shape) if weight is None else np.array(weight, np.float64)
+    if polarity == "separate":
+        return np.where(p, weight, 0.0), np.where(p, 0.0, weight)
+    if polarity == "signed":
+        return (np.where(p, weight, -weight),)
+    return (weight,)
+
+
+def event_peak(contrast: ContrastMap) -> float:
+    """Return the map value of a single event at its own position, at the center of a pixel."""
+    middle = np.zeros(1) if contrast.scale == 1 else np.full(1, (contrast.scale - 1) / 2)
+    return float(contrast.self_value(middle - contrast.padding_px, middle - contrast.padding_px)[0])

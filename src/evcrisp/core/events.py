@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evcrisp.core import event_columns
 from evcrisp.core.errors import ConfigError, EventDataError
-from evcrisp.core.event_columns import (
-    as_column,
-    as_coordinate,
-    as_flag,
-    as_selection,
-    as_time,
-    check_equal_lengths,
-    read_only,
-)
 from evcrisp.core.validation import as_resolution
 
 if TYPE_CHECKING:
@@ -26,14 +18,10 @@ if TYPE_CHECKING:
     import torch
 
 #: Aligned record of 16 bytes, as in AEDAT4 and dv-processing.
-RECORD_DTYPE = np.dtype(
-    {
-        "names": ["t", "x", "y", "p"],
-        "formats": ["<i8", "<u2", "<u2", "?"],
-        "offsets": [0, 8, 10, 12],
-        "itemsize": 16,
-    }
-)
+RECORD_DTYPE = np.dtype({
+    "names": ["t", "x", "y", "p"], "formats": ["<i8", "<u2", "<u2", "?"],
+    "offsets": [0, 8, 10, 12], "itemsize": 16,
+})  # fmt: skip
 
 #: Field names of each column in files and other packages; our own first.
 COLUMN_ALIASES: dict[str, tuple[str, ...]] = {
@@ -104,27 +92,21 @@ class Events:
     ) -> None:
         size = as_resolution(resolution)
         columns: dict[str, NDArray[Any]] = {
-            "x": as_coordinate("x", x, size[0]),
-            "y": as_coordinate("y", y, size[1]),
-            "t": as_time(t),
-            "p": as_flag("p", p),
+            "x": event_columns.as_coordinate("x", x, size[0]),
+            "y": event_columns.as_coordinate("y", y, size[1]),
+            "t": event_columns.as_time(t),
+            "p": event_columns.as_flag("p", p),
         }
         if signal is not None:
-            columns["signal"] = as_flag("signal", signal)
-        check_equal_lengths(columns)
-        self._set(size, **columns)
+            columns["signal"] = event_columns.as_flag("signal", signal)
+        event_columns.check_equal_lengths(columns)
+        self._set(size, **{"signal": None, **columns})
 
-    def _set(
-        self,
-        resolution: tuple[int, int],
-        x: NDArray[np.uint16],
-        y: NDArray[np.uint16],
-        t: NDArray[np.int64],
-        p: NDArray[np.bool_],
-        signal: NDArray[np.bool_] | None = None,
-    ) -> None:
-        for name, column in (("x", x), ("y", y), ("t", t), ("p", p), ("signal", signal)):
-            object.__setattr__(self, name, column if column is None else read_only(column))
+    def _set(self, resolution: tuple[int, int], **columns: NDArray[Any] | None) -> None:
+        for name, column in columns.items():
+            object.__setattr__(
+                self, name, column if column is None else event_columns.read_only(column)
+            )
         object.__setattr__(self, "resolution", resolution)
 
     @classmethod
@@ -139,7 +121,7 @@ class Events:
     ) -> "Events":
         """Wrap arrays that are known to be valid, without checks or conversion."""
         events = cls.__new__(cls)
-        events._set(resolution, x, y, t, p, signal)
+        events._set(resolution, x=x, y=y, t=t, p=p, signal=signal)
         return events
 
     @classmethod
@@ -162,17 +144,14 @@ class Events:
         columns = {"x": x, "y": y, "t": t, "p": p}
         if signal is not None:
             columns["signal"] = signal
-        arrays = {name: as_column(name, column) for name, column in columns.items()}
-        check_equal_lengths(arrays)
+        arrays = {name: event_columns.as_column(name, column) for name, column in columns.items()}
+        event_columns.check_equal_lengths(arrays)
         order = np.argsort(arrays["t"], kind="stable")
         return cls(**{name: array[order] for name, array in arrays.items()}, resolution=resolution)
 
     @classmethod
     def concatenate(cls, parts: Iterable["Events"]) -> "Events":
-        """Join events of one sensor that follow each other in time.
-
-        Labels are kept if every part has them.
-        """
+        """Join events of one sensor in the order of time; keep labels if every part has them."""
         parts = list(parts)
         for part in parts:
             check_events("parts", part)
@@ -193,14 +172,9 @@ class Events:
         # Empty parts have no labels to lose.
         labeled = [part for part in parts if len(part) or part.signal is not None]
         signals = [part.signal for part in labeled if part.signal is not None]
-        return cls.trusted(
-            np.concatenate([part.x for part in parts]),
-            np.concatenate([part.y for part in parts]),
-            np.concatenate([part.t for part in parts]),
-            np.concatenate([part.p for part in parts]),
-            parts[0].resolution,
-            np.concatenate(signals) if signals and len(signals) == len(labeled) else None,
-        )
+        signal = np.concatenate(signals) if signals and len(signals) == len(labeled) else None
+        x, y, t, p = (np.concatenate([getattr(part, name) for part in parts]) for name in "xytp")
+        return cls.trusted(x, y, t, p, parts[0].resolution, signal)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Keep copies and pickles read-only."""
@@ -239,7 +213,7 @@ class Events:
     def __getitem__(self, key: slice | ArrayLike) -> "Events":
         """Select by slice, by mask, or by indices that do not decrease."""
         if not isinstance(key, slice):
-            key = as_selection(key, len(self))
+            key = event_columns.as_selection(key, len(self))
         elif key.step is not None and key.step < 0:
             raise EventDataError(f"Events are sorted by time; got slice step {key.step}.")
         signal = None if self.signal is None else self.signal[key]
@@ -302,14 +276,9 @@ class Events:
         columns = (self.x, self.y, self.t, self.p, self.signal)
         if all(column is None or column.flags.c_contiguous for column in columns):
             return self
-        return Events.trusted(
-            np.ascontiguousarray(self.x),
-            np.ascontiguousarray(self.y),
-            np.ascontiguousarray(self.t),
-            np.ascontiguousarray(self.p),
-            self.resolution,
-            None if self.signal is None else np.ascontiguousarray(self.signal),
-        )
+        signal = None if self.signal is None else np.ascontiguousarray(self.signal)
+        x, y, t, p = (np.ascontiguousarray(getattr(self, name)) for name in "xytp")
+        return Events.trusted(x, y, t, p, self.resolution, signal)
 
     def to_structured(self) -> NDArray[Any]:
         """Return a structured array with the fields t, x, y, p; see :mod:`evcrisp.core.interop`."""
@@ -356,8 +325,6 @@ def _interop() -> ModuleType:
 def check_events(name: str, value: object) -> None:
     """Raise unless an argument is ``Events``.
 
-    Examples
-    --------
     >>> check_events("events", [1, 2])
     Traceback (most recent call last):
     evcrisp.core.errors.ConfigError: `events` must be Events; got list. Read a file with `evcrisp.read`, or build `Events(x=..., y=..., t=..., p=..., resolution=...)`.

@@ -100,9 +100,7 @@ def to_torch(events: Events) -> "dict[str, torch.Tensor]":
     """Return tensors x, y (uint16), t (int64), p (bool) that share memory; do not write to them."""
     torch = require("torch", extra="torch", purpose="Torch tensors")
     columns = {name: getattr(events, name) for name in ("x", "y", "t", "p")}
-    return {
-        name: torch.from_numpy(np.asarray(_Writable(column))) for name, column in columns.items()
-    }
+    return {name: torch.from_numpy(np.asarray(_Writable(c))) for name, c in columns.items()}
 
 
 class _Writable:
@@ -151,10 +149,9 @@ def to_dv(events: Events) -> Any:
     """Return a ``dv_processing.EventStore``, filled event by event as its API requires."""
     dv = require("dv_processing", extra=None, purpose="Event stores of dv-processing")
     store = dv.EventStore()
-    push = store.push_back
     columns = (events.t.tolist(), events.x.tolist(), events.y.tolist(), events.p.tolist())
-    for t, x, y, p in zip(*columns, strict=True):
-        push(t, x, y, p)
+    for event in zip(*columns, strict=True):
+        store.push_back(*event)
     return store
 
 

@@ -55,10 +55,8 @@ def undistort_rays(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats
         step_x, step_y, share = -start_x, -start_y, np.ones(x.shape)
         for _ in range(_MAX_ITERATIONS):
             xt, yt = xn - share * step_x, yn - share * step_y
-            (xb, yb), (xx, xy, yy) = (
-                distort_rays(distortion, xt, yt),
-                _derivatives(distortion, xt, yt),
-            )
+            xb, yb = distort_rays(distortion, xt, yt)
+            xx, xy, yy = _derivatives(distortion, xt, yt)
             area = xx * yy - xy * xy
             ex, ey = xb - x, yb - y
             left = np.maximum(np.abs(ex), np.abs(ey))

@@ -32,8 +32,6 @@ def thumbnail(
 ) -> NDArray[np.uint8]:
     """Return an image of events, shape (h, w, 3), reduced to `MAX_SIDE_PX`.
 
-    Examples
-    --------
     >>> thumbnail([1], [0], [True], (3, 2))[0, 1].tolist()
     [214, 26, 41]
     """
@@ -56,8 +54,6 @@ def thumbnail(
 def dots(x: ArrayLike, y: ArrayLike, is_marked: ArrayLike, side: int = 160) -> NDArray[np.uint8]:
     """Return a scatter plot, shape (side, side, 3), y up; marked dots are red and on top.
 
-    Examples
-    --------
     >>> dots([0, 1], [0, 1], [True, False]).shape
     (160, 160, 3)
     """
@@ -66,8 +62,8 @@ def dots(x: ArrayLike, y: ArrayLike, is_marked: ArrayLike, side: int = 160) -> N
     extent = place.max(axis=1, keepdims=True)
     column, row = np.rint(8 + place * (side - 17) / np.where(extent > 0, extent, 1.0))[..., None]
     down, right = (offsets.ravel() for offsets in np.mgrid[-2:3, -2:3])
-    marks = np.repeat(np.asarray(is_marked, np.bool_), right.size)
-    return thumbnail((column + right).ravel(), (row + down).ravel(), marks, (side, side))
+    is_red = np.repeat(np.asarray(is_marked, np.bool_), right.size)
+    return thumbnail((column + right).ravel(), (row + down).ravel(), is_red, (side, side))
 
 
 def shades(values: NDArray[np.floating]) -> NDArray[np.uint8]:
@@ -81,8 +77,6 @@ def html_table(
 ) -> str:
     """Return rows as an HTML table with escaped text.
 
-    Examples
-    --------
     >>> html_table([("a", 1)]).count("<td")
     2
     """
@@ -100,9 +94,7 @@ def html_table(
 
 
 def html_card(
-    title: str,
-    facts: Iterable[Sequence[object]],
-    images: Iterable[tuple[str, NDArray[np.uint8]]],
+    title: str, facts: Iterable[Sequence[object]], images: Iterable[tuple[str, NDArray[np.uint8]]]
 ) -> str:
     """Return a table of facts beside images with captions."""
     figures = "".join(
@@ -120,23 +112,14 @@ def html_card(
 
 
 def encode_png(image: NDArray[np.uint8]) -> bytes:
-    r"""Encode an image as PNG.
+    r"""Encode an image as PNG: gray, shape (h, w), or red, green and blue, shape (h, w, 3).
 
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (h, w) or (h, w, 3)
-        Gray, or red, green and blue.
-
-    Examples
-    --------
     >>> encode_png(np.zeros((2, 2), np.uint8))[:8]
     b'\x89PNG\r\n\x1a\n'
     """
     height, width = image.shape[:2]
     n_bytes = 1 if image.ndim == 2 else image.shape[2]
-    rows = np.zeros(
-        (height, 1 + width * n_bytes), np.uint8
-    )  # each row starts with its filter type, 0
+    rows = np.zeros((height, 1 + width * n_bytes), np.uint8)  # each starts with its filter type, 0
     rows[:, 1:] = image.reshape(height, width * n_bytes)
     header = struct.pack(">IIBBBBB", width, height, 8, _COLOR_TYPES[n_bytes], 0, 0, 0)
     data = _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9))

@@ -70,13 +70,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return name in self._paths or name in self._loaded or name in list(self)
 
     def register(self, part: T, name: str | None = None, *, overwrite: bool = False) -> T:
-        """Add a part under its ``name`` attribute, or another name; return it.
-
-        Raises
-        ------
-        ConfigError
-            If it has no name, or the name is taken and ``overwrite`` is False.
-        """
+        """Add a part under its ``name``, or another one that is not taken; return it."""
         name = getattr(part, "name", None) if name is None else name
         if not isinstance(name, str) or not name:
             raise ConfigError(
@@ -142,19 +136,9 @@ def lookup(table: Mapping[str, T], name: str, what: str) -> T:
 def build(table: Mapping[str, type[T]], part: str | type[T] | T, what: str, /, **options: Any) -> T:
     """Return a configured part: by name, as a class, or as an object that is ready.
 
-    Parameters
-    ----------
-    table : mapping of str to type
-        The registry.
-    part : str, type or object
-        Name or class to be called with ``options``; or an object, which takes none.
-    what : str
-        Kind of the part, for messages.
-
-    Raises
-    ------
-    UnknownNameError, ConfigError
-        If the name is unknown, an option does not exist, or a value has the wrong type.
+    A name in ``table`` or a class is called with ``options``; an object takes none. ``what`` is the
+    kind of the part, for messages. Raises `UnknownNameError` or `ConfigError` if the name or an option
+    does not exist, or a value has the wrong type.
     """
     if not isinstance(part, (str, type)):
         if isinstance(part, (int, float, complex, bytes, list, tuple, dict, set)) or part is None:
@@ -175,7 +159,7 @@ def build(table: Mapping[str, type[T]], part: str | type[T] | T, what: str, /, *
             f"The {what} {name!r} has no option {option!r}.{_hint(option, parameters)} "
             f"Known: {', '.join(sorted(parameters)) or 'none'}."
         )
-    # A number of numpy has no room for times of years, and lacks methods of Python's numbers.
+    # Numbers of numpy overflow for times of years, and lack methods of Python's numbers.
     plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in options.items()}
     for option, value in plain.items():
         _check_type(what, name, option, value, parameters[option].default)

@@ -26,8 +26,6 @@ def check_number(
 
     ``open_low`` excludes ``low``; ``whole`` requires an integer.
 
-    Examples
-    --------
     >>> check_number("k", 9, 1, 6, whole=True)
     Traceback (most recent call last):
     evcrisp.core.errors.ConfigError: `k` must be a whole number in 1..6; got 9.
@@ -55,8 +53,6 @@ def check_number(
 def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
     """Raise unless ``value`` is one of the choices.
 
-    Examples
-    --------
     >>> check_choice("start", "zero", ("search", "zero"))
     """
     choices = tuple(choices)
@@ -68,8 +64,6 @@ def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
 def check_type(name: str, value: Any, kind: type, remedy: str | Setting | None = None) -> None:
     """Raise unless ``value`` is an instance of ``kind``.
 
-    Examples
-    --------
     >>> check_type("scale", 2.0, float)
     """
     if not isinstance(value, kind):
@@ -85,8 +79,6 @@ def as_numbers(
 
     ``wanted`` describes the values in the message, such as "three numbers".
 
-    Examples
-    --------
     >>> as_numbers("theta", [300, -120])
     (300.0, -120.0)
     """

@@ -147,9 +147,7 @@ def checked_theta(theta0: ArrayLike | None, model: MotionModel) -> Floats | None
         theta = np.full(1, np.nan)
     names = model.param_names
     if theta.shape != (len(names),) or not np.isfinite(theta).all():
-        raise ConfigError(
-            f"of motion {model.name!r} must be {len(names)} finite numbers ({', '.join(names)})",
-            parameter="theta0",
-            value=theta0,
-        )
+        wanted = f"must be {len(names)} finite numbers ({', '.join(names)})"
+        problem = f"of motion {model.name!r} {wanted}"
+        raise ConfigError(problem, parameter="theta0", value=theta0)
     return theta

@@ -26,8 +26,6 @@ MEMORY_US = 1_000_000
 def hot_events(events: Events) -> Bools:
     """Return which events come from hot pixels, shape (n,).
 
-    Examples
-    --------
     A pixel fires 100 times among others that fire once.
 
     >>> n = 100

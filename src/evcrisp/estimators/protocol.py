@@ -67,23 +67,19 @@ class IndependentWindows:
         """Estimate a window; hot events get the lowest score and no confidence."""
         if not hot.any():
             return self.estimator.run(window, model, theta0)
-        cool = ~hot
-        result = self.estimator.run(replace(window, events=window.events[cool]), model, theta0)
+        not_hot = ~hot
+        result = self.estimator.run(replace(window, events=window.events[not_hot]), model, theta0)
 
         def expand(values: Floats, fill: float) -> Floats:
             out = np.full(hot.size, fill)
-            out[cool] = values
+            out[not_hot] = values
             return out
 
         signal = np.zeros(hot.size, np.bool_)
-        signal[cool] = result.signal
-        aligned_x, aligned_y = WindowData.of(window, model).warp.warp(result.theta)
+        signal[not_hot] = result.signal
+        score = expand(result.score, min(float(result.score.min(initial=0.0)), 0.0))
+        x, y = WindowData.of(window, model).warp.warp(result.theta)
         return replace(
-            result,
-            window=window,
-            signal=signal,
-            score=expand(result.score, min(float(result.score.min(initial=0.0)), 0.0)),
-            confidence=expand(result.confidence, 0.0),
-            aligned_x=aligned_x,
-            aligned_y=aligned_y,
-        )
+            result, window=window, signal=signal, score=score,
+            confidence=expand(result.confidence, 0.0), aligned_x=x, aligned_y=y,
+        )  # fmt: skip

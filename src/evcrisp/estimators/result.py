@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import UnknownNameError
 from evcrisp.core.events import Events
 from evcrisp.core.status import Status
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.motion.protocol import MotionModel
+from evcrisp.optimize import SolverResult
+from evcrisp.search.window_data import WindowData
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -134,3 +136,28 @@ class Estimate:
             ("denoised, aligned", thumbnail(*aligned, events.p[kept], events.resolution)),
         ]
         return html_card("Estimate", facts, pictures)
+
+
+def estimate_from_solver(
+    config: Any,
+    window: Window,
+    data: WindowData,
+    end: SolverResult,
+    score: Floats,
+    signal: Bools | None = None,
+    confidence: Floats | None = None,
+    **fields: Any,
+) -> Estimate:
+    """Return the estimate of a method at the motion that its solver found.
+
+    ``config`` is the method; ``window`` and ``data`` hold all events, hot pixels included. By default
+    labels are all True, and the confidence is 1 for signal and 0 for noise.
+    """
+    signal = np.ones(len(data), np.bool_) if signal is None else signal
+    x, y = data.warp.warp(end.theta)
+    return Estimate(
+        theta=end.theta, signal=signal, score=score,
+        confidence=signal.astype(np.float64) if confidence is None else confidence,
+        aligned_x=x, aligned_y=y, status=end.status, motion=data.warp.model, window=window,
+        config=config, n_eval=end.n_eval, **fields,
+    )  # fmt: skip

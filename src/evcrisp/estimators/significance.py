@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from evcrisp.contrast import ContrastMap
+from evcrisp.contrast.contrast_map import event_peak
 from evcrisp.core.types import Bools
 from evcrisp.estimators.hot_pixels import hot_events
-from evcrisp.estimators.joint.problem import event_peak
 from evcrisp.estimators.result import Estimate
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.window_data import WindowData

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evcrisp.core.errors import EventDataError
 from evcrisp.core.events import Events
@@ -122,13 +123,11 @@ def is_causal(filter: Filter) -> bool:
     return getattr(filter, "is_causal", Filter.is_causal)
 
 
+@dataclass(eq=False)
 class CausalStream:
     """Base of streams that label each event at once; subclasses define ``fill``."""
 
-    __slots__ = ("resolution",)
-
-    def __init__(self, resolution: tuple[int, int]) -> None:
-        self.resolution = resolution
+    resolution: tuple[int, int]
 
     def label(self, events: Events) -> Labels:
         """Label the next chunk."""
@@ -147,6 +146,7 @@ class CausalStream:
         raise NotImplementedError
 
 
+@dataclass(eq=False)
 class KernelStream(CausalStream):
     """A stream that calls ``kernel(*columns, *state, signal, score)`` once per chunk.
 
@@ -154,17 +154,9 @@ class KernelStream(CausalStream):
     ``state`` in place; it can be a function that returns it, given the time of the first event.
     """
 
-    __slots__ = ("columns", "kernel", "state")
-
-    def __init__(
-        self,
-        resolution: tuple[int, int],
-        kernel: Callable[..., Any],
-        columns: str,
-        state: tuple[Any, ...] | Callable[[int], tuple[Any, ...]],
-    ) -> None:
-        super().__init__(resolution)
-        self.kernel, self.columns, self.state = kernel, columns, state
+    kernel: Callable[..., Any]
+    columns: str
+    state: tuple[Any, ...] | Callable[[int], tuple[Any, ...]]
 
     def fill(self, events: Events, labels: Labels) -> None:
         """Call the kernel."""
@@ -173,6 +165,33 @@ class KernelStream(CausalStream):
         columns = {"x": events.x, "y": events.y, "t": events.t, "p": events.p.view(np.uint8)}
         arguments = (*(columns[name] for name in self.columns), *self.state)
         self.kernel(*arguments, labels.signal, labels.score)
+
+
+class HeldEvents:
+    """Queue of events whose labels depend on later events, in columns of equal length."""
+
+    def __init__(self, **columns: type[np.generic]) -> None:
+        empty: dict[str, NDArray] = {name: np.empty(0, dtype) for name, dtype in columns.items()}
+        self.columns = empty
+        self.first = 0  # index in the recording of the first held event
+
+    def __getitem__(self, name: str) -> NDArray:
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return next(iter(self.columns.values())).size
+
+    def append(self, n: int, **columns: NDArray | int) -> None:
+        """Append ``n`` events; a scalar fills its column."""
+        for name, held in self.columns.items():
+            self.columns[name] = np.concatenate([held, np.full(n, columns[name], held.dtype)])
+
+    def take(self, n: int) -> dict[str, NDArray]:
+        """Remove and return the first ``n`` events."""
+        out = {name: held[:n] for name, held in self.columns.items()}
+        self.columns = {name: held[n:].copy() for name, held in self.columns.items()}
+        self.first += n
+        return out
 
 
 def check_minimum(config: object, **minimums: float) -> None:

@@ -65,3 +65,9 @@ accumulating = compiled(error_model="numpy", fastmath={"contract", "reassoc"})
 
 #: `fused`, without NaN.
 finite = compiled(error_model="numpy", fastmath={"contract", "nnan", "nsz"})
+
+#: Exact, but a division by zero gives infinity: without exceptions, the compiler can vectorize.
+unchecked = compiled(error_model="numpy")
+
+#: `unchecked`, with sums in any order; infinity and NaN keep their meaning.
+unchecked_sum = compiled(error_model="numpy", fastmath={"reassoc"})

@@ -1,6 +1,6 @@
 """A plane in front of a freely moving camera."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats
-from evcrisp.motion.matrix import about, apply_inverse, in_front, stacked
-from evcrisp.motion.protocol import PixelMotion, center_of
+from evcrisp.motion.matrix import about, in_front, stacked
+from evcrisp.motion.protocol import CenteredMotion, Points, center_of
 
 
 @dataclass(frozen=True, slots=True)
-class Homography(PixelMotion):
+class Homography(CenteredMotion):
     """Eight rates ``g1..g8`` on ``a = (x - cx) / scale``, ``b = (y - cy) / scale``.
 
     ``a' = (a - dt (g1 a + g2 b + g3)) / d``, ``b' = (b - dt (g4 a + g5 b + g6)) / d`` with
@@ -30,7 +30,6 @@ class Homography(PixelMotion):
     40.0
     """
 
-    center: tuple[float, float]  # px
     scale: float  # px
 
     name: ClassVar[str] = "homography"
@@ -46,9 +45,7 @@ class Homography(PixelMotion):
         """Return the model about the middle of a sensor, scaled by half its width."""
         return cls(center_of(resolution), 0.5 * resolution[0])
 
-    def warp(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def warp(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the positions at ``t_ref``, px."""
         g1, g2, g3, g4, g5, g6, g7, g8 = np.asarray(theta, np.float64)
         dt = np.asarray(dt, np.float64)
@@ -59,12 +56,6 @@ class Homography(PixelMotion):
             cx + scale * (a - dt * (g1 * a + g2 * b + g3)) / depth,
             cy + scale * (b - dt * (g4 * a + g5 * b + g6)) / depth,
         )
-
-    def inverse(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
-        """Return the positions at ``t_ref + dt`` of points given at ``t_ref``, px."""
-        return apply_inverse(self.matrix(theta, dt), x, y)
 
     def matrix(self, theta: ArrayLike, dt: ArrayLike) -> Floats:
         """Return the warp as a homography, shape ``dt.shape + (3, 3)``."""
@@ -80,9 +71,3 @@ class Homography(PixelMotion):
     def kernel_constants(self) -> tuple[Floats, ...]:
         """Return center and unit of length."""
         return (np.array([*self.center, self.scale]),)
-
-    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
-        """Return the compiled functions ``warp`` and ``pull_back``."""
-        from evcrisp.kernels.motion import homography as kernel
-
-        return kernel.warp, kernel.pull_back

@@ -5,6 +5,8 @@ from numpy.typing import ArrayLike
 
 from evcrisp.core.types import Floats
 
+Points = tuple[Floats, Floats]  # x and y, px
+
 
 def stacked(rows: tuple[tuple[ArrayLike, ...], ...]) -> Floats:
     """Put nine entries, each a number or an array, into matrices of shape (..., 3, 3)."""
@@ -17,11 +19,9 @@ def in_front(depth: Floats) -> Floats:
     return np.where(depth > 0.0, depth, np.nan)
 
 
-def apply(matrix: Floats, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+def apply(matrix: Floats, x: ArrayLike, y: ArrayLike) -> Points:
     """Move points by homographies; one matrix for all points, or one for each.
 
-    Examples
-    --------
     >>> shift = np.array([[1.0, 0.0, 5.0], [0.0, 1.0, -2.0], [0.0, 0.0, 1.0]])
     >>> [values.tolist() for values in apply(shift, [0.0, 1.0], [3.0, 3.0])]
     [[5.0, 6.0], [1.0, 1.0]]
@@ -35,7 +35,7 @@ def apply(matrix: Floats, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     )
 
 
-def apply_inverse(matrix: Floats, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+def apply_inverse(matrix: Floats, x: ArrayLike, y: ArrayLike) -> Points:
     """Move points back by homographies."""
     return apply(np.linalg.inv(matrix).astype(np.float64), x, y)
 

@@ -53,7 +53,7 @@ class PreparedWarp:
 
     def subset(self, key: Any) -> "PreparedWarp":
         """Return the warp of some of the events."""
-        from evcrisp.kernels.search.subsample import select
+        from evcrisp.kernels.search.array_ops import select
 
         columns = self.x, self.y, self.dt
         if isinstance(key, np.ndarray) and key.dtype == np.bool_ and key.shape == self.x.shape:
@@ -83,11 +83,7 @@ class PreparedWarp:
 
 
 def prepare(
-    model: MotionModel,
-    x: Floats,
-    y: Floats,
-    dt: Floats,
-    resolution: tuple[int, int] | None = None,
+    model: MotionModel, x: Floats, y: Floats, dt: Floats, resolution: tuple[int, int] | None = None
 ) -> PreparedWarp:
     """Convert events once for the kernels of a motion model.
 

@@ -6,12 +6,16 @@ the scene is at ``t_ref``, hence ``x' = x - vx * dt`` for a plain translation.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
 from typing import ClassVar, Protocol, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.types import Floats
+from evcrisp.motion.matrix import Points, apply_inverse
 
 
 class MotionModel(Protocol):
@@ -37,15 +41,11 @@ class MotionModel(Protocol):
         """Return the model for a sensor; ``camera`` matters to the models that need rays."""
         ...
 
-    def warp(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def warp(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the positions at ``t_ref``, px."""
         ...
 
-    def inverse(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def inverse(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the positions at ``t_ref + dt`` of points given at ``t_ref``, px."""
         ...
 
@@ -60,9 +60,7 @@ class MotionModel(Protocol):
         """Return the compiled functions ``warp`` and ``pull_back``; see ``kernels/motion``."""
         ...
 
-    def kernel_points(
-        self, x: Floats, y: Floats, resolution: tuple[int, int] | None
-    ) -> tuple[Floats, Floats]:
+    def kernel_points(self, x: Floats, y: Floats, resolution: tuple[int, int] | None) -> Points:
         """Return what the kernels take as position: pixels, or slopes of rays."""
         ...
 
@@ -93,13 +91,31 @@ class PixelMotion:
 
     __slots__ = ()
 
+    name: ClassVar[str]
+    kernel_name: ClassVar[str] = ""  # module of the kernels, if it is not `name`
     can_collapse: ClassVar[bool] = True
     uses_rays: ClassVar[bool] = False
     n_fixed: ClassVar[int] = 0
 
-    def kernel_points(
-        self, x: Floats, y: Floats, resolution: tuple[int, int] | None
-    ) -> tuple[Floats, Floats]:
+    @classmethod
+    def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
+        """Return the model; it is the same for every sensor."""
+        return cls()
+
+    def matrix(self, theta: ArrayLike, dt: ArrayLike) -> Floats:
+        """Return the warp as a homography, shape ``dt.shape + (3, 3)``."""
+        raise NotImplementedError
+
+    def inverse(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
+        """Return the positions at ``t_ref + dt`` of points given at ``t_ref``, px."""
+        return apply_inverse(self.matrix(theta, dt), x, y)
+
+    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        """Return the compiled functions ``warp`` and ``pull_back``."""
+        module = import_module(f"evcrisp.kernels.motion.{self.kernel_name or self.name}")
+        return module.warp, module.pull_back
+
+    def kernel_points(self, x: Floats, y: Floats, resolution: tuple[int, int] | None) -> Points:
         """Return the pixels as they are."""
         return x, y
 
@@ -124,3 +140,19 @@ def center_of(resolution: Sequence[int]) -> tuple[float, float]:
     """Return the middle of a sensor, px; pixel centers are at integers."""
     width, height = resolution
     return 0.5 * (width - 1), 0.5 * (height - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class CenteredMotion(PixelMotion):
+    """Base of motion models with a center."""
+
+    center: tuple[float, float]  # px
+
+    @classmethod
+    def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
+        """Return the model about the middle of a sensor."""
+        return cls(center_of(resolution))
+
+    def kernel_constants(self) -> tuple[Floats, ...]:
+        """Return the center."""
+        return (np.array(self.center),)

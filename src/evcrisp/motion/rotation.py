@@ -1,6 +1,6 @@
 """A camera that turns on the spot."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Self
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from evcrisp.core.camera import Camera
 from evcrisp.core.types import Floats
 from evcrisp.motion.matrix import in_front, stacked
-from evcrisp.motion.protocol import PixelMotion
+from evcrisp.motion.protocol import PixelMotion, Points
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,11 @@ class Rotation(PixelMotion):
         """Return the model for a camera; an ideal one of 60 degrees where none is given."""
         return cls(Camera.ideal(resolution) if camera is None else camera)
 
-    def warp(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def warp(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the positions at ``t_ref`` as ideal pixels, px."""
         return self._turned(theta, *self.camera.undistort(x, y), dt)
 
-    def inverse(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def inverse(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the pixels at ``t_ref + dt`` of ideal pixels given at ``t_ref``, px."""
         turned = self._turned(theta, x, y, -np.asarray(dt, np.float64))
         return self.camera.distort(*turned)
@@ -66,9 +62,7 @@ class Rotation(PixelMotion):
         k = self.camera.matrix
         return k @ rotation_matrix(theta, dt) @ np.linalg.inv(k)
 
-    def _turned(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def _turned(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         cam = self.camera
         wx, wy, wz = np.asarray(theta, np.float64)
         bx, by = (np.asarray(x) - cam.cx) / cam.fx, (np.asarray(y) - cam.cy) / cam.fy
@@ -81,9 +75,7 @@ class Rotation(PixelMotion):
             cam.cy + cam.fy * (by + first * uy + second * (wz * ux - wx * uz)) / depth,
         )
 
-    def kernel_points(
-        self, x: Floats, y: Floats, resolution: tuple[int, int] | None
-    ) -> tuple[Floats, Floats]:
+    def kernel_points(self, x: Floats, y: Floats, resolution: tuple[int, int] | None) -> Points:
         """Return the slopes of the rays."""
         camera = self.camera
         x, y = _undistorted(camera, x, y, resolution)
@@ -98,18 +90,10 @@ class Rotation(PixelMotion):
         """Return the same rotation for an ideal lens."""
         return replace(self, camera=replace(self.camera, distortion=(0.0,) * 5))
 
-    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
-        """Return the compiled functions ``warp`` and ``pull_back``."""
-        from evcrisp.kernels.motion import rotation as kernel
-
-        return kernel.warp, kernel.pull_back
-
 
 def rotation_matrix(omega: ArrayLike, dt: ArrayLike) -> Floats:
     """Return ``exp([omega]_x dt)``, shape ``dt.shape + (3, 3)``.
 
-    Examples
-    --------
     >>> np.round(rotation_matrix((0.0, 0.0, np.pi / 2), 1.0), 6) + 0.0
     array([[ 0., -1.,  0.],
            [ 1.,  0.,  0.],
@@ -117,24 +101,10 @@ def rotation_matrix(omega: ArrayLike, dt: ArrayLike) -> Floats:
     """
     wx, wy, wz = np.asarray(omega, np.float64)
     first, second = _rodrigues((wx, wy, wz), dt)
-    rows = (
-        (
-            1.0 - second * (wy * wy + wz * wz),
-            second * wx * wy - first * wz,
-            second * wx * wz + first * wy,
-        ),
-        (
-            second * wx * wy + first * wz,
-            1.0 - second * (wx * wx + wz * wz),
-            second * wy * wz - first * wx,
-        ),
-        (
-            second * wx * wz - first * wy,
-            second * wy * wz + first * wx,
-            1.0 - second * (wx * wx + wy * wy),
-        ),
-    )
-    return stacked(rows)
+    xx, yy, zz = (1.0 - second * (a * a + b * b) for a, b in ((wy, wz), (wx, wz), (wx, wy)))
+    xy, xz, yz = second * wx * wy, second * wx * wz, second * wy * wz
+    x, y, z = first * wx, first * wy, first * wz
+    return stacked(((xx, xy - z, xz + y), (xy + z, yy, yz - x), (xz - y, yz + x, zz)))
 
 
 def _rodrigues(omega: tuple[Floats, Floats, Floats], dt: ArrayLike) -> tuple[Floats, Floats]:
@@ -148,7 +118,7 @@ def _rodrigues(omega: tuple[Floats, Floats, Floats], dt: ArrayLike) -> tuple[Flo
 
 def _undistorted(
     camera: Camera, x: Floats, y: Floats, resolution: tuple[int, int] | None
-) -> tuple[Floats, Floats]:
+) -> Points:
     """Return ideal pixels; from a table for whole pixels, as those of events are."""
     if not camera.is_distorted or x.size == 0:
         return x, y

@@ -1,20 +1,18 @@
 """Image velocity, rotation and zoom about a center; and zoom alone."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evcrisp.core.camera import Camera
 from evcrisp.core.types import Floats
 from evcrisp.motion.matrix import about, stacked
-from evcrisp.motion.protocol import PixelMotion, center_of
+from evcrisp.motion.protocol import CenteredMotion, Points
 
 
 @dataclass(frozen=True, slots=True)
-class Similarity(PixelMotion):
+class Similarity(CenteredMotion):
     """Velocity ``(vx, vy)``, rotation ``w`` from x towards y, and growth ``s`` about ``center``.
 
     With ``(X, Y) = (x - cx, y - cy)``: ``(p, q) = exp(-s dt) R(-w dt) (X, Y)``, then
@@ -29,20 +27,11 @@ class Similarity(PixelMotion):
     100.0
     """
 
-    center: tuple[float, float]  # px
-
     name: ClassVar[str] = "similarity"
     param_names: ClassVar[tuple[str, ...]] = ("vx", "vy", "w", "s")
     param_units: ClassVar[tuple[str, ...]] = ("px/s", "px/s", "rad/s", "1/s")
 
-    @classmethod
-    def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
-        """Return the model about the middle of a sensor."""
-        return cls(center_of(resolution))
-
-    def warp(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def warp(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the positions at ``t_ref``, px."""
         vx, vy, w, s = np.asarray(theta, np.float64)
         dt = np.asarray(dt, np.float64)
@@ -52,9 +41,7 @@ class Similarity(PixelMotion):
         c, n = shrink * np.cos(w * dt), shrink * np.sin(w * dt)
         return cx + c * big_x + n * big_y - vx * dt, cy - n * big_x + c * big_y - vy * dt
 
-    def inverse(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def inverse(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the positions at ``t_ref + dt`` of points given at ``t_ref``, px."""
         vx, vy, w, s = np.asarray(theta, np.float64)
         dt = np.asarray(dt, np.float64)
@@ -77,45 +64,26 @@ class Similarity(PixelMotion):
         c, n = shrink * np.cos(w * dt), shrink * np.sin(w * dt)
         return about(self.center, stacked(((c, n, -vx * dt), (-n, c, -vy * dt), (0.0, 0.0, 1.0))))
 
-    def kernel_constants(self) -> tuple[Floats, ...]:
-        """Return the center."""
-        return (np.array(self.center),)
-
-    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
-        """Return the compiled functions ``warp`` and ``pull_back``."""
-        from evcrisp.kernels.motion import similarity as kernel
-
-        return kernel.warp, kernel.pull_back
-
 
 @dataclass(frozen=True, slots=True)
-class Zoom(PixelMotion):
+class Zoom(CenteredMotion):
     """Growth ``s`` about ``center`` and nothing else: ``x' = cx + exp(-s dt) (x - cx)``."""
-
-    center: tuple[float, float]  # px
 
     name: ClassVar[str] = "zoom"
     param_names: ClassVar[tuple[str, ...]] = ("s",)
     param_units: ClassVar[tuple[str, ...]] = ("1/s",)
-    n_fixed: ClassVar[int] = 3  # a similarity without velocity and rotation
+    #: The kernels are those of a similarity without velocity and rotation.
+    kernel_name: ClassVar[str] = "similarity"
+    n_fixed: ClassVar[int] = 3
 
-    @classmethod
-    def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
-        """Return the model about the middle of a sensor."""
-        return cls(center_of(resolution))
-
-    def warp(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def warp(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the positions at ``t_ref``, px."""
         (s,) = np.asarray(theta, np.float64)
         cx, cy = self.center
         shrink = np.exp(-s * np.asarray(dt, np.float64))
         return cx + shrink * (np.asarray(x) - cx), cy + shrink * (np.asarray(y) - cy)
 
-    def inverse(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def inverse(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the positions at ``t_ref + dt`` of points given at ``t_ref``, px."""
         return self.warp(theta, x, y, -np.asarray(dt, np.float64))
 
@@ -126,13 +94,3 @@ class Zoom(PixelMotion):
         return about(
             self.center, stacked(((shrink, 0.0, 0.0), (0.0, shrink, 0.0), (0.0, 0.0, 1.0)))
         )
-
-    def kernel_constants(self) -> tuple[Floats, ...]:
-        """Return the center."""
-        return (np.array(self.center),)
-
-    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
-        """Return the compiled functions ``warp`` and ``pull_back``."""
-        from evcrisp.kernels.motion import similarity as kernel
-
-        return kernel.warp, kernel.pull_back

@@ -1,16 +1,14 @@
 """One image velocity for the whole window."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evcrisp.core.camera import Camera
 from evcrisp.core.types import Floats
 from evcrisp.motion.matrix import stacked
-from evcrisp.motion.protocol import PixelMotion
+from evcrisp.motion.protocol import PixelMotion, Points
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +27,13 @@ class Translation(PixelMotion):
     param_units: ClassVar[tuple[str, ...]] = ("px/s", "px/s")
     can_collapse: ClassVar[bool] = False
 
-    @classmethod
-    def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
-        """Return the model; it is the same for every sensor."""
-        return cls()
-
-    def warp(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def warp(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the positions at ``t_ref``, px."""
         vx, vy = np.asarray(theta, np.float64)
         dt = np.asarray(dt, np.float64)
         return np.asarray(x) - vx * dt, np.asarray(y) - vy * dt
 
-    def inverse(
-        self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike
-    ) -> tuple[Floats, Floats]:
+    def inverse(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
         """Return the positions at ``t_ref + dt`` of points given at ``t_ref``, px."""
         return self.warp(theta, x, y, -np.asarray(dt, np.float64))
 
@@ -57,9 +46,3 @@ class Translation(PixelMotion):
     def uniform_velocity(self, theta: Floats) -> Floats:
         """Return ``theta``: all points move alike."""
         return theta
-
-    def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:
-        """Return the compiled functions ``warp`` and ``pull_back``."""
-        from evcrisp.kernels.motion import translation as kernel
-
-        return kernel.warp, kernel.pull_back

@@ -39,12 +39,10 @@ class Entropy(KernelObjective):
             problem = "must be between 0 and 1 event per px"
             raise ConfigError(problem, parameter="floor", value=self.floor)
 
-    def _value(self, image: Floats) -> float:
-        from evcrisp.kernels.contrast import statistics
+    def _evaluate(self, image: Floats, differentiate: bool) -> float:
+        from evcrisp.kernels.contrast import statistics as kernels
 
-        return statistics.negative_entropy(image.reshape(-1), self.floor)
-
-    def _differentiate(self, image: Floats) -> float:
-        from evcrisp.kernels.contrast import statistics
-
-        return statistics.differentiate_negative_entropy(image.reshape(-1), self.floor)
+        kernel = (
+            kernels.differentiate_negative_entropy if differentiate else kernels.negative_entropy
+        )
+        return kernel(image.reshape(-1), self.floor)

@@ -26,12 +26,9 @@ class GradientMagnitude(KernelObjective):
 
     name: ClassVar[str] = "gradient_magnitude"
 
-    def _value(self, image: Floats) -> float:
+    def _evaluate(self, image: Floats, differentiate: bool) -> float:
         from evcrisp.kernels.contrast import sobel
 
-        return sobel.mean_square_slope(image)
-
-    def _differentiate(self, image: Floats) -> float:
-        from evcrisp.kernels.contrast import sobel
-
+        if not differentiate:
+            return sobel.mean_square_slope(image)
         return sobel.differentiate_mean_square_slope(image, np.zeros((6, image.shape[1] + 2)))

@@ -23,12 +23,8 @@ class MeanSquare(KernelObjective):
 
     name: ClassVar[str] = "mean_square"
 
-    def _value(self, image: Floats) -> float:
-        from evcrisp.kernels.contrast import statistics
+    def _evaluate(self, image: Floats, differentiate: bool) -> float:
+        from evcrisp.kernels.contrast import statistics as kernels
 
-        return statistics.mean_square(image.reshape(-1), 0.0)
-
-    def _differentiate(self, image: Floats) -> float:
-        from evcrisp.kernels.contrast import statistics
-
-        return statistics.differentiate_mean_square(image.reshape(-1), 0.0)
+        kernel = kernels.differentiate_mean_square if differentiate else kernels.mean_square
+        return kernel(image.reshape(-1), 0.0)

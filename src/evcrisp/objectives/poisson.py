@@ -48,19 +48,10 @@ class Poisson(KernelObjective):
         for name in ("r", "beta"):
             check_number(name, getattr(self, name), 1e-3, 1e3)
 
-    def _value(self, image: Floats) -> float:
-        from evcrisp.kernels.contrast import negative_binomial
+    def _evaluate(self, image: Floats, differentiate: bool) -> float:
+        from evcrisp.kernels.contrast import negative_binomial as kernels
 
-        return negative_binomial.log_likelihood(image.reshape(-1), *self._constants())
-
-    def _differentiate(self, image: Floats) -> float:
-        from evcrisp.kernels.contrast import negative_binomial
-
-        differentiate = negative_binomial.differentiate_log_likelihood
-        return differentiate(image.reshape(-1), *self._constants())
-
-    def _constants(self) -> tuple[float, float, float]:
-        """Return r, the decrease per event, and the constant terms."""
-        fall = math.log1p(self.beta)
-        rest = self.r * (math.log(self.beta) - fall) - math.lgamma(self.r)
-        return self.r, fall, rest
+        kernel = kernels.differentiate_log_likelihood if differentiate else kernels.log_likelihood
+        fall = math.log1p(self.beta)  # decrease per event
+        rest = self.r * (math.log(self.beta) - fall) - math.lgamma(self.r)  # constant terms
+        return kernel(image.reshape(-1), self.r, fall, rest)

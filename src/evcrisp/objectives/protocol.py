@@ -43,7 +43,7 @@ class KernelObjective:
 
     def value(self, iwe: Floats) -> float:
         """Return the sharpness of a map, shape (h, w)."""
-        return self._value(np.ascontiguousarray(iwe, np.float64))
+        return self._evaluate(np.ascontiguousarray(iwe, np.float64), False)
 
     def gradient(self, iwe: Floats) -> Floats:
         """Return d value / d iwe."""
@@ -52,14 +52,10 @@ class KernelObjective:
     def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
         """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself."""
         out = _copied(iwe, out)
-        return self._differentiate(out), out
+        return self._evaluate(out, True), out
 
-    def _value(self, image: Floats) -> float:
-        """Return the sharpness."""
-        raise NotImplementedError
-
-    def _differentiate(self, image: Floats) -> float:
-        """Return the sharpness, and replace the map by the gradient."""
+    def _evaluate(self, image: Floats, differentiate: bool) -> float:
+        """Return the sharpness; ``differentiate`` replaces the map by the gradient."""
         raise NotImplementedError
 
 

@@ -34,12 +34,10 @@ class SumOfExponentials(KernelObjective):
     def __post_init__(self) -> None:
         check_number("limit", self.limit, 1, 100)
 
-    def _value(self, image: Floats) -> float:
-        from evcrisp.kernels.contrast import statistics
+    def _evaluate(self, image: Floats, differentiate: bool) -> float:
+        from evcrisp.kernels.contrast import statistics as kernels
 
-        return statistics.mean_exponential(image.reshape(-1), self.limit)
-
-    def _differentiate(self, image: Floats) -> float:
-        from evcrisp.kernels.contrast import statistics
-
-        return statistics.differentiate_mean_exponential(image.reshape(-1), self.limit)
+        kernel = (
+            kernels.differentiate_mean_exponential if differentiate else kernels.mean_exponential
+        )
+        return kernel(image.reshape(-1), self.limit)

@@ -22,14 +22,9 @@ class Variance(KernelObjective):
 
     name: ClassVar[str] = "variance"
 
-    def _value(self, image: Floats) -> float:
-        from evcrisp.kernels.contrast import statistics
+    def _evaluate(self, image: Floats, differentiate: bool) -> float:
+        from evcrisp.kernels.contrast import statistics as kernels
 
         flat = image.reshape(-1)
-        return statistics.mean_square(flat, statistics.mean(flat))
-
-    def _differentiate(self, image: Floats) -> float:
-        from evcrisp.kernels.contrast import statistics
-
-        flat = image.reshape(-1)
-        return statistics.differentiate_mean_square(flat, statistics.mean(flat))
+        kernel = kernels.differentiate_mean_square if differentiate else kernels.mean_square
+        return kernel(flat, kernels.mean(flat))

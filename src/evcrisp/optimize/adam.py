@@ -8,8 +8,7 @@ import numpy as np
 
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
-from evcrisp.optimize.counted_function import CountedFunction, as_start
-from evcrisp.optimize.protocol import Function, SolverResult, check_parameters
+from evcrisp.optimize.protocol import CountedFunction, Function, SolverResult, check_parameters
 
 _MEAN_DECAY = 0.9  # of the running mean of the gradient
 _SQUARE_DECAY = 0.999  # of the running mean of its square
@@ -68,12 +67,12 @@ class Adam:
     tol: float = 1e-6
 
     def __post_init__(self) -> None:
-        check_parameters(self, positive=("rate",), counts=(("max_iter", 1),))
+        check_parameters(self, ("rate",), max_iter=1)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize from ``theta0``, in units in which a step of 1 is moderate."""
         counted = CountedFunction(fun)
-        theta = best = as_start(theta0)
+        theta = best = CountedFunction.start(theta0)
         value, gradient = counted.value_and_gradient(theta)
         if value == -math.inf:
             return counted.result(theta, value, Status.NOT_FINITE)

@@ -1,17 +1,19 @@
-"""BFGS: quasi-Newton ascent with a dense matrix, for a few parameters."""
+"""BFGS: quasi-Newton ascent with a dense matrix and a line search, for a few parameters."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
-from evcrisp.optimize.counted_function import CountedFunction, as_start
-from evcrisp.optimize.line_search import line_search
-from evcrisp.optimize.protocol import Function, SolverResult, check_parameters
+from evcrisp.optimize.protocol import CountedFunction, Function, SolverResult, check_parameters
+
+_MIN_GAIN = 1e-4  # least gain of a step, per predicted gain (Armijo condition)
+_MAX_SLOPE = 0.9  # largest slope after a step, per slope before it (curvature condition)
+_MAX_TRIALS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,12 +57,7 @@ class Bfgs:
     max_step: float = 8.0
 
     def __post_init__(self) -> None:
-        check_parameters(
-            self,
-            positive=("max_step",),
-            nonnegative=("tol", "tol_step"),
-            counts=(("max_iter", 1),),
-        )
+        check_parameters(self, ("max_step",), ("tol", "tol_step"), max_iter=1)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize from ``theta0``, in units in which a step of 1 is moderate."""
@@ -79,8 +76,7 @@ class Bfgs:
         definite; or a function that returns it, called after ``fun(theta0)``. A good estimate saves
         most of the steps.
         """
-        counted = CountedFunction(fun)
-        theta = as_start(theta0)
+        counted, theta = CountedFunction(fun), CountedFunction.start(theta0)
         value, gradient = counted.value_and_gradient(theta)
         known = inverse_hessian is not None
         if value == -math.inf:
@@ -119,10 +115,7 @@ class Bfgs:
 
 
 def _updated(matrix: Floats, step: Floats, decrease: Floats, known: bool) -> Floats:
-    """Return the BFGS update of an inverse Hessian after a step.
-
-    It stays positive definite: steps without positive curvature are skipped.
-    """
+    """Return the BFGS update of an inverse Hessian; skip steps without positive curvature."""
     curvature = float(step @ decrease)
     if curvature <= 1e-12 * math.sqrt(float(step @ step) * float(decrease @ decrease)):
         return matrix
@@ -133,3 +126,54 @@ def _updated(matrix: Floats, step: Floats, decrease: Floats, known: bool) -> Flo
     column = step[:, None]
     cross = carried * (column / curvature)
     return matrix + (factor * column) * step - cross - cross.T
+
+
+class Found(NamedTuple):
+    """Accepted step length, with value and gradient."""
+
+    t: float
+    value: float
+    gradient: Floats
+
+
+def line_search(
+    fun: CountedFunction, theta: Floats, value: float, slope: float, step: Floats, t_max: float
+) -> Found | None:
+    """Return a step length that satisfies the Wolfe conditions, or the best gain.
+
+    ``value`` and ``slope``, which is positive, are those at ``theta`` along ``step``. The first
+    trial is t = 1, the largest ``t_max`` (at least 1). None if no trial gains enough.
+    """
+    low, low_slope, high = 0.0, slope, math.inf
+    best: Found | None = None
+    t, t_max = 1.0, max(1.0, t_max)
+    for _ in range(_MAX_TRIALS):
+        new, gradient = fun.value_and_gradient(theta + t * step)
+        new_slope = float(gradient @ step) if new > -math.inf else math.nan
+        if new >= value + _MIN_GAIN * t * slope:
+            if best is None or new >= best.value:
+                best = Found(t, new, gradient)
+            if abs(new_slope) <= _MAX_SLOPE * slope or (new_slope > 0.0 and t >= t_max):
+                return best
+            if new_slope > 0.0:
+                low, low_slope = t, new_slope
+            else:
+                high = t
+        else:
+            high = t
+        if high == math.inf:
+            t = min(t_max, 2.0 * t)
+        elif high - low > 1e-12 * high:
+            t = _inside(low, high, low_slope, new_slope if high == t else math.nan)
+        else:
+            break
+    return best
+
+
+def _inside(low: float, high: float, slope_low: float, slope_high: float) -> float:
+    """Return the zero of a linear slope, kept away from the ends of the bracket."""
+    width = high - low
+    if slope_high < slope_low:  # false for NaN
+        share = slope_low / (slope_low - slope_high)
+        return low + width * min(max(share, 0.1), 0.9)
+    return low + 0.5 * width

@@ -13,8 +13,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_number
-from evcrisp.optimize.counted_function import CountedFunction, as_start
-from evcrisp.optimize.protocol import Function, SolverResult, check_parameters
+from evcrisp.optimize.protocol import CountedFunction, Function, SolverResult, check_parameters
 
 _LAST_ROUNDS = 3  # rounds that define the last direction; more than one, as it may be oblique
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
@@ -57,9 +56,8 @@ class _BoxSearch:
         # A maximum beyond all boxes looks like convergence, as the boxes shrink.
         step = best - centers[-_LAST_ROUNDS:][0]
         gain = counted.value(best + step) - best_value if step.any() else 0.0
-        is_converged = half_widths[-1] <= self.tol_step and (
-            gain <= self.tol * max(1.0, abs(best_value))
-        )
+        is_small = half_widths[-1] <= self.tol_step
+        is_converged = is_small and gain <= self.tol * max(1.0, abs(best_value))
         status = Status.CONVERGED if is_converged else Status.MAX_ITER
         return counted.result(best, best_value, status)
 
@@ -89,16 +87,12 @@ class Grid(_BoxSearch):
     max_points: int = 1000
 
     def __post_init__(self) -> None:
-        check_parameters(
-            self,
-            positive=("half_width",),
-            nonnegative=("tol_step", "tol"),
-            counts=(("points", 3), ("max_points", 3), ("rounds", 1)),
-        )
+        tols = ("tol_step", "tol")
+        check_parameters(self, ("half_width",), tols, points=3, max_points=3, rounds=1)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize around ``theta0``, in units in which a step of 1 is moderate."""
-        start = as_start(theta0)
+        start = CountedFunction.start(theta0)
         points = self.points
         while points > 3 and points**start.size > self.max_points:
             points -= 2
@@ -136,17 +130,13 @@ class QuasiRandom(_BoxSearch):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_parameters(
-            self,
-            positive=("half_width",),
-            nonnegative=("tol_step", "tol"),
-            counts=(("points", 1), ("rounds", 1), ("seed", 0)),
-        )
+        tols = ("tol_step", "tol")
+        check_parameters(self, ("half_width",), tols, points=1, rounds=1, seed=0)
         check_number("shrink", self.shrink, 0, 1, open_low=True)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize around ``theta0``, in units in which a step of 1 is moderate."""
-        start = as_start(theta0)
+        start = CountedFunction.start(theta0)
         unit = halton(self.points, start.size)
 
         def offsets(round_: int) -> Iterator[Floats]:
@@ -165,12 +155,9 @@ def halton(n: int, dimensions: int) -> Floats:
     [[0.5, 0.333], [0.25, 0.667], [0.75, 0.111]]
     """
     if dimensions > len(_PRIMES):
-        raise ConfigError(
-            f"must be up to {len(_PRIMES)} for Halton points",
-            parameter="dimensions",
-            value=dimensions,
-            remedy="Use solver 'bfgs' or 'nelder-mead'.",
-        )
+        problem = f"must be up to {len(_PRIMES)} for Halton points"
+        remedy = "Use solver 'bfgs' or 'nelder-mead'."
+        raise ConfigError(problem, parameter="dimensions", value=dimensions, remedy=remedy)
     columns = []
     for base in _PRIMES[:dimensions]:
         index = np.arange(1, n + 1)

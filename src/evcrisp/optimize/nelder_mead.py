@@ -8,8 +8,7 @@ import numpy as np
 
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
-from evcrisp.optimize.counted_function import CountedFunction, as_start
-from evcrisp.optimize.protocol import Function, SolverResult, check_parameters
+from evcrisp.optimize.protocol import CountedFunction, Function, SolverResult, check_parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +43,11 @@ class NelderMead:
     restarts: int = 1
 
     def __post_init__(self) -> None:
-        counts = (("max_iter", 1), ("restarts", 0))
-        check_parameters(self, positive=("step", "tol_step"), counts=counts)
+        check_parameters(self, ("step", "tol_step"), max_iter=1, restarts=0)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize from ``theta0``, in units in which a step of 1 is moderate."""
-        counted = CountedFunction(fun)
-        theta = as_start(theta0)
+        counted, theta = CountedFunction(fun), CountedFunction.start(theta0)
         value = counted.value(theta)
         if value == -math.inf:
             return counted.result(theta, value, Status.NOT_FINITE)
@@ -71,9 +68,8 @@ class NelderMead:
             order = np.argsort(-values, kind="stable")
             points, values = points[order], values[order]
             size = float(np.abs(points[1:] - points[0]).max())
-            if size <= self.tol_step and values[0] - values[-1] <= self.tol * max(
-                1.0, abs(values[0])
-            ):
+            tol = self.tol * max(1.0, abs(values[0]))
+            if size <= self.tol_step and values[0] - values[-1] <= tol:
                 return points[0], float(values[0]), Status.CONVERGED
             _move(counted, points, values)
         best = int(np.argmax(values))

@@ -8,8 +8,7 @@ import numpy as np
 
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
-from evcrisp.optimize.counted_function import CountedFunction, as_start
-from evcrisp.optimize.protocol import Function, SolverResult, check_parameters
+from evcrisp.optimize.protocol import CountedFunction, Function, SolverResult, check_parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +41,11 @@ class Newton:
     tol_step: float = 1e-6
 
     def __post_init__(self) -> None:
-        check_parameters(self, positive=("difference", "max_step"), counts=(("max_iter", 1),))
+        check_parameters(self, ("difference", "max_step"), max_iter=1)
 
     def maximize(self, fun: Function, theta0: Floats) -> SolverResult:
         """Maximize from ``theta0``, in units in which a step of 1 is moderate."""
-        counted = CountedFunction(fun)
-        theta = as_start(theta0)
+        counted, theta = CountedFunction(fun), CountedFunction.start(theta0)
         value, gradient = counted.value_and_gradient(theta)
         if value == -math.inf:
             return counted.result(theta, value, Status.NOT_FINITE)

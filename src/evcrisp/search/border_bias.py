@@ -32,9 +32,20 @@ class BorderBias:
     loss_per_px: Floats  # (k,): loss per px of displacement
 
     @classmethod
+    @lru_cache(maxsize=64)
     def of(cls, model: MotionModel, resolution: tuple[int, int]) -> "BorderBias":
         """Return the bias of a model on a sensor."""
-        return _border_bias(model, resolution)
+        right, bottom = resolution[0] - 0.5, resolution[1] - 0.5
+        steps = (np.arange(_PER_SIDE) + 0.5) / _PER_SIDE
+        across, down = -0.5 + steps * resolution[0], -0.5 + steps * resolution[1]
+        low, high_x, high_y = (np.full(_PER_SIDE, v) for v in (-0.5, right, bottom))
+        # Upper, lower, left, right; the normal of a side points along y or x.
+        along_x, _ = displacement_fields(model, np.concatenate((low, high_x)), np.tile(down, 2))
+        _, along_y = displacement_fields(model, np.tile(across, 2), np.concatenate((low, high_y)))
+        rows = np.concatenate((along_y, along_x)) @ inverse_rates(model, resolution)
+        # A segment of a horizontal side has length width / segments: loss (length) / (6 width height).
+        rate = np.repeat([1.0 / (6.0 * resolution[1]), 1.0 / (6.0 * resolution[0])], 2 * _PER_SIDE)
+        return cls(rows, rate / _PER_SIDE)
 
     def loss(
         self, scaled: Floats, softness_px: float, density: Floats | None = None
@@ -53,28 +64,10 @@ class BorderBias:
 
 
 def border_density(x: Floats, y: Floats, resolution: tuple[int, int]) -> Floats:
-    """Return the relative event density near each border, at most 1, shape (4,).
-
-    The order is upper, lower, left, right. Borders without events lose nothing.
-    """
+    """Return the relative density near the upper, lower, left, right border, at most 1, (4,)."""
     from evcrisp.kernels.search.array_ops import count_at_ends
 
     counts = []
     for positions, size in zip((y, x), reversed(resolution), strict=True):
         counts += count_at_ends(positions, _BAND * size, (1.0 - _BAND) * size)
     return np.minimum(np.array(counts) / (_BAND * max(x.size, 1)), 1.0)
-
-
-@lru_cache(maxsize=64)
-def _border_bias(model: MotionModel, resolution: tuple[int, int]) -> BorderBias:
-    right, bottom = resolution[0] - 0.5, resolution[1] - 0.5
-    steps = (np.arange(_PER_SIDE) + 0.5) / _PER_SIDE
-    across, down = -0.5 + steps * resolution[0], -0.5 + steps * resolution[1]
-    low, high_x, high_y = (np.full(_PER_SIDE, v) for v in (-0.5, right, bottom))
-    # Upper, lower, left, right; the normal of a side points along y or x.
-    along_x, _ = displacement_fields(model, np.concatenate((low, high_x)), np.tile(down, 2))
-    _, along_y = displacement_fields(model, np.tile(across, 2), np.concatenate((low, high_y)))
-    rows = np.concatenate((along_y, along_x)) @ inverse_rates(model, resolution)
-    # A segment of a horizontal side has length width / segments: loss (length) / (6 width height).
-    rate = np.repeat([1.0 / (6.0 * resolution[1]), 1.0 / (6.0 * resolution[0])], 2 * _PER_SIDE)
-    return BorderBias(rows, rate / _PER_SIDE)

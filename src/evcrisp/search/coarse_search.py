@@ -40,13 +40,10 @@ def coarse_level(
     scale = max(coarse_scale(problem.resolution), config.finest_scale)
     # Equally many events per pixel of the map on every sensor.
     pixels = problem.resolution[0] * problem.resolution[1] / scale**2
-    return LevelObjective.around(
-        problem,
-        np.zeros(len(problem.scaling.forward)),
-        scale=scale,
-        n_events=round(share * config.coarse_events * max(1.0, pixels / _REFERENCE_PIXELS)),
-        margin_px=0.5 * bound_px(problem, config) + 2.0 * scale,
-    )
+    n_events = round(share * config.coarse_events * max(1.0, pixels / _REFERENCE_PIXELS))
+    margin_px = 0.5 * bound_px(problem, config) + 2.0 * scale
+    zero = np.zeros(len(problem.scaling.forward))
+    return LevelObjective.around(problem, zero, scale, n_events, margin_px=margin_px)
 
 
 def best_starts(level: LevelObjective, bound_px: float) -> tuple[list[Floats], int]:

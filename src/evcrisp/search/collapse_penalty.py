@@ -13,12 +13,7 @@ import numpy as np
 
 from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel
-from evcrisp.search.scaling import (
-    Scaling,
-    displacement_fields,
-    inverse_rates,
-    sensor_points,
-)
+from evcrisp.search.scaling import Scaling, displacement_fields, inverse_rates, sensor_points
 
 #: Bound on the change of log area within a window: an object may grow by 35 % in width.
 MAX_LOG_AREA = 0.6
@@ -34,12 +29,9 @@ _EXCESS = 1.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CollapsePenalty:
-    """Quadratic penalty on the change of log area above a bound.
+    """Quadratic penalty on the change of log area above a bound."""
 
-    The change is ``rows @ u`` at some points of the sensor, to first order.
-    """
-
-    rows: Floats  # (k, m)
+    rows: Floats  # (k, m): change at some points of the sensor per unit of u, to first order
     bound: float
     free_px: float  # scaled parameters u of at most this length are within the bound
 
@@ -70,10 +62,7 @@ def has_collapsed(
     span_s: float,
     bound: float = MAX_LOG_AREA,
 ) -> bool:
-    """Return whether a motion reaches the bound, for events that span ``span_s``.
-
-    A solver that ends at the bound would go on without it.
-    """
+    """Return whether a motion of events that span ``span_s`` reaches the bound."""
     if not model.can_collapse:
         return False
     penalty = CollapsePenalty.of(model, resolution, bound)
@@ -93,8 +82,6 @@ def log_area_change(
 
     The warp is a homography H, whose area factor is ``det H / depth**3`` at a point.
 
-    Examples
-    --------
     >>> from evcrisp.motion import Zoom
     >>> round(log_area_change(Zoom((50.0, 40.0)), np.array([2.0]), (101, 81), 0.1), 6)
     0.4

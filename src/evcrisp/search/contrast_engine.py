@@ -5,15 +5,52 @@ steps. Two kinds of maps plug in: `BlurredMap` for any `ContrastMap`, and `Splin
 search uses: no blur, and the pixels of an event are located once for both directions.
 """
 
+import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.core.types import Floats, Integers
 from evcrisp.motion import PreparedWarp
-from evcrisp.search.buffers import MapBuffers
+
+
+class MapBuffers(threading.local):
+    """Arrays of one evaluation of a map, reused, as new memory is slow; one set per thread."""
+
+    maps: ClassVar[tuple[str, ...]] = ("image",)  # names of arrays of the shape of the map
+    columns: ClassVar[tuple[str, ...]] = ("x", "y", "slope_x", "slope_y")  # one number per event
+
+    image: Floats  # (h, w)
+    x: Floats  # (n,) positions
+    y: Floats
+    slope_x: Floats  # (n,) derivatives by position
+    slope_y: Floats
+
+    def __init__(self) -> None:
+        for name in self.maps + self.columns:
+            setattr(self, name, np.empty((0, 0) if name in self.maps else 0))
+
+    def __reduce__(self) -> tuple[type["MapBuffers"], tuple[()]]:
+        return type(self), ()
+
+    def fit(self, shape: tuple[int, int], n_events: int) -> None:
+        """Resize all arrays; memory that suffices is kept, and its content is arbitrary."""
+        if self.image.shape != shape:
+            for name in self.maps:
+                setattr(self, name, _resized(getattr(self, name), math.prod(shape)).reshape(shape))
+        if self.x.size != n_events:
+            for name in self.columns:
+                setattr(self, name, _resized(getattr(self, name), n_events))
+
+
+def _resized(array: Floats, size: int) -> Floats:
+    """Return a view of ``size`` elements of the memory of an array, or new memory."""
+    memory = array if array.base is None else array.base
+    return memory.reshape(-1)[:size] if memory.size >= size else np.empty(size)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

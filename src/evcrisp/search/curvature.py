@@ -53,25 +53,16 @@ def inverse_curvature(
 ) -> Floats:
     """Return the inverse of minus the second derivatives in scaled parameters, shape (m, m).
 
-    Parameters
-    ----------
-    image, n_events : ndarray, shape (h, w), and int
-        Map of the warped events, with quadratic B-splines as footprints, and their number.
-    origin_px, scale : (float, float), px of the sensor, and int
-        Position of its first pixel, and pixels of the sensor per pixel of the map.
-    model, resolution : MotionModel, (int, int)
-        Motion model and sensor.
-    least : float
-        Lower bound on the curvature, relative to `TYPICAL_CURVATURE`: 1 prevents long steps where
-        noise flattens the objective.
+    ``image`` is the map of the warped events, with quadratic B-splines as footprints; its first pixel
+    is at ``origin_px`` on the sensor. ``least`` is a lower bound on the curvature, relative to
+    `TYPICAL_CURVATURE`: 1 prevents long steps where noise flattens the objective.
     """
     from evcrisp.kernels.search.structure_tensor import structure_tensor
 
     tile = max(_TILE_PX // scale, 1)
     height, width = image.shape
-    along = _displacements(
-        model, resolution, origin_px, tile * scale, -(-height // tile), -(-width // tile)
-    )
+    n_tiles = -(-height // tile), -(-width // tile)
+    along = _displacements(model, resolution, origin_px, tile * scale, n_tiles)
     tensor = np.empty((along[0].shape[-1],) * 2)
     energy, square = structure_tensor(image, tile, *along, tensor)
     # On a map of noise, all events may be isolated.
@@ -90,21 +81,17 @@ def _displacements(
     resolution: tuple[int, int],
     origin_px: tuple[float, float],
     tile_px: int,
-    n_down: int,
-    n_across: int,
+    n_tiles: tuple[int, int],
 ) -> tuple[Floats, Floats]:
-    """Return displacements of the tile centers along x and y per unit parameter, px.
-
-    Both arrays have shape (n_down, n_across, m).
-    """
+    """Return displacements of tile centers along x, y per unit parameter, px, (down, across, m)."""
     x, y = np.meshgrid(
-        origin_px[0] + tile_px * (np.arange(n_across) + 0.5),
-        origin_px[1] + tile_px * (np.arange(n_down) + 0.5),
+        origin_px[0] + tile_px * (np.arange(n_tiles[1]) + 0.5),
+        origin_px[1] + tile_px * (np.arange(n_tiles[0]) + 0.5),
     )
     unit = inverse_rates(model, resolution)
     model = model.without_distortion()  # warped events are at ideal pixels
     along_x, along_y = (
-        (field @ unit).reshape(n_down, n_across, -1)
+        (field @ unit).reshape(*n_tiles, -1)
         for field in displacement_fields(model, x.ravel(), y.ravel())
     )
     for along in (along_x, along_y):

@@ -1,17 +1,20 @@
 """Local refinement of a motion with any objective and any solver."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.optimize import Function, Solver, SolverResult
+from evcrisp.search.alignment import Alignment, MultiReference
 from evcrisp.search.collapse_penalty import MAX_LOG_AREA, CollapsePenalty, has_collapsed
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.search import MIN_EVENTS
 from evcrisp.search.window_data import WindowData
+
+#: Sharpness of a window as a function of theta.
+MotionObjective = Alignment | MultiReference
 
 
 def window_scaling(data: WindowData) -> Scaling:
@@ -30,18 +33,6 @@ def _span_s(data: WindowData) -> float:
     return float(dt.max() - dt.min()) if dt.size else 0.0
 
 
-class MotionObjective(Protocol):
-    """Sharpness of a window as a function of theta, such as an `Alignment`."""
-
-    def value(self, theta: Floats) -> float:
-        """Return the objective at ``theta``; larger is sharper."""
-        ...
-
-    def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
-        """Return the objective and its gradient at ``theta``, shape (m,)."""
-        ...
-
-
 def scaled_function(
     objective: MotionObjective,
     data: WindowData,
@@ -50,10 +41,7 @@ def scaled_function(
     needs_gradient: bool,
     max_log_area: float = MAX_LOG_AREA,
 ) -> Function:
-    """Return an objective of scaled parameters, minus the collapse penalty.
-
-    It is normalized by its value without motion.
-    """
+    """Return an objective of scaled parameters, per value at zero motion, minus the penalty."""
     collapse = CollapsePenalty.of(data.warp.model, data.resolution, max_log_area)
     unit = abs(objective.value(np.zeros(len(data.warp.model.param_names)))) or 1.0
 

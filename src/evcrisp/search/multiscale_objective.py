@@ -7,18 +7,21 @@ per pixel of the map, and so a sigma of 1 px.
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from evcrisp.core.types import Floats
-from evcrisp.motion import PreparedWarp
+from evcrisp.motion import MotionModel, PreparedWarp, prepare
 from evcrisp.search.border_bias import BorderBias
-from evcrisp.search.buffers import MapBuffers
 from evcrisp.search.collapse_penalty import CollapsePenalty
-from evcrisp.search.contrast_engine import ContrastEngine, SplineMap
+from evcrisp.search.contrast_engine import ContrastEngine, MapBuffers, SplineMap
 from evcrisp.search.curvature import inverse_curvature
 from evcrisp.search.scaling import Scaling
-from evcrisp.search.warped_extent import Limits, border_limits
+
+Limits = tuple[float, float]
+
+_PER_SIDE, _TIMES = 3, 3  # sample points of each side of the border, and of the window
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,12 +47,9 @@ class LevelObjective:
 
     @classmethod
     def around(
-        cls, problem: SearchProblem, scaled: Floats, *, scale: int, n_events: int, margin_px: float
+        cls, problem: SearchProblem, scaled: Floats, scale: int, n_events: int, *, margin_px: float
     ) -> "LevelObjective":
-        """Return a level whose map holds the view at ``scaled`` and a margin around it.
-
-        It uses about ``n_events`` events, evenly subsampled over time.
-        """
+        """Return a level of about ``n_events``, with the view at ``scaled`` and a margin."""
         warp = subsampled(problem.warp, n_events)
         first, last = float(problem.warp.dt[0]), float(problem.warp.dt[-1])
         theta, resolution = problem.scaling.theta(scaled), problem.resolution
@@ -100,7 +100,7 @@ def subsampled(warp: PreparedWarp, n_events: int) -> PreparedWarp:
 
     Not every k-th event: cameras send events in bursts along rows, whose order must not matter.
     """
-    from evcrisp.kernels.search.subsample import subsample
+    from evcrisp.kernels.search.array_ops import subsample
 
     interval = round(len(warp) / max(n_events, 1))
     if interval < 2:
@@ -118,3 +118,35 @@ def _extent(limits: Limits, size: int, margin_px: float, scale: int) -> tuple[in
     # Whole pixels of the map: their positions must not depend on the start of a search.
     first = scale * math.floor((min(low, high) - margin_px) / scale)
     return first, math.ceil((max(low, high) + margin_px - first) / scale) + 4
+
+
+def border_limits(
+    model: MotionModel, resolution: tuple[int, int], theta: Floats, first_s: float, last_s: float
+) -> tuple[Limits, Limits]:
+    """Return the limits of x and of y of the warped sensor border, px.
+
+    Points of the border are warped from the first, the middle and the last time. If one of them has
+    no finite position, the limits are NaN.
+
+    >>> from evcrisp.motion import Translation
+    >>> border_limits(Translation(), (346, 260), np.array([100.0, 0.0]), -0.1, 0.1)
+    ((-10.0, 355.0), (0.0, 259.0))
+    """
+    from evcrisp.kernels.search.array_ops import limits_of
+
+    border = _border(model, resolution)
+    dt = first_s + (last_s - first_s) * border.dt
+    x, y = border.of(border.x, border.y, dt).warp(theta)
+    return limits_of(x), limits_of(y)
+
+
+@lru_cache(maxsize=64)
+def _border(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
+    """Return the prepared warp of points on the border, at times from 0 to 1."""
+    right, bottom = resolution[0] - 1.0, resolution[1] - 1.0
+    across, down = np.linspace(0.0, right, _PER_SIDE), np.linspace(0.0, bottom, _PER_SIDE)
+    low, high = np.zeros(_PER_SIDE), np.ones(_PER_SIDE)
+    x = np.concatenate((across, across, low, right * high))
+    y = np.concatenate((low, bottom * high, down, down))
+    times = np.repeat(np.linspace(0.0, 1.0, _TIMES), x.size)
+    return prepare(model, np.tile(x, _TIMES), np.tile(y, _TIMES), times)

@@ -21,8 +21,6 @@ class Scaling:
     time T in px, to first order. R comes from the QR decomposition of the displacement fields of
     the model, so the entries of ``u`` are independent. For a translation ``u`` is the displacement.
 
-    Examples
-    --------
     >>> from evcrisp.motion import Translation
     >>> scaling = Scaling.of(Translation(), (346, 260), duration_s=0.03)
     >>> scaling.scaled((200.0, -100.0)).round(9) + 0.0

@@ -12,7 +12,6 @@ The contrast on a coarse map of a few thousand events has a smooth maximum, as w
 plausible displacement: a sparse grid finds it. Each finer level starts close to its own maximum.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -22,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
-from evcrisp.optimize import Function, SolverResult
+from evcrisp.optimize import SolverResult
 from evcrisp.optimize.bfgs import Ascent, Bfgs
 from evcrisp.search.border_bias import BorderBias, border_density
 from evcrisp.search.coarse_search import alternatives, best_starts, bound_px, coarse_level
@@ -55,28 +54,17 @@ class Pass(NamedTuple):
 def find_motion(
     data: WindowData, theta0: ArrayLike | None = None, config: SearchConfig | None = None
 ) -> SolverResult:
-    """Return the motion that maximizes the contrast of a window.
+    """Return the motion that maximizes the contrast of a window without hot pixels.
 
-    Parameters
-    ----------
-    data : WindowData
-        Events of the window, without hot pixels.
-    theta0 : array_like, shape (m,), optional
-        Warm start, such as the motion of the previous window. A cold search follows if an
-        alternative has a higher contrast.
-    config : SearchConfig, optional
-        Parameters of the search.
-
-    Returns
-    -------
-    SolverResult
-        ``theta`` in the units of the model. ``value`` is the log of the mean contrast per event on
-        the finest map. With status `TOO_FEW_EVENTS` or `FLAT`, ``theta`` is ``theta0`` or zero.
+    ``theta0``, shape (m,), is a warm start, such as the motion of the previous window. A cold search
+    follows if an alternative has a higher contrast. ``value`` of the result is the log of the mean
+    contrast per event on the finest map. With status `TOO_FEW_EVENTS` or `FLAT`, ``theta`` is
+    ``theta0`` or zero.
     """
     config = config or _DEFAULT
-    without = result_without_evidence(data, theta0)
-    if without is not None:
-        return without
+    result = result_without_evidence(data, theta0)
+    if result is not None:
+        return result
     problem = search_problem(data, config)
     if theta0 is None or not np.isfinite(theta0).all():
         return _cold_search(problem, config)
@@ -95,9 +83,9 @@ def refine_motion(
     The curvature of ``near`` is reused, unless noise made it flat. See :func:`find_motion`.
     """
     config = config or _DEFAULT
-    without = result_without_evidence(data, near.theta)
-    if without is not None:
-        return without
+    result = result_without_evidence(data, near.theta)
+    if result is not None:
+        return result
     problem = search_problem(data, config)
     passes = [Pass(config.finest_scale, len(data), True)]
     start = problem.scaling.scaled(near.theta)
@@ -133,14 +121,9 @@ def search_problem(data: WindowData, config: SearchConfig) -> SearchProblem:
     """Return the data and constants of a search."""
     model, size = data.warp.model, data.resolution
     span_s = float(data.warp.dt[-1] - data.warp.dt[0])
-    return SearchProblem(
-        data.warp,
-        size,
-        Scaling.of(model, size, span_s),
-        CollapsePenalty.of(model, size, config.max_log_area),
-        BorderBias.of(model, size),
-        span_s,
-    )
+    scaling, border_bias = Scaling.of(model, size, span_s), BorderBias.of(model, size)
+    penalty = CollapsePenalty.of(model, size, config.max_log_area)
+    return SearchProblem(data.warp, size, scaling, penalty, border_bias, span_s)
 
 
 def _cold_search(problem: SearchProblem, config: SearchConfig) -> SolverResult:
@@ -190,21 +173,16 @@ def _coarse_to_fine(
     passes: list[Pass],
     start: Floats,
     n_eval: int,
-    curvature: Floats | None = None,
+    curvature: Floats | None = None,  # inverse curvature of the last level, if known
 ) -> SolverResult:
-    """Run gradient ascent on finer and finer levels; the last one corrects the border bias.
-
-    ``curvature`` is the inverse curvature of the last level, if known.
-    """
+    """Run gradient ascent on finer and finer levels; the last one corrects the border bias."""
     scaled, status, value, inverse = start, Status.CONVERGED, 0.0, None
     for scale, n_events, is_last in passes:
-        level = LevelObjective.around(
-            problem, scaled, scale=scale, n_events=n_events, margin_px=3.0 * scale
-        )
+        level = LevelObjective.around(problem, scaled, scale, n_events, margin_px=3.0 * scale)
         if is_last:
             objective = _BorderCorrected(level, scaled)
-            known = level.inverse_curvature if curvature is None else curvature
-            end = _ascend(objective, scale, scaled, config.tol_px, known)
+            initial = level.inverse_curvature if curvature is None else curvature
+            end = _solver(scale, config.tol_px).ascend(objective, scaled, initial)
             value = end.value - objective.correction(end.theta)
         else:
             end = _coarse_ascent(level, scaled, 0.05 * scale)
@@ -246,17 +224,8 @@ class _BorderCorrected:
 
 def _coarse_ascent(level: LevelObjective, start: Floats, tol_px: float) -> Ascent:
     """Run an ascent on an intermediate level, with bounded steps where noise flattens it."""
-    return _ascend(level, level.scale, start, tol_px, partial(level.inverse_curvature, 1.0))
-
-
-def _ascend(
-    objective: Function,
-    scale: int,
-    start: Floats,
-    tol_px: float,
-    inverse_curvature: Floats | Callable[[], Floats],
-) -> Ascent:
-    return _solver(scale, tol_px).ascend(objective, start, inverse_curvature)
+    curvature = partial(level.inverse_curvature, 1.0)
+    return _solver(level.scale, tol_px).ascend(level, start, curvature)
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ import pytest
 import evcrisp
 from evcrisp import UnknownNameError
 from evcrisp.estimators import ESTIMATORS
-from evcrisp.kernels.motion.series import unchecked, unchecked_sum
+from evcrisp.kernels.compile import unchecked, unchecked_sum
 from evcrisp.motion import MOTION_MODELS
 from evcrisp.motion.matrix import apply_inverse, stacked
 from evcrisp.motion.protocol import PixelMotion

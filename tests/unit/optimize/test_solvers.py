@@ -9,8 +9,8 @@ from scipy import optimize
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.optimize import SOLVERS, Adam, AdamState, Bfgs, Grid, Newton, QuasiRandom, halton
-from evcrisp.optimize.counted_function import CountedFunction
-from evcrisp.optimize.line_search import line_search
+from evcrisp.optimize.bfgs import line_search
+from evcrisp.optimize.protocol import CountedFunction
 
 
 def quadratic(maximum, curvature):

@@ -13,9 +13,8 @@ from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.motion import MOTION_MODELS, Rotation, motion_model
 from evcrisp.objectives import OBJECTIVES, Entropy, GradientMagnitude, Poisson, Variance
-from evcrisp.search.alignment import Alignment
-from evcrisp.search.buffers import MapBuffers
-from evcrisp.search.multi_reference import MultiReference
+from evcrisp.search.alignment import Alignment, MultiReference
+from evcrisp.search.contrast_engine import MapBuffers
 from evcrisp.search.window_data import WindowData
 from evcrisp.simulation import DEFAULT_THETA
 

@@ -18,11 +18,11 @@ from evcrisp.estimators.auto.noise_model import (
     uniform_noise_samples,
 )
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
-from evcrisp.search.warped_extent import border_limits
+from evcrisp.search.multiscale_objective import border_limits
 from evcrisp.search.window_data import WindowData
 
 if TYPE_CHECKING:
-    from evcrisp.kernels.auto.same_pixel_links import Links
+    from evcrisp.kernels.auto.self_support import Links
     from evcrisp.kernels.auto.support import MapPoints
 
 #: Reach of a footprint, px.
@@ -47,7 +47,7 @@ class IndexedWindow:
     data: WindowData
     buffers: Buffers
     p: Bytes  # (n,)
-    t: Singles  # (n + 1,) in windows; see `kernels.auto.same_pixel_links` for the last element
+    t: Singles  # (n + 1,) in windows; see `kernels.auto.self_support` for the last element
     links: "Links"
     samples: NoiseSamples
     sample_before: Integers  # (n_samples,) event of the same pixel and polarity before a sample
@@ -56,7 +56,7 @@ class IndexedWindow:
     @classmethod
     def of(cls, data: WindowData, pixels: Pixels, buffers: Buffers) -> "IndexedWindow":
         """Link the events; those of one pixel come in the order of time."""
-        from evcrisp.kernels.auto.same_pixel_links import Links, link_events, link_samples
+        from evcrisp.kernels.auto.self_support import Links, link_events, link_samples
         from evcrisp.kernels.search.array_ops import in_windows
 
         n, (width, height) = len(data), data.resolution
@@ -72,49 +72,32 @@ class IndexedWindow:
 
     def at(self, warp: PreparedWarp, theta: Floats, supporting: Bools) -> "AlignedMaps":
         """Return the maps at a motion, made of the events in ``supporting``, shape (n,)."""
+        from evcrisp.kernels.auto.support import MapPoints, place_points
+
         resolution, duration_s = self.data.resolution, self.data.duration_s
         padding_px = _padding_px(warp.model, resolution, duration_s, theta)
         contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding_px)
         shape = contrast.shape(resolution)
         event_buffers, sample_buffers = self.buffers.events, self.buffers.samples
+        # The warp of the samples is made for a window of one second.
         sample_warp = _sample_warp(warp.model, resolution, self.samples.t.size)
-        sample_positions = _positions(sample_warp, duration_s, theta, sample_buffers)
+        dt = np.multiply(sample_warp.dt, duration_s, out=sample_buffers.dt(len(sample_warp)))
+        sample_positions = sample_buffers.positions(2, len(sample_warp))
+        sample_warp.of(sample_warp.x, sample_warp.y, dt).fill(theta, *sample_positions)
         positions = event_buffers.positions(2, len(warp))
         warp.fill(theta, *positions)
         exposure = exposure_of(warp.model, theta, duration_s, resolution, padding_px, self.buffers)
-        samples = _place(
-            sample_positions, self.samples.t, self.samples.p, padding_px, shape, sample_buffers
-        )
-        events = _place(positions, self.t, self.p, padding_px, shape, event_buffers)
+
+        def place(positions: Singles, t: Singles, p: Bytes, buffers: PointBuffers) -> "MapPoints":
+            offsets, cell = buffers.offsets(2, p.size), buffers.cell(p.size)
+            points = MapPoints(*positions, *offsets, cell, t, p)
+            place_points(padding_px, np.array(shape), points)
+            return points
+
+        samples = place(sample_positions, self.samples.t, self.samples.p, sample_buffers)
+        events = place(positions, self.t, self.p, event_buffers)
         images = _accumulate(events, supporting, shape, self.buffers)
         return AlignedMaps(self, events, samples, contrast, images, exposure)
-
-
-def _positions(
-    warp: PreparedWarp, duration_s: float, theta: Floats, buffers: PointBuffers
-) -> Singles:
-    """Return the positions of a warp made for one second, in a window of another length, (2, n)."""
-    n = len(warp)
-    dt = np.multiply(warp.dt, duration_s, out=buffers.dt(n))
-    positions = buffers.positions(2, n)
-    warp.of(warp.x, warp.y, dt).fill(theta, *positions)
-    return positions
-
-
-def _place(
-    positions: Singles,
-    t: Singles,
-    p: Bytes,
-    padding_px: int,
-    shape: tuple[int, int],
-    buffers: PointBuffers,
-) -> "MapPoints":
-    """Return points at their cells on the map."""
-    from evcrisp.kernels.auto.support import MapPoints, place_points
-
-    points = MapPoints(*positions, *buffers.offsets(2, p.size), buffers.cell(p.size), t, p)
-    place_points(padding_px, np.array(shape), points)
-    return points
 
 
 def _accumulate(
@@ -150,14 +133,8 @@ class AlignedMaps:
     exposure: Exposure
 
     def support(self, *, aligned: bool = True) -> tuple[Singles, Singles]:
-        """Return the support of events and of noise samples by events of other pixels.
-
-        In events per px and window; -1 off the map. Both are buffers, other ones if not aligned.
-        """
-        from evcrisp.kernels.auto.self_support import (
-            self_support_of_events,
-            self_support_of_samples,
-        )
+        """Return the support of events and noise samples; -1 off the map. Both are buffers."""
+        from evcrisp.kernels.auto import self_support as kernels
         from evcrisp.kernels.auto.support import read_maps, subtract_self_support
 
         window, buffers = self.window, self.window.buffers
@@ -168,11 +145,11 @@ class AlignedMaps:
         own = buffers.self_support(max(n, m))
         read_maps(self.images, self.events, support)
         read_maps(self.images, self.samples, sample_support)
-        self_support_of_events(self.events, window.links, own[:n])
+        kernels.self_support_of_events(self.events, window.links, own[:n])
         subtract_self_support(support, own[:n], self.events)
         self.exposure(support, self.events)
-        before, after = window.sample_before, window.sample_after
-        self_support_of_samples(self.samples, before, after, self.events, window.links, own[:m])
+        links = window.sample_before, window.sample_after, self.events, window.links
+        kernels.self_support_of_samples(self.samples, *links, own[:m])
         subtract_self_support(sample_support, own[:m], self.samples)
         self.exposure(sample_support, self.samples)
         return support, sample_support

@@ -11,7 +11,7 @@ from evcrisp.core.types import Bools, Floats, Singles
 from evcrisp.core.windows import Window
 from evcrisp.estimators.auto.event_evidence import Evidence, compute_evidence
 from evcrisp.estimators.hot_pixels import events_at_hot_pixels, events_per_pixel
-from evcrisp.estimators.result import Estimate, Regret
+from evcrisp.estimators.result import Estimate, Regret, estimate_from_solver
 from evcrisp.motion import MotionModel, PreparedWarp
 from evcrisp.optimize import SolverResult
 from evcrisp.search.multiscale_objective import subsampled
@@ -76,9 +76,8 @@ class AutoRegret:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.false_alarm < 1.0:
-            raise ConfigError(
-                "must lie between 0 and 1", parameter="false_alarm", value=self.false_alarm
-            )
+            problem = "must lie between 0 and 1"
+            raise ConfigError(problem, parameter="false_alarm", value=self.false_alarm)
 
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate motion and labels of one window."""
@@ -88,50 +87,30 @@ class AutoRegret:
         data = WindowData.of(window, model)
         counts = events_per_pixel(events)
         hot = events_at_hot_pixels(events.x, events.y, counts)
-        cool = ~hot
-        candidates = data if cool.all() else data.subset(cool)
+        not_hot = ~hot
+        candidates = data if not_hot.all() else data.subset(not_hot)
         start = find_motion(_first_subsample(candidates), theta0)
         evidence = compute_evidence(
-            data, events, start.theta, supporting=cool, false_alarm=self.false_alarm
+            data, events, start.theta, supporting=not_hot, false_alarm=self.false_alarm
         )
         if hot.any():
             counts[events.y[hot], events.x[hot]] = 0.0
         w_map, regret = _joint_objectives(evidence, counts)
         end = _refined(data, candidates, start, evidence.score > REFINE_SCORE)
-        aligned_x, aligned_y = data.warp.warp(end.theta)
-        return Estimate(
-            theta=end.theta,
-            signal=evidence.signal,
-            score=evidence.score,
-            confidence=evidence.confidence,
-            aligned_x=aligned_x,
-            aligned_y=aligned_y,
-            status=end.status,
-            motion=model,
-            window=window,
-            config=self,
-            n_eval=end.n_eval,
-            w_map=w_map,
-            regret=regret,
-            warnings=_warnings(end.status, evidence),
-        )
+        return estimate_from_solver(
+            self, window, data, end, evidence.score, evidence.signal, evidence.confidence,
+            w_map=w_map, regret=regret, warnings=_warnings(end.status, evidence),
+        )  # fmt: skip
 
     def _empty(self, window: Window, model: MotionModel, theta0: Floats | None) -> Estimate:
         """Return the estimate of a window without events, cheaply: pauses can last for hours."""
         nothing = np.empty(0)
         theta = np.zeros(len(model.param_names)) if theta0 is None else np.nan_to_num(theta0)
         return Estimate(
-            theta=theta,
-            signal=np.empty(0, np.bool_),
-            score=nothing,
-            confidence=nothing,
-            aligned_x=nothing,
-            aligned_y=nothing,
-            status=Status.TOO_FEW_EVENTS,
-            motion=model,
-            window=window,
-            config=self,
-        )
+            theta=theta, signal=np.empty(0, np.bool_), score=nothing, confidence=nothing,
+            aligned_x=nothing, aligned_y=nothing, status=Status.TOO_FEW_EVENTS, motion=model,
+            window=window, config=self,
+        )  # fmt: skip
 
 
 def _warnings(status: Status, evidence: Evidence) -> tuple[str, ...]:
@@ -175,11 +154,7 @@ def _refined(
 
 
 def _joint_objectives(evidence: Evidence, counts: Singles) -> tuple[Floats, Regret]:
-    """Return the map W of both polarities, and the objectives of the joint problem.
-
-    W o M is the sum of both maps, each times its own confidence. The unaligned M comes from the event
-    counts of the pixels, shape (h, w).
-    """
+    """Return W of both polarities, and the joint objectives; W o M is the sum of both maps."""
     from evcrisp.kernels.auto.event_evidence import unaligned_map_sums, weight_maps
 
     images = evidence.maps.images
@@ -194,11 +169,5 @@ def _joint_objectives(evidence: Evidence, counts: Singles) -> tuple[Floats, Regr
     regret_ea = max(f_ed - baseline_ed, 0.0)
     # With beta = 1 / P the closed form needs alpha = t0^2 / P.
     value = regret_ea + evidence.threshold**2 * mean_w + loss
-    return w_map, Regret(
-        f_ea=f_ea,
-        f_ed=f_ed,
-        baseline_ea=f_ea + regret_ea,
-        baseline_ed=baseline_ed,
-        lam=0.0,
-        value=value,
-    )
+    baselines = {"baseline_ea": f_ea + regret_ea, "baseline_ed": baseline_ed}
+    return w_map, Regret(f_ea=f_ea, f_ed=f_ed, **baselines, lam=0.0, value=value)

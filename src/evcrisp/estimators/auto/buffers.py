@@ -6,7 +6,7 @@ name says; the next call of :func:`compute_evidence` in the thread overwrites al
 
 import math
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,6 @@ MAX_KEPT = 4_000_000
 
 class Buffer:
     """Array of one type that grows to the largest request; its content is arbitrary."""
-
-    __slots__ = ("_dtype", "_row", "_view")
 
     def __init__(self, dtype: type) -> None:
         self._dtype = dtype
@@ -39,45 +37,32 @@ class Buffer:
         return self._view
 
 
-def _singles() -> Buffer:
-    return Buffer(np.float32)
+def _singles(n: int) -> Iterator[Buffer]:
+    return (Buffer(np.float32) for _ in range(n))
 
 
-def _integers() -> Buffer:
-    return Buffer(np.int32)
+def _integers(n: int) -> Iterator[Buffer]:
+    return (Buffer(np.int32) for _ in range(n))
 
 
-@dataclass(slots=True)
 class PointBuffers:
     """Buffers of positions on a map: of events, or of noise samples."""
 
-    dt: Buffer = field(default_factory=lambda: Buffer(np.float64))
-    positions: Buffer = field(default_factory=_singles)
-    offsets: Buffer = field(default_factory=_singles)
-    cell: Buffer = field(default_factory=_integers)
-    support: Buffer = field(default_factory=_singles)
-    unaligned_support: Buffer = field(default_factory=_singles)
-    readiness: Buffer = field(default_factory=_singles)
+    def __init__(self) -> None:
+        self.dt, self.cell = Buffer(np.float64), Buffer(np.int32)
+        self.positions, self.offsets, self.readiness = _singles(3)
+        self.support, self.unaligned_support = _singles(2)
 
 
-@dataclass(slots=True)
 class Buffers:
     """All buffers of a thread."""
 
-    events: PointBuffers = field(default_factory=PointBuffers)
-    samples: PointBuffers = field(default_factory=PointBuffers)
-    links: Buffer = field(default_factory=_integers)
-    last_of_source: Buffer = field(default_factory=_integers)
-    sample_links: Buffer = field(default_factory=_integers)
-    t: Buffer = field(default_factory=_singles)
-    supporting_cell: Buffer = field(default_factory=_integers)
-    images: Buffer = field(default_factory=_singles)
-    self_support: Buffer = field(default_factory=_singles)
-    excess: Buffer = field(default_factory=_singles)
-    chance: Buffer = field(default_factory=_singles)
-    time_order: Buffer = field(default_factory=_singles)
-    nodes: Buffer = field(default_factory=lambda: Buffer(np.float64))
-    partly_exposed: Buffer = field(default_factory=lambda: Buffer(np.bool_))
+    def __init__(self) -> None:
+        self.events, self.samples = PointBuffers(), PointBuffers()
+        self.links, self.last_of_source, self.sample_links, self.supporting_cell = _integers(4)
+        self.t, self.images, self.self_support = _singles(3)
+        self.excess, self.chance, self.time_order = _singles(3)
+        self.nodes, self.partly_exposed = Buffer(np.float64), Buffer(np.bool_)
 
 
 _LOCAL = threading.local()

@@ -55,18 +55,10 @@ class Evidence:
 def compute_evidence(
     data: WindowData, events: Events, theta: Floats, *, supporting: Bools, false_alarm: float
 ) -> Evidence:
-    """Return the evidence of each event of a window, given its motion.
+    """Return the evidence of each event of a window, given its motion ``theta``, shape (m,).
 
-    Parameters
-    ----------
-    data, events : WindowData, Events
-        The window, as numbers and as events with contiguous columns.
-    theta : ndarray, shape (m,)
-        The motion.
-    supporting : ndarray of bool, shape (n,)
-        Events that may support others.
-    false_alarm : float
-        Largest share of uniform noise that may be labeled signal.
+    ``events`` have contiguous columns. Events in ``supporting``, shape (n,), may support others. At
+    most a share ``false_alarm`` of uniform noise is labeled signal.
     """
     from evcrisp.kernels.auto.event_evidence import evidence_from_support, score_and_label
 
@@ -117,8 +109,8 @@ def _support(
     if min(float(support.min(initial=0.0)), float(sample_support.min())) < 0.0:
         # Events that the motion moves off the map are judged by the pixels around them.
         x, y = pixels.x.astype(np.float64), pixels.y.astype(np.float64)
-        still = prepare(Translation(), x, y, data.warp.dt)
-        unaligned = window.at(still, np.zeros(2), supporting).support(aligned=False)
+        unmoved = prepare(Translation(), x, y, data.warp.dt)
+        unaligned = window.at(unmoved, np.zeros(2), supporting).support(aligned=False)
         support = np.where(support < 0.0, unaligned[0], support)
         sample_support = np.where(sample_support < 0.0, unaligned[1], sample_support)
         maps = window.at(data.warp, theta, supporting)  # the unaligned maps use the same buffers
@@ -129,10 +121,7 @@ def _readiness(
     maps: AlignedMaps, support: Singles, sample_support: Singles, rates: Singles
 ) -> tuple[Singles, Singles]:
     """Return the readiness of events and of noise samples, before and after, multiplied."""
-    from evcrisp.kernels.auto.event_evidence import (
-        forward_backward_readiness,
-        readiness_of_samples,
-    )
+    from evcrisp.kernels.auto.event_evidence import forward_backward_readiness, readiness_of_samples
 
     window, buffers, n = maps.window, maps.window.buffers, support.size
     readiness = buffers.events.readiness(n)

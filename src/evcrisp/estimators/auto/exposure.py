@@ -12,7 +12,6 @@ from evcrisp.estimators.auto.buffers import Buffers
 from evcrisp.motion import MotionModel
 
 if TYPE_CHECKING:
-    from evcrisp.kernels.auto.exposure import Paths, Sweep
     from evcrisp.kernels.auto.support import MapPoints
 
 #: Divides values at points by the exposure of their positions.
@@ -36,45 +35,21 @@ def exposure_of(
     padding_px: int,
     buffers: Buffers,
 ) -> Exposure:
-    """Return the exposure on a padded map at a motion.
+    """Return the exposure on a padded map at a motion; it uses buffers.
 
     Undistortion maps several pixels, or a part of one, to a pixel of the map; this counts too.
     """
-    from evcrisp.kernels.auto.exposure import divide_by_paths, divide_by_sweep
+    from evcrisp.kernels.auto import exposure as kernels
 
-    velocity = model.uniform_velocity(theta)
-    if velocity is not None:
-        sweep = sweep_of(velocity, duration_s, resolution, padding_px)
-        return lambda value, points: divide_by_sweep(value, points, sweep)
-    paths = paths_of(model, theta, duration_s, resolution, padding_px, buffers)
-    return lambda value, points: divide_by_paths(value, points, paths)
-
-
-def sweep_of(
-    velocity: Floats, duration_s: float, resolution: tuple[int, int], padding_px: int
-) -> "Sweep":
-    """Return the view as it moves over the map, against the motion."""
-    from evcrisp.kernels.auto.exposure import Sweep
-
-    moved_px = (-duration_s * v for v in velocity.tolist())
-    # `max` returns its first argument for NaN.
-    moved_px = [math.copysign(max(_SOFT_PX, abs(v)), v) for v in moved_px]
     low = padding_px - 0.5
     sides = low, low, resolution[0] + low, resolution[1] + low
-    return Sweep(*sides, 1.0 / moved_px[0], 1.0 / moved_px[1])
-
-
-def paths_of(
-    model: MotionModel,
-    theta: Floats,
-    duration_s: float,
-    resolution: tuple[int, int],
-    padding_px: int,
-    buffers: Buffers,
-) -> "Paths":
-    """Return the paths on which positions of the map cross the sensor; buffers."""
-    from evcrisp.kernels.auto.exposure import Paths, fill_node_areas, fully_exposed_rectangle
-
+    velocity = model.uniform_velocity(theta)
+    if velocity is not None:
+        # The view moves over the map against the motion. `max` returns its first argument for NaN.
+        moved_px = (-duration_s * v for v in velocity.tolist())
+        per_px = (1.0 / math.copysign(max(_SOFT_PX, abs(v)), v) for v in moved_px)
+        sweep = kernels.Sweep(*sides, *per_px)
+        return lambda value, points: kernels.divide_by_sweep(value, points, sweep)
     x, y = _nodes(resolution, padding_px)
     ends = duration_s * np.array([[[-0.5]], [[0.5]]])
     moved = buffers.nodes(5, *x.shape)
@@ -83,12 +58,11 @@ def paths_of(
             moved[k] = at[1] - at[0]
             moved[k + 2] = 0.5 * (at[0] + at[1]) - node
     np.nan_to_num(moved[:4], copy=False, nan=_FAR_PX, posinf=_FAR_PX, neginf=-_FAR_PX)
-    sides = np.array([-0.5, -0.5, resolution[0] - 0.5, resolution[1] - 0.5]) + padding_px
-    paths = Paths(moved, 1.0 / _NODE_PX, _SOFT_PX, sides, np.empty(4))
+    paths = kernels.Paths(moved, 1.0 / _NODE_PX, _SOFT_PX, np.array(sides), np.empty(4))
     partly = buffers.partly_exposed(*x.shape)
-    fill_node_areas(paths, _NODE_PX, partly)
-    fully_exposed_rectangle(partly, _NODE_PX, paths.whole)
-    return paths
+    kernels.fill_node_areas(paths, _NODE_PX, partly)
+    kernels.fully_exposed_rectangle(partly, _NODE_PX, paths.whole)
+    return lambda value, points: kernels.divide_by_paths(value, points, paths)
 
 
 @lru_cache(maxsize=8)

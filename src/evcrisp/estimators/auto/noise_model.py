@@ -52,8 +52,6 @@ def n_noise_samples_for(n_events: int) -> int:
 def uniform_noise_samples(resolution: tuple[int, int], n: int) -> NoiseSamples:
     """Return n samples for a sensor, always the same ones.
 
-    Examples
-    --------
     >>> samples = uniform_noise_samples((346, 260), 8192)
     >>> bool(abs(samples.t.mean()) < 0.001), bool(abs(samples.x.mean() - 172.5) < 0.5)
     (True, True)
@@ -77,16 +75,7 @@ def background_rates(
 
     Where samples read the least support there is hardly any signal: events there are noise. Samples
     add nothing to the maps, and neither does an event to its own support. Taking the quietest
-    positions therefore does not bias the rate.
-
-    Parameters
-    ----------
-    support, sample_support : ndarray, shape (n,) and (n_samples,)
-        Support of the events and of the samples.
-    p, sample_p : ndarray of uint8, of the same shapes
-        Their polarity; OFF samples come first.
-    n_pixels : int
-        Pixels of the sensor.
+    positions therefore does not bias the rate. OFF samples come first.
     """
     from evcrisp.kernels.auto.event_evidence import count_quiet
 
@@ -108,15 +97,8 @@ def evidence_threshold(evidence: Reals, sample_evidence: Reals, false_alarm: flo
     between the kept shares of events and of samples. That difference is proportional to sensitivity +
     specificity - 1, whatever the amount of noise. Of thresholds that do not differ significantly from
     the best one, the median is taken, which changes least from window to window. Differences within
-    chance do not count, so that of pure noise almost nothing is kept.
-
-    Parameters
-    ----------
-    evidence, sample_evidence : ndarray, shape (n,) and (n_samples,)
-        Evidence of the events and of the samples. Events beyond twice the number of samples are
-        subsampled.
-    false_alarm : float
-        Largest share of the samples that may be kept.
+    chance do not count, so that of pure noise almost nothing is kept. Events beyond twice the number
+    of samples are subsampled.
     """
     if not evidence.size:
         return LEAST_EVIDENCE
@@ -131,5 +113,5 @@ def evidence_threshold(evidence: Reals, sample_evidence: Reals, false_alarm: flo
     deviation = np.sqrt(variance)
     gain = kept - kept_samples - _CERTAINTY * deviation
     best = int(np.argmax(gain))
-    alike = np.flatnonzero(gain >= gain[best] - deviation[best])
-    return float(steps[alike[alike.size // 2]])
+    similar = np.flatnonzero(gain >= gain[best] - deviation[best])
+    return float(steps[similar[similar.size // 2]])

@@ -10,15 +10,13 @@ from evcrisp.core.registry import lookup
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_choice
 from evcrisp.core.windows import Window
-from evcrisp.estimators.build_estimate import estimate_from_solver, leave_one_out_contrast
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
-from evcrisp.estimators.result import Estimate
+from evcrisp.estimators.result import Estimate, estimate_from_solver
 from evcrisp.motion import MotionModel
 from evcrisp.objectives import OBJECTIVES
 from evcrisp.optimize import SOLVERS, SolverResult
-from evcrisp.search.alignment import Alignment, check_signed
+from evcrisp.search.alignment import Alignment, MultiReference, check_positive, check_signed
 from evcrisp.search.local_refinement import refine
-from evcrisp.search.multi_reference import MultiReference, check_positive
 from evcrisp.search.search import SearchConfig, find_motion, result_without_evidence
 from evcrisp.search.window_data import WindowData
 
@@ -103,9 +101,9 @@ class Cmax:
 
     def align(self, data: WindowData, theta0: Floats | None = None) -> SolverResult:
         """Estimate the motion of prepared events."""
-        unsolvable = result_without_evidence(data, theta0)
-        if unsolvable is not None:
-            return unsolvable
+        result = result_without_evidence(data, theta0)
+        if result is not None:
+            return result
         if self.start == "zero":
             n_params = len(data.warp.model.param_names)
             start = np.zeros(n_params) if theta0 is None else np.nan_to_num(theta0)
@@ -126,3 +124,10 @@ class Cmax:
             alignments = [MultiReference.of(alignment) for alignment in alignments]
         solver = SOLVERS[self.solver or "bfgs"]()
         return refine(data, theta, alignments, solver, self.search.max_log_area)
+
+
+def leave_one_out_contrast(data: WindowData, theta: Floats, contrast: ContrastMap) -> Floats:
+    """Return the contrast from all other events at each event, (n,); finite, and 0 off the map."""
+    x, y = data.warp.warp(theta)
+    iwe = contrast.build(x, y, np.ones(x.size), data.resolution)
+    return np.nan_to_num(np.maximum(contrast.leave_one_out(iwe, x, y), 0.0))

@@ -12,9 +12,8 @@ from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.validation import check_choice, check_number
 from evcrisp.core.windows import Window
-from evcrisp.estimators.build_estimate import estimate_from_solver
 from evcrisp.estimators.hot_pixels import hot_events
-from evcrisp.estimators.result import Estimate
+from evcrisp.estimators.result import Estimate, estimate_from_solver
 from evcrisp.motion import MotionModel
 from evcrisp.objectives import OBJECTIVES
 from evcrisp.optimize import AdamState, Bfgs, SolverResult
@@ -120,10 +119,10 @@ class Eja:
         """Estimate motion and labels of one window."""
         data, not_hot = WindowData.of(window, model), ~hot_events(window.events)
         clean = data.subset(not_hot)
-        unsolvable = result_without_evidence(clean, theta0)
-        if unsolvable is not None:
+        result = result_without_evidence(clean, theta0)
+        if result is not None:
             # Without a motion, all events are signal.
-            return estimate_from_solver(self, window, data, unsolvable, np.zeros(len(data)))
+            return estimate_from_solver(self, window, data, result, np.zeros(len(data)))
         found = find_motion(clean, theta0, self.search)
         rounds = _Rounds(self, data, not_hot, found)
         end = rounds.run()
@@ -212,8 +211,6 @@ class _Rounds:
 def largest(values: Floats, n: int) -> tuple[Bools, float]:
     """Return a mask of the ``n`` largest values, and the least of them; earlier ones win ties.
 
-    Examples
-    --------
     >>> chosen, cut = largest(np.array([1.0, 3.0, 2.0, 2.0]), 2)
     >>> chosen.tolist(), cut
     ([False, True, True, False], 2.0)

@@ -12,9 +12,8 @@ from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_choice, check_number
 from evcrisp.core.windows import Window
-from evcrisp.estimators.build_estimate import estimate_from_solver
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
-from evcrisp.estimators.result import Estimate
+from evcrisp.estimators.result import Estimate, estimate_from_solver
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import Bfgs, SolverResult
 from evcrisp.search.collapse_penalty import CollapsePenalty

@@ -10,10 +10,9 @@ from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.baselines.cmax import Cmax
-from evcrisp.estimators.build_estimate import estimate_from_solver
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.protocol import IndependentWindows, Session
-from evcrisp.estimators.result import Estimate
+from evcrisp.estimators.result import Estimate, estimate_from_solver
 from evcrisp.filters import Filter, Labels, build_filter
 from evcrisp.filters.protocol import Stream, is_causal
 from evcrisp.motion import MotionModel
@@ -106,6 +105,6 @@ class FilterSession:
     def _label(self, events: Events, hot: Bools) -> Labels:
         """Label new events; events of hot pixels support no others."""
         labels = Labels(np.zeros(hot.size, np.bool_), np.zeros(hot.size))
-        cool = self.stream.label(events[~hot])
-        labels.signal[~hot], labels.score[~hot] = cool.signal, cool.score
+        found = self.stream.label(events[~hot])
+        labels.signal[~hot], labels.score[~hot] = found.signal, found.score
         return labels

@@ -38,15 +38,12 @@ class JointTerms:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Confidence:
-    """The best W for one contrast map, given by a few numbers.
-
-    ``lam`` is the multiplier of the larger regret; see :class:`evcrisp.estimators.result.Regret`.
-    """
+    """The best W for one contrast map, given by a few numbers."""
 
     terms: JointTerms
     iwe: Floats  # (h, w)
     excess: Floats  # (h, w), m - A / m
-    lam: float
+    lam: float  # multiplier of the larger regret; see `Regret`
     kappa: float  # lam / (beta P)
     mean: float  # of the map
     mu: float  # mean of the weighted map
@@ -88,10 +85,7 @@ class Confidence:
         return out
 
     def slope(self, out: Floats | None = None) -> Floats:
-        """Return the derivative of :attr:`value` with respect to the map, shape (h, w).
-
-        It is the derivative of ``mixture(lam)`` with W and lam held fixed; eq. (29).
-        """
+        """Return d :attr:`value` / d map, shape (h, w); W and lam count as constants, eq. (29)."""
         from evcrisp.kernels.joint import confidence_map as kernels
 
         out = np.empty(self.iwe.shape) if out is None else out
@@ -104,8 +98,6 @@ class Confidence:
     def at(self, values: ArrayLike) -> Floats:
         """Return the confidence w(m) for any values m of the map.
 
-        Examples
-        --------
         >>> terms = JointTerms(alpha=0.5, beta=0.25, baseline_ea=9.0, baseline_ed=1.0)
         >>> best = solve_confidence(np.array([[0.0, 1.0], [2.0, 4.0]]), terms)
         >>> best.at([0.0, 1.0, 2.0, 4.0])
@@ -136,21 +128,10 @@ def solve_confidence(
     and w = 0 where m = 0; eqs. (26) to (28). The multiplier is 0 if alignment has the larger
     regret, 1 if denoising has it, and otherwise the root at which both are equal.
 
-    Parameters
-    ----------
-    iwe : ndarray, shape (h, w), float64
-        The contrast map; 0 or more everywhere.
-    terms : JointTerms
-        Constants of the objective.
-    lam : float, optional
-        A fixed multiplier in 0..1: minimize ``(1 - lam) r_EA + lam r_ED`` plus penalties.
-    excess : ndarray, shape (h, w), optional
-        Buffer for the field ``excess`` of the result.
-
-    Notes
-    -----
-    Newton steps on two monotone scalar equations, each a pass over the pixels: about 1 pass for
-    lam = 0 and 8 otherwise.
+    ``iwe`` is the contrast map, shape (h, w), 0 or more everywhere. With a fixed ``lam`` in 0..1, the
+    mixture ``(1 - lam) r_EA + lam r_ED`` replaces the larger regret. ``excess``, shape (h, w), is a
+    buffer for the field of the result. Newton steps on two monotone scalar equations, each a pass
+    over the pixels: about 1 pass for lam = 0 and 8 otherwise.
     """
     from evcrisp.kernels.joint import confidence_map as kernels
 

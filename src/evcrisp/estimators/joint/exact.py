@@ -8,9 +8,8 @@ from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_number
 from evcrisp.core.windows import Window
-from evcrisp.estimators.joint.labels import JointWindow
 from evcrisp.estimators.joint.minimize import minimize_joint
-from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
+from evcrisp.estimators.joint.problem import JointProblem, JointWindow, RegretConfig
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import SolverResult

@@ -11,8 +11,7 @@ from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_number
 from evcrisp.core.windows import Window
-from evcrisp.estimators.joint.labels import JointWindow
-from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
+from evcrisp.estimators.joint.problem import JointProblem, JointWindow, RegretConfig
 from evcrisp.estimators.result import Estimate, Regret
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import SolverResult
@@ -161,10 +160,7 @@ def _value_and_multiplier(problem: JointProblem, sums: tuple[float, ...]) -> tup
 
 
 def _regret(problem: JointProblem, theta: Floats, w_map: Floats) -> Regret:
-    """Return the terms of the joint problem at any theta and W, with lam of the best W.
-
-    In Adam itself lam is 0 or 1, and alternates from step to step where both regrets are equal.
-    """
+    """Return the terms at any theta and W, with lam of the best W; that of Adam alternates."""
     from evcrisp.kernels.joint import adam as kernels
 
     best = problem.solve(theta)

@@ -25,9 +25,8 @@ from evcrisp.core.windows import Window
 from evcrisp.estimators.estimate import as_window, checked_theta, model_for
 from evcrisp.estimators.joint.confidence_map import Confidence
 from evcrisp.estimators.joint.exact import ExactRegret
-from evcrisp.estimators.joint.labels import MIN_CONFIDENCE, JointWindow
 from evcrisp.estimators.joint.minimize import USUAL_CURVATURE, NegatedObjective
-from evcrisp.estimators.joint.problem import JointProblem
+from evcrisp.estimators.joint.problem import MIN_CONFIDENCE, JointProblem, JointWindow
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import Function
 from evcrisp.optimize.bfgs import Bfgs
@@ -250,12 +249,10 @@ class _FrontTracer:
         ]
 
     def _solve_both_ways(self, scalarizations: Sequence[Scalarization]) -> None:
-        """Solve from alignment to denoising, then back; add the better solution of each.
-
-        The aligned motion is a stationary point of every mixture, which a descent would not leave.
-        The second chain therefore starts at half the radius from it, towards zero motion.
-        """
+        """Solve from alignment to denoising, then back; add the better solution of each."""
         forward = self._solve_chain(scalarizations, self.center)
+        # A descent would not leave the aligned motion, a stationary point of every mixture. The
+        # second chain therefore starts at half the radius from it, towards zero motion.
         away = -self.center if self.center.any() else np.ones(self.center.size)
         away *= 0.5 * self.radius / np.sqrt(away @ away)
         backward = self._solve_chain(scalarizations[::-1], self.center + away)[::-1]
@@ -328,8 +325,6 @@ def non_dominated(costs: Floats, tol: float = 0.0) -> list[int]:
 
     A row is dropped too if its second cost is lower by ``tol`` or less.
 
-    Examples
-    --------
     >>> non_dominated(np.array([[1.0, 3.0], [2.0, 2.0], [2.0, 4.0], [3.0, 1.0], [3.0, 2.0]]))
     [0, 1, 3]
     """

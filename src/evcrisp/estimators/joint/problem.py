@@ -1,4 +1,4 @@
-"""The joint problem of alignment and denoising: parameters, objective and gradient."""
+"""The joint problem of alignment and denoising: parameters, objective, gradient and labels."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -6,12 +6,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from evcrisp.contrast import ContrastMap
+from evcrisp.contrast.contrast_map import event_peak
 from evcrisp.core.errors import ConfigError
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
 from evcrisp.core.validation import check_number
+from evcrisp.core.windows import Window
+from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.joint.confidence_map import Confidence, JointTerms, solve_confidence
-from evcrisp.search.buffers import MapBuffers
-from evcrisp.search.contrast_engine import BlurredMap, ContrastEngine
+from evcrisp.estimators.result import Estimate, Regret, estimate_from_solver
+from evcrisp.motion import MotionModel
+from evcrisp.optimize import SolverResult
+from evcrisp.search.contrast_engine import BlurredMap, ContrastEngine, MapBuffers
 from evcrisp.search.window_data import WindowData
 
 #: The paper's Gaussian of sigma 1 px, as a spline and a blur whose variances add up to 1 px^2. With
@@ -24,6 +29,9 @@ _FORMS = (("alpha", "alpha_hat", "min_support"), ("beta", "beta_hat"), ("b_ea", 
 #: Default form of each parameter. Contrast grows at most with the displacement in px, so that b_EA =
 #: 1000 b_ED is out of reach; beyond that its value has no effect.
 _DEFAULTS = {"min_support": 6.0, "beta_hat": 0.5, "b_hat": 1000.0}
+
+#: An event is signal if its confidence exceeds this value, as in the paper.
+MIN_CONFIDENCE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +86,6 @@ class RegretConfig:
     def resolved(self) -> dict[str, float]:
         """Return the form of each parameter that is in use, given or default, by name.
 
-        Examples
-        --------
         >>> RegretConfig(b_hat=2.0).resolved()
         {'min_support': 6.0, 'beta_hat': 0.5, 'b_hat': 2.0}
         """
@@ -104,12 +110,6 @@ class RegretConfig:
         return JointTerms(alpha=alpha, beta=beta, baseline_ea=baseline_ea, baseline_ed=baseline_ed)
 
 
-def event_peak(contrast: ContrastMap) -> float:
-    """Return the map value of a single event at its own position, at the center of a pixel."""
-    middle = np.zeros(1) if contrast.scale == 1 else np.full(1, (contrast.scale - 1) / 2)
-    return float(contrast.self_value(middle - contrast.padding_px, middle - contrast.padding_px)[0])
-
-
 class JointBuffers(MapBuffers):
     """Arrays of one evaluation of the joint objective."""
 
@@ -122,8 +122,6 @@ class JointBuffers(MapBuffers):
 class JointProblem:
     """The joint objective J of one window, minimized over W, as a function of theta.
 
-    Examples
-    --------
     >>> import evcrisp
     >>> scene = evcrisp.simulate(duration_us=20_000, resolution=(64, 48), seed=1)
     >>> data = WindowData.of(evcrisp.Window(scene.events, 0, 20_000), scene.motion)
@@ -168,10 +166,7 @@ class JointProblem:
         return solve_confidence(self.iwe(theta), self.terms, lam)
 
     def value_and_gradient(self, theta: Floats, lam: float | None = None) -> tuple[float, Floats]:
-        """Return V(theta) = min over W of J(theta, W), and its gradient, shape (m,).
-
-        With ``lam`` the larger regret is replaced by the mixture ``(1 - lam) r_EA + lam r_ED``.
-        """
+        """Return V = min over W of J, or of the mixture at ``lam``, and its gradient, (m,)."""
         best, gradient = self.solve_with_gradient(theta, lam)
         return best.value if lam is None else best.mixture(lam), gradient
 
@@ -206,3 +201,75 @@ def _overhang_px(x: Floats, y: Floats, resolution: tuple[int, int]) -> int:
     width, height = resolution
     furthest = max(-x.min(), x.max() - (width - 1), -y.min(), y.max() - (height - 1), 0.0)
     return math.ceil(min(furthest, min(resolution)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointWindow:
+    """A window and its joint problem, which excludes hot pixels."""
+
+    window: Window
+    data: WindowData  # all events
+    hot: Bools  # (n,) events of hot pixels
+    problem: JointProblem  # of the other events
+
+    @classmethod
+    def from_window(cls, window: Window, model: MotionModel, config: RegretConfig) -> "JointWindow":
+        """Find the hot pixels of a window, and state the problem without them."""
+        data, hot = WindowData.of(window, model), hot_events(window.events)
+        clean = data.subset(~hot) if hot.any() else data
+        return cls(window, data, hot, JointProblem.from_data(clean, config))
+
+    def read_maps(self, theta: Floats, w_map: Floats, best: Confidence) -> tuple[Floats, Floats]:
+        """Return score and confidence of each event: both maps, read at the warped events.
+
+        Events that the warp moves off the padded map are read at their raw position, on the
+        contrast map of the raw events, with the same function w(m). Hot pixels read 0.
+        """
+        contrast, resolution = self.problem.contrast, self.data.resolution
+        x, y = self.data.warp.warp(theta)
+        score = contrast.sample(best.iwe, x, y)
+        confidence = np.clip(contrast.sample(w_map, x, y), 0.0, 1.0)
+        # A map of ones reads 1 where the whole footprint lies inside.
+        outside = contrast.sample(np.ones(best.iwe.shape), x, y) < 0.5
+        if outside.any():
+            raw_x = self.window.events.x.astype(np.float64)
+            raw_y = self.window.events.y.astype(np.float64)
+            raw = contrast.build(raw_x, raw_y, np.where(self.hot, 0.0, 1.0), resolution)
+            score[outside] = contrast.sample(raw, raw_x[outside], raw_y[outside])
+            confidence[outside] = best.at(score[outside])
+        score[self.hot] = confidence[self.hot] = 0.0
+        return score, confidence
+
+    def build_estimate(
+        self,
+        config: RegretConfig,
+        end: SolverResult,
+        *,
+        w_map: Floats | None = None,
+        regret: Regret | None = None,
+    ) -> Estimate:
+        """Return the estimate at a motion; W and regret default to their best values there."""
+        best = self.problem.solve(end.theta)
+        w_map = best.w_map() if w_map is None else w_map
+        regret = best.regret() if regret is None else regret
+        score, confidence = self.read_maps(end.theta, w_map, best)
+        signal = confidence > MIN_CONFIDENCE
+        return estimate_from_solver(
+            config, self.window, self.data, end, score, signal, confidence,
+            w_map=w_map, regret=regret, warnings=_warnings(regret, signal),
+        )  # fmt: skip
+
+
+def _warnings(regret: Regret, signal: Bools) -> tuple[str, ...]:
+    """Warn if denoising determines the motion, or influences it and keeps no event."""
+    if regret.lam >= 1.0:
+        problem = "Denoising has the larger regret (lam = 1)"
+    elif regret.lam > 0.0 and not signal.any():
+        problem = "Denoising has the same regret as alignment (lam above 0) and keeps no event"
+    else:
+        return ()
+    # No numbers in the text: summaries of a recording count equal warnings.
+    return (
+        f"{problem}, which moves the motion away from alignment. Raise `b_ea` or `b_hat` until b_EA "
+        "is above the contrast of aligned events (`regret.f_ea` at lam = 0), or use the default.",
+    )

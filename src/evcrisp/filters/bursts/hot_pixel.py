@@ -49,9 +49,7 @@ class HotPixel(Filter):
         table = DecayTable.build(self.half_life_us, 2.0, 16)
         limits = (float(self.least), float(self.factor))
 
-        return KernelStream(
-            resolution,
-            count_excess,
-            "xyt",
-            lambda t: (counts, np.array([t], np.int64), table, limits),
-        )
+        def state(t_first: int) -> tuple[object, ...]:
+            return counts, np.array([t_first], np.int64), table, limits
+
+        return KernelStream(resolution, count_excess, "xyt", state)

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
 from evcrisp.core.validation import check_number
-from evcrisp.filters.held_events import HeldEvents
-from evcrisp.filters.protocol import About, Filter, Labels, check_minimum, check_sensor
+from evcrisp.filters.protocol import About, Filter, HeldEvents, Labels, check_minimum, check_sensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,14 +75,11 @@ class Iets(Filter):
 class IetsStream:
     """State of the filter: last event per polarity and pixel, and the held events."""
 
-    __slots__ = ("_config", "_held", "_last", "_newest", "_resolution")
-
     def __init__(self, config: Iets, resolution: tuple[int, int]) -> None:
         from evcrisp.kernels.filters.recent_neighbors import NEVER
 
         (width, height), border = resolution, 2 * config.radius
-        self._config = config
-        self._resolution = resolution
+        self._config, self._resolution = config, resolution
         shape = (2, height + border, width + border)
         self._last: NDArray[np.int64] = np.full(shape, NEVER, np.int64)
         self._newest: NDArray[np.int64] = np.full((2, height, width), -1, np.int64)
@@ -98,7 +94,7 @@ class IetsStream:
         if not n:
             return Labels.empty(0)
         held, config = self._held, self._config
-        held.push(n, t=events.t, surface=0, before=0, after=-1)
+        held.append(n, t=events.t, surface=0, before=0, after=-1)
         columns = (events.x, events.y, events.t, events.p.view(np.uint8), self._last, self._newest)
         new = slice(len(held) - n, None)
         out = (held["surface"][new], held["before"][new], held["after"])
@@ -112,7 +108,7 @@ class IetsStream:
 
     def _labels(self, n: int) -> Labels:
         config = self._config
-        out = self._held.pop(n)
+        out = self._held.take(n)
         is_followed = (out["after"] >= 0) & (out["after"] <= config.after_us)
         starts = (out["before"] > config.before_us) & (is_followed == config.followed)
         score = np.where(starts, out["surface"], 0.5 * config.threshold * out["surface"])

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
+from evcrisp.core.types import Integers
 from evcrisp.core.validation import check_number
-from evcrisp.filters.held_events import HeldEvents, columns_by_polarity
-from evcrisp.filters.protocol import About, Filter, Labels, check_minimum, check_sensor
+from evcrisp.filters.protocol import About, Filter, HeldEvents, Labels, check_minimum, check_sensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,19 +81,8 @@ class Dbscan(Filter):
 class DbscanStream:
     """State of the filter: held events, linked per pixel from newest to oldest."""
 
-    __slots__ = (
-        "_config",
-        "_count_head",
-        "_ellipsoid",
-        "_held",
-        "_max_head",
-        "_next",
-        "_resolution",
-    )
-
     def __init__(self, config: Dbscan, resolution: tuple[int, int]) -> None:
-        self._config = config
-        self._resolution = resolution
+        self._config, self._resolution = config, resolution
         border = 2 * config.radius
         sensors = 1 + config.same_polarity
         shape = (resolution[1] + border, sensors * (resolution[0] + border))
@@ -114,7 +103,7 @@ class DbscanStream:
         held, config = self._held, self._config
         start = len(held)
         x = columns_by_polarity(events, 2 * config.radius, split=config.same_polarity)
-        held.push(len(events), x=x, y=events.y, t=events.t, older=-1, count=0, highest=0)
+        held.append(len(events), x=x, y=events.y, t=events.t, older=-1, count=0, highest=0)
         columns = (held["x"], held["y"], held["t"], start, held.first)
         count_neighbors(*columns, self._count_head, held["older"], *self._ellipsoid, held["count"])
         now = int(events.t[-1])
@@ -135,6 +124,12 @@ class DbscanStream:
         links = (self._max_head, held["older"], *self._ellipsoid)
         max_neighbor_count(*columns, *links, held["count"], held["highest"])
         self._next = held.first + n_counted
-        out = held.pop(n_final)
+        out = held.take(n_final)
         score = out["highest"] + out["count"] / (out["count"] + 1.0)
         return Labels(out["highest"] >= self._config.min_events, score)
+
+
+def columns_by_polarity(events: Events, border: int, *, split: bool) -> Integers:
+    """Return x; ``split`` moves ON events to a second sensor, away from OFF events."""
+    x = events.x.astype(np.int32)
+    return x + (events.width + border) * events.p.astype(np.int32) if split else x

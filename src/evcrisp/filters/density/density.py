@@ -68,8 +68,6 @@ class Density(Filter):
 class DensityStream(CausalStream):
     """State of the filter: a count per pixel, and the events of the last ``tau_us``."""
 
-    __slots__ = ("_counts", "_old", "_rule")
-
     def __init__(self, config: Density, resolution: tuple[int, int]) -> None:
         super().__init__(resolution)
         (width, height), border = resolution, 2 * config.radius

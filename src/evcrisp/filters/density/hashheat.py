@@ -60,17 +60,10 @@ class HashHeat(Filter):
     )
     presets: ClassVar[Presets] = {
         "jaer": {
-            "hashes": 4,
-            "projections": 1,
-            "width_px": 2.0,
-            "time_unit_us": 1.0,
-            "counters": 128,
-            "clear": True,
-            "threshold": 125,
-            "cold_threshold": 20,
-            "warm_event": 2_000,
+            "hashes": 4, "projections": 1, "width_px": 2.0, "time_unit_us": 1.0, "counters": 128,
+            "clear": True, "threshold": 125, "cold_threshold": 20, "warm_event": 2_000,
         }
-    }
+    }  # fmt: skip
 
     hashes: int = 3
     projections: int = 3

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bytes, Integers
 from evcrisp.core.validation import check_number
-from evcrisp.filters.held_events import columns_by_polarity
+from evcrisp.filters.density.dbscan import columns_by_polarity
 from evcrisp.filters.protocol import About, Filter, Labels, check_minimum, check_sensor
 
 _Pixels = tuple[Integers, NDArray[np.uint16]]
@@ -81,12 +81,9 @@ class Pugm(Filter):
 class PugmStream:
     """State of the filter; when a bin is complete, sweep i runs over the i-th bin before it."""
 
-    __slots__ = ("_bin", "_bins", "_cells", "_config", "_n_bins", "_open", "_resolution", "_start")
-
     def __init__(self, config: Pugm, resolution: tuple[int, int]) -> None:
         width, height = resolution
-        self._config = config
-        self._resolution = resolution
+        self._config, self._resolution = config, resolution
         self._start: int | None = None  # us, time of the first event
         self._bin = 0  # index of the bin that is not complete yet
         self._open: list[_Pixels] = []  # its events

@@ -12,17 +12,11 @@ from evcrisp.filters.protocol import About, Filter, KernelStream, Presets, check
 
 #: Transfer function of the filter in time for a width of 1, highest power of s first, from E-MLB.
 _DENOMINATOR = (
-    0.34814793501919405,
-    0.10174852241382108,
-    0.01328291668701808,
-    8.4187090564424416e-4,
-)
+    0.34814793501919405, 0.10174852241382108, 0.01328291668701808, 8.4187090564424416e-4
+)  # fmt: skip
 _NUMERATOR = (
-    -0.034766724767231791,
-    0.036125652985477069,
-    -0.016670622089231497,
-    0.0053166209859268057,
-)
+    -0.034766724767231791, 0.036125652985477069, -0.016670622089231497, 0.0053166209859268057
+)  # fmt: skip
 
 #: Input factors of E-MLB; they differ from the transition's first column in the fourth digit.
 _EMLB_ENTRY = (0.663969918056621, 0.829767541116738, 0.442905109514069, 0.152342252959110)
@@ -67,13 +61,10 @@ class Red(Filter):
     )
     presets: ClassVar[Presets] = {
         "emlb": {
-            "period_us": 1_584,
-            "sigma_t": 1.0,
-            "sigma_px": 0.7,
-            "threshold": 1.2840254,
+            "period_us": 1_584, "sigma_t": 1.0, "sigma_px": 0.7, "threshold": 1.2840254,
             "emlb": True,
         }
-    }
+    }  # fmt: skip
 
     period_us: int = 1_500
     sigma_t: float = 0.1

@@ -9,13 +9,15 @@ import numpy as np
 
 from evcrisp.core.events import Events
 from evcrisp.core.validation import check_number
-from evcrisp.filters.learned.edncnn_history import CompiledHistory, History, TorchHistory
 from evcrisp.filters.learned.edncnn_network import SHAPES, find_device, import_torch, score
+from evcrisp.filters.learned.encoding import LOG_FLOOR, MISSING_US, NEVER_US, PATCH_RADIUS
 from evcrisp.filters.learned.weights import read_npz, weights_file
 from evcrisp.filters.protocol import About, Filter, Labels, check_sensor
 
 if TYPE_CHECKING:
     import torch
+
+_SIDE = 2 * PATCH_RADIUS + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,7 @@ class EdncnnStream:
     config: Edncnn
     resolution: tuple[int, int]
     weights: "dict[str, torch.Tensor]"
-    history: History
+    history: "CompiledHistory | TorchHistory"
     waiting: list[Events] = field(default_factory=list)
     n_waiting: int = field(default=0)
 
@@ -109,3 +111,109 @@ class EdncnnStream:
 def _read(path: Path, modified_ns: int) -> "dict[str, torch.Tensor]":
     arrays = read_npz(path, SHAPES)
     return {name: import_torch().from_numpy(array) for name, array in arrays.items()}
+
+
+class CompiledHistory:
+    """The last two events of each pixel and polarity, on the CPU, event by event.
+
+    ``batch`` is the number of events per call of the network. It is constant, because the order of
+    summation depends on it and labels must not depend on the chunks.
+    """
+
+    def __init__(self, resolution: tuple[int, int], batch: int = 128) -> None:
+        width, height = (side + 2 * PATCH_RADIUS for side in resolution)
+        self.batch = batch
+        self.last = np.full((2, 2, height, width), NEVER_US, np.int64)
+        self.filled = np.zeros((batch, 4, _SIDE, _SIDE), np.float32)
+
+    def patches(self, events: Events) -> "torch.Tensor":
+        """Process the next events, at most a batch; return their patches.
+
+        Log ages of shape (batch, 4, 25, 25); only the first ``len(events)`` are valid. The next
+        call overwrites them.
+        """
+        from evcrisp.kernels.filters.edncnn import gather_patches
+
+        p, out = events.p.view(np.uint8), self.filled[: len(events)]
+        gather_patches(events.x, events.y, events.t, p, self.last, MISSING_US, LOG_FLOOR, out)
+        return import_torch().from_numpy(self.filled)
+
+
+class TorchHistory:
+    """The same on any device of torch, a batch at a time.
+
+    A place is a pixel and a polarity. The events of a batch are sorted by place and time, so that a
+    binary search finds the last two events of a place before any event. Missing ones are taken from
+    the history before the batch.
+    """
+
+    def __init__(self, resolution: tuple[int, int], device: str, batch: int = 4096) -> None:
+        torch = import_torch()
+        self.width, height = (side + 2 * PATCH_RADIUS for side in resolution)
+        self.device, self.batch = device, batch
+        shape = 2, 2 * self.width * height  # newest and second newest time, us, per place
+        self.last = torch.full(shape, NEVER_US, dtype=torch.int64, device=device)
+        offset = torch.arange(-PATCH_RADIUS, PATCH_RADIUS + 1, device=device)
+        self.steps = (self.width * offset[:, None] + offset[None, :]).reshape(-1)
+        self.filled = torch.zeros((batch, 4, _SIDE, _SIDE), device=device)
+
+    def patches(self, events: Events) -> "torch.Tensor":
+        """Process the next events; see `CompiledHistory`."""
+        if len(events):
+            torch = import_torch()
+            columns = (events.x, events.y, events.t, events.p)
+            x, y, t, p = (torch.from_numpy(c.astype(np.int64)).to(self.device) for c in columns)
+            pixel = (y + PATCH_RADIUS) * self.width + x + PATCH_RADIUS
+            order = torch.arange(t.numel(), device=self.device)
+            keys, order = torch.sort((2 * pixel + p) * t.numel() + order)
+            batch = _Sorted(keys, t[order])
+            around = pixel[:, None] + self.steps
+            out = self.filled[: len(events)].view(-1, 4, _SIDE * _SIDE)
+            for channel, plane in ((0, p), (2, 1 - p)):
+                for back, time in enumerate(batch.last_two(2 * around + plane[:, None], self.last)):
+                    age = (t[:, None] - time).clamp_(max=MISSING_US)
+                    out[:, channel + back] = (age.float().log1p_() - LOG_FLOOR).clamp_(min=0.0)
+            batch.store(self.last)
+        return self.filled
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sorted:
+    """Events of a batch, sorted by place and then by time."""
+
+    keys: "torch.Tensor"  # (n,) int64, place * n + index
+    t: "torch.Tensor"  # (n,) int64 us
+
+    def last_two(
+        self, places: "torch.Tensor", last: "torch.Tensor"
+    ) -> "tuple[torch.Tensor, torch.Tensor]":
+        """Return the last two times at places, (n, k), before events 0 to n - 1."""
+        torch = import_torch()
+        n = self.t.numel()
+        index = torch.arange(n, device=self.t.device)[:, None]
+        after = torch.searchsorted(self.keys, places * n + index)
+        once = self._is_at(after - 1, places)
+        twice = once & self._is_at(after - 2, places)
+        older = last[0][places]
+        newest = torch.where(once, self.t[(after - 1).clamp_(min=0)], older)
+        older = torch.where(once, older, last[1][places])
+        return newest, torch.where(twice, self.t[(after - 2).clamp_(min=0)], older)
+
+    def store(self, last: "torch.Tensor") -> None:
+        """Write the last two events of each place to the history."""
+        torch = import_torch()
+        n = self.t.numel()
+        place = torch.div(self.keys, n, rounding_mode="floor")
+        ends = torch.ones(n, dtype=torch.bool, device=self.t.device)
+        ends[:-1] = place[1:] != place[:-1]
+        at = torch.nonzero(ends)[:, 0]
+        place = place[at]
+        is_second = self._is_at(at - 1, place)
+        last[1][place] = torch.where(is_second, self.t[(at - 1).clamp_(min=0)], last[0][place])
+        last[0][place] = self.t[at]
+
+    def _is_at(self, index: "torch.Tensor", places: "torch.Tensor") -> "torch.Tensor":
+        """Return whether the sorted event at an index, which may be negative, is at a place."""
+        n = self.t.numel()
+        # Keys of a place are in place * n .. place * n + n - 1.
+        return (index >= 0) & (self.keys[index.clamp(min=0)] >= places * n)

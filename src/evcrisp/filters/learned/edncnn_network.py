@@ -16,17 +16,12 @@ if TYPE_CHECKING:
 
 #: Shapes of the arrays of a weights file.
 SHAPES: dict[str, tuple[int, ...]] = {
-    "mean": (4, 25, 25),
-    "scale": (4, 25, 25),
-    "conv1_weight": (16, 4, 3, 3),
-    "conv1_bias": (16,),
-    "conv2_weight": (32, 16, 3, 3),
-    "conv2_bias": (32,),
-    "conv3_weight": (64, 32, 3, 3),
-    "conv3_bias": (64,),
-    "dense_weight": (1, 2304),
-    "dense_bias": (1,),
-}
+    "mean": (4, 25, 25), "scale": (4, 25, 25),
+    "conv1_weight": (16, 4, 3, 3), "conv1_bias": (16,),
+    "conv2_weight": (32, 16, 3, 3), "conv2_bias": (32,),
+    "conv3_weight": (64, 32, 3, 3), "conv3_bias": (64,),
+    "dense_weight": (1, 2304), "dense_bias": (1,),
+}  # fmt: skip
 
 
 def layers(dropout: float = 0.5) -> "torch.nn.Sequential":
@@ -112,12 +107,9 @@ def find_device(device: str) -> str:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ConfigError(
-            "must be auto, cpu or a device that torch finds",
-            parameter="device",
-            value=device,
-            remedy=f"torch reports: {str(error).splitlines()[0]}",
-        ) from error
+        problem = "must be auto, cpu or a device that torch finds"
+        remedy = f"torch reports: {str(error).splitlines()[0]}"
+        raise ConfigError(problem, parameter="device", value=device, remedy=remedy) from error
     return device
 
 

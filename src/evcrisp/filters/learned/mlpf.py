@@ -84,8 +84,6 @@ class Mlpf(Filter):
 class MlpfStream(CausalStream):
     """State of the filter: time and polarity of the last event of each pixel."""
 
-    __slots__ = ("_config", "_last", "weights")
-
     def __init__(self, config: Mlpf, resolution: tuple[int, int]) -> None:
         from evcrisp.kernels.filters.mlpf import NEVER
 

@@ -69,8 +69,6 @@ class EvFlow(Filter):
 class EvFlowStream(CausalStream):
     """State of the filter: a ring of recent events, linked per pixel from newest to oldest."""
 
-    __slots__ = ("_head", "_older", "_rule", "_span", "_times")
-
     def __init__(self, config: EvFlow, resolution: tuple[int, int]) -> None:
         super().__init__(resolution)
         rule = (config.tau_us, config.radius, config.min_events, float(config.max_px_ms))

@@ -50,18 +50,12 @@ class NeighborRule:
         if planes == 2 and not self.same_polarity:  # the last event is in either plane
             places += [place + 1 for place in places]
         rule = kernels.Rule(
-            k=self.k,
-            tau_us=self.tau_us,
-            origin_us=0,
-            stride=stride,
-            center=radius * (stride + planes),
-            planes=planes,
-            same_polarity=int(self.same_polarity),
+            k=self.k, tau_us=self.tau_us, origin_us=0, stride=stride,
+            center=radius * (stride + planes), planes=planes, same_polarity=int(self.same_polarity),
             tests_own_pixel=bool(self.drop_first or self.refractory_us or self.pair_us),
-            drop_first=self.drop_first,
-            refractory_us=self.refractory_us or -1,
+            drop_first=self.drop_first, refractory_us=self.refractory_us or -1,
             pair_us=self.pair_us or -1,
-        )
+        )  # fmt: skip
         kernel, columns, extra = kernels.newest_of_eight, "xyt", ()
         if radius > 1 or len(places) != 8 + self.include_self or self.k > 2:
             kernel, columns = kernels.kth_newest, "xytp"

@@ -65,9 +65,7 @@ class Ts(Filter):
         table = DecayTable.build(self.tau_us, math.e, 64)
         settings = (self.radius, float(self.threshold), 0 if self.zero_start else NEVER)
 
-        return KernelStream(
-            resolution,
-            time_surface_mean,
-            "xytp",
-            lambda t: (*maps, np.array([t], np.int64), table, settings),
-        )
+        def state(t_first: int) -> tuple[object, ...]:
+            return *maps, np.array([t_first], np.int64), table, settings
+
+        return KernelStream(resolution, time_surface_mean, "xytp", state)

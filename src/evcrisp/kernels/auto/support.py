@@ -63,7 +63,7 @@ def read_maps(images, points, value):
     """Read at every point the map of its polarity.
 
     images : (2, h, w) floats, OFF and ON      points : MapPoints
-    value : (n,) floats, filled; 0 for a mark off the map
+    value : (n,) floats, filled; 0 for a point off the map
     """
     flat, width = images.reshape(-1), np.uint64(images.shape[2])
     a, b, cell = points.a, points.b, points.cell
@@ -77,7 +77,7 @@ def read_maps(images, points, value):
 def subtract_self_support(value, own, points):
     """Subtract the self-support; -1 for points off the map.
 
-    value : (n,) floats, from `read_maps`; then 0 or more, or -1 for a mark off the map
+    value : (n,) floats, from `read_maps`; then 0 or more, or -1 for a point off the map
     own : (n,) floats, self-support      points : MapPoints
     """
     for k in range(value.size):

@@ -66,9 +66,8 @@ def _adjacent(line, cell, place):
 
 @comparing
 def _store(line, cell, planes, now, place):
-    line[cell ^ np.uint64(2 * (planes - 1))] = (
-        NEVER_FLOAT  # clear the other polarity, if it has a cell
-    )
+    # Clear the other polarity, if it has a cell.
+    line[cell ^ np.uint64(2 * (planes - 1))] = NEVER_FLOAT
     line[cell] = now
     line[cell + np.uint64(1)] = place
 

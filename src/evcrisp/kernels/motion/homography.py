@@ -1,13 +1,8 @@
-"""Warp by the generator of a homography; NaN behind the camera.
-
-All arrays are (n,) float64. `warp` fills out_x, out_y with the positions at the reference time.
-`pull_back` adds J_k^T (slope_x[k], slope_y[k]) of all events to out, shape (m,): the gradient with
-respect to theta.
-"""
+"""Warp by the generator of a homography; NaN behind the camera."""
 
 import math
 
-from evcrisp.kernels.motion.series import unchecked, unchecked_sum
+from evcrisp.kernels.compile import unchecked, unchecked_sum
 
 
 @unchecked

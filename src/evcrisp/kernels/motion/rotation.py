@@ -1,19 +1,9 @@
-"""Warp by a rotation of the camera; NaN behind the camera.
-
-All arrays are (n,) float64. `warp` fills out_x, out_y with the positions at the reference time.
-`pull_back` adds J_k^T (slope_x[k], slope_y[k]) of all events to out, shape (m,): the gradient with
-respect to theta.
-"""
+"""Warp by a rotation of the camera; NaN behind the camera."""
 
 import math
 
-from evcrisp.kernels.motion.series import (
-    largest_magnitude,
-    sine_factors,
-    third_factor,
-    unchecked,
-    unchecked_sum,
-)
+from evcrisp.kernels.compile import unchecked, unchecked_sum
+from evcrisp.kernels.motion.series import largest_magnitude, sine_factors, third_factor
 
 
 @unchecked

@@ -4,13 +4,7 @@ A division by zero gives infinity, which lies on no map, instead of an exception
 and branches the compiler processes several events at a time: eight times faster for a rotation.
 """
 
-from evcrisp.kernels.compile import compiled
-
-#: Division by zero is infinity.
-unchecked = compiled(error_model="numpy")
-
-#: The same, and sums may be added in any order; infinity and NaN keep their meaning.
-unchecked_sum = compiled(error_model="numpy", fastmath={"reassoc"})
+from evcrisp.kernels.compile import unchecked
 
 
 @unchecked

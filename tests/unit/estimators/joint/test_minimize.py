@@ -9,8 +9,8 @@ from evcrisp import Window
 from evcrisp.core.status import Status
 from evcrisp.estimators.joint import minimize
 from evcrisp.estimators.joint.exact import ExactRegret
-from evcrisp.estimators.joint.labels import JointWindow
 from evcrisp.estimators.joint.minimize import NegatedObjective, minimize_joint
+from evcrisp.estimators.joint.problem import JointWindow
 from evcrisp.motion import Rotation
 from evcrisp.objectives import OBJECTIVES
 from evcrisp.search.alignment import Alignment

@@ -12,9 +12,8 @@ from evcrisp.contrast import ContrastMap
 from evcrisp.core.status import Status
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.joint.exact import ExactRegret
-from evcrisp.estimators.joint.labels import JointWindow
 from evcrisp.estimators.joint.paper import PaperRegret
-from evcrisp.estimators.joint.problem import JointProblem, RegretConfig
+from evcrisp.estimators.joint.problem import JointProblem, JointWindow, RegretConfig
 from evcrisp.motion import Translation
 from evcrisp.search.local_refinement import window_scaling
 from evcrisp.search.search import find_motion

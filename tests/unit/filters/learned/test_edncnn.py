@@ -6,8 +6,7 @@ import pytest
 import evcrisp
 from evcrisp import ConfigError, Events, FormatError, MissingExtraError
 from evcrisp.filters import Labels, build_filter, denoise
-from evcrisp.filters.learned.edncnn import Edncnn
-from evcrisp.filters.learned.edncnn_history import CompiledHistory, TorchHistory
+from evcrisp.filters.learned.edncnn import CompiledHistory, Edncnn, TorchHistory
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 
 
