@@ -19,8 +19,7 @@ from evcrisp.experiments.store import ResultStore
 from evcrisp.experiments.tables import TABLES, Options, Table
 from evcrisp.experiments.tables.formats import FORMATS
 from evcrisp.experiments.tables.options import data_note
-from evcrisp.experiments.task_runner import Outcome, run_tasks
-from evcrisp.experiments.tasks import Task
+from evcrisp.experiments.task_runner import Outcome, Task, run_tasks
 from evcrisp.io.atomic_output import replacing
 
 

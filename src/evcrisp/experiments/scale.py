@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from evcrisp.core.messages import counted
-from evcrisp.experiments.labeling import label_chunks
 from evcrisp.experiments.methods import Method
+from evcrisp.experiments.protocols import label_chunks
 from evcrisp.io.reading import open_recording
 from evcrisp.io.writing import write
 from evcrisp.simulation import simulate

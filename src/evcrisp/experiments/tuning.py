@@ -15,8 +15,8 @@ from evcrisp.core.validation import check_number
 from evcrisp.experiments.datasets import DatasetLike, find_clips
 from evcrisp.experiments.datasets.dnd21 import check_noise, noise_file
 from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
-from evcrisp.experiments.labeling import signal_of
 from evcrisp.experiments.methods import Method, method_for
+from evcrisp.experiments.protocols import signal_of
 from evcrisp.experiments.simulated_datasets import read_simulated
 from evcrisp.io.reading import read
 from evcrisp.metrics import confusion

@@ -18,8 +18,8 @@ from evcrisp.core.registry import lookup
 from evcrisp.core.validation import as_numbers, as_resolution, check_number, check_type
 from evcrisp.motion import MOTION_MODELS
 from evcrisp.simulation.images import load_image
+from evcrisp.simulation.path import TRAJECTORIES
 from evcrisp.simulation.textures import OUTLINES, TEXTURES
-from evcrisp.simulation.trajectories import TRAJECTORIES
 
 MAX_OBJECTS = 8
 

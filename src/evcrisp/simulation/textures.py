@@ -129,10 +129,7 @@ def rectangle_alpha(
 #: Outlines of objects by name.
 OUTLINES: dict[
     str, Callable[[tuple[int, int], tuple[float, float], tuple[float, float]], Floats]
-] = {
-    "ellipse": ellipse_alpha,
-    "rectangle": rectangle_alpha,
-}
+] = {"ellipse": ellipse_alpha, "rectangle": rectangle_alpha}
 
 
 def _around(shape: tuple[int, int], center: tuple[float, float]) -> tuple[Floats, Floats]:

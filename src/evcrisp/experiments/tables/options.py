@@ -1,18 +1,19 @@
-"""Options of the tables."""
+"""Options of the tables, and the interface of a table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.messages import counted
 from evcrisp.core.validation import check_number
+from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.dnd21 import check_noise
 from evcrisp.experiments.methods import Kind, Method, method_for, select_methods
 from evcrisp.experiments.simulated_datasets import SimulatedDataset
-
-if TYPE_CHECKING:
-    from evcrisp.experiments.tables.protocol import TableKind
+from evcrisp.experiments.tables.table import Table
+from evcrisp.experiments.task_runner import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,4 +143,43 @@ def data_note(root: Path, simulated: SimulatedDataset | None) -> str:
         f"Data: simulated data set {simulated.dataset}{' (small)' if simulated.small else ''}, seed "
         f"{simulated.seed}. The paper's numbers, in parentheses, are for the real one: compare only "
         "the order of methods."
+    )
+
+
+#: A task and its numbers; None if it failed.
+TaskNumbers = tuple[Task, dict[str, Any] | None]
+
+
+class TableKind(Protocol):
+    """A table of the paper."""
+
+    name: ClassVar[str]
+    dataset: ClassVar[str]
+    #: Kinds of methods that the table can measure.
+    kinds: ClassVar[tuple[Kind, ...]]
+
+    def methods(self, options: Options) -> tuple[Method, ...]:
+        """Return all rows of the paper, and ours."""
+        ...
+
+    def tasks(self, root: Path, clips: Sequence[Clip], options: Options) -> list[Task]:
+        """Return the tasks of the table."""
+        ...
+
+    def tables(
+        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
+    ) -> list[Table]:
+        """Return the table and its additional tables."""
+        ...
+
+
+def failure_notes(done: Sequence[TaskNumbers]) -> tuple[str, ...]:
+    """Return a note on the number of failures of each method."""
+    failed: dict[str, int] = {}
+    for task, numbers in done:
+        if numbers is None:
+            failed[task.method.label] = failed.get(task.method.label, 0) + 1
+    return tuple(
+        f"{label} failed on {counted(n, 'recording')}, which its means leave out."
+        for label, n in failed.items()
     )

@@ -11,10 +11,9 @@ from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.emlb import HALVES, LEVELS
 from evcrisp.experiments.methods import TABLE1, Kind, Method
 from evcrisp.experiments.protocols import LABEL_SETTINGS, measure_structure
-from evcrisp.experiments.tables.options import Options
-from evcrisp.experiments.tables.protocol import TaskNumbers, failure_notes
+from evcrisp.experiments.tables.options import Options, TaskNumbers, failure_notes
 from evcrisp.experiments.tables.table import Better, Cell, Column, Row, Table, mean
-from evcrisp.experiments.tasks import Task
+from evcrisp.experiments.task_runner import Task
 
 #: Groups of recordings of E-MLB, in the order of the columns.
 PLACES = tuple((half, level) for half in HALVES.values() for level in LEVELS.values())

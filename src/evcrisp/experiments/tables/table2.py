@@ -11,10 +11,9 @@ from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.dnd21 import noise_file
 from evcrisp.experiments.methods import AUTO, TABLE1, Kind, Method, method_for
 from evcrisp.experiments.protocols import LABEL_SETTINGS, measure_labels
-from evcrisp.experiments.tables.options import Options
-from evcrisp.experiments.tables.protocol import TaskNumbers, failure_notes
+from evcrisp.experiments.tables.options import Options, TaskNumbers, failure_notes
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table, mean
-from evcrisp.experiments.tasks import Task
+from evcrisp.experiments.task_runner import Task
 
 #: Noise events per 100 signal events.
 RATES = (1, 5, 10)

@@ -15,10 +15,9 @@ from evcrisp.experiments.bootstrap import Interval, rms_intervals
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.methods import TABLE3, ZERO, Kind, Method
 from evcrisp.experiments.protocols import measure_motion
-from evcrisp.experiments.tables.options import Options
-from evcrisp.experiments.tables.protocol import TaskNumbers, failure_notes
+from evcrisp.experiments.tables.options import Options, TaskNumbers, failure_notes
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table
-from evcrisp.experiments.tasks import Task
+from evcrisp.experiments.task_runner import Task
 from evcrisp.io.reading import open_recording
 
 #: Three conventions that reduce the errors of three axes to one number.
