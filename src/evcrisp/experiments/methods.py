@@ -33,12 +33,9 @@ class Method:
     kind: Kind  # labels event by event, estimates window by window, or outputs zero as a control
     name: str  # in `FILTERS` or `ESTIMATORS`
     part: Any = None  # class or object of a method that is not built in; replaces `name`
-    params: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # `sigma_px` is that of the contrast map
-    n_hyper: int | None = (
-        None  # hyper-parameters according to the paper; None if learned or unknown
-    )
+    #: `sigma_px` is that of the contrast map.
+    params: Mapping[str, Any] = field(default_factory=dict)
+    n_hyper: int | None = None  # hyper-parameters in the paper; None if learned or unknown
     resource: str | None = None  # resource that a worker needs, such as "GPU"
     slow: bool = False  # left out of simulated data sets unless it is named
 
@@ -155,14 +152,9 @@ TABLE3 = (BAF_CMAX, EJA, PROPOSED, AUTO)
 
 
 def method_for(part: Any, rows: Sequence[Method] = ()) -> Method:
-    """Return the row of a method.
+    """Return the row of a method, from its key, registered name, class or object.
 
-    Parameters
-    ----------
-    part : str, type or object
-        Key of a row, name of a registered estimator or filter, class, or object.
-    rows : sequence of Method
-        Rows of the table, searched first.
+    The rows of the table are searched first.
     """
     if isinstance(part, Method):
         return part
@@ -193,14 +185,7 @@ def select_methods(
 ) -> tuple[Method, ...]:
     """Return chosen rows in the order of the table, then other methods as given.
 
-    Parameters
-    ----------
-    rows : sequence of Method
-        Rows of the table; all are returned if none is chosen.
-    chosen : sequence of str, type or object
-        As for :func:`method_for`.
-    kinds : sequence of str
-        Kinds of methods that the table can measure.
+    All rows are returned if none is chosen. The table can measure methods of some kinds only.
     """
     if not chosen:
         return tuple(rows)
