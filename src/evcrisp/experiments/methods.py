@@ -129,7 +129,10 @@ EJA = _joint("eja", "EJA", "eja", 2)
 PROPOSED = _joint("proposed", "Proposed (exact)", "exact", 3)
 AUTO = _joint("auto", "auto (ours)", "auto", 0, "ours")
 BAF_CMAX = _joint("baf+cmax", "BAF + CMax", "baf+cmax", None, "sequential")
+
+#: Controls of table 3.
 ZERO = Method(key="zero", label="Zero output", family="controls", kind="zero", name="zero")
+GYRO = replace(ZERO, key="gyro", label="Gyroscope, mean of the window", name="gyro")
 
 #: Rows of table 1 in the order of the paper, then ours.
 TABLE1 = (
@@ -200,7 +203,7 @@ def select_methods(
                 f"The {method.kind} {method.key!r} does not fit this table, which needs: "
                 f"{', '.join(kinds)}."
             )
-        keys = {"zero", "gyro", *(other.key for other in methods)}  # two are controls of table 3
+        keys = {other.key for other in (ZERO, GYRO, *methods)}
         numbered = (f"{method.key}-{n}" for n in itertools.count(2))
         key = next(key for key in itertools.chain([method.key], numbered) if key not in keys)
         label = method.label if key == method.key else key

@@ -40,7 +40,7 @@ class Measure(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Task:
     """A measurement of one recording with one method."""
 
@@ -69,20 +69,15 @@ class Task:
             "results": RESULTS_VERSION,
             "code": self.code(),
         }
-        text = json.dumps(facts, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-    def run(self) -> dict[str, Any]:
-        """Measure, and return the numbers with the elapsed time and the digest of the code."""
-        start = time.perf_counter()
-        numbers = self.protocol(self.clip, self.method, self.settings)
-        elapsed_s = round(time.perf_counter() - start, 4)
-        return {"numbers": numbers, "elapsed_s": elapsed_s, "source": self.code()}
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def run_task(task: Task) -> dict[str, Any]:
-    """Run a task; a function, so that executors can pickle it."""
-    return task.run()
+    """Measure, and return the numbers with the elapsed time and the digest of the code."""
+    start = time.perf_counter()
+    numbers = task.protocol(task.clip, task.method, task.settings)
+    elapsed_s = round(time.perf_counter() - start, 4)
+    return {"numbers": numbers, "elapsed_s": elapsed_s, "source": task.code()}
 
 
 @dataclass(slots=True)
@@ -169,16 +164,14 @@ def _warn_of_other_code(tasks: Sequence[Task], outcome: Outcome) -> None:
         )
 
 
+@dataclass(slots=True)
 class _Run:
     """Tasks in progress. A task whose process died is run again, the last time alone."""
 
-    def __init__(
-        self, store: ResultStore, workers: Workers, on_done: Callable[[Task], None]
-    ) -> None:
-        self._store = store
-        self._workers = workers
-        self._on_done = on_done
-        self._attempts: dict[str, int] = {}
+    _store: ResultStore
+    _workers: Workers
+    _on_done: Callable[[Task], None]
+    _attempts: dict[str, int] = field(default_factory=dict)
 
     def work(self, todo: dict[str, Task]) -> None:
         waiting = deque(todo.items())
@@ -189,10 +182,7 @@ class _Run:
                     key, task = waiting.popleft()
                     running[self._submit(task)] = (key, task)
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
-                broken = [
-                    running.pop(future) for future in done if not self._stored(future, running)
-                ]
-                if broken:
+                if broken := [running.pop(f) for f in done if not self._stored(f, running)]:
                     broken += running.values()
                     running.clear()
                     self._workers.restart()
@@ -274,12 +264,5 @@ def overhead(workers: Workers, n_workers: int, *, pause_s: float = 1.0, rounds: 
 
 def _pauses(folder: Path, n: int, pause_s: float, batch: int) -> list[Task]:
     clip = Clip(name="pause", path=folder, group=(), files=())
-    return [
-        Task(
-            protocol=measure_pause,
-            clip=clip,
-            method=ZERO,
-            settings={"pause_s": pause_s, "number": number, "batch": batch},
-        )
-        for number in range(n)
-    ]
+    settings = {"pause_s": pause_s, "batch": batch}
+    return [Task(measure_pause, clip, ZERO, {**settings, "number": k}) for k in range(n)]

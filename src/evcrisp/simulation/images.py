@@ -17,18 +17,9 @@ _MAX_SIDE = 16_384
 
 
 def load_image(source: str | Path | ArrayLike) -> NDArray[np.float64]:
-    """Return a gray image, shape (h, w), scaled to 0..1.
-
-    Raises
-    ------
-    ConfigError
-        If the file or array is not a gray image of at least 2 x 2 pixels.
-    MissingExtraError
-        If the file needs a package that is not installed.
-    """
+    """Return a gray image of at least 2 x 2 px, shape (h, w), scaled to 0..1."""
     if isinstance(source, str | Path):
-        path = Path(source)
-        image, name = _read(path), f"{path}"
+        image, name = _read(Path(source)), f"{Path(source)}"
     else:
         image, name = np.asarray(source), "`image`"
     if image.dtype.kind not in "buif" or image.ndim != 2 or min(image.shape) < 2:

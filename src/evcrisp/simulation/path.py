@@ -102,10 +102,8 @@ class Path:
         cls, model: MotionModel, trajectory: Trajectory, duration_us: int, window_us: int
     ) -> "Path":
         """Integrate a trajectory."""
-        if isinstance(trajectory, Constant):
-            step = float(window_us)
-        else:
-            step = float(max(_SEGMENT_US, -(-duration_us // _MAX_SEGMENTS)))
+        varying_us = max(_SEGMENT_US, -(-duration_us // _MAX_SEGMENTS))
+        step = float(window_us if isinstance(trajectory, Constant) else varying_us)
         edges = np.append(np.arange(0.0, duration_us, step), float(duration_us))
         thetas = trajectory.theta(_middle(edges))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -130,9 +128,8 @@ class Path:
         if isinstance(self.trajectory, Constant):
             return self.trajectory.value.copy()
         span = np.array([t_start, t_end])
-        return np.array(
-            [np.diff(np.interp(span, self.edges, column))[0] for column in self.integral.T]
-        ) / (t_end - t_start)
+        totals = [np.diff(np.interp(span, self.edges, column))[0] for column in self.integral.T]
+        return np.array(totals) / (t_end - t_start)
 
     def check_view(self, resolution: Sequence[int]) -> None:
         """Raise if the texture leaves the view, or is scaled by more than `_MAX_ZOOM`."""

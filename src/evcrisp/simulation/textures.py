@@ -51,13 +51,13 @@ def dots(spec: TextureSpec) -> Floats:
 def checkerboard(spec: TextureSpec) -> Floats:
     """Alternate black and white squares of about ``feature_px``."""
     height, width = spec.shape
-    across = _square_wave(
-        np.arange(width) / width, max(1, round(width / (2 * spec.feature_px))), width
-    )
-    down = _square_wave(
-        np.arange(height) / height, max(1, round(height / (2 * spec.feature_px))), height
-    )
-    a, b = across[None, :], down[:, None]
+
+    def wave(side: int) -> Floats:
+        return _square_wave(
+            np.arange(side) / side, max(1, round(side / (2 * spec.feature_px))), side
+        )
+
+    a, b = wave(width)[None, :], wave(height)[:, None]
     return a + b - 2.0 * a * b
 
 
@@ -91,9 +91,8 @@ def rocks(spec: TextureSpec) -> Floats:
     f = np.hypot(np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width)[None, :])
     low, high = 1.0 / (2.0 * spec.feature_px), 0.2
     amplitude = np.where((f >= min(low, high)) & (f <= high), np.maximum(f, 1e-9) ** -1.5, 0.0)
-    noise = np.fft.irfft2(
-        np.fft.rfft2(spec.rng.standard_normal(spec.shape)) * amplitude, s=spec.shape
-    )
+    white = np.fft.rfft2(spec.rng.standard_normal(spec.shape))
+    noise = np.fft.irfft2(white * amplitude, s=spec.shape)
     return 0.5 + 0.5 * np.tanh(noise / max(float(noise.std()), 1e-12))
 
 
@@ -108,28 +107,28 @@ TEXTURES: dict[str, Callable[[TextureSpec], Floats]] = {
 }
 
 
-def ellipse_alpha(
-    shape: tuple[int, int], center: tuple[float, float], size: tuple[float, float]
-) -> Floats:
+Pair = tuple[float, float]
+
+
+def ellipse_alpha(shape: tuple[int, int], center: Pair, size: Pair) -> Floats:
     """Return the opacity of an ellipse of ``size`` (full axes, px), 1 inside, 0 outside."""
     dx, dy = _around(shape, center)
     a, b = 0.5 * size[0], 0.5 * size[1]
     return np.clip(0.5 - (np.hypot(dx / a, dy / b) - 1.0) * min(a, b), 0.0, 1.0)
 
 
-def rectangle_alpha(
-    shape: tuple[int, int], center: tuple[float, float], size: tuple[float, float]
-) -> Floats:
+def rectangle_alpha(shape: tuple[int, int], center: Pair, size: Pair) -> Floats:
     """Return the opacity of a rectangle of ``size`` (px), 1 inside, 0 outside."""
     dx, dy = _around(shape, center)
     inside = np.minimum(0.5 * size[0] - np.abs(dx), 0.5 * size[1] - np.abs(dy))
     return np.clip(0.5 + inside, 0.0, 1.0)
 
 
-#: Outlines of objects by name.
-OUTLINES: dict[
-    str, Callable[[tuple[int, int], tuple[float, float], tuple[float, float]], Floats]
-] = {"ellipse": ellipse_alpha, "rectangle": rectangle_alpha}
+#: Outlines of objects by name: functions of shape, center and size.
+OUTLINES: dict[str, Callable[[tuple[int, int], Pair, Pair], Floats]] = {
+    "ellipse": ellipse_alpha,
+    "rectangle": rectangle_alpha,
+}
 
 
 def _around(shape: tuple[int, int], center: tuple[float, float]) -> tuple[Floats, Floats]:

@@ -44,7 +44,8 @@ class Row:
     @classmethod
     def of(cls, method: Method, cells: dict[str, Cell]) -> "Row":
         """Return the row of a method."""
-        return cls(key=method.key, label=method.label, family=method.family, cells=cells)
+        key, label, family = method.key, method.label, method.family
+        return cls(key=key, label=label, family=family, cells=cells, ranked=family != "controls")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,9 +40,7 @@ class Table1:
         }
         methods, _ = options.rows(TABLE1, self.kinds)
         return [
-            Task(protocol=measure_structure, clip=clip, method=method, settings=settings)
-            for clip in clips
-            for method in methods
+            Task(measure_structure, clip, method, settings) for clip in clips for method in methods
         ]
 
     def tables(
@@ -70,13 +68,10 @@ class Table1:
                 rows.append(Row.of(method, dict(zip(keys, map(Cell, values), strict=True))))
             return Table(name=name, title=title, columns=columns, rows=tuple(rows))
 
+        gain = "ESR minus that of as many events drawn at random (a filter must be above 0)"
         tables = [
             _with_paper(table("table1", "ESR (higher is better)", "esr"), methods, notes),
-            table(
-                "table1-gain",
-                "ESR minus that of as many events drawn at random (a filter must be above 0)",
-                "gain",
-            ),
+            table("table1-gain", gain, "gain"),
             table("table1-retention", "Share of events that are kept", "retention", None),
         ]
         if any(numbers and "denoising_accuracy" in numbers for _, numbers in done):
@@ -98,7 +93,6 @@ def _column(place: tuple[str, ...], better: Better) -> Column:
 
 def _with_paper(table: Table, methods: Sequence[Method], notes: Sequence[str]) -> Table:
     """Add the numbers of the paper, the number of hyper-parameters and notes."""
-    column = Column(key="n_hyper", label="#hyper", better=None, digits=0)
     keys = ["-".join(place) for place in PLACES]
     rows = []
     for row, method in zip(table.rows, methods, strict=True):
@@ -107,7 +101,7 @@ def _with_paper(table: Table, methods: Sequence[Method], notes: Sequence[str]) -
         if method.n_hyper is not None:
             cells["n_hyper"] = Cell(float(method.n_hyper))
         rows.append(Row.of(method, cells))
-    columns = (*table.columns, column)
+    columns = (*table.columns, Column(key="n_hyper", label="#hyper", better=None, digits=0))
     return replace(table, columns=columns, rows=tuple(rows), notes=tuple(notes))
 
 
@@ -122,9 +116,5 @@ def _values(
     ]
     if measure != "gain":
         return [numbers.get(measure) for numbers in found]
-    return [
-        None
-        if numbers["esr"] is None or numbers["random_esr"] is None
-        else numbers["esr"] - numbers["random_esr"]
-        for numbers in found
-    ]
+    pairs = [(numbers["esr"], numbers["random_esr"]) for numbers in found]
+    return [None if None in pair else pair[0] - pair[1] for pair in pairs]

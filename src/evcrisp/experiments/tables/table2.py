@@ -60,20 +60,15 @@ class Table2:
             extra = noise_file(root, options.noise)
             clips = [replace(clip, files=(*clip.files, extra)) for clip in clips]
         methods, _ = options.rows(self.methods(options), self.kinds)
+        settings = {
+            "noise": options.noise,
+            "seed": options.seed,
+            "max_events": options.max_events,
+            "skip_share": 0.0 if options.tuned is None else options.tuned["train_share"],
+            **LABEL_SETTINGS,
+        }
         return [
-            Task(
-                protocol=measure_labels,
-                clip=clip,
-                method=method,
-                settings={
-                    "share": rate / 100,
-                    "noise": options.noise,
-                    "seed": options.seed,
-                    "max_events": options.max_events,
-                    "skip_share": 0.0 if options.tuned is None else options.tuned["train_share"],
-                    **LABEL_SETTINGS,
-                },
-            )
+            Task(measure_labels, clip, method, {"share": rate / 100, **settings})
             for clip in clips
             for rate in RATES
             for method in methods
