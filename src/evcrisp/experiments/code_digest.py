@@ -117,7 +117,4 @@ def _files(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _digest(blocks: Iterable[bytes]) -> str:
-    digest = hashlib.sha256()
-    for block in blocks:
-        digest.update(block)
-    return digest.hexdigest()
+    return hashlib.sha256(b"".join(blocks)).hexdigest()

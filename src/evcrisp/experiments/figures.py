@@ -24,11 +24,8 @@ from evcrisp.plots import figure, save_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-#: Number of events in a scatter plot.
-SHOWN_EVENTS = 30_000
-
-#: Noise events per signal event in the figure of correct and wrong labels.
-SHOWN_NOISE = 0.10
+SHOWN_EVENTS = 30_000  # events in a scatter plot
+SHOWN_NOISE = 0.10  # noise events per signal event in the figure of correct and wrong labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +42,13 @@ Drawn = tuple[str, str, "Drawing"]
 
 def ratio_by_light(part: Reproduction) -> Iterator[Drawn]:
     """Draw the ESR of every method by neutral density filter."""
-    table = part.tables[0]
+    levels = list(LEVELS.values())
     for half in ("day", "night"):
         values = {
-            row.label: [_or_nan(row.cells[f"{half}-{level}"].value) for level in LEVELS.values()]
-            for row in table.rows
+            row.label: [_or_nan(row.cells[f"{half}-{level}"].value) for level in levels]
+            for row in part.tables[0].rows
         }
-        drawing = figure(
-            "levels", levels=list(LEVELS.values()), values=values, x_label="filter", y_label="ESR"
-        )
+        drawing = figure("levels", levels=levels, values=values, x_label="filter", y_label="ESR")
         yield f"esr_{half}", f"ESR by {half}, from much light to little", drawing
 
 
@@ -62,11 +57,8 @@ def kept_events(part: Reproduction) -> Iterator[Drawn]:
     clip = part.clips()[-1]
     events = first_events(clip)
     labels = {method.label: signal_of(events, method) for method in _methods(part)}
-    yield (
-        "kept",
-        f"Events that are kept: {clip.name}",
-        figure("scatter", events=events, labels=labels),
-    )
+    drawing = figure("scatter", events=events, labels=labels)
+    yield "kept", f"Events that are kept: {clip.name}", drawing
 
 
 def right_labels(part: Reproduction) -> Iterator[Drawn]:

@@ -79,8 +79,7 @@ def measure_labels(clip: Clip, method: Method, settings: Mapping[str, Any]) -> N
     else:
         noisy = with_recorded_noise(clean, read(clip.files[1]), share, seed=seed)
     found = _labeled([noisy], noisy.resolution, method, settings)
-    parts = [np.asarray(part.signal) for part in found]
-    signal = np.concatenate(parts) if parts else np.zeros(0, np.bool_)
+    signal = np.concatenate([np.zeros(0, np.bool_), *(np.asarray(part.signal) for part in found)])
     return _json(_rates(confusion(signal, np.asarray(noisy.signal))))
 
 
@@ -103,14 +102,9 @@ def measure_motion(clip: Clip, method: Method, settings: Mapping[str, Any]) -> N
             full = (cut.events for cut in by_count(chunks, n) if len(cut.events) == n)
             return _motion([(part.t[0], part.t[-1], (0.0, 0.0, 0.0), "ZERO") for part in full])
         camera, windowing = _camera(clip, recording), Windowing(window_events=n)
-        # The last window is incomplete.
-        return _motion(
-            [
-                (e.window.events.t[0], e.window.events.t[-1], e.theta, e.status.name)
-                for e in track(chunks, method.configured(), "rotation", camera, windowing=windowing)
-                if len(e) == n
-            ]
-        )
+        found = track(chunks, method.configured(), "rotation", camera, windowing=windowing)
+        full = ((e, e.window.events.t) for e in found if len(e) == n)  # the last is incomplete
+        return _motion([(t[0], t[-1], e.theta, e.status.name) for e, t in full])
 
 
 def _motion(rows: list[tuple[Any, ...]]) -> Numbers:
@@ -162,10 +156,8 @@ def _rates(counts: Confusion | None) -> Numbers:
 
 def _json(numbers: Numbers) -> Numbers:
     """Replace NaN by None, since JSON has no NaN."""
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in numbers.items()
-    }
+    unknown = [k for k, n in numbers.items() if isinstance(n, float) and not math.isfinite(n)]
+    return {**numbers, **dict.fromkeys(unknown)}
 
 
 def label_chunks(

@@ -13,7 +13,6 @@ import numpy as np
 import evcrisp
 from evcrisp.core.messages import counted
 from evcrisp.experiments.code_digest import attributes_of
-from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.figures import Figure, first_events
 from evcrisp.experiments.protocols import read_true_labels
 from evcrisp.experiments.reproduction import Reproduction
@@ -55,12 +54,13 @@ def write_report(
         body += ["<p>None: they need the extra <code>plot</code> and readable recordings.</p>"]
     if page:
         body += ["<h2>See a recording</h2>", _iframe(page)]
+    configs = {p.name: {task.method.key: task.method.config() for task in p.tasks} for p in parts}
     body += ["<h2>Times</h2>", _times(parts)]
     body += [
         "<h2>Settings</h2>",
         _listing(attributes_of(options)),
         "<details><summary>All parameters of all methods</summary>",
-        _listing(_configs(parts)),
+        _listing(configs),
         "</details>",
         "<h2>Versions</h2>",
         _listing(versions()),
@@ -125,13 +125,6 @@ def _times(parts: Sequence[Reproduction]) -> str:
     return f"<table>{head}{''.join(rows)}</table>"
 
 
-def _configs(parts: Sequence[Reproduction]) -> dict[str, dict[str, object]]:
-    """Return table -> method -> all parameters that affect its results."""
-    return {
-        part.name: {task.method.key: task.method.config() for task in part.tasks} for part in parts
-    }
-
-
 def _listing(facts: Mapping[str, object]) -> str:
     return f"<pre>{html.escape(json.dumps(facts, indent=2, default=str))}</pre>"
 
@@ -146,10 +139,9 @@ N_WINDOWS, MAX_WINDOW_US = 4, 30_000
 def report_page(parts: Sequence[Reproduction]) -> str:
     """Return the viewer page of the last recording of the first table, or ""."""
     clips = next(filter(None, (part.clips() for part in parts)), None)
-    return _viewer_page(clips[-1]) if clips else ""
-
-
-def _viewer_page(clip: Clip) -> str:
+    if clips is None:
+        return ""
+    clip = clips[-1]
     events, truth = first_events(clip, N_EVENTS), read_true_labels(clip.path)
     if truth is not None:
         events = events.with_signal(truth[: len(events)])

@@ -70,12 +70,10 @@ def reproduce(
         Another data set than that of the table: a name of ``DATASETS``, a class or an object.
     methods : sequence of str, type or object, optional
         Rows; replaces ``options.methods``. Own estimators and filters by name, class or object.
-    small : bool
-        Whether the simulated data set is the small one.
+    small, retry_failed : bool
+        Simulate the small data set; run tasks again that failed in an earlier run.
     options : Options, optional
         Further options.
-    retry_failed : bool
-        Run tasks again that failed in an earlier run.
     on_start, on_done : callable, optional
         Called with the number of tasks, and with each task that is done.
     """
@@ -101,8 +99,7 @@ def reproduce(
         tasks, ResultStore(out), workers or InProcess(), retry_failed=retry_failed, on_done=on_done
     )
     tables = kind.tables(list(zip(tasks, outcome.numbers(), strict=True)), clips, options)
-    first = replace(tables[0], notes=(data_note(root, simulated), *tables[0].notes))
-    tables = [first, *tables[1:]]
+    tables[0] = replace(tables[0], notes=(data_note(root, simulated), *tables[0].notes))
     return Reproduction(
         name=name,
         root=root,
@@ -116,12 +113,10 @@ def reproduce(
 def _fitting(options: Options, simulated: SimulatedDataset) -> Options:
     """Return options with the slices and windows of a simulated data set, unless given."""
     plain = Options()
-    changes = {
-        name: getattr(simulated, name)
-        for name in ("slice_events", "window_events")
-        if getattr(options, name) == getattr(plain, name)
-    }
-    return replace(options, **changes, skip_slow=True)
+    names = [
+        n for n in ("slice_events", "window_events") if getattr(options, n) == getattr(plain, n)
+    ]
+    return replace(options, skip_slow=True, **{name: getattr(simulated, name) for name in names})
 
 
 def _write_files(out: Path, name: str, tables: list[Table]) -> tuple[Path, ...]:

@@ -39,14 +39,9 @@ LOADS = (
     Load(name="a year of one camera", n_recordings=52_560, duration_s=31_536_000.0, rate_hz=1e6),
 )
 
-#: Numbers of machines in the table.
-MACHINES = (1, 16, 256)
-
-#: Physical cores of a machine.
-CORES = 16
-
-#: Overhead of scheduling a task, s: 1.5 % of a task of one second on a cluster, rounded up.
-TASK_S = 0.02
+MACHINES = (1, 16, 256)  # numbers of machines in the table
+CORES = 16  # physical cores of a machine
+TASK_S = 0.02  # overhead of a task, s: 1.5 % of one second on a cluster, rounded up
 
 
 def throughput_hz(method: Method, *, n_events: int = 400_000, repeats: int = 3) -> float:

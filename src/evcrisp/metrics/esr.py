@@ -108,17 +108,11 @@ def esr(
         Events to measure; chunks are read once.
     raw : Events or iterable of Events, optional
         Events before denoising, for retention and controls; read twice, so no generator.
-    slice_events : int
-        Number of events of a slice; an incomplete last slice is dropped.
-    slice_us : int, optional
-        Duration of a slice (instead of ``slice_events``), us; the last slice is dropped.
+    slice_events, slice_us : int
+        Number of events of a slice, or instead its duration, us; an incomplete last slice is
+        dropped. Means are NaN without a complete slice.
     seed : int
         Seed of the random control.
-
-    Returns
-    -------
-    EsrReport
-        Means are NaN without a complete slice.
 
     Raises
     ------

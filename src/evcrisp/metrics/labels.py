@@ -12,28 +12,14 @@ from evcrisp.core.types import Bools, Floats
 
 #: Rates of a `Confusion`, in the order of reports.
 RATES = (
-    "retention",
-    "sensitivity",
-    "specificity",
-    "precision",
-    "accuracy",
-    "f1",
-    "denoising_accuracy",
-    "snr",
-    "snr_db",
-    "psr",
-    "pnr",
-)
+    "retention", "sensitivity", "specificity", "precision", "accuracy", "f1",
+    "denoising_accuracy", "snr", "snr_db", "psr", "pnr",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
     """Counts of kept and dropped events by class; counts of chunks are added with ``+``.
-
-    Parameters
-    ----------
-    signal_kept, signal_dropped, noise_kept, noise_dropped : int
-        True positives, false negatives, false positives, true negatives.
 
     Examples
     --------
@@ -44,10 +30,10 @@ class Confusion:
     4.5
     """
 
-    signal_kept: int
-    signal_dropped: int
-    noise_kept: int
-    noise_dropped: int
+    signal_kept: int  # true positives
+    signal_dropped: int  # false negatives
+    noise_kept: int  # false positives
+    noise_dropped: int  # true negatives
 
     def __post_init__(self) -> None:
         if min(asdict(self).values()) < 0:
@@ -145,10 +131,8 @@ def confusion(signal: ArrayLike, truth: ArrayLike) -> Confusion:
 
     Parameters
     ----------
-    signal : array_like of bool, shape (n,)
-        Labels of a method; True = keep.
-    truth : array_like of bool, shape (n,)
-        True = signal.
+    signal, truth : array_like of bool, shape (n,)
+        Labels of a method, True = keep; true classes, True = signal.
 
     Examples
     --------

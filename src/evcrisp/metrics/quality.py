@@ -53,10 +53,8 @@ class QualityMeter:
 
     Parameters
     ----------
-    resolution : (int, int)
-        ``(width, height)`` of the sensor, px.
-    slice_events, slice_us
-        Slices of the ESR, as for :func:`evcrisp.metrics.esr`.
+    resolution, slice_events, slice_us
+        Sensor ``(width, height)``, px, and slices of the ESR, as for :func:`evcrisp.metrics.esr`.
     measures_aocc : bool
         Whether to measure the contrast curve, which takes most of the time; NaN otherwise.
     metrics : sequence of Metric, optional

@@ -89,10 +89,8 @@ def measure(
     ----------
     events : Events or iterable of Events
         Chunks are read once.
-    metric : str, type or object
-        Name in ``METRICS``, class, or object.
-    **options
-        Parameters of the metric.
+    metric, **options : str, type or object
+        Name in ``METRICS``, class, or object, and its parameters.
 
     Examples
     --------

@@ -108,9 +108,8 @@ def train(
 
 def write_model(weights: Path, card: Path, trained: Trained) -> None:
     """Write the weights (NPZ) and the card (JSON)."""
-    arrays: dict[str, Any] = dict(trained.arrays)
     with weights.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, **dict[str, Any](trained.arrays))
     card.write_text(json.dumps(trained.card, indent=2) + "\n")
 
 
@@ -170,11 +169,8 @@ class _BalancedSampler:
             offset += len(events)
         if not members:
             raise ConfigError("`recordings` must have signal and noise; got only one of them.")
-        return cls(
-            torch.from_numpy(np.concatenate(members)).to(device),
-            torch.tensor(starts, device=device),
-            torch.tensor(counts, device=device),
-        )
+        tensors = (torch.tensor(rows, device=device) for rows in (starts, counts))
+        return cls(torch.from_numpy(np.concatenate(members)).to(device), *tensors)
 
     def __call__(self, n: int) -> "tuple[torch.Tensor, torch.Tensor]":
         """Return n random events, and their labels as float32."""

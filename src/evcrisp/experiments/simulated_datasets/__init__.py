@@ -53,10 +53,8 @@ def simulate_dataset(
         One of the keys of ``WRITERS``.
     folder : Path
         Created if needed.
-    small : bool
-        Write less data, for tests: tables take seconds instead of minutes.
-    seed : int
-        Equal seeds give equal bytes.
+    small, seed : bool, int
+        Write less data, for tests; equal seeds give equal bytes.
     on_file : callable, optional
         Called with every written file, or folder of a sequence.
     """

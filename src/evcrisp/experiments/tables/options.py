@@ -28,10 +28,8 @@ class Options:
         Keys of the methods that run on workers with the resource GPU only.
     max_events : int, optional
         Number of events at the start of each recording; all by default.
-    slice_events : int
-        Number of events of a slice of the ESR.
-    window_events : int
-        Number of events of a window for motion.
+    slice_events, window_events : int
+        Number of events of a slice of the ESR, and of a window for motion.
     noise : str
         Noise of table 2: "uniform", or the name of a measured noise.
     tuned : mapping, optional
@@ -85,11 +83,6 @@ class Options:
 
         A row goes to the tables that have it; another method goes to all tables for its kind.
         Tables without a method are left out.
-
-        Raises
-        ------
-        UnknownNameError
-            If a method is neither a row nor registered.
         """
         rows = {name: kind.methods(self) for name, kind in tables.items()}
         every = [method for methods in rows.values() for method in methods]
@@ -102,11 +95,8 @@ class Options:
             return method.kind in tables[name].kinds
 
         shared = {name: tuple(p for p in self.methods if fits(name, p)) for name in tables}
-        return {
-            name: replace(self, methods=parts)
-            for name, parts in shared.items()
-            if parts or not self.methods
-        }
+        kept = {name: parts for name, parts in shared.items() if parts or not self.methods}
+        return {name: replace(self, methods=parts) for name, parts in kept.items()}
 
 
 _EXPECTED = (
