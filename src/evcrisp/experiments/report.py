@@ -53,7 +53,8 @@ def write_report(
     if not figures:
         body += ["<p>None: they need the extra <code>plot</code> and readable recordings.</p>"]
     if page:
-        body += ["<h2>See a recording</h2>", _iframe(page)]
+        frame = '<iframe title="Viewer" loading="lazy" sandbox="allow-scripts" '
+        body += ["<h2>See a recording</h2>", f'{frame}srcdoc="{html.escape(page)}"></iframe>']
     configs = {p.name: {task.method.key: task.method.config() for task in p.tasks} for p in parts}
     body += ["<h2>Times</h2>", _times(parts)]
     body += [
@@ -150,11 +151,3 @@ def report_page(parts: Sequence[Reproduction]) -> str:
         window_us=window_us, n_windows=N_WINDOWS, methods=("auto", "exact"), filters=("baf",)
     )
     return export_html(events, options, name=clip.name)
-
-
-def _iframe(page: str) -> str:
-    """Return a sandboxed frame with a page."""
-    return (
-        '<iframe title="Viewer" loading="lazy" sandbox="allow-scripts" '
-        f'srcdoc="{html.escape(page)}"></iframe>'
-    )

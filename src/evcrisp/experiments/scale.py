@@ -76,8 +76,6 @@ def hours(
     Tasks are recordings of equal size and run in rounds of ``machines * cores``; the last round
     can be incomplete.
 
-    Examples
-    --------
     >>> load = Load(name="x", n_recordings=32, duration_s=3600.0, rate_hz=1e6)
     >>> [hours(load, 1e6, machines, task_s=0.0) for machines in (1, 2, 256)]
     [0.0625, 0.03125, 0.03125]

@@ -2,26 +2,33 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from evcrisp.core.errors import ConfigError, OutputError
-from evcrisp.core.registry import lookup
+from evcrisp.core.events import Events
+from evcrisp.core.registry import Registry, lookup
 from evcrisp.experiments.datasets import DatasetLike, dataset_for
-from evcrisp.experiments.simulated_datasets.dnd21 import write_dnd21
-from evcrisp.experiments.simulated_datasets.ecd import write_ecd
-from evcrisp.experiments.simulated_datasets.emlb import write_emlb
-from evcrisp.experiments.simulated_datasets.writing import SimulatedDataset
 from evcrisp.io.atomic_output import replacing
 
-__all__ = ["WRITERS", "SimulatedDataset", "read_marker", "read_simulated", "simulate_dataset"]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedDataset:
+    """Parameters of a simulated data set, and the settings of its tables."""
+
+    dataset: str  # data set whose layout it has
+    small: bool
+    seed: int
+    slice_events: int = 30_000  # events of a slice of the ESR
+    window_events: int = 30_000  # events of a window for motion
+
 
 #: Data set -> function that writes its simulation, file by file.
-WRITERS: dict[str, Callable[[Path, SimulatedDataset], Iterator[Path]]] = {
-    "emlb": write_emlb,
-    "dnd21": write_dnd21,
-    "ecd": write_ecd,
-}
+WRITERS: Registry[Callable[[Path, SimulatedDataset], Iterator[Path]]] = Registry(
+    "data set", {name: f"{__name__}.{name}:write_{name}" for name in ("emlb", "dnd21", "ecd")}
+)
 
 #: Slices and windows of small data sets, in events: fewer, for as many events per pixel.
 _SMALL = {
@@ -96,3 +103,11 @@ def read_simulated(dataset: DatasetLike, folder: Path) -> SimulatedDataset | Non
             f"`evcrisp datasets simulate {expected.name} FOLDER`."
         )
     return simulated
+
+
+def write_true_labels(path: Path, events: Events) -> None:
+    """Write ``NAME.truth.npz`` with the array ``signal`` beside a recording."""
+    if events.signal is None:
+        raise OutputError(f"{path} has no labels to write.")
+    with replacing(path.with_name(f"{path.stem}.truth.npz"), overwrite=True) as temporary:
+        np.savez_compressed(temporary, signal=events.signal)

@@ -8,7 +8,7 @@ import numpy as np
 
 from evcrisp.core.events import Events
 from evcrisp.experiments.datasets.dnd21 import NOISE_FOLDER
-from evcrisp.experiments.simulated_datasets.writing import SimulatedDataset, write_true_labels
+from evcrisp.experiments.simulated_datasets import SimulatedDataset, write_true_labels
 from evcrisp.io.atomic_output import replacing
 from evcrisp.simulation import simulate
 

@@ -10,7 +10,7 @@ from evcrisp.core.camera import Camera
 from evcrisp.core.sensor_data import Imu
 from evcrisp.core.types import Floats
 from evcrisp.experiments.datasets.ecd import DAVIS240
-from evcrisp.experiments.simulated_datasets.writing import SimulatedDataset, write_true_labels
+from evcrisp.experiments.simulated_datasets import SimulatedDataset, write_true_labels
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.writing import write
 from evcrisp.simulation import Simulation, simulate

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evcrisp.experiments.datasets.emlb import HALVES, LEVELS
-from evcrisp.experiments.simulated_datasets.writing import SimulatedDataset, write_true_labels
+from evcrisp.experiments.simulated_datasets import SimulatedDataset, write_true_labels
 from evcrisp.io.writing import write
 from evcrisp.simulation import simulate
 
