@@ -118,12 +118,8 @@ def first_events(clip: Clip, n_events: int = SHOWN_EVENTS) -> Events:
 
 def _methods(part: Reproduction) -> list[Method]:
     """Return the methods that have results, each once, in order."""
-    done = {
-        task.method.key: task.method
-        for task, result in zip(part.tasks, part.outcome.results, strict=True)
-        if result is not None and not task.method.slow
-    }
-    return list(done.values())
+    methods = (task.method for task, _ in part.done())
+    return list({method.key: method for method in methods if not method.slow}.values())
 
 
 def _or_nan(value: float | None) -> float:

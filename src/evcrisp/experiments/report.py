@@ -114,9 +114,8 @@ def _times(parts: Sequence[Reproduction]) -> str:
     rows = []
     for part in parts:
         times: dict[str, list[float]] = {}
-        for task, result in zip(part.tasks, part.outcome.results, strict=True):
-            if result is not None:
-                times.setdefault(task.method.label, []).append(result["elapsed_s"])
+        for task, result in part.done():
+            times.setdefault(task.method.label, []).append(result["elapsed_s"])
         rows += [
             f"<tr><th>{part.name}: {html.escape(label)}</th><td>{len(values)}</td>"
             f"<td>{sum(values):.2f}</td><td>{np.median(values):.3f}</td></tr>"

@@ -34,10 +34,14 @@ class Reproduction:
     tasks: tuple[Task, ...]
     files: tuple[Path, ...]
 
+    def done(self) -> list[tuple[Task, dict[str, Any]]]:
+        """Return the tasks that have results, with their results."""
+        pairs = zip(self.tasks, self.outcome.results, strict=True)
+        return [(task, result) for task, result in pairs if result is not None]
+
     def clips(self) -> list[Clip]:
         """Return the recordings that have results, each once, in order."""
-        done = zip(self.tasks, self.outcome.results, strict=True)
-        return list(dict.fromkeys(task.clip for task, result in done if result is not None))
+        return list(dict.fromkeys(task.clip for task, _ in self.done()))
 
 
 def reproduce(

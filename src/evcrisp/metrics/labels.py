@@ -139,7 +139,8 @@ def confusion(signal: ArrayLike, truth: ArrayLike) -> Confusion:
     >>> confusion([1, 1, 0, 0], [1, 0, 1, 0]).accuracy
     0.5
     """
-    kept, true = as_labels(signal, truth)
+    _check_shapes("signal", signal, truth)
+    kept, true = as_flag("signal", signal), as_flag("truth", truth)
     n_signal, n_kept = int(np.count_nonzero(true)), int(np.count_nonzero(kept))
     both = int(np.count_nonzero(kept & true))
     return Confusion(
@@ -156,8 +157,7 @@ def sensitivity(signal: ArrayLike, truth: ArrayLike) -> float:
     >>> sensitivity([True, False, True], [True, True, False])
     0.5
     """
-    kept, true = as_labels(signal, truth)
-    return float(kept[true].mean()) if true.any() else math.nan
+    return confusion(signal, truth).sensitivity
 
 
 def specificity(signal: ArrayLike, truth: ArrayLike) -> float:
@@ -166,8 +166,7 @@ def specificity(signal: ArrayLike, truth: ArrayLike) -> float:
     >>> specificity([True, False, True], [True, True, False])
     0.0
     """
-    kept, true = as_labels(signal, truth)
-    return float((~kept[~true]).mean()) if not true.all() else math.nan
+    return confusion(signal, truth).specificity
 
 
 def rank_auc(score: ArrayLike, truth: ArrayLike) -> float:
@@ -186,12 +185,6 @@ def rank_auc(score: ArrayLike, truth: ArrayLike) -> float:
     n_below = int(np.searchsorted(noise, signal, side="left").sum())
     n_not_above = int(np.searchsorted(noise, signal, side="right").sum())
     return (n_below + n_not_above) / (2 * signal.size * noise.size)
-
-
-def as_labels(signal: ArrayLike, truth: ArrayLike) -> tuple[Bools, Bools]:
-    """Return labels and truth as flags of one length."""
-    _check_shapes("signal", signal, truth)
-    return as_flag("signal", signal), as_flag("truth", truth)
 
 
 def as_scores(score: ArrayLike, truth: ArrayLike) -> tuple[Floats, Bools]:

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import lookup
+from evcrisp.core.types import Floats
 from evcrisp.core.validation import as_numbers, as_resolution, check_number, check_type
 from evcrisp.motion import MOTION_MODELS
-from evcrisp.simulation.images import load_image
 from evcrisp.simulation.path import TRAJECTORIES
-from evcrisp.simulation.textures import OUTLINES, TEXTURES
+from evcrisp.simulation.textures import OUTLINES, TEXTURES, load_image
 
 MAX_OBJECTS = 8
 MAX_DURATION_US = 600_000_000  # ten minutes: the true motion is kept in memory
@@ -118,7 +118,7 @@ class SceneConfig:
     """Textures of the background and of objects in front of it."""
 
     texture: str = "shapes"
-    image: NDArray[np.float64] | str | Path | None = field(default=None, compare=False, repr=False)
+    image: Floats | str | Path | None = field(default=None, compare=False, repr=False)
     image_digest: str | None = field(default=None, init=False)  # compared instead of `image`
     contrast: float = 5.0
     feature_px: float = 32.0

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bytes, Floats, Singles
 from evcrisp.motion import MotionModel
 from evcrisp.motion.protocol import camera_of
 from evcrisp.simulation.config import SceneConfig
-from evcrisp.simulation.images import mirrored
 from evcrisp.simulation.seeds import Stream, generator
-from evcrisp.simulation.textures import OUTLINES, TEXTURES, TextureSpec
+from evcrisp.simulation.textures import OUTLINES, TEXTURES, TextureSpec, mirrored
 
 if TYPE_CHECKING:
     from evcrisp.kernels.simulation.sensor import Scene
@@ -101,7 +99,7 @@ def _blurred(image: Floats, sigma_px: float) -> Floats:
     return np.asarray(image)
 
 
-def _clearance(log_texture: NDArray[np.float32], alpha: NDArray[np.float32]) -> NDArray[np.uint8]:
+def _clearance(log_texture: Singles, alpha: Singles) -> Bytes:
     """Count the rings of flat cells around every cell between four texels.
 
     A cell is flat if its four texels are equal, or if the layer is transparent there. From a cell
@@ -120,6 +118,6 @@ def _clearance(log_texture: NDArray[np.float32], alpha: NDArray[np.float32]) -> 
     return clearance
 
 
-def _cell_max(image: NDArray[np.float32]) -> NDArray[np.float32]:
+def _cell_max(image: Singles) -> Singles:
     pairs = np.maximum(image, np.roll(image, -1, 1))
     return np.maximum(pairs, np.roll(pairs, -1, 0))

@@ -20,8 +20,8 @@ from evcrisp.simulation.config import (
     SensorConfig,
     SimulationConfig,
 )
-from evcrisp.simulation.images import IMAGE_SUFFIXES
 from evcrisp.simulation.seeds import Rng, as_seed
+from evcrisp.simulation.textures import IMAGE_SUFFIXES
 
 
 class Settings(TypedDict, total=False):

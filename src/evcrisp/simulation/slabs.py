@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bytes, Floats
 from evcrisp.motion import MotionModel
 from evcrisp.motion.protocol import camera_of
 from evcrisp.simulation.config import SimulationConfig
@@ -34,8 +33,8 @@ class Part:
     """Sorted events of one slab, with their origins and objects."""
 
     events: Events
-    origin: NDArray[np.uint8]
-    object: NDArray[np.uint8]
+    origin: Bytes
+    object: Bytes
 
 
 def simulate_slabs(
