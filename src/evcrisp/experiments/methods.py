@@ -92,9 +92,8 @@ class Method:
     def check_importable(self) -> None:
         """Raise unless other processes can import the class of the method."""
         kind = self.part if isinstance(self.part, type) else type(self.part)
-        is_interactive = kind.__module__ == "__main__" and not hasattr(
-            sys.modules["__main__"], "__file__"
-        )
+        is_main = kind.__module__ == "__main__"
+        is_interactive = is_main and not hasattr(sys.modules["__main__"], "__file__")
         try:
             pickle.loads(pickle.dumps(self.part))
             reason = "its class belongs to an interactive session" if is_interactive else None

@@ -55,9 +55,8 @@ def roc_curve(score: ArrayLike, truth: ArrayLike) -> RocCurve:
     kept_noise = last + 1 - kept_signal
     n_signal = int(np.count_nonzero(true))
     thresholds = np.concatenate(([np.inf], values[last].astype(np.float64)))
-    return RocCurve(
-        thresholds, _rates(kept_noise, true.size - n_signal), _rates(kept_signal, n_signal)
-    )
+    fpr, tpr = _rates(kept_noise, true.size - n_signal), _rates(kept_signal, n_signal)
+    return RocCurve(thresholds, fpr, tpr)
 
 
 def _rates(kept: NDArray[np.intp], total: int) -> Floats:

@@ -199,9 +199,8 @@ class SimulationConfig:
             self._checked_theta("object_theta", item.theta)
         bias = as_numbers("gyro_bias_rad_s", self.gyro_bias_rad_s, 3, "three numbers")
         object.__setattr__(self, "gyro_bias_rad_s", bias)
-        object.__setattr__(
-            self, "trajectory", _as_trajectory(self.trajectory, len(model.param_names))
-        )
+        trajectory = _as_trajectory(self.trajectory, len(model.param_names))
+        object.__setattr__(self, "trajectory", trajectory)
 
     def _checked_theta(self, name: str, theta: Sequence[float]) -> tuple[float, ...]:
         values = as_numbers(name, theta)

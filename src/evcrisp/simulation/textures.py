@@ -64,9 +64,8 @@ def checkerboard(spec: TextureSpec) -> Floats:
     height, width = spec.shape
 
     def wave(side: int) -> Floats:
-        return _square_wave(
-            np.arange(side) / side, max(1, round(side / (2 * spec.feature_px))), side
-        )
+        n_cycles = max(1, round(side / (2 * spec.feature_px)))
+        return _square_wave(np.arange(side) / side, n_cycles, side)
 
     a, b = wave(width)[None, :], wave(height)[:, None]
     return a + b - 2.0 * a * b

@@ -136,8 +136,8 @@ def data_note(root: Path, simulated: SimulatedDataset | None) -> str:
     )
 
 
-#: A task and its numbers; None if it failed.
-TaskNumbers = tuple[Task, dict[str, Any] | None]
+#: Tasks and their numbers; None if a task failed.
+Done = Sequence[tuple[Task, dict[str, Any] | None]]
 
 
 class TableKind(Protocol):
@@ -156,14 +156,12 @@ class TableKind(Protocol):
         """Return the tasks of the table."""
         ...
 
-    def tables(
-        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
-    ) -> list[Table]:
+    def tables(self, done: Done, clips: Sequence[Clip], options: Options) -> list[Table]:
         """Return the table and its additional tables."""
         ...
 
 
-def failure_notes(done: Sequence[TaskNumbers]) -> tuple[str, ...]:
+def failure_notes(done: Done) -> tuple[str, ...]:
     """Return a note on the number of failures of each method."""
     failed: dict[str, int] = {}
     for task, numbers in done:

@@ -11,7 +11,7 @@ from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.emlb import HALVES, LEVELS
 from evcrisp.experiments.methods import TABLE1, Kind, Method
 from evcrisp.experiments.protocols import LABEL_SETTINGS, measure_structure
-from evcrisp.experiments.tables.options import Options, TaskNumbers, failure_notes
+from evcrisp.experiments.tables.options import Done, Options, failure_notes
 from evcrisp.experiments.tables.table import Better, Cell, Column, Row, Table, mean
 from evcrisp.experiments.task_runner import Task
 
@@ -38,14 +38,10 @@ class Table1:
             "max_events": options.max_events,
             **LABEL_SETTINGS,
         }
-        methods, _ = options.rows(TABLE1, self.kinds)
-        return [
-            Task(measure_structure, clip, method, settings) for clip in clips for method in methods
-        ]
+        rows, _ = options.rows(TABLE1, self.kinds)
+        return [Task(measure_structure, clip, row, settings) for clip in clips for row in rows]
 
-    def tables(
-        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
-    ) -> list[Table]:
+    def tables(self, done: Done, clips: Sequence[Clip], options: Options) -> list[Table]:
         """Return the ESR, its gain over the random control, and the retention."""
         methods, left_out = options.rows(TABLE1, self.kinds)
         empty = sum(1 for _, numbers in done if numbers is not None and numbers["esr"] is None)
@@ -105,9 +101,7 @@ def _with_paper(table: Table, methods: Sequence[Method], notes: Sequence[str]) -
     return replace(table, columns=columns, rows=tuple(rows), notes=tuple(notes))
 
 
-def _values(
-    done: Sequence[TaskNumbers], method: Method, place: tuple[str, ...], measure: str
-) -> list[float | None]:
+def _values(done: Done, method: Method, place: tuple[str, ...], measure: str) -> list[float | None]:
     """Return one number of each recording of a group."""
     found = [
         numbers

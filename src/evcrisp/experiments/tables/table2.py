@@ -11,7 +11,7 @@ from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.dnd21 import noise_file
 from evcrisp.experiments.methods import AUTO, TABLE1, Kind, Method, method_for
 from evcrisp.experiments.protocols import LABEL_SETTINGS, measure_labels
-from evcrisp.experiments.tables.options import Options, TaskNumbers, failure_notes
+from evcrisp.experiments.tables.options import Done, Options, failure_notes
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table, mean
 from evcrisp.experiments.task_runner import Task
 
@@ -74,9 +74,7 @@ class Table2:
             for method in methods
         ]
 
-    def tables(
-        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
-    ) -> list[Table]:
+    def tables(self, done: Done, clips: Sequence[Clip], options: Options) -> list[Table]:
         """Return the table."""
         methods, left_out = options.rows(self.methods(options), self.kinds)
         columns = tuple(
@@ -120,7 +118,7 @@ def _tuning_notes(methods: Sequence[Method], tuned: Mapping[str, Any] | None) ->
     return tuple(notes)
 
 
-def _cells(done: Sequence[TaskNumbers], method: Method) -> dict[str, Cell]:
+def _cells(done: Done, method: Method) -> dict[str, Cell]:
     name, _, tuned_for = method.key.rpartition("-")
     published = None if method.part else paper.LABELS.get((name, tuned_for))
     cells = {}

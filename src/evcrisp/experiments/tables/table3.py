@@ -15,7 +15,7 @@ from evcrisp.experiments.bootstrap import Interval, rms_intervals
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.methods import GYRO, TABLE3, ZERO, Kind, Method
 from evcrisp.experiments.protocols import measure_motion
-from evcrisp.experiments.tables.options import Options, TaskNumbers, failure_notes
+from evcrisp.experiments.tables.options import Done, Options, failure_notes
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table
 from evcrisp.experiments.task_runner import Task
 from evcrisp.io.reading import open_recording
@@ -49,14 +49,10 @@ class Table3:
     def tasks(self, root: Path, clips: Sequence[Clip], options: Options) -> list[Task]:
         """Return one task per sequence and method, zero output included."""
         settings = {"window_events": options.window_events, "max_events": options.max_events}
-        methods = (ZERO, *options.rows(TABLE3, self.kinds)[0])
-        return [
-            Task(measure_motion, clip, method, settings) for clip in clips for method in methods
-        ]
+        rows = (ZERO, *options.rows(TABLE3, self.kinds)[0])
+        return [Task(measure_motion, clip, row, settings) for clip in clips for row in rows]
 
-    def tables(
-        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
-    ) -> list[Table]:
+    def tables(self, done: Done, clips: Sequence[Clip], options: Options) -> list[Table]:
         """Return a table per convention."""
         methods, left_out = options.rows(TABLE3, self.kinds)
         columns = tuple(
@@ -94,7 +90,7 @@ class Table3:
         ]
 
     def _errors(
-        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
+        self, done: Done, clips: Sequence[Clip], options: Options
     ) -> tuple[dict[tuple[str, str], Floats], int, tuple[str, ...]]:
         """Return (method, sequence) -> errors in deg/s, the number of windows, and notes."""
         errors: dict[tuple[str, str], Floats] = {}
