@@ -33,10 +33,8 @@ def rms_intervals(errors: Floats, *, n_resamples: int = 1000, seed: int = 0) -> 
     ----------
     errors : ndarray, shape (n, m)
         Estimate minus truth; one row per window, in order.
-    n_resamples : int
-        Number of resamples.
-    seed : int
-        Equal seeds give equal intervals.
+    n_resamples, seed : int
+        Number of resamples; equal seeds give equal intervals.
 
     Examples
     --------

@@ -35,28 +35,17 @@ _REGISTRIES: tuple[Registry[Any], ...] = (ESTIMATORS, FILTERS, OBJECTIVES)
 def source_digest() -> str:
     """Return a digest of the sources of evcrisp."""
     root = Path(evcrisp.__file__).parent
-    files = _files(root, (".py",))
-    return _digest(
-        path.relative_to(root).as_posix().encode() + path.read_bytes() for path in files
-    )[:16]
+    named = ((path.relative_to(root).as_posix(), path) for path in _files(root, (".py",)))
+    return _digest(name.encode() + path.read_bytes() for name, path in named)[:16]
 
 
 def code_digest(part: object) -> str | None:
     """Return a digest of the code from outside evcrisp that a configured part uses.
 
-    A class that declares a ``version`` is identified by it. Other classes are identified by their
-    source, by the modules of their base classes, and by all modules of the package of the part.
-
-    Parameters
-    ----------
-    part : object
-        A method; its attributes are searched for further objects, functions and registered names.
-
-    Returns
-    -------
-    str or None
-        Empty if all code belongs to evcrisp. None if the source of a class is not available, as in
-        an interactive session, or was edited while this process runs.
+    The attributes of the part are searched for further objects, functions and registered names. A
+    class that declares a ``version`` is identified by it; others by their source, the modules of
+    their base classes, and all modules of the package of the part. Empty if all code belongs to
+    evcrisp; None if a source is not available, or was edited while this process runs.
     """
     digests = [_part_digest(value, value is part) for value in _outside_parts(part)]
     if None in digests:
@@ -128,7 +117,4 @@ def _files(root: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _digest(blocks: Iterable[bytes]) -> str:
-    digest = hashlib.sha256()
-    for block in blocks:
-        digest.update(block)
-    return digest.hexdigest()
+    return hashlib.sha256(b"".join(blocks)).hexdigest()

@@ -26,11 +26,11 @@ class Workers(Protocol):
         ...
 
     def restart(self) -> None:
-        """Replace a broken executor."""
-        ...
+        """Replace a broken executor, if one can break."""
+        return
 
 
-class InProcess(Executor):
+class InProcess(Executor, Workers):
     """Runs each task in this process when it is submitted."""
 
     in_flight = 1
@@ -38,9 +38,6 @@ class InProcess(Executor):
     def executor(self, resource: str | None = None) -> Executor:
         """Return itself."""
         return self
-
-    def restart(self) -> None:
-        """Do nothing: this process does not break without ending the program."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run the function and return its finished future."""
@@ -52,7 +49,7 @@ class InProcess(Executor):
         return future
 
 
-class Processes:
+class Processes(Workers):
     """Processes of this machine, started by spawn."""
 
     def __init__(self, n_workers: int) -> None:
@@ -97,8 +94,11 @@ def _follow_parent() -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-class Cluster:
-    """Workers of a dask.distributed scheduler, with evcrisp and the data under the same path."""
+class Cluster(Workers):
+    """Workers of a dask.distributed scheduler, with evcrisp and the data under the same path.
+
+    The scheduler gives the tasks of a lost worker to another one.
+    """
 
     in_flight = 1000
 
@@ -115,9 +115,6 @@ class Cluster:
                 options["resources"] = {resource: 1}
             self._executors[resource] = self._client.get_executor(**options)
         return self._executors[resource]
-
-    def restart(self) -> None:
-        """Do nothing: the scheduler gives the tasks of a lost worker to another one."""
 
     def _check(self, resource: str) -> None:
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()

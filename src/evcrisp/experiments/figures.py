@@ -14,9 +14,8 @@ from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.ecd import calibration_file
 from evcrisp.experiments.datasets.emlb import LEVELS
 from evcrisp.experiments.datasets.noise import with_uniform_noise
-from evcrisp.experiments.labeling import signal_of
 from evcrisp.experiments.methods import Method
-from evcrisp.experiments.protocols import limit_events
+from evcrisp.experiments.protocols import limit_events, signal_of
 from evcrisp.experiments.reproduction import Reproduction
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.reading import open_recording
@@ -25,11 +24,8 @@ from evcrisp.plots import figure, save_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-#: Number of events in a scatter plot.
-SHOWN_EVENTS = 30_000
-
-#: Noise events per signal event in the figure of correct and wrong labels.
-SHOWN_NOISE = 0.10
+SHOWN_EVENTS = 30_000  # events in a scatter plot
+SHOWN_NOISE = 0.10  # noise events per signal event in the figure of correct and wrong labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +42,13 @@ Drawn = tuple[str, str, "Drawing"]
 
 def ratio_by_light(part: Reproduction) -> Iterator[Drawn]:
     """Draw the ESR of every method by neutral density filter."""
-    table = part.tables[0]
+    levels = list(LEVELS.values())
     for half in ("day", "night"):
         values = {
-            row.label: [_or_nan(row.cells[f"{half}-{level}"].value) for level in LEVELS.values()]
-            for row in table.rows
+            row.label: [_or_nan(row.cells[f"{half}-{level}"].value) for level in levels]
+            for row in part.tables[0].rows
         }
-        drawing = figure(
-            "levels", levels=list(LEVELS.values()), values=values, x_label="filter", y_label="ESR"
-        )
+        drawing = figure("levels", levels=levels, values=values, x_label="filter", y_label="ESR")
         yield f"esr_{half}", f"ESR by {half}, from much light to little", drawing
 
 
@@ -63,11 +57,8 @@ def kept_events(part: Reproduction) -> Iterator[Drawn]:
     clip = part.clips()[-1]
     events = first_events(clip)
     labels = {method.label: signal_of(events, method) for method in _methods(part)}
-    yield (
-        "kept",
-        f"Events that are kept: {clip.name}",
-        figure("scatter", events=events, labels=labels),
-    )
+    drawing = figure("scatter", events=events, labels=labels)
+    yield "kept", f"Events that are kept: {clip.name}", drawing
 
 
 def right_labels(part: Reproduction) -> Iterator[Drawn]:
@@ -127,12 +118,8 @@ def first_events(clip: Clip, n_events: int = SHOWN_EVENTS) -> Events:
 
 def _methods(part: Reproduction) -> list[Method]:
     """Return the methods that have results, each once, in order."""
-    done = {
-        task.method.key: task.method
-        for task, result in zip(part.tasks, part.outcome.results, strict=True)
-        if result is not None and not task.method.slow
-    }
-    return list(done.values())
+    methods = (task.method for task, _ in part.done())
+    return list({method.key: method for method in methods if not method.slow}.values())
 
 
 def _or_nan(value: float | None) -> float:

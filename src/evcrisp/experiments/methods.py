@@ -33,12 +33,9 @@ class Method:
     kind: Kind  # labels event by event, estimates window by window, or outputs zero as a control
     name: str  # in `FILTERS` or `ESTIMATORS`
     part: Any = None  # class or object of a method that is not built in; replaces `name`
-    params: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # `sigma_px` is that of the contrast map
-    n_hyper: int | None = (
-        None  # hyper-parameters according to the paper; None if learned or unknown
-    )
+    #: `sigma_px` is that of the contrast map.
+    params: Mapping[str, Any] = field(default_factory=dict)
+    n_hyper: int | None = None  # hyper-parameters in the paper; None if learned or unknown
     resource: str | None = None  # resource that a worker needs, such as "GPU"
     slow: bool = False  # left out of simulated data sets unless it is named
 
@@ -95,9 +92,8 @@ class Method:
     def check_importable(self) -> None:
         """Raise unless other processes can import the class of the method."""
         kind = self.part if isinstance(self.part, type) else type(self.part)
-        is_interactive = kind.__module__ == "__main__" and not hasattr(
-            sys.modules["__main__"], "__file__"
-        )
+        is_main = kind.__module__ == "__main__"
+        is_interactive = is_main and not hasattr(sys.modules["__main__"], "__file__")
         try:
             pickle.loads(pickle.dumps(self.part))
             reason = "its class belongs to an interactive session" if is_interactive else None
@@ -132,7 +128,10 @@ EJA = _joint("eja", "EJA", "eja", 2)
 PROPOSED = _joint("proposed", "Proposed (exact)", "exact", 3)
 AUTO = _joint("auto", "auto (ours)", "auto", 0, "ours")
 BAF_CMAX = _joint("baf+cmax", "BAF + CMax", "baf+cmax", None, "sequential")
+
+#: Controls of table 3.
 ZERO = Method(key="zero", label="Zero output", family="controls", kind="zero", name="zero")
+GYRO = replace(ZERO, key="gyro", label="Gyroscope, mean of the window", name="gyro")
 
 #: Rows of table 1 in the order of the paper, then ours.
 TABLE1 = (
@@ -155,14 +154,9 @@ TABLE3 = (BAF_CMAX, EJA, PROPOSED, AUTO)
 
 
 def method_for(part: Any, rows: Sequence[Method] = ()) -> Method:
-    """Return the row of a method.
+    """Return the row of a method, from its key, registered name, class or object.
 
-    Parameters
-    ----------
-    part : str, type or object
-        Key of a row, name of a registered estimator or filter, class, or object.
-    rows : sequence of Method
-        Rows of the table, searched first.
+    The rows of the table are searched first.
     """
     if isinstance(part, Method):
         return part
@@ -193,14 +187,7 @@ def select_methods(
 ) -> tuple[Method, ...]:
     """Return chosen rows in the order of the table, then other methods as given.
 
-    Parameters
-    ----------
-    rows : sequence of Method
-        Rows of the table; all are returned if none is chosen.
-    chosen : sequence of str, type or object
-        As for :func:`method_for`.
-    kinds : sequence of str
-        Kinds of methods that the table can measure.
+    All rows are returned if none is chosen. The table can measure methods of some kinds only.
     """
     if not chosen:
         return tuple(rows)
@@ -215,7 +202,7 @@ def select_methods(
                 f"The {method.kind} {method.key!r} does not fit this table, which needs: "
                 f"{', '.join(kinds)}."
             )
-        keys = {"zero", "gyro", *(other.key for other in methods)}  # two are controls of table 3
+        keys = {other.key for other in (ZERO, GYRO, *methods)}
         numbered = (f"{method.key}-{n}" for n in itertools.count(2))
         key = next(key for key in itertools.chain([method.key], numbered) if key not in keys)
         label = method.label if key == method.key else key

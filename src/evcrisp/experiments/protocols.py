@@ -1,4 +1,4 @@
-"""Measurements of a recording and a method: structure, labels, or motion."""
+"""Measurements of a recording and a method (structure, labels or motion), and its labels."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,11 +15,12 @@ from evcrisp.core.windows import by_count
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.ecd import calibration_file
 from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
-from evcrisp.experiments.labeling import label_chunks
 from evcrisp.experiments.methods import Method
+from evcrisp.filters import Filter
 from evcrisp.io.reading import open_recording, read
 from evcrisp.io.recording import Recording
 from evcrisp.metrics import Confusion, EsrMeter, confusion, random_chunks
+from evcrisp.pipeline.label_merging import merge_labels
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
 
@@ -78,8 +79,7 @@ def measure_labels(clip: Clip, method: Method, settings: Mapping[str, Any]) -> N
     else:
         noisy = with_recorded_noise(clean, read(clip.files[1]), share, seed=seed)
     found = _labeled([noisy], noisy.resolution, method, settings)
-    parts = [np.asarray(part.signal) for part in found]
-    signal = np.concatenate(parts) if parts else np.zeros(0, np.bool_)
+    signal = np.concatenate([np.zeros(0, np.bool_), *(np.asarray(part.signal) for part in found)])
     return _json(_rates(confusion(signal, np.asarray(noisy.signal))))
 
 
@@ -102,14 +102,9 @@ def measure_motion(clip: Clip, method: Method, settings: Mapping[str, Any]) -> N
             full = (cut.events for cut in by_count(chunks, n) if len(cut.events) == n)
             return _motion([(part.t[0], part.t[-1], (0.0, 0.0, 0.0), "ZERO") for part in full])
         camera, windowing = _camera(clip, recording), Windowing(window_events=n)
-        # The last window is incomplete.
-        return _motion(
-            [
-                (e.window.events.t[0], e.window.events.t[-1], e.theta, e.status.name)
-                for e in track(chunks, method.configured(), "rotation", camera, windowing=windowing)
-                if len(e) == n
-            ]
-        )
+        found = track(chunks, method.configured(), "rotation", camera, windowing=windowing)
+        full = ((e, e.window.events.t) for e in found if len(e) == n)  # the last is incomplete
+        return _motion([(t[0], t[-1], e.theta, e.status.name) for e, t in full])
 
 
 def _motion(rows: list[tuple[Any, ...]]) -> Numbers:
@@ -161,7 +156,56 @@ def _rates(counts: Confusion | None) -> Numbers:
 
 def _json(numbers: Numbers) -> Numbers:
     """Replace NaN by None, since JSON has no NaN."""
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in numbers.items()
-    }
+    unknown = [k for k, n in numbers.items() if isinstance(n, float) and not math.isfinite(n)]
+    return {**numbers, **dict.fromkeys(unknown)}
+
+
+def label_chunks(
+    chunks: Iterable[Events],
+    resolution: tuple[int, int],
+    method: Method,
+    *,
+    motion: str = "translation",
+    windowing: Windowing | None = None,
+) -> Iterator[Events]:
+    """Yield all events in order, with the labels of a method in ``signal``.
+
+    Labels of the recording are ignored. ``motion`` and ``windowing`` are for estimators.
+    """
+    if method.kind == "filter":
+        yield from _label_by_filter(chunks, resolution, method.filter())
+        return
+    plain = (chunk.with_signal(None) for chunk in chunks)
+    for chunk in merge_labels(track(plain, method.configured(), motion, windowing=windowing)):
+        yield chunk.events
+
+
+def signal_of(events: Events, method: Method) -> Bools:
+    """Return the labels that a method gives to events."""
+    parts = label_chunks([events], events.resolution, method)
+    return np.concatenate([np.asarray(part.signal) for part in parts])
+
+
+def _label_by_filter(
+    chunks: Iterable[Events], resolution: tuple[int, int], kind: Filter
+) -> Iterator[Events]:
+    """Yield each chunk when all its labels are ready; some filters look ahead."""
+    stream = kind.start(resolution)
+    waiting: list[Events] = []
+    labels: list[Bools] = []
+    for chunk in chunks:
+        waiting.append(chunk)
+        labels.append(stream.label(chunk).signal)
+        yield from _take_labeled(waiting, labels)
+    labels.append(stream.finish().signal)
+    yield from _take_labeled(waiting, labels)
+
+
+def _take_labeled(waiting: list[Events], labels: list[Bools]) -> Iterator[Events]:
+    n_labels = sum(part.size for part in labels)
+    while waiting and len(waiting[0]) <= n_labels:
+        known = np.concatenate(labels) if len(labels) != 1 else labels[0]
+        chunk = waiting.pop(0)
+        yield chunk.with_signal(known[: len(chunk)])
+        labels[:] = [known[len(chunk) :]]
+        n_labels -= len(chunk)

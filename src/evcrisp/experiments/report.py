@@ -13,7 +13,6 @@ import numpy as np
 import evcrisp
 from evcrisp.core.messages import counted
 from evcrisp.experiments.code_digest import attributes_of
-from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.figures import Figure, first_events
 from evcrisp.experiments.protocols import read_true_labels
 from evcrisp.experiments.reproduction import Reproduction
@@ -54,13 +53,15 @@ def write_report(
     if not figures:
         body += ["<p>None: they need the extra <code>plot</code> and readable recordings.</p>"]
     if page:
-        body += ["<h2>See a recording</h2>", _iframe(page)]
+        frame = '<iframe title="Viewer" loading="lazy" sandbox="allow-scripts" '
+        body += ["<h2>See a recording</h2>", f'{frame}srcdoc="{html.escape(page)}"></iframe>']
+    configs = {p.name: {task.method.key: task.method.config() for task in p.tasks} for p in parts}
     body += ["<h2>Times</h2>", _times(parts)]
     body += [
         "<h2>Settings</h2>",
         _listing(attributes_of(options)),
         "<details><summary>All parameters of all methods</summary>",
-        _listing(_configs(parts)),
+        _listing(configs),
         "</details>",
         "<h2>Versions</h2>",
         _listing(versions()),
@@ -113,9 +114,8 @@ def _times(parts: Sequence[Reproduction]) -> str:
     rows = []
     for part in parts:
         times: dict[str, list[float]] = {}
-        for task, result in zip(part.tasks, part.outcome.results, strict=True):
-            if result is not None:
-                times.setdefault(task.method.label, []).append(result["elapsed_s"])
+        for task, result in part.done():
+            times.setdefault(task.method.label, []).append(result["elapsed_s"])
         rows += [
             f"<tr><th>{part.name}: {html.escape(label)}</th><td>{len(values)}</td>"
             f"<td>{sum(values):.2f}</td><td>{np.median(values):.3f}</td></tr>"
@@ -123,13 +123,6 @@ def _times(parts: Sequence[Reproduction]) -> str:
         ]
     head = "<tr><th></th><th>tasks</th><th>total s</th><th>median s</th></tr>"
     return f"<table>{head}{''.join(rows)}</table>"
-
-
-def _configs(parts: Sequence[Reproduction]) -> dict[str, dict[str, object]]:
-    """Return table -> method -> all parameters that affect its results."""
-    return {
-        part.name: {task.method.key: task.method.config() for task in part.tasks} for part in parts
-    }
 
 
 def _listing(facts: Mapping[str, object]) -> str:
@@ -146,10 +139,9 @@ N_WINDOWS, MAX_WINDOW_US = 4, 30_000
 def report_page(parts: Sequence[Reproduction]) -> str:
     """Return the viewer page of the last recording of the first table, or ""."""
     clips = next(filter(None, (part.clips() for part in parts)), None)
-    return _viewer_page(clips[-1]) if clips else ""
-
-
-def _viewer_page(clip: Clip) -> str:
+    if clips is None:
+        return ""
+    clip = clips[-1]
     events, truth = first_events(clip, N_EVENTS), read_true_labels(clip.path)
     if truth is not None:
         events = events.with_signal(truth[: len(events)])
@@ -158,11 +150,3 @@ def _viewer_page(clip: Clip) -> str:
         window_us=window_us, n_windows=N_WINDOWS, methods=("auto", "exact"), filters=("baf",)
     )
     return export_html(events, options, name=clip.name)
-
-
-def _iframe(page: str) -> str:
-    """Return a sandboxed frame with a page."""
-    return (
-        '<iframe title="Viewer" loading="lazy" sandbox="allow-scripts" '
-        f'srcdoc="{html.escape(page)}"></iframe>'
-    )

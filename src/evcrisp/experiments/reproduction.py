@@ -19,8 +19,7 @@ from evcrisp.experiments.store import ResultStore
 from evcrisp.experiments.tables import TABLES, Options, Table
 from evcrisp.experiments.tables.formats import FORMATS
 from evcrisp.experiments.tables.options import data_note
-from evcrisp.experiments.task_runner import Outcome, run_tasks
-from evcrisp.experiments.tasks import Task
+from evcrisp.experiments.task_runner import Outcome, Task, run_tasks
 from evcrisp.io.atomic_output import replacing
 
 
@@ -35,10 +34,14 @@ class Reproduction:
     tasks: tuple[Task, ...]
     files: tuple[Path, ...]
 
+    def done(self) -> list[tuple[Task, dict[str, Any]]]:
+        """Return the tasks that have results, with their results."""
+        pairs = zip(self.tasks, self.outcome.results, strict=True)
+        return [(task, result) for task, result in pairs if result is not None]
+
     def clips(self) -> list[Clip]:
         """Return the recordings that have results, each once, in order."""
-        done = zip(self.tasks, self.outcome.results, strict=True)
-        return list(dict.fromkeys(task.clip for task, result in done if result is not None))
+        return list(dict.fromkeys(task.clip for task, _ in self.done()))
 
 
 def reproduce(
@@ -71,12 +74,10 @@ def reproduce(
         Another data set than that of the table: a name of ``DATASETS``, a class or an object.
     methods : sequence of str, type or object, optional
         Rows; replaces ``options.methods``. Own estimators and filters by name, class or object.
-    small : bool
-        Whether the simulated data set is the small one.
+    small, retry_failed : bool
+        Simulate the small data set; run tasks again that failed in an earlier run.
     options : Options, optional
         Further options.
-    retry_failed : bool
-        Run tasks again that failed in an earlier run.
     on_start, on_done : callable, optional
         Called with the number of tasks, and with each task that is done.
     """
@@ -102,8 +103,7 @@ def reproduce(
         tasks, ResultStore(out), workers or InProcess(), retry_failed=retry_failed, on_done=on_done
     )
     tables = kind.tables(list(zip(tasks, outcome.numbers(), strict=True)), clips, options)
-    first = replace(tables[0], notes=(data_note(root, simulated), *tables[0].notes))
-    tables = [first, *tables[1:]]
+    tables[0] = replace(tables[0], notes=(data_note(root, simulated), *tables[0].notes))
     return Reproduction(
         name=name,
         root=root,
@@ -117,12 +117,10 @@ def reproduce(
 def _fitting(options: Options, simulated: SimulatedDataset) -> Options:
     """Return options with the slices and windows of a simulated data set, unless given."""
     plain = Options()
-    changes = {
-        name: getattr(simulated, name)
-        for name in ("slice_events", "window_events")
-        if getattr(options, name) == getattr(plain, name)
-    }
-    return replace(options, **changes, skip_slow=True)
+    names = [
+        n for n in ("slice_events", "window_events") if getattr(options, n) == getattr(plain, n)
+    ]
+    return replace(options, skip_slow=True, **{name: getattr(simulated, name) for name in names})
 
 
 def _write_files(out: Path, name: str, tables: list[Table]) -> tuple[Path, ...]:

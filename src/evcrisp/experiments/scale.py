@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from evcrisp.core.messages import counted
-from evcrisp.experiments.labeling import label_chunks
 from evcrisp.experiments.methods import Method
+from evcrisp.experiments.protocols import label_chunks
 from evcrisp.io.reading import open_recording
 from evcrisp.io.writing import write
 from evcrisp.simulation import simulate
@@ -39,14 +39,9 @@ LOADS = (
     Load(name="a year of one camera", n_recordings=52_560, duration_s=31_536_000.0, rate_hz=1e6),
 )
 
-#: Numbers of machines in the table.
-MACHINES = (1, 16, 256)
-
-#: Physical cores of a machine.
-CORES = 16
-
-#: Overhead of scheduling a task, s: 1.5 % of a task of one second on a cluster, rounded up.
-TASK_S = 0.02
+MACHINES = (1, 16, 256)  # numbers of machines in the table
+CORES = 16  # physical cores of a machine
+TASK_S = 0.02  # overhead of a task, s: 1.5 % of one second on a cluster, rounded up
 
 
 def throughput_hz(method: Method, *, n_events: int = 400_000, repeats: int = 3) -> float:
@@ -81,8 +76,6 @@ def hours(
     Tasks are recordings of equal size and run in rounds of ``machines * cores``; the last round
     can be incomplete.
 
-    Examples
-    --------
     >>> load = Load(name="x", n_recordings=32, duration_s=3600.0, rate_hz=1e6)
     >>> [hours(load, 1e6, machines, task_s=0.0) for machines in (1, 2, 256)]
     [0.0625, 0.03125, 0.03125]

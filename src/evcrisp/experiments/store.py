@@ -11,9 +11,6 @@ from evcrisp.io.atomic_output import naming, replacing
 
 logger = logging.getLogger(__name__)
 
-#: Size of a block that is read at a time, bytes.
-_BLOCK = 1 << 22
-
 
 class ResultStore:
     """Folder of results.
@@ -61,10 +58,7 @@ class ResultStore:
 
     def digest(self, files: Iterable[Path]) -> str:
         """Return a digest of the contents of files, in order."""
-        whole = hashlib.sha256()
-        for path in files:
-            whole.update(self._digest_of(path).encode())
-        return whole.hexdigest()
+        return hashlib.sha256("".join(map(self._digest_of, files)).encode()).hexdigest()
 
     def save_digests(self) -> None:
         """Save the cache of digests for the next run."""
@@ -76,11 +70,8 @@ class ResultStore:
         state = path.stat()
         known = f"{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
         if known not in self._digests:
-            digest = hashlib.sha256()
             with path.open("rb") as file:
-                while block := file.read(_BLOCK):
-                    digest.update(block)
-            self._digests[known] = digest.hexdigest()
+                self._digests[known] = hashlib.file_digest(file, "sha256").hexdigest()
         return self._digests[known]
 
 

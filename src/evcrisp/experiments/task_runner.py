@@ -1,23 +1,83 @@
-"""Run tasks without a stored result, and store each result when it is complete."""
+"""Tasks: one recording with one method. Run those without a stored result, and store each result."""
 
+import hashlib
+import json
 import logging
+import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
 
+import evcrisp
 from evcrisp.core.errors import OutputError
 from evcrisp.core.messages import counted
+from evcrisp.experiments.code_digest import source_digest
+from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.executors import InProcess, Workers
-from evcrisp.experiments.methods import Method
+from evcrisp.experiments.methods import ZERO, Method
 from evcrisp.experiments.store import ResultStore
-from evcrisp.experiments.tasks import Task, run_task
 
 logger = logging.getLogger(__name__)
 
+#: Increase this number when a protocol changes, so that older results are not reused.
+RESULTS_VERSION = 1
+
 #: A task that was running at this many deaths of a process is regarded as their cause.
 MAX_ATTEMPTS = 3
+
+
+class Measure(Protocol):
+    """A measurement of a recording and a method; returns JSON types."""
+
+    __name__: str
+
+    def __call__(self, clip: Clip, method: Method, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Measure."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A measurement of one recording with one method."""
+
+    protocol: Measure  # function of a module, so that other processes can import it
+    clip: Clip
+    method: Method
+    settings: Mapping[str, Any]  # all further settings that affect the result, as JSON types
+
+    @property
+    def name(self) -> str:
+        """Name for logs."""
+        return f"{self.clip.name} with {self.method.key}"
+
+    def code(self) -> str:
+        """Return a digest of the code of evcrisp and of the method."""
+        return f"{source_digest()}{self.method.code()}"
+
+    def key(self, input_digest: str) -> str:
+        """Return the key of the result: a hash of input, settings, version and code."""
+        facts = {
+            "input": input_digest,
+            "protocol": self.protocol.__name__,
+            "method": self.method.config(),
+            "settings": dict(self.settings),
+            "version": evcrisp.__version__,
+            "results": RESULTS_VERSION,
+            "code": self.code(),
+        }
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def run_task(task: Task) -> dict[str, Any]:
+    """Measure, and return the numbers with the elapsed time and the digest of the code."""
+    start = time.perf_counter()
+    numbers = task.protocol(task.clip, task.method, task.settings)
+    elapsed_s = round(time.perf_counter() - start, 4)
+    return {"numbers": numbers, "elapsed_s": elapsed_s, "source": task.code()}
 
 
 @dataclass(slots=True)
@@ -104,16 +164,14 @@ def _warn_of_other_code(tasks: Sequence[Task], outcome: Outcome) -> None:
         )
 
 
+@dataclass(slots=True)
 class _Run:
     """Tasks in progress. A task whose process died is run again, the last time alone."""
 
-    def __init__(
-        self, store: ResultStore, workers: Workers, on_done: Callable[[Task], None]
-    ) -> None:
-        self._store = store
-        self._workers = workers
-        self._on_done = on_done
-        self._attempts: dict[str, int] = {}
+    _store: ResultStore
+    _workers: Workers
+    _on_done: Callable[[Task], None]
+    _attempts: dict[str, int] = field(default_factory=dict)
 
     def work(self, todo: dict[str, Task]) -> None:
         waiting = deque(todo.items())
@@ -124,10 +182,7 @@ class _Run:
                     key, task = waiting.popleft()
                     running[self._submit(task)] = (key, task)
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
-                broken = [
-                    running.pop(future) for future in done if not self._stored(future, running)
-                ]
-                if broken:
+                if broken := [running.pop(f) for f in done if not self._stored(f, running)]:
                     broken += running.values()
                     running.clear()
                     self._workers.restart()
@@ -183,3 +238,31 @@ class _Run:
                 self._fail(key, task, "the process that ran it died each time")
             else:
                 waiting.append((key, task))
+
+
+def measure_pause(clip: Clip, method: Method, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Pause for ``pause_s`` seconds in place of work."""
+    time.sleep(settings["pause_s"])
+    return {"number": settings["number"]}
+
+
+def overhead(workers: Workers, n_workers: int, *, pause_s: float = 1.0, rounds: int = 4) -> float:
+    """Return the relative overhead of running tasks and storing their results.
+
+    Each of ``n_workers`` workers, which are started before, runs ``rounds`` tasks of ``pause_s``.
+    """
+    with TemporaryDirectory() as folder:
+        store = ResultStore(Path(folder))
+        run_tasks(_pauses(Path(folder), 2 * n_workers, 0.2, 0), store, workers)
+        start = time.perf_counter()
+        outcome = run_tasks(_pauses(Path(folder), rounds * n_workers, pause_s, 1), store, workers)
+        elapsed = time.perf_counter() - start
+    if outcome.failures:
+        raise RuntimeError(outcome.failures[0])
+    return elapsed / (rounds * pause_s) - 1.0
+
+
+def _pauses(folder: Path, n: int, pause_s: float, batch: int) -> list[Task]:
+    clip = Clip(name="pause", path=folder, group=(), files=())
+    settings = {"pause_s": pause_s, "batch": batch}
+    return [Task(measure_pause, clip, ZERO, {**settings, "number": k}) for k in range(n)]

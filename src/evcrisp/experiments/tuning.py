@@ -15,8 +15,8 @@ from evcrisp.core.validation import check_number
 from evcrisp.experiments.datasets import DatasetLike, find_clips
 from evcrisp.experiments.datasets.dnd21 import check_noise, noise_file
 from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
-from evcrisp.experiments.labeling import signal_of
 from evcrisp.experiments.methods import Method, method_for
+from evcrisp.experiments.protocols import signal_of
 from evcrisp.experiments.simulated_datasets import read_simulated
 from evcrisp.io.reading import read
 from evcrisp.metrics import confusion
@@ -72,7 +72,7 @@ def search_space(method: Method) -> Mapping[str, Range]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Training:
     """Recordings with noise and labels, reserved for tuning."""
 
@@ -92,16 +92,9 @@ class Training:
     ) -> "Training":
         """Read the first part of every recording of a data set, and add noise.
 
-        Parameters
-        ----------
-        root, dataset
-            Folder and data set of clean recordings.
-        share, noise
-            Noise events per signal event; "uniform", or the name of a measured noise.
-        train_share, max_events
-            Share of the time of every recording, at its start; largest number of events.
-        seed : int
-            Seed of the noise; must differ from that of the tables.
+        The first part is ``train_share`` of the time, up to ``max_events``. ``share`` is the number of
+        noise events per signal event, and ``noise`` "uniform" or the name of a measured noise. The
+        seed of the noise must differ from that of the tables.
         """
         if not 0.0 < train_share < 1.0:
             raise ConfigError(
@@ -121,15 +114,12 @@ class Training:
                 else with_recorded_noise(clean, extra, share, seed=seed)
             )
             _check_classes(clip.name, parts[-1])
-        return cls(events=tuple(parts))
+        return cls(tuple(parts))
 
     def score(self, method: Method) -> float:
         """Return the mean of sensitivity and specificity, averaged over recordings."""
-        values = [
-            confusion(signal_of(events, method), np.asarray(events.signal)).denoising_accuracy
-            for events in self.events
-        ]
-        return float(np.mean(values))
+        counts = [confusion(signal_of(e, method), np.asarray(e.signal)) for e in self.events]
+        return float(np.mean([count.denoising_accuracy for count in counts]))
 
 
 def _check_classes(name: str, events: Events) -> None:
@@ -172,7 +162,8 @@ def tune(
     check_number("trials", trials, 1)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
-    defaults = _defaults(row, space)
+    config = row.config()
+    defaults = {name: config[name] for name in space if type(config.get(name)) in (int, float)}
     if defaults:
         study.enqueue_trial(defaults)
 
@@ -185,7 +176,9 @@ def tune(
             on_trial(trial.number + 1, study.best_value)
 
     study.optimize(objective, n_trials=trials, callbacks=[report])
-    return _rounded(study.best_params), float(study.best_value)
+    best = study.best_params.items()
+    rounded = {name: v if isinstance(v, int) else float(f"{v:.4g}") for name, v in best}
+    return rounded, float(study.best_value)
 
 
 def tuned_file(
@@ -199,20 +192,3 @@ def _suggested(trial: Any, name: str, limits: Range) -> float:
     if limits.whole:
         return int(trial.suggest_int(name, int(limits.low), int(limits.high), log=limits.log))
     return float(trial.suggest_float(name, limits.low, limits.high, log=limits.log))
-
-
-def _defaults(method: Method, space: Mapping[str, Range]) -> dict[str, Any]:
-    """Return the defaults of the method for parameters that have one."""
-    config = method.config()
-    return {
-        name: value
-        for name in space
-        if isinstance(value := config.get(name), int | float) and not isinstance(value, bool)
-    }
-
-
-def _rounded(params: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: value if isinstance(value, int) else float(f"{value:.4g}")
-        for name, value in params.items()
-    }

@@ -22,7 +22,8 @@ def flow_warp_loss(
 ) -> float:
     """Return FWL: variance of the image of warped events over that of raw events.
 
-    Values above 1 mean that warping sharpens. Some programs report the inverse.
+    Values above 1 mean that warping sharpens; some programs report the inverse. NaN if the image of
+    the raw events is flat. Events that are warped off the sensor reduce the numerator.
 
     Parameters
     ----------
@@ -32,15 +33,6 @@ def flow_warp_loss(
         Positions after warping.
     resolution : (int, int), px
         Size of both images; bilinear votes, no blur.
-
-    Returns
-    -------
-    float
-        NaN if the image of the raw events is flat.
-
-    Notes
-    -----
-    Events that are warped off the sensor reduce the numerator.
 
     Examples
     --------
@@ -191,15 +183,12 @@ def endpoint_error(
     )
 
 
-_REMEDY = (
-    'Sort both: order = np.argsort(truth_t, kind="stable"), then truth_t[order] and truth[order].'
-)
-
-
 def interpolate_truth(
     t: ArrayLike, truth_t: ArrayLike, truth: ArrayLike, *, offset_us: int = 0
 ) -> Floats:
     """Interpolate measured motion, such as that of a gyroscope, at the times of estimates.
+
+    Linear between measurements, shape (n, m); NaN before the first and after the last.
 
     Parameters
     ----------
@@ -213,17 +202,16 @@ def interpolate_truth(
         Added to ``truth_t``: positive if the measurements are stamped too early. Published programs
         shift by 2.4 ms, in either direction; report the error at 0 as well.
 
-    Returns
-    -------
-    ndarray, shape (n, m)
-        Linear between measurements; NaN before the first and after the last.
-
     Examples
     --------
     >>> interpolate_truth([5, 10, 25], [0, 10, 20], [[0.0], [2.0], [2.0]]).ravel().tolist()
     [1.0, 2.0, nan]
     """
-    stamps, known = as_time(truth_t, "truth_t", _REMEDY), np.asarray(truth, np.float64)
+    remedy = (
+        'Sort both: order = np.argsort(truth_t, kind="stable"), then truth_t[order] and '
+        "truth[order]."
+    )
+    stamps, known = as_time(truth_t, "truth_t", remedy), np.asarray(truth, np.float64)
     wanted = np.asarray(t)
     if known.ndim != 2 or known.shape[0] != stamps.size:
         raise EventDataError(

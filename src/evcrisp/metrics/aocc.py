@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evcrisp.core.events import Events
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import as_resolution
-from evcrisp.metrics.chunks import checked, chunks_of
+from evcrisp.metrics.chunks import checked, read_chunks
 
 #: Durations of the frames, us.
 DURATIONS_US = tuple(range(2_000, 200_001, 2_000))
@@ -35,15 +35,8 @@ def aocc(events: Events | Iterable[Events]) -> AoccCurve:
     curve is the mean over frames with events, an incomplete last one included. The area is computed
     by trapezoids over the duration in us.
 
-    Parameters
-    ----------
-    events : Events or iterable of Events
-        Chunks are read once; memory does not grow with the recording.
-
-    Notes
-    -----
-    Rounding equals that of 8-bit blur in OpenCV. Polarity has no effect.
-    One second of recording has 2600 frames, for any number of events.
+    Chunks are read once; memory does not grow with the recording. Rounding equals that of 8-bit blur
+    in OpenCV. Polarity has no effect. One second has 2600 frames, for any number of events.
 
     Examples
     --------
@@ -52,11 +45,7 @@ def aocc(events: Events | Iterable[Events]) -> AoccCurve:
     >>> round(float(curve.contrast[0]), 3), round(curve.aocc / 198_000, 3)
     (87.258, 87.258)
     """
-    meter: AoccMeter | None = None
-    for chunk in chunks_of(events):
-        meter = meter or AoccMeter(chunk.resolution)
-        meter.add(chunk)
-    return (meter or AoccMeter((1, 1))).curve()
+    return (read_chunks(events, AoccMeter) or AoccMeter((1, 1))).curve()
 
 
 class AoccMeter:
@@ -84,17 +73,8 @@ class AoccMeter:
             return
         if self._t_first is None:
             self._t_first = int(events.t[0])
-        add_events(
-            events.x,
-            events.y,
-            events.t - self._t_first,
-            self._surface,
-            self._windows,
-            self._rows,
-            self._columns,
-            self._work,
-            self._frames,
-        )
+        state = (self._surface, self._windows, self._rows, self._columns, self._work, self._frames)
+        add_events(events.x, events.y, events.t - self._t_first, *state)
 
     def value(self) -> float:
         """Return the area for the events so far."""

@@ -13,14 +13,7 @@ from evcrisp.metrics.chunks import chunks_of
 def random_subset(events: Events, n_kept: int, *, seed: int = 0) -> Events:
     """Return a random subset of given size, in order; all subsets are equally likely.
 
-    Parameters
-    ----------
-    events : Events
-        All events.
-    n_kept : int
-        Size of the subset, 0 to ``len(events)``.
-    seed : int
-        Equal seeds give equal subsets.
+    The subset has ``n_kept`` events, 0 to ``len(events)``; equal seeds give equal subsets.
 
     Examples
     --------
@@ -40,10 +33,8 @@ def random_chunks(
     ----------
     source : Events or iterable of Events
         Read once.
-    n_kept : int
-        Size of the subset, 0 to ``n_total``.
-    n_total : int
-        Number of events of the stream.
+    n_kept, n_total : int
+        Size of the subset, 0 to ``n_total``, and number of events of the stream.
     seed : int
         Equal seeds give equal subsets.
 

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
 from evcrisp.core.validation import as_resolution, check_number
-from evcrisp.metrics.chunks import checked, chunks_of
+from evcrisp.metrics.chunks import checked, read_chunks
 
 #: Side of a block, px; as in jAER.
 BLOCK_PX = 16
@@ -19,12 +20,7 @@ def block_entropy(events: Events | Iterable[Events], *, block_px: int = BLOCK_PX
 
     .. math:: H = -\sum_b p_b \log_2 p_b, \quad p_b = n_b / N
 
-    Parameters
-    ----------
-    events : Events or iterable of Events
-        Chunks are read once.
-    block_px : int
-        Side of a block, px; blocks at the right and lower border can be smaller.
+    Chunks are read once. Blocks are squares of ``block_px``, smaller at the right and lower border.
 
     Examples
     --------
@@ -34,10 +30,7 @@ def block_entropy(events: Events | Iterable[Events], *, block_px: int = BLOCK_PX
     >>> block_entropy(events)
     1.0
     """
-    meter: EntropyMeter | None = None
-    for chunk in chunks_of(events):
-        meter = meter or EntropyMeter(chunk.resolution, block_px=block_px)
-        meter.add(chunk)
+    meter = read_chunks(events, partial(EntropyMeter, block_px=block_px))
     return math.nan if meter is None else meter.value()
 
 

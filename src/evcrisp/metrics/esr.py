@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import as_resolution, check_number
-from evcrisp.metrics.chunks import checked, chunks_of
+from evcrisp.metrics.chunks import checked, read_chunks
 from evcrisp.metrics.control import random_chunks
 
 #: Number of events of a slice in E-MLB.
@@ -106,17 +108,11 @@ def esr(
         Events to measure; chunks are read once.
     raw : Events or iterable of Events, optional
         Events before denoising, for retention and controls; read twice, so no generator.
-    slice_events : int
-        Number of events of a slice; an incomplete last slice is dropped.
-    slice_us : int, optional
-        Duration of a slice (instead of ``slice_events``), us; the last slice is dropped.
+    slice_events, slice_us : int
+        Number of events of a slice, or instead its duration, us; an incomplete last slice is
+        dropped. Means are NaN without a complete slice.
     seed : int
         Seed of the random control.
-
-    Returns
-    -------
-    EsrReport
-        Means are NaN without a complete slice.
 
     Raises
     ------
@@ -142,13 +138,10 @@ def esr(
             "or a list of chunks: recording.read(), or list(recording.chunks())."
         )
 
+    start = partial(EsrMeter, slice_events=slice_events, slice_us=slice_us)
+
     def measure(source: Events | Iterable[Events]) -> EsrReport:
-        meter: EsrMeter | None = None
-        for chunk in chunks_of(source):
-            if meter is None:
-                meter = EsrMeter(chunk.resolution, slice_events=slice_events, slice_us=slice_us)
-            meter.add(chunk)
-        return (meter or EsrMeter((1, 1), slice_events=slice_events, slice_us=slice_us)).report()
+        return (read_chunks(source, start) or start((1, 1))).report()
 
     own = measure(events)
     if raw is None:
@@ -202,18 +195,12 @@ class EsrMeter:
     def report(self) -> EsrReport:
         """Return the means of the slices so far."""
         n_events, occupied, ntss, l_n, first, second = np.array(self._rows).reshape(-1, 6).T
-        slices = EsrSlices(
-            n_events=n_events.astype(np.int64),
-            occupied=occupied.astype(np.int64),
-            ntss=ntss,
-            l_n=l_n,
-            esr=first,
-            esr_v2=second,
-        )
+        counts = {"n_events": n_events.astype(np.int64), "occupied": occupied.astype(np.int64)}
+        slices = EsrSlices(**counts, ntss=ntss, l_n=l_n, esr=first, esr_v2=second)
         by_count = f"{self._slice_events} event{'' if self._slice_events == 1 else 's'}"
         return EsrReport(
-            esr=float(first.mean()) if first.size else math.nan,
-            esr_v2=float(second.mean()) if second.size else math.nan,
+            esr=mean_or_nan(first),
+            esr_v2=mean_or_nan(second),
             slices=slices,
             n_events=self._n_events,
             n_empty=self._n_empty,
@@ -271,6 +258,11 @@ class EsrV2Meter(EsrMeter):
     def value(self) -> float:
         """Return the mean ESR, version 2, of the slices so far."""
         return self.report().esr_v2
+
+
+def mean_or_nan(values: NDArray[Any]) -> float:
+    """Return the mean; NaN without values."""
+    return float(values.mean()) if values.size else math.nan
 
 
 def _reached(missed: float) -> Floats:

@@ -12,28 +12,14 @@ from evcrisp.core.types import Bools, Floats
 
 #: Rates of a `Confusion`, in the order of reports.
 RATES = (
-    "retention",
-    "sensitivity",
-    "specificity",
-    "precision",
-    "accuracy",
-    "f1",
-    "denoising_accuracy",
-    "snr",
-    "snr_db",
-    "psr",
-    "pnr",
-)
+    "retention", "sensitivity", "specificity", "precision", "accuracy", "f1",
+    "denoising_accuracy", "snr", "snr_db", "psr", "pnr",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
     """Counts of kept and dropped events by class; counts of chunks are added with ``+``.
-
-    Parameters
-    ----------
-    signal_kept, signal_dropped, noise_kept, noise_dropped : int
-        True positives, false negatives, false positives, true negatives.
 
     Examples
     --------
@@ -44,10 +30,10 @@ class Confusion:
     4.5
     """
 
-    signal_kept: int
-    signal_dropped: int
-    noise_kept: int
-    noise_dropped: int
+    signal_kept: int  # true positives
+    signal_dropped: int  # false negatives
+    noise_kept: int  # false positives
+    noise_dropped: int  # true negatives
 
     def __post_init__(self) -> None:
         if min(asdict(self).values()) < 0:
@@ -145,17 +131,16 @@ def confusion(signal: ArrayLike, truth: ArrayLike) -> Confusion:
 
     Parameters
     ----------
-    signal : array_like of bool, shape (n,)
-        Labels of a method; True = keep.
-    truth : array_like of bool, shape (n,)
-        True = signal.
+    signal, truth : array_like of bool, shape (n,)
+        Labels of a method, True = keep; true classes, True = signal.
 
     Examples
     --------
     >>> confusion([1, 1, 0, 0], [1, 0, 1, 0]).accuracy
     0.5
     """
-    kept, true = as_labels(signal, truth)
+    _check_shapes("signal", signal, truth)
+    kept, true = as_flag("signal", signal), as_flag("truth", truth)
     n_signal, n_kept = int(np.count_nonzero(true)), int(np.count_nonzero(kept))
     both = int(np.count_nonzero(kept & true))
     return Confusion(
@@ -172,8 +157,7 @@ def sensitivity(signal: ArrayLike, truth: ArrayLike) -> float:
     >>> sensitivity([True, False, True], [True, True, False])
     0.5
     """
-    kept, true = as_labels(signal, truth)
-    return float(kept[true].mean()) if true.any() else math.nan
+    return confusion(signal, truth).sensitivity
 
 
 def specificity(signal: ArrayLike, truth: ArrayLike) -> float:
@@ -182,8 +166,7 @@ def specificity(signal: ArrayLike, truth: ArrayLike) -> float:
     >>> specificity([True, False, True], [True, True, False])
     0.0
     """
-    kept, true = as_labels(signal, truth)
-    return float((~kept[~true]).mean()) if not true.all() else math.nan
+    return confusion(signal, truth).specificity
 
 
 def rank_auc(score: ArrayLike, truth: ArrayLike) -> float:
@@ -202,12 +185,6 @@ def rank_auc(score: ArrayLike, truth: ArrayLike) -> float:
     n_below = int(np.searchsorted(noise, signal, side="left").sum())
     n_not_above = int(np.searchsorted(noise, signal, side="right").sum())
     return (n_below + n_not_above) / (2 * signal.size * noise.size)
-
-
-def as_labels(signal: ArrayLike, truth: ArrayLike) -> tuple[Bools, Bools]:
-    """Return labels and truth as flags of one length."""
-    _check_shapes("signal", signal, truth)
-    return as_flag("signal", signal), as_flag("truth", truth)
 
 
 def as_scores(score: ArrayLike, truth: ArrayLike) -> tuple[Floats, Bools]:

@@ -11,7 +11,7 @@ from evcrisp.core.events import Events
 from evcrisp.metrics.aocc import AoccCurve, AoccMeter
 from evcrisp.metrics.chunks import checked
 from evcrisp.metrics.entropy import EntropyMeter
-from evcrisp.metrics.esr import SLICE_EVENTS, EsrMeter, EsrReport
+from evcrisp.metrics.esr import SLICE_EVENTS, EsrMeter, EsrReport, mean_or_nan
 from evcrisp.metrics.registry import Metric, own_metrics
 
 
@@ -39,9 +39,9 @@ class Quality:
             "esr": self.esr.esr,
             "esr_v2": self.esr.esr_v2,
             "n_slices": self.esr.n_slices,
-            "ntss": _mean(slices.ntss),
-            "l_n": _mean(slices.l_n),
-            "occupied_px": _mean(slices.occupied),
+            "ntss": mean_or_nan(slices.ntss),
+            "l_n": mean_or_nan(slices.l_n),
+            "occupied_px": mean_or_nan(slices.occupied),
             "aocc": self.aocc.aocc,
             "entropy_bits": self.entropy_bits,
             **self.extra,
@@ -53,10 +53,8 @@ class QualityMeter:
 
     Parameters
     ----------
-    resolution : (int, int)
-        ``(width, height)`` of the sensor, px.
-    slice_events, slice_us
-        Slices of the ESR, as for :func:`evcrisp.metrics.esr`.
+    resolution, slice_events, slice_us
+        Sensor ``(width, height)``, px, and slices of the ESR, as for :func:`evcrisp.metrics.esr`.
     measures_aocc : bool
         Whether to measure the contrast curve, which takes most of the time; NaN otherwise.
     metrics : sequence of Metric, optional
@@ -88,8 +86,7 @@ class QualityMeter:
         self._meters = [self._esr, self._entropy, *self._extra]
         if measures_aocc:
             self._meters.append(self._aocc)
-        self._t_first = self._t_last = 0
-        self._n_events = 0
+        self._t_first = self._t_last = self._n_events = 0
         self._n_signal: int | None = None
 
     def add(self, events: Events) -> None:
@@ -120,7 +117,3 @@ class QualityMeter:
             extra={name: float(m.value()) for name, m in zip(names, self._extra, strict=True)},
             titles={metric.name: metric.title for metric in self._metrics},
         )
-
-
-def _mean(values: np.ndarray[Any, np.dtype[Any]]) -> float:
-    return float(values.mean()) if values.size else math.nan

@@ -8,21 +8,9 @@ from typing import Any, ClassVar, Protocol, cast
 from evcrisp.core.events import Events
 from evcrisp.core.registry import Registry, build, lookup
 from evcrisp.metrics.aocc import AoccMeter
-from evcrisp.metrics.chunks import chunks_of
+from evcrisp.metrics.chunks import Meter, read_chunks
 from evcrisp.metrics.entropy import BLOCK_PX, EntropyMeter
 from evcrisp.metrics.esr import SLICE_EVENTS, EsrMeter, EsrV2Meter
-
-
-class Meter(Protocol):
-    """A metric of one recording in progress."""
-
-    def add(self, events: Events) -> None:
-        """Add the next chunk."""
-        ...
-
-    def value(self) -> float:
-        """Return the metric of the events so far; NaN if it is undefined."""
-        ...
 
 
 class Metric(Protocol):
@@ -101,10 +89,8 @@ def measure(
     ----------
     events : Events or iterable of Events
         Chunks are read once.
-    metric : str, type or object
-        Name in ``METRICS``, class, or object.
-    **options
-        Parameters of the metric.
+    metric, **options : str, type or object
+        Name in ``METRICS``, class, or object, and its parameters.
 
     Examples
     --------
@@ -113,10 +99,7 @@ def measure(
     1.0
     """
     found = lookup(METRICS, metric, "metric") if isinstance(metric, str) else metric
-    part, meter = build(METRICS, found, "metric", **options), None
-    for chunk in chunks_of(events):
-        meter = part.start(chunk.resolution) if meter is None else meter
-        meter.add(chunk)
+    meter = read_chunks(events, build(METRICS, found, "metric", **options).start)
     return math.nan if meter is None else meter.value()
 
 

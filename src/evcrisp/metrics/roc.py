@@ -55,9 +55,8 @@ def roc_curve(score: ArrayLike, truth: ArrayLike) -> RocCurve:
     kept_noise = last + 1 - kept_signal
     n_signal = int(np.count_nonzero(true))
     thresholds = np.concatenate(([np.inf], values[last].astype(np.float64)))
-    return RocCurve(
-        thresholds, _rates(kept_noise, true.size - n_signal), _rates(kept_signal, n_signal)
-    )
+    fpr, tpr = _rates(kept_noise, true.size - n_signal), _rates(kept_signal, n_signal)
+    return RocCurve(thresholds, fpr, tpr)
 
 
 def _rates(kept: NDArray[np.intp], total: int) -> Floats:
@@ -71,19 +70,12 @@ class SweepCurve:
     """Operating points of a filter for several values of one parameter.
 
     It is not a ROC curve: each point belongs to another filter, and points need not be in order.
-
-    Parameters
-    ----------
-    parameter : str
-        Name of the parameter, such as ``"tau_us"``.
-    values, fpr, tpr : ndarray, shape (m,)
-        In the order of the sweep.
     """
 
-    parameter: str
-    values: Floats
-    fpr: Floats
-    tpr: Floats
+    parameter: str  # name, such as "tau_us"
+    values: Floats  # (m,) in the order of the sweep
+    fpr: Floats  # (m,)
+    tpr: Floats  # (m,)
 
     @property
     def is_monotone(self) -> bool:
@@ -113,10 +105,10 @@ def sweep_curve(parameter: str, values: ArrayLike, fpr: ArrayLike, tpr: ArrayLik
 
     Parameters
     ----------
-    parameter : str
-        Name of the parameter.
-    values, fpr, tpr : array_like, shape (m,)
-        Its values, and the kept shares of noise and of signal for each.
+    parameter, values : str, array_like, shape (m,)
+        Name of the parameter, and its values.
+    fpr, tpr : array_like, shape (m,)
+        Kept shares of noise and of signal for each value.
 
     Examples
     --------

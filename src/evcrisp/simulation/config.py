@@ -9,22 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import lookup
+from evcrisp.core.types import Floats
 from evcrisp.core.validation import as_numbers, as_resolution, check_number, check_type
 from evcrisp.motion import MOTION_MODELS
-from evcrisp.simulation.images import load_image
-from evcrisp.simulation.textures import OUTLINES, TEXTURES
-from evcrisp.simulation.trajectories import TRAJECTORIES
+from evcrisp.simulation.path import TRAJECTORIES
+from evcrisp.simulation.textures import OUTLINES, TEXTURES, load_image
 
 MAX_OBJECTS = 8
-
-#: Ten minutes, us: the true motion of a recording is kept in memory.
-MAX_DURATION_US = 600_000_000
+MAX_DURATION_US = 600_000_000  # ten minutes: the true motion is kept in memory
 MAX_WINDOWS = 100_000
 MAX_PIXELS = 1 << 24
 
@@ -95,25 +93,13 @@ NOISE_PRESETS: dict[str, NoiseConfig] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectConfig:
-    """A textured object with its own motion, in front of the layers before it.
+    """A textured object with its own motion, in front of the layers before it."""
 
-    Parameters
-    ----------
-    theta : sequence of float
-        Motion, with the parameters of the motion model of the background.
-    texture : str
-        Name of the texture.
-    outline : {"ellipse", "rectangle"}
-        Shape.
-    center, size : (float, float)
-        Position at the start, and full width and height, as shares of the view.
-    """
-
-    theta: tuple[float, ...]
+    theta: tuple[float, ...]  # parameters of the motion model of the background
     texture: str = "rocks"
-    outline: str = "ellipse"
-    center: tuple[float, float] = (0.5, 0.5)
-    size: tuple[float, float] = (0.4, 0.5)
+    outline: str = "ellipse"  # or "rectangle"
+    center: tuple[float, float] = (0.5, 0.5)  # position at the start, as shares of the view
+    size: tuple[float, float] = (0.4, 0.5)  # full width and height, as shares of the view
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "theta", as_numbers("theta", self.theta))
@@ -132,7 +118,7 @@ class SceneConfig:
     """Textures of the background and of objects in front of it."""
 
     texture: str = "shapes"
-    image: NDArray[np.float64] | str | Path | None = field(default=None, compare=False, repr=False)
+    image: Floats | str | Path | None = field(default=None, compare=False, repr=False)
     image_digest: str | None = field(default=None, init=False)  # compared instead of `image`
     contrast: float = 5.0
     feature_px: float = 32.0
@@ -199,26 +185,22 @@ class SimulationConfig:
         check_number("gyro_noise_rad_s", self.gyro_noise_rad_s, 0.0, 100.0)
         for name, kind in CONFIG_PARTS.items():
             check_type(name, getattr(self, name), kind)
-        self._check_camera()
-        n_params = len(lookup(MOTION_MODELS, self.motion, "motion model").param_names)
+        model = lookup(MOTION_MODELS, self.motion, "motion model")
+        if self.camera is not None:
+            check_type("camera", self.camera, Camera, "Read a file with `Camera.from_file`.")
+            if self.camera.is_distorted and not model.uses_rays:
+                raise ConfigError(
+                    "`camera` may be distorted for motion 'rotation' only, which works on rays; "
+                    f"got motion {self.motion!r}."
+                )
         theta = DEFAULT_THETA[self.motion] if self.theta is None else self.theta
         object.__setattr__(self, "theta", self._checked_theta("theta", theta))
         for item in self.scene.objects:
             self._checked_theta("object_theta", item.theta)
         bias = as_numbers("gyro_bias_rad_s", self.gyro_bias_rad_s, 3, "three numbers")
         object.__setattr__(self, "gyro_bias_rad_s", bias)
-        object.__setattr__(self, "trajectory", _as_trajectory(self.trajectory, n_params))
-
-    def _check_camera(self) -> None:
-        if self.camera is None:
-            return
-        check_type("camera", self.camera, Camera, "Read a file with `Camera.from_file`.")
-        model = lookup(MOTION_MODELS, self.motion, "motion model")
-        if self.camera.is_distorted and not model.uses_rays:
-            raise ConfigError(
-                "`camera` may be distorted for motion 'rotation' only, which works on rays; "
-                f"got motion {self.motion!r}."
-            )
+        trajectory = _as_trajectory(self.trajectory, len(model.param_names))
+        object.__setattr__(self, "trajectory", trajectory)
 
     def _checked_theta(self, name: str, theta: Sequence[float]) -> tuple[float, ...]:
         values = as_numbers(name, theta)

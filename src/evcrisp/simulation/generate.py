@@ -4,21 +4,24 @@ from collections.abc import Iterator
 from typing import Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
+from evcrisp.core.camera import Camera
 from evcrisp.core.events import Events
-from evcrisp.core.sensor_data import Frame
+from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_number
 from evcrisp.motion import MotionModel, motion_model
+from evcrisp.motion.protocol import camera_of
 from evcrisp.simulation.config import SimulationConfig
-from evcrisp.simulation.imu import build_imu
-from evcrisp.simulation.path import Path
+from evcrisp.simulation.path import TRAJECTORIES, Constant, Knots, Path, Trajectory
 from evcrisp.simulation.result import MotionTruth, Simulation, Truth
 from evcrisp.simulation.scene import build_view
 from evcrisp.simulation.seeds import Stream, generator
 from evcrisp.simulation.settings import Settings, build_config, with_settings
 from evcrisp.simulation.slabs import simulate_slabs, texture_matrices
-from evcrisp.simulation.trajectories import TRAJECTORIES, Constant, Knots, Trajectory
+
+_IMU_PERIOD_US = 1000  # 1 kHz, as in common event cameras
 
 
 @with_settings
@@ -127,7 +130,7 @@ def simulate(config: SimulationConfig | None = None, **settings: Unpack[Settings
         object=np.concatenate([part.object for part in parts]),
         motion=model,
         motion_truth=motion_truth(config, paths),
-        imu=build_imu(config, paths[0]),
+        imu=_imu(config, paths[0]),
         config=config,
         paths=paths,
     )
@@ -174,7 +177,7 @@ def simulate_truth(config: SimulationConfig | None = None, **settings: Unpack[Se
     return Truth(
         motion=model,
         motion_truth=motion_truth(config, paths),
-        imu=build_imu(config, paths[0]),
+        imu=_imu(config, paths[0]),
         config=config,
     )
 
@@ -246,3 +249,40 @@ def motion_truth(config: SimulationConfig, paths: list[Path]) -> MotionTruth:
         t_end=config.t_start_us + t_end,
         theta=np.array([[path.mean_theta(*span) for span in spans] for path in paths]),
     )
+
+
+def _imu(config: SimulationConfig, path: Path) -> Imu:
+    """Sample angular velocity and acceleration at 1 kHz, with noise and bias of the gyroscope.
+
+    The accelerometer of a level camera at rest measures the reaction to gravity, which points up:
+    ``(0, -g, 0)``, since y points down.
+    """
+    since_start = np.arange(0, config.duration_us, _IMU_PERIOD_US, dtype=np.int64)
+    theta = path.trajectory.theta(since_start.astype(np.float64))
+    gyro = np.zeros((since_start.size, 3))
+    accel = np.tile((0.0, -STANDARD_GRAVITY_M_S2, 0.0), (since_start.size, 1))
+    velocity, camera = path.model.angular_velocity(theta.T), camera_of(path.model)
+    if velocity is not None:
+        gyro = np.ascontiguousarray(velocity.T)
+    if camera is not None:
+        accel = _in_camera_axes(accel, path, camera, since_start)
+    elif velocity is not None:
+        roll = np.concatenate(([0.0], np.cumsum(gyro[:-1, 2] + gyro[1:, 2]) * _IMU_PERIOD_US / 2e6))
+        accel[:, 0] = -STANDARD_GRAVITY_M_S2 * np.sin(roll)
+        accel[:, 1] = -STANDARD_GRAVITY_M_S2 * np.cos(roll)
+    rng = generator(config.seed, Stream.GYRO)
+    noise = config.gyro_noise_rad_s * rng.standard_normal(gyro.shape)
+    return Imu(
+        t=config.t_start_us + since_start,
+        gyro_rad_s=gyro + noise + np.asarray(config.gyro_bias_rad_s),
+        accel_m_s2=accel,
+    )
+
+
+def _in_camera_axes(
+    world: Floats, path: Path, camera: Camera, since_start: NDArray[np.int64]
+) -> Floats:
+    """Rotate vectors from world axes to the axes of the camera at each time."""
+    k = camera.matrix
+    to_world = np.linalg.inv(k) @ path.matrices(since_start.astype(np.float64)) @ k
+    return np.einsum("nji,nj->ni", to_world, world)

@@ -167,12 +167,10 @@ def build_noise(config: NoiseConfig, view: View, seed: int) -> list[Source]:
         rate = config.leak_hz * _spread(config, n_pixels, seed, Stream.LEAK)
         sources.append(Leak(US_PER_S / rate, config.leak_jitter, seed))
     if config.shot_hz > 0:
-        spread = None
-        if config.spread_decades > 0:
-            spread = _spread(config, n_pixels, seed, Stream.SHOT)
-        factor = float(
-            darkness(view.scene.log_texture[0], view.log_range, config.dark_ratio).mean()
-        )
+        is_spread = config.spread_decades > 0
+        spread = _spread(config, n_pixels, seed, Stream.SHOT) if is_spread else None
+        factors = darkness(view.scene.log_texture[0], view.log_range, config.dark_ratio)
+        factor = float(factors.mean())
         sources.append(Shot(config.shot_hz, config.dark_ratio, spread, view, factor, seed))
     n_hot = min(n_pixels, config.hot_pixels + round(config.hot_share * n_pixels))
     if n_hot and config.hot_hz > 0:

@@ -1,11 +1,13 @@
-"""Integrate a motion to the position in the texture of every pixel.
+"""Motion parameters as functions of time, integrated to the texel of every pixel.
+
+A trajectory has one method, ``theta(t_us)``: parameters, shape (n, m), at times (n,) since the start.
 
 Time is cut into segments of constant theta. In segment k with middle m_k, pixel x at time t maps to
 ``A_k T(x, t - m_k; theta_k)`` in the texture, with the warp T of the model. The matrices A_k join the
 segments continuously. The true theta therefore warps all events of one texture point onto one point.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +17,73 @@ from evcrisp.core.types import Floats
 from evcrisp.core.windows import US_PER_S
 from evcrisp.motion import MotionModel
 from evcrisp.motion.matrix import apply
-from evcrisp.simulation.trajectories import Constant, Trajectory
 
 _SEGMENT_US = 1000  # length of a segment with varying theta
 _MAX_SEGMENTS = 1 << 20
 _MAX_ZOOM = 16.0  # scale of the texture, or its inverse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """The same parameters at all times."""
+
+    value: Floats  # (m,)
+
+    def theta(self, t_us: Floats) -> Floats:
+        """Return the parameters at times, (n, m)."""
+        return np.broadcast_to(self.value, (t_us.size, self.value.size)).copy()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waves:
+    """A sum of cosines around zero; all arrays have shape (n_waves, m)."""
+
+    amplitude: Floats
+    frequency_hz: Floats
+    phase_rad: Floats
+
+    def theta(self, t_us: Floats) -> Floats:
+        """Return the parameters at times, (n, m)."""
+        angle = 2e-6 * np.pi * t_us[:, None, None] * self.frequency_hz + self.phase_rad
+        return (self.amplitude * np.cos(angle)).sum(axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Knots:
+    """Linear interpolation between knots; constant before the first and after the last."""
+
+    t_us: Floats  # (n_knots,)
+    values: Floats  # (n_knots, m)
+
+    def theta(self, t_us: Floats) -> Floats:
+        """Return the parameters at times, (n, m)."""
+        return np.stack([np.interp(t_us, self.t_us, column) for column in self.values.T], axis=1)
+
+
+Trajectory = Constant | Waves | Knots
+
+
+def sine(theta: Floats, period_us: float, rng: np.random.Generator) -> Waves:
+    """Oscillate every parameter around zero with its own phase."""
+    m = theta.size
+    phase = np.pi * np.arange(m) / m
+    return Waves(theta[None, :], np.full((1, m), 1e6 / period_us), phase[None, :])
+
+
+def random(theta: Floats, period_us: float, rng: np.random.Generator) -> Waves:
+    """Vary smoothly around zero; the root mean square of every parameter is ``theta``."""
+    n_waves, m = 4, theta.size
+    amplitude = np.broadcast_to(theta * np.sqrt(2.0 / n_waves), (n_waves, m))
+    frequency = rng.uniform(0.2, 1.0, (n_waves, m)) * 1e6 / period_us
+    return Waves(amplitude, frequency, rng.uniform(0, 2 * np.pi, (n_waves, m)))
+
+
+#: Trajectories by name.
+TRAJECTORIES: dict[str, Callable[[Floats, float, np.random.Generator], Trajectory]] = {
+    "constant": lambda theta, period_us, rng: Constant(theta),
+    "random": random,
+    "sine": sine,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,10 +102,8 @@ class Path:
         cls, model: MotionModel, trajectory: Trajectory, duration_us: int, window_us: int
     ) -> "Path":
         """Integrate a trajectory."""
-        if isinstance(trajectory, Constant):
-            step = float(window_us)
-        else:
-            step = float(max(_SEGMENT_US, -(-duration_us // _MAX_SEGMENTS)))
+        varying_us = max(_SEGMENT_US, -(-duration_us // _MAX_SEGMENTS))
+        step = float(window_us if isinstance(trajectory, Constant) else varying_us)
         edges = np.append(np.arange(0.0, duration_us, step), float(duration_us))
         thetas = trajectory.theta(_middle(edges))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -66,9 +128,8 @@ class Path:
         if isinstance(self.trajectory, Constant):
             return self.trajectory.value.copy()
         span = np.array([t_start, t_end])
-        return np.array(
-            [np.diff(np.interp(span, self.edges, column))[0] for column in self.integral.T]
-        ) / (t_end - t_start)
+        totals = [np.diff(np.interp(span, self.edges, column))[0] for column in self.integral.T]
+        return np.array(totals) / (t_end - t_start)
 
     def check_view(self, resolution: Sequence[int]) -> None:
         """Raise if the texture leaves the view, or is scaled by more than `_MAX_ZOOM`."""

@@ -46,41 +46,28 @@ class MotionTruth:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Truth:
-    """True motion, IMU and settings of a simulation.
+    """True motion, IMU and settings of a simulation."""
 
-    Attributes
-    ----------
-    motion : MotionModel
-        Motion model of the scene.
-    motion_truth : MotionTruth
-        True parameters in windows of ``config.window_us``.
-    imu : Imu
-        Gyroscope and accelerometer at 1 kHz, in the axes of the camera.
-    config : SimulationConfig
-        Settings.
-    """
-
-    motion: MotionModel
-    motion_truth: MotionTruth
-    imu: Imu
-    config: SimulationConfig
+    motion: MotionModel  # of the scene
+    motion_truth: MotionTruth  # parameters in windows of `config.window_us`
+    imu: Imu  # gyroscope and accelerometer at 1 kHz, in the axes of the camera
+    config: SimulationConfig  # settings
 
     def as_dict(self) -> dict[str, Any]:
         """Return windows, parameters with units, gyroscope and settings as JSON types."""
         settings = asdict(self.config)
         settings["scene"].pop("image")  # its digest stays
         windows = self.motion_truth
+        thetas = windows.theta.swapaxes(0, 1).tolist()
         return {
             "motion": self.config.motion,
             "param_names": list(self.motion.param_names),
             "param_units": list(self.motion.param_units),
             "windows": [
-                {
-                    "t_start_us": int(start),
-                    "t_end_us": int(end),
-                    "theta": windows.theta[:, i].tolist(),
-                }
-                for i, (start, end) in enumerate(zip(windows.t_start, windows.t_end, strict=True))
+                {"t_start_us": start, "t_end_us": end, "theta": theta}
+                for start, end, theta in zip(
+                    windows.t_start.tolist(), windows.t_end.tolist(), thetas, strict=True
+                )
             ],
             "gyro": {"t_us": self.imu.t.tolist(), "rad_s": self.imu.gyro_rad_s.tolist()},
             "settings": settings,
@@ -89,40 +76,21 @@ class Truth:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Simulation(Truth):
-    """Events of a simulated scene, with labels and true motion; see also :class:`Truth`.
+    """Events of a simulated scene, with labels and true motion; see also :class:`Truth`."""
 
-    Attributes
-    ----------
-    events : Events
-        Sorted by time; ``events.signal`` is True for events of moving edges.
-    origin : ndarray of uint8, shape (n,)
-        :class:`Origin` of each event.
-    object : ndarray of uint8, shape (n,)
-        0 = background, 1 = first object, ...; 255 = noise.
-    paths : sequence of Path
-        Motion of each layer over time; the background first.
-    """
-
-    events: Events
-    origin: NDArray[np.uint8]
-    object: NDArray[np.uint8]
-    paths: Sequence[Path]
+    events: Events  # sorted by time; `signal` is True for events of moving edges
+    origin: NDArray[np.uint8]  # (n,) `Origin` of each event
+    object: NDArray[np.uint8]  # (n,) 0 = background, 1 = first object, ...; 255 = noise
+    paths: Sequence[Path]  # motion of each layer over time; the background first
 
     def __repr__(self) -> str:
-        return (
-            f"Simulation({self.events!r}, motion={self.config.motion!r}, "
-            f"objects={len(self.paths) - 1})"
-        )
+        motion, n_objects = self.config.motion, len(self.paths) - 1
+        return f"Simulation({self.events!r}, motion={motion!r}, objects={n_objects})"
 
     def theta(self, t_start: int, t_end: int, layer: int = 0) -> NDArray[np.float64]:
-        """Return the mean parameters from ``t_start`` to ``t_end``, shape (m,).
+        """Return the mean parameters in a window of the recording, shape (m,).
 
-        Parameters
-        ----------
-        t_start, t_end : int, us
-            A window inside the recording, in the time of its events.
-        layer : int
-            0 = background, 1 = first object, ...
+        ``t_start`` and ``t_end`` are in the time of the events, us; layer 0 is the background.
         """
         return self._path(layer).mean_theta(*self._inside(t_start, t_end))
 

@@ -5,19 +5,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bytes, Floats, Singles
 from evcrisp.motion import MotionModel
 from evcrisp.motion.protocol import camera_of
-from evcrisp.simulation.config import ObjectConfig, SceneConfig
-from evcrisp.simulation.images import mirrored
+from evcrisp.simulation.config import SceneConfig
 from evcrisp.simulation.seeds import Stream, generator
-from evcrisp.simulation.textures import OUTLINES, TEXTURES, TextureSpec
+from evcrisp.simulation.textures import OUTLINES, TEXTURES, TextureSpec, mirrored
 
 if TYPE_CHECKING:
     from evcrisp.kernels.simulation.sensor import Scene
-
 
 #: Maximum clearance of a texel; longer jumps would save almost no time.
 _MAX_CLEARANCE = 40
@@ -45,9 +42,10 @@ def build_view(
     for index, item in enumerate(config.objects):
         rng = generator(seed, Stream.TEXTURE, index + 1)
         spec = TextureSpec(rng, tile.shape, config.feature_px, 0.5 * min(resolution))
-        reflectance = TEXTURES[item.texture](spec)
-        log_layers.append(_log_intensity(reflectance, config))
-        alphas.append(_blurred(_opacity(item, tile.shape, offset, resolution), config.blur_px))
+        log_layers.append(_log_intensity(TEXTURES[item.texture](spec), config))
+        center = (item.center[0] * width + offset[0], item.center[1] * height + offset[1])
+        size = (item.size[0] * width, item.size[1] * height)
+        alphas.append(_blurred(OUTLINES[item.outline](tile.shape, center, size), config.blur_px))
     log_texture = np.stack(log_layers).astype(np.float32)
     alpha = np.stack(alphas).astype(np.float32)
     clearance = np.stack([_clearance(*pair) for pair in zip(log_texture, alpha, strict=True)])
@@ -57,10 +55,9 @@ def build_view(
     if camera is not None:
         base = camera.ideal_pixels(resolution)
         intrinsics = np.array([camera.fx, camera.fy, camera.cx, camera.cy])
-    is_cube_map = camera is not None
-    scene = Scene(log_texture, alpha, clearance, np.array(offset), intrinsics, is_cube_map)
-    low, high = float(log_texture.min()), float(log_texture.max())
-    return View(scene, np.ascontiguousarray(base.reshape(-1, 2)), (low, high))
+    scene = Scene(log_texture, alpha, clearance, np.array(offset), intrinsics, camera is not None)
+    log_range = float(log_texture.min()), float(log_texture.max())
+    return View(scene, np.ascontiguousarray(base.reshape(-1, 2)), log_range)
 
 
 def _background(
@@ -75,30 +72,13 @@ def _background(
         tile = mirrored(image)
         repeats = [-(-side // size) for side, size in zip(min_shape, tile.shape, strict=True)]
         return np.tile(tile, repeats), offset
-    shape = (_tile_side(min_shape[0]), _tile_side(min_shape[1]))
+    n_rows, n_columns = (max(128, -(-side // 64) * 64) for side in min_shape)
+    shape = (n_rows, n_columns)
     rng = generator(seed, Stream.TEXTURE, 0)
     spec = TextureSpec(rng, shape, config.feature_px, 0.5 * min(resolution))
     tile = TEXTURES[config.texture](spec)
     # The tile is centered in the view, and with it the texture "star".
     return tile, (0.5 * (shape[1] - width + 1), 0.5 * (shape[0] - height + 1))
-
-
-def _tile_side(length: int) -> int:
-    return max(128, -(-length // 64) * 64)
-
-
-def _opacity(
-    item: ObjectConfig,
-    shape: tuple[int, int],
-    offset: tuple[float, float],
-    resolution: Sequence[int],
-) -> Floats:
-    center = (
-        item.center[0] * resolution[0] + offset[0],
-        item.center[1] * resolution[1] + offset[1],
-    )
-    size = (item.size[0] * resolution[0], item.size[1] * resolution[1])
-    return OUTLINES[item.outline](shape, center, size)
 
 
 def _log_intensity(reflectance: Floats, config: SceneConfig) -> Floats:
@@ -114,24 +94,20 @@ def _blurred(image: Floats, sigma_px: float) -> Floats:
     weights = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma_px) ** 2)
     weights /= weights.sum()
     for axis in (0, 1):
-        image = sum(
-            weight * np.roll(image, shift, axis)
-            for shift, weight in zip(range(-radius, radius + 1), weights, strict=True)
-        )
+        shifts = zip(range(-radius, radius + 1), weights, strict=True)
+        image = sum(weight * np.roll(image, shift, axis) for shift, weight in shifts)
     return np.asarray(image)
 
 
-def _clearance(log_texture: NDArray[np.float32], alpha: NDArray[np.float32]) -> NDArray[np.uint8]:
+def _clearance(log_texture: Singles, alpha: Singles) -> Bytes:
     """Count the rings of flat cells around every cell between four texels.
 
     A cell is flat if its four texels are equal, or if the layer is transparent there. From a cell
     of clearance c, a displacement of less than c texels changes nothing.
     """
     hidden = _cell_max(alpha) == 0
-    even = (_cell_max(log_texture) == -_cell_max(-log_texture)) & (
-        _cell_max(alpha) == -_cell_max(-alpha)
-    )
-    busy = ~(hidden | even)
+    even = [_cell_max(image) == -_cell_max(-image) for image in (log_texture, alpha)]
+    busy = ~(hidden | (even[0] & even[1]))
     clearance = np.zeros(busy.shape, np.uint8)
     for _ in range(_MAX_CLEARANCE):
         busy = busy | np.roll(busy, 1, 0) | np.roll(busy, -1, 0)
@@ -142,6 +118,6 @@ def _clearance(log_texture: NDArray[np.float32], alpha: NDArray[np.float32]) -> 
     return clearance
 
 
-def _cell_max(image: NDArray[np.float32]) -> NDArray[np.float32]:
+def _cell_max(image: Singles) -> Singles:
     pairs = np.maximum(image, np.roll(image, -1, 1))
     return np.maximum(pairs, np.roll(pairs, -1, 0))

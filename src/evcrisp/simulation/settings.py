@@ -20,8 +20,8 @@ from evcrisp.simulation.config import (
     SensorConfig,
     SimulationConfig,
 )
-from evcrisp.simulation.images import IMAGE_SUFFIXES
 from evcrisp.simulation.seeds import Rng, as_seed
+from evcrisp.simulation.textures import IMAGE_SUFFIXES
 
 
 class Settings(TypedDict, total=False):
@@ -74,8 +74,8 @@ SETTINGS: dict[str, tuple[str | None, str]] = {
     **{f.name: (None, f.name) for f in fields(SimulationConfig)},
     **{
         f.name: (part, f.name)
-        for part, kind in CONFIG_PARTS.items()
-        for f in fields(kind)
+        for part in CONFIG_PARTS
+        for f in fields(CONFIG_PARTS[part])
         if f.init
     },
     "rng": (None, "seed"),
@@ -92,24 +92,20 @@ def with_settings(function: F) -> F:
     signature = inspect.signature(function)
     own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     config = SimulationConfig()
-    named = []
     for name, annotation in Settings.__annotations__.items():
         part, key = SETTINGS[name]
         default = getattr(config if part is None else getattr(config, part), key, None)
         if name in ("rng", "theta", *CONFIG_PARTS):
             default = None
         kind = inspect.Parameter.KEYWORD_ONLY
-        named.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
-    shown = signature.replace(parameters=[*own, *named])
-    function.__signature__ = shown  # ty: ignore[missing-attribute]
+        own.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+    function.__signature__ = signature.replace(parameters=own)  # ty: ignore[missing-attribute]
     return function
 
 
 def build_config(config: SimulationConfig | None, settings: Mapping[str, Any]) -> SimulationConfig:
     """Return a config with some settings replaced.
 
-    Examples
-    --------
     >>> build_config(None, {"noise_hz": 2.0, "seed": 7}).noise.uniform_hz
     2.0
     """
@@ -139,11 +135,9 @@ def _with_seed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings with ``rng`` as a seed."""
     settings = dict(settings)
     rng = settings.pop("rng", None)
-    if rng is None:
-        return settings
-    if "seed" in settings:
+    if rng is not None and "seed" in settings:
         raise ConfigError("`rng` and `seed` are the same setting. Give one of them.")
-    return {**settings, "seed": as_seed(rng)}
+    return settings if rng is None else {**settings, "seed": as_seed(rng)}
 
 
 def _resolve_scene(change: dict[str, Any]) -> None:

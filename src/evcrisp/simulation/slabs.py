@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bytes, Floats
 from evcrisp.motion import MotionModel
 from evcrisp.motion.protocol import camera_of
 from evcrisp.simulation.config import SimulationConfig
@@ -21,7 +20,6 @@ from evcrisp.simulation.seeds import Stream, generator
 
 if TYPE_CHECKING:
     from evcrisp.kernels.simulation.sensor import Buffer, Pixels
-
 
 #: Displacement in the image per slab, px, and bounds of its duration, us.
 _SLAB_PX = 24.0
@@ -35,8 +33,8 @@ class Part:
     """Sorted events of one slab, with their origins and objects."""
 
     events: Events
-    origin: NDArray[np.uint8]
-    object: NDArray[np.uint8]
+    origin: Bytes
+    object: Bytes
 
 
 def simulate_slabs(
@@ -93,13 +91,10 @@ def _step_times(
 
 def texture_matrices(paths: Sequence[Path], times: Floats) -> Floats:
     """Return homographies from pixels to the texture, or to rays, (n, n_layers, 3, 3)."""
-    layers = []
-    for path in paths:
-        matrices = path.matrices(times)
-        camera = camera_of(path.model)
-        if camera is not None:
-            matrices = np.linalg.inv(camera.matrix) @ matrices
-        layers.append(matrices)
+    layers = [path.matrices(times) for path in paths]
+    camera = camera_of(paths[0].model)
+    if camera is not None:
+        layers = [np.linalg.inv(camera.matrix) @ matrices for matrices in layers]
     return np.ascontiguousarray(np.stack(layers, axis=1))
 
 
@@ -165,9 +160,8 @@ def _texel_speed(view: View, matrices: Floats) -> Floats:
 def _empty_buffer(capacity: int) -> "Buffer":
     from evcrisp.kernels.simulation.sensor import Buffer
 
-    return Buffer(
-        np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, np.uint8)
-    )
+    t, pixel = np.empty((2, capacity), np.int32)
+    return Buffer(t, pixel, np.empty(capacity, np.uint8))
 
 
 def _merge(config: SimulationConfig, slab: Slab, signal: "Buffer", batches: list[Batch]) -> Part:
@@ -176,9 +170,8 @@ def _merge(config: SimulationConfig, slab: Slab, signal: "Buffer", batches: list
     from evcrisp.kernels.simulation.sensor import LAYER_SHIFT, ORIGIN_SHIFT
 
     no_layer = (NO_OBJECT & 0xF) << LAYER_SHIFT
-    since = np.concatenate(
-        [signal.t, *((batch.t - slab.t_start).astype(np.int32) for batch in batches)]
-    )
+    noise_t = ((batch.t - slab.t_start).astype(np.int32) for batch in batches)
+    since = np.concatenate([signal.t, *noise_t])
     order = np.empty(since.size, np.int64)
     stable_order(since, slab.t_end - slab.t_start, order)
     pixel = np.concatenate([signal.pixel, *(batch.pixel.astype(np.int32) for batch in batches)])
@@ -188,15 +181,8 @@ def _merge(config: SimulationConfig, slab: Slab, signal: "Buffer", batches: list
     kind = kind[order]
     origin = (kind >> ORIGIN_SHIFT & 0x7).astype(np.uint8)
     is_signal = origin == Origin.SIGNAL
-    width, _ = config.resolution
-    y, x = np.divmod(pixel[order], width)
-    events = Events.trusted(
-        x.astype(np.uint16),
-        y.astype(np.uint16),
-        t,
-        (kind & 1).astype(np.bool_),
-        config.resolution,
-        is_signal,
-    )
+    y, x = np.divmod(pixel[order], config.resolution[0])
+    x, y, p = x.astype(np.uint16), y.astype(np.uint16), (kind & 1).astype(np.bool_)
+    events = Events.trusted(x, y, t, p, config.resolution, is_signal)
     layer = np.where(is_signal, kind >> LAYER_SHIFT, NO_OBJECT).astype(np.uint8)
     return Part(events, origin, layer)

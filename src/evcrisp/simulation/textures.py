@@ -1,15 +1,26 @@
-"""Procedural textures: reflectance in 0..1 on a tile that repeats without a seam.
+"""Textures, procedural or from an image: reflectance in 0..1 on a tile that repeats without a seam.
 
 Edges are anti-aliased over one pixel; lens blur is added later. Flat areas have exactly one value,
 so that the simulator can skip them.
 """
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import require
 from evcrisp.core.types import Floats
+
+#: Suffixes that are read without an optional package.
+_NATIVE = (".npy", ".pgm")
+IMAGE_SUFFIXES = (*_NATIVE, ".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
+
+_MAX_SIDE = 16_384
 
 
 class TextureSpec(NamedTuple):
@@ -51,13 +62,12 @@ def dots(spec: TextureSpec) -> Floats:
 def checkerboard(spec: TextureSpec) -> Floats:
     """Alternate black and white squares of about ``feature_px``."""
     height, width = spec.shape
-    across = _square_wave(
-        np.arange(width) / width, max(1, round(width / (2 * spec.feature_px))), width
-    )
-    down = _square_wave(
-        np.arange(height) / height, max(1, round(height / (2 * spec.feature_px))), height
-    )
-    a, b = across[None, :], down[:, None]
+
+    def wave(side: int) -> Floats:
+        n_cycles = max(1, round(side / (2 * spec.feature_px)))
+        return _square_wave(np.arange(side) / side, n_cycles, side)
+
+    a, b = wave(width)[None, :], wave(height)[:, None]
     return a + b - 2.0 * a * b
 
 
@@ -91,9 +101,8 @@ def rocks(spec: TextureSpec) -> Floats:
     f = np.hypot(np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width)[None, :])
     low, high = 1.0 / (2.0 * spec.feature_px), 0.2
     amplitude = np.where((f >= min(low, high)) & (f <= high), np.maximum(f, 1e-9) ** -1.5, 0.0)
-    noise = np.fft.irfft2(
-        np.fft.rfft2(spec.rng.standard_normal(spec.shape)) * amplitude, s=spec.shape
-    )
+    white = np.fft.rfft2(spec.rng.standard_normal(spec.shape))
+    noise = np.fft.irfft2(white * amplitude, s=spec.shape)
     return 0.5 + 0.5 * np.tanh(noise / max(float(noise.std()), 1e-12))
 
 
@@ -108,28 +117,25 @@ TEXTURES: dict[str, Callable[[TextureSpec], Floats]] = {
 }
 
 
-def ellipse_alpha(
-    shape: tuple[int, int], center: tuple[float, float], size: tuple[float, float]
-) -> Floats:
+Pair = tuple[float, float]
+
+
+def ellipse_alpha(shape: tuple[int, int], center: Pair, size: Pair) -> Floats:
     """Return the opacity of an ellipse of ``size`` (full axes, px), 1 inside, 0 outside."""
     dx, dy = _around(shape, center)
     a, b = 0.5 * size[0], 0.5 * size[1]
     return np.clip(0.5 - (np.hypot(dx / a, dy / b) - 1.0) * min(a, b), 0.0, 1.0)
 
 
-def rectangle_alpha(
-    shape: tuple[int, int], center: tuple[float, float], size: tuple[float, float]
-) -> Floats:
+def rectangle_alpha(shape: tuple[int, int], center: Pair, size: Pair) -> Floats:
     """Return the opacity of a rectangle of ``size`` (px), 1 inside, 0 outside."""
     dx, dy = _around(shape, center)
     inside = np.minimum(0.5 * size[0] - np.abs(dx), 0.5 * size[1] - np.abs(dy))
     return np.clip(0.5 + inside, 0.0, 1.0)
 
 
-#: Outlines of objects by name.
-OUTLINES: dict[
-    str, Callable[[tuple[int, int], tuple[float, float], tuple[float, float]], Floats]
-] = {
+#: Outlines of objects by name: functions of shape, center and size.
+OUTLINES: dict[str, Callable[[tuple[int, int], Pair, Pair], Floats]] = {
     "ellipse": ellipse_alpha,
     "rectangle": rectangle_alpha,
 }
@@ -210,3 +216,68 @@ def _blend(tile: Floats, gx: Floats, gy: Floats, cover: Floats, value: float) ->
     patch = np.ix_(rows, columns)
     cover = cover[: rows.size, : columns.size]
     tile[patch] = (1.0 - cover) * tile[patch] + cover * value
+
+
+def load_image(source: str | Path | ArrayLike) -> Floats:
+    """Return a gray image of at least 2 x 2 px, shape (h, w), scaled to 0..1."""
+    if isinstance(source, str | Path):
+        image, name = _read(Path(source)), f"{Path(source)}"
+    else:
+        image, name = np.asarray(source), "`image`"
+    if image.dtype.kind not in "buif" or image.ndim != 2 or min(image.shape) < 2:
+        raise ConfigError(
+            f"{name} must be gray, with two axes of 2 px or more; "
+            f"got {image.dtype} of shape {image.shape}."
+        )
+    if max(image.shape) > _MAX_SIDE:
+        raise ConfigError(f"{name} must have up to {_MAX_SIDE} px per side; got {image.shape}.")
+    image = image.astype(np.float64)
+    low, high = image.min(), image.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ConfigError(f"{name} must be finite; it contains nan or infinity.")
+    if high == low:
+        raise ConfigError(f"{name} must have contrast; every pixel is {low}.")
+    return (image - low) / (high - low)
+
+
+def mirrored(image: Floats) -> Floats:
+    """Return a tile of twice the size that repeats without a seam."""
+    wide = np.concatenate((image, image[:, ::-1]), axis=1)
+    return np.concatenate((wide, wide[::-1]), axis=0)
+
+
+def _read(path: Path) -> NDArray[np.generic]:
+    suffix = path.suffix.lower()
+    if suffix not in IMAGE_SUFFIXES:
+        raise ConfigError(f"{path}: an image must be one of {', '.join(IMAGE_SUFFIXES)}.")
+    if not path.is_file():
+        raise ConfigError(f"{path}: no such image.")
+    try:
+        if suffix == ".npy":
+            return np.load(path, allow_pickle=False)
+        if suffix == ".pgm":
+            return _read_pgm(path.read_bytes())
+        pillow = require("PIL.Image", extra="video", purpose="PNG and JPEG textures")
+        with pillow.open(path) as image:
+            return np.asarray(image.convert("L"))
+    except (ValueError, OSError, EOFError, SyntaxError) as error:
+        raise ConfigError(f"{path}: not readable as an image: {error}.") from error
+
+
+def _read_pgm(data: bytes) -> NDArray[np.generic]:
+    """Read a plain (P2) or raw (P5) portable graymap."""
+    header = re.match(rb"(P[25])" + 3 * rb"(?:\s|#[^\n]*\n)+(\d{1,9})" + rb"(?:\s|$)", data)
+    if header is None:
+        raise ValueError("not the header of a portable graymap")
+    magic, (width, height, high) = header[1], map(int, header.groups()[1:])
+    if not (0 < width <= _MAX_SIDE and 0 < height <= _MAX_SIDE and 0 < high < 65_536):
+        raise ValueError(f"the header specifies {width}x{height} px and values up to {high}")
+    if magic == b"P2":
+        values = np.array(data[header.end() :].split()[: width * height], np.int64)
+    else:
+        dtype = np.dtype("u1" if high < 256 else ">u2")
+        body = data[header.end() : header.end() + width * height * dtype.itemsize]
+        values = np.frombuffer(body, dtype, count=len(body) // dtype.itemsize)
+    if values.size != width * height:
+        raise ValueError(f"expected {width * height} values, got {values.size}")
+    return values.reshape(height, width)

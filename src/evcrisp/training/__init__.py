@@ -14,10 +14,5 @@ from evcrisp.training.recordings import LabeledRecordings, simulate_recordings
 from evcrisp.training.train import TrainingConfig, train, write_model
 
 __all__ = [
-    "NETWORKS",
-    "LabeledRecordings",
-    "TrainingConfig",
-    "simulate_recordings",
-    "train",
-    "write_model",
-]
+    "NETWORKS", "LabeledRecordings", "TrainingConfig", "simulate_recordings", "train", "write_model",
+]  # fmt: skip

@@ -39,13 +39,9 @@ def _mlpf(inputs: "torch.Tensor") -> "torch.nn.Module":
 
 
 def _mlpf_arrays(model: Any) -> Arrays:
-    hidden, output = model[0], model[2]
-    tensors = {
-        "hidden_kernel": hidden.weight.T,
-        "hidden_bias": hidden.bias,
-        "output_kernel": output.weight.T,
-        "output_bias": output.bias,
-    }
+    tensors = {}
+    for name, layer in (("hidden", model[0]), ("output", model[2])):
+        tensors |= {f"{name}_kernel": layer.weight.T, f"{name}_bias": layer.bias}
     return {name: np.ascontiguousarray(a.detach().cpu().numpy()) for name, a in tensors.items()}
 
 

@@ -16,14 +16,9 @@ from evcrisp.core.types import Bools, Bytes, Floats
 from evcrisp.core.validation import check_number
 from evcrisp.filters.learned.weights import read_archive
 
-#: Maximum number of events per recording, so that dense scenes do not dominate the data.
-MAX_EVENTS = 120_000
-
-#: Scenes per seed; scene numbers of the next seed follow.
-MAX_SCENES = 10_000
-
-#: Noise level that marks a training recording.
-TRAINING = 0.0
+MAX_EVENTS = 120_000  # per recording, so that dense scenes do not dominate the data
+MAX_SCENES = 10_000  # per seed; scene numbers of the next seed follow
+TRAINING = 0.0  # noise level that marks a training recording
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,12 +97,10 @@ def simulate_recordings(
 
     Parameters
     ----------
-    n_scenes : int
-        Number of training scenes.
+    n_scenes, n_test : int
+        Number of training scenes, and of held-out scenes per noise level.
     seed : int
         Seed of the scenes; different seeds have no scene in common.
-    n_test : int
-        Number of held-out scenes per noise level.
     workers : int
         Number of processes; it does not affect the recordings.
     on_scene : callable, optional

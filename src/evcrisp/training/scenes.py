@@ -1,5 +1,6 @@
 """Random scenes for training, and held-out scenes at fixed noise levels."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -35,12 +36,10 @@ def held_out_scene(seed: int, noise_hz: float) -> SimulationConfig:
 
 def _draw_scene(rng: np.random.Generator, seed: int, noise_hz: float | None) -> SimulationConfig:
     for _ in range(_MAX_TRIES):
-        try:
+        with suppress(ConfigError):  # the view leaves the texture or comes too close to it
             config = build_config(None, _settings(rng, seed, noise_hz))
             simulate_truth(config)
             return config
-        except ConfigError:  # the view leaves the texture or comes too close to it
-            continue
     raise ConfigError(f"`seed` {seed} gives no valid scene in {_MAX_TRIES} tries. Use another.")
 
 
@@ -49,9 +48,8 @@ def _settings(rng: np.random.Generator, seed: int, noise_hz: float | None) -> di
     duration_us = round(_log_uniform(rng, *_DURATION_US))
     if noise_hz is not None:
         level, duration_us = noise_hz, 200_000
-    width = np.clip(
-        np.sqrt(4 / 3 * _EVENTS / (1e-6 * duration_us * (level + _SIGNAL_HZ))), 72.0, 240.0
-    )
+    area = 4 / 3 * _EVENTS / (1e-6 * duration_us * (level + _SIGNAL_HZ))
+    width = np.clip(np.sqrt(area), 72.0, 240.0)
     resolution = (round(width), round(0.75 * width))
     motion = str(rng.choice(sorted(MOTION_MODELS)))
     model = motion_model(motion, resolution)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
 from evcrisp.core.validation import check_choice, check_number
 from evcrisp.filters.learned.edncnn_network import find_device, import_torch
 from evcrisp.filters.learned.weights import Arrays
+from evcrisp.metrics import rank_auc, sensitivity, specificity
 from evcrisp.training.lookup import EventTable
 from evcrisp.training.networks import NETWORKS, Network
 from evcrisp.training.recordings import LabeledRecordings
-from evcrisp.training.sampler import BalancedSampler
-from evcrisp.training.validation import validate
 
 if TYPE_CHECKING:
     import torch
@@ -89,7 +89,7 @@ def train(
     with torch.random.fork_rng(accelerators):
         torch.manual_seed(config.seed)
         model, losses = _fit(network, recordings.training, config, device, on_epoch)
-    levels = validate(network, model, recordings.held_out, config.test_events, device)
+    levels = _validate(network, model, recordings.held_out, config.test_events, device)
     card = {
         "about": f"Weights of the filter {name!r}, trained on simulated recordings of evcrisp alone.",
         "network": name,
@@ -108,9 +108,8 @@ def train(
 
 def write_model(weights: Path, card: Path, trained: Trained) -> None:
     """Write the weights (NPZ) and the card (JSON)."""
-    arrays: dict[str, Any] = dict(trained.arrays)
     with weights.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, **dict[str, Any](trained.arrays))
     card.write_text(json.dumps(trained.card, indent=2) + "\n")
 
 
@@ -123,7 +122,7 @@ def _fit(
 ) -> "tuple[torch.nn.Module, list[float]]":
     torch = import_torch()
     table = EventTable.build(recordings.events, network.radius, network.planes, device)
-    sampler = BalancedSampler.build(recordings, device)
+    sampler = _BalancedSampler.build(recordings, device)
     batch = min(network.batch, config.samples)
     model = network.build(network.inputs(table, sampler(16 * batch)[0])).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=network.learning_rate)
@@ -145,3 +144,73 @@ def _fit(
         if on_epoch is not None:
             on_epoch(epoch + 1, losses[-1])
     return model.eval(), losses
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _BalancedSampler:
+    """Samples all recordings equally often, and signal and noise equally often in each."""
+
+    members: "torch.Tensor"  # (n,) events, grouped by recording and label
+    start: "torch.Tensor"  # (n_recordings, 2), noise and signal
+    count: "torch.Tensor"  # (n_recordings, 2)
+
+    @classmethod
+    def build(cls, recordings: LabeledRecordings, device: str) -> "_BalancedSampler":
+        """Group the events by label; skip recordings without signal or without noise."""
+        torch = import_torch()
+        members, starts, counts, offset, start = [], [], [], 0, 0
+        for events in recordings.events:
+            groups = [np.flatnonzero(np.asarray(events.signal) == label) for label in (0, 1)]
+            if all(group.size for group in groups):
+                members += [offset + group for group in groups]
+                starts.append((start, start + groups[0].size))
+                counts.append([group.size for group in groups])
+                start += len(events)
+            offset += len(events)
+        if not members:
+            raise ConfigError("`recordings` must have signal and noise; got only one of them.")
+        tensors = (torch.tensor(rows, device=device) for rows in (starts, counts))
+        return cls(torch.from_numpy(np.concatenate(members)).to(device), *tensors)
+
+    def __call__(self, n: int) -> "tuple[torch.Tensor, torch.Tensor]":
+        """Return n random events, and their labels as float32."""
+        torch = import_torch()
+        device = self.members.device
+        # Random numbers come from the CPU generator, so that they are equal on all devices.
+        recording = torch.randint(len(self.start), (n,)).to(device)
+        signal = torch.randint(2, (n,)).to(device)
+        place = torch.rand(n, dtype=torch.float64).to(device)
+        count = self.count[recording, signal]
+        which = self.start[recording, signal] + (place * count).long()
+        return self.members[which], signal.float()
+
+
+def _validate(
+    network: Network,
+    model: "torch.nn.Module",
+    recordings: LabeledRecordings,
+    max_events: int,
+    device: str,
+) -> list[dict[str, float]]:
+    """Return mean AUC and balanced accuracy per noise level."""
+    torch = import_torch()
+    rows: dict[float, list[tuple[float, float]]] = {}
+    for events, level in zip(recordings.events, recordings.level_hz.tolist(), strict=True):
+        table = EventTable.build([events], network.radius, network.planes, device)
+        chosen = torch.arange(len(events), device=device)[:: max(1, len(events) // max_events)]
+        with torch.inference_mode():
+            parts = [model(network.inputs(table, part)) for part in chosen.split(network.batch)]
+            score = torch.sigmoid(torch.cat(parts)).double().cpu().numpy()
+        truth = np.asarray(events.signal)[chosen.cpu().numpy()]
+        keep = score >= 0.5
+        balanced = 0.5 * (sensitivity(keep, truth) + specificity(keep, truth))
+        rows.setdefault(level, []).append((rank_auc(score, truth), balanced))
+    return [
+        {
+            "noise_hz": level,
+            "recordings": len(row),
+            "auc": round(float(np.nanmean([auc for auc, _ in row])), 4),
+            "balanced_accuracy": round(float(np.nanmean([balanced for _, balanced in row])), 4),
+        }
+        for level, row in sorted(rows.items())
+    ]

@@ -14,11 +14,9 @@ from evcrisp import ConfigError, OutputError
 from evcrisp.experiments.datasets import Clip, find_clips
 from evcrisp.experiments.executors import InProcess, open_workers
 from evcrisp.experiments.methods import RAW, TABLE1, select_methods
-from evcrisp.experiments.overhead import measure_pause
 from evcrisp.experiments.protocols import LABEL_SETTINGS, measure_structure
 from evcrisp.experiments.store import ResultStore
-from evcrisp.experiments.task_runner import MAX_ATTEMPTS, run_tasks
-from evcrisp.experiments.tasks import Task
+from evcrisp.experiments.task_runner import MAX_ATTEMPTS, Task, measure_pause, run_tasks
 
 
 def pauses(folder, n):
@@ -123,7 +121,7 @@ def test_results_of_workers_with_other_code_are_logged(tmp_path, caplog):
 def test_changed_sources_of_evcrisp_are_computed_again(tmp_path, monkeypatch):
     tasks, store = pauses(tmp_path, 2), ResultStore(tmp_path)
     run_tasks(tasks, store, InProcess())
-    monkeypatch.setattr("evcrisp.experiments.tasks.source_digest", lambda: "changed")
+    monkeypatch.setattr("evcrisp.experiments.task_runner.source_digest", lambda: "changed")
     assert run_tasks(tasks, store, InProcess()).n_new == 2
 
 

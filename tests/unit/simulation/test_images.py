@@ -6,7 +6,7 @@ import pytest
 
 from evcrisp.core.errors import ConfigError, MissingExtraError
 from evcrisp.simulation import simulate, simulate_frames
-from evcrisp.simulation.images import load_image, mirrored
+from evcrisp.simulation.textures import load_image, mirrored
 
 
 @pytest.fixture

@@ -252,7 +252,7 @@ def _print_overhead(workers: int | None, scheduler: str | None) -> None:
 
     from evcrisp.core.messages import counted
     from evcrisp.experiments.executors import open_workers
-    from evcrisp.experiments.overhead import overhead
+    from evcrisp.experiments.task_runner import overhead
 
     n_workers = workers or os.cpu_count() or 1
     with open_workers(n_workers, scheduler) as opened:

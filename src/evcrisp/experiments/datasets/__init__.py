@@ -1,15 +1,46 @@
 """Data sets: the files of each, and missing parts."""
 
 import logging
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import Registry, lookup
-from evcrisp.experiments.datasets.protocol import Clip, Dataset, Layout
-
-__all__ = ["DATASETS", "Clip", "Dataset", "DatasetLike", "Layout", "dataset_for", "find_clips"]
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clip:
+    """One recording of a data set."""
+
+    name: str  # unique, such as "D-END/nd04/Bicycle-ND04-1"
+    path: Path  # for `evcrisp.open`
+    group: tuple[str, ...]  # columns of the tables, such as ("day", "ND4")
+    files: tuple[Path, ...]  # files whose contents affect the results
+    resolution: tuple[int, int] | None = None  # px; if the files do not state it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Recordings that were found, and problems such as missing parts."""
+
+    clips: tuple[Clip, ...]
+    problems: tuple[str, ...] = ()
+
+
+class Dataset(Protocol):
+    """A data set; :func:`find_clips` takes its name, class or object."""
+
+    name: str  # on the command line
+    title: str  # in messages
+    source: str  # where to get it
+
+    def layout(self, root: Path) -> Layout:
+        """Search a folder for recordings, without opening them."""
+        ...
+
 
 #: Data sets by name.
 DATASETS: Registry[Dataset] = Registry(

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
-from evcrisp.experiments.datasets.protocol import Clip, Layout
+from evcrisp.experiments.datasets import Clip, Layout
 
 NOISE_FOLDER = "measured-noise"
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from evcrisp.experiments.datasets.protocol import Clip, Layout
+from evcrisp.experiments.datasets import Clip, Layout
 
 #: The sequences of the paper.
 PAPER_SEQUENCES = ("dynamic_rotation", "boxes_rotation", "dynamic_translation", "boxes_translation")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from evcrisp.experiments.datasets.protocol import Clip, Layout
+from evcrisp.experiments.datasets import Clip, Layout
 
 #: Folder -> half of the table.
 HALVES = {"D-END": "day", "N-END": "night"}

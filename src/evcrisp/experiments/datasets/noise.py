@@ -17,10 +17,8 @@ def with_uniform_noise(events: Events, share: float, *, seed: int = 0) -> Events
     ----------
     events : Events
         Regarded as signal.
-    share : float
-        Noise events per signal event; 0.05 = 5 %.
-    seed : int
-        Equal seeds give equal events.
+    share, seed : float, int
+        Noise events per signal event, 0.05 = 5 %; equal seeds give equal events.
 
     Examples
     --------
@@ -32,13 +30,9 @@ def with_uniform_noise(events: Events, share: float, *, seed: int = 0) -> Events
     n = _count(events, share)
     rng = np.random.default_rng(seed)
     first, last = (int(events.t[0]), int(events.t[-1])) if len(events) else (0, 0)
-    return _joined(
-        events,
-        rng.integers(0, events.width, n),
-        rng.integers(0, events.height, n),
-        rng.integers(first, last + 1, n),
-        rng.integers(0, 2, n).astype(np.bool_),
-    )
+    spans = ((0, events.width), (0, events.height), (first, last + 1), (0, 2))
+    x, y, t, p = (rng.integers(low, high, n) for low, high in spans)
+    return _joined(events, x, y, t, p.astype(np.bool_))
 
 
 def with_recorded_noise(events: Events, noise: Events, share: float, *, seed: int = 0) -> Events:
@@ -51,10 +45,8 @@ def with_recorded_noise(events: Events, noise: Events, share: float, *, seed: in
     ----------
     events, noise : Events
         Of one sensor; ``noise`` must hold enough events.
-    share : float
-        Noise events per signal event.
-    seed : int
-        Equal seeds give equal events.
+    share, seed : float, int
+        Noise events per signal event; equal seeds give equal events.
     """
     n = _count(events, share)
     if noise.resolution != events.resolution:

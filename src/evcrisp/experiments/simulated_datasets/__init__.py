@@ -1,29 +1,34 @@
 """Simulated data sets with the layout of public ones, and true labels beside the recordings."""
 
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from evcrisp.core.errors import ConfigError, OutputError
-from evcrisp.core.registry import lookup
-from evcrisp.experiments.datasets import DatasetLike, dataset_for
-from evcrisp.experiments.simulated_datasets.dnd21 import write_dnd21
-from evcrisp.experiments.simulated_datasets.ecd import write_ecd
-from evcrisp.experiments.simulated_datasets.emlb import write_emlb
-from evcrisp.experiments.simulated_datasets.writing import (
-    SimulatedDataset,
-    read_marker,
-    write_marker,
-)
+import numpy as np
 
-__all__ = ["WRITERS", "SimulatedDataset", "read_marker", "read_simulated", "simulate_dataset"]
+from evcrisp.core.errors import ConfigError, OutputError
+from evcrisp.core.events import Events
+from evcrisp.core.registry import Registry, lookup
+from evcrisp.experiments.datasets import DatasetLike, dataset_for
+from evcrisp.io.atomic_output import replacing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedDataset:
+    """Parameters of a simulated data set, and the settings of its tables."""
+
+    dataset: str  # data set whose layout it has
+    small: bool
+    seed: int
+    slice_events: int = 30_000  # events of a slice of the ESR
+    window_events: int = 30_000  # events of a window for motion
+
 
 #: Data set -> function that writes its simulation, file by file.
-WRITERS: dict[str, Callable[[Path, SimulatedDataset], Iterator[Path]]] = {
-    "emlb": write_emlb,
-    "dnd21": write_dnd21,
-    "ecd": write_ecd,
-}
+WRITERS: Registry[Callable[[Path, SimulatedDataset], Iterator[Path]]] = Registry(
+    "data set", {name: f"{__name__}.{name}:write_{name}" for name in ("emlb", "dnd21", "ecd")}
+)
 
 #: Slices and windows of small data sets, in events: fewer, for as many events per pixel.
 _SMALL = {
@@ -32,8 +37,8 @@ _SMALL = {
     "ecd": {"window_events": 5_000},
 }
 
-#: File in the folder of an incomplete data set.
-_INCOMPLETE = ".twin-begun"
+#: File with the parameters of a data set, written last; and file in the folder of an incomplete one.
+_MARKER, _INCOMPLETE = "twin.json", ".twin-begun"
 
 
 def simulate_dataset(
@@ -55,10 +60,8 @@ def simulate_dataset(
         One of the keys of ``WRITERS``.
     folder : Path
         Created if needed.
-    small : bool
-        Write less data, for tests: tables take seconds instead of minutes.
-    seed : int
-        Equal seeds give equal bytes.
+    small, seed : bool, int
+        Write less data, for tests; equal seeds give equal bytes.
     on_file : callable, optional
         Called with every written file, or folder of a sequence.
     """
@@ -69,7 +72,8 @@ def simulate_dataset(
     present = read_marker(folder)
     if present == simulated:
         return simulated
-    if present is not None or (folder.is_dir() and _has_other_files(folder)):
+    is_filled = folder.is_dir() and any(folder.iterdir())
+    if present is not None or (is_filled and not (folder / _INCOMPLETE).is_file()):
         held = "another simulated data set" if present is not None else "other files"
         raise OutputError(f"{folder} holds {held}. Choose an empty or a new folder.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -77,19 +81,20 @@ def simulate_dataset(
     for path in write(folder, simulated):
         if on_file is not None:
             on_file(path)
-    write_marker(folder, simulated)
+    with replacing(folder / _MARKER, overwrite=True) as temporary:
+        temporary.write_text(json.dumps(asdict(simulated), indent=2) + "\n")
     (folder / _INCOMPLETE).unlink(missing_ok=True)  # another process can have completed it
     return simulated
 
 
-def read_simulated(dataset: DatasetLike, folder: Path) -> SimulatedDataset | None:
-    """Return the simulated data set in a folder; None if the data are not simulated.
+def read_marker(folder: Path) -> SimulatedDataset | None:
+    """Return the parameters of the simulated data set in a folder, or None."""
+    path = folder / _MARKER
+    return SimulatedDataset(**json.loads(path.read_text())) if path.is_file() else None
 
-    Raises
-    ------
-    ConfigError
-        If it simulates another data set.
-    """
+
+def read_simulated(dataset: DatasetLike, folder: Path) -> SimulatedDataset | None:
+    """Return the simulated data set in a folder, or None; raise if it simulates another one."""
     simulated, expected = read_marker(folder), dataset_for(dataset)
     if simulated is not None and simulated.dataset != expected.name:
         given = dataset_for(simulated.dataset)
@@ -100,5 +105,9 @@ def read_simulated(dataset: DatasetLike, folder: Path) -> SimulatedDataset | Non
     return simulated
 
 
-def _has_other_files(folder: Path) -> bool:
-    return any(folder.iterdir()) and not (folder / _INCOMPLETE).is_file()
+def write_true_labels(path: Path, events: Events) -> None:
+    """Write ``NAME.truth.npz`` with the array ``signal`` beside a recording."""
+    if events.signal is None:
+        raise OutputError(f"{path} has no labels to write.")
+    with replacing(path.with_name(f"{path.stem}.truth.npz"), overwrite=True) as temporary:
+        np.savez_compressed(temporary, signal=events.signal)

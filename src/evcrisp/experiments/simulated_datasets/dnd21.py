@@ -8,11 +8,7 @@ import numpy as np
 
 from evcrisp.core.events import Events
 from evcrisp.experiments.datasets.dnd21 import NOISE_FOLDER
-from evcrisp.experiments.simulated_datasets.writing import (
-    SimulatedDataset,
-    unlabeled,
-    write_true_labels,
-)
+from evcrisp.experiments.simulated_datasets import SimulatedDataset, write_true_labels
 from evcrisp.io.atomic_output import replacing
 from evcrisp.simulation import simulate
 
@@ -44,14 +40,10 @@ def write_dnd21(folder: Path, simulated: SimulatedDataset) -> Iterator[Path]:
     sequences = dict(list(SEQUENCES.items())[:1]) if simulated.small else SEQUENCES
     for number, (name, scene_options) in enumerate(sequences.items()):
         (folder / name).mkdir(parents=True, exist_ok=True)
-        scene = simulate(
-            **scene_options,
-            resolution=DAVIS346,
-            duration_us=duration_us,
-            seed=simulated.seed + number,
-        )
+        shared = {"resolution": DAVIS346, "duration_us": duration_us}
+        scene = simulate(**scene_options, **shared, seed=simulated.seed + number)
         path = folder / name / f"Davis346blue-{name}.aedat"
-        write_aedat2(path, unlabeled(scene))
+        write_aedat2(path, scene.events.with_signal(None))
         write_true_labels(path, scene.events)
         yield path
     (folder / NOISE_FOLDER).mkdir(parents=True, exist_ok=True)
@@ -64,7 +56,7 @@ def write_dnd21(folder: Path, simulated: SimulatedDataset) -> Iterator[Path]:
             duration_us=400_000 if simulated.small else 2_000_000,
             seed=simulated.seed + 100 + number,
         )
-        write_aedat2(folder / NOISE_FOLDER / name, unlabeled(still))
+        write_aedat2(folder / NOISE_FOLDER / name, still.events.with_signal(None))
         yield folder / NOISE_FOLDER / name
 
 

@@ -1,6 +1,6 @@
 """Simulate ECD: sequences with calibration, gyroscope and poses, as text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,7 @@ from evcrisp.core.camera import Camera
 from evcrisp.core.sensor_data import Imu
 from evcrisp.core.types import Floats
 from evcrisp.experiments.datasets.ecd import DAVIS240
-from evcrisp.experiments.simulated_datasets.writing import (
-    SimulatedDataset,
-    unlabeled,
-    write_true_labels,
-)
+from evcrisp.experiments.simulated_datasets import SimulatedDataset, write_true_labels
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.writing import write
 from evcrisp.simulation import Simulation, simulate
@@ -56,9 +52,11 @@ def write_ecd(folder: Path, simulated: SimulatedDataset) -> Iterator[Path]:
             seed=simulated.seed + number,
         )
         (folder / name).mkdir(parents=True, exist_ok=True)
-        write(folder / name / "events.txt", unlabeled(scene), format="ecd", overwrite=True)
-        write_true_labels(folder / name / "events.txt", scene.events)
-        _write_text(folder / name / "calib.txt", [_calibration(camera)])
+        path, events = folder / name / "events.txt", scene.events
+        write(path, events.with_signal(None), format="ecd", overwrite=True)
+        write_true_labels(path, events)
+        numbers = (camera.fx, camera.fy, camera.cx, camera.cy, *camera.distortion)
+        _write_text(folder / name / "calib.txt", [_joined(numbers)])
         _write_text(folder / name / "imu.txt", _imu_lines(scene.imu))
         _write_text(folder / name / "groundtruth.txt", _pose_lines(scene, camera))
         yield folder / name
@@ -69,16 +67,14 @@ def _write_text(path: Path, lines: list[str]) -> None:
         temporary.write_text("\n".join(lines) + "\n")
 
 
-def _calibration(camera: Camera) -> str:
-    return " ".join(
-        f"{value:.9g}" for value in (camera.fx, camera.fy, camera.cx, camera.cy, *camera.distortion)
-    )
+def _joined(numbers: Iterable[float]) -> str:
+    return " ".join(f"{value:.9g}" for value in numbers)
 
 
 def _imu_lines(imu: Imu) -> list[str]:
     """Return ``t ax ay az gx gy gz``: s, m/s^2, rad/s."""
     rows = np.column_stack((imu.t / 1e6, imu.accel_m_s2, imu.gyro_rad_s))
-    return [f"{row[0]:.6f} " + " ".join(f"{value:.9g}" for value in row[1:]) for row in rows]
+    return [f"{row[0]:.6f} {_joined(row[1:])}" for row in rows]
 
 
 def _pose_lines(scene: Simulation, camera: Camera) -> list[str]:
@@ -95,16 +91,13 @@ def _pose_lines(scene: Simulation, camera: Camera) -> list[str]:
         positions = np.column_stack((shift, np.zeros(t_us.size)))
         rotations = np.tile((0.0, 0.0, 0.0, 1.0), (t_us.size, 1))
     rows = np.column_stack((positions, rotations))
-    return [
-        f"{(scene.config.t_start_us + t) / 1e6:.6f} " + " ".join(f"{value:.9g}" for value in row)
-        for t, row in zip(t_us, rows, strict=True)
-    ]
+    t_s = (scene.config.t_start_us + t_us) / 1e6
+    return [f"{t:.6f} {_joined(row)}" for t, row in zip(t_s, rows, strict=True)]
 
 
 def _quaternions(matrices: Floats) -> Floats:
     """Return ``(x, y, z, w)`` of rotations below 180 degrees, shape (n, 4)."""
-    scale = np.cbrt(np.linalg.det(matrices))[:, None, None]
-    m = matrices / scale
+    m = matrices / np.cbrt(np.linalg.det(matrices))[:, None, None]
     w = 0.5 * np.sqrt(np.maximum(1.0 + np.trace(m, axis1=1, axis2=2), 1e-12))
     vector = np.stack(
         (m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1]), axis=1

@@ -4,11 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evcrisp.experiments.datasets.emlb import HALVES, LEVELS
-from evcrisp.experiments.simulated_datasets.writing import (
-    SimulatedDataset,
-    unlabeled,
-    write_true_labels,
-)
+from evcrisp.experiments.simulated_datasets import SimulatedDataset, write_true_labels
 from evcrisp.io.writing import write
 from evcrisp.simulation import simulate
 
@@ -44,6 +40,6 @@ def write_emlb(folder: Path, simulated: SimulatedDataset) -> Iterator[Path]:
                     shot_hz=SHOT_HZ[half_name][level],
                     seed=simulated.seed + number,
                 )
-                write(path, unlabeled(scene), imu=scene.imu, overwrite=True)
+                write(path, scene.events.with_signal(None), imu=scene.imu, overwrite=True)
                 write_true_labels(path, scene.events)
                 yield path

@@ -1,7 +1,6 @@
 """The tables of the paper."""
 
-from evcrisp.experiments.tables.options import Options
-from evcrisp.experiments.tables.protocol import TableKind
+from evcrisp.experiments.tables.options import Options, TableKind
 from evcrisp.experiments.tables.table import Table
 from evcrisp.experiments.tables.table1 import Table1
 from evcrisp.experiments.tables.table2 import Table2

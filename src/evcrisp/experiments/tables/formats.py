@@ -144,6 +144,5 @@ def _rows(table: Table, marks: dict[int, str], interval: str) -> Iterator[tuple[
 
 
 def _escaped(text: str) -> str:
-    for letter in "\\&%#_":
-        text = text.replace(letter, f"\\{letter}" if letter != "\\" else "\\textbackslash ")
-    return text
+    special = {letter: f"\\{letter}" for letter in "&%#_"}
+    return text.translate(str.maketrans({**special, "\\": "\\textbackslash "}))

@@ -1,18 +1,19 @@
-"""Options of the tables."""
+"""Options of the tables, and the interface of a table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol
 
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.messages import counted
 from evcrisp.core.validation import check_number
+from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.dnd21 import check_noise
 from evcrisp.experiments.methods import Kind, Method, method_for, select_methods
 from evcrisp.experiments.simulated_datasets import SimulatedDataset
-
-if TYPE_CHECKING:
-    from evcrisp.experiments.tables.protocol import TableKind
+from evcrisp.experiments.tables.table import Table
+from evcrisp.experiments.task_runner import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +28,8 @@ class Options:
         Keys of the methods that run on workers with the resource GPU only.
     max_events : int, optional
         Number of events at the start of each recording; all by default.
-    slice_events : int
-        Number of events of a slice of the ESR.
-    window_events : int
-        Number of events of a window for motion.
+    slice_events, window_events : int
+        Number of events of a slice of the ESR, and of a window for motion.
     noise : str
         Noise of table 2: "uniform", or the name of a measured noise.
     tuned : mapping, optional
@@ -84,11 +83,6 @@ class Options:
 
         A row goes to the tables that have it; another method goes to all tables for its kind.
         Tables without a method are left out.
-
-        Raises
-        ------
-        UnknownNameError
-            If a method is neither a row nor registered.
         """
         rows = {name: kind.methods(self) for name, kind in tables.items()}
         every = [method for methods in rows.values() for method in methods]
@@ -101,11 +95,8 @@ class Options:
             return method.kind in tables[name].kinds
 
         shared = {name: tuple(p for p in self.methods if fits(name, p)) for name in tables}
-        return {
-            name: replace(self, methods=parts)
-            for name, parts in shared.items()
-            if parts or not self.methods
-        }
+        kept = {name: parts for name, parts in shared.items() if parts or not self.methods}
+        return {name: replace(self, methods=parts) for name, parts in kept.items()}
 
 
 _EXPECTED = (
@@ -142,4 +133,41 @@ def data_note(root: Path, simulated: SimulatedDataset | None) -> str:
         f"Data: simulated data set {simulated.dataset}{' (small)' if simulated.small else ''}, seed "
         f"{simulated.seed}. The paper's numbers, in parentheses, are for the real one: compare only "
         "the order of methods."
+    )
+
+
+#: Tasks and their numbers; None if a task failed.
+Done = Sequence[tuple[Task, dict[str, Any] | None]]
+
+
+class TableKind(Protocol):
+    """A table of the paper."""
+
+    name: ClassVar[str]
+    dataset: ClassVar[str]
+    #: Kinds of methods that the table can measure.
+    kinds: ClassVar[tuple[Kind, ...]]
+
+    def methods(self, options: Options) -> tuple[Method, ...]:
+        """Return all rows of the paper, and ours."""
+        ...
+
+    def tasks(self, root: Path, clips: Sequence[Clip], options: Options) -> list[Task]:
+        """Return the tasks of the table."""
+        ...
+
+    def tables(self, done: Done, clips: Sequence[Clip], options: Options) -> list[Table]:
+        """Return the table and its additional tables."""
+        ...
+
+
+def failure_notes(done: Done) -> tuple[str, ...]:
+    """Return a note on the number of failures of each method."""
+    failed: dict[str, int] = {}
+    for task, numbers in done:
+        if numbers is None:
+            failed[task.method.label] = failed.get(task.method.label, 0) + 1
+    return tuple(
+        f"{label} failed on {counted(n, 'recording')}, which its means leave out."
+        for label, n in failed.items()
     )

@@ -1,5 +1,6 @@
 """Tables of numbers, with the numbers of the paper beside ours."""
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -44,7 +45,8 @@ class Row:
     @classmethod
     def of(cls, method: Method, cells: dict[str, Cell]) -> "Row":
         """Return the row of a method."""
-        return cls(key=method.key, label=method.label, family=method.family, cells=cells)
+        key, label, family = method.key, method.label, method.family
+        return cls(key=key, label=label, family=family, cells=cells, ranked=family != "controls")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +94,8 @@ class Table:
 
     def groups(self) -> Iterator[tuple[str, int]]:
         """Yield (group, number of its columns) from left to right."""
-        names = [column.group for column in self.columns]
-        start = 0
-        for i in range(1, len(names) + 1):
-            if i == len(names) or names[i] != names[start]:
-                yield names[start], i - start
-                start = i
+        for name, columns in itertools.groupby(self.columns, key=lambda column: column.group):
+            yield name, len(list(columns))
 
 
 def mean(values: list[float | None]) -> float | None:

@@ -11,10 +11,9 @@ from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.emlb import HALVES, LEVELS
 from evcrisp.experiments.methods import TABLE1, Kind, Method
 from evcrisp.experiments.protocols import LABEL_SETTINGS, measure_structure
-from evcrisp.experiments.tables.options import Options
-from evcrisp.experiments.tables.protocol import TaskNumbers, failure_notes
+from evcrisp.experiments.tables.options import Done, Options, failure_notes
 from evcrisp.experiments.tables.table import Better, Cell, Column, Row, Table, mean
-from evcrisp.experiments.tasks import Task
+from evcrisp.experiments.task_runner import Task
 
 #: Groups of recordings of E-MLB, in the order of the columns.
 PLACES = tuple((half, level) for half in HALVES.values() for level in LEVELS.values())
@@ -39,16 +38,10 @@ class Table1:
             "max_events": options.max_events,
             **LABEL_SETTINGS,
         }
-        methods, _ = options.rows(TABLE1, self.kinds)
-        return [
-            Task(protocol=measure_structure, clip=clip, method=method, settings=settings)
-            for clip in clips
-            for method in methods
-        ]
+        rows, _ = options.rows(TABLE1, self.kinds)
+        return [Task(measure_structure, clip, row, settings) for clip in clips for row in rows]
 
-    def tables(
-        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
-    ) -> list[Table]:
+    def tables(self, done: Done, clips: Sequence[Clip], options: Options) -> list[Table]:
         """Return the ESR, its gain over the random control, and the retention."""
         methods, left_out = options.rows(TABLE1, self.kinds)
         empty = sum(1 for _, numbers in done if numbers is not None and numbers["esr"] is None)
@@ -71,13 +64,10 @@ class Table1:
                 rows.append(Row.of(method, dict(zip(keys, map(Cell, values), strict=True))))
             return Table(name=name, title=title, columns=columns, rows=tuple(rows))
 
+        gain = "ESR minus that of as many events drawn at random (a filter must be above 0)"
         tables = [
             _with_paper(table("table1", "ESR (higher is better)", "esr"), methods, notes),
-            table(
-                "table1-gain",
-                "ESR minus that of as many events drawn at random (a filter must be above 0)",
-                "gain",
-            ),
+            table("table1-gain", gain, "gain"),
             table("table1-retention", "Share of events that are kept", "retention", None),
         ]
         if any(numbers and "denoising_accuracy" in numbers for _, numbers in done):
@@ -99,7 +89,6 @@ def _column(place: tuple[str, ...], better: Better) -> Column:
 
 def _with_paper(table: Table, methods: Sequence[Method], notes: Sequence[str]) -> Table:
     """Add the numbers of the paper, the number of hyper-parameters and notes."""
-    column = Column(key="n_hyper", label="#hyper", better=None, digits=0)
     keys = ["-".join(place) for place in PLACES]
     rows = []
     for row, method in zip(table.rows, methods, strict=True):
@@ -108,13 +97,11 @@ def _with_paper(table: Table, methods: Sequence[Method], notes: Sequence[str]) -
         if method.n_hyper is not None:
             cells["n_hyper"] = Cell(float(method.n_hyper))
         rows.append(Row.of(method, cells))
-    columns = (*table.columns, column)
+    columns = (*table.columns, Column(key="n_hyper", label="#hyper", better=None, digits=0))
     return replace(table, columns=columns, rows=tuple(rows), notes=tuple(notes))
 
 
-def _values(
-    done: Sequence[TaskNumbers], method: Method, place: tuple[str, ...], measure: str
-) -> list[float | None]:
+def _values(done: Done, method: Method, place: tuple[str, ...], measure: str) -> list[float | None]:
     """Return one number of each recording of a group."""
     found = [
         numbers
@@ -123,9 +110,5 @@ def _values(
     ]
     if measure != "gain":
         return [numbers.get(measure) for numbers in found]
-    return [
-        None
-        if numbers["esr"] is None or numbers["random_esr"] is None
-        else numbers["esr"] - numbers["random_esr"]
-        for numbers in found
-    ]
+    pairs = [(numbers["esr"], numbers["random_esr"]) for numbers in found]
+    return [None if None in pair else pair[0] - pair[1] for pair in pairs]

@@ -11,10 +11,9 @@ from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.dnd21 import noise_file
 from evcrisp.experiments.methods import AUTO, TABLE1, Kind, Method, method_for
 from evcrisp.experiments.protocols import LABEL_SETTINGS, measure_labels
-from evcrisp.experiments.tables.options import Options
-from evcrisp.experiments.tables.protocol import TaskNumbers, failure_notes
+from evcrisp.experiments.tables.options import Done, Options, failure_notes
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table, mean
-from evcrisp.experiments.tasks import Task
+from evcrisp.experiments.task_runner import Task
 
 #: Noise events per 100 signal events.
 RATES = (1, 5, 10)
@@ -61,28 +60,21 @@ class Table2:
             extra = noise_file(root, options.noise)
             clips = [replace(clip, files=(*clip.files, extra)) for clip in clips]
         methods, _ = options.rows(self.methods(options), self.kinds)
+        settings = {
+            "noise": options.noise,
+            "seed": options.seed,
+            "max_events": options.max_events,
+            "skip_share": 0.0 if options.tuned is None else options.tuned["train_share"],
+            **LABEL_SETTINGS,
+        }
         return [
-            Task(
-                protocol=measure_labels,
-                clip=clip,
-                method=method,
-                settings={
-                    "share": rate / 100,
-                    "noise": options.noise,
-                    "seed": options.seed,
-                    "max_events": options.max_events,
-                    "skip_share": 0.0 if options.tuned is None else options.tuned["train_share"],
-                    **LABEL_SETTINGS,
-                },
-            )
+            Task(measure_labels, clip, method, {"share": rate / 100, **settings})
             for clip in clips
             for rate in RATES
             for method in methods
         ]
 
-    def tables(
-        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
-    ) -> list[Table]:
+    def tables(self, done: Done, clips: Sequence[Clip], options: Options) -> list[Table]:
         """Return the table."""
         methods, left_out = options.rows(self.methods(options), self.kinds)
         columns = tuple(
@@ -126,7 +118,7 @@ def _tuning_notes(methods: Sequence[Method], tuned: Mapping[str, Any] | None) ->
     return tuple(notes)
 
 
-def _cells(done: Sequence[TaskNumbers], method: Method) -> dict[str, Cell]:
+def _cells(done: Done, method: Method) -> dict[str, Cell]:
     name, _, tuned_for = method.key.rpartition("-")
     published = None if method.part else paper.LABELS.get((name, tuned_for))
     cells = {}

@@ -13,12 +13,11 @@ from evcrisp.core.types import Bools, Floats
 from evcrisp.experiments import paper
 from evcrisp.experiments.bootstrap import Interval, rms_intervals
 from evcrisp.experiments.datasets import Clip
-from evcrisp.experiments.methods import TABLE3, ZERO, Kind, Method
+from evcrisp.experiments.methods import GYRO, TABLE3, ZERO, Kind, Method
 from evcrisp.experiments.protocols import measure_motion
-from evcrisp.experiments.tables.options import Options
-from evcrisp.experiments.tables.protocol import TaskNumbers, failure_notes
+from evcrisp.experiments.tables.options import Done, Options, failure_notes
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table
-from evcrisp.experiments.tasks import Task
+from evcrisp.experiments.task_runner import Task
 from evcrisp.io.reading import open_recording
 
 #: Three conventions that reduce the errors of three axes to one number.
@@ -50,16 +49,10 @@ class Table3:
     def tasks(self, root: Path, clips: Sequence[Clip], options: Options) -> list[Task]:
         """Return one task per sequence and method, zero output included."""
         settings = {"window_events": options.window_events, "max_events": options.max_events}
-        methods, _ = options.rows(TABLE3, self.kinds)
-        return [
-            Task(protocol=measure_motion, clip=clip, method=method, settings=settings)
-            for clip in clips
-            for method in (ZERO, *methods)
-        ]
+        rows = (ZERO, *options.rows(TABLE3, self.kinds)[0])
+        return [Task(measure_motion, clip, row, settings) for clip in clips for row in rows]
 
-    def tables(
-        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
-    ) -> list[Table]:
+    def tables(self, done: Done, clips: Sequence[Clip], options: Options) -> list[Table]:
         """Return a table per convention."""
         methods, left_out = options.rows(TABLE3, self.kinds)
         columns = tuple(
@@ -72,12 +65,6 @@ class Table3:
             for clip in sorted(clips, key=lambda clip: clip.name.endswith("translation"))
         )
         errors, n_windows, best = self._errors(done, clips, options)
-        own = {method.key for method in methods if method.part is not None}
-        rows = [(method.key, method.label, method.family, True) for method in methods]
-        rows += [
-            ("zero", "Zero output", "controls", False),
-            ("gyro", "Gyroscope, mean of the window", "controls", False),
-        ]
         notes = (
             f"Windows of {counted(options.window_events, 'event')} ({n_windows} in all), evaluated at their "
             f"middle plus {options.imu_offset_us / 1000:g} ms; intervals are 95 % by bootstrap of "
@@ -94,14 +81,16 @@ class Table3:
                 name="table3" if convention == "vector" else f"table3-{convention}",
                 title=title,
                 columns=columns,
-                rows=tuple(_row(row, columns, found, convention, own) for row in rows),
+                rows=tuple(
+                    _row(method, columns, found, convention) for method in (*methods, ZERO, GYRO)
+                ),
                 notes=notes if convention == "vector" else (),
             )
             for convention, title in TITLES.items()
         ]
 
     def _errors(
-        self, done: Sequence[TaskNumbers], clips: Sequence[Clip], options: Options
+        self, done: Done, clips: Sequence[Clip], options: Options
     ) -> tuple[dict[tuple[str, str], Floats], int, tuple[str, ...]]:
         """Return (method, sequence) -> errors in deg/s, the number of windows, and notes."""
         errors: dict[tuple[str, str], Floats] = {}
@@ -133,24 +122,19 @@ class Table3:
 
 
 def _row(
-    row: tuple[str, str, str, bool],
+    method: Method,
     columns: Sequence[Column],
     found: Mapping[tuple[str, str], Mapping[str, Interval]],
     convention: str,
-    own: set[str],
 ) -> Row:
-    key, label, family, ranked = row
-    cells = {}
-    known = paper.RMSE.get(key, {}) if convention == "vector" and key not in own else {}
-    for column in columns:
-        published = known.get(column.key)
-        intervals = found.get((key, column.key))
-        if intervals is None:
-            cells[column.key] = Cell(None, published)
-            continue
-        interval = intervals[convention]
-        cells[column.key] = Cell(interval.value, published, interval.low, interval.high)
-    return Row(key=key, label=label, family=family, cells=cells, ranked=ranked)
+    is_published = convention == "vector" and method.part is None
+    known = paper.RMSE.get(method.key, {}) if is_published else {}
+    cells = {column.key: Cell(None, known.get(column.key)) for column in columns}
+    for key, cell in cells.items():
+        if (method.key, key) in found:
+            interval = found[method.key, key][convention]
+            cells[key] = Cell(interval.value, cell.paper, interval.low, interval.high)
+    return Row.of(method, cells)
 
 
 def _gyroscope(clip: Clip) -> Imu:
@@ -172,9 +156,8 @@ def _truth(imu: Imu, numbers: Mapping[str, Any], offset_us: float) -> tuple[Floa
 
 def _at(imu: Imu, t: Floats) -> Floats:
     since = imu.t - imu.t[0]
-    return np.column_stack(
-        [np.interp(t - imu.t[0], since, axis) for axis in imu.gyro_rad_s.T]
-    ).reshape(-1, 3)
+    axes = [np.interp(t - imu.t[0], since, axis) for axis in imu.gyro_rad_s.T]
+    return np.column_stack(axes).reshape(-1, 3)
 
 
 def _window_means(imu: Imu, numbers: Mapping[str, Any], offset_us: float) -> Floats:
@@ -182,8 +165,8 @@ def _window_means(imu: Imu, numbers: Mapping[str, Any], offset_us: float) -> Flo
     since = (imu.t - imu.t[0]).astype(float)
     steps = np.diff(since)[:, None] * (imu.gyro_rad_s[1:] + imu.gyro_rad_s[:-1]) / 2
     integral = np.concatenate((np.zeros((1, 3)), np.cumsum(steps, axis=0)))
-    start = np.array(numbers["t_start_us"], float) + offset_us - imu.t[0]
-    end = np.array(numbers["t_end_us"], float) + offset_us - imu.t[0]
+    edges = (np.array(numbers[name], float) for name in ("t_start_us", "t_end_us"))
+    start, end = (edge + offset_us - imu.t[0] for edge in edges)
     turned = [np.interp(end, since, axis) - np.interp(start, since, axis) for axis in integral.T]
     return np.column_stack(turned).reshape(-1, 3) / np.maximum(end - start, 1.0)[:, None]
 

@@ -73,21 +73,15 @@ def contrast(surface, start, rows, columns, work):
             _blur_across(padded, across[i % 5, :width])
         r = i - 2
         if 0 <= r < height:
-            first, above, below, last = (
-                rows[r] % 5,
-                rows[r + 1] % 5,
-                rows[r + 3] % 5,
-                rows[r + 4] % 5,
-            )
+            first, last = across[rows[r] % 5], across[rows[r + 4] % 5]
+            above, below = across[rows[r + 1] % 5], across[rows[r + 3] % 5]
             out = blurred[r % 3]
-            _blur_down(
-                across[first], across[last], across[above], across[below], across[r % 5], out[2:-2]
-            )
+            _blur_down(first, last, above, below, across[r % 5], out[2:-2])
             _reflect(out, columns)
         r = i - 3
         if r >= 0:
-            above, below = rows[r + 1] % 3, rows[r + 3] % 3
-            sums = _sum_slopes(blurred[above, 1:], blurred[r % 3, 1:], blurred[below, 1:], width)
+            above, below = blurred[rows[r + 1] % 3], blurred[rows[r + 3] % 3]
+            sums = _sum_slopes(above[1:], blurred[r % 3, 1:], below[1:], width)
             total += sums[0]
             squares += sums[1]
     mean = total / surface.size
