@@ -19,10 +19,10 @@ def info_command(recording: Path, as_json: bool, opening: dict[str, Any]) -> Non
 
     The whole file is read once, in bounded memory: the numbers are counted, not read from a header.
     """
-    from evcrisp.io.summary import summarize
+    from evcrisp.io.reading import summarize
 
     with open_with_progress("Reading", recording, **opening) as (opened, advance):
-        facts = summarize(opened, advance).as_dict()
+        facts = summarize(opened, advance)
     click.echo(json.dumps(facts, indent=2) if as_json else _page(facts))
 
 
