@@ -21,7 +21,7 @@ PACKAGE = """
             return Labels(events.p.copy(), events.p.astype(float))
 
         def finish(self):
-            return Labels.joined([])
+            return Labels.concatenate([])
 
 
     @dataclass(frozen=True)

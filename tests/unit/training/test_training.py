@@ -210,7 +210,7 @@ def test_command_writes_weights_for_the_filter(torch, tmp_path, recordings, make
     assert len(denoise(make_events(20), "mlpf", weights=weights)) == 20
     again = CliRunner().invoke(main, words)
     assert again.exit_code == 1
-    assert "Use --force to replace it" in again.output
+    assert "Replace it with --force" in again.output
     wrong = CliRunner().invoke(main, ["train", "mlpf", "-o", str(tmp_path / "my.json")])
     assert wrong.exit_code == 2
     assert "ends in .npz" in wrong.output
