@@ -112,7 +112,7 @@ def test_filter_explains_wrong_options(run, sample, tmp_path):
     assert "Unknown filter 'bav'" in run("filter", sample, out, "-m", "bav", code=2).stderr
     assert "no preset 'x'" in run("filter", sample, out, "--preset", "x", code=2).stderr
     assert "no option 'tau'" in run("filter", sample, out, "--set", "tau=1", code=2).stderr
-    assert "must be positive" in run("filter", sample, out, "--set", "tau_us=0", code=2).stderr
+    assert "1 or more" in run("filter", sample, out, "--set", "tau_us=0", code=2).stderr
     assert (
         "--labels must not be the output file"
         in run("filter", sample, out, "--labels", out, code=2).stderr

@@ -148,7 +148,7 @@ def test_stopped_reproduce_resumes(tmp_path):
     )
     code, _, stderr = stopped(words, lambda: list(out.glob("results/*.json")))
     assert code == 130
-    assert stderr == f"Stopped. Results so far are in {out}; the same command goes on there.\n"
+    assert stderr == f"Stopped. Results so far are in {out}; run the same command to continue.\n"
     n_done = len(list(out.glob("results/*.json")))
     words = [sys.executable, "-m", "evcrisp", *map(str, words)]
     again = subprocess.run(words, capture_output=True, text=True, timeout=LONG_S, check=True)

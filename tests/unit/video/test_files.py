@@ -241,7 +241,7 @@ def test_missing_package_raises_with_the_extra(suffix, package, tmp_path, monkey
         ({"fps": 0}, "`fps` must be a number above 0"),
         ({"fps": float("nan")}, "`fps` must be a number above 0"),
         ({"speed": -1}, "`speed` must be a positive number"),
-        ({"speed": 1e-9}, "1 us to one hour apart"),
+        ({"speed": 1e-9}, "1 us to one hour from frame to frame"),
         ({"window_us": 0}, "`window_us` must be a whole number in 1"),
         ({"scale": 1.5}, "`scale` must be a whole number in 1..16"),
         ({"exposure": 0.0}, "`exposure` must be a number above 0 and at most 100"),
