@@ -10,6 +10,8 @@ import pytest
 import evcrisp
 from evcrisp.io import READERS, WRITERS
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = Path(__file__).with_name("fuzz_program.py")
 
 REAL = {

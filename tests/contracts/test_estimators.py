@@ -10,6 +10,8 @@ from evcrisp.core.status import Status
 from evcrisp.estimators import ESTIMATORS
 from evcrisp.motion import MOTION_MODELS
 
+pytestmark = pytest.mark.slow
+
 RESOLUTION = (64, 48)
 
 

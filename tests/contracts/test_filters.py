@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from evcrisp import ConfigError, EventDataError, Events
 from evcrisp.filters import FILTERS, Labels, build_filter, denoise
 
+pytestmark = pytest.mark.slow
+
 RESOLUTION = (24, 18)
 
 #: Number of events for filters that are slow.

@@ -17,6 +17,8 @@ import evcrisp
 from evcrisp import Events
 from evcrisp.io import READERS, WRITERS
 
+pytestmark = pytest.mark.slow
+
 
 def path_for(name, folder, stem="a"):
     return folder / f"{stem}{WRITERS[name].suffixes[0]}"

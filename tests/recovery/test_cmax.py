@@ -20,6 +20,8 @@ from evcrisp.optimize import SOLVERS
 from evcrisp.search.collapse_penalty import MAX_LOG_AREA, log_area_change
 from evcrisp.search.search import SearchConfig
 
+pytestmark = pytest.mark.slow
+
 DURATION_US = 30_000
 
 

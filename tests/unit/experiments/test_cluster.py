@@ -10,6 +10,8 @@ from evcrisp.experiments.executors import InProcess, open_workers
 from evcrisp.experiments.reproduction import reproduce
 from evcrisp.experiments.tables import Options
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
 
 METHODS = ("raw", "baf", "ynoise", "ts", "auto")

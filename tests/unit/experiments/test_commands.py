@@ -6,6 +6,8 @@ import shutil
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def test_simulate_and_check(run, tmp_path):
     out = run("datasets", "simulate", "ecd", tmp_path / "set", "--small").output

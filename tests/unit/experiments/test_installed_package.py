@@ -8,6 +8,8 @@ import textwrap
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = """
     from dataclasses import dataclass
     from typing import ClassVar

@@ -4,9 +4,12 @@ import subprocess
 import sys
 import time
 
+import pytest
 from click.testing import CliRunner
 
 from evcrisp.cli import main
+
+pytestmark = pytest.mark.slow
 
 METHODS = "raw,baf,ynoise,ts,auto"
 

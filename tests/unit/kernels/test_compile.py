@@ -11,6 +11,8 @@ import pytest
 
 import evcrisp.kernels.compile as compile_module
 
+pytestmark = pytest.mark.slow
+
 CALLER = """
 from evcrisp.kernels.compile import njit
 from evcrisp.kernels.search.callee import Pair, value

@@ -14,6 +14,8 @@ from evcrisp.plots import FIGURES, draw_outcomes, draw_xyt, figure, save_figure
 from evcrisp.plots.scatter import OUTCOMES, STRIP_PX
 from evcrisp.plots.style import new_figure
 
+pytestmark = pytest.mark.slow
+
 kinds = pytest.mark.parametrize("kind", FIGURES)
 
 

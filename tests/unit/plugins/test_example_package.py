@@ -11,6 +11,8 @@ import pytest
 
 import evcrisp
 
+pytestmark = pytest.mark.slow
+
 EXAMPLE = Path(__file__).parents[3] / "examples" / "plugin"
 
 

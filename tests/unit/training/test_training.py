@@ -18,6 +18,8 @@ from evcrisp.training import (
 )
 from evcrisp.training.scenes import TEST_LEVELS_HZ, held_out_scene, training_scene
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def torch():

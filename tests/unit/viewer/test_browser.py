@@ -17,6 +17,8 @@ from tests.unit.viewer.drawing import (
 import evcrisp
 from evcrisp.viewer import ExportOptions, ViewOptions, export, serve
 
+pytestmark = pytest.mark.slow
+
 
 def test_scrubber_changes_the_window(screen, url, scene):
     screen.open(url)

@@ -17,6 +17,8 @@ from tests.unit.viewer.drawing import (
 import evcrisp
 from evcrisp.viewer import ViewOptions, serve
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=["webgl", "processor"])
 def draw(request):

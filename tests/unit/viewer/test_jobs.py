@@ -9,6 +9,8 @@ from evcrisp.viewer.requests import Request
 from evcrisp.viewer.session import Session, ViewOptions
 from evcrisp.viewer.worker_queue import MAX_KEPT, MAX_WAITING, BusyError, Job, JobTable
 
+pytestmark = pytest.mark.slow
+
 #: Takes minutes, because it has very many windows.
 LONG = Request(kind="track", duration_us=10)
 

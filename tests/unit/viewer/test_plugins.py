@@ -11,6 +11,8 @@ from evcrisp.filters import FILTERS
 from evcrisp.viewer import ExportOptions, ViewOptions, export_html, serve
 from evcrisp.viewer.bundle_format import read_bundle
 
+pytestmark = pytest.mark.slow
+
 PLUGIN = """
 from evcrisp.estimators import ESTIMATORS
 from evcrisp.filters import FILTERS

@@ -6,6 +6,8 @@ from evcrisp.experiments.report import write_report
 from evcrisp.experiments.tables import Options
 from evcrisp.viewer import ExportOptions, export_html
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def report(scene, tmp_path):

@@ -18,6 +18,8 @@ from evcrisp.viewer import ViewOptions, serve, view
 from evcrisp.viewer.bundle_format import read_bundle
 from evcrisp.viewer.page import static_files
 
+pytestmark = pytest.mark.slow
+
 WINDOW_US = 20_000
 
 

@@ -13,6 +13,8 @@ from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.io.aedat import aedat4_writer
 from evcrisp.io.aedat.aedat4_writer import build_header, build_xml
 
+pytestmark = pytest.mark.slow
+
 EVENT_STREAM = ((0, "EVTS", "events"),)
 PLAIN = struct.pack("<I4s2x3HiI", 16, b"EVTS", 6, 8, 4, 6, 4)
 
