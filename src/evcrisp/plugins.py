@@ -36,6 +36,9 @@ def register(
 ) -> Any:
     """Add a part to a registry, so that its name is accepted everywhere. Returns the part.
 
+    A registered part is known in this process only. Worker processes, such as those of the viewer
+    and of ``reproduce``, know parts of installed packages.
+
     Parameters
     ----------
     kind : {"estimator", "filter", "metric", "dataset", "reader", "writer", "motion", "objective", "solver"}
@@ -52,11 +55,6 @@ def register(
     ------
     ConfigError
         If the part lacks what its kind needs, or the name exists.
-
-    Notes
-    -----
-    A registered part is known in this process only. Worker processes, such as those of the viewer and
-    of ``reproduce``, know parts of installed packages.
 
     Examples
     --------

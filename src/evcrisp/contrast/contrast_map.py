@@ -43,7 +43,9 @@ class ContrastMap:
     .. math:: M(\mathbf{u}) = \sum_k w_k \, (\phi * g_\sigma)(\mathbf{u} - \mathbf{x}'_k),
 
     with the footprint :math:`\phi` and a Gaussian blur :math:`g_\sigma`; eqs. (8) to (13) of
-    ``docs/theory/math.md``.
+    ``docs/theory/math.md``. Outside the padded map all values are 0. Events whose footprint is not
+    fully inside (for "gaussian": whose nearest pixel is not inside) are skipped, and samples there
+    are 0. The same holds for positions that are not finite. Pixel centers lie at integers.
 
     Parameters
     ----------
@@ -54,16 +56,9 @@ class ContrastMap:
         s = 0.41 (bilinear) or 0.5 (spline). For the footprint "gaussian" it is the sigma of the
         footprint, 0.5 to 10, and no blur follows.
     padding_px : int, px of the sensor
-        Border around the sensor, so that events that leave it still count. Means over the map
-        include the padding.
+        Border around the sensor, where events still count. Means over the map include it.
     scale : int
         Pixels of the sensor per pixel of the map, along each axis.
-
-    Notes
-    -----
-    Outside the padded map all values are 0. Events whose footprint is not fully inside (for
-    "gaussian": whose nearest pixel is not inside) are skipped, and samples there are 0. The same
-    holds for positions that are not finite. Pixel centers lie at integers.
 
     Examples
     --------

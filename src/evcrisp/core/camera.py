@@ -99,8 +99,6 @@ class Camera:
     def ideal(cls, resolution: Sequence[int], fov_deg: float = 60.0) -> "Camera":
         """Return a camera without distortion and with a horizontal field of view.
 
-        Examples
-        --------
         >>> round(Camera.ideal((200, 100), fov_deg=90.0).fx, 6)
         100.0
         """
@@ -122,8 +120,6 @@ class Camera:
     def mismatch_warning(self, resolution: Sequence[int]) -> str | None:
         """Return a warning if this may be the calibration of another sensor, else None.
 
-        Examples
-        --------
         >>> camera = Camera(fx=200.0, fy=200.0, cx=119.5, cy=89.5)
         >>> camera.mismatch_warning((240, 180)) is None
         True

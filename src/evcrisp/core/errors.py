@@ -40,8 +40,6 @@ class Setting:
 
     Log messages take one as an argument too, so that the command line can name its option.
 
-    Examples
-    --------
     >>> print(Setting("Keep the events before the damage", "on_error", "truncate"))
     Keep the events before the damage with `on_error='truncate'`.
     >>> print(Setting("If this is wrong, set the sensor size", "resolution"))
@@ -132,12 +130,10 @@ class FormatError(EvError, ValueError):
     ----------
     reason : str
         What is wrong, as a clause without a period.
-    offset : int
-        Byte of the file at which the damage was noticed.
     path : Path, optional
         The file.
-    n_before : int
-        Number of events before the damage.
+    offset, n_before : int
+        Byte of the file at which the damage was noticed, and number of events before it.
     partial : object, optional
         IMU samples or triggers that were read before the damage.
     remedy : str or Setting, optional
@@ -205,8 +201,6 @@ class FormatError(EvError, ValueError):
 class MissingExtraError(EvError, ImportError):
     """An optional package is not installed.
 
-    Examples
-    --------
     >>> print(MissingExtraError("h5py", extra="hdf5", purpose="HDF5 recordings"))
     HDF5 recordings need the package 'h5py'. Install it with: pip install "evcrisp[hdf5]"
     """

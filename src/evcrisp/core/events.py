@@ -37,6 +37,10 @@ COLUMN_ALIASES: dict[str, tuple[str, ...]] = {
 class Events:
     """Events of one sensor, sorted by time; four read-only arrays of one length.
 
+    Arrays of the right type (``x``, ``y`` uint16, ``t`` int64, ``p`` bool or uint8) are viewed, not
+    copied. Do not change them afterwards: they are checked only once. Copy a buffer that is reused.
+    Compare events with :meth:`equals`.
+
     Parameters
     ----------
     x, y : array_like of int, shape (n,), px
@@ -53,14 +57,7 @@ class Events:
     Raises
     ------
     EventDataError
-        If lengths differ, a coordinate lies outside the sensor, time decreases,
-        or a value does not fit its type.
-
-    Notes
-    -----
-    Arrays of the right type (``x``, ``y`` uint16, ``t`` int64, ``p`` bool or uint8) are viewed, not
-    copied. Do not change them afterwards: they are checked only once. Copy a buffer that is reused.
-    Compare events with :meth:`equals`.
+        If lengths differ, a pixel is off the sensor, time decreases, or a value exceeds its type.
 
     Examples
     --------

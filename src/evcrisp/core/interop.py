@@ -25,8 +25,6 @@ def to_structured(events: Events) -> NDArray[Any]:
 
     Events from :func:`from_structured` share memory with their records.
 
-    Examples
-    --------
     >>> records = np.zeros(3, RECORD_DTYPE)
     >>> events = from_structured(records, (8, 4))
     >>> np.shares_memory(to_structured(events), records)
@@ -114,10 +112,7 @@ class _Writable:
 
 
 def to_arrow(events: Events) -> "pyarrow.Table":
-    """Return an Arrow table with the columns t, x, y, p that shares memory.
-
-    Arrow packs booleans into bits, so p is an uint8 column of 0 and 1.
-    """
+    """Return an Arrow table of t, x, y, p that shares memory; p is uint8, not packed to bits."""
     pyarrow = require("pyarrow", extra=None, purpose="Arrow tables")
     events = events.contiguous()
     columns = {"t": events.t, "x": events.x, "y": events.y, "p": events.p.view(np.uint8)}

@@ -28,8 +28,6 @@ class TriggerKind(IntEnum):
 class Imu:
     """Samples of the inertial measurement unit, in the order and the axes of the file.
 
-    Examples
-    --------
     >>> Imu(t=np.array([0, 1000]), gyro_rad_s=np.zeros((2, 3)), accel_m_s2=np.zeros((2, 3)))
     Imu(n=2, t=0..1000 us)
     """

@@ -6,8 +6,6 @@ from enum import Enum
 class Status(Enum):
     """End of a search; a search that does not converge has a status and raises no exception.
 
-    Examples
-    --------
     >>> [status.name for status in Status if status.is_usable]
     ['CONVERGED', 'MAX_ITER']
     """

@@ -123,10 +123,7 @@ def skip_long_pause(rest: Events, t_start: int, duration_us: int, step_us: int) 
 
 
 def end_at_last_event(window: Window, t_last: int) -> Window:
-    """Return the window, shortened to end with the last event of the recording.
-
-    Otherwise rates of events would count time after the recording as silence.
-    """
+    """Return the window, ended at the last event: time after a recording is not silence."""
     t_end = min(window.t_end, max(t_last, window.t_start) + 1)
     return replace(window, t_end=t_end)
 
@@ -187,8 +184,6 @@ def window_at(source: Events | Iterable[Events], start_us: int, duration_us: int
 
     It ends no later than the last event.
 
-    Examples
-    --------
     >>> events = Events(x=[0] * 5, y=[0] * 5, t=[100, 104, 105, 109, 112], p=[1] * 5, resolution=(1, 1))
     >>> window_at(events, 4, 6).events.t
     array([104, 105, 109])

@@ -45,8 +45,7 @@ def estimate(
     motion : str or MotionModel
         Name, one of ``evcrisp.motion.MOTION_MODELS``, or an object such as ``Rotation(camera)``.
     camera : Camera, optional
-        Calibration for "rotation". Without it, angular velocities hold for an ideal lens with a
-        field of view of 60 degrees.
+        Calibration for "rotation". Default: an ideal lens with a field of view of 60 degrees.
     theta0 : array_like, shape (m,), optional
         Start of the search, such as the motion of the previous window.
     **params

@@ -1,7 +1,4 @@
-"""Find hot pixels: in one window, and over the last second of a recording.
-
-One hot pixel is enough to hold the estimated motion at zero.
-"""
+"""Find hot pixels in a window or over the last second; one can hold the motion at zero."""
 
 import math
 from dataclasses import dataclass, field

@@ -42,10 +42,7 @@ class Session(Protocol):
     def run(
         self, window: Window, model: MotionModel, theta0: Floats | None, hot: Bools
     ) -> Estimate:
-        """Estimate the next window; events of hot pixels, shape (n,), are noise.
-
-        Windows come in order and may overlap.
-        """
+        """Estimate the next window, which may overlap; events of hot pixels, (n,), are noise."""
         ...
 
 

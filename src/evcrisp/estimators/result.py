@@ -50,10 +50,8 @@ class Estimate:
     ----------
     theta : ndarray, shape (m,)
         Motion parameters; units in ``motion.param_units``.
-    signal : ndarray of bool, shape (n,)
-        True = keep.
-    score : ndarray of float64, shape (n,)
-        Finite; larger = more likely signal.
+    signal, score : ndarray of bool and of float64, shape (n,)
+        True = keep; finite, larger = more likely signal.
     confidence : ndarray of float64, shape (n,)
         Confidence in each event, 0 to 1. "exact" and "paper" read the map W at the event, "auto"
         applies the same formula to the evidence of the event; other methods give 0 or 1.
@@ -64,10 +62,8 @@ class Estimate:
         ``theta`` is a refinement.
     regret : Regret or None
         Objectives of the joint problem at the same motion, for the methods that solve it.
-    status : Status
-        How the search for theta ended.
-    warnings : tuple of str
-        What is suspicious about the result, and what to do.
+    status, warnings : Status, tuple of str
+        How the search for theta ended; what is suspicious about the result, and what to do.
 
     Examples
     --------

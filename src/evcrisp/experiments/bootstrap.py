@@ -26,8 +26,7 @@ class Interval:
 def rms_intervals(errors: Floats, *, n_resamples: int = 1000, seed: int = 0) -> dict[str, Interval]:
     """Return root mean square errors in the three conventions, with intervals.
 
-    Errors of consecutive windows are correlated. Therefore circular blocks of ``n^(1/3)`` windows
-    are resampled instead of single windows.
+    Circular blocks of ``n^(1/3)`` windows are resampled: errors of consecutive ones are correlated.
 
     Parameters
     ----------

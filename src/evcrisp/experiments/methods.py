@@ -154,10 +154,7 @@ TABLE3 = (BAF_CMAX, EJA, PROPOSED, AUTO)
 
 
 def method_for(part: Any, rows: Sequence[Method] = ()) -> Method:
-    """Return the row of a method, from its key, registered name, class or object.
-
-    The rows of the table are searched first.
-    """
+    """Return the row of a method, from its key (first), registered name, class or object."""
     if isinstance(part, Method):
         return part
     if isinstance(part, str):

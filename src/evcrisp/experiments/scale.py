@@ -73,8 +73,7 @@ def hours(
 ) -> float:
     """Return the time of a load, h.
 
-    Tasks are recordings of equal size and run in rounds of ``machines * cores``; the last round
-    can be incomplete.
+    Tasks are equal recordings, run in rounds of ``machines * cores``; the last can be incomplete.
 
     >>> load = Load(name="x", n_recordings=32, duration_s=3600.0, rate_hz=1e6)
     >>> [hours(load, 1e6, machines, task_s=0.0) for machines in (1, 2, 256)]

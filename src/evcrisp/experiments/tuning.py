@@ -149,10 +149,8 @@ def tune(
         Row of a table, registered method by name, class, or object; see :func:`search_space`.
     training : Training
         Recordings for tuning.
-    trials : int
-        Number of settings that are tried; the first are the defaults of the method.
-    seed : int
-        Seed of the search (TPE of Optuna); equal seeds give equal results.
+    trials, seed : int
+        Number of settings to try, first the defaults; seed of the search (TPE of Optuna).
     on_trial : callable, optional
         Called with the number of each trial and the best score so far.
     """

@@ -41,6 +41,8 @@ def denoise(
 ) -> Labels:
     """Label each event as signal or noise.
 
+    The labels have ``signal`` (True = keep) and ``score`` (larger = more likely signal) per event.
+
     Parameters
     ----------
     events : Events
@@ -51,11 +53,6 @@ def denoise(
         Parameters that reproduce another implementation, such as "emlb".
     **params
         Parameters of the filter, such as ``tau_us``; they take precedence over the preset.
-
-    Returns
-    -------
-    Labels
-        ``signal`` (True = keep) and ``score`` (larger = more likely signal) per event.
 
     Examples
     --------

@@ -102,10 +102,7 @@ class SensorData(Protocol):
 
 @dataclass(slots=True)
 class Source(SensorData):
-    """An open file. Formats subclass it and override the methods for which they have data.
-
-    ``packets`` may be called again and then starts from the beginning.
-    """
+    """An open file; formats override methods they have data for. ``packets`` can start again."""
 
     #: (width, height) stated by the file, or None.
     resolution: tuple[int, int] | None = None

@@ -48,6 +48,8 @@ def open_recording(
 ) -> Recording:
     """Open a recording for streaming; available as ``evcrisp.open``.
 
+    Returns a context manager: ``chunks, read, resolution, imu, triggers, frames``; see `Recording`.
+
     Parameters
     ----------
     path : path
@@ -59,12 +61,6 @@ def open_recording(
     on_error : {"raise", "truncate"}
         At damage, deliver all events before it, then raise :class:`~evcrisp.FormatError`; or end
         there and keep the error in ``Recording.damage``.
-
-    Returns
-    -------
-    Recording
-        A context manager with ``chunks()``, ``read()``, ``resolution``, ``imu()``, ``triggers()``
-        and ``frames()``.
     """
     if not os.fspath(path):
         raise FileNotFoundError("The name of the recording is empty.")
@@ -88,8 +84,6 @@ def read(
 ) -> Events:
     """Read all events of a recording; parameters as for :func:`open_recording`.
 
-    Examples
-    --------
     >>> import tempfile, pathlib
     >>> events = Events(x=[3, 4], y=[1, 1], t=[0, 10], p=[1, 0], resolution=(8, 4))
     >>> from evcrisp.io import write
@@ -118,8 +112,7 @@ def summarize(
 ) -> dict[str, Any]:
     """Read a recording once, in bounded memory, and return its facts as JSON types.
 
-    Times are None without events, `n_signal` without labels. ``on_chunk`` gets each chunk, for
-    progress.
+    Times are None without events, `n_signal` without labels. ``on_chunk`` gets each chunk.
     """
     n_events = n_on = n_signal = 0
     is_labeled = False

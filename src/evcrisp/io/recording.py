@@ -30,10 +30,8 @@ class Recording:
 
     Attributes
     ----------
-    path : Path
-        The file or folder.
-    format : str
-        Name of the format.
+    path, format : Path, str
+        The file or folder, and the name of its format.
     damage : FormatError or None
         With ``on_error="truncate"``: the error that ended the last read early.
     """

@@ -51,15 +51,14 @@ def write(
     options: Mapping[str, object] | None = None,
     **named_options: object,
 ) -> int:
-    """Write events to a file, which appears under its name only when it is complete.
+    """Write events to a file, which appears only when complete; return their number.
 
     Parameters
     ----------
     path : path
         The output. Its suffix chooses the format unless ``format`` does.
     events : Events, Recording or iterable of Events
-        The events. A recording is streamed, with its IMU samples, triggers and frames if the
-        output format keeps them.
+        The events. A recording is streamed, with sensor data that the format keeps.
     format : str or Writer, optional
         Name of the output format, or a writer.
     overwrite : bool
@@ -72,11 +71,6 @@ def write(
         Called with each chunk after it was written, for progress.
     options, **named_options
         Options of the format, such as ``compression``, as a mapping or by name.
-
-    Returns
-    -------
-    int
-        Number of events written.
     """
     path = Path(path)
     writer = writer_for(path, format, {**(options or {}), **named_options})

@@ -27,10 +27,8 @@ def flow_warp_loss(
 
     Parameters
     ----------
-    x, y : array_like, shape (n,), px
-        Positions of the events.
-    aligned_x, aligned_y : array_like, shape (n,), px
-        Positions after warping.
+    x, y, aligned_x, aligned_y : array_like, shape (n,), px
+        Positions of the events, before and after warping.
     resolution : (int, int), px
         Size of both images; bilinear votes, no blur.
 
@@ -83,8 +81,7 @@ def motion_error(estimate: ArrayLike, truth: ArrayLike) -> MotionError:
     Parameters
     ----------
     estimate, truth : array_like, shape (n, m)
-        One row per window, one column per axis, in one unit; no NaN. All errors are NaN without
-        rows.
+        One row per window, one column per axis, in one unit; no NaN. Errors are NaN without rows.
 
     Examples
     --------
@@ -192,10 +189,8 @@ def interpolate_truth(
 
     Parameters
     ----------
-    t : array_like of int, shape (n,), us
-        Times of the estimates: the middles of their windows.
-    truth_t : array_like of int, shape (k,), us
-        Times of the measurements, not decreasing.
+    t, truth_t : array_like of int, shapes (n,) and (k,), us
+        Times of the estimates (middles of windows), and of the measurements, not decreasing.
     truth : array_like, shape (k, m)
         Measurements.
     offset_us : int

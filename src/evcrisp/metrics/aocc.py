@@ -38,8 +38,6 @@ def aocc(events: Events | Iterable[Events]) -> AoccCurve:
     Chunks are read once; memory does not grow with the recording. Rounding equals that of 8-bit blur
     in OpenCV. Polarity has no effect. One second has 2600 frames, for any number of events.
 
-    Examples
-    --------
     >>> edge = Events(x=[4] * 8, y=range(8), t=range(8), p=[1] * 8, resolution=(9, 8))
     >>> curve = aocc(edge)
     >>> round(float(curve.contrast[0]), 3), round(curve.aocc / 198_000, 3)

@@ -15,8 +15,6 @@ def random_subset(events: Events, n_kept: int, *, seed: int = 0) -> Events:
 
     The subset has ``n_kept`` events, 0 to ``len(events)``; equal seeds give equal subsets.
 
-    Examples
-    --------
     >>> events = Events(x=[0] * 9, y=[0] * 9, t=range(9), p=[1] * 9, resolution=(1, 1))
     >>> len(random_subset(events, 4))
     4
@@ -33,10 +31,8 @@ def random_chunks(
     ----------
     source : Events or iterable of Events
         Read once.
-    n_kept, n_total : int
-        Size of the subset, 0 to ``n_total``, and number of events of the stream.
-    seed : int
-        Equal seeds give equal subsets.
+    n_kept, n_total, seed : int
+        Sizes of the subset and of the stream; equal seeds give equal subsets.
 
     Raises
     ------

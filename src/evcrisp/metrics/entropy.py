@@ -22,8 +22,6 @@ def block_entropy(events: Events | Iterable[Events], *, block_px: int = BLOCK_PX
 
     Chunks are read once. Blocks are squares of ``block_px``, smaller at the right and lower border.
 
-    Examples
-    --------
     Two blocks with equal numbers of events have one bit.
 
     >>> events = Events(x=[0, 1, 30, 31], y=[0] * 4, t=range(4), p=[1] * 4, resolution=(32, 16))
@@ -39,8 +37,6 @@ def entropy_reduction(events: Events, *, raw: Events, block_px: int = BLOCK_PX) 
 
     Positive if the kept events are more concentrated. Random deletion hardly changes it.
 
-    Examples
-    --------
     >>> raw = Events(x=[0, 1, 30, 31], y=[0] * 4, t=range(4), p=[1] * 4, resolution=(32, 16))
     >>> entropy_reduction(raw[:2], raw=raw)
     1.0

@@ -100,7 +100,10 @@ def esr(
         L_N = \sum_k 1 - (1 - M/N)^{n_k}.
 
     Version 2 uses the 3 x 3 medians :math:`m_k` of the counts, with zeros outside, and all
-    :math:`K` pixels of the sensor: :math:`1000 \sqrt{\sum m_k^2 / N^2 \cdot (K - \sum 2^{-m_k}) / K}`.
+    :math:`K` pixels of the sensor:
+    :math:`1000 \sqrt{\sum m_k^2 / N^2 \cdot (K - \sum 2^{-m_k}) / K}`. Polarity has no effect, nor
+    has the order within a slice. One event has the ratio 0. The size of the slice affects the ratio
+    more than most denoisers: compare equal slices only.
 
     Parameters
     ----------
@@ -109,8 +112,7 @@ def esr(
     raw : Events or iterable of Events, optional
         Events before denoising, for retention and controls; read twice, so no generator.
     slice_events, slice_us : int
-        Number of events of a slice, or instead its duration, us; an incomplete last slice is
-        dropped. Means are NaN without a complete slice.
+        Events of a slice, or its duration, us. Incomplete last ones are dropped; NaN without any.
     seed : int
         Seed of the random control.
 
@@ -118,11 +120,6 @@ def esr(
     ------
     EventDataError
         If ``raw`` can be read only once, or has fewer events than ``events``.
-
-    Notes
-    -----
-    Polarity has no effect, nor has the order within a slice. One event has the ratio 0. The size of
-    the slice affects the ratio more than most denoisers: compare equal slices only.
 
     Examples
     --------

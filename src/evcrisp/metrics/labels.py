@@ -21,8 +21,6 @@ RATES = (
 class Confusion:
     """Counts of kept and dropped events by class; counts of chunks are added with ``+``.
 
-    Examples
-    --------
     >>> counts = Confusion(signal_kept=90, signal_dropped=10, noise_kept=20, noise_dropped=60)
     >>> counts.sensitivity, counts.specificity, counts.denoising_accuracy
     (0.9, 0.75, 0.825)

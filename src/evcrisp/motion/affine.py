@@ -18,8 +18,6 @@ class Affine(CenteredMotion):
     With ``(X, Y) = (x - cx, y - cy)``: ``x' = x - dt (vx + a11 X + a12 Y)``,
     ``y' = y - dt (vy + a21 X + a22 Y)``.
 
-    Examples
-    --------
     >>> x, y = Affine(center=(0.0, 0.0)).warp((0, 0, 0, 0, 2.0, 0), 10.0, 7.0, 0.1)
     >>> float(x), float(y)
     (10.0, 5.0)

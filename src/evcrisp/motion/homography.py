@@ -22,8 +22,6 @@ class Homography(CenteredMotion):
     ``d = 1 - dt (g7 a + g8 b)``; then ``x' = cx + scale a'``, ``y' = cy + scale b'``.
     ``scale`` is half the width of the sensor, so that all rates are of one size.
 
-    Examples
-    --------
     >>> model = Homography(center=(0.0, 0.0), scale=100.0)
     >>> x, y = model.warp((0, 0, 1.0, 0, 0, 0, 0, 0), 50.0, 0.0, 0.1)  # 100 px/s to the right
     >>> float(x)

@@ -91,10 +91,8 @@ def prepare(
     ----------
     model : MotionModel
         How the image moves.
-    x, y : ndarray, shape (n,), float64, px
-        Pixels of the events.
-    dt : ndarray, shape (n,), float64, s
-        Time since the reference time.
+    x, y, dt : ndarray, shape (n,), float64
+        Pixels of the events, px, and time since the reference time, s.
     resolution : (int, int), optional, px
         ``(width, height)`` of the sensor; the table of a distorted lens then covers all of it.
     """

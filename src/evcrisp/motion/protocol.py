@@ -21,8 +21,7 @@ from evcrisp.motion.matrix import Points, apply_inverse
 class MotionModel(Protocol):
     """Family of warps; a frozen dataclass that stores nothing during a call.
 
-    ``theta`` has shape (m,), or (m, n) for one theta per event. A new model inherits the defaults
-    of :class:`PixelMotion`.
+    ``theta`` has shape (m,), or (m, n) for one theta per event. Inherit :class:`PixelMotion`.
     """
 
     name: ClassVar[str]  # "translation"
@@ -50,10 +49,7 @@ class MotionModel(Protocol):
         ...
 
     def matrix(self, theta: ArrayLike, dt: ArrayLike) -> Floats:
-        """Return the warp as a homography, shape ``dt.shape + (3, 3)``.
-
-        It acts on the ideal pixels of a distorted camera, and on pixels otherwise.
-        """
+        """Return the warp as a homography of (ideal) pixels, shape ``dt.shape + (3, 3)``."""
         ...
 
     def kernels(self) -> tuple[Callable[..., None], Callable[..., None]]:

@@ -24,8 +24,6 @@ MOTION_MODELS: Registry[type[MotionModel]] = Registry(
 def motion_model(name: str, resolution: Sequence[int], camera: Camera | None = None) -> MotionModel:
     """Return the named model for a sensor.
 
-    Examples
-    --------
     >>> motion_model("similarity", (346, 260))
     Similarity(center=(172.5, 129.5))
     """

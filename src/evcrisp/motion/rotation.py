@@ -21,8 +21,6 @@ class Rotation(PixelMotion):
     A pixel's ray is turned by ``exp(+[omega]_x dt)`` and projected without distortion, so that
     ``theta = 0`` undistorts a distorted camera's pixels and moves nothing otherwise.
 
-    Examples
-    --------
     Turning right (about y, which points down) moves the image to the left.
 
     >>> model = Rotation(Camera(fx=200.0, fy=200.0, cx=120.0, cy=90.0))

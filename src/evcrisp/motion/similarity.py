@@ -18,8 +18,6 @@ class Similarity(CenteredMotion):
     With ``(X, Y) = (x - cx, y - cy)``: ``(p, q) = exp(-s dt) R(-w dt) (X, Y)``, then
     ``x' = cx + p - vx dt``, ``y' = cy + q - vy dt``.
 
-    Examples
-    --------
     Things grow by 10 % in 0.1 s when ``s`` is about 0.953; warping undoes it.
 
     >>> x, y = Similarity(center=(0.0, 0.0)).warp((0, 0, 0, 0.953102), 110.0, 0.0, 0.1)

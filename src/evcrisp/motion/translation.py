@@ -15,8 +15,6 @@ from evcrisp.motion.protocol import PixelMotion, Points
 class Translation(PixelMotion):
     """Image velocity ``(vx, vy)``: ``x' = x - vx dt``, ``y' = y - vy dt``.
 
-    Examples
-    --------
     >>> x, y = Translation().warp((100.0, 0.0), np.array([30.0]), np.array([5.0]), 0.1)
     >>> x.tolist(), y.tolist()
     ([20.0], [5.0])

@@ -13,8 +13,7 @@ class Entropy(KernelObjective):
     r"""Negative Shannon entropy :math:`\sum_p q_p \log q_p` of :math:`q = m / \sum m`; eq. (19).
 
     From :math:`-\log P` (P equal pixels, or an empty map) to 0 (all events on one pixel), in nats.
-    Invariant to a factor. Pixels below 0 count as 0. Events that leave the map increase it, so pad
-    the map.
+    Invariant to a factor. Pixels below 0 count as 0. Pad the map: lost events increase it.
 
     Parameters
     ----------

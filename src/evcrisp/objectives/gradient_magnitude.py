@@ -16,8 +16,6 @@ class GradientMagnitude(KernelObjective):
     :math:`\frac{1}{P} \sum_p (S_x m)_p^2 + (S_y m)_p^2`, with gradient 0 on the outermost pixels.
     Invariant to an added constant. Weighs fine structure more than the variance.
 
-    Examples
-    --------
     A ramp of 3 per pixel: the two inner pixels of twelve have slope 3.
 
     >>> GradientMagnitude().value(np.array(3 * [[0.0, 3.0, 6.0, 9.0]]))

@@ -14,8 +14,6 @@ class MeanSquare(KernelObjective):
     The variance plus the squared mean: equivalent as long as no event leaves the map. Otherwise it
     favors motions that keep events on the map.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> MeanSquare().value(np.array([[0.0, 2.0], [0.0, 2.0]]))
     2.0

@@ -25,10 +25,7 @@ class Objective(Protocol):
         ...
 
     def value_and_gradient(self, iwe: Floats, out: Floats | None = None) -> tuple[float, Floats]:
-        """Return both, the gradient in ``out`` if given, which may be ``iwe`` itself.
-
-        ``out`` must be float64, C-contiguous and of the shape of the map.
-        """
+        """Return both, the gradient in ``out`` if given: float64, C-contiguous, can be ``iwe``."""
         ...
 
 

@@ -17,8 +17,7 @@ class SumOfExponentials(KernelObjective):
     Parameters
     ----------
     limit : float, events per px, 1 to 100
-        Above it :math:`e^m` continues as its tangent :math:`e^l (1 + m - l)`, which prevents
-        overflow.
+        Above it :math:`e^m` continues as its tangent :math:`e^l (1 + m - l)`, without overflow.
 
     Examples
     --------

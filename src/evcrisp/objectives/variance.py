@@ -13,8 +13,6 @@ class Variance(KernelObjective):
 
     The paper's alignment objective. Invariant to an added constant; quadratic in a factor.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> Variance().value(np.array([[0.0, 2.0], [0.0, 2.0]]))
     1.0

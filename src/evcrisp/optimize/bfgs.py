@@ -73,8 +73,7 @@ class Bfgs:
         """Maximize from a known curvature, and return the updated one.
 
         ``inverse_hessian``, shape (m, m), is the inverse of minus the second derivatives, positive
-        definite; or a function that returns it, called after ``fun(theta0)``. A good estimate saves
-        most of the steps.
+        definite; or a function that returns it, called after ``fun(theta0)``. It saves many steps.
         """
         counted, theta = CountedFunction(fun), CountedFunction.start(theta0)
         value, gradient = counted.value_and_gradient(theta)

@@ -70,10 +70,8 @@ class Grid(_BoxSearch):
     ----------
     half_width : float
         Half the width of the first box along each axis.
-    points : int
-        Points along each axis; reduced, to at least 3, if a round exceeds ``max_points``.
-    max_points : int
-        Maximum number of points per round.
+    points, max_points : int
+        Points along each axis, reduced to 3 or more if a round has more than ``max_points``.
     rounds : int
         Number of grids; each covers about two cells of the previous one along each axis.
     tol_step, tol : float
@@ -112,10 +110,8 @@ class QuasiRandom(_BoxSearch):
     ----------
     half_width, tol_step, tol : float
         As for `Grid`.
-    points : int
-        Points per round.
-    rounds : int
-        Number of boxes.
+    points, rounds : int
+        Points per round; number of boxes.
     shrink : float
         Width of a box relative to the previous one, above 0, at most 1.
     seed : int
@@ -149,8 +145,6 @@ class QuasiRandom(_BoxSearch):
 def halton(n: int, dimensions: int) -> Floats:
     """Return the first ``n`` points of the Halton sequence after the origin, shape (n, dimensions).
 
-    Examples
-    --------
     >>> halton(3, 2).round(3).tolist()
     [[0.5, 0.333], [0.25, 0.667], [0.75, 0.111]]
     """

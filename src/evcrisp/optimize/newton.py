@@ -15,17 +15,14 @@ from evcrisp.optimize.protocol import CountedFunction, Function, SolverResult, c
 class Newton:
     """Newton's method within a trust region.
 
-    The Hessian takes one more gradient per parameter. In directions of positive curvature its
-    sign is flipped.
+    The Hessian takes one more gradient per parameter; positive curvatures are made negative.
 
     Parameters
     ----------
     max_iter : int
         Maximum number of steps.
-    difference : float
-        Step of the finite differences.
-    max_step : float
-        Maximum step length.
+    difference, max_step : float
+        Step of the finite differences; maximum step length.
     tol, tol_step : float
         Stop if the predicted gain of the next step is less than ``tol``, relative to the value (at
         least 1), or the step is shorter than ``tol_step``.

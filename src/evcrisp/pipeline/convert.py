@@ -42,10 +42,8 @@ def convert_recording(
         The output. It appears when it is complete.
     format : str, optional
         Output format. Default: from the suffix of ``target``.
-    start_at_zero : bool
-        Shift time so that the first event is at 0.
-    overwrite : bool
-        Replace an existing output, except the input itself.
+    start_at_zero, overwrite : bool
+        Shift time so that the first event is at 0; replace an existing output, except the input.
     on_chunk : callable, optional
         Called with every chunk that was written, for progress.
     options, **named_options

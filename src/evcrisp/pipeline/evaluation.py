@@ -271,8 +271,6 @@ class Subset:
 
     The order of events with equal times, and the number of equal events, are not compared.
 
-    Examples
-    --------
     >>> whole = Events(x=[0, 1, 2], y=[0, 0, 0], t=[5, 5, 9], p=[1, 1, 0], resolution=(8, 4))
     >>> subset = Subset(iter([whole[1:]]))
     >>> subset.add(whole), subset.end()

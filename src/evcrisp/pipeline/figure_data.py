@@ -45,8 +45,6 @@ def read_window(
 class FigureSource:
     """Settings of the figures of a recording.
 
-    Examples
-    --------
     >>> import evcrisp, tempfile
     >>> scene = evcrisp.simulate(resolution=(80, 60), noise_hz=5.0, seed=1)
     >>> with tempfile.TemporaryDirectory() as folder:

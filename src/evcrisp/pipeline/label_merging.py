@@ -46,10 +46,7 @@ class LabelMerger:
         self._base = 0  # index of the first of these events in the recording
 
     def add(self, result: Estimate) -> list[LabeledChunk]:
-        """Add the next window; return the events whose labels are final, at most one chunk.
-
-        Windows must come in the order in which :func:`evcrisp.track` yields them.
-        """
+        """Add the next window of :func:`evcrisp.track`; return final events, at most one chunk."""
         window = result.window
         rows = (np.ones(len(result)), result.signal, result.score, result.confidence)
         new = np.array(rows, np.float64)

@@ -30,10 +30,7 @@ from evcrisp.pipeline.windowing import Windowing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """Files of a run, and its summary.
-
-    ``summary`` has the content of ``summary.json`` plus ``elapsed_s``.
-    """
+    """Files of a run, and its summary: that of ``summary.json`` plus ``elapsed_s``."""
 
     folder: Path
     cleaned: Path

@@ -1,7 +1,4 @@
-"""Estimate window after window of a recording, in bounded memory.
-
-`track`, `run`, `render` and the viewer share this loop: :class:`Tracker` holds its state.
-"""
+"""Estimate window after window in bounded memory, for `track`, `run`, `render` and viewer."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -87,6 +84,9 @@ def track(
 ) -> Iterator[Estimate]:
     """Yield an estimate per window; each search starts from the motion of the window before.
 
+    Hot pixels, which fire far more often than their neighbors over the last second, take no part;
+    their events are noise.
+
     Parameters
     ----------
     source : Recording, Events or iterable of Events
@@ -100,11 +100,6 @@ def track(
     ------
     Estimate
         One per window. Windows without a motion are yielded too: see ``status``.
-
-    Notes
-    -----
-    Hot pixels, which fire far more often than their neighbors over the last second, take no part;
-    their events are noise.
 
     Examples
     --------

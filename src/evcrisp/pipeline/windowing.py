@@ -42,8 +42,7 @@ class Windowing:
     window_events : int, optional
         Number of events per window.
     displacement_px : float, optional, px
-        Displacement of the image per window. The length follows the motion of the window before,
-        within 2 to 100 ms.
+        Displacement of the image per window, by the motion before; lengths are 2 to 100 ms.
     overlap : float
         Share of a window that the next one contains again, 0 to 0.9. Events in several windows get
         the label of the majority; a tie keeps the event.
@@ -72,8 +71,6 @@ class Windowing:
     def facts(self) -> dict[str, Any]:
         """Return the settings that are in effect.
 
-        Examples
-        --------
         >>> Windowing().facts()
         {'window_us': 30000, 'overlap': 0.0}
         >>> Windowing(displacement_px=6.0).facts()

@@ -88,8 +88,7 @@ def draw_motion(
 ) -> None:
     """Draw every motion parameter over time, one per axes; for rotations also the gyroscope.
 
-    ``estimates`` are consecutive windows of one motion model. ``imu`` has the time and the axes of
-    the camera.
+    ``estimates`` are consecutive windows of one model; ``imu`` has the camera's time and axes.
     """
     if not estimates:
         raise EventDataError("`estimates` must have at least one window; got none.")
@@ -117,8 +116,7 @@ def draw_motion(
 def draw_pareto(axes: "Axes", front: "ParetoFront") -> "Axes":
     """Draw the costs of all points of the front, and the regret solution.
 
-    Down and left is better. The ideal point has the smallest value of each cost, the nadir point
-    the largest.
+    Down and left is better. The ideal point has the smallest of each cost, the nadir the largest.
     """
     cost_ea, cost_ed = front.column("cost_ea"), front.column("cost_ed")
     axes.plot(cost_ea, cost_ed, color=PALE, linewidth=1.0, zorder=1)

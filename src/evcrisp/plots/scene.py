@@ -76,10 +76,7 @@ def save_strip(path: Path, panels: Mapping[str, Callable[["Axes"], Any]]) -> Non
 
 
 def draw_before_after(before: "Axes", after: "Axes", estimate: "Estimate") -> None:
-    """Draw contrast maps of the kept events, as recorded and aligned, in one gray scale.
-
-    The titles have the variances, which alignment increases.
-    """
+    """Draw contrast maps of kept events, recorded and aligned, in one scale, with variances."""
     events, kept = estimate.window.events, estimate.signal
     places = {
         "as recorded": (events.x[kept], events.y[kept]),

@@ -19,8 +19,7 @@ _REFERENCE_PIXELS = 346 * 260 / 8**2
 def coarse_scale(resolution: tuple[int, int]) -> int:
     """Return the scale of the coarsest map: 8 for 346 x 260.
 
-    The maximum of the contrast widens with the scale, but fine texture vanishes: the scale grows
-    slower than the sensor.
+    A larger scale widens the maximum but hides texture, so it grows slower than the sensor.
     """
     relative = max(resolution[0] / 346.0, resolution[1] / 260.0)
     return 2 ** min(max(round(math.log2(8.0 * min(relative, math.sqrt(relative)))), 1), 5)

@@ -20,8 +20,7 @@ class SearchConfig:
         Largest displacement within a window that a cold search covers. By default 18 % of the
         larger side of the sensor, at most 100 px. Coarse scenes are found beyond it too.
     tol_px : float, px
-        Take the last step without another evaluation if it moves the image by less (root mean
-        square over the sensor).
+        Do not evaluate a last step that moves the image by less (root mean square).
     finest_scale : int
         Pixels of the sensor per pixel of the finest map, 1 to 32. 2 makes a kernel with sigma 1 px.
     coarse_events : int

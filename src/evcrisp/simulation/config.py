@@ -1,7 +1,4 @@
-"""Configuration of a simulation, checked when it is built.
-
-The fields are the settings of :func:`evcrisp.simulate`, which documents them.
-"""
+"""Checked configuration of a simulation; :func:`evcrisp.simulate` documents the fields."""
 
 import hashlib
 from collections.abc import Sequence

@@ -30,16 +30,15 @@ def simulate(config: SimulationConfig | None = None, **settings: Unpack[Settings
 
     The log intensity of pixel x at time t is ``texture(T(x, t; theta))`` with the warp T of the
     motion model. Warping the signal events with the true ``theta`` therefore aligns all events of
-    one point of the scene.
+    one point of the scene. The result has events with labels, origins, objects, true motion and
+    IMU samples. For long recordings use :func:`simulate_chunks`, in bounded memory.
 
     Parameters
     ----------
     config : SimulationConfig, optional
         Base of the simulation; ``settings`` replace its values. Default: the values below.
-    rng : int, numpy.random.Generator or numpy.random.SeedSequence, optional
-        Source of randomness. A generator advances. Default: the seed of ``config``, 0.
-    seed : int
-        The same as an integer ``rng``; equal seeds give equal bytes.
+    rng, seed : int, numpy.random.Generator or numpy.random.SeedSequence, optional
+        Give one. Equal seeds give equal bytes; generators advance. Default: seed of ``config``, 0.
     resolution : (int, int), px
         ``(width, height)`` of the sensor. Default: (346, 260).
     duration_us, t_start_us : int, us
@@ -56,15 +55,13 @@ def simulate(config: SimulationConfig | None = None, **settings: Unpack[Settings
     camera : Camera, optional
         Camera for rotation. Default: ideal, field of view of 60 degrees.
     window_us : int, us
-        Length of the windows of the true motion (50 000). For a constant motion, warping to the
-        middle of such a window is exact.
+        Windows of the true motion (50 000); warping to their middle is exact if it is constant.
     step_px : float, px
         Maximum displacement between two samples of the scene. Default: 0.5.
     texture : str, path or array_like
         Name of the background's texture ("shapes"), or an image as in ``image``.
     image : array_like, shape (h, w), or path, optional
-        Texture with one pixel per sensor pixel, mirrored at its borders. PGM and NPY files; others
-        with pillow.
+        Texture, one pixel per sensor pixel, mirrored at borders. PGM, NPY; others with pillow.
     contrast : float
         Ratio of the brightest to the darkest intensity. Default: 5.
     feature_px, blur_px : float, px
@@ -73,10 +70,8 @@ def simulate(config: SimulationConfig | None = None, **settings: Unpack[Settings
         Objects in front of the background, the farthest first. Default: no objects.
     object_theta : sequence of float, optional
         Motion of one object with default texture and shape.
-    c_on, c_off : float
-        Contrast thresholds: change of log intensity per event. Default: 0.2.
-    mismatch : float
-        Spread of the thresholds between pixels, sigma of a log-normal factor. Default: 0.1.
+    c_on, c_off, mismatch : float
+        Changes of log intensity per event (0.2); sigma of their log-normal spread (0.1).
     refractory_us : float, us
         Time after an event during which the pixel is held in reset. Default: 100.
     noise : str or NoiseConfig
@@ -97,21 +92,10 @@ def simulate(config: SimulationConfig | None = None, **settings: Unpack[Settings
     scene, sensor : SceneConfig, SensorConfig
         All settings of the scene or of the sensor at once.
 
-    Returns
-    -------
-    Simulation
-        Events with labels, origins, objects, true motion and IMU.
-
     Raises
     ------
-    ConfigError
-        If a value is not possible.
-    UnknownNameError
-        If a setting, texture, motion model, trajectory or preset does not exist.
-
-    Notes
-    -----
-    Memory is bounded by the output; for long recordings use :func:`simulate_chunks`.
+    ConfigError, UnknownNameError
+        If a value is not possible, or a setting, texture, model, trajectory or preset unknown.
 
     Examples
     --------
@@ -147,10 +131,8 @@ def simulate_chunks(
 
     Parameters
     ----------
-    config, **settings
-        As for :func:`simulate`.
-    max_events : int
-        Maximum number of events in a chunk.
+    config, max_events, **settings
+        Maximum number of events in a chunk; the others as for :func:`simulate`.
     """
     check_number("max_events", max_events, 1, whole=True)
     config = build_config(config, settings)
@@ -166,8 +148,6 @@ def simulate_chunks(
 def simulate_truth(config: SimulationConfig | None = None, **settings: Unpack[Settings]) -> Truth:
     """Return the truth of the recording of :func:`simulate_chunks`; arguments as there.
 
-    Examples
-    --------
     >>> truth = simulate_truth(theta=(200.0, 0.0), duration_us=100_000)
     >>> truth.as_dict()["windows"][0]
     {'t_start_us': 0, 't_end_us': 50000, 'theta': [[200.0, 0.0]]}

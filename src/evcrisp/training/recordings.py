@@ -99,10 +99,8 @@ def simulate_recordings(
     ----------
     n_scenes, n_test : int
         Number of training scenes, and of held-out scenes per noise level.
-    seed : int
-        Seed of the scenes; different seeds have no scene in common.
-    workers : int
-        Number of processes; it does not affect the recordings.
+    seed, workers : int
+        Seed of the scenes, none in common with other seeds; processes, without effect on them.
     on_scene : callable, optional
         Called with the number of finished scenes and of all scenes.
     """

@@ -35,8 +35,7 @@ class TrainingConfig:
     device : {"auto", "cpu", "cuda"}
         Device; "auto" is a GPU if available.
     seed : int
-        Seed. Equal seed, recordings and CPU give equal weights; on a GPU the order of summation of
-        gradients varies.
+        Equal seed, recordings and CPU give equal weights; on a GPU the order of sums varies.
     test_events : int
         Maximum number of events per held-out recording in the validation.
     """

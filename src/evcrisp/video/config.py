@@ -89,10 +89,8 @@ class VideoConfig:
     window_us : int, us
         Duration that a frame shows, and over which a motion is estimated. If it is longer than
         the step between frames, frames share events; if shorter, some events are not shown.
-    panes : tuple of str
-        Panes side by side; keys of ``evcrisp.video.PANES``.
-    colors : str
-        Palette; a key of ``evcrisp.video.PALETTES``.
+    panes, colors : tuple of str, str
+        Panes side by side, keys of ``evcrisp.video.PANES``; palette, a key of ``PALETTES``.
     exposure : float
         Opacity of events: each covers ``1 - exp(-exposure)`` of the ground that is still visible.
     scale : int

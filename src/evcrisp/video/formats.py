@@ -159,8 +159,6 @@ def _exit_reason(code: int) -> str:
 class Durations:
     """Durations of consecutive frames.
 
-    Examples
-    --------
     At 30 frames per second a frame lasts 3.33 hundredths of a second.
 
     >>> durations = Durations(30.0, units_per_s=100, shortest=2)

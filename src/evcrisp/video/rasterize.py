@@ -42,8 +42,6 @@ _BLANK = np.zeros((TEXT_HEIGHT, _TEXT_WIDTH), np.bool_)
 def text_mask(text: str) -> Bools:
     """Return the mask of a line of text, shape (TEXT_HEIGHT, n); other letters are blank.
 
-    Examples
-    --------
     >>> for row in text_mask("1.5"):
     ...     print("".join("#" if dot else " " for dot in row).rstrip())
       #         #####

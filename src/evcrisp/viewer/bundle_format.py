@@ -31,8 +31,6 @@ _TYPES = {"u1", "u2", "u4", "f4"}
 def pack_pixels(events: Events) -> NDArray[np.uint32]:
     """Return position, polarity and label of each event in one uint32.
 
-    Examples
-    --------
     >>> events = Events(x=[5], y=[2], t=[7], p=[1], resolution=(8, 4))
     >>> packed = int(pack_pixels(events)[0])
     >>> packed & 0x7FFF, packed >> 15 & 0x7FFF, packed >> 30 & 1
@@ -99,8 +97,6 @@ def write_bundle(
 def read_bundle(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the facts and arrays of a bundle.
 
-    Examples
-    --------
     >>> facts, arrays = read_bundle(write_bundle({"n": 3}, {"a": np.arange(3, dtype=np.uint16)}))
     >>> facts["n"], arrays["a"].tolist()
     (3, [0, 1, 2])

@@ -35,18 +35,15 @@ class ExportOptions:
 
     Parameters
     ----------
-    window_us : int
-        Duration of the windows.
-    n_windows : int
-        Number of windows, evenly spaced over the recording; fewer if they would overlap.
+    window_us, n_windows : int
+        Duration and number of windows, evenly spaced over the recording; fewer if they overlap.
     methods, filters : tuple of str
         Names of the methods and filters in the menus of the page. Parts that were registered in
         this process can be used; objects and classes are refused.
     motion : str
         Name of the motion model.
     front_points : int
-        Number of points of the Pareto front of each window; 0 for no fronts. Fronts take most of
-        the time.
+        Points of the Pareto front of each window, which takes most of the time; 0 for none.
     camera : Camera, optional
         Calibration for the motion model "rotation".
     """

@@ -40,24 +40,21 @@ class AutoRegret:
 
     The form is that of the paper's joint problem, with constants measured in the window. The
     confidence is the closed form :math:`w = 1 - A / e^2` of a regret that alignment decides
-    (lam = 0), with :math:`A = t_0^2 / 2`, so that w = 1/2 at the threshold :math:`t_0`. The
-    evidence e replaces the contrast; see :mod:`evcrisp.estimators.auto.event_evidence`. The
-    threshold comes from noise samples; see :mod:`evcrisp.estimators.auto.noise_model`.
+    (lam = 0), with :math:`A = t_0^2 / 2`, so that w = 1/2 at the threshold :math:`t_0`. Evidence e
+    replaces the contrast; see :mod:`evcrisp.estimators.auto.event_evidence`. The threshold comes
+    from noise samples; see :mod:`evcrisp.estimators.auto.noise_model`. A quarter of the events
+    gives a first motion and the labels. All events with a score above 0.25 refine the motion. Hot
+    pixels support no events and take no part in the search. The score is e / t0. Events that the
+    motion moves off the map are judged by the pixels around them.
+
+    The baseline of alignment, ``regret.baseline_ea``, is the reached contrast plus the regret of
+    denoising: the ideal point, raised until alignment decides.
 
     Parameters
     ----------
     false_alarm : float
         Largest share of uniform noise that may be kept. Mostly less is kept: the threshold rises
         as long as more noise than signal is lost.
-
-    Notes
-    -----
-    A quarter of the events gives a first motion and the labels. All events with a score above 0.25
-    refine the motion. Hot pixels support no events and take no part in the search. The score is
-    e / t0. Events that the motion moves off the map are judged by the pixels around them.
-
-    The baseline of alignment, ``regret.baseline_ea``, is the reached contrast plus the regret of
-    denoising: the ideal point, raised until alignment decides.
 
     Examples
     --------

@@ -27,6 +27,9 @@ STARTS = ("search", "zero")
 class Cmax:
     """Find the motion with the sharpest contrast map; label every event as signal.
 
+    Hot pixels are excluded from the search. The score of an event is the contrast at its position
+    that comes from all other events. :func:`evcrisp.track` labels hot pixels as noise.
+
     Parameters
     ----------
     objective : str
@@ -38,29 +41,21 @@ class Cmax:
         Start of the solver: the result of the search; or ``theta0`` (zero by default) without a
         search, on maps with less and less blur. "zero" fails for large displacements.
     contrast : ContrastMap
-        The map for the solver and the scores. With the footprint "bilinear" instead of the spline,
-        solvers stop at whole pixels.
+        The map for the solver and the scores. On "bilinear" maps solvers stop at whole pixels.
     polarity : {"unsigned", "separate", "signed"}
         One map of all events, one each for ON and OFF, or one of ON minus OFF. The search is always
         unsigned; for other values the solver follows it.
     multi_reference : bool
-        Use the start, the middle and the end of the window as reference times instead of the middle
-        alone, each normalized by the unwarped events. This prevents collapse at one time. Only for
-        objectives that are never negative.
+        Use start, middle and end of the window as reference times, each normalized by the unwarped
+        events, to prevent collapse at one time. Only for objectives that are never negative.
     blurs_px : sequence of float, px
         Blurs before that of ``contrast``, for the start "zero".
     search : SearchConfig
         Parameters of the search.
 
-    Notes
-    -----
-    Hot pixels are excluded from the search. The score of an event is the contrast at its position
-    that comes from all other events. :func:`evcrisp.track` labels hot pixels as noise.
-
     References
     ----------
-    G. Gallego, H. Rebecq, D. Scaramuzza, "A unifying contrast maximization framework for
-    event cameras", CVPR 2018.
+    G. Gallego et al., "A unifying contrast maximization framework for event cameras", CVPR 2018.
 
     Examples
     --------

@@ -41,6 +41,10 @@ class Eja:
                  contrast map of all events at theta, read at every event
                  label the share ``tau`` of the events with the largest values as signal
 
+    Written after descriptions of the method; its own solver is not public. Events that the warp
+    moves off the padded map have no value, and keep their label. Of equal values, the earlier
+    events are signal. Hot pixels are excluded from the alignment.
+
     Parameters
     ----------
     tau : float
@@ -62,23 +66,14 @@ class Eja:
         Events on the map for the ranking.
     leave_one_out : bool
         Subtract the contribution of an event from its own value.
-    random_start : bool
-        Start with a random share ``tau`` of the events as signal, instead of all.
-    seed : int
-        Seed of the random start.
+    random_start, seed : bool, int
+        Start with a random share ``tau`` of the events as signal, instead of all; its seed.
     search : SearchConfig
         Parameters of the search for the first motion.
 
-    Notes
-    -----
-    Written after descriptions of the method; its own solver is not public. Events that the warp
-    moves off the padded map have no value, and keep their label. Of equal values, the earlier
-    events are signal. Hot pixels are excluded from the alignment.
-
     References
     ----------
-    S. Shiba, Y. Aoki, G. Gallego, "Simultaneous motion and noise estimation with event
-    cameras", ICCV 2025.
+    S. Shiba et al., "Simultaneous motion and noise estimation with event cameras", ICCV 2025.
 
     Examples
     --------

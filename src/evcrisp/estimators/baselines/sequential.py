@@ -23,6 +23,10 @@ from evcrisp.search.window_data import WindowData
 class Sequential:
     """Label the events with a filter, then align its signal events.
 
+    Labels and scores are those of the filter. For a single window the filter starts without a
+    state, so that the first events have no support. In :func:`evcrisp.track` a causal filter keeps
+    its state from window to window.
+
     Parameters
     ----------
     filter : str
@@ -31,12 +35,6 @@ class Sequential:
         Parameters of the filter, such as ``{"tau_us": 2000}``.
     align : Cmax
         Parameters of the alignment.
-
-    Notes
-    -----
-    Labels and scores are those of the filter. For a single window the filter starts without a
-    state, so that the first events have no support. In :func:`evcrisp.track` a causal filter keeps
-    its state from window to window.
     """
 
     name: ClassVar[str] = "sequential"

@@ -21,6 +21,10 @@ from evcrisp.search.search import SearchConfig, find_motion
 class ExactRegret(RegretConfig):
     """Minimize J over theta alone, with the best W for every theta; see :class:`RegretConfig`.
 
+    The score of an event is the contrast map at its warped position. It is signal if W exceeds 1/2
+    there. Events that the warp moves off the padded map are read on the unaligned map. Events of
+    hot pixels do not enter the map, and are noise.
+
     Parameters
     ----------
     tol : float
@@ -29,12 +33,6 @@ class ExactRegret(RegretConfig):
         Maximum number of steps of each descent.
     search : SearchConfig
         Parameters of the search for the aligned motion, from which the descents start.
-
-    Notes
-    -----
-    The score of an event is the contrast map at its warped position. It is signal if W exceeds 1/2
-    there. Events that the warp moves off the padded map are read on the unaligned map. Events of
-    hot pixels do not enter the map, and are noise.
 
     Examples
     --------

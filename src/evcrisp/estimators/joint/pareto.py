@@ -69,16 +69,13 @@ class ParetoFront:
         Sorted: ``cost_ea`` rises, ``cost_ed`` falls.
     regret_index : int
         Index of the point that the regret with the configured baselines selects.
-    ideal : (float, float)
-        The lowest ``cost_ea`` and the lowest ``cost_ed``; no point has both.
-    nadir : (float, float)
-        The ``cost_ea`` of the best denoising, and the ``cost_ed`` of the best alignment.
-    problem : JointProblem
-        The joint problem of the window.
+    ideal, nadir : (float, float)
+        Lowest ``cost_ea`` and lowest ``cost_ed``, which no point has both; ``cost_ea`` of the best
+        denoising and the ``cost_ed`` of the best alignment.
+    problem, config : JointProblem, ExactRegret
+        The joint problem of the window, and the parameters of its objective.
     status : Status
         How the search for the aligned motion ended. Without a motion the front is one point.
-    config : ExactRegret
-        Parameters of the joint objective.
     """
 
     points: tuple[ParetoPoint, ...]
@@ -165,8 +162,7 @@ def pareto_front(
     n_points : int
         Number of points to solve for, 3 or more.
     max_drift_px : float, px
-        Largest distance from the aligned motion. Without this bound, the best motion for denoising
-        alone moves all events off the map.
+        Largest distance from the aligned motion; the best denoising would empty the map.
     on_share : callable, optional
         Progress callback, called with the share of the work that is done, 0 to 1.
 

@@ -70,10 +70,7 @@ class Table:
         return row.cells.get(column.key, Cell(None))
 
     def ranks(self, which: Literal["value", "paper"] = "value") -> dict[tuple[str, str], int]:
-        """Return (row, column) -> rank of the best (1) and second best (2) values.
-
-        Values are compared as printed; ties share a rank.
-        """
+        """Return (row, column) -> rank 1 or 2 of the best values as printed; ties share it."""
         found: dict[tuple[str, str], int] = {}
         for column in self.columns:
             if column.better is None:

@@ -19,15 +19,12 @@ class Iets(Filter):
     a burst if its pixel and polarity had no event for ``before_us`` and have one within
     ``after_us``. The time surface at the event must also reach ``threshold``: the mean of
     :math:`e^{-\mathrm{age}/\tau}` over the pixels around that have fired with its polarity. The
-    score is this mean for starts of bursts, and a fraction of it for other events. Labels are
-    ``after_us`` late.
+    score is this mean at starts of bursts, else a fraction of it. Labels are ``after_us`` late.
 
     Parameters
     ----------
-    before_us : int
-        Minimum gap before the event, excluded, us.
-    after_us : int
-        Maximum gap to the next event of the burst, us.
+    before_us, after_us : int
+        Minimum gap before the event, excluded; maximum gap to the next event of the burst; us.
     tau_us : float
         Time constant of the time surface, us.
     radius : int

@@ -20,8 +20,7 @@ class Stc(Filter):
     Parameters
     ----------
     tau_us : int
-        Maximum time since the last event of the pixel, us. The SDK has no default; its programs
-        use 10 ms.
+        Maximum age of the pixel's last event, us. The SDK has no default; its programs use 10 ms.
     cut_trail : bool
         Keep only the second event of a burst.
     off_start : bool

@@ -14,8 +14,7 @@ class Trail(Filter):
 
     This thins the bursts of contrast edges. Isolated events, such as noise, are kept: use it to
     sharpen edges, before or after a noise filter. If the last event has the same polarity, the
-    score is :math:`a / (a + \tau)` with its age :math:`a`, at least 0.5 for kept events; otherwise
-    it is 1.
+    score is :math:`a / (a + \tau)` with its age :math:`a`, at least 0.5 for kept events; else 1.
 
     Parameters
     ----------

@@ -22,21 +22,14 @@ class Density(Filter):
 
     Parameters
     ----------
-    tau_us : int
-        Maximum age of the events, us.
-    k : int
-        Minimum number of events around.
-    radius : int
-        Maximum distance of the events in x and in y, px.
-    fine : bool
-        Apply the second stage.
-    include_self : bool
-        Count the event itself.
+    tau_us, k, radius : int
+        Maximum age of the events, us; their minimum number; maximum distance in x and in y, px.
+    fine, include_self : bool
+        Apply the second stage; count the event itself.
 
     References
     ----------
-    Y. Feng et al., "Event density based denoising method for dynamic vision sensor",
-    Applied Sciences, 2020.
+    Feng et al., "Event density based denoising method for dynamic vision sensor", Appl. Sci., 2020.
     """
 
     name: ClassVar[str] = "density"

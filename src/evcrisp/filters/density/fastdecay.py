@@ -18,10 +18,8 @@ class FastDecay(Filter):
 
     Parameters
     ----------
-    half_life_us : int
-        Time T in which a count decays to one half, us.
-    cell_px : int
-        Side of a cell, px.
+    half_life_us, cell_px : int
+        Time T in which a count decays to one half, us; side of a cell, px.
     threshold : float
         Count above which events are kept.
 

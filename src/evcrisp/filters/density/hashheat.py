@@ -26,10 +26,8 @@ class HashHeat(Filter):
     projections : int
         Directions per hash. One, as in the original, counts all events of a slab across the whole
         sensor, which carries almost no information; three enclose a small volume.
-    width_px : float
-        Quantization step, px.
-    time_unit_us : float
-        Time that is equivalent to one pixel, us.
+    width_px, time_unit_us : float
+        Quantization step, px; time that is equivalent to one pixel, us.
     counters : int
         Number of counters, a power of two; all hashes share them.
     window_events : int
@@ -38,10 +36,8 @@ class HashHeat(Filter):
         Clear the counters, and restart the time.
     threshold, cold_threshold : int
         Counter value above which events are kept, from ``warm_event`` of a window on, and before.
-    warm_event : int
-        Number of the event in a window from which ``threshold`` applies.
-    seed : int
-        Seed of the random directions.
+    warm_event, seed : int
+        Event of a window from which ``threshold`` applies; seed of the random directions.
 
     References
     ----------

@@ -35,10 +35,8 @@ class Red(Filter):
     ----------
     period_us : int
         Duration of a period, us.
-    sigma_t : float
-        Width of the filter in time, relative to that of E-MLB.
-    sigma_px : float
-        Width of the Gaussian, px.
+    sigma_t, sigma_px : float
+        Width of the filter in time, relative to that of E-MLB; width of the Gaussian, px.
     threshold : float
         Minimum density of kept events; 1 is the event itself.
     emlb : bool
@@ -117,8 +115,7 @@ def periods_remembered(sigma_t: float) -> int:
 def blur_factors(sigma: float, *, emlb: bool) -> tuple[Singles, Singles, Singles]:
     """Return causal, anticausal and feedback factors, (4,) each, of a recursive Gaussian.
 
-    Deriche's fourth-order approximation. E-MLB has a wrong cosine in the third feedback factor, and
-    omits the fourth.
+    Deriche's fourth-order approximation. E-MLB has a wrong third feedback factor and no fourth.
     """
     decay0, decay1 = math.exp(-1.783 / sigma), math.exp(-1.723 / sigma)
     cos0, sin0 = math.cos(0.6319 / sigma), math.sin(0.6319 / sigma)

@@ -34,8 +34,7 @@ class Edncnn(Filter):
     threshold : float
         Minimum score of kept events.
     weights : str or path, optional
-        Other weights, as written by ``evcrisp train edncnn``. Default: the weights of evcrisp,
-        trained on simulated recordings.
+        A file of ``evcrisp train edncnn``. Default: weights trained on simulated recordings.
     device : str
         "cpu", or a device of torch such as "cuda"; "auto" is "cuda" if available. Scores differ
         between devices by rounding.
@@ -129,8 +128,7 @@ class CompiledHistory:
     def patches(self, events: Events) -> "torch.Tensor":
         """Process the next events, at most a batch; return their patches.
 
-        Log ages of shape (batch, 4, 25, 25); only the first ``len(events)`` are valid. The next
-        call overwrites them.
+        Log ages (batch, 4, 25, 25), the first ``len(events)`` valid, until the next call.
         """
         from evcrisp.kernels.filters.edncnn import gather_patches
 

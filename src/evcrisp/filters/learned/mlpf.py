@@ -50,8 +50,7 @@ class Mlpf(Filter):
 
     References
     ----------
-    S. Guo and T. Delbruck, "Low cost and latency event camera background activity denoising",
-    IEEE T-PAMI, 2022.
+    Guo, Delbruck, "Low cost and latency event camera background activity denoising", PAMI, 2022.
     """
 
     name: ClassVar[str] = "mlpf"

@@ -19,16 +19,12 @@ class Baf(NeighborFilter):
 
     Parameters
     ----------
-    tau_us : int
-        Maximum age of the neighboring event, us.
-    radius : int
-        Maximum distance of neighbors in x and in y, px.
+    tau_us, radius : int
+        Maximum age of the neighboring event, us, and its distance in x and in y, px.
     same_polarity : bool
         Count a neighbor only if its last event has the polarity of the event.
-    include_self : bool
-        Count the event's own pixel as a neighbor.
-    cross : bool
-        Count only neighbors in the same row or column.
+    include_self, cross : bool
+        Count the event's own pixel as a neighbor; count only neighbors in its row or column.
     drop_first : bool
         Drop the first event of each pixel.
     zero_start : bool
@@ -36,8 +32,7 @@ class Baf(NeighborFilter):
 
     References
     ----------
-    T. Delbruck, "Frame-free dynamic digital vision", Intl. Symp. on Secure-Life
-    Electronics, 2008.
+    T. Delbruck, "Frame-free dynamic digital vision", Symp. on Secure-Life Electronics, 2008.
     """
 
     name: ClassVar[str] = "baf"

@@ -20,20 +20,16 @@ class Dwf(Filter):
     ----------
     length : int
         Number of kept events, and of dropped events, in memory.
-    radius_px : int
-        Maximum distance :math:`|dx| + |dy|`, px.
-    k : int
-        Number of events that must be near.
+    radius_px, k : int
+        Maximum distance :math:`|dx| + |dy|`, px; number of events that must be near.
     warm_up : int
-        Number of events at the start that are dropped; the first ``length`` of them are stored as
-        kept events.
+        Events dropped at the start; the first ``length`` of them are stored as kept events.
     zero_start : bool
         Start with memories full of events at the pixel (0, 0).
 
     References
     ----------
-    S. Guo, T. Delbruck, "Low cost and latency event camera background activity denoising",
-    IEEE T-PAMI, 2022.
+    Guo, Delbruck, "Low cost and latency event camera background activity denoising", PAMI, 2022.
     """
 
     name: ClassVar[str] = "dwf"

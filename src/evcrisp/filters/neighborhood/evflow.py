@@ -23,10 +23,8 @@ class EvFlow(Filter):
 
     Parameters
     ----------
-    tau_us : int
-        Events of this age or older are not fitted, us.
-    radius : int
-        Maximum distance of the events in x and in y, px.
+    tau_us, radius : int
+        Age from which events are not fitted, us; their maximum distance in x and in y, px.
     max_px_ms : float
         Maximum speed, px/ms.
     min_events : int

@@ -20,14 +20,10 @@ class KNoise(Filter):
 
     Parameters
     ----------
-    tau_us : int
-        Maximum age of the stored events, us.
-    k : int
-        Number of the six stored events that must count.
-    same_polarity : bool
-        Count only events with the polarity of the event.
-    include_self : bool
-        Count an earlier event of the same pixel.
+    tau_us, k : int
+        Maximum age of the stored events, us; number of the six that must count.
+    same_polarity, include_self : bool
+        Count only events with the polarity of the event; count earlier ones of the same pixel.
     zero_start : bool
         Start as if each column and row had an OFF event at time 0 at its first pixel.
 

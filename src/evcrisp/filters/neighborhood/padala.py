@@ -13,8 +13,7 @@ _EMLB = {"refractory_us": 3_000, "tau_us": 10_000, "same_polarity": True, "inclu
 class Padala(NeighborFilter):
     r"""Keep an event after the refractory period of its pixel that has a recent neighbor.
 
-    The score is :math:`\tau / (\tau + \mathrm{age})` of the newest neighboring event, and 0 within
-    the refractory period.
+    The score is :math:`\tau / (\tau + \mathrm{age})` of the newest neighbor; 0 within the period.
 
     Parameters
     ----------
@@ -25,9 +24,8 @@ class Padala(NeighborFilter):
 
     References
     ----------
-    V. Padala, A. Basu, G. Orchard, "A noise filtering algorithm for event-based asynchronous change
-    detection image sensors on TrueNorth and its implementation on TrueNorth", Frontiers in
-    Neuroscience, 2018.
+    V. Padala et al., "A noise filtering algorithm for event-based asynchronous change detection
+    image sensors on TrueNorth and its implementation on TrueNorth", Front. Neuroscience, 2018.
     """
 
     name: ClassVar[str] = "padala"

@@ -19,15 +19,13 @@ class Stcf(NeighborFilter):
     k : int
         Number of neighbors that must be recent.
     pair_us : int
-        Drop an event up to this long after one of the other polarity at the same pixel, us. Shot
-        noise comes in such pairs. 0 = off.
+        Drop events up to this long after the other polarity at the pixel (shot noise), us; 0 = off.
     tau_us, radius, same_polarity, drop_first
         As in :class:`Baf`.
 
     References
     ----------
-    S. Guo, T. Delbruck, "Low cost and latency event camera background activity denoising",
-    IEEE T-PAMI, 2022.
+    Guo, Delbruck, "Low cost and latency event camera background activity denoising", PAMI, 2022.
     """
 
     name: ClassVar[str] = "stcf"

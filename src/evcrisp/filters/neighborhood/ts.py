@@ -15,15 +15,12 @@ class Ts(Filter):
     r"""Keep an event if the mean of :math:`\exp(-\mathrm{age} / \tau)` around it is large.
 
     The mean is over the pixels of the square, the event's own included, that have fired with its
-    polarity. The score is this mean. A single recent neighbor gives almost 1; older events around
-    it reduce the mean.
+    polarity. The score is this mean. One recent neighbor gives almost 1; older ones reduce it.
 
     Parameters
     ----------
-    tau_us : int
-        Time constant, us.
-    radius : int
-        Maximum distance of the pixels in x and in y, px.
+    tau_us, radius : int
+        Time constant, us; maximum distance of the pixels in x and in y, px.
     threshold : float
         Minimum score of kept events, above 0 and at most 1.
     zero_start : bool

@@ -26,8 +26,7 @@ class YNoise(NeighborFilter):
 
     References
     ----------
-    Y. Feng et al., "Event density based denoising method for dynamic vision sensor",
-    Applied Sciences, 2020.
+    Feng et al., "Event density based denoising method for dynamic vision sensor", Appl. Sci., 2020.
     """
 
     name: ClassVar[str] = "ynoise"

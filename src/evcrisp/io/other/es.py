@@ -1,7 +1,4 @@
-"""Read and write Event Stream 2 (.es) of neuromorphicsystems, with events of type DVS.
-
-In the file, rows count from the bottom; they are flipped here.
-"""
+"""Read and write Event Stream 2 (.es) of neuromorphicsystems, type DVS; rows are flipped."""
 
 import struct
 from collections.abc import Iterator

@@ -1,7 +1,4 @@
-"""Decode Prophesee words from files, ROS messages or sockets.
-
-A decoder keeps the state of one stream, so that its words can come in pieces of any size.
-"""
+"""Decode Prophesee words from files, ROS messages or sockets, in pieces of any size."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -17,18 +14,14 @@ from evcrisp.io.protocol import Columns
 class EvtDecoder:
     """Base of the three decoders; use :class:`Evt3Decoder` and its siblings.
 
-    Parameters
-    ----------
-    t_base : int
-        Time added to all events and triggers, us.
-    keep_triggers : bool
-        Keep the external triggers for :meth:`triggers`.
-
-    Notes
-    -----
     Events before the first TIME_HIGH word have no time. They are left out and counted in
     :attr:`n_lost`, as in the vendor's software. The caller checks that time does not decrease and
     that events lie on the sensor.
+
+    Parameters
+    ----------
+    t_base, keep_triggers : int, bool
+        Time added to all events and triggers, us; keep external triggers for :meth:`triggers`.
     """
 
     word_dtype: ClassVar[np.dtype[Any]]
@@ -59,10 +52,7 @@ class EvtDecoder:
         return int(self._state[self._kernels.N_RESERVED])
 
     def decode(self, words: NDArray[Any]) -> Columns:
-        """Return the events of the next words of the stream, as new arrays.
-
-        The words are an array such as ``np.frombuffer(data, decoder.word_dtype)``.
-        """
+        """Return the events of the next words, ``np.frombuffer(data, decoder.word_dtype)``."""
         words = self._prepared(words)
         return self._filled(words, *self._count(words))
 
@@ -71,10 +61,7 @@ class EvtDecoder:
         return bool(self._count(self._prepared(words))[1])
 
     def pieces(self, words: NDArray[Any], max_events: int) -> Iterator[Columns]:
-        """Yield the result of :meth:`decode` in pieces of at most ``max_events``.
-
-        The limit must be 32 or more, the most events of one word.
-        """
+        """Yield the result of :meth:`decode` in pieces of at most ``max_events``, 32 or more."""
         pending = [self._prepared(words)]
         while pending:
             part = pending.pop()
@@ -114,8 +101,6 @@ def edge_triggers(t: NDArray[np.int64], level: NDArray[Any], channel: NDArray[An
 class Evt3Decoder(EvtDecoder):
     """Decode a stream of EVT 3.0 words (uint16); parameters as for :class:`EvtDecoder`.
 
-    Examples
-    --------
     The words TIME_HIGH, TIME_LOW, ADDR_Y and twice ADDR_X:
 
     >>> import numpy as np

@@ -165,8 +165,6 @@ def _numbers(text: bytes) -> list[float]:
 def microseconds(text: str) -> int:
     """Convert decimal seconds to microseconds, rounded half away from zero.
 
-    Examples
-    --------
     >>> microseconds("2.097134001"), microseconds("1.5e-05"), microseconds("-0.0000005")
     (2097134, 15, -1)
     """
@@ -214,8 +212,7 @@ def _imu_sample(line: bytes, number: int) -> tuple[int, list[float]]:
 class EcdWriter(Writer):
     """Write event text; gzip if the name ends in ``.gz``.
 
-    ``size_line`` writes a first line ``width height``. Some readers of this text need it, others
-    fail on it.
+    ``size_line`` writes a first line ``width height``; some readers need it, others fail on it.
     """
 
     name = "ecd"

@@ -23,8 +23,7 @@ LEAST_READY = 1.0 - float(_LOST)
 def count_quiet(support, p, quiet, counts):
     """Count the events of each polarity, OFF and ON, with support of at most `quiet`.
 
-    support : (n,) floats      p : (n,) uint8      quiet : (2,) floats
-    counts : (2,) int64, filled
+    support : (n,) floats    p : (n,) uint8    quiet : (2,) floats    counts : (2,) int64, filled
     """
     off, on = quiet[0], quiet[1]
     n_off = n_on = 0

@@ -128,10 +128,7 @@ def _between(field, i, j, a, b):
 
 @fused
 def exposure_at(paths, x, y):
-    """Return the exposure of a position, px of the map, times the area of the sensor that saw it.
-
-    The path is interpolated between those of the four nodes around it.
-    """
+    """Return exposure times the sensor area that saw a map position, px; interpolate its path."""
     moved, scale = paths.moved, paths.nodes_per_px
     rows, columns = moved.shape[1:]
     u = min(max(x * scale, 0.0), columns - 1.001)

@@ -7,21 +7,16 @@ from evcrisp.kernels.compile import njit, summing
 
 @njit
 def count_pixels(x, y, counts):
-    """Count the events of every pixel.
-
-    x, y : (n,) uint16      counts : (h, w) integers or floats, added to
-    """
+    """Add the events x, y : (n,) uint16 of every pixel to counts : (h, w) integers or floats."""
     for k in range(x.size):
         counts[y[k], x[k]] += 1
 
 
 @summing
 def find_hot(counts, least, factor, hot):
-    """Find the pixels with more than least + factor * (mean of the pixels around) events.
+    """Find pixels with more than least + factor * (mean of others within two pixels) events.
 
-    Around are the others within two pixels.
-    counts : (h, w) float32      hot : (h, w) bool, filled: whether a pixel is hot
-    Returns whether there is any.
+    counts : (h, w) float32      hot : (h, w) bool, filled. Returns whether there is any.
     """
     height, width = counts.shape
     # Two more columns on either side, of zeros.
@@ -70,9 +65,6 @@ def _find_in_row(counts, column_sums, n_around, least, factor, hot):
 
 @njit
 def mark_events(x, y, hot, out):
-    """Mark the events at hot pixels.
-
-    x, y : (n,) uint16      hot : (h, w) bool      out : (n,) bool, filled
-    """
+    """Mark the events x, y : (n,) uint16 at pixels hot : (h, w) bool; fill out : (n,) bool."""
     for k in range(x.size):
         out[k] = hot[y[k], x[k]]

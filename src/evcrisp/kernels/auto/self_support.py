@@ -180,10 +180,7 @@ def _add_bursts(points, links, own, is_known):
 
 @finite
 def _extent(points, before, last, none):
-    """Return width, height, left and top of the map of a source.
-
-    A map that is too large means events that are far apart.
-    """
+    """Return width, height, left and top of the map of a source; large if events are far apart."""
     x, y, a, b = points.x, points.y, points.a, points.b
     left = right = x[last] - a[last]
     top = bottom = y[last] - b[last]

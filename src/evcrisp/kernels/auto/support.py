@@ -50,10 +50,7 @@ def place_points(padding, shape, points):
 
 @njit
 def cells_of_supporting(cell, supporting, out):
-    """Keep the cells of supporting events; -1 for all others.
-
-    cell : (n,) int32      supporting : (n,) bool      out : (n,) int32, filled
-    """
+    """Fill out : (n,) int32 with cell : (n,) int32 of supporting : (n,) bool events, else -1."""
     for k in range(cell.size):
         out[k] = cell[k] if supporting[k] else -1
 

@@ -1,8 +1,7 @@
 """Accumulate warped events on a contrast map, and sample a map at events.
 
 Every kernel has three footprints; a fourth is in `gaussian_splat`. Positions are in pixels of the
-map, with pixel centers at integers. Events whose footprint is not fully inside are skipped; their
-samples are 0.
+map, with pixel centers at integers. Events not fully inside are skipped; their samples are 0.
 
     nearest    1 x 1, the nearest pixel
     bilinear   2 x 2, a tent of width 2

@@ -13,10 +13,7 @@ _HALF, _MIDDLE, _ONE = (np.float32(c) for c in (0.5, 0.75, 1.0))
 
 @njit
 def cell_of(u, v, right, bottom, width):
-    """Return the upper left of the nine pixels of a position; -1 outside.
-
-    And the offset from the center pixel along both axes, -0.5 to 0.5.
-    """
+    """Return the upper left of nine pixels, -1 outside, and both offsets from the center, +-0.5."""
     inside = (u >= 0.5) & (u < right) & (v >= 0.5) & (v < bottom)
     # No branch: a valid pixel replaces positions outside, and NaN.
     u = u if inside else 1.0
@@ -107,10 +104,7 @@ def slope_at(flat, cell, width, a, b):
 
 @fused
 def accumulate(cell, a, b, out):
-    """Fill the map with the sum of all footprints.
-
-    cell, a, b : (n,), from `locate`      out : (h, w) floats, overwritten
-    """
+    """Fill the map out : (h, w) with all footprints; cell, a, b : (n,), from `locate`."""
     flat, width = out.reshape(-1), np.uint64(out.shape[1])
     flat[:] = 0
     for k in range(cell.size):

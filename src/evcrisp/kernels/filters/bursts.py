@@ -1,8 +1,7 @@
 """Bursts of one polarity at a pixel: keep their second event (stc) or their first (trail).
 
 The state of a pixel is one number, for a single memory access per event: four times the time of the
-last event, plus 2 if a second event may pass, plus its polarity. There are no branches on polarity,
-which is unpredictable.
+last event, plus 2 if a second event may pass, plus its polarity. No branch depends on polarity.
 """
 
 import numpy as np

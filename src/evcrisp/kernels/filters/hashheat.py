@@ -13,10 +13,7 @@ _HALF = 2.0**31
 
 @njit
 def _find_counters(x, y, t, start, planes, mask, since, place):
-    """Write the counter of each hash and event to `place`, (hashes, >= n) uint32.
-
-    The loop over events is innermost, which vectorizes. `since` is a buffer.
-    """
+    """Write the counter of each hash and event to `place`, (hashes, >= n) uint32, vectorized."""
     for k in range(t.size):
         since[k] = np.float64(t[k] - start)
     for i in range(planes.shape[0]):

@@ -11,8 +11,7 @@ def burst_gaps(x, y, t, p, last, newest, first, tau_us, radius, surface, before,
     """Compute the time surface at each event, and the gaps within its pixel and polarity.
 
     last : (2, h + 2 radius, w + 2 radius) int64 us, time of the last event or NEVER
-    newest : (2, h, w) int64, index of that event, or -1
-    first : index of the first held event
+    newest : (2, h, w) int64, index of that event, or -1      first : index of the first held event
     surface : (n,) float64, filled; mean of exp(-age / tau_us) over the pixels around that have fired
     before : (n,) int64 us, filled; gap to the previous event, more than 2**61 if there is none
     after : (m + n,) int64 us; gaps of m held events and of these to the next event, -1 if unknown

@@ -19,8 +19,7 @@ def row_column_neighbors(x, y, t, p, columns, rows, planes, rule, signal, score)
         cells and those of the other polarity hold NEVER
     rows : ((h + 2) * planes * 2,) float64, the same with x
     planes : 2 = a cell per polarity, else 1
-    rule : (k, tau_us, origin_us, include_self), int64 each
-    score : tau / (tau + age), 0 if none
+    rule : (k, tau_us, origin_us, include_self), int64 each    score : tau / (tau + age), 0 if none
     """
     k, tau_us, origin_us, include_self = rule
     tau = np.float64(tau_us)

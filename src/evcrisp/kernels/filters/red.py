@@ -118,8 +118,7 @@ def red_labels(
     horizon : periods without events after which the past is negligible
     late : read the density before the last period enters, and advance by at most one period, which
         then starts at the event; otherwise periods are consecutive
-    state, counts, density : float32, (4, size), (size,), (size,)
-    buffer : float32, see `blur`
+    state, counts, density : float32, (4, size), (size,), (size,)      buffer : float32, see `blur`
     transition, entry, output, causal, anticausal, recursion : float32 factors
     """
     for k in range(t.size):

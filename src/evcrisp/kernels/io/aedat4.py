@@ -1,7 +1,6 @@
 """Convert the 16-byte event records of AEDAT4, two 64-bit words each, to columns and back.
 
-Word 0 is the time. Word 1 has x in bits 0-15, y in bits 16-31, polarity in bits 32-39, and
-undefined padding.
+Word 0 is the time. Word 1 has x in bits 0-15, y in bits 16-31, polarity in bits 32-39, and padding.
 """
 
 import numpy as np

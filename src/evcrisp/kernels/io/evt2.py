@@ -108,10 +108,7 @@ def count_evt21(words):
 
 @njit
 def decode_evt21(words, state, x, y, t, p, trigger_t, trigger_word):
-    """Decode words to columns; return the numbers of events and triggers.
-
-    words : (n, 2) uint32, the half with the type first; the rest as for `decode_evt2`.
-    """
+    """Decode words : (n, 2) uint32, the half with the type first; the rest as `decode_evt2`."""
     time = state[TIME]
     n = 0
     n_triggers = 0

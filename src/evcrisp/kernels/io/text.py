@@ -28,8 +28,7 @@ def parse_events(text, roles, delimiter, time_exponent, t, x, y, p, signal, stat
     time_exponent : 6 for time in seconds, 0 for microseconds
     t : (m,) int64      x, y : (m,) uint16      p, signal : (m,) bool; filled from row state[1]
     state : (5,) int64, updated: byte, row, number of lines, status, column of the wrong field.
-    Empty lines and lines that start with # or % are skipped. At a wrong line, state[0] is its
-    first byte.
+    Empty lines and lines of # or % are skipped. At a wrong line, state[0] is its first byte.
     """
     state[3] = OK
     while state[0] < text.size and state[1] < t.size and state[3] == OK:
@@ -285,8 +284,7 @@ def format_events(t, x, y, p, signal, delimiter, decimals, out):
     """Write lines `t x y p`; return the number of bytes.
 
     t : (n,) int64      x, y : (n,) uint16      p : (n,) bool      signal : (n,) or (0,) bool
-    decimals : 6 writes time in seconds, 0 in microseconds
-    out : (n * MAX_LINE_BYTES,) uint8
+    decimals : 6 writes time in seconds, 0 in microseconds      out : (n * MAX_LINE_BYTES,) uint8
     """
     i = 0
     for row in range(t.size):

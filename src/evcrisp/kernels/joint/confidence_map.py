@@ -97,8 +97,7 @@ def solve_mean(iwe, excess, kappa, start, mean):
 def solve_kappa(iwe, excess, max_kappa, target, mean):
     """Find kappa in 0..max_kappa at which the variance of y falls to target.
 
-    Returns kappa and mu; max_kappa if the variance stays above target. At kappa = 0 the variance
-    must be above target.
+    Returns kappa and mu; max_kappa if the variance stays above target, as it must at kappa = 0.
     """
     low, high = 0.0, max_kappa
     kappa = 0.0

@@ -25,10 +25,7 @@ def to_floats(x, y, t, t_ref, out_x, out_y, out_dt):
 
 @fused
 def in_windows(dt, duration, out):
-    """Convert seconds to multiples of the window duration.
-
-    dt : (n,) float64, s      duration : float64, s, above 0      out : (n,) floats, filled
-    """
+    """Convert dt : (n,) float64, s, to multiples of the window duration, s; fill out : (n,)."""
     for k in range(dt.size):
         out[k] = dt[k] / duration
 

@@ -23,10 +23,7 @@ def count_dots(x, y, kind, keep, first, second):
 
 @njit
 def count_rounded(x, y, kind, keep, first, second):
-    """Count events at the nearest pixel; positions outside or not finite are left out.
-
-    x, y : (n,) float64      the rest as for `count_dots`
-    """
+    """Count finite x, y : (n,) float64 inside at the nearest pixel; the rest as `count_dots`."""
     height, width = first.shape
     for k in range(x.size):
         if not (keep[k] and -0.5 <= x[k] < width - 0.5 and -0.5 <= y[k] < height - 0.5):
