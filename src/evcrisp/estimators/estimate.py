@@ -14,7 +14,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.registry import build, lookup
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
-from evcrisp.estimators.protocol import Estimator
+from evcrisp.estimators.protocol import Estimator, run_estimator
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.significance import with_significance_warning
@@ -75,7 +75,9 @@ def estimate(
     window = as_window(events)
     estimator = build(ESTIMATORS, method, "method", **params)
     model = model_for(motion, window.events.resolution, camera)
-    return with_significance_warning(estimator.run(window, model, checked_theta(theta0, model)))
+    return with_significance_warning(
+        run_estimator(estimator, window, model, checked_theta(theta0, model))
+    )
 
 
 def as_window(events: Events | Window) -> Window:

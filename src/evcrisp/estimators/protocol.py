@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.result import Estimate
@@ -46,6 +47,19 @@ class Session(Protocol):
         ...
 
 
+def run_estimator(
+    estimator: Estimator, window: Window, model: MotionModel, theta0: Floats | None
+) -> Estimate:
+    """Run an estimator on one window; raise if it does not return an `Estimate`."""
+    result = estimator.run(window, model, theta0)
+    if not isinstance(result, Estimate):
+        raise ConfigError(
+            f"`run` of {type(estimator).__name__} must return an `evcrisp.Estimate`; "
+            f"got {type(result).__name__}."
+        )
+    return result
+
+
 def session_of(estimator: Estimator, resolution: tuple[int, int]) -> Session:
     """Begin a recording."""
     start: Any = getattr(estimator, "start_session", None)
@@ -63,9 +77,10 @@ class IndependentWindows:
     ) -> Estimate:
         """Estimate a window; hot events get the lowest score and no confidence."""
         if not hot.any():
-            return self.estimator.run(window, model, theta0)
+            return run_estimator(self.estimator, window, model, theta0)
         not_hot = ~hot
-        result = self.estimator.run(replace(window, events=window.events[not_hot]), model, theta0)
+        others = replace(window, events=window.events[not_hot])
+        result = run_estimator(self.estimator, others, model, theta0)
 
         def expand(values: Floats, fill: float) -> Floats:
             out = np.full(hot.size, fill)

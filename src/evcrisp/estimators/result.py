@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import UnknownNameError
+from evcrisp.core.errors import EventDataError, UnknownNameError
 from evcrisp.core.events import Events
 from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
@@ -88,6 +88,20 @@ class Estimate:
     w_map: Floats | None = None
     regret: Regret | None = None
     warnings: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        n, columns = (
+            len(self.window.events),
+            ("signal", "score", "confidence", "aligned_x", "aligned_y"),
+        )
+        wanted = dict.fromkeys(columns, (n,)) | {"theta": (len(self.motion.param_names),)}
+        for name, shape in wanted.items():
+            if np.shape(getattr(self, name)) != shape:
+                raise EventDataError(
+                    f"of a window of {n} events must have shape {shape}; got "
+                    f"{np.shape(getattr(self, name))} from {type(self.config).__name__}",
+                    parameter=name,
+                )
 
     def __len__(self) -> int:
         return self.signal.size

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
-from evcrisp.core.errors import ConfigError
+from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import build, lookup
 from evcrisp.filters.protocol import Filter, Labels, presets
@@ -62,8 +62,11 @@ def denoise(
     >>> denoise(events, "baf", tau_us=1000).signal
     array([False,  True, False])
     """
-    stream = build_filter(method, preset, **params).start(events.resolution)
-    return Labels.concatenate([stream.label(events), stream.finish()])
+    config = build_filter(method, preset, **params)
+    stream = config.start(events.resolution)
+    labels = Labels.concatenate([stream.label(events), stream.finish()])
+    _check_count(config, len(labels), len(events))
+    return labels
 
 
 def denoise_chunks(
@@ -87,11 +90,22 @@ def denoise_chunks(
         labels = stream.label(chunk)
         pending.append(chunk)
         if len(labels) or not len(chunk):
+            _check_count(config, len(labels), sum(map(len, pending)), at_most=True)
             yield _take(pending, len(labels)), labels
     if stream is not None:
         labels = stream.finish()
+        _check_count(config, len(labels), sum(map(len, pending)))
         if len(labels):
             yield _take(pending, len(labels)), labels
+
+
+def _check_count(config: Filter, n_labels: int, n_events: int, *, at_most: bool = False) -> None:
+    """Raise unless a filter returned one label per event, or held some back."""
+    if n_labels > n_events or (n_labels < n_events and not at_most):
+        raise EventDataError(
+            f"The filter {type(config).__name__} returned {n_labels} labels for {n_events} events. "
+            "Its stream must return one label per event, in order, from `label` and `finish`."
+        )
 
 
 def _take(pending: list[Events], n: int) -> Events:

@@ -1,15 +1,15 @@
 """Own parts: registered by a call, given as objects, refused with a reason."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp import ConfigError, UnknownNameError
+from evcrisp import ConfigError, EventDataError, UnknownNameError
 from evcrisp.estimators import ESTIMATORS, Cmax
-from evcrisp.filters import FILTERS, Baf
+from evcrisp.filters import FILTERS, Baf, Labels, denoise_chunks
 from evcrisp.motion import MOTION_MODELS, Rotation, Translation
 from evcrisp.plugins import registry_of
 
@@ -140,3 +140,59 @@ def test_wrong_motion_is_refused(scene):
         with pytest.raises(UnknownNameError, match="Unknown motion model"):
             evcrisp.estimate(scene.events, motion=wrong)
     assert "shear" not in MOTION_MODELS
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """An estimator whose result does not fit the window."""
+
+    name: ClassVar[str] = "wrong"
+    how: str = "dict"
+
+    def run(self, window, model, theta0=None):
+        if self.how == "dict":
+            return {"theta": [0.0, 0.0]}
+        base = Cmax().run(window, model, theta0)
+        return replace(base, **{self.how: getattr(base, self.how)[:-1]})
+
+
+@pytest.mark.parametrize("how", ["signal", "score", "confidence", "aligned_x", "theta"])
+def test_results_of_the_wrong_shape_are_refused(scene, how):
+    with pytest.raises(EventDataError, match=f"`{how}` of a window of .* from Cmax"):
+        evcrisp.estimate(scene.events, Wrong(how))
+
+
+def test_results_of_the_wrong_type_are_refused(scene):
+    for call in (evcrisp.estimate, lambda *a: list(evcrisp.track(*a))):
+        with pytest.raises(ConfigError, match=r"must return an `evcrisp.Estimate`; got dict"):
+            call(scene.events, Wrong())
+
+
+@dataclass(frozen=True)
+class Lossy:
+    """A filter that returns too few or too many labels."""
+
+    name: ClassVar[str] = "lossy"
+    extra: int = -1
+
+    def start(self, resolution):
+        return self
+
+    def label(self, events):
+        n = max(len(events) + self.extra, 0)
+        return Labels(np.ones(n, bool), np.ones(n))
+
+    def finish(self):
+        return Labels.empty(0)
+
+
+@pytest.mark.parametrize("extra", [-1, 1])
+def test_filters_with_the_wrong_number_of_labels_are_refused(scene, extra, tmp_path):
+    with pytest.raises(EventDataError, match="The filter Lossy returned"):
+        evcrisp.denoise(scene.events, Lossy(extra))
+    with pytest.raises(EventDataError, match="The filter Lossy returned"):
+        list(denoise_chunks([scene.events[:500], scene.events[500:]], Lossy(extra)))
+    evcrisp.write(tmp_path / "a.npz", scene.events)
+    with pytest.raises(EventDataError, match="The filter Lossy returned"):
+        evcrisp.filter_recording(tmp_path / "a.npz", tmp_path / "b.npz", Lossy(extra))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
