@@ -60,6 +60,10 @@ class Tracker:
             self.theta = result.theta.copy()  # users may change the array of the result
         return result
 
+    def observe(self, window: Window) -> None:
+        """Count the events of a window that is not estimated, for hot pixels."""
+        self._hot_pixels.mark(window)
+
     def speed_px_s(self) -> float | None:
         """Return the median speed over the sensor at the last motion; None without a motion."""
         if self.theta is None:

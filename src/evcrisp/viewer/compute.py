@@ -34,8 +34,9 @@ Positions = tuple[Floats, Floats]
 #: Filters process this time before the window, us, so that their state does not start empty.
 LEAD_US = 200_000
 
-#: Windows to estimate before the requested one: for warm starts, hot pixels and filters.
-LEAD_WINDOWS = 6
+#: Windows to estimate before the requested one, for warm starts and filters; and windows before these
+#: whose hot pixels are counted, which takes little time: 5 time constants of 1 s, in windows of 25 ms.
+LEAD_WINDOWS, HOT_PIXEL_WINDOWS = 6, 200
 
 #: Contrast map for display: a small blur closes gaps between pixels and keeps edges sharp.
 DISPLAY_MAP = ContrastMap(footprint="bilinear", sigma_px=0.5, padding_px=0)
@@ -96,9 +97,12 @@ class Computer:
         if last is None or last.key != key or last.next_us != start_us:
             estimator = build(ESTIMATORS, request.method, "method")
             last = _Tracking(key, Tracker(estimator, self._model(request), self.store.resolution))
-            n_before = min(LEAD_WINDOWS, start_us // duration_us)
-            for earlier_us in range(start_us - n_before * duration_us, start_us, duration_us):
-                last.tracker.estimate(self.store.window(earlier_us, duration_us), duration_us)
+            for k in range(min(HOT_PIXEL_WINDOWS, start_us // duration_us), 0, -1):
+                earlier = self.store.window(start_us - k * duration_us, duration_us)
+                if k > LEAD_WINDOWS:
+                    last.tracker.observe(earlier)
+                else:
+                    last.tracker.estimate(earlier, duration_us)
         result = last.tracker.estimate(window, duration_us)
         last.next_us = start_us + duration_us
         self._tracking = last

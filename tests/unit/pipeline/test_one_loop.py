@@ -60,7 +60,7 @@ def test_every_path_gives_the_labels_of_track(method, events, tmp_path):
     np.testing.assert_array_equal(np.concatenate([f.signal for f in frames]), expected)
 
 
-@pytest.mark.parametrize("method", [name for name in ESTIMATORS if name != "paper"])
+@pytest.mark.parametrize("method", ESTIMATORS)
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 0, 2, 1)])
 def test_the_viewer_gives_the_labels_of_track_in_any_order(method, order, events, tmp_path):
     tracked = list(evcrisp.track(events, method, windowing=Windowing(window_us=WINDOW_US)))
@@ -79,3 +79,26 @@ def test_the_viewer_gives_the_labels_of_track_in_any_order(method, order, events
         result = computer._tracked(request, window)
         np.testing.assert_array_equal(result.signal, tracked[k].signal)
         np.testing.assert_array_equal(result.theta, tracked[k].theta)
+
+
+def test_viewer_knows_hot_pixels_of_the_last_seconds(tmp_path):
+    """A pixel of 25 Hz is hot over a second only; the viewer jumps to the end."""
+    scene = evcrisp.simulate(
+        resolution=(64, 48), theta=(60.0, 0.0), duration_us=1_600_000, noise_hz=0.5, seed=4
+    )
+    t = np.arange(5_000, 1_600_000, 40_000)
+    hot = evcrisp.Events(x=[20] * t.size, y=[10] * t.size, t=t, p=[1] * t.size, resolution=(64, 48))
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in (scene.events, hot)])
+        for name in "xytp"
+    }
+    events = evcrisp.Events.sorted_from(**columns, resolution=(64, 48))
+    tracked = list(evcrisp.track(events, "cmax", windowing=Windowing(window_us=40_000)))
+    computer = Computer(write_store((events,), events.resolution, tmp_path).store())
+    k = 36
+    request = Request.from_json(
+        {"kind": "estimate", "start_us": k * 40_000, "duration_us": 40_000, "method": "cmax"}
+    )
+    result = computer._tracked(request, computer.store.window(k * 40_000, 40_000))
+    assert not tracked[k].signal.all()
+    np.testing.assert_array_equal(result.signal, tracked[k].signal)
