@@ -57,3 +57,14 @@ def sample(make_events, tmp_path):
     path = tmp_path / "sample.npz"
     evcrisp.write(path, make_events(1000))
     return path
+
+
+@pytest.fixture(scope="session")
+def scene_file(tmp_path_factory):
+    """Return a recording of a simulated scene with noise."""
+    path = tmp_path_factory.mktemp("scene") / "scene.npz"
+    scene = evcrisp.simulate(
+        resolution=(80, 60), theta=(250.0, -100.0), duration_us=100_000, noise_hz=10.0, seed=4
+    )
+    evcrisp.write(path, scene.events)
+    return path

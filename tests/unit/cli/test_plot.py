@@ -11,51 +11,41 @@ pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory):
-    path = tmp_path_factory.mktemp("sample") / "scene.npz"
-    scene = evcrisp.simulate(
-        resolution=(80, 60), theta=(250.0, -100.0), duration_us=100_000, noise_hz=10.0, seed=4
-    )
-    evcrisp.write(path, scene.events)
-    return path
-
-
 def opened(path):
     with pillow.open(path) as image:
         return image.n_frames, image.size, np.array(image.convert("RGB"))
 
 
 @pytest.mark.parametrize("kind", [name for name, entry in FIGURES.items() if entry.of_recording])
-def test_plot_draws_every_figure_of_recording(run, sample, tmp_path, kind):
+def test_plot_draws_every_figure_of_recording(run, scene_file, tmp_path, kind):
     path = tmp_path / f"{kind}.png"
     words = ["--window-ms", 20, "--dpi", 40]
     words += [] if kind == "motion" else ["--start-ms", 20]
     words += ["--points", 3] if kind in ("pareto", "tradeoff") else []
-    assert run("plot", kind, sample, "-o", path, *words).stdout == f"Saved {path}.\n"
+    assert run("plot", kind, scene_file, "-o", path, *words).stdout == f"Saved {path}.\n"
     assert opened(path)[1] > (100, 100)
 
 
-def test_plot_compares_methods_and_filters(run, sample, tmp_path):
+def test_plot_compares_methods_and_filters(run, scene_file, tmp_path):
     one, two = tmp_path / "one.png", tmp_path / "two.png"
-    run("plot", "scatter", sample, "-o", one, "--dpi", 40)
-    run("plot", "scatter", sample, "-o", two, "--dpi", 40, "-m", "auto", "-m", "baf")
+    run("plot", "scatter", scene_file, "-o", one, "--dpi", 40)
+    run("plot", "scatter", scene_file, "-o", two, "--dpi", 40, "-m", "auto", "-m", "baf")
     assert opened(two)[1][0] == pytest.approx(2 * opened(one)[1][0], abs=2)
-    run("plot", "roc", sample, "-o", tmp_path / "roc.pdf", "-m", "auto", "-m", "baf")
+    run("plot", "roc", scene_file, "-o", tmp_path / "roc.pdf", "-m", "auto", "-m", "baf")
     assert (tmp_path / "roc.pdf").read_bytes().startswith(b"%PDF")
-    words = ["plot", "roc", sample, "-o", one, "--force", "-m", "auto", "-m", "nonsense"]
+    words = ["plot", "roc", scene_file, "-o", one, "--force", "-m", "auto", "-m", "nonsense"]
     assert "Unknown method or filter 'nonsense'" in run(*words, code=2).stderr
 
 
-def test_filters_process_events_before_window(sample):
+def test_filters_process_events_before_window(scene_file):
     from evcrisp.pipeline.figure_data import FigureSource
 
     source = FigureSource(
         methods=("baf",), motion="translation", camera=None, params={}, start_us=50_000,
         window_us=20_000, n_points=3,
     )  # fmt: skip
-    events = evcrisp.read(sample)
-    with evcrisp.open(sample) as recording:
+    events = evcrisp.read(scene_file)
+    with evcrisp.open(scene_file) as recording:
         data = source.data("scatter", recording)
     t_start = int(events.t[0]) + 50_000
     window = events.between(t_start, t_start + 20_000)
@@ -96,15 +86,15 @@ def test_filters_process_events_before_window(sample):
         ),
     ],
 )
-def test_plot_explains_wrong_options(run, sample, tmp_path, monkeypatch, words, code, message):
+def test_plot_explains_wrong_options(run, scene_file, tmp_path, monkeypatch, words, code, message):
     monkeypatch.chdir(tmp_path)
-    result = run("plot", words[0], sample, *words[1:], code=code)
+    result = run("plot", words[0], scene_file, *words[1:], code=code)
     assert message in result.stderr
     assert (tmp_path / "a.png").exists() == (code == 0)
 
 
-def test_outcomes_figure_needs_true_labels(run, sample, tmp_path):
+def test_outcomes_figure_needs_true_labels(run, scene_file, tmp_path):
     bare = tmp_path / "bare.npz"
-    evcrisp.write(bare, evcrisp.read(sample).with_signal(None))
+    evcrisp.write(bare, evcrisp.read(scene_file).with_signal(None))
     result = run("plot", "outcomes", bare, "-o", tmp_path / "a.png", code=1)
     assert "needs true labels, and this recording has none" in result.stderr

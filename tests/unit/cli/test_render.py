@@ -8,21 +8,9 @@ import time
 import numpy as np
 import pytest
 
-import evcrisp
-
 pillow = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
 pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory):
-    path = tmp_path_factory.mktemp("sample") / "scene.npz"
-    scene = evcrisp.simulate(
-        resolution=(80, 60), theta=(250.0, -100.0), duration_us=100_000, noise_hz=10.0, seed=4
-    )
-    evcrisp.write(path, scene.events)
-    return path
 
 
 def opened(path):
@@ -30,25 +18,25 @@ def opened(path):
         return image.n_frames, image.size, np.array(image.convert("RGB"))
 
 
-def test_render_prints_size_of_video(run, sample, tmp_path):
+def test_render_prints_size_of_video(run, scene_file, tmp_path):
     path = tmp_path / "scene.mp4"
-    printed = run("render", sample, path).stdout
+    printed = run("render", scene_file, path).stdout
     assert printed == f"Wrote 3 frames of 248 x 74 px, 0.1 s, to {path}.\n"
     assert path.read_bytes()[4:8] == b"ftyp"
 
 
-def test_render_applies_every_option(run, sample, tmp_path):
+def test_render_applies_every_option(run, scene_file, tmp_path):
     path = tmp_path / "scene.gif"
     words = ["--fps", 50, "--speed", 0.5, "--window-ms", 10, "--panes", "labels, raw"]
     words += ["--colors", "dark", "--exposure", 50, "--scale", 3, "--no-titles"]
     words += ["-m", "exact", "--motion", "translation", "--set", "max_iter=5"]
-    run("render", sample, path, *words)
+    run("render", scene_file, path, *words)
     n_frames, size, picture = opened(path)
     assert n_frames == 10
     assert size == (3 * (2 * 80 + 4), 3 * 60)
     assert tuple(picture[0, -1]) in {(11, 14, 19), (255, 90, 82), (74, 163, 255)}
-    assert run("render", sample, path, code=1).stderr.count("Replace it with --force.") == 1
-    run("render", sample, path, "--force", "--panes", "raw")
+    assert run("render", scene_file, path, code=1).stderr.count("Replace it with --force.") == 1
+    run("render", scene_file, path, "--force", "--panes", "raw")
     assert opened(path)[1] == (80, 74)
 
 
@@ -68,23 +56,25 @@ def test_render_applies_every_option(run, sample, tmp_path):
         (["a.mp4", "--set", "nonsense=1"], "has no option 'nonsense'"),
     ],
 )
-def test_render_explains_wrong_options_and_leaves_no_files(run, sample, tmp_path, words, message):
+def test_render_explains_wrong_options_and_leaves_no_files(
+    run, scene_file, tmp_path, words, message
+):
     words = [tmp_path / words[0], *words[1:]]
-    assert message in run("render", sample, *words, code=2).stderr
+    assert message in run("render", scene_file, *words, code=2).stderr
     assert not list(tmp_path.iterdir())
 
 
-def test_render_shows_progress_on_a_terminal(terminal, sample, tmp_path):
-    words = ("render", sample, tmp_path / "a.gif", "--panes", "raw")
+def test_render_shows_progress_on_a_terminal(terminal, scene_file, tmp_path):
+    words = ("render", scene_file, tmp_path / "a.gif", "--panes", "raw")
     process = terminal.start(*words, stdout=subprocess.DEVNULL)
     assert "Rendering" in terminal.read_all()
     assert process.wait() == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals of POSIX")
-def test_terminated_render_leaves_no_files(sample, tmp_path):
+def test_terminated_render_leaves_no_files(scene_file, tmp_path):
     # Slow settings, so that it still runs when the signal comes.
-    words = [sys.executable, "-m", "evcrisp", "render", sample, tmp_path / "a.mp4"]
+    words = [sys.executable, "-m", "evcrisp", "render", scene_file, tmp_path / "a.mp4"]
     process = subprocess.Popen([*words, "--fps", "240", "--speed", "0.0005", "--panes", "raw"])
     try:
         deadline = time.monotonic() + 60
