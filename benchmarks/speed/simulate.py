@@ -52,7 +52,7 @@ def measure_ratio(texture, resolution, repeats):
     view = slabs.build_view(config, model)
     times = slabs._step_times(config, paths, 0, 20_000)
     slab = slabs.Slab(0, 0, 20_000, slabs.slab_motions(paths, times, view.base))
-    fresh = slabs._initial_pixels(config, view, slab.matrices)
+    fresh = slabs._initial_pixels(config, view, slab.motions)
     refractory = float(config.sensor.refractory_us)
     buffer = slabs._empty_buffer(1 << 20)
 
@@ -62,7 +62,7 @@ def measure_ratio(texture, resolution, repeats):
 
     def numpy():
         pixels = Pixels(*(column.copy() for column in fresh))
-        return oracle.emit_signal(view.base, slab.matrices, times, view.scene, pixels, refractory)[
+        return oracle.emit_signal(view.base, slab.motions, times, view.scene, pixels, refractory)[
             0
         ].size
 
