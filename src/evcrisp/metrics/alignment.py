@@ -1,4 +1,4 @@
-"""Metrics of motion: sharpness after warping, errors of velocities and of flow."""
+"""Metrics of motion: sharpness after warping, errors of the parameters of windows."""
 
 import math
 from dataclasses import dataclass, fields
@@ -121,63 +121,6 @@ def motion_error(estimate: ArrayLike, truth: ArrayLike) -> MotionError:
 
 def _percent(part: float, whole: float) -> float:
     return 100.0 * part / whole if whole else math.nan
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlowError:
-    """Errors of a flow field over pixels with known truth; NaN without any."""
-
-    aee: float  # px, mean length of the error
-    outlier_percent: float  # of the pixels, with an error above `outlier_px`
-    angle_deg: float  # mean angle between (u, v, 1) and its truth
-    n_pixels: int
-
-
-def endpoint_error(
-    flow: ArrayLike, truth: ArrayLike, *, valid: ArrayLike | None = None, outlier_px: float = 3.0
-) -> FlowError:
-    """Compare displacements with the true ones.
-
-    Parameters
-    ----------
-    flow, truth : array_like, shape (2, ...), px
-        Displacements along x and y over the duration of the truth. For a motion model, warp the
-        pixels of the sensor.
-    valid : array_like of bool, shape (...), optional
-        Pixels to evaluate, such as those with events. Pixels whose truth is not finite, or zero
-        along both axes (unknown in files), are always excluded.
-    outlier_px : float
-        Error above which a pixel is an outlier.
-
-    Examples
-    --------
-    >>> error = endpoint_error([[1.0, 5.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, 0.0]])
-    >>> error.aee, error.outlier_percent, error.n_pixels
-    (2.0, 50.0, 2)
-    """
-    ours, true = np.asarray(flow, np.float64), np.asarray(truth, np.float64)
-    if ours.shape != true.shape or ours.ndim < 2 or ours.shape[0] != 2:
-        raise EventDataError(
-            f"`flow` and `truth` must have one shape (2, ...); got {ours.shape}, {true.shape}."
-        )
-    known = np.isfinite(true).all(axis=0) & true.any(axis=0)
-    if valid is not None:
-        if np.shape(valid) != known.shape:
-            raise EventDataError(f"`valid` must have shape {known.shape}; got {np.shape(valid)}.")
-        known &= np.asarray(valid, np.bool_)
-    u, true_u = ours[:, known], true[:, known]
-    n_pixels = u.shape[1]
-    if n_pixels == 0:
-        return FlowError(aee=math.nan, outlier_percent=math.nan, angle_deg=math.nan, n_pixels=0)
-    length = np.hypot(*(u - true_u))
-    norms = np.sqrt((1.0 + (u**2).sum(axis=0)) * (1.0 + (true_u**2).sum(axis=0)))
-    cosine = np.clip((1.0 + (u * true_u).sum(axis=0)) / norms, -1.0, 1.0)
-    return FlowError(
-        aee=float(length.mean()),
-        outlier_percent=100.0 * float((length > outlier_px).mean()),
-        angle_deg=float(np.rad2deg(np.arccos(cosine)).mean()),
-        n_pixels=n_pixels,
-    )
 
 
 def interpolate_truth(

@@ -7,8 +7,7 @@ import pytest
 
 import evcrisp
 from evcrisp import EventDataError
-from evcrisp.metrics import endpoint_error, flow_warp_loss, interpolate_truth, motion_error
-from evcrisp.motion import Translation
+from evcrisp.metrics import flow_warp_loss, interpolate_truth, motion_error
 
 
 def test_fwl_of_two_pixels_merged_into_one():
@@ -107,38 +106,3 @@ def test_invalid_truth_times_raise_with_their_name(truth_t, message):
     with pytest.raises(EventDataError, match=message) as error:
         interpolate_truth([5], truth_t, np.zeros((3, 1)))
     assert "Events" not in str(error.value)
-
-
-def test_endpoint_error_known_values():
-    truth = np.array([[[1.0, 1.0], [0.0, np.inf]], [[0.0, 0.0], [0.0, 1.0]]])
-    flow = np.array([[[1.0, 4.0], [9.0, 9.0]], [[0.0, 4.0], [9.0, 9.0]]])
-    error = endpoint_error(flow, truth)
-    assert (error.aee, error.outlier_percent, error.n_pixels) == (2.5, 50.0, 2)
-    angle = math.degrees(math.acos(5 / math.sqrt(33 * 2)))
-    assert error.angle_deg == pytest.approx(angle / 2)
-    assert endpoint_error(flow, truth, outlier_px=5.0).outlier_percent == 0.0
-    only_first = endpoint_error(flow, truth, valid=[[True, False], [True, True]])
-    assert (only_first.aee, only_first.n_pixels) == (0.0, 1)
-
-
-def test_endpoint_error_of_motion_over_sensor():
-    model = Translation()
-    y, x = np.mgrid[:6, :8].astype(float)
-    fields = [
-        np.stack(model.inverse(theta, x, y, 0.1)) - np.stack((x, y))
-        for theta in ((30.0, 40.0), (30.0, 0.0))
-    ]
-    error = endpoint_error(*fields)
-    assert error.aee == pytest.approx(4.0)
-    assert error.outlier_percent == 100.0
-    assert error.n_pixels == 48
-
-
-def test_endpoint_error_without_truth_is_nan_and_wrong_shapes_raise():
-    error = endpoint_error(np.ones((2, 3)), np.zeros((2, 3)))
-    assert math.isnan(error.aee)
-    assert error.n_pixels == 0
-    with pytest.raises(EventDataError, match=r"\(2, ...\)"):
-        endpoint_error(np.ones((3, 2)), np.ones((3, 2)))
-    with pytest.raises(EventDataError, match="`valid` must have shape"):
-        endpoint_error(np.ones((2, 3)), np.ones((2, 3)), valid=[True])
