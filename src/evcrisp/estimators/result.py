@@ -8,10 +8,13 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import EventDataError, UnknownNameError
 from evcrisp.core.events import Events
+from evcrisp.core.flow import Flow
 from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
-from evcrisp.core.windows import Window
+from evcrisp.core.windows import Window, seconds_since
+from evcrisp.estimators.layer import Layer, LayerMap, LayerMotion, near_events
 from evcrisp.motion.protocol import MotionModel
+from evcrisp.motion.velocity import velocity_of
 from evcrisp.optimize import SolverResult
 from evcrisp.search.window_data import WindowData
 
@@ -48,15 +51,20 @@ class Estimate:
 
     Attributes
     ----------
-    theta : ndarray, shape (m,)
-        Motion parameters; units in ``motion.param_units``.
+    theta, motion : ndarray of shape (m,), MotionModel
+        Motion parameters and their model; units in ``motion.param_units``. Of several motions, that
+        of the layer with the most events.
     signal, score : ndarray of bool and of float64, shape (n,)
         True = keep; finite, larger = more likely signal.
     confidence : ndarray of float64, shape (n,)
         Confidence in each event, 0 to 1. "exact" and "paper" read the map W at the event, "auto"
         applies the same formula to the evidence of the event; other methods give 0 or 1.
     aligned_x, aligned_y : ndarray of float64, shape (n,)
-        Positions at the reference time, px.
+        Positions at the reference time, px, each event moved by its own motion.
+    layer : ndarray of int16, shape (n,)
+        Position in ``layers`` of the motion of each event; -1 for noise.
+    layer_motions, layer_map : tuple of LayerMotion, LayerMap or None
+        Motions of the window, most events first; where each of them holds, None for one motion.
     w_map : ndarray, shape of the contrast map, or None
         The confidence map W. With "auto" it belongs to the motion that gave the labels, of which
         ``theta`` is a refinement.
@@ -88,11 +96,18 @@ class Estimate:
     w_map: Floats | None = None
     regret: Regret | None = None
     warnings: tuple[str, ...] = field(default=())
+    layer: NDArray[np.int16] = None  # type: ignore[assignment]  # set below
+    layer_motions: tuple[LayerMotion, ...] = ()
+    layer_map: LayerMap | None = None
 
     def __post_init__(self) -> None:
+        if self.layer_map is None:
+            object.__setattr__(self, "layer", np.asarray(self.signal, np.int16) - np.int16(1))
+            only = LayerMotion(motion=self.motion, theta=self.theta)
+            object.__setattr__(self, "layer_motions", (only,))
         n, columns = (
             len(self.window.events),
-            ("signal", "score", "confidence", "aligned_x", "aligned_y"),
+            ("signal", "score", "confidence", "aligned_x", "aligned_y", "layer"),
         )
         wanted = dict.fromkeys(columns, (n,)) | {"theta": (len(self.motion.param_names),)}
         for name, shape in wanted.items():
@@ -115,6 +130,58 @@ class Estimate:
                 f"Known: {', '.join(names)}."
             )
         return float(self.theta[names.index(parameter)])
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The motions of the window with their events, box and mask; one for a single motion."""
+        return tuple(
+            Layer(
+                motion=part.motion, theta=part.theta, covariance=part.covariance, id=part.id,
+                index=index, events=self.window.events[self.layer == index],
+            )
+            for index, part in enumerate(self.layer_motions)
+        )  # fmt: skip
+
+    @property
+    def velocity(self) -> Floats:
+        """Velocity of every event at its own place and time, shape (n, 2), px/s.
+
+        Noise gets the velocity of the motion that holds around it.
+        """
+        events = self.window.events
+        dt = seconds_since(events.t, self.window.t_ref)
+        return self._velocity_at(events.x, events.y, dt)
+
+    def flow(self, *, everywhere: bool = False) -> Flow:
+        """Return the dense velocity field at the reference time.
+
+        It is valid near signal: in cells of 8 px with signal, and those that touch one. With
+        ``everywhere`` it is valid wherever the motion has a velocity.
+        """
+        window, (width, height) = self.window, self.window.events.resolution
+        y, x = np.mgrid[0:height, 0:width]
+        velocity = self._velocity_at(x.ravel(), y.ravel(), np.zeros(x.size))
+        velocity = velocity.reshape(height, width, 2)
+        valid = np.isfinite(velocity).all(axis=2)
+        if not self.status.has_motion:
+            valid[:] = False
+        elif not everywhere:
+            valid &= near_events(self.kept())
+        return Flow(velocity, valid, window.t_start, max(window.t_end, window.t_start + 1))
+
+    def _velocity_at(self, x: NDArray[Any], y: NDArray[Any], dt: Floats) -> Floats:
+        """Return velocities at pixels, shape (n, 2), each by the motion that holds there."""
+        if self.layer_map is None:
+            return velocity_of(self.motion, self.theta, x, y, dt)
+        window = self.window
+        since_start_s = dt + (window.t_ref - window.t_start) / 1e6
+        share = since_start_s / max((window.t_end - window.t_start) / 1e6, 1e-6)
+        index = self.layer_map.at(x, y, share)
+        velocity = np.empty((index.size, 2))
+        for i, part in enumerate(self.layer_motions):
+            here = index == i
+            velocity[here] = velocity_of(part.motion, part.theta, x[here], y[here], dt[here])
+        return velocity
 
     def kept(self) -> Events:
         """Return the events that are signal."""

@@ -1,0 +1,109 @@
+"""Layers of a window: events that share one motion, and where each motion holds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evcrisp.core.events import Events
+from evcrisp.core.types import Bools, Floats
+from evcrisp.motion.protocol import MotionModel
+from evcrisp.motion.velocity import velocity_of
+
+#: Side of the cells of a mask, px.
+MASK_CELL_PX = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class LayerMotion:
+    """Motion of a layer.
+
+    Attributes
+    ----------
+    motion, theta : MotionModel, ndarray of shape (m,)
+        Model and its parameters.
+    covariance : ndarray, shape (m, m), or None
+        Covariance of ``theta``; None where it is not known.
+    id : int
+        The same number for the same layer in the windows of a recording.
+    """
+
+    motion: MotionModel
+    theta: Floats
+    covariance: Floats | None = None
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Layer(LayerMotion):
+    """Motion of a layer, and its events; see also :class:`LayerMotion`."""
+
+    index: int  # position in `Estimate.layers`, and value of `Estimate.layer`
+    events: Events  # signal of the layer
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, top, width and height of the region with 98 % of the events along each axis, px.
+
+        Without events all four are 0.
+        """
+        if not len(self.events):
+            return 0.0, 0.0, 0.0, 0.0
+        left, right = np.percentile(self.events.x, (1.0, 99.0))
+        top, bottom = np.percentile(self.events.y, (1.0, 99.0))
+        return float(left), float(top), float(right - left + 1.0), float(bottom - top + 1.0)
+
+    @property
+    def center(self) -> tuple[float, float]:
+        """Middle of the box, px."""
+        left, top, width, height = self.box
+        return left + 0.5 * (width - 1.0), top + 0.5 * (height - 1.0)
+
+    @property
+    def velocity(self) -> Floats:
+        """Velocity at the middle of the box at the reference time, shape (2,), px/s."""
+        x, y = self.center
+        return velocity_of(self.motion, self.theta, [x], [y], [0.0])[0]
+
+    @property
+    def mask(self) -> Bools:
+        """Pixels in cells of 8 px that hold events of the layer, or touch such a cell, (h, w)."""
+        return near_events(self.events)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __repr__(self) -> str:
+        vx, vy = self.velocity
+        left, top, width, height = self.box
+        return (
+            f"Layer(id={self.id}, {self.motion.name}, velocity=({vx:.1f}, {vy:.1f}) px/s, "
+            f"{len(self.events)} events in {width:.0f}x{height:.0f} px at ({left:.0f}, {top:.0f}))"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerMap:
+    """Layer that holds in each cell of the sensor, in each slice of the window."""
+
+    index: NDArray[np.int16]  # (n_slices, rows, columns)
+    cell_px: int
+
+    def at(self, x: ArrayLike, y: ArrayLike, share: ArrayLike) -> NDArray[np.int16]:
+        """Return the layer at pixels; ``share`` is the time in windows since the start, 0 to 1."""
+        n_slices = len(self.index)
+        slices = (np.asarray(share) * n_slices).astype(np.intp).clip(0, n_slices - 1)
+        row, column = np.asarray(y, np.intp), np.asarray(x, np.intp)
+        return self.index[slices, row // self.cell_px, column // self.cell_px]
+
+
+def near_events(events: Events) -> Bools:
+    """Return the pixels in cells with events, and in the cells that touch one, shape (h, w)."""
+    width, height = events.resolution
+    rows, columns = -(-height // MASK_CELL_PX), -(-width // MASK_CELL_PX)
+    cells = np.zeros((rows + 2, columns + 2), np.bool_)
+    cells[events.y // MASK_CELL_PX + 1, events.x // MASK_CELL_PX + 1] = True
+    cells[1:-1] |= cells[:-2] | cells[2:]
+    cells[:, 1:-1] |= cells[:, :-2] | cells[:, 2:]
+    pixels = cells[1:-1, 1:-1].repeat(MASK_CELL_PX, axis=0).repeat(MASK_CELL_PX, axis=1)
+    return pixels[:height, :width]
