@@ -1,0 +1,1 @@
+"""Kernels of the search for many motions in one window."""
