@@ -49,10 +49,10 @@ def measure_ratio(texture, resolution, repeats):
     """Return the time of the oracle over that of the kernel."""
     config = build_config(None, {"resolution": resolution, "texture": texture})
     model, paths = build_paths(config)
-    view = slabs.build_view(config.scene, config.resolution, model, config.seed)
+    view = slabs.build_view(config, model)
     times = slabs._step_times(config, paths, 0, 20_000)
-    slab = slabs.Slab(0, 0, 20_000, slabs.texture_matrices(paths, times))
-    fresh = slabs._initial_pixels(config, view, slab.matrices)
+    slab = slabs.Slab(0, 0, 20_000, slabs.slab_motions(paths, times, view.base))
+    fresh = slabs._initial_pixels(config, view, slab.motions)
     refractory = float(config.sensor.refractory_us)
     buffer = slabs._empty_buffer(1 << 20)
 
@@ -62,7 +62,7 @@ def measure_ratio(texture, resolution, repeats):
 
     def numpy():
         pixels = Pixels(*(column.copy() for column in fresh))
-        return oracle.emit_signal(view.base, slab.matrices, times, view.scene, pixels, refractory)[
+        return oracle.emit_signal(view.base, slab.motions, times, view.scene, pixels, refractory)[
             0
         ].size
 

@@ -6,7 +6,7 @@ from tests.oracles.simulation import sensor as oracle
 
 from evcrisp.kernels.search.array_ops import stable_order
 from evcrisp.kernels.simulation import sensor as kernel
-from evcrisp.simulation import generate
+from evcrisp.simulation import Vortex, generate
 from evcrisp.simulation import slabs as sensor_slabs
 from evcrisp.simulation.settings import build_config
 
@@ -33,6 +33,31 @@ CASES = {
             {"theta": (0.0, 200.0), "outline": "rectangle", "center": (0.3, 0.4)},
         ),
     },
+    "turning objects": {
+        "texture": "shapes",
+        "theta": (0.0, 0.0),
+        "objects": (
+            {"theta": (90.0, 0.0, 9.0, -3.0), "motion": "similarity", "size": (0.3, 0.3)},
+            {"theta": (-99.0, 40.0), "motion": "translation", "center": (0.9, 0.4)},
+        ),
+    },
+    "object that shrinks a lot": {
+        "objects": ({"theta": (0.0, 0.0, 9.0, -40.0), "motion": "similarity"},),
+    },
+    "object before a turning camera": {
+        "motion": "rotation",
+        "theta": (1.0, 4.0, -2.0),
+        "objects": ({"theta": (90.0, 0.0, 9.0, 3.0), "motion": "similarity"},),
+    },
+    "forward": {"field": "forward", "texture": "dots", "feature_px": 9},
+    "vortex": {"field": Vortex(peak_px_s=200.0), "texture": "shapes"},
+    "fields of two layers": {
+        "field": "shear",
+        "objects": (
+            {"theta": (-99.0, 40.0), "motion": "translation", "size": (0.2, 0.4)},
+            {"field": Vortex(peak_px_s=-150.0), "outline": "patches", "size": (0.2, 0.2)},
+        ),
+    },
     "swinging": {"trajectory": "sine", "period_us": 40_000, "texture": "stripes"},
 }
 
@@ -45,15 +70,12 @@ def slabs_of(settings):
         settings["objects"] = tuple(ObjectConfig(**item) for item in settings["objects"])
     config = build_config(None, {"resolution": (57, 43), "duration_us": 60_000, **settings})
     model, paths = generate.build_paths(config)
-    view = sensor_slabs.build_view(config.scene, config.resolution, model, config.seed)
+    view = sensor_slabs.build_view(config, model)
     last = None
     for number, (t_start, t_end) in enumerate(sensor_slabs._slab_times(config, paths)):
         times = sensor_slabs._step_times(config, paths, t_start, t_end)
-        matrices = sensor_slabs.texture_matrices(paths, times)
-        if last is not None:
-            matrices[0] = last
-        last = matrices[-1]
-        yield config, view, sensor_slabs.Slab(number, t_start, t_end, matrices), times
+        last = sensor_slabs.slab_motions(paths, times, view.base, last)
+        yield config, view, sensor_slabs.Slab(number, t_start, t_end, last), times
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -62,7 +84,7 @@ def test_kernel_gives_the_events_of_the_oracle(name):
     n_total = 0
     for config, view, slab, times in slabs_of(CASES[name]):
         if mine is None:
-            mine = sensor_slabs._initial_pixels(config, view, slab.matrices)
+            mine = sensor_slabs._initial_pixels(config, view, slab.motions)
             theirs = kernel.Pixels(*(column.copy() for column in mine))
         refractory = float(config.sensor.refractory_us)
         buffer, n = sensor_slabs._emit(
@@ -71,7 +93,7 @@ def test_kernel_gives_the_events_of_the_oracle(name):
         order = np.empty(n, np.int64)
         stable_order(buffer.t[:n], slab.t_end - slab.t_start, order)
         t, pixel, kind = oracle.emit_signal(
-            view.base, slab.matrices, times, view.scene, theirs, refractory
+            view.base, slab.motions, times, view.scene, theirs, refractory
         )
         np.testing.assert_array_equal(buffer.t[:n][order], t)
         np.testing.assert_array_equal(buffer.pixel[:n][order], pixel)
@@ -91,11 +113,15 @@ def test_counting_sort_is_stable():
     np.testing.assert_array_equal(order, np.argsort(t, kind="stable"))
 
 
-def test_log_intensity_of_single_pixels_is_that_of_all():
-    _, view, slab, _ = next(slabs_of(CASES["two objects"]))
+@pytest.mark.parametrize("name", ["two objects", "turning objects", "vortex"])
+def test_log_intensity_and_front_layer_are_those_of_the_oracle(name):
+    _, view, slab, _ = next(slabs_of(CASES[name]))
     index = np.arange(len(view.base))
-    out = np.empty(index.size)
+    out, front = np.empty(index.size), np.empty(index.size, np.uint8)
     step = np.full(index.size, 1)
-    kernel.log_intensity_at(index, step, view.base, slab.matrices, view.scene, out)
-    expected, _ = oracle.sample_scene(slab.matrices[1], view.base, view.scene)
+    kernel.log_intensity_at(index, step, view.base, slab.motions, view.scene, out)
+    kernel.front_layers(view.base, slab.motions, view.scene, front)
+    expected, _ = oracle.sample_scene(slab.motions, 1, view.base, view.scene)
     np.testing.assert_array_equal(out, expected)
+    _, expected_front = oracle.sample_scene(slab.motions, 0, view.base, view.scene)
+    np.testing.assert_array_equal(front, expected_front)

@@ -82,7 +82,7 @@ def edge_share(simulation):
     """Return the share of events whose texel on the true path is next to an edge."""
     config, events = simulation.config, simulation.events
     assert len(events) > 1000
-    view = build_view(config.scene, config.resolution, simulation.motion, config.seed)
+    view = build_view(config, simulation.motion)
     base = view.base[events.y.astype(int) * events.width + events.x]
     # Timestamps are rounded down; use the middle of the microsecond.
     matrices = simulation.paths[0].matrices(events.t + 0.5)

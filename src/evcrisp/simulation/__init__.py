@@ -3,7 +3,7 @@
 ::
 
     texture -> path (texel of each pixel) -> sensor (thresholds, reset) -> signal events
-                                                noise (leak, shot, hot, uniform) -> merged
+                                      noise (leak, shot, hot, uniform, measured) -> merged
 """
 
 import lazy_loader

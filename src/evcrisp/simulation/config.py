@@ -1,8 +1,9 @@
 """Checked configuration of a simulation; :func:`evcrisp.simulate` documents the fields."""
 
+import dataclasses
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from evcrisp.core.registry import lookup
 from evcrisp.core.types import Floats
 from evcrisp.core.validation import as_numbers, as_resolution, check_number, check_type
 from evcrisp.motion import MOTION_MODELS
+from evcrisp.simulation.fields import VelocityField, as_field
+from evcrisp.simulation.measured import MeasuredNoise, MeasuredSource, load_measured
 from evcrisp.simulation.path import TRAJECTORIES
 from evcrisp.simulation.textures import OUTLINES, TEXTURES, load_image
 
@@ -67,6 +70,11 @@ class NoiseConfig:
     hot_pixels: int = 0
     hot_share: float = 0.0
     hot_hz: float = 1000.0
+    measured: MeasuredNoise | MeasuredSource | None = dataclasses.field(
+        default=None, compare=False, repr=False
+    )
+    measured_lux: str | float | None = None
+    measured_digest: str | None = dataclasses.field(default=None, init=False)  # compared instead
 
     def __post_init__(self) -> None:
         for name in ("uniform_hz", "leak_hz", "shot_hz"):
@@ -78,6 +86,10 @@ class NoiseConfig:
         check_number("hot_pixels", self.hot_pixels, 0, whole=True)
         check_number("hot_share", self.hot_share, 0.0, 1.0)
         check_number("hot_hz", self.hot_hz, 0.0, 1e5)
+        if self.measured is not None:
+            measured = load_measured(self.measured, self.measured_lux)
+            object.__setattr__(self, "measured", measured)
+            object.__setattr__(self, "measured_digest", measured.digest)
 
 
 #: Noise presets by name: no noise, a sensor in good light, a sensor in the dark.
@@ -90,24 +102,54 @@ NOISE_PRESETS: dict[str, NoiseConfig] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectConfig:
-    """A textured object with its own motion, in front of the layers before it."""
+    """A textured object with its own motion, in front of the layers before it.
 
-    theta: tuple[float, ...]  # parameters of the motion model of the background
+    It moves by ``theta``, in the motion model ``motion``, or by a velocity field. With a model or a
+    pivot of its own it turns and grows about the pivot, which moves with it.
+
+    >>> ObjectConfig(motion="similarity", theta=(100, 0, 2, 0.5), center=(0.3, 0.4)).start_pivot
+    (0.3, 0.4)
+    """
+
+    theta: tuple[float, ...] | None = None  # parameters of the motion model
+    motion: str | None = None  # motion model; None: that of the background, about its center
+    pivot: tuple[float, float] | None = None  # center of the motion at the start; None: `center`
+    field: VelocityField | str | None = None  # velocity field, instead of `theta`
     texture: str = "rocks"
-    outline: str = "ellipse"  # or "rectangle"
+    outline: str = "ellipse"  # or "rectangle", "patches"
     center: tuple[float, float] = (0.5, 0.5)  # position at the start, as shares of the view
     size: tuple[float, float] = (0.4, 0.5)  # full width and height, as shares of the view
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "theta", as_numbers("theta", self.theta))
+        if (self.theta is None) == (self.field is None):
+            raise ConfigError("An object must have `theta` or a velocity `field`, not both.")
+        if self.theta is not None:
+            object.__setattr__(self, "theta", as_numbers("theta", self.theta))
+        if self.field is not None:
+            object.__setattr__(self, "field", as_field(self.field))
+        if self.motion is not None:
+            lookup(MOTION_MODELS, self.motion, "motion model")
         lookup(TEXTURES, self.texture, "texture")
         lookup(OUTLINES, self.outline, "outline")
-        for name, low in (("center", -1.0), ("size", 0.01)):
+        for name, low in (("center", -1.0), ("size", 0.01), ("pivot", -1.0)):
+            if name == "pivot" and self.pivot is None:
+                continue
             wanted = f"two shares of the view, {low} to 2"
             pair = as_numbers(name, getattr(self, name), 2, wanted)
             if not all(low <= value <= 2.0 for value in pair):
                 raise ConfigError(f"must be {wanted}", parameter=name, value=pair)
             object.__setattr__(self, name, pair)
+
+    @property
+    def start_pivot(self) -> tuple[float, float] | None:
+        """Pivot at the start, as shares of the view; None for the center of the background."""
+        return self.center if self.pivot is None and self.motion is not None else self.pivot
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is there once; others repeat with the tile of the texture."""
+        own_motion = self.start_pivot is not None or self.field is not None
+        return own_motion and self.outline != "patches"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +157,10 @@ class SceneConfig:
     """Textures of the background and of objects in front of it."""
 
     texture: str = "shapes"
-    image: Floats | str | Path | None = field(default=None, compare=False, repr=False)
-    image_digest: str | None = field(default=None, init=False)  # compared instead of `image`
+    image: Floats | str | Path | None = dataclasses.field(default=None, compare=False, repr=False)
+    image_digest: str | None = dataclasses.field(
+        default=None, init=False
+    )  # compared instead of `image`
     contrast: float = 5.0
     feature_px: float = 32.0
     blur_px: float = 0.6
@@ -155,6 +199,7 @@ class SimulationConfig:
     seed: int = 0
     motion: str = "translation"
     theta: tuple[float, ...] | None = None
+    field: VelocityField | str | None = None
     trajectory: str | tuple[tuple[float, ...], ...] = "constant"
     period_us: int = 400_000
     camera: Camera | None = None
@@ -162,9 +207,9 @@ class SimulationConfig:
     step_px: float = 0.5
     gyro_noise_rad_s: float = 0.0
     gyro_bias_rad_s: tuple[float, ...] = (0.0, 0.0, 0.0)
-    scene: SceneConfig = field(default_factory=SceneConfig)
-    sensor: SensorConfig = field(default_factory=SensorConfig)
-    noise: NoiseConfig = field(default_factory=NoiseConfig)
+    scene: SceneConfig = dataclasses.field(default_factory=SceneConfig)
+    sensor: SensorConfig = dataclasses.field(default_factory=SensorConfig)
+    noise: NoiseConfig = dataclasses.field(default_factory=NoiseConfig)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "resolution", as_resolution(self.resolution))
@@ -190,25 +235,56 @@ class SimulationConfig:
                     "`camera` may be distorted for motion 'rotation' only, which works on rays; "
                     f"got motion {self.motion!r}."
                 )
-        theta = DEFAULT_THETA[self.motion] if self.theta is None else self.theta
-        object.__setattr__(self, "theta", self._checked_theta("theta", theta))
+        if self.field is None:
+            theta = DEFAULT_THETA[self.motion] if self.theta is None else self.theta
+            object.__setattr__(self, "theta", _checked_theta("theta", theta, self.motion))
+        else:
+            self._check_field()
         for item in self.scene.objects:
-            self._checked_theta("object_theta", item.theta)
+            self._check_object(item)
         bias = as_numbers("gyro_bias_rad_s", self.gyro_bias_rad_s, 3, "three numbers")
         object.__setattr__(self, "gyro_bias_rad_s", bias)
         trajectory = _as_trajectory(self.trajectory, len(model.param_names))
         object.__setattr__(self, "trajectory", trajectory)
 
-    def _checked_theta(self, name: str, theta: Sequence[float]) -> tuple[float, ...]:
-        values = as_numbers(name, theta)
-        names = MOTION_MODELS[self.motion].param_names
-        if len(values) != len(names):
+    def _check_field(self) -> None:
+        object.__setattr__(self, "field", as_field(self.field))
+        if self.theta is not None:
+            raise ConfigError("`theta` and `field` are two motions of the background. Give one.")
+        if self.trajectory != "constant":
+            problem = "must be 'constant' for a velocity `field`"
+            raise ConfigError(problem, parameter="trajectory", value=self.trajectory)
+        if MOTION_MODELS[self.motion].uses_rays:
             raise ConfigError(
-                f"of motion {self.motion!r} must be {counted(len(names), 'number')} "
-                f"({', '.join(names)}); got {len(values)}: {values}",
-                parameter=name,
+                f"`field` moves the plane of the image. Leave `motion` {self.motion!r} out."
             )
-        return values
+
+    def _check_object(self, item: ObjectConfig) -> None:
+        motion = item.motion or self.motion
+        if item.theta is not None:
+            _checked_theta("object_theta", item.theta, motion)
+        turns = MOTION_MODELS[motion].uses_rays and item.field is None
+        scene_turns = MOTION_MODELS[self.motion].uses_rays
+        if turns and (not scene_turns or item.pivot is not None):
+            raise ConfigError(
+                f"An object can have motion {motion!r}, without `pivot`, if the background has it."
+            )
+        if not turns and scene_turns and self.camera is not None and self.camera.is_distorted:
+            raise ConfigError(
+                "`camera` may be distorted if all objects have the motion of the background."
+            )
+
+
+def _checked_theta(name: str, theta: Sequence[float], motion: str) -> tuple[float, ...]:
+    values = as_numbers(name, theta)
+    names = MOTION_MODELS[motion].param_names
+    if len(values) != len(names):
+        raise ConfigError(
+            f"of motion {motion!r} must be {counted(len(names), 'number')} "
+            f"({', '.join(names)}); got {len(values)}: {values}",
+            parameter=name,
+        )
+    return values
 
 
 #: Parts of a config by field.

@@ -13,13 +13,15 @@ from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_number
 from evcrisp.motion import MotionModel, motion_model
 from evcrisp.motion.protocol import camera_of
-from evcrisp.simulation.config import SimulationConfig
+from evcrisp.simulation.config import ObjectConfig, SimulationConfig
+from evcrisp.simulation.field_path import FieldPath
+from evcrisp.simulation.fields import as_field
 from evcrisp.simulation.path import TRAJECTORIES, Constant, Knots, Path, Trajectory
 from evcrisp.simulation.result import MotionTruth, Simulation, Truth
 from evcrisp.simulation.scene import build_view
 from evcrisp.simulation.seeds import Stream, generator
 from evcrisp.simulation.settings import Settings, build_config, with_settings
-from evcrisp.simulation.slabs import simulate_slabs, texture_matrices
+from evcrisp.simulation.slabs import AnyPath, simulate_slabs, slab_motions
 
 _IMU_PERIOD_US = 1000  # 1 kHz, as in common event cameras
 
@@ -47,6 +49,9 @@ def simulate(config: SimulationConfig | None = None, **settings: Unpack[Settings
         Name of the motion model. Default: "translation".
     theta : sequence of float, optional
         Parameters of the motion, in the units of the model. Default: about 300 px/s.
+    field : str or VelocityField, optional
+        Stationary velocity field of the background instead of ``theta``: "forward", "parallax",
+        "shear", "vortex", or an object such as ``Vortex(peak_px_s=300)``.
     trajectory : str or array_like, shape (n, 1 + m)
         Change of ``theta`` with time: "constant" (default); "sine" or "random", which oscillate around
         zero with amplitude ``theta``; or knots ``(t_us, theta...)`` joined by lines.
@@ -87,6 +92,9 @@ def simulate(config: SimulationConfig | None = None, **settings: Unpack[Settings
         Spread of leak and shot rates between pixels, sigma in powers of ten. Default: 0.1.
     hot_pixels, hot_share, hot_hz : int, float, float
         Hot pixels: their number (0), plus their share of all pixels (0), and their rate, Hz (1000).
+    measured, measured_lux : path or (path, path), str or float
+        Noise of a real sensor: folder with ``noise_pos_<lux>.npy`` and ``noise_neg_<lux>.npy``, or
+        these two files; illumination, if the folder has several. Default: none.
     gyro_noise_rad_s, gyro_bias_rad_s : float, (float, float, float)
         Noise (sigma) and bias of the gyroscope, rad/s. Default: 0.
     scene, sensor : SceneConfig, SensorConfig
@@ -183,30 +191,60 @@ def simulate_frames(
     check_number("frame_period_us", frame_period_us, 1, whole=True)
     config = build_config(config, settings)
     model, paths = build_paths(config)
-    view = build_view(config.scene, config.resolution, model, config.seed)
+    view = build_view(config, model)
     pixel = np.arange(len(view.base))
     level = np.empty(pixel.size)
     width, height = config.resolution
     for t in range(0, config.duration_us, frame_period_us):
-        matrices = texture_matrices(paths, np.array([float(t)]))
-        log_intensity_at(pixel, np.zeros_like(pixel), view.base, matrices, view.scene, level)
+        motions = slab_motions(paths, np.array([float(t)]), view.base)
+        log_intensity_at(pixel, np.zeros_like(pixel), view.base, motions, view.scene, level)
         # The brightest point of any texture has intensity 1, log intensity 0.
         image = np.clip(np.rint(255.0 * np.exp(level)), 0, 255).astype(np.uint8)
         yield Frame(t=config.t_start_us + t, image=image.reshape(height, width))
 
 
-def build_paths(config: SimulationConfig) -> tuple[MotionModel, list[Path]]:
-    """Return the motion model and the path of each layer."""
+def build_paths(config: SimulationConfig) -> tuple[MotionModel, list[AnyPath]]:
+    """Return the motion model of the background, and the path of each layer."""
     model = motion_model(config.motion, config.resolution, config.camera)
-    thetas = [config.theta, *(item.theta for item in config.scene.objects)]
-    paths = []
-    for layer, theta in enumerate(thetas):
-        trajectory = _trajectory(config, np.array(theta), layer)
-        path = Path.build(model, trajectory, config.duration_us, config.window_us)
-        if not model.uses_rays:  # the cube around a turning camera has no end
+    paths: list[AnyPath] = []
+    for layer, item in enumerate((config, *config.scene.objects)):
+        path = _field_path(config, item) if item.field else _model_path(config, model, item, layer)
+        # The cube around a turning camera has no end.
+        if isinstance(path, FieldPath) or not path.model.uses_rays:
             path.check_view(config.resolution)
         paths.append(path)
     return model, paths
+
+
+def _field_path(config: SimulationConfig, item: SimulationConfig | ObjectConfig) -> FieldPath:
+    return FieldPath.build(as_field(item.field), config.resolution, config.duration_us)
+
+
+def _model_path(
+    config: SimulationConfig,
+    background: MotionModel,
+    item: SimulationConfig | ObjectConfig,
+    layer: int,
+) -> Path:
+    model, pivot, outline = background, None, None
+    if isinstance(item, ObjectConfig):
+        width, height = config.resolution
+        if item.motion is not None:
+            model = motion_model(item.motion, config.resolution, config.camera)
+        if item.start_pivot is not None:
+            pivot = (item.start_pivot[0] * width, item.start_pivot[1] * height)
+        if item.is_single and not model.uses_rays:
+            outline = _outline_points(item, config.resolution)
+    trajectory = _trajectory(config, np.array(item.theta), layer)
+    return Path.build(model, trajectory, config.duration_us, config.window_us, pivot, outline)
+
+
+def _outline_points(item: ObjectConfig, resolution: tuple[int, int]) -> Floats:
+    """Return 5 x 5 points over the box around an object at the start, px, shape (25, 2)."""
+    offset = np.linspace(-0.5, 0.5, 5)
+    x = (item.center[0] + item.size[0] * offset) * resolution[0]
+    y = (item.center[1] + item.size[1] * offset) * resolution[1]
+    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
 
 
 def _trajectory(config: SimulationConfig, theta: Floats, layer: int) -> Trajectory:
@@ -219,32 +257,37 @@ def _trajectory(config: SimulationConfig, theta: Floats, layer: int) -> Trajecto
     return Knots(knots[:, 0], knots[:, 1:])
 
 
-def motion_truth(config: SimulationConfig, paths: list[Path]) -> MotionTruth:
+def motion_truth(config: SimulationConfig, paths: list[AnyPath]) -> MotionTruth:
     """Return the mean parameters of each layer in windows of ``config.window_us``."""
     t_start = np.arange(0, config.duration_us, config.window_us, dtype=np.int64)
     t_end = np.minimum(t_start + config.window_us, config.duration_us)
     spans = list(zip(t_start.tolist(), t_end.tolist(), strict=True))
+    n_params = max((p.thetas.shape[1] for p in paths if isinstance(p, Path)), default=0)
+    theta = np.full((len(paths), len(spans), n_params), np.nan)
+    for layer, path in enumerate(paths):
+        if isinstance(path, Path):
+            theta[layer, :, : path.thetas.shape[1]] = [path.mean_theta(*span) for span in spans]
     return MotionTruth(
-        t_start=config.t_start_us + t_start,
-        t_end=config.t_start_us + t_end,
-        theta=np.array([[path.mean_theta(*span) for span in spans] for path in paths]),
+        t_start=config.t_start_us + t_start, t_end=config.t_start_us + t_end, theta=theta
     )
 
 
-def _imu(config: SimulationConfig, path: Path) -> Imu:
+def _imu(config: SimulationConfig, path: AnyPath) -> Imu:
     """Sample angular velocity and acceleration at 1 kHz, with noise and bias of the gyroscope.
 
     The accelerometer of a level camera at rest measures the reaction to gravity, which points up:
     ``(0, -g, 0)``, since y points down.
     """
     since_start = np.arange(0, config.duration_us, _IMU_PERIOD_US, dtype=np.int64)
-    theta = path.trajectory.theta(since_start.astype(np.float64))
     gyro = np.zeros((since_start.size, 3))
     accel = np.tile((0.0, -STANDARD_GRAVITY_M_S2, 0.0), (since_start.size, 1))
-    velocity, camera = path.model.angular_velocity(theta.T), camera_of(path.model)
+    velocity = camera = None
+    if isinstance(path, Path):
+        theta = path.trajectory.theta(since_start.astype(np.float64))
+        velocity, camera = path.model.angular_velocity(theta.T), camera_of(path.model)
     if velocity is not None:
         gyro = np.ascontiguousarray(velocity.T)
-    if camera is not None:
+    if camera is not None and isinstance(path, Path):
         accel = _in_camera_axes(accel, path, camera, since_start)
     elif velocity is not None:
         roll = np.concatenate(([0.0], np.cumsum(gyro[:-1, 2] + gyro[1:, 2]) * _IMU_PERIOD_US / 2e6))

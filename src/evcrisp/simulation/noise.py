@@ -1,4 +1,4 @@
-"""Noise events: leak, shot noise, hot pixels and uniform noise.
+"""Noise events: leak, shot noise, hot pixels, uniform and measured noise.
 
 Every kind has its own generator for every slab. One kind therefore changes neither the others nor
 the signal, and the size of chunks does not matter. A source has one method, ``batch(slab, n_signal)``,
@@ -6,7 +6,7 @@ to be called once per slab, in order; ``n_signal`` is the number of signal event
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import US_PER_S
 from evcrisp.simulation.config import NoiseConfig
+from evcrisp.simulation.measured import Intervals, MeasuredNoise
 from evcrisp.simulation.result import Origin
 from evcrisp.simulation.scene import View
 from evcrisp.simulation.seeds import Stream, generator
+
+if TYPE_CHECKING:
+    from evcrisp.kernels.simulation.sensor import Motions
 
 
 class Batch(NamedTuple):
@@ -34,7 +38,7 @@ class Slab(NamedTuple):
     number: int
     t_start: int  # us since the start of the recording
     t_end: int  # us, not included
-    matrices: Floats  # (n_steps + 1, n_layers, 3, 3)
+    motions: "Motions"
 
     @property
     def seconds(self) -> float:
@@ -104,10 +108,10 @@ class Shot:
     def _factor_at(self, t: NDArray[np.int64], pixel: NDArray[np.int64], slab: Slab) -> Floats:
         from evcrisp.kernels.simulation.sensor import log_intensity_at
 
-        n_steps = len(slab.matrices) - 1
+        n_steps = len(slab.motions.matrices) - 1
         step = (t - slab.t_start) * n_steps // (slab.t_end - slab.t_start)
         level = np.empty(t.size)
-        log_intensity_at(pixel, step, self.view.base, slab.matrices, self.view.scene, level)
+        log_intensity_at(pixel, step, self.view.base, slab.motions, self.view.scene, level)
         return darkness(level, self.view.log_range, self.dark_ratio)
 
 
@@ -156,7 +160,42 @@ class Uniform:
         return Batch(Origin.UNIFORM, t, rng.integers(0, self.n_pixels, n), rng.random(n) < 0.5)
 
 
-Source = Leak | Shot | Hot | Uniform
+@dataclass(slots=True, eq=False)
+class Measured:
+    """Events at measured intervals; every pixel is one of the measured pixels."""
+
+    noise: MeasuredNoise
+    n_pixels: int
+    seed: int
+    row: NDArray[np.int64] = field(init=False)  # (n_pixels,) measured pixel of each pixel
+    due_us: Floats = field(init=False)  # (2, n_pixels) time of the next event, OFF and ON
+
+    def __post_init__(self) -> None:
+        rng = generator(self.seed, Stream.MEASURED)
+        self.row = rng.integers(0, len(self.noise.on), self.n_pixels)
+        self.due_us = np.full((2, self.n_pixels), np.inf)
+        for due, intervals in zip(self.due_us, self._polarities(), strict=True):
+            fires = np.flatnonzero(~intervals.is_silent[self.row])
+            due[fires] = intervals.draw_first_us(self.row[fires], rng)
+
+    def _polarities(self) -> tuple[Intervals, Intervals]:
+        return self.noise.off, self.noise.on
+
+    def batch(self, slab: Slab, n_signal: int) -> Batch:
+        """Return the events of a slab, and advance the next events."""
+        rng = generator(self.seed, Stream.MEASURED, slab.number)
+        found = [(np.empty(0), np.empty(0, np.int64), np.empty(0, np.bool_))]
+        for p, intervals in enumerate(self._polarities()):
+            due = np.flatnonzero(self.due_us[p] < slab.t_end)
+            while due.size:
+                found.append((self.due_us[p, due], due, np.full(due.size, bool(p))))
+                self.due_us[p, due] += intervals.draw_us(self.row[due], rng)
+                due = due[self.due_us[p, due] < slab.t_end]
+        t, pixel, p = (np.concatenate(column) for column in zip(*found, strict=True))
+        return Batch(Origin.MEASURED, t.astype(np.int64), pixel, p)
+
+
+Source = Leak | Shot | Hot | Uniform | Measured
 
 
 def build_noise(config: NoiseConfig, view: View, seed: int) -> list[Source]:
@@ -179,6 +218,8 @@ def build_noise(config: NoiseConfig, view: View, seed: int) -> list[Source]:
         sources.append(Hot(pixel, rng.random(n_hot) < 0.5, config.hot_hz, seed))
     if config.uniform_hz > 0 or config.uniform_share > 0:
         sources.append(Uniform(config.uniform_hz, config.uniform_share, n_pixels, seed))
+    if isinstance(config.measured, MeasuredNoise):
+        sources.append(Measured(config.measured, n_pixels, seed))
     return sources
 
 

@@ -5,10 +5,14 @@ A trajectory has one method, ``theta(t_us)``: parameters, shape (n, m), at times
 Time is cut into segments of constant theta. In segment k with middle m_k, pixel x at time t maps to
 ``A_k T(x, t - m_k; theta_k)`` in the texture, with the warp T of the model. The matrices A_k join the
 segments continuously. The true theta therefore warps all events of one texture point onto one point.
+
+The center of an object with a pivot moves with it: T of segment k has the center where the pivot is
+at m_k.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +20,13 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import US_PER_S
 from evcrisp.motion import MotionModel
-from evcrisp.motion.matrix import apply
+from evcrisp.motion.matrix import Points, apply, apply_inverse
+from evcrisp.motion.protocol import camera_of
 
 _SEGMENT_US = 1000  # length of a segment with varying theta
 _MAX_SEGMENTS = 1 << 20
-_MAX_ZOOM = 16.0  # scale of the texture, or its inverse
+MAX_ZOOM = 16.0  # scale of the texture, or its inverse
+_VELOCITY_STEP_S = 1e-5  # step of differences: rounding and curvature stay below 1e-4 px/s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,12 +102,20 @@ class Path:
     thetas: Floats  # (n, m)
     anchors: Floats  # (n, 3, 3)
     integral: Floats  # (n + 1, m) integral of theta from the start to each edge
+    shifts: Floats | None = None  # (n, 2) px, from the center of the model to that of a segment
+    outline: Floats | None = None  # (n_points, 2) px, points of the object at the start
 
     @classmethod
     def build(
-        cls, model: MotionModel, trajectory: Trajectory, duration_us: int, window_us: int
+        cls,
+        model: MotionModel,
+        trajectory: Trajectory,
+        duration_us: int,
+        window_us: int,
+        pivot: tuple[float, float] | None = None,
+        outline: Floats | None = None,
     ) -> "Path":
-        """Integrate a trajectory."""
+        """Integrate a trajectory; ``pivot`` is the center of the motion at the start, px."""
         varying_us = max(_SEGMENT_US, -(-duration_us // _MAX_SEGMENTS))
         step = float(window_us if isinstance(trajectory, Constant) else varying_us)
         edges = np.append(np.arange(0.0, duration_us, step), float(duration_us))
@@ -113,15 +127,62 @@ class Path:
             raise ConfigError(
                 f"`theta` {tuple(thetas[0].tolist())} is too large for motion {model.name!r}."
             )
+        shifts = None
+        if pivot is not None and hasattr(model, "center"):
+            shifts = _carried(np.array(pivot), np.array(model.center), before, after)
+            before, after = _shifted(before, shifts), _shifted(after, shifts)
         steps = thetas * np.diff(edges)[:, None]
         integral = np.concatenate((np.zeros((1, thetas.shape[1])), np.cumsum(steps, axis=0)))
-        return cls(model, trajectory, edges, thetas, _joined(before, after), integral)
+        anchors = _joined(before, after)
+        return cls(model, trajectory, edges, thetas, anchors, integral, shifts, outline)
 
     def matrices(self, t_us: Floats) -> Floats:
         """Return the homography from pixels to the texture at times (n,); shape (n, 3, 3)."""
+        k, dt = self._segment(t_us)
+        return self.anchors[k] @ self._warp(k, dt)
+
+    def _segment(self, t_us: Floats) -> tuple[Any, Floats]:
+        """Return the segments of times, and the times since their middles, s."""
         k = np.clip(np.searchsorted(self.edges, t_us, side="right") - 1, 0, len(self.thetas) - 1)
-        dt = (t_us - np.floor((self.edges[k] + self.edges[k + 1]) / 2)) / US_PER_S
-        return self.anchors[k] @ self.model.matrix(self.thetas[k].T, dt)
+        return k, (t_us - np.floor((self.edges[k] + self.edges[k + 1]) / 2)) / US_PER_S
+
+    def _warp(self, k: Any, dt: Floats) -> Floats:
+        """Return the warps to the middle of segments ``k`` as homographies."""
+        matrices = self.model.matrix(self.thetas[k].T, dt)
+        return matrices if self.shifts is None else _shifted(matrices, self.shifts[k])
+
+    def move(self, x: Floats, y: Floats, t_from: Floats, t_to: Floats) -> Points:
+        """Return where points at ``t_from`` are at ``t_to``, px; times in us, (n,) each."""
+        onward = np.linalg.inv(self.matrices(t_to)) @ self.matrices(t_from)
+        return self._distorted(*apply(onward, *self._ideal(x, y)))
+
+    def velocity(self, x: Floats, y: Floats, t_us: Floats) -> Points:
+        """Return the velocity of points at times (n,), px/s."""
+        k, dt = self._segment(t_us)
+        place = apply(self._warp(k, dt), *self._ideal(x, y))
+        (x0, y0), (x1, y1) = (
+            self._distorted(*apply_inverse(self._warp(k, dt + step), *place))
+            for step in (-_VELOCITY_STEP_S, _VELOCITY_STEP_S)
+        )
+        return (x1 - x0) / (2 * _VELOCITY_STEP_S), (y1 - y0) / (2 * _VELOCITY_STEP_S)
+
+    def _ideal(self, x: Floats, y: Floats) -> Points:
+        camera = camera_of(self.model)
+        return (x, y) if camera is None else camera.undistort(x, y)
+
+    def _distorted(self, x: Floats, y: Floats) -> Points:
+        camera = camera_of(self.model)
+        return (x, y) if camera is None else camera.distort(x, y)
+
+    def model_at(self, t_us: float) -> MotionModel:
+        """Return the motion model with the center that the layer has at a time."""
+        if self.shifts is None:
+            return self.model
+        k, dt = self._segment(np.array([t_us]))
+        center = np.array(getattr(self.model, "center"))  # noqa: B009  # not part of the protocol
+        x, y = apply_inverse(self._warp(k, dt), *(center + self.shifts[k])[0])
+        changed: Any = replace(self.model, center=(float(x[0]), float(y[0])))  # ty: ignore
+        return changed
 
     def mean_theta(self, t_start: float, t_end: float) -> Floats:
         """Return the mean parameters from ``t_start`` to ``t_end``, shape (m,)."""
@@ -132,7 +193,7 @@ class Path:
         return np.array(totals) / (t_end - t_start)
 
     def check_view(self, resolution: Sequence[int]) -> None:
-        """Raise if the texture leaves the view, or is scaled by more than `_MAX_ZOOM`."""
+        """Raise if the texture leaves the view, or is scaled by more than `MAX_ZOOM`."""
         t_us = np.linspace(0.0, self.edges[-1], 257)
         x, y = view_grid(resolution)
         m = self.matrices(t_us)[:, None]  # (t, 1, 3, 3)
@@ -141,21 +202,25 @@ class Path:
         # |det| of the Jacobian of a homography at a point
         with np.errstate(divide="ignore", invalid="ignore"):
             zoom = np.sqrt(np.abs(det / depth**3))
-        sane = (depth * np.sign(det) > 0) & (zoom > 1 / _MAX_ZOOM) & (zoom < _MAX_ZOOM)
+        sane = (depth * np.sign(det) > 0) & (zoom > 1 / MAX_ZOOM) & (zoom < MAX_ZOOM)
         if not sane.all():
             t_bad = t_us[np.argmin(sane.all(axis=1))] / US_PER_S
             raise ConfigError(
                 f"`theta` {tuple(self.thetas[0].tolist())} of motion {self.model.name!r} is too large "
                 f"for {self.edges[-1] / US_PER_S:g} s: after {t_bad:.3g} s the texture is out of "
-                f"view or scaled by more than {_MAX_ZOOM:g}. Shorten `duration_us`, or use "
+                f"view or scaled by more than {MAX_ZOOM:g}. Shorten `duration_us`, or use "
                 "`trajectory` 'sine'."
             )
 
     def speed_px_s(self, resolution: Sequence[int], t_start: Floats, t_end: Floats) -> float:
         """Return the maximum speed in the image over intervals (n,), px/s."""
-        x, y = view_grid(resolution)
-        onward = np.linalg.inv(self.matrices(t_start)) @ self.matrices(t_end)
-        x_next, y_next = apply(onward[:, None], x, y)
+        start, end = self.matrices(t_start), self.matrices(t_end)
+        if self.outline is None:
+            x, y = view_grid(resolution)
+            x_next, y_next = apply((np.linalg.inv(start) @ end)[:, None], x, y)
+        else:  # only points of the object matter, however fast others would turn with it
+            x, y = apply_inverse(start[:, None], *self.outline.T)
+            x_next, y_next = apply_inverse(end[:, None], *self.outline.T)
         moved = np.hypot(x_next - x, y_next - y).max(axis=1)
         return float((moved / (t_end - t_start)).max()) * US_PER_S
 
@@ -169,6 +234,27 @@ def view_grid(resolution: Sequence[int]) -> tuple[Floats, Floats]:
 
 def _middle(edges: Floats) -> Floats:
     return np.floor((edges[:-1] + edges[1:]) / 2)
+
+
+def _carried(pivot: Floats, center: Floats, before: Floats, after: Floats) -> Floats:
+    """Return the shift of the center of every segment, (n, 2), so that the pivot moves with it.
+
+    With the center c of the model and no shift, the point that is at c in the middle of segment k
+    is at ``b_k`` at its start and at ``a_k`` at its end. A shift moves all three.
+    """
+    b = np.stack(apply_inverse(before, *center), axis=1)
+    a = np.stack(apply_inverse(after, *center), axis=1)
+    moved = np.concatenate((np.zeros((1, 2)), np.cumsum(a - b, axis=0)[:-1]))
+    return pivot + moved - b
+
+
+def _shifted(matrices: Floats, shift: Floats) -> Floats:
+    """Return homographies about centers that are shifted by (n, 2) px."""
+    to_center = np.broadcast_to(np.eye(3), matrices.shape).copy()
+    to_center[..., :2, 2] = -shift
+    back = np.broadcast_to(np.eye(3), matrices.shape).copy()
+    back[..., :2, 2] = shift
+    return back @ matrices @ to_center
 
 
 def _joined(before: Floats, after: Floats) -> Floats:

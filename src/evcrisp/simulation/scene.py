@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evcrisp.core.types import Bytes, Floats, Singles
-from evcrisp.motion import MotionModel
+from evcrisp.motion import MOTION_MODELS, MotionModel
 from evcrisp.motion.protocol import camera_of
-from evcrisp.simulation.config import SceneConfig
+from evcrisp.simulation.config import ObjectConfig, SceneConfig, SimulationConfig
 from evcrisp.simulation.seeds import Stream, generator
 from evcrisp.simulation.textures import OUTLINES, TEXTURES, TextureSpec, mirrored
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Maximum clearance of a texel; longer jumps would save almost no time.
 _MAX_CLEARANCE = 40
+#: Box of a layer that repeats without end: first and last u, first and last v.
+_EVERYWHERE = (-np.inf, np.inf, -np.inf, np.inf)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,16 +32,16 @@ class View:
     log_range: tuple[float, float]  # darkest and brightest log intensity
 
 
-def build_view(
-    config: SceneConfig, resolution: Sequence[int], model: MotionModel, seed: int
-) -> View:
-    """Render all layers of a scene for a sensor."""
-    from evcrisp.kernels.simulation.sensor import Scene
+def build_view(whole: SimulationConfig, model: MotionModel) -> View:
+    """Render all layers of a scene for a sensor; ``model`` is that of the background."""
+    from evcrisp.kernels.simulation.sensor import CUBE, Scene
 
+    config, resolution, seed = whole.scene, whole.resolution, whole.seed
     width, height = resolution
     tile, offset = _background(config, resolution, seed)
     log_layers = [_log_intensity(tile, config)]
     alphas = [np.ones_like(tile)]
+    boxes, places = [_EVERYWHERE], _places(whole)
     for index, item in enumerate(config.objects):
         rng = generator(seed, Stream.TEXTURE, index + 1)
         spec = TextureSpec(rng, tile.shape, config.feature_px, 0.5 * min(resolution))
@@ -46,6 +49,8 @@ def build_view(
         center = (item.center[0] * width + offset[0], item.center[1] * height + offset[1])
         size = (item.size[0] * width, item.size[1] * height)
         alphas.append(_blurred(OUTLINES[item.outline](tile.shape, center, size), config.blur_px))
+        is_single = item.is_single and places[index + 1] != CUBE
+        boxes.append(_box(tile.shape, center, size, config.blur_px) if is_single else _EVERYWHERE)
     log_texture = np.stack(log_layers).astype(np.float32)
     alpha = np.stack(alphas).astype(np.float32)
     clearance = np.stack([_clearance(*pair) for pair in zip(log_texture, alpha, strict=True)])
@@ -55,9 +60,34 @@ def build_view(
     if camera is not None:
         base = camera.ideal_pixels(resolution)
         intrinsics = np.array([camera.fx, camera.fy, camera.cx, camera.cy])
-    scene = Scene(log_texture, alpha, clearance, np.array(offset), intrinsics, camera is not None)
+    scene = Scene(
+        log_texture, alpha, clearance, np.array(offset), intrinsics, places, np.array(boxes)
+    )
     log_range = float(log_texture.min()), float(log_texture.max())
     return View(scene, np.ascontiguousarray(base.reshape(-1, 2)), log_range)
+
+
+def _places(config: SimulationConfig) -> NDArray[np.int8]:
+    """Return how the texels of each layer are found."""
+    from evcrisp.kernels.simulation.sensor import CUBE, PLANE, TABLE
+
+    def place(layer: SimulationConfig | ObjectConfig) -> int:
+        if layer.field is not None:
+            return TABLE
+        return CUBE if MOTION_MODELS[layer.motion or config.motion].uses_rays else PLANE
+
+    return np.array([place(layer) for layer in (config, *config.scene.objects)], np.int8)
+
+
+def _box(
+    shape: tuple[int, int], center: tuple[float, float], size: tuple[float, float], blur_px: float
+) -> tuple[float, float, float, float]:
+    """Return the tile around an object, texels; everywhere if the object is larger than it."""
+    margin = 4.0 + 8.0 * blur_px
+    if size[0] + margin > shape[1] or size[1] + margin > shape[0]:
+        return _EVERYWHERE
+    half_x, half_y = 0.5 * shape[1], 0.5 * shape[0]
+    return center[0] - half_x, center[0] + half_x, center[1] - half_y, center[1] + half_y
 
 
 def _background(

@@ -22,6 +22,7 @@ class Stream(IntEnum):
     SHOT = 6
     HOT = 7
     UNIFORM = 8
+    MEASURED = 9
 
 
 def generator(seed: int, stream: Stream, *index: int) -> np.random.Generator:

@@ -20,6 +20,8 @@ from evcrisp.simulation.config import (
     SensorConfig,
     SimulationConfig,
 )
+from evcrisp.simulation.fields import VelocityField
+from evcrisp.simulation.measured import MeasuredNoise, MeasuredSource
 from evcrisp.simulation.seeds import Rng, as_seed
 from evcrisp.simulation.textures import IMAGE_SUFFIXES
 
@@ -36,6 +38,7 @@ class Settings(TypedDict, total=False):
     step_px: float
     motion: str
     theta: ArrayLike | None
+    field: VelocityField | str | None
     trajectory: str | ArrayLike
     period_us: int
     camera: Camera | None
@@ -63,6 +66,8 @@ class Settings(TypedDict, total=False):
     hot_pixels: int
     hot_share: float
     hot_hz: float
+    measured: MeasuredNoise | MeasuredSource | None
+    measured_lux: str | float | None
     gyro_noise_rad_s: float
     gyro_bias_rad_s: Sequence[float]
     scene: SceneConfig
@@ -124,6 +129,8 @@ def build_config(config: SimulationConfig | None, settings: Mapping[str, Any]) -
         top["noise"] = lookup(NOISE_PRESETS, top["noise"], "noise preset")
     if top.get("motion", config.motion) != config.motion:
         top.setdefault("theta", None)  # the parameters of the old model do not apply
+    if "field" in top and top["field"] != config.field:
+        top.setdefault("theta", None)  # another kind of motion
     _resolve_scene(changes["scene"])
     for part, change in changes.items():
         if change and part is not None:

@@ -134,9 +134,28 @@ def rectangle_alpha(shape: tuple[int, int], center: Pair, size: Pair) -> Floats:
     return np.clip(0.5 + inside, 0.0, 1.0)
 
 
+def patches_alpha(shape: tuple[int, int], center: Pair, size: Pair) -> Floats:
+    """Return the opacity of ellipses of ``size`` (px) all over the tile, rows staggered.
+
+    Their distance is about twice their size, in whole numbers per tile: a plane with holes.
+    """
+    height, width = shape
+    n_columns = max(1, round(width / (2.0 * size[0])))
+    n_rows = 2 * max(1, round(height / (4.0 * size[1])))
+    step_x, step_y = width / n_columns, height / n_rows
+    alpha = np.zeros(shape)
+    for row in range(n_rows):
+        for column in range(n_columns):
+            x = center[0] + (column + 0.5 * (row % 2)) * step_x
+            place = (x, center[1] + row * step_y)
+            alpha = np.maximum(alpha, ellipse_alpha(shape, place, size))
+    return alpha
+
+
 #: Outlines of objects by name: functions of shape, center and size.
 OUTLINES: dict[str, Callable[[tuple[int, int], Pair, Pair], Floats]] = {
     "ellipse": ellipse_alpha,
+    "patches": patches_alpha,
     "rectangle": rectangle_alpha,
 }
 

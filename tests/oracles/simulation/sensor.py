@@ -4,14 +4,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.types import Floats
-from evcrisp.kernels.simulation.sensor import LAYER_SHIFT, Pixels, Scene
+from evcrisp.kernels.simulation.sensor import CUBE, LAYER_SHIFT, TABLE, Motions, Pixels, Scene
 
 
-def locate(matrix: Floats, base: Floats, scene: Scene) -> tuple[Floats, Floats]:
+def locate(
+    motions: Motions, step: int, layer: int, base: Floats, scene: Scene
+) -> tuple[Floats, Floats]:
     """Return the texel of every position."""
+    if scene.place[layer] == TABLE:
+        table = int((scene.place[:layer] == TABLE).sum())
+        u, v = motions.tables[table, :, step].T
+        return u + scene.offset[0], v + scene.offset[1]
     x, y = base.T
-    ray = [row[0] * x + row[1] * y + row[2] for row in matrix]
-    if not scene.is_cube_map:
+    ray = [row[0] * x + row[1] * y + row[2] for row in motions.matrices[step, layer]]
+    if scene.place[layer] != CUBE:
         return ray[0] / ray[2] + scene.offset[0], ray[1] / ray[2] + scene.offset[1]
     side = np.abs(ray)
     face = np.where(
@@ -43,13 +49,17 @@ def bilinear(image: NDArray[np.float32], u: Floats, v: Floats) -> Floats:
     return top + fy * (bottom - top)
 
 
-def sample_scene(matrices: Floats, base: Floats, scene: Scene) -> tuple[Floats, NDArray[np.int64]]:
-    """Return log intensity and front layer of every pixel; ``matrices`` is (n_layers, 3, 3)."""
-    level = bilinear(scene.log_texture[0], *locate(matrices[0], base, scene))
+def sample_scene(
+    motions: Motions, step: int, base: Floats, scene: Scene
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return log intensity and front layer of every pixel at a step."""
+    level = bilinear(scene.log_texture[0], *locate(motions, step, 0, base, scene))
     front = np.zeros(len(base), np.int64)
-    for layer in range(1, len(matrices)):
-        u, v = locate(matrices[layer], base, scene)
-        alpha = bilinear(scene.alpha[layer], u, v)
+    for layer in range(1, len(scene.log_texture)):
+        u, v = locate(motions, step, layer, base, scene)
+        first_u, last_u, first_v, last_v = scene.box[layer]
+        inside = (u >= first_u) & (u <= last_u) & (v >= first_v) & (v <= last_v)
+        alpha = np.where(inside, bilinear(scene.alpha[layer], u, v), 0.0)
         own = bilinear(scene.log_texture[layer], u, v)
         level = np.where(alpha > 0, level + alpha * (own - level), level)
         front = np.where(alpha > 0, layer, front)
@@ -58,7 +68,7 @@ def sample_scene(matrices: Floats, base: Floats, scene: Scene) -> tuple[Floats, 
 
 def emit_signal(
     base: Floats,
-    matrices: Floats,
+    motions: Motions,
     times: Floats,
     scene: Scene,
     pixels: Pixels,
@@ -66,10 +76,10 @@ def emit_signal(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
     """Return time (us since ``times[0]``), pixel and kind of all events, by time, then pixel."""
     found: list[tuple[NDArray[np.int64], ...]] = []
-    level0, front0 = sample_scene(matrices[0], base, scene)
+    level0, front0 = sample_scene(motions, 0, base, scene)
     for step in range(times.size - 1):
         t0, t1 = times[step], times[step + 1]
-        level1, front1 = sample_scene(matrices[step + 1], base, scene)
+        level1, front1 = sample_scene(motions, step + 1, base, scene)
         _wake(t0, t1, level0, level1, pixels)
         while True:
             awake = pixels.blind_until < 0

@@ -96,9 +96,9 @@ def shortest_interval(events):
 def test_thresholds_have_the_mismatch():
     config = build_config(None, {"mismatch": 0.2, "c_on": 0.3, "c_off": 0.15, "seed": 4})
     model, paths = build_paths(config)
-    view = build_view(config.scene, config.resolution, model, config.seed)
-    matrices = slabs.texture_matrices(paths, np.array([0.0]))
-    pixels = slabs._initial_pixels(config, view, matrices)
+    view = build_view(config, model)
+    motions = slabs.slab_motions(paths, np.array([0.0]), view.base)
+    pixels = slabs._initial_pixels(config, view, motions)
     n = pixels.c_on.size
     for values, middle in ((pixels.c_on, 0.3), (pixels.c_off, 0.15)):
         logs = np.log(values / middle)

@@ -21,6 +21,9 @@ _inlined = numba.njit(inline="always")
 ORIGIN_SHIFT = 1
 LAYER_SHIFT = 4
 
+#: How the texel of a pixel is found: homography of a plane, cube map around the camera, or table.
+PLANE, CUBE, TABLE = 0, 1, 2
+
 _FAR = 1e9  # texels, or steps; beyond any slab
 #: Shift of the texture per face of the cube map, texels, so that faces differ.
 _FACE_SHIFT_X = 191.0
@@ -35,7 +38,17 @@ class Scene(NamedTuple):
     clearance: NDArray[np.uint8]  # (n_layers, th, tw), rings of flat cells around a cell
     offset: NDArray[np.float64]  # (2,) texel of pixel (0, 0) at the start
     camera: NDArray[np.float64]  # (4,) fx, fy, cx, cy; read for a cube map only
-    is_cube_map: bool  # six faces around the camera instead of one plane
+    place: NDArray[np.int8]  # (n_layers,) PLANE, CUBE or TABLE
+    box: NDArray[
+        np.float64
+    ]  # (n_layers, 4) first and last u, then v, of a layer that is there once
+
+
+class Motions(NamedTuple):
+    """Texels of pixels at the steps of a slab."""
+
+    matrices: NDArray[np.float64]  # (n_steps + 1, n_layers, 3, 3), from pixels to texels or rays
+    tables: NDArray[np.float64]  # (n_tables, n_pixels, n_steps + 1, 2), for layers with TABLE
 
 
 class Pixels(NamedTuple):
@@ -56,12 +69,17 @@ class Buffer(NamedTuple):
 
 
 @_inlined
-def locate(m, i, j, x, y, scene):
-    """Return the texel of position (x, y), and the distance to the end of the face, texels."""
-    big_x = m[i, j, 0, 0] * x + m[i, j, 0, 1] * y + m[i, j, 0, 2]
-    big_y = m[i, j, 1, 0] * x + m[i, j, 1, 1] * y + m[i, j, 1, 2]
-    big_z = m[i, j, 2, 0] * x + m[i, j, 2, 1] * y + m[i, j, 2, 2]
-    if not scene.is_cube_map:
+def locate(motions, step, layer, table, k, x, y, scene):
+    """Return the texel of pixel k at (x, y), and the distance to the end of the face, texels."""
+    if scene.place[layer] == TABLE:
+        u = motions.tables[table, k, step, 0] + scene.offset[0]
+        v = motions.tables[table, k, step, 1] + scene.offset[1]
+        return u, v, _FAR
+    m = motions.matrices
+    big_x = m[step, layer, 0, 0] * x + m[step, layer, 0, 1] * y + m[step, layer, 0, 2]
+    big_y = m[step, layer, 1, 0] * x + m[step, layer, 1, 1] * y + m[step, layer, 1, 2]
+    big_z = m[step, layer, 2, 0] * x + m[step, layer, 2, 1] * y + m[step, layer, 2, 2]
+    if scene.place[layer] == PLANE:
         return big_x / big_z + scene.offset[0], big_y / big_z + scene.offset[1], _FAR
     ax, ay, az = abs(big_x), abs(big_y), abs(big_z)
     if az >= ax and az >= ay:
@@ -77,6 +95,15 @@ def locate(m, i, j, x, y, scene):
 
 
 @_inlined
+def outside(u, v, layer, scene):
+    """Return the distance from the box of a layer, texels; 0 or less inside."""
+    return max(
+        max(scene.box[layer, 0] - u, u - scene.box[layer, 1]),
+        max(scene.box[layer, 2] - v, v - scene.box[layer, 3]),
+    )
+
+
+@_inlined
 def bilinear(image, layer, row, column, row_next, column_next, fy, fx):
     """Interpolate linearly; four equal texels give exactly their value."""
     top_left = np.float64(image[layer, row, column])
@@ -87,11 +114,11 @@ def bilinear(image, layer, row, column, row_next, column_next, fy, fx):
 
 
 @_inlined
-def clear_steps(clear, margin, inverse_speed, scene):
+def clear_steps(clear, margin, inverse_speed, place, scene):
     """Return the number of steps that stay within the flat cells around."""
     # Slightly less than the clearance: an equal displacement could end in the next cell.
     reach = min(clear, margin) - 1e-6
-    if not scene.is_cube_map:
+    if place != CUBE:
         return reach * inverse_speed
     # At slopes of at most c in x and y, a small rotation by 1 rad moves a point by at most
     # 1 + 2 c^2 focal lengths.
@@ -100,16 +127,24 @@ def clear_steps(clear, margin, inverse_speed, scene):
 
 
 @_inlined
-def sample_scene(matrices, step, x, y, scene, inverse_speed):
+def sample_scene(motions, step, k, x, y, scene, inverse_speed):
     """Return log intensity, front layer, and the number of following steps without change.
 
-    matrices : (n_steps + 1, n_layers, 3, 3)
+    k : pixel      x, y : its ideal position
     inverse_speed : (n_layers,) steps per texel; for a cube map, at the center of a face
     """
     n_layers, height, width = scene.log_texture.shape
-    level, front, n_clear = 0.0, 0, _FAR
+    level, front, n_clear, table = 0.0, 0, _FAR, 0
     for layer in range(n_layers):
-        u, v, margin = locate(matrices, step, layer, x, y, scene)
+        u, v, margin = locate(motions, step, layer, table, k, x, y, scene)
+        place = scene.place[layer]
+        if place == TABLE:
+            table += 1
+        away = outside(u, v, layer, scene)
+        if away > 0.0:
+            n_layer = clear_steps(away, margin, inverse_speed[layer], place, scene)
+            n_clear = min(n_clear, n_layer)
+            continue
         u_floor, v_floor = np.floor(u), np.floor(v)
         column, row = int(u_floor), int(v_floor)
         if column < 0 or column >= width:
@@ -122,7 +157,7 @@ def sample_scene(matrices, step, x, y, scene, inverse_speed):
         clear = scene.clearance[layer, row, column]
         n_layer = 0.0
         if clear > 0:
-            n_layer = clear_steps(float(clear), margin, inverse_speed[layer], scene)
+            n_layer = clear_steps(float(clear), margin, inverse_speed[layer], place, scene)
         n_clear = min(n_clear, n_layer)
         if layer == 0:
             level = bilinear(scene.log_texture, 0, row, column, row_next, column_next, fy, fx)
@@ -137,12 +172,11 @@ def sample_scene(matrices, step, x, y, scene, inverse_speed):
 
 @_compiled
 def emit_signal(
-    base, matrices, times, scene, inverse_speed, pixels, refractory, buffer, first, n_filled
+    base, motions, times, scene, inverse_speed, pixels, refractory, buffer, first, n_filled
 ):
     """Write the events of pixels from ``first`` on, until done or the buffer is full.
 
-    base : (n, 2) float64, ideal position of each pixel
-    matrices : (n_steps + 1, n_layers, 3, 3)      times : (n_steps + 1,) float64, us
+    base : (n, 2) float64, ideal position of each pixel      times : (n_steps + 1,) float64, us
 
     The level is linear between two steps. After an event the pixel is held in reset for
     ``refractory`` us; its reference is then the level at the end of that time. Returns the pixel to
@@ -155,10 +189,10 @@ def emit_signal(
         n_start = n_filled
         x, y, c_on, c_off = base[k, 0], base[k, 1], pixels.c_on[k], pixels.c_off[k]
         reference, blind_until = pixels.reference[k], pixels.blind_until[k]
-        level0, front0, step = sample_scene(matrices, 0, x, y, scene, inverse_speed)
+        level0, front0, step = sample_scene(motions, 0, k, x, y, scene, inverse_speed)
         while step < n_steps:
             t0, t1 = times[step], times[step + 1]
-            level1, front1, n_clear = sample_scene(matrices, step + 1, x, y, scene, inverse_speed)
+            level1, front1, n_clear = sample_scene(motions, step + 1, k, x, y, scene, inverse_speed)
             if 0.0 <= blind_until < t1:
                 passed = max(blind_until - t0, 0.0) / (t1 - t0)
                 reference = level0 + (level1 - level0) * passed
@@ -191,9 +225,17 @@ def emit_signal(
 
 
 @_compiled
-def log_intensity_at(index, step, base, matrices, scene, out):
+def log_intensity_at(index, step, base, motions, scene, out):
     """Fill ``out`` with the log intensity of pixels ``index`` at steps ``step``."""
-    still = np.zeros(matrices.shape[1])
+    still = np.zeros(motions.matrices.shape[1])
     for i in range(index.size):
-        x, y = base[index[i], 0], base[index[i], 1]
-        out[i] = sample_scene(matrices, step[i], x, y, scene, still)[0]
+        k = index[i]
+        out[i] = sample_scene(motions, step[i], k, base[k, 0], base[k, 1], scene, still)[0]
+
+
+@_compiled
+def front_layers(base, motions, scene, out):
+    """Fill ``out`` (n,) with the front layer of every pixel at the first step."""
+    still = np.zeros(motions.matrices.shape[1])
+    for k in range(base.shape[0]):
+        out[k] = sample_scene(motions, 0, k, base[k, 0], base[k, 1], scene, still)[1]
