@@ -75,6 +75,7 @@ from .core.errors import (
     UnknownNameError as UnknownNameError,
 )
 from .core.events import Events as Events
+from .core.flow import Flow as Flow
 from .core.status import Status as Status
 from .core.windows import Window as Window
 from .core.windows import by_count as by_count
@@ -83,12 +84,16 @@ from .estimators.estimate import estimate as estimate
 from .estimators.joint.pareto import pareto_front as pareto_front
 from .estimators.result import Estimate as Estimate
 from .filters.denoising import denoise as denoise
+from .io.flow.files import read_flow as read_flow
+from .io.flow.files import write_flow as write_flow
 from .io.reading import open as open
 from .io.reading import read as read
 from .io.recording import Recording as Recording
 from .io.writing import write as write
 from .pipeline.evaluation import evaluate as evaluate
 from .pipeline.filter_recording import filter_recording as filter_recording
+from .pipeline.flow_files import FlowFiles as FlowFiles
+from .pipeline.flow_files import write_flow_files as write_flow_files
 from .pipeline.run import RunResult as RunResult
 from .pipeline.run import run as run
 from .pipeline.tracking import track as track

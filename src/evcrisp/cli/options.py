@@ -256,6 +256,23 @@ method_options = decorated(
 )
 
 
+#: How a recording is cut into windows, without ``--overlap``; the fields of `Windowing`.
+windowing_options = decorated(
+    window_option("Length of a window, ms. Default: 30.", default=None),
+    option(
+        "--window-events",
+        "Number of events per window (instead of --window-ms).",
+        click.IntRange(1, 10**9),
+    ),
+    option(
+        "--displacement-px",
+        "Displacement of the image within a window, px (instead of --window-ms); the length of "
+        "a window follows from the motion of the previous one.",
+        Number(min=0, min_open=True),
+    ),
+)
+
+
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
     """Parse ``KEY=VALUE`` pairs; numbers and true/false are recognized."""
     options: dict[str, Any] = {}

@@ -1,5 +1,7 @@
 """Public names; loaded on first use."""
 
+from .flow.files import read_flow as read_flow
+from .flow.files import write_flow as write_flow
 from .protocol import Packet as Packet
 from .protocol import Reader as Reader
 from .protocol import Sink as Sink

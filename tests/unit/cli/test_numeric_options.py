@@ -23,6 +23,7 @@ COMPLETE = {
     "convert": ["IN", "a.npz"],
     "filter": ["IN", "a.npz"],
     "run": ["IN", "-o", "out", "-m", "cmax"],
+    "flow": ["IN", "-o", "out", "-m", "cmax"],
     "pareto": ["IN"],
     "evaluate": ["IN", "--no-aocc"],
     "view": ["IN", "--export", "a.html", "--windows", "1", "--front-points", "0"],

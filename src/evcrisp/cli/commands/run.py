@@ -17,18 +17,7 @@ from evcrisp.cli.signals import cancel_on_signal
     "Folder for the results; created if it does not exist.", is_folder=True, required=True
 )
 @options.method_options
-@options.window_option("Length of a window, ms. Default: 30.", default=None)
-@options.option(
-    "--window-events",
-    "Number of events per window (instead of --window-ms).",
-    click.IntRange(1, 10**9),
-)
-@options.option(
-    "--displacement-px",
-    "Displacement of the image within a window, px (instead of --window-ms); the length of "
-    "a window follows from the motion of the previous one.",
-    options.Number(min=0, min_open=True),
-)
+@options.windowing_options
 @options.option(
     "--overlap",
     "Share of a window that the next one repeats; the label is the majority of the windows.",

@@ -11,6 +11,7 @@ from evcrisp.core.messages import counted
 from evcrisp.core.validation import check_number, check_type
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.flow.formats import fitting, format_of
+from evcrisp.io.flow.stored_flow import MAX_PIXELS
 
 _COPY_AGAIN = "Copy or write the file again."
 
@@ -53,6 +54,9 @@ def write_flow(path: str | PathLike[str], flow: Flow, *, overwrite: bool = False
     path = Path(path)
     check_type("flow", flow, Flow)
     form = format_of(path)
+    if flow.valid.size > MAX_PIXELS:
+        problem = f"must have at most {MAX_PIXELS:,} pixels; got {flow.valid.size:,}"
+        raise ConfigError(problem, parameter="flow")
     n_beyond = int(np.count_nonzero(~fitting(flow, form)))
     if n_beyond:
         pixels = counted(n_beyond, "pixel moves", "pixels move")

@@ -9,8 +9,8 @@ from evcrisp.core.errors import ConfigError, FormatError
 from evcrisp.core.flow import Flow
 from evcrisp.core.types import Bools, Singles
 
-#: Most pixels of a flow; more than any event camera has. Checked before memory is taken.
-MAX_PIXELS = 1 << 26
+#: Most pixels of a flow file; event cameras have up to a million. Checked before memory is taken.
+MAX_PIXELS = 1 << 24
 
 #: Time of a flow: start and end, us.
 Span = tuple[int, int]

@@ -171,6 +171,12 @@ def test_unknown_suffix_raises(tmp_path, name):
             call()
 
 
+def test_flow_that_could_not_be_read_again_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("evcrisp.io.flow.files.MAX_PIXELS", 76)
+    with pytest.raises(ConfigError, match="`flow` must have at most 76 pixels; got 77"):
+        write_flow(tmp_path / "a.npz", random_flow((7, 11)))
+
+
 def test_other_objects_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="`flow` must be a Flow"):
         write_flow(tmp_path / "a.npz", np.zeros((3, 4, 2)))
