@@ -187,23 +187,6 @@ class Estimate:
         """Return the events that are signal."""
         return self.window.events[self.signal]
 
-    def flow(self) -> Flow:
-        """Return the velocity of the image at every pixel, in the middle of the window.
-
-        No pixel is valid if no motion was found.
-        """
-        width, height = self.window.events.resolution
-        times = self.window.t_start, self.window.t_end
-        if not self.status.has_motion:
-            still = np.zeros((height, width, 2), np.float32)
-            return Flow(still, np.zeros((height, width), np.bool_), *times)
-        y, x = np.mgrid[:height, :width].astype(np.float64)
-        dt = 0.5e-3  # central differences: exact for lines, and to 1e-6 for turns of 5 rad/s
-        ends = (np.stack(self.motion.inverse(self.theta, x, y, side), axis=2) for side in (dt, -dt))
-        velocity = (np.subtract(*ends) / (2.0 * dt)).astype(np.float32)
-        # Pixels beyond the range of a lens model have no velocity.
-        return Flow(velocity, np.isfinite(velocity).all(axis=2), *times)
-
     def __repr__(self) -> str:
         named = zip(self.motion.param_names, self.theta, self.motion.param_units, strict=True)
         theta = ", ".join(f"{name}={value:.4g} {unit}" for name, value, unit in named)

@@ -20,7 +20,7 @@ def estimate(motion, theta, status=Status.CONVERGED, camera=None):
 
 
 def test_translation_is_the_same_everywhere():
-    flow = estimate("translation", (300.0, -120.0)).flow()
+    flow = estimate("translation", (300.0, -120.0)).flow(everywhere=True)
     assert (flow.t_start, flow.t_end, flow.resolution) == (1_000, 31_000, SIZE)
     assert flow.valid.all()
     np.testing.assert_allclose(flow.velocity, np.full((30, 40, 2), (300.0, -120.0)), rtol=1e-6)
@@ -31,7 +31,7 @@ def test_flow_is_the_derivative_of_the_path(motion):
     model = estimate(motion, np.zeros(len(MOTION_MODELS[motion].param_names))).motion
     scale = {"px/s": 50.0, "rad/s": 0.8, "1/s": 0.5}
     theta = np.array([scale.get(unit, 1e-3) for unit in model.param_units])
-    flow = estimate(motion, theta).flow()
+    flow = estimate(motion, theta).flow(everywhere=True)
     y, x = np.mgrid[:30, :40].astype(float)
     # The path at +dt minus that at -dt, with a step that has other errors.
     dt = 1e-4
@@ -42,7 +42,7 @@ def test_flow_is_the_derivative_of_the_path(motion):
 
 def test_roll_of_the_camera_turns_the_image_around_its_center():
     camera = Camera(fx=60.0, fy=60.0, cx=19.5, cy=14.5)
-    flow = estimate("rotation", (0.0, 0.0, 2.0), camera=camera).flow()
+    flow = estimate("rotation", (0.0, 0.0, 2.0), camera=camera).flow(everywhere=True)
     y, x = np.mgrid[:30, :40].astype(float)
     # The camera turns from x (right) to y (down), the image against it.
     expected = 2.0 * np.stack((y - 14.5, -(x - 19.5)), axis=2)
@@ -51,5 +51,5 @@ def test_roll_of_the_camera_turns_the_image_around_its_center():
 
 @pytest.mark.parametrize("status", list(Status))
 def test_windows_without_motion_have_no_valid_pixels(status):
-    flow = estimate("translation", (5.0, 5.0), status).flow()
+    flow = estimate("translation", (5.0, 5.0), status).flow(everywhere=True)
     assert flow.valid.all() == flow.valid.any() == status.has_motion
