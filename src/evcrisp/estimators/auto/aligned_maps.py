@@ -72,12 +72,8 @@ class IndexedWindow:
 
     def at(self, warp: PreparedWarp, theta: Floats, supporting: Bools) -> "AlignedMaps":
         """Return the maps at a motion, made of the events in ``supporting``, shape (n,)."""
-        from evcrisp.kernels.auto.support import MapPoints, place_points
-
         resolution, duration_s = self.data.resolution, self.data.duration_s
-        padding_px = _padding_px(warp.model, resolution, duration_s, theta)
-        contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding_px)
-        shape = contrast.shape(resolution)
+        padding_px = padding_for(warp.model, resolution, duration_s, theta)
         event_buffers, sample_buffers = self.buffers.events, self.buffers.samples
         # The warp of the samples is made for a window of one second.
         sample_warp = _sample_warp(warp.model, resolution, self.samples.t.size)
@@ -87,6 +83,24 @@ class IndexedWindow:
         positions = event_buffers.positions(2, len(warp))
         warp.fill(theta, *positions)
         exposure = exposure_of(warp.model, theta, duration_s, resolution, padding_px, self.buffers)
+        return self.placed(positions, sample_positions, padding_px, exposure, supporting)
+
+    def placed(
+        self,
+        positions: Singles,
+        sample_positions: Singles,
+        padding_px: int,
+        exposure: Exposure,
+        supporting: Bools,
+    ) -> "AlignedMaps":
+        """Return the maps of events and noise samples at given positions, shape (2, n), px.
+
+        Both arrays are overwritten: they become positions on the map.
+        """
+        from evcrisp.kernels.auto.support import MapPoints, place_points
+
+        contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=padding_px)
+        shape = contrast.shape(self.data.resolution)
 
         def place(positions: Singles, t: Singles, p: Bytes, buffers: PointBuffers) -> "MapPoints":
             offsets, cell = buffers.offsets(2, p.size), buffers.cell(p.size)
@@ -94,8 +108,8 @@ class IndexedWindow:
             place_points(padding_px, np.array(shape), points)
             return points
 
-        samples = place(sample_positions, self.samples.t, self.samples.p, sample_buffers)
-        events = place(positions, self.t, self.p, event_buffers)
+        samples = place(sample_positions, self.samples.t, self.samples.p, self.buffers.samples)
+        events = place(positions, self.t, self.p, self.buffers.events)
         images = _accumulate(events, supporting, shape, self.buffers)
         return AlignedMaps(self, events, samples, contrast, images, exposure)
 
@@ -132,6 +146,18 @@ class AlignedMaps:
     images: Singles  # (2, h, w) OFF and ON
     exposure: Exposure
 
+    def support_of_events(self) -> Singles:
+        """Return the support of events without regard to exposure; -1 off the map. A buffer."""
+        from evcrisp.kernels.auto.self_support import self_support_of_events
+        from evcrisp.kernels.auto.support import read_maps, subtract_self_support
+
+        window, buffers, n = self.window, self.window.buffers, self.window.p.size
+        support, own = buffers.events.support(n), buffers.self_support(n)
+        read_maps(self.images, self.events, support)
+        self_support_of_events(self.events, window.links, own)
+        subtract_self_support(support, own, self.events)
+        return support
+
     def support(self, *, aligned: bool = True) -> tuple[Singles, Singles]:
         """Return the support of events and noise samples; -1 off the map. Both are buffers."""
         from evcrisp.kernels.auto import self_support as kernels
@@ -162,7 +188,7 @@ def _sample_warp(model: MotionModel, resolution: tuple[int, int], n: int) -> Pre
     return prepare(model, samples.x, samples.y, samples.t.astype(np.float64), resolution)
 
 
-def _padding_px(
+def padding_for(
     model: MotionModel, resolution: tuple[int, int], duration_s: float, theta: Floats
 ) -> int:
     """Return the padding that contains all positions during a window, at most the sensor size."""

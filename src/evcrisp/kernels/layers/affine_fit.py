@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from evcrisp.kernels.compile import fused
-from evcrisp.kernels.contrast.spline import accumulate, locate, slope_at, sum_of_squares
+from evcrisp.kernels.contrast.spline import accumulate, locate, slope_at
 
 #: Parameters of a motion.
 N_PARAMETERS = 6

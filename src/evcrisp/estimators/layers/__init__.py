@@ -1,0 +1,1 @@
+"""Many motions in one window: find layers, their motions, and where each of them holds."""

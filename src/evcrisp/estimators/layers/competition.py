@@ -1,0 +1,109 @@
+"""Competition of motions for the cells of a window.
+
+Every motion gives every event a support. A cell of 8 px and a third of the window belongs to the motion
+under which its events, and those of the cells around it, have the most support; neighboring cells
+prefer the same motion. A motion must gain more than a fixed cost, or it is removed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.types import Floats, Singles
+from evcrisp.estimators.auto.aligned_maps import AlignedMaps
+from evcrisp.estimators.layers.layer_window import LayerWindow
+
+#: Support at which an event begins to count: log(1 + support / SCALE).
+SUPPORT_SCALE = 0.35
+
+#: Gain of a cell for each neighbor with the same motion.
+_AGREEMENT = 8.0
+_N_SWEEPS = 8
+
+#: Least gain of a motion over the others, summed over its cells.
+LAYER_COST = 100.0
+
+#: Sum of the weights of the blur of cells: every event counts that many times.
+_BLUR_SUM = 8.0
+
+#: Reach of a footprint, px.
+_REACH_PX = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Competition:
+    """Motions that remain, and the cells of each."""
+
+    motions: Floats  # (n_layers, 8)
+    support: Singles  # (n_layers, n) of every event under every motion
+    label: NDArray[np.int16]  # (n_slices, rows, columns) motion of every cell
+
+    def of_events(self, window: LayerWindow) -> NDArray[np.int16]:
+        """Return the motion of the cell of every event, shape (n,)."""
+        return self.label.reshape(-1)[window.cell]
+
+
+def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> Competition:
+    """Let motions, shape (k, 8), compete for the cells of a window."""
+    from evcrisp.kernels.layers.cells import add_log_support, blur_cells, label_cells
+
+    shape, n_motions = window.cells_shape, len(motions)
+    support = np.empty((n_motions, len(window)), np.float32)
+    gain = np.empty((n_motions, *shape), np.float32)
+    cells = np.empty(shape, np.float32)
+    # Of a subsample, support is thinner.
+    scale = np.float32(SUPPORT_SCALE * window.share)
+    for k, motion in enumerate(motions):
+        support[k] = np.maximum(support_under(window, motion), 0.0)
+        cells.fill(0.0)
+        add_log_support(support[k], scale, window.cell, cells.reshape(-1))
+        blur_cells(cells, gain[k])
+    used = _worth_their_cost(gain.reshape(n_motions, -1), cost * _BLUR_SUM * window.share)
+    label = np.empty(shape, np.int16)
+    label_cells(np.ascontiguousarray(gain[used]), _AGREEMENT, _N_SWEEPS, label)
+    return Competition(motions[used], support[used], label)
+
+
+def _worth_their_cost(gain: Singles, cost: float) -> NDArray[np.bool_]:
+    """Remove motions, the least useful first, until each one that is left gains its cost."""
+    from evcrisp.kernels.layers.cells import removal_losses
+
+    used, losses = np.ones(len(gain), np.bool_), np.empty(len(gain))
+    while used.sum() > 1:
+        removal_losses(gain, used, losses)
+        losses[~used] = np.inf
+        least = int(losses.argmin())
+        if losses[least] >= cost:
+            break
+        used[least] = False
+    return used
+
+
+def support_under(window: LayerWindow, motion: Floats) -> Singles:
+    """Return the support of every event if all of them move by one motion; a buffer."""
+    layer = np.zeros(len(window), np.int16)
+    return maps_by_layer(window, motion[None], layer).support_of_events()
+
+
+def maps_by_layer(window: LayerWindow, motions: Floats, layer: NDArray[np.int16]) -> AlignedMaps:
+    """Return the maps of events, each moved by its own layer; noise samples stay where they are."""
+    from evcrisp.kernels.layers.placement import place_by_layer
+
+    indexed = window.indexed
+    positions, moved = np.empty((2, 2, len(window)), np.float32)
+    place_by_layer(window.x, window.y, window.tau, layer, motions, *positions, *moved)
+    padding_px = padding_of(positions, window.resolution)
+    samples = np.full((2, indexed.samples.t.size), -1e6, np.float32)
+    return indexed.placed(
+        positions, samples, padding_px, lambda value, points: None, window.supporting
+    )
+
+
+def padding_of(positions: Singles, resolution: tuple[int, int]) -> int:
+    """Return the padding of a map that holds all positions, at most the sensor size."""
+    low = float(positions.min(initial=0.0))
+    high = max(
+        float((at - side).max(initial=0.0)) for at, side in zip(positions, resolution, strict=True)
+    )
+    return int(min(max(-low, high) + 1.0, max(resolution))) + _REACH_PX

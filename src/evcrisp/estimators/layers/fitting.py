@@ -1,0 +1,72 @@
+"""Affine motions of layers, and their fit to some events.
+
+A motion is a row of eight numbers: displacement along x and y at a center, a matrix row by row (px per
+px of distance), and the center; px per window.
+"""
+
+import numpy as np
+
+from evcrisp.core.types import Floats, Integers
+from evcrisp.estimators.layers.layer_window import LayerWindow
+
+#: Least radius of the events of a layer, px: turn and growth of a smaller spot mean nothing.
+_LEAST_RADIUS_PX = 10.0
+
+#: A fit that moves the center by more has left its layer, px per window.
+_MAX_CORRECTION_PX = 8.0
+
+
+def constant_motion(shift: Floats, center: tuple[float, float]) -> Floats:
+    """Return a translation as a motion."""
+    return np.array([*shift, 0.0, 0.0, 0.0, 0.0, *center])
+
+
+def displacements(motion: Floats, x: Floats, y: Floats) -> Floats:
+    """Return the displacement of a motion at positions, shape (n, 2), px per window."""
+    a, b = x - motion[6], y - motion[7]
+    along_x = motion[0] + motion[2] * a + motion[3] * b
+    along_y = motion[1] + motion[4] * a + motion[5] * b
+    return np.stack((along_x, along_y), axis=-1)
+
+
+def fit_motion(
+    window: LayerWindow, chosen: Integers, start: Floats, *, n_free: int, scales: tuple[float, ...]
+) -> tuple[Floats, float]:
+    """Fit a motion to the chosen events; return it with its log contrast.
+
+    ``n_free`` is 2 for a translation, 4 for a similarity, 6 for an affine motion; ``scales`` are the
+    px per pixel of the maps, coarse to fine.
+    """
+    from evcrisp.kernels.layers.affine_fit import fit_affine
+
+    x, y, tau, p = window.x[chosen], window.y[chosen], window.tau[chosen], window.p[chosen]
+    center_x, center_y = float(x.mean()), float(y.mean())
+    spread = float(((x - center_x) ** 2 + (y - center_y) ** 2).mean())
+    radius = max(spread**0.5, _LEAST_RADIUS_PX)
+    parameters = _to_parameters(start, center_x, center_y, radius, n_free)
+    first, value = parameters[:2].copy(), 0.0
+    for scale in scales:
+        tolerance = 0.05 * scale
+        value, _ = fit_affine(
+            x, y, tau, p, center_x, center_y, radius, n_free, scale, tolerance, 12, parameters
+        )
+    if not np.linalg.norm(parameters[:2] - first) < _MAX_CORRECTION_PX:
+        return start, -np.inf
+    return _to_motion(parameters, center_x, center_y, radius), value
+
+
+def _to_parameters(motion: Floats, x: float, y: float, radius: float, n_free: int) -> Floats:
+    """Return displacement at a center, turn, growth and stretches at a radius, px."""
+    shift = displacements(motion, np.array([x]), np.array([y]))[0]
+    xx, xy, yx, yy = motion[2:6] * radius
+    halves = 0.5 * np.array([yx - xy, xx + yy, xx - yy, xy + yx])
+    halves[max(n_free - 2, 0) :] = 0.0
+    return np.concatenate((shift, halves))
+
+
+def _to_motion(parameters: Floats, x: float, y: float, radius: float) -> Floats:
+    from evcrisp.kernels.layers.affine_fit import linear_part
+
+    matrix = np.empty(4)
+    linear_part(parameters, radius, matrix)
+    return np.concatenate((parameters[:2], matrix, (x, y)))

@@ -1,0 +1,149 @@
+"""Proposals for the motions of a window, from the contrast of its parts at many displacements.
+
+The contrast volume holds, for every cell of 24 px and every displacement of a lattice, how many pairs
+of events meet. A few displacements that together give most cells a high contrast become proposals,
+each fitted to the events of its cells. An affine field through the best displacements of all cells
+is one more, and so is rest.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from evcrisp.core.types import Floats, Singles
+from evcrisp.estimators.layers.fitting import constant_motion, displacements, fit_motion
+from evcrisp.estimators.layers.layer_window import LayerWindow
+
+#: Cells, their map and the lattice on a sensor of 346 x 260; larger sensors have larger ones.
+_SCALE_PX, _CELL, _STEP_PX = 3.0, 8, 5.0
+
+#: Largest displacement of the lattice: a share of the larger side of the sensor, px.
+_BOUND_SHARE = 0.125
+
+#: Events of the volume per cell, on average.
+_EVENTS_PER_CELL = 64
+
+#: Most displacements, and least gain of one more relative to the first.
+_MAX_SHIFTS, _LEAST_GAIN = 18, 0.007
+
+#: Least number of events of a proposal; events of its fit.
+MIN_EVENTS = 150
+_FIT_EVENTS = 3_000
+
+#: Proposals that differ by less on the events of one of them are the same, px.
+_SAME_PX = 1.0
+
+#: Iterations of the robust fit of a field, and its width, px: from wide to narrow.
+_FIELD_STEPS, _WIDE_PX, _NARROW_PX, _NARROWING = 12, 12.0, 4.0, 0.7
+
+
+def propose(window: LayerWindow) -> list[Floats]:
+    """Return proposals for the motions of a window, rest included."""
+    scale = _SCALE_PX * max(1.0, math.sqrt(max(window.resolution) / 346.0))
+    shifts, volume = _volume(window, scale)
+    chosen, best = _cover(volume)
+    cell_px = scale * _CELL
+    column = ((window.x + cell_px) / cell_px).astype(np.intp)
+    row = ((window.y + cell_px) / cell_px).astype(np.intp)
+    choice = best[row, column]
+    width, height = window.resolution
+    middle = 0.5 * (width - 1), 0.5 * (height - 1)
+    found: list[tuple[Floats, np.ndarray]] = []
+    for k, shift in enumerate(shifts[chosen].astype(np.float64)):
+        events = np.flatnonzero((choice == k) & window.supporting)
+        if events.size < MIN_EVENTS * window.share:
+            continue
+        events = events[:: max(events.size // _FIT_EVENTS, 1)]
+        start = constant_motion(shift, middle)
+        motion, _ = fit_motion(window, events, start, n_free=2, scales=(4.0, 2.0))
+        if not any(_is_same(motion, other, window, events) for other, _ in found):
+            found.append((motion, events))
+    motions = [motion for motion, _ in found]
+    field = _field(shifts, volume, cell_px, window.resolution)
+    if field is not None:
+        events = np.flatnonzero(window.supporting)
+        events = events[:: max(events.size // (3 * _FIT_EVENTS), 1)]
+        motions.append(fit_motion(window, events, field, n_free=6, scales=(4.0, 2.0))[0])
+    return [*motions, constant_motion(np.zeros(2), middle)]
+
+
+def _volume(window: LayerWindow, scale: float) -> tuple[Singles, Singles]:
+    """Return the displacements of the lattice, (k, 2), and the blurred volume, (k, rows, columns).
+
+    A margin of one cell surrounds the sensor.
+    """
+    from evcrisp.kernels.layers.contrast_volume import contrast_volume
+
+    width, height = window.resolution
+    cell_px = scale * _CELL
+    rows, columns = (math.ceil((side + 2.0 * cell_px) / cell_px) for side in (height, width))
+    step = max(len(window) // (_EVENTS_PER_CELL * rows * columns), 1)
+    shifts = _lattice(_BOUND_SHARE * max(width, height), _STEP_PX * scale / _SCALE_PX)
+    volume = np.empty((len(shifts), rows, columns), np.float32)
+    columns_of = (
+        np.ascontiguousarray(c[::step]) for c in (window.x, window.y, window.tau, window.p)
+    )
+    contrast_volume(*columns_of, shifts, cell_px, scale, _CELL, volume)
+    padded = np.pad(volume, ((0, 0), (1, 1), (1, 1)))
+    across = padded[:, :, 1:-1] + 0.5 * (padded[:, :, :-2] + padded[:, :, 2:])
+    return shifts, np.maximum(across[:, 1:-1] + 0.5 * (across[:, :-2] + across[:, 2:]), 0.0)
+
+
+@lru_cache(maxsize=8)
+def _lattice(bound_px: float, step_px: float) -> Singles:
+    """Return displacements up to a bound, shape (k, 2), px per window."""
+    ticks = step_px * np.arange(-int(bound_px / step_px), int(bound_px / step_px) + 1)
+    grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
+    shifts = grid[(grid**2).sum(axis=1) <= (bound_px + 0.5 * step_px) ** 2].astype(np.float32)
+    shifts.flags.writeable = False
+    return shifts
+
+
+def _cover(volume: Singles) -> tuple[list[int], np.ndarray]:
+    """Choose displacements one by one that raise the contrast of all cells most.
+
+    Returns them, and which of them is the best of every cell.
+    """
+    reached, chosen, first = np.median(volume, axis=0), [], 0.0
+    for _ in range(_MAX_SHIFTS):
+        gains = np.maximum(volume - reached, 0.0).sum(axis=(1, 2))
+        k = int(gains.argmax())
+        first = first or float(gains[k])
+        if chosen and gains[k] < _LEAST_GAIN * first:
+            break
+        chosen.append(k)
+        reached = np.maximum(reached, volume[k])
+    return chosen, volume[chosen].argmax(axis=0)
+
+
+def _field(
+    shifts: Singles, volume: Singles, cell_px: float, resolution: tuple[int, int]
+) -> Floats | None:
+    """Return an affine field through the best displacements of the cells; None if they are few."""
+    contrast = volume.max(axis=0) - np.median(volume, axis=0)
+    y, x = ((np.mgrid[: volume.shape[1], : volume.shape[2]] + 0.5) * cell_px) - cell_px
+    middle_x, middle_y = (0.5 * (side - 1) for side in resolution)
+    inside = (x > 0) & (x < resolution[0]) & (y > 0) & (y < resolution[1])
+    used = inside & (contrast > 0.02 * contrast.max())
+    if used.sum() < 8:
+        return None
+    rows = np.column_stack((np.ones(used.sum()), x[used] - middle_x, y[used] - middle_y))
+    wanted, certainty = shifts[volume.argmax(axis=0)[used]], np.sqrt(contrast[used])
+    weight, solution = certainty, np.zeros((3, 2))
+    for step in range(_FIELD_STEPS):
+        root = np.sqrt(weight)[:, None]
+        solution = np.linalg.lstsq(rows * root, wanted * root, rcond=None)[0]
+        distance = np.linalg.norm(wanted - rows @ solution, axis=1)
+        scale = max(_NARROW_PX, _WIDE_PX * _NARROWING**step)
+        weight = certainty / (1.0 + (distance / scale) ** 2) ** 2
+    (shift, along_x, along_y) = solution
+    matrix = along_x[0], along_y[0], along_x[1], along_y[1]
+    return np.array([*shift, *matrix, middle_x, middle_y])
+
+
+def _is_same(motion: Floats, other: Floats, window: LayerWindow, events: np.ndarray) -> bool:
+    """Return whether two motions hardly differ at some events."""
+    x, y = window.x[events[::16]].astype(np.float64), window.y[events[::16]].astype(np.float64)
+    difference = displacements(motion, x, y) - displacements(other, x, y)
+    return float((difference**2).sum(axis=1).mean()) < _SAME_PX**2
