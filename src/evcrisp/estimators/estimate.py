@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.significance import with_significance_warning
 from evcrisp.motion import MotionModel
+from evcrisp.motion.open_motion import OPEN_MOTIONS, OpenMotion, is_open
 from evcrisp.motion.registry import MOTION_MODELS
 
 _LOG = logging.getLogger(__name__)
@@ -27,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 def estimate(
     events: Events | Window,
     method: str | Estimator = "auto",
-    motion: str | MotionModel = "translation",
+    motion: str | MotionModel = "auto",
     camera: Camera | None = None,
     *,
     theta0: ArrayLike | None = None,
@@ -38,12 +39,15 @@ def estimate(
     Parameters
     ----------
     events : Events or Window
-        Events of about 5 to 50 ms, in which one motion of the model holds.
+        Events of about 5 to 50 ms, in which motions hardly change.
     method : str or Estimator
         Name, one of ``evcrisp.estimators.ESTIMATORS``, or an object such as
         ``Cmax(objective="entropy")``. "auto" has nothing to tune.
     motion : str or MotionModel
-        Name, one of ``evcrisp.motion.MOTION_MODELS``, or an object such as ``Rotation(camera)``.
+        "auto" finds the simplest motion that explains the events: one motion, or several layers;
+        "layers" and "flow" always look for several. Or one motion for the whole window: a name of
+        ``evcrisp.motion.MOTION_MODELS``, or an object such as ``Rotation(camera)``. Methods other
+        than "auto" take "auto" as "translation".
     camera : Camera, optional
         Calibration for "rotation". Default: an ideal lens with a field of view of 60 degrees.
     theta0 : array_like, shape (m,), optional
@@ -74,7 +78,7 @@ def estimate(
     """
     window = as_window(events)
     estimator = build(ESTIMATORS, method, "method", **params)
-    model = model_for(motion, window.events.resolution, camera)
+    model = model_for(motion, window.events.resolution, camera, estimator)
     return with_significance_warning(
         run_estimator(estimator, window, model, checked_theta(theta0, model))
     )
@@ -95,9 +99,21 @@ def as_window(events: Events | Window) -> Window:
 
 
 def model_for(
-    motion: str | MotionModel, resolution: Sequence[int], camera: Camera | None = None
+    motion: str | MotionModel,
+    resolution: Sequence[int],
+    camera: Camera | None = None,
+    estimator: Estimator | None = None,
 ) -> MotionModel:
-    """Return the motion model for a sensor; check that the camera fits the sensor."""
+    """Return the motion model for a sensor; check that the camera fits the sensor.
+
+    Open motions are for estimators that find the model; others get a translation.
+    """
+    if isinstance(motion, str) and motion in OPEN_MOTIONS:
+        if getattr(estimator, "finds_motion_model", False):
+            if camera is not None:
+                _check_camera(camera, resolution)
+            return cast(MotionModel, OpenMotion(motion, camera))
+        motion = "translation"
     if not isinstance(motion, str):
         if isinstance(motion, type) or not hasattr(motion, "warp"):
             lookup(MOTION_MODELS, repr(motion), "motion model")
@@ -111,13 +127,19 @@ def model_for(
         if kind.uses_rays:
             _warn_ideal_lens(kind.name)
         return kind.for_sensor(resolution, None)
+    _check_camera(camera, resolution)
+    if not kind.uses_rays:
+        _LOG.warning("The motion %r does not use a camera; 'rotation' does.", motion)
+    return kind.for_sensor(resolution, camera)
+
+
+def _check_camera(camera: Camera, resolution: Sequence[int]) -> None:
+    """Raise if a camera is no calibration of the sensor; warn if it may be of another one."""
     if not isinstance(camera, Camera):
         raise ConfigError(
             "must be a Camera", parameter="camera", value=camera,
             remedy="Read a file with `Camera.from_file`.",
         )  # fmt: skip
-    if not kind.uses_rays:
-        _LOG.warning("The motion %r does not use a camera; 'rotation' does.", motion)
     width, height = resolution
     if not (0 <= camera.cx < width and 0 <= camera.cy < height):
         raise ConfigError(
@@ -125,7 +147,6 @@ def model_for(
             f"the sensor of {width}x{height} px. Is it the calibration of this sensor?"
         )
     warn_of_mismatch(camera, (width, height))
-    return kind.for_sensor(resolution, camera)
 
 
 @lru_cache(maxsize=4)
@@ -146,7 +167,7 @@ def checked_theta(theta0: ArrayLike | None, model: MotionModel) -> Floats | None
         theta = np.array(theta0, np.float64)
     except (TypeError, ValueError):
         theta = np.full(1, np.nan)
-    names = model.param_names
+    names = model.param_names[:2] if is_open(model) else model.param_names
     if theta.shape != (len(names),) or not np.isfinite(theta).all():
         wanted = f"must be {len(names)} finite numbers ({', '.join(names)})"
         problem = f"of motion {model.name!r} {wanted}"

@@ -73,14 +73,19 @@ class IndependentWindows:
         self.estimator = estimator
 
     def run(
-        self, window: Window, model: MotionModel, theta0: Floats | None, hot: Bools
+        self, window: Window, model: MotionModel, theta0: Floats | None, hot: Bools | None
     ) -> Estimate:
         """Estimate a window; hot events get the lowest score and no confidence."""
-        if not hot.any():
+        if hot is None or not hot.any():
             return run_estimator(self.estimator, window, model, theta0)
+        others = replace(window, events=window.events[~hot])
+        return self.with_hot_events(
+            run_estimator(self.estimator, others, model, theta0), window, hot
+        )
+
+    def with_hot_events(self, result: Estimate, window: Window, hot: Bools) -> Estimate:
+        """Add the hot events of a window to an estimate of the others."""
         not_hot = ~hot
-        others = replace(window, events=window.events[not_hot])
-        result = run_estimator(self.estimator, others, model, theta0)
 
         def expand(values: Floats, fill: float) -> Floats:
             out = np.full(hot.size, fill)
@@ -90,7 +95,7 @@ class IndependentWindows:
         signal = np.zeros(hot.size, np.bool_)
         signal[not_hot] = result.signal
         score = expand(result.score, min(float(result.score.min(initial=0.0)), 0.0))
-        x, y = WindowData.of(window, model).warp.warp(result.theta)
+        x, y = WindowData.of(window, result.motion).warp.warp(result.theta)
         return replace(
             result, window=window, signal=signal, score=score,
             confidence=expand(result.confidence, 0.0), aligned_x=x, aligned_y=y,

@@ -36,7 +36,7 @@ NOT_SIGNIFICANT = (
 
 def with_significance_warning(result: Estimate) -> Estimate:
     """Return an estimate, with a warning if its motion does not differ significantly from zero."""
-    if not result.status.is_usable or result.warnings:
+    if not result.status.is_usable or result.warnings or result.layer_map is not None:
         return result
     events = result.window.events
     span_s = (int(events.t[-1]) - int(events.t[0])) / 1e6

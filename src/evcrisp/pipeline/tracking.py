@@ -22,7 +22,8 @@ from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.significance import with_significance_warning
 from evcrisp.io.recording import Recording
-from evcrisp.motion import MotionModel
+from evcrisp.motion import MotionModel, Translation
+from evcrisp.motion.open_motion import is_open
 from evcrisp.pipeline.windowing import Windowing
 
 #: Share of its full length that the last window needs for a motion as certain as that of others.
@@ -43,8 +44,10 @@ class Tracker:
         theta0: Floats | None = None,
     ) -> None:
         self.model = model
+        self._found = model  # of the last window with a usable motion
         self.resolution = resolution
         self.theta = theta0  # of the last window with a usable motion
+        self._has_run = False
         self._session = session_of(estimator, resolution)
         self._hot_pixels = HotPixelHistory(resolution)
 
@@ -54,10 +57,14 @@ class Tracker:
         ``full_us`` is the length that it would have if the recording did not end; 0 if unknown.
         """
         hot = self._hot_pixels.mark(window)
-        result = self._session.run(window, self.model, self.theta, hot)
+        # An open motion continues by itself, from model to model.
+        start = None if is_open(self.model) and self._has_run else self.theta
+        result = self._session.run(window, self.model, start, hot)
+        self._has_run = True
         result = _with_length_warning(with_significance_warning(result), full_us)
         if result.status.is_usable:
             self.theta = result.theta.copy()  # users may change the array of the result
+            self._found = result.motion
         return result
 
     def observe(self, window: Window) -> None:
@@ -71,15 +78,16 @@ class Tracker:
         width, height = self.resolution
         x, y = np.meshgrid(np.linspace(0, width - 1, 5), np.linspace(0, height - 1, 5))
         dt = 1e-3
-        still_x, still_y = self.model.warp(np.zeros_like(self.theta), x, y, dt)
-        moved_x, moved_y = self.model.warp(self.theta, x, y, dt)
+        model = Translation() if is_open(self._found) else self._found
+        still_x, still_y = model.warp(np.zeros_like(self.theta), x, y, dt)
+        moved_x, moved_y = model.warp(self.theta, x, y, dt)
         return float(np.median(np.hypot(moved_x - still_x, moved_y - still_y))) / dt
 
 
 def track(
     source: Recording | Events | Iterable[Events],
     method: str | Estimator = "auto",
-    motion: str | MotionModel = "translation",
+    motion: str | MotionModel = "auto",
     camera: Camera | None = None,
     *,
     windowing: Windowing | None = None,
@@ -124,7 +132,7 @@ def track(
     chunks, resolution = _stream(source)
     if resolution is None:
         return iter(())
-    model = model_for(motion, resolution, camera)
+    model = model_for(motion, resolution, camera, estimator)
     tracker = Tracker(estimator, model, resolution, checked_theta(theta0, model))
     windows = windowing.cut(chunks, tracker.speed_px_s)
     return (tracker.estimate(window, full_us) for window, full_us in windows)

@@ -10,9 +10,11 @@ from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats, Singles
 from evcrisp.core.windows import Window
 from evcrisp.estimators.auto.event_evidence import Evidence, compute_evidence
+from evcrisp.estimators.auto.session import AutoSession
 from evcrisp.estimators.hot_pixels import events_at_hot_pixels, events_per_pixel
 from evcrisp.estimators.result import Estimate, Regret, estimate_from_solver
 from evcrisp.motion import MotionModel, PreparedWarp
+from evcrisp.motion.open_motion import is_open
 from evcrisp.optimize import SolverResult
 from evcrisp.search.multiscale_objective import subsampled
 from evcrisp.search.scaling import Scaling
@@ -68,6 +70,7 @@ class AutoRegret:
     """
 
     name: ClassVar[str] = "auto"
+    finds_motion_model: ClassVar[bool] = True
 
     false_alarm: float = 0.1
 
@@ -77,7 +80,9 @@ class AutoRegret:
             raise ConfigError(problem, parameter="false_alarm", value=self.false_alarm)
 
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
-        """Estimate motion and labels of one window."""
+        """Estimate motion and labels of one window; an `OpenMotion` finds the model too."""
+        if is_open(model):
+            return self.start_session(window.events.resolution).run(window, model, theta0)
         events = window.events.contiguous()
         if not len(events):
             return self._empty(window, model, theta0)
@@ -98,6 +103,10 @@ class AutoRegret:
             self, window, data, end, evidence.score, evidence.signal, evidence.confidence,
             w_map=w_map, regret=regret, warnings=_warnings(end.status, evidence),
         )  # fmt: skip
+
+    def start_session(self, resolution: tuple[int, int]) -> AutoSession:
+        """Return a session, in which an `OpenMotion` continues from window to window."""
+        return AutoSession(self)
 
     def _empty(self, window: Window, model: MotionModel, theta0: Floats | None) -> Estimate:
         """Return the estimate of a window without events, cheaply: pauses can last for hours."""

@@ -60,8 +60,6 @@ def compute_evidence(
     ``events`` have contiguous columns. Events in ``supporting``, shape (n,), may support others. At
     most a share ``false_alarm`` of uniform noise is labeled signal.
     """
-    from evcrisp.kernels.auto.event_evidence import evidence_from_support, score_and_label
-
     if not data.duration_s > 0.0:
         data = replace(data, duration_s=1.0)
     buffers = thread_buffers()
@@ -70,21 +68,39 @@ def compute_evidence(
         data, pixels, order = _by_rows(data, pixels)
         supporting = supporting[order]
     maps, support, sample_support = _support(data, pixels, theta, supporting, buffers)
+    background = to_evidence(maps, support, sample_support)
+    if order is not None:
+        by_rows, support = support, buffers.time_order(support.size)
+        support[order] = by_rows
+    threshold = evidence_threshold(support, sample_support, false_alarm)
+    return labeled(support, threshold, background, maps)
+
+
+def to_evidence(maps: AlignedMaps, support: Singles, sample_support: Singles) -> Floats:
+    """Turn the support of events and noise samples into evidence, in place.
+
+    Returns the background: noise events per px and window, OFF and ON.
+    """
+    from evcrisp.kernels.auto.event_evidence import evidence_from_support
+
     window = maps.window
-    n_pixels = data.resolution[0] * data.resolution[1]
+    n_pixels = window.data.resolution[0] * window.data.resolution[1]
     p, sample_p = window.p, window.samples.p
     background = background_rates(support, p, sample_support, sample_p, n_pixels)
     rates = background.astype(np.float32)
     readiness, sample_readiness = _readiness(maps, support, sample_support, rates)
     evidence_from_support(support, p, rates, readiness)
     evidence_from_support(sample_support, sample_p, rates, sample_readiness)
-    if order is not None:
-        by_rows, support = support, buffers.time_order(support.size)
-        support[order] = by_rows
-    threshold = evidence_threshold(support, sample_support, false_alarm)
-    score, confidence = np.empty(len(data)), np.empty(len(data))
-    signal = np.empty(len(data), np.bool_)
-    score_and_label(support, threshold, score, confidence, signal)
+    return background
+
+
+def labeled(evidence: Singles, threshold: float, background: Floats, maps: AlignedMaps) -> Evidence:
+    """Return score, confidence and label of events, given their evidence and its threshold."""
+    from evcrisp.kernels.auto.event_evidence import score_and_label
+
+    score, confidence = np.empty(evidence.size), np.empty(evidence.size)
+    signal = np.empty(evidence.size, np.bool_)
+    score_and_label(evidence, threshold, score, confidence, signal)
     return Evidence(score, confidence, signal, threshold, background, maps)
 
 

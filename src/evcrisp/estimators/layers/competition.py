@@ -19,7 +19,7 @@ SUPPORT_SCALE = 0.35
 
 #: Gain of a cell for each neighbor with the same motion.
 _AGREEMENT = 8.0
-_N_SWEEPS = 8
+_N_SWEEPS = 4
 
 #: Least gain of a motion over the others, summed over its cells.
 LAYER_COST = 100.0

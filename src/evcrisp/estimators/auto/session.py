@@ -1,0 +1,45 @@
+"""State of `auto` over a recording: the motions of the window before."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evcrisp.core.types import Bools, Floats
+from evcrisp.core.windows import Window
+from evcrisp.estimators.protocol import IndependentWindows
+from evcrisp.estimators.result import Estimate
+from evcrisp.motion import MotionModel
+from evcrisp.motion.open_motion import is_open
+
+if TYPE_CHECKING:
+    from evcrisp.estimators.auto.auto import AutoRegret
+
+
+class AutoSession:
+    """Session of `auto`: a given model from window to window, or the search for models."""
+
+    def __init__(self, method: "AutoRegret") -> None:
+        self._method = method
+        self._windows = IndependentWindows(method)
+        self._finder: Any = None  # made when a motion is open
+
+    def run(
+        self,
+        window: Window,
+        model: MotionModel,
+        theta0: Floats | None = None,
+        hot: Bools | None = None,
+    ) -> Estimate:
+        """Estimate the next window; events of hot pixels, (n,), are noise."""
+        if not is_open(model):
+            return self._windows.run(window, model, theta0, hot)
+        from evcrisp.estimators.layers.motion_finder import MotionFinder, with_hot_events
+
+        if self._finder is None:
+            self._finder = MotionFinder(self._method.run, self._method.false_alarm)
+        if hot is None or not hot.any():
+            return replace(self._finder.run(window, model, theta0), config=self._method)
+        others = replace(window, events=window.events[~hot])
+        result = replace(self._finder.run(others, model, theta0), config=self._method)
+        if result.layer_map is None:
+            return self._windows.with_hot_events(result, window, hot)
+        return with_hot_events(result, window, hot)

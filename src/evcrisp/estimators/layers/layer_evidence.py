@@ -1,0 +1,101 @@
+"""Evidence of each event that it is signal, with the motion of its own layer.
+
+Two kinds of evidence are combined: support from events that the motion of the layer aligns with it
+(see :mod:`evcrisp.estimators.auto.event_evidence`), and support from its neighbors shortly before and
+after it, which needs no motion. Where a motion is wrong or missing, the second one is left.
+"""
+
+import numpy as np
+
+from evcrisp.core.types import Floats, Singles
+from evcrisp.estimators.auto.aligned_maps import AlignedMaps
+from evcrisp.estimators.auto.event_evidence import Evidence, labeled, to_evidence
+from evcrisp.estimators.auto.noise_model import evidence_threshold
+from evcrisp.estimators.layers.competition import padding_of
+from evcrisp.estimators.layers.find_layers import FoundLayers
+from evcrisp.estimators.layers.layer_window import CELL_PX, N_SLICES, LayerWindow
+
+#: Time over which the support of neighbors fades, s.
+_FADING_S = 0.03
+
+#: Exponent of the support of neighbors in the combined evidence.
+_NEIGHBOR_WEIGHT = 0.4
+
+#: Slower motions count as this along each axis for the exposure, px per window.
+_SOFT_PX = 2.0
+
+
+def layer_evidence(window: LayerWindow, found: FoundLayers, false_alarm: float) -> Evidence:
+    """Return the evidence of every event of a window with layers."""
+    maps = _maps(window, found)
+    support, sample_support = maps.support()
+    background = to_evidence(maps, support, sample_support)
+    threshold = evidence_threshold(support, sample_support, false_alarm)
+    neighbors, sample_neighbors = _short_support(window)
+    combined = _combined(support, neighbors, threshold)
+    sample_combined = _combined(sample_support, sample_neighbors, threshold)
+    both = evidence_threshold(combined, sample_combined, false_alarm)
+    result = labeled(combined, both, background, maps)
+    # W of the maps belongs to the support by motion alone.
+    return Evidence(result.score, result.confidence, result.signal, threshold, background, maps)
+
+
+def _combined(evidence: Singles, neighbors: Singles, threshold: float) -> Singles:
+    by_motion = np.float32(1.0) + np.maximum(evidence, 0.0) / np.float32(threshold)
+    return by_motion * (np.float32(1.0) + neighbors) ** np.float32(_NEIGHBOR_WEIGHT) - np.float32(
+        1.0
+    )
+
+
+def _maps(window: LayerWindow, found: FoundLayers) -> AlignedMaps:
+    """Return the maps of events and noise samples, each moved by the layer of its cell."""
+    from evcrisp.kernels.layers.placement import divide_by_own_sweep, place_by_layer
+
+    indexed, (width, height) = window.indexed, window.resolution
+    samples, label = indexed.samples, found.label.reshape(-1)
+    positions, moved = np.empty((2, 2, len(window)), np.float32)
+    sample_positions, sample_moved = np.empty((2, 2, samples.t.size), np.float32)
+    layer = label[window.cell]
+    place_by_layer(window.x, window.y, window.tau, layer, found.motions, *positions, *moved)
+    sample_layer = label[_sample_cells(window)]
+    place_by_layer(
+        samples.x, samples.y, samples.t, sample_layer, found.motions,
+        *sample_positions, *sample_moved,
+    )  # fmt: skip
+    padding_px = padding_of(positions, window.resolution)
+    low = padding_px - 0.5
+    sides = low, low, width + low, height + low
+
+    def exposure(value: Singles, points: object) -> None:
+        own = moved if value.size == len(window) and points is not maps.samples else sample_moved
+        divide_by_own_sweep(value, points, *own, *sides, _SOFT_PX)
+
+    maps = indexed.placed(positions, sample_positions, padding_px, exposure, window.supporting)
+    return maps
+
+
+def _sample_cells(window: LayerWindow) -> np.ndarray:
+    samples, (_, rows, columns) = window.indexed.samples, window.cells_shape
+    slices = np.clip(((samples.t + 0.5) * N_SLICES).astype(np.intp), 0, N_SLICES - 1)
+    row, column = (side.astype(np.intp) // CELL_PX for side in (samples.y, samples.x))
+    return (slices * rows + row) * columns + column
+
+
+def _short_support(window: LayerWindow) -> tuple[Singles, Singles]:
+    """Return the support of events and noise samples by neighbors in space and time."""
+    from evcrisp.kernels.layers.short_support import short_support
+
+    samples, data = window.indexed.samples, window.indexed.data
+    out, sample_out = np.empty(len(window), np.float32), np.empty(samples.t.size, np.float32)
+    order = np.argsort(samples.t, kind="stable").astype(np.int32)
+    x, y = window.x.astype(np.uint16), window.y.astype(np.uint16)
+    short_support(
+        x, y, window.tau, window.p, samples.x, samples.y, samples.t, samples.p, order,
+        (data.resolution[1], data.resolution[0]), _FADING_S / data.duration_s, out, sample_out,
+    )  # fmt: skip
+    return out, sample_out
+
+
+def velocities(found: FoundLayers, duration_s: float) -> list[Floats]:
+    """Return the parameters of `Affine` about the center of each layer, shape (6,)."""
+    return [motion[:6] / duration_s for motion in found.motions]

@@ -1,0 +1,87 @@
+"""Test whether one motion explains the events of a window."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evcrisp.core.types import Floats
+from evcrisp.core.windows import Window
+from evcrisp.estimators.result import Estimate
+
+#: Cells in which events without support are counted, and those of the local displacement, px.
+_COUNT_PX, _LOCAL_PX = 16, 48
+
+#: Events of the test of the local displacement.
+_MAX_EVENTS = 16_384
+
+#: Cells off by more than this are misaligned, px per window.
+_OFF_PX = 1.0
+
+#: A window has more than one motion if either share is larger. In windows with one motion they stay
+#: below a half of this.
+_MAX_UNEXPLAINED, _MAX_MISALIGNED = 0.03, 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """What one motion leaves unexplained in a window."""
+
+    unexplained: float  # events without support where noise is not so dense, per signal event
+    misaligned: float  # share of the signal in parts that another displacement would sharpen
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the window has more than one motion."""
+        return self.unexplained > _MAX_UNEXPLAINED or self.misaligned > _MAX_MISALIGNED
+
+
+def misfit_of(result: Estimate) -> Misfit:
+    """Return the misfit of an estimate with one motion."""
+    n_signal = int(np.count_nonzero(result.signal))
+    if not result.status.has_motion or not n_signal:
+        return Misfit(0.0, 0.0)
+    return Misfit(_unexplained(result) / n_signal, _misaligned(result))
+
+
+def _unexplained(result: Estimate) -> float:
+    """Count the events without support beyond noise as dense as in the quiet half of the cells."""
+    events = result.window.events
+    columns = -(-events.resolution[0] // _COUNT_PX)
+    cell = (events.y // _COUNT_PX).astype(np.intp) * columns + events.x // _COUNT_PX
+    rows = -(-events.resolution[1] // _COUNT_PX)
+    counts = np.bincount(cell[~result.signal], minlength=rows * columns)
+    quiet = 1.1 * float(np.sort(counts)[: max(counts.size // 2, 1)].mean())
+    return float(np.maximum(counts - quiet - 3.0 * np.sqrt(quiet + 1.0), 0.0).sum())
+
+
+def _misaligned(result: Estimate) -> float:
+    """Return the share of the signal in cells that a displacement of 1 px or more would sharpen."""
+    from evcrisp.kernels.layers.local_misfit import local_terms
+
+    chosen = np.flatnonzero(result.signal)
+    chosen = chosen[:: -(-chosen.size // _MAX_EVENTS)]
+    events = result.window.events
+    width, height = events.resolution
+    shape = -(-height // _LOCAL_PX), -(-width // _LOCAL_PX)
+    pull, tensor, count = np.empty((*shape, 2)), np.empty((*shape, 3)), np.empty(shape)
+    local_terms(
+        result.aligned_x[chosen], result.aligned_y[chosen], _tau(result.window)[chosen],
+        events.p[chosen].view(np.uint8), 2.0, 40.0, (height, width), float(_LOCAL_PX),
+        pull, tensor, count,
+    )  # fmt: skip
+    # Where a cell has hardly any contrast, nothing can be said: its step stays small.
+    floor = 0.02 * float(tensor[..., 0].mean() + tensor[..., 2].mean()) + 1e-3
+    xx, xy, yy = tensor[..., 0] + floor, tensor[..., 1], tensor[..., 2] + floor
+    determinant = xx * yy - xy * xy
+    # The length of the step, with each direction weighted by its curvature: along an edge, which
+    # any displacement keeps sharp, a step means nothing.
+    across, down = pull[..., 0], pull[..., 1]
+    gain = (yy * across**2 - 2.0 * xy * across * down + xx * down**2) / determinant
+    is_off = gain > _OFF_PX**2 * 0.5 * (xx + yy)
+    return float(count[is_off].sum() / max(count.sum(), 1.0))
+
+
+def _tau(window: Window) -> Floats:
+    """Return the time of events in windows since the reference time, shape (n,)."""
+    length = max(window.t_end - window.t_start, 1)
+    return ((window.events.t - window.t_ref) / length).astype(np.float32)
