@@ -37,7 +37,7 @@ from evcrisp.filters import (
     denoise,
 )
 from evcrisp.filters.density.red import blur_factors, periods_remembered, time_factors
-from evcrisp.kernels.filters.red import blur
+from evcrisp.kernels.filters.density.red import blur
 
 RESOLUTION = (5, 4)
 
