@@ -13,6 +13,8 @@ FILTERS: Registry[type[Filter]] = Registry(
         "dwf": "evcrisp.filters.neighborhood.dwf:Dwf",
         "knoise": "evcrisp.filters.neighborhood.knoise:KNoise",
         "ynoise": "evcrisp.filters.neighborhood.ynoise:YNoise",
+        "ebf": "evcrisp.filters.neighborhood.ebf:Ebf",
+        "pfd": "evcrisp.filters.neighborhood.pfd:Pfd",
         "density": "evcrisp.filters.density.density:Density",
         "ts": "evcrisp.filters.neighborhood.ts:Ts",
         "refractory": "evcrisp.filters.bursts.refractory:Refractory",
