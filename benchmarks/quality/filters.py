@@ -27,7 +27,7 @@ import evcrisp
 from evcrisp.filters import denoise
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 
-METHODS = ("baf", "stcf", "ynoise", "dwf", "ts", "ebf", "pfd", "pfd-b")
+METHODS = ("baf", "stcf", "ynoise", "dwf", "ts", "ebf", "pfd", "pfd-b", "pfdslices", "pfdslices-b")
 SCENES = {
     "one motion": {"theta": (300.0, -120.0)},
     "two motions": {"theta": (300.0, -120.0), "object_theta": (-300.0, 120.0)},
@@ -37,8 +37,9 @@ HISTORY_US, WINDOW_US, FRAME_US = 60_000, 30_000, 40_000
 
 
 def labels_of(events, method):
-    """Return the labels of a filter with its defaults; `pfd-b` is a variant of `pfd`."""
-    return denoise(events, "pfd", flicker=True) if method == "pfd-b" else denoise(events, method)
+    """Return the labels of a filter with its defaults; "-b" means the second rule of `pfd`."""
+    name, _, variant = method.partition("-")
+    return denoise(events, name, **({"flicker": True} if variant else {}))
 
 
 def quality(labels, truth, chosen):

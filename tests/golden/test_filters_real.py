@@ -27,6 +27,8 @@ MASKS = [
     ("knoise", "dv", {}, 92_309, "94978a28f4c36c4e"),
     ("pfd", "pfds", {}, 265_620, "72f4efc1d576512b"),
     ("pfd", "pfds", {"flicker": True}, 205_139, "cee49e140294e3db"),
+    ("pfdslices", "pfd", {}, 279_983, "e768e45ac60dc043"),
+    ("pfdslices", "pfd", {"flicker": True}, 267_214, "aceb9fcd1f8b0178"),
 ]
 
 #: Counts of independent implementations; the original programs were not run.

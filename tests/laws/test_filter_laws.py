@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evcrisp import Events
-from evcrisp.filters import Ebf, Pfd, denoise
+from evcrisp.filters import Ebf, Pfd, PfdSlices, denoise
 
 WIDTH, HEIGHT = 7, 6
 
@@ -23,6 +23,7 @@ FILTERS = [
     Ebf(tau_us=150, radius=1, threshold=0.5),
     Pfd(tau_us=150, window_us=150, min_active=2),
     Pfd(tau_us=150, window_us=150, min_active=2, flicker=True),
+    PfdSlices(tau_us=150, window_us=300, min_active=2),
 ]
 
 
@@ -81,11 +82,12 @@ def test_events_of_other_polarity_give_no_score(stream):
     np.testing.assert_array_equal(score[is_on], only_on)
 
 
+@pytest.mark.parametrize("name", ["pfd", "pfdslices"])
 @settings(deadline=None)
 @given(stream=streams, max_changes=st.floats(0.1, 3.0), more=st.floats(0.0, 3.0))
-def test_pfd_keeps_more_with_a_looser_limit(stream, max_changes, more):
+def test_pfd_keeps_more_with_a_looser_limit(name, stream, max_changes, more):
     events = events_of(*stream)
     params = {"tau_us": 150, "window_us": 150, "min_active": 2}
-    kept = denoise(events, "pfd", **params, max_changes=max_changes).signal
-    looser = denoise(events, "pfd", **params, max_changes=max_changes + more).signal
+    kept = denoise(events, name, **params, max_changes=max_changes).signal
+    looser = denoise(events, name, **params, max_changes=max_changes + more).signal
     assert not (kept & ~looser).any()

@@ -34,6 +34,7 @@ from evcrisp.filters import (
     KNoise,
     Padala,
     Pfd,
+    PfdSlices,
     Refractory,
     Stcf,
     Ts,
@@ -174,6 +175,27 @@ PFD_CASES = [
 def test_pfd_matches_oracle(config, steps, t_start):
     events = long_recording(steps, t_start)
     check(config, events, pfd.polarity_changes(*columns(events), config, RESOLUTION), rtol=1e-15)
+
+
+SLICE_CASES = [
+    PfdSlices(tau_us=60, window_us=100, min_active=2),
+    PfdSlices(tau_us=60, window_us=1, min_active=1),
+    PfdSlices(tau_us=90, window_us=400, min_active=3, k=2, flicker=True),
+    PfdSlices(tau_us=200, window_us=10**12, min_active=4, k=4, max_changes=0.3),
+    PfdSlices(tau_us=60, window_us=300, min_active=2, published=True),
+    PfdSlices(tau_us=60, window_us=80, min_active=1, published=True, flicker=True),
+]
+
+
+@pytest.mark.parametrize("config", SLICE_CASES, ids=str)
+@settings(deadline=None)  # the first call compiles
+@given(steps=streams, t_start=STARTS)
+def test_pfd_in_slices_matches_oracle(config, steps, t_start):
+    events = long_recording(steps, t_start)
+    labels = denoise(events, config)
+    wanted = pfd.slice_changes(*columns(events), config, RESOLUTION)
+    np.testing.assert_allclose(labels.score, np.array(wanted, float), rtol=1e-15, atol=1e-16)
+    np.testing.assert_array_equal(labels.signal, labels.score >= 0.5)
 
 
 @pytest.mark.parametrize("half_life_us", [10, 1000])

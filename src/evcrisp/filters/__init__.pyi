@@ -22,6 +22,7 @@ from .neighborhood.evflow import EvFlow as EvFlow
 from .neighborhood.knoise import KNoise as KNoise
 from .neighborhood.padala import Padala as Padala
 from .neighborhood.pfd import Pfd as Pfd
+from .neighborhood.pfd_slices import PfdSlices as PfdSlices
 from .neighborhood.stcf import Stcf as Stcf
 from .neighborhood.ts import Ts as Ts
 from .neighborhood.ynoise import YNoise as YNoise

@@ -15,6 +15,7 @@ FILTERS: Registry[type[Filter]] = Registry(
         "ynoise": "evcrisp.filters.neighborhood.ynoise:YNoise",
         "ebf": "evcrisp.filters.neighborhood.ebf:Ebf",
         "pfd": "evcrisp.filters.neighborhood.pfd:Pfd",
+        "pfdslices": "evcrisp.filters.neighborhood.pfd_slices:PfdSlices",
         "density": "evcrisp.filters.density.density:Density",
         "ts": "evcrisp.filters.neighborhood.ts:Ts",
         "refractory": "evcrisp.filters.bursts.refractory:Refractory",

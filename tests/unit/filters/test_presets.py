@@ -67,24 +67,31 @@ def test_preset_gives_mask_of_its_program_from_time_zero(name, preset, params, m
     assert mask_of(by_default) != mask
 
 
-#: Start of time, duration, PFD-B, kept events, start of the SHA-256 of the mask. The masks come from
-#: PFDs.cpp of github.com/shicy17/PFD at commit 5618127, compiled for a sensor of 40x30.
-PFDS_MASKS = [
-    (0, 100_000, False, 2612, "98076bef8108a2f7"),
-    (0, 100_000, True, 2698, "5fd44f9e82a0b0b1"),
-    (1_000_000, 100_000, False, 2204, "b1ab2fa219f859fa"),
-    (1_000_000, 100_000, True, 2281, "017ad435259cd93d"),
-    (1_000_000, 300_000, False, 318, "b61d6181b0507f72"),
-    (1_000_000, 300_000, True, 323, "9890df3b283c75c7"),
+#: Filter, preset, start of time, duration, PFD-B, kept events, start of the SHA-256 of the mask. The
+#: masks come from PFDs.cpp and PFD.cpp of github.com/shicy17/PFD, commit 5618127, compiled for a
+#: sensor of 40x30.
+PFD_MASKS = [
+    ("pfd", "pfds", 0, 100_000, False, 2612, "98076bef8108a2f7"),
+    ("pfd", "pfds", 0, 100_000, True, 2698, "5fd44f9e82a0b0b1"),
+    ("pfd", "pfds", 1_000_000, 100_000, False, 2204, "b1ab2fa219f859fa"),
+    ("pfd", "pfds", 1_000_000, 100_000, True, 2281, "017ad435259cd93d"),
+    ("pfd", "pfds", 1_000_000, 300_000, False, 318, "b61d6181b0507f72"),
+    ("pfd", "pfds", 1_000_000, 300_000, True, 323, "9890df3b283c75c7"),
+    ("pfdslices", "pfd", 1_000_000, 100_000, False, 1656, "3c36a0e01dae9998"),
+    ("pfdslices", "pfd", 1_000_000, 100_000, True, 1787, "a43f16f2bfb28703"),
+    ("pfdslices", "pfd", 1_000_000, 300_000, False, 233, "ba9fb3e7fd97f736"),
+    ("pfdslices", "pfd", 1_000_000, 300_000, True, 235, "147de5703f1cff35"),
 ]
 
 
-@pytest.mark.parametrize(("t_start", "duration_us", "flicker", "kept", "digest"), PFDS_MASKS)
-def test_preset_pfds_gives_mask_of_program(
-    make_events, t_start, duration_us, flicker, kept, digest
+@pytest.mark.parametrize(
+    ("name", "preset", "t_start", "duration_us", "flicker", "kept", "digest"), PFD_MASKS
+)
+def test_presets_of_pfd_give_masks_of_its_programs(
+    make_events, name, preset, t_start, duration_us, flicker, kept, digest
 ):
     events = make_events(4000, resolution=(40, 30), t_start=t_start, duration_us=duration_us)
-    signal = denoise(events, "pfd", "pfds", flicker=flicker).signal
+    signal = denoise(events, name, preset, flicker=flicker).signal
     assert np.count_nonzero(signal) == kept
     assert hashlib.sha256(signal.tobytes()).hexdigest()[:16] == digest
 

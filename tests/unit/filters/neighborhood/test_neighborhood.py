@@ -7,7 +7,9 @@ from evcrisp import Events
 from evcrisp.filters import denoise
 
 
-@pytest.mark.parametrize("name", ["baf", "stcf", "knoise", "density", "padala", "ebf", "pfd"])
+@pytest.mark.parametrize(
+    "name", ["baf", "stcf", "knoise", "density", "padala", "ebf", "pfd", "pfdslices"]
+)
 def test_hot_pixel_does_not_pass_by_itself(name):
     events = Events(x=[4] * 50, y=[4] * 50, t=range(50), p=[1] * 50, resolution=(9, 9))
     assert denoise(events, name).signal.sum() == 0
@@ -104,3 +106,19 @@ def test_pfd_needs_active_neighbors():
         # The center is the fifth event, so that four neighbors are active.
         assert denoise(events, "pfd", min_active=k).signal[CENTER] == (k <= 4)
         assert denoise(events, "pfd", k=k).signal[CENTER] == (k <= 4)
+
+
+def test_pfd_in_slices_counts_later_events():
+    events = square_of_pixels([1])
+    assert denoise(events, "pfd", min_active=8).signal[CENTER] == 0
+    assert denoise(events, "pfdslices", min_active=8).signal[CENTER] == 1
+    assert denoise(events, "pfdslices", min_active=8, published=True).signal.sum() == 0
+
+
+def test_pfd_in_slices_forgets_changes_of_the_last_slice():
+    events = square_of_pixels([1, 0, 1, 0, 1])
+    one_slice = denoise(events, "pfdslices", flicker=True)
+    assert one_slice.signal[CENTER::9].tolist() == [0, 0, 0, 0, 0]
+    # Slices of ten events: one change per pixel at most.
+    short = denoise(events, "pfdslices", flicker=True, window_us=900)
+    assert short.signal[CENTER::9].tolist() == [1, 1, 1, 1, 1]

@@ -66,7 +66,7 @@ def polarity_changes(x, y, t, p, maps, rule, signal, score):
             last_change[own] = now
         if before == UNSEEN or not rule.first_polarity:
             polarity[own] = p[i]
-        around = _neighbors(latest, corner, stride)
+        around = neighbors_of(latest, corner, stride)
         n_active = 0
         for time in around:
             n_active += time >= start
@@ -74,9 +74,9 @@ def polarity_changes(x, y, t, p, maps, rule, signal, score):
         excess = n_changes / max(n_active, 1)
         if not rule.flicker:
             excess = abs(_count_since(last_change, changes, own, memory, start) - excess)
-        newest_same = _kth_of_eight(_neighbors(same, side + corner, stride), rule.k)
-        newest = _kth_of_eight(around, rule.min_active)
-        by_same, by_any = _age_score(now, newest_same, tau), _age_score(now, newest, window)
+        newest_same = kth_of_eight(neighbors_of(same, side + corner, stride), rule.k)
+        newest = kth_of_eight(around, rule.min_active)
+        by_same, by_any = age_score(now, newest_same, tau), age_score(now, newest, window)
         by_changes = rule.max_changes / (rule.max_changes + excess)
         signal[i] = smaller(smaller(by_same, by_any), by_changes) >= 0.5
         score[i] = (by_same + by_any + by_changes) / 6.0 + (0.5 if signal[i] else 0.0)
@@ -85,7 +85,7 @@ def polarity_changes(x, y, t, p, maps, rule, signal, score):
 
 
 @comparing
-def _neighbors(cells, corner, stride):
+def neighbors_of(cells, corner, stride):
     """Return the values of the eight neighbors."""
     one, two = np.uint64(1), np.uint64(2)
     middle = corner + stride
@@ -97,7 +97,7 @@ def _neighbors(cells, corner, stride):
 
 
 @comparing
-def _kth_of_eight(values, k):
+def kth_of_eight(values, k):
     """Return the k-th largest of eight values."""
     a, b, c, d = _sorted_four(values[0], values[1], values[2], values[3])
     e, f, g, h = _sorted_four(values[4], values[5], values[6], values[7])
@@ -124,7 +124,7 @@ def _sorted_four(a, b, c, d):
 @comparing
 def _count_around(last_change, changes, corner, stride, memory, start):
     """Return the number of changes at the eight neighbors since a time."""
-    if _kth_of_eight(_neighbors(last_change, corner, stride), 1) < start:
+    if kth_of_eight(neighbors_of(last_change, corner, stride), 1) < start:
         return 0
     count = 0
     for row in range(3):
@@ -146,7 +146,7 @@ def _count_since(last_change, changes, pixel, memory, start):
 
 
 @comparing
-def _age_score(now, then, tau):
+def age_score(now, then, tau):
     """Return tau / (tau + age), 0 if there is no event."""
     value = tau / (tau + larger(now - then, 0.0))  # with zero_start, `then` can be later
     return 0.0 if then == NEVER_FLOAT else value
