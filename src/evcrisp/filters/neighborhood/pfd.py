@@ -47,7 +47,7 @@ class Pfd(Filter):
 
     name: ClassVar[str] = "pfd"
     about: ClassVar[About] = About(
-        "Shi et al. 2025", "8 pixels, 9 memories", "3 times, 2 numbers and a memory per pixel",
+        "Shi et al. 2025", "8 pixels and their changes", "3 + memory times per pixel",
         "The authors have two programs that differ; this is the one that works event by event, with "
         "the changes and the limit of the other. The score is a choice of evcrisp.",
     )  # fmt: skip
@@ -92,9 +92,7 @@ class Pfd(Filter):
                 same=np.full(2 * n, NEVER_FLOAT),
                 latest=latest.ravel(),
                 polarity=np.full(n, kernels.UNSEEN, np.uint8),
-                last_change=np.full(n, NEVER_FLOAT),
-                changes=np.full(n * self.memory, NEVER_FLOAT),
-                cursor=np.zeros(n, np.uint16),
+                changes=np.full(self.memory * n, NEVER_FLOAT),
             )
             rule = kernels.Rule(
                 k=self.k, tau_us=self.tau_us, min_active=self.min_active, window_us=self.window_us,

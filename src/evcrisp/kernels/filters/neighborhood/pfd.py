@@ -20,9 +20,9 @@ class Maps(NamedTuple):
     same: np.ndarray  # (2 n,) float64, times of the last OFF events, then of the last ON events
     latest: np.ndarray  # (n,) float64, times of the last events
     polarity: np.ndarray  # (n,) uint8, polarity with which events are compared, or UNSEEN
-    last_change: np.ndarray  # (n,) float64, time of the last change of polarity, or NEVER
-    changes: np.ndarray  # (n * memory,) float64, times of the last changes of polarity, or NEVER
-    cursor: np.ndarray  # (n,) uint16, place of the next change
+    #: (memory * n,) float64, times of the last changes of polarity: the newest of all pixels, then
+    #: the second newest, and so on, or NEVER
+    changes: np.ndarray
 
 
 class Rule(NamedTuple):
@@ -49,9 +49,8 @@ def polarity_changes(x, y, t, p, maps, rule, signal, score):
         are passed
     """
     # Attributes of a tuple in the loop would cost reference counts.
-    same, latest, polarity, last_change, changes, cursor = maps
+    same, latest, polarity, changes = maps
     stride, plane = np.uint64(rule.stride), np.uint64(latest.size)
-    memory = np.uint64(changes.size // latest.size)
     tau, window = np.float64(rule.tau_us), np.float64(rule.window_us)
     for i in range(t.size):
         now = np.float64(t[i] - rule.origin_us)
@@ -61,19 +60,14 @@ def polarity_changes(x, y, t, p, maps, rule, signal, score):
         side = np.uint64(p[i]) * plane
         before = polarity[own]
         if before != UNSEEN and before != p[i]:
-            changes[own * memory + np.uint64(cursor[own])] = now
-            cursor[own] = 0 if cursor[own] + 1 == memory else cursor[own] + 1
-            last_change[own] = now
+            _store_change(changes, own, plane, now)
         if before == UNSEEN or not rule.first_polarity:
             polarity[own] = p[i]
         around = neighbors_of(latest, corner, stride)
-        n_active = 0
-        for time in around:
-            n_active += time >= start
-        n_changes = _count_around(last_change, changes, corner, stride, memory, start)
-        excess = n_changes / max(n_active, 1)
+        n_own, n_changes = _count_changes(changes, corner, own, stride, plane, start)
+        excess = n_changes / max(_count_since(around, start), 1)
         if not rule.flicker:
-            excess = abs(_count_since(last_change, changes, own, memory, start) - excess)
+            excess = abs(n_own - excess)
         newest_same = kth_of_eight(neighbors_of(same, side + corner, stride), rule.k)
         newest = kth_of_eight(around, rule.min_active)
         by_same, by_any = age_score(now, newest_same, tau), age_score(now, newest, window)
@@ -82,6 +76,40 @@ def polarity_changes(x, y, t, p, maps, rule, signal, score):
         score[i] = (by_same + by_any + by_changes) / 6.0 + (0.5 if signal[i] else 0.0)
         latest[own] = now
         same[side + own] = NEVER_FLOAT if rule.zero_start and t[i] == 0 else now
+
+
+@comparing
+def _store_change(changes, own, plane, now):
+    """Store the time of a change before the older ones of its pixel."""
+    place = own
+    while place < np.uint64(changes.size):  # a range with a step would divide
+        changes[place], now = now, changes[place]
+        place += plane
+
+
+@comparing
+def _count_changes(changes, corner, own, stride, plane, start):
+    """Return the numbers of changes since a time: at a pixel, and at its eight neighbors."""
+    n_own, n_around = 0, 0
+    offset = np.uint64(0)
+    while offset < np.uint64(changes.size):
+        n = _count_since(neighbors_of(changes, offset + corner, stride), start)
+        is_own = changes[offset + own] >= start
+        n_own += is_own
+        n_around += n
+        if n == 0 and not is_own:  # older changes are too old as well
+            break
+        offset += plane
+    return n_own, n_around
+
+
+@comparing
+def _count_since(times, start):
+    """Return how many of eight times are not before the start."""
+    count = 0
+    for time in times:
+        count += time >= start
+    return count
 
 
 @comparing
@@ -119,30 +147,6 @@ def _sorted_four(a, b, c, d):
     a, c = larger(a, c), smaller(a, c)
     b, d = larger(b, d), smaller(b, d)
     return a, larger(b, c), smaller(b, c), d
-
-
-@comparing
-def _count_around(last_change, changes, corner, stride, memory, start):
-    """Return the number of changes at the eight neighbors since a time."""
-    if kth_of_eight(neighbors_of(last_change, corner, stride), 1) < start:
-        return 0
-    count = 0
-    for row in range(3):
-        for column in range(3):
-            if row != 1 or column != 1:
-                pixel = corner + np.uint64(row) * stride + np.uint64(column)
-                count += _count_since(last_change, changes, pixel, memory, start)
-    return count
-
-
-@comparing
-def _count_since(last_change, changes, pixel, memory, start):
-    """Return the number of changes at a pixel since a time."""
-    count = 0
-    if last_change[pixel] >= start:  # most pixels have no change; this avoids to read their memory
-        for j in range(memory):
-            count += changes[pixel * memory + j] >= start
-    return count
 
 
 @comparing
