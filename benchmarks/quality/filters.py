@@ -27,7 +27,10 @@ import evcrisp
 from evcrisp.filters import denoise
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 
-METHODS = ("baf", "stcf", "ynoise", "dwf", "ts", "ebf", "pfd", "pfd-b", "pfdslices", "pfdslices-b")
+METHODS = (
+    "baf", "stcf", "ynoise", "dwf", "ts", "ebf", "pfd", "pfd-b", "pfdslices", "pfdslices-b", "pugm",
+    "dbscan",
+)  # fmt: skip
 SCENES = {
     "one motion": {"theta": (300.0, -120.0)},
     "two motions": {"theta": (300.0, -120.0), "object_theta": (-300.0, 120.0)},
