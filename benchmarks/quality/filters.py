@@ -34,7 +34,7 @@ METHODS = (
 SCENES = {
     "one motion": {"theta": (300.0, -120.0)},
     "two motions": {"theta": (300.0, -120.0), "object_theta": (-300.0, 120.0)},
-    "turning": {"motion": "similarity", "theta": (100.0, 50.0, 0.5, 3.0), "texture": "rocks"},
+    "turning": {"motion": "similarity", "theta": (100.0, 50.0, 3.0, 0.5), "texture": "rocks"},
 }
 HISTORY_US, WINDOW_US, FRAME_US = 60_000, 30_000, 40_000
 
