@@ -131,7 +131,7 @@ def kth_of_eight(values, k):
     e, f, g, h = _sorted_four(values[4], values[5], values[6], values[7])
     if k == 1:
         return larger(a, e)
-    # Larger and smaller half; both are bitonic: they rise, then fall, or a rotation of that.
+    # The four largest and the four smallest, not sorted.
     upper = (larger(a, h), larger(b, g), larger(c, f), larger(d, e))
     if k == 4:
         return smaller(smaller(upper[0], upper[1]), smaller(upper[2], upper[3]))
