@@ -25,6 +25,10 @@ MASKS = [
     ("dwf", "kugamas", {}, 115_694, "7b50d5ecc117f972"),
     ("baf", "dv", {}, 261_950, "7cf0945ca16e7598"),
     ("knoise", "dv", {}, 92_309, "94978a28f4c36c4e"),
+    ("pfd", "pfds", {}, 265_620, "72f4efc1d576512b"),
+    ("pfd", "pfds", {"flicker": True}, 205_139, "cee49e140294e3db"),
+    ("pfdslices", "pfd", {}, 279_983, "e768e45ac60dc043"),
+    ("pfdslices", "pfd", {"flicker": True}, 267_214, "aceb9fcd1f8b0178"),
 ]
 
 #: Counts of independent implementations; the original programs were not run.
@@ -51,6 +55,7 @@ COUNTS_FROM_ZERO = [
     ("ts", "emlb", 190_180),
     ("ynoise", "emlb", 259_200),
     ("baf", "tonic", 297_125),
+    ("pfd", "pfds", 267_451),
 ]
 
 
@@ -75,3 +80,16 @@ def test_number_of_kept_events(demo, name, preset, params, kept):
 def test_number_of_kept_events_from_time_zero(demo, name, preset, kept):
     events = Events(x=demo.x, y=demo.y, t=demo.t - demo.t[0], p=demo.p, resolution=demo.resolution)
     assert np.count_nonzero(denoise(events, name, preset).signal) == kept
+
+
+def test_scores_of_ebf_match_program(demo):
+    """The sum and the counts come from ebf1231retest.py of github.com/shicy17/EBF (03e6606).
+
+    It shifts the pixels around events near the border, so that these are left out.
+    """
+    events = demo[:20_000]
+    is_inside = (events.x >= 3) & (events.x < 343) & (events.y >= 3) & (events.y < 257)
+    score = denoise(events, "ebf").score[is_inside]
+    assert score.size == 19_973
+    np.testing.assert_allclose(score.sum(), 201731.0185625, rtol=1e-12)
+    assert [np.count_nonzero(score > level) for level in (1, 5, 10)] == [18_818, 16_420, 10_987]

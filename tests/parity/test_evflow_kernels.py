@@ -8,7 +8,7 @@ from tests.oracles.filters import evflow as oracle
 from evcrisp import Events
 from evcrisp.filters import Labels, denoise
 from evcrisp.filters.neighborhood.evflow import EvFlow
-from evcrisp.kernels.filters import evflow
+from evcrisp.kernels.filters.neighborhood import evflow
 
 
 def scan(events, config):

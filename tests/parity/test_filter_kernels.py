@@ -9,11 +9,13 @@ from tests.oracles.filters import (
     dbscan,
     density,
     dwf,
+    ebf,
     fastdecay,
     hashheat,
     hot_pixel,
     iets,
     knoise,
+    pfd,
     pugm,
     recent_neighbors,
     red,
@@ -26,10 +28,13 @@ from evcrisp.filters import (
     Baf,
     Density,
     Dwf,
+    Ebf,
     HashHeat,
     HotPixel,
     KNoise,
     Padala,
+    Pfd,
+    PfdSlices,
     Refractory,
     Stcf,
     Ts,
@@ -37,7 +42,7 @@ from evcrisp.filters import (
     denoise,
 )
 from evcrisp.filters.density.red import blur_factors, periods_remembered, time_factors
-from evcrisp.kernels.filters.red import blur
+from evcrisp.kernels.filters.density.red import blur
 
 RESOLUTION = (5, 4)
 
@@ -124,6 +129,73 @@ CASES = [
 def test_scores_match_oracle(config, scores, rtol, steps):
     events = events_of(steps)
     check(config, events, scores(*columns(events), config), rtol)
+
+
+def long_recording(steps, t_start):
+    """Return events with pauses of hours, from any time on."""
+    x, y, dt, p = np.array(steps, np.int64).reshape(-1, 4).T
+    t = t_start + np.cumsum(dt + np.where(dt == 40, 10**11, 0))
+    return Events(x=x, y=y, t=t, p=p, resolution=RESOLUTION)
+
+
+#: Times around 0 and beyond the exact range of int32 and float64.
+STARTS = st.sampled_from([0, 1_000_000, 2**31 - 50, 2**61, -(10**9)])
+
+
+@pytest.mark.parametrize(
+    "config",
+    [Ebf(tau_us=50), Ebf(tau_us=1), Ebf(tau_us=10**10), Ebf(tau_us=50, radius=1),
+     Ebf(tau_us=77, radius=3)],
+    ids=str,
+)  # fmt: skip
+@settings(deadline=None)  # the first call compiles
+@given(steps=streams, t_start=STARTS)
+def test_ebf_matches_oracle(config, steps, t_start):
+    events = long_recording(steps, t_start)
+    labels = config.start(RESOLUTION).label(events)
+    np.testing.assert_array_equal(labels.score, ebf.sum_square(*columns(events), config))
+    np.testing.assert_array_equal(labels.signal, labels.score > config.threshold)
+
+
+PFD_CASES = [
+    Pfd(tau_us=60, window_us=60, min_active=2),
+    Pfd(tau_us=60, window_us=90, min_active=1, memory=1),
+    Pfd(tau_us=60, window_us=90, min_active=3, memory=2, flicker=True),
+    Pfd(tau_us=90, window_us=60, min_active=4, k=2, max_changes=0.3),
+    Pfd(tau_us=90, window_us=200, min_active=5, k=4, first_polarity=True),
+    Pfd(tau_us=200, window_us=200, min_active=8, k=8, max_changes=1.9),
+    Pfd(tau_us=60, window_us=60, k=3, zero_start=True, first_polarity=True),
+    Pfd(tau_us=60, window_us=60, min_active=1, zero_start=True, flicker=True),
+]
+
+
+@pytest.mark.parametrize("config", PFD_CASES, ids=str)
+@settings(deadline=None)  # the first call compiles
+@given(steps=streams, t_start=STARTS)
+def test_pfd_matches_oracle(config, steps, t_start):
+    events = long_recording(steps, t_start)
+    check(config, events, pfd.polarity_changes(*columns(events), config, RESOLUTION), rtol=1e-15)
+
+
+SLICE_CASES = [
+    PfdSlices(tau_us=60, window_us=100, min_active=2),
+    PfdSlices(tau_us=60, window_us=1, min_active=1),
+    PfdSlices(tau_us=90, window_us=400, min_active=3, k=2, flicker=True),
+    PfdSlices(tau_us=200, window_us=10**12, min_active=4, k=4, max_changes=0.3),
+    PfdSlices(tau_us=60, window_us=300, min_active=2, published=True),
+    PfdSlices(tau_us=60, window_us=80, min_active=1, published=True, flicker=True),
+]
+
+
+@pytest.mark.parametrize("config", SLICE_CASES, ids=str)
+@settings(deadline=None)  # the first call compiles
+@given(steps=streams, t_start=STARTS)
+def test_pfd_in_slices_matches_oracle(config, steps, t_start):
+    events = long_recording(steps, t_start)
+    labels = denoise(events, config)
+    wanted = pfd.slice_changes(*columns(events), config, RESOLUTION)
+    np.testing.assert_allclose(labels.score, np.array(wanted, float), rtol=1e-15, atol=1e-16)
+    np.testing.assert_array_equal(labels.signal, labels.score >= 0.5)
 
 
 @pytest.mark.parametrize("half_life_us", [10, 1000])

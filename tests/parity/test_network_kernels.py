@@ -6,7 +6,7 @@ from tests.oracles.filters import edncnn as edncnn_oracle
 from tests.oracles.filters import mlpf as mlpf_oracle
 
 from evcrisp.filters.learned.encoding import NEVER_US
-from evcrisp.kernels.filters import edncnn, mlpf
+from evcrisp.kernels.filters.learned import edncnn, mlpf
 
 RESOLUTION = (11, 9)
 TAU = 20_000

@@ -47,6 +47,10 @@ SPACES: dict[str, dict[str, Range]] = {
     "ynoise": {"tau_us": _TAU, "k": Range(1, 8, whole=True)},
     "ts": {"tau_us": _TAU, "threshold": Range(0.02, 0.8)},
     "dwf": {"length": Range(8, 512, log=True, whole=True), "radius_px": Range(2, 20, whole=True)},
+    # Not in the paper.
+    "ebf": {"tau_us": _TAU, "threshold": Range(0.1, 15.0, log=True)},
+    "pfd": {"tau_us": _TAU, "window_us": _TAU, "min_active": Range(1, 8, whole=True)},
+    "pfdslices": {"tau_us": _TAU, "window_us": _TAU, "min_active": Range(1, 8, whole=True)},
 }
 
 

@@ -17,9 +17,12 @@ from .learned.mlpf import Mlpf as Mlpf
 from .neighborhood.baf import Activity as Activity
 from .neighborhood.baf import Baf as Baf
 from .neighborhood.dwf import Dwf as Dwf
+from .neighborhood.ebf import Ebf as Ebf
 from .neighborhood.evflow import EvFlow as EvFlow
 from .neighborhood.knoise import KNoise as KNoise
 from .neighborhood.padala import Padala as Padala
+from .neighborhood.pfd import Pfd as Pfd
+from .neighborhood.pfd_slices import PfdSlices as PfdSlices
 from .neighborhood.stcf import Stcf as Stcf
 from .neighborhood.ts import Ts as Ts
 from .neighborhood.ynoise import YNoise as YNoise

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evcrisp.kernels.filters.evflow import found_emlb_speed, found_speed, speed_score
+from evcrisp.kernels.filters.neighborhood.evflow import found_emlb_speed, found_speed, speed_score
 
 
 def flow_labels(x, y, t, tau_us, radius, least, limit, emlb, signal, score):

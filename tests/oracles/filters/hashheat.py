@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 from tests.oracles.filters.event_rows import event_rows
 
-from evcrisp.kernels.filters.hashheat import MIX_FIRST, MIX_LAST
+from evcrisp.kernels.filters.density.hashheat import MIX_FIRST, MIX_LAST
 
 
 def hash_heat(events, planes, n_counters, window, clear, change, cold, warm):

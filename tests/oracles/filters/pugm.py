@@ -3,7 +3,7 @@
 import numpy as np
 from tests.oracles.filters.event_rows import event_rows
 
-from evcrisp.kernels.filters.pugm import ALL_AROUND, WEIGHTS
+from evcrisp.kernels.filters.density.pugm import ALL_AROUND, WEIGHTS
 
 
 def icm_sweep(events, bin_us, sweeps, data, coupling, same_polarity):

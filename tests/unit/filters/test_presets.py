@@ -1,5 +1,7 @@
 """Presets reproduce the labels of other programs."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,8 @@ MASKS = [
     ("baf", None, {"tau_us": 2000}, "011101110111011101110111"),
     ("evflow", "emlb", {}, "000000010011000000010000"),
     ("evflow", "emlb", {"tau_us": 5000, "radius": 2}, "000001110110011111110000"),
+    ("pfd", "pfds", {}, "000000000010000001010000"),
+    ("pfd", "pfds", {"flicker": True}, "000000000010000001010000"),
 ]
 
 #: The same with time that starts at 0, the initial value in the arrays of these programs.
@@ -36,6 +40,8 @@ MASKS_FROM_ZERO = [
     ("ynoise", "emlb", {}, "011111111111111101110111"),
     ("knoise", "emlb", {}, "011101101111011101110111"),
     ("ts", "emlb", {}, "001101100111111111110111"),
+    ("pfd", "pfds", {}, "001101100111011111110111"),
+    ("pfd", "pfds", {"flicker": True}, "001101100111011111110111"),
 ]
 
 
@@ -59,6 +65,35 @@ def test_preset_gives_mask_of_its_program_from_time_zero(name, preset, params, m
     by_default = denoise(toy(0), name)
     assert mask_of(by_default) == mask_of(denoise(toy(1_000_000), name))
     assert mask_of(by_default) != mask
+
+
+#: Filter, preset, start of time, duration, PFD-B, kept events, start of the SHA-256 of the mask. The
+#: masks come from PFDs.cpp and PFD.cpp of github.com/shicy17/PFD, commit 5618127, compiled for a
+#: sensor of 40x30.
+PFD_MASKS = [
+    ("pfd", "pfds", 0, 100_000, False, 2612, "98076bef8108a2f7"),
+    ("pfd", "pfds", 0, 100_000, True, 2698, "5fd44f9e82a0b0b1"),
+    ("pfd", "pfds", 1_000_000, 100_000, False, 2204, "b1ab2fa219f859fa"),
+    ("pfd", "pfds", 1_000_000, 100_000, True, 2281, "017ad435259cd93d"),
+    ("pfd", "pfds", 1_000_000, 300_000, False, 318, "b61d6181b0507f72"),
+    ("pfd", "pfds", 1_000_000, 300_000, True, 323, "9890df3b283c75c7"),
+    ("pfdslices", "pfd", 1_000_000, 100_000, False, 1656, "3c36a0e01dae9998"),
+    ("pfdslices", "pfd", 1_000_000, 100_000, True, 1787, "a43f16f2bfb28703"),
+    ("pfdslices", "pfd", 1_000_000, 300_000, False, 233, "ba9fb3e7fd97f736"),
+    ("pfdslices", "pfd", 1_000_000, 300_000, True, 235, "147de5703f1cff35"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "preset", "t_start", "duration_us", "flicker", "kept", "digest"), PFD_MASKS
+)
+def test_presets_of_pfd_give_masks_of_its_programs(
+    make_events, name, preset, t_start, duration_us, flicker, kept, digest
+):
+    events = make_events(4000, resolution=(40, 30), t_start=t_start, duration_us=duration_us)
+    signal = denoise(events, name, preset, flicker=flicker).signal
+    assert np.count_nonzero(signal) == kept
+    assert hashlib.sha256(signal.tobytes()).hexdigest()[:16] == digest
 
 
 @pytest.mark.parametrize(

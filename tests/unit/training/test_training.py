@@ -103,7 +103,7 @@ def test_wrong_number_of_scenes_raises(changes):
 
 def test_inputs_match_filters(torch, recordings):
     from evcrisp.filters.learned.encoding import LOG_FLOOR, MISSING_US, NEVER_US, TAU_US
-    from evcrisp.kernels.filters import edncnn, mlpf
+    from evcrisp.kernels.filters.learned import edncnn, mlpf
     from evcrisp.training.lookup import EventTable, edncnn_inputs, mlpf_inputs
 
     events = recordings.events[1][:300].contiguous()

@@ -54,8 +54,9 @@ def tune_command(
     """Find the best hyper-parameters of METHODS for a rate of noise.
 
     Maximizes the mean of sensitivity and specificity on the first part of each recording of DND21
-    with added noise. Methods: eja, proposed, baf, knoise, ynoise, ts, dwf, and installed methods that
-    declare a search_space. The result is a file for evcrisp reproduce table2 --tuned.
+    with added noise. Methods: eja, proposed, baf, knoise, ynoise, ts, dwf, ebf, pfd, pfdslices, and
+    installed methods that declare a search_space. The result is a file for evcrisp reproduce table2
+    --tuned.
     """
     from evcrisp.core.registry import require
     from evcrisp.experiments.methods import method_for

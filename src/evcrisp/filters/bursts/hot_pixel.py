@@ -40,8 +40,8 @@ class HotPixel(Filter):
 
     def start(self, resolution: tuple[int, int]) -> KernelStream:
         """Start a recording."""
+        from evcrisp.kernels.filters.bursts.hot_pixel import count_excess
         from evcrisp.kernels.filters.decay import DecayTable
-        from evcrisp.kernels.filters.hot_pixel import count_excess
 
         counts = np.zeros((resolution[1] + 4, resolution[0] + 4))
         table = DecayTable.build(self.half_life_us, 2.0, 16)

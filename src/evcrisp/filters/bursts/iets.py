@@ -73,7 +73,7 @@ class IetsStream:
     """State of the filter: last event per polarity and pixel, and the held events."""
 
     def __init__(self, config: Iets, resolution: tuple[int, int]) -> None:
-        from evcrisp.kernels.filters.recent_neighbors import NEVER
+        from evcrisp.kernels.filters.neighborhood.recent_neighbors import NEVER
 
         (width, height), border = resolution, 2 * config.radius
         self._config, self._resolution = config, resolution
@@ -84,7 +84,7 @@ class IetsStream:
 
     def label(self, events: Events) -> Labels:
         """Process the next chunk; label the events older than ``after_us``."""
-        from evcrisp.kernels.filters.iets import burst_gaps
+        from evcrisp.kernels.filters.bursts.iets import burst_gaps
 
         events = check_sensor(events, self._resolution)
         n = len(events)

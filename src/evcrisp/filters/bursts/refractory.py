@@ -37,8 +37,8 @@ class Refractory(Filter):
 
     def start(self, resolution: tuple[int, int]) -> KernelStream:
         """Start a recording."""
-        from evcrisp.kernels.filters.recent_neighbors import NEVER
-        from evcrisp.kernels.filters.refractory import time_since_last
+        from evcrisp.kernels.filters.bursts.refractory import time_since_last
+        from evcrisp.kernels.filters.neighborhood.recent_neighbors import NEVER
 
         last = np.full(resolution[::-1], NEVER, np.int64)
         state = (last, self.period_us, self.since_kept)

@@ -46,7 +46,7 @@ class Stc(Filter):
 
     def start(self, resolution: tuple[int, int]) -> KernelStream:
         """Start a recording."""
-        from evcrisp.kernels.filters.bursts import ARMED, UNSEEN, second_of_burst
+        from evcrisp.kernels.filters.bursts.bursts import ARMED, UNSEEN, second_of_burst
 
         has_passed = self.off_start and self.cut_trail
         pixels = np.full(resolution[::-1], 4 * UNSEEN + (0 if has_passed else ARMED), np.int64)

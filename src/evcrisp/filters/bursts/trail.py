@@ -37,7 +37,7 @@ class Trail(Filter):
 
     def start(self, resolution: tuple[int, int]) -> KernelStream:
         """Start a recording."""
-        from evcrisp.kernels.filters.bursts import UNSEEN, first_of_burst
+        from evcrisp.kernels.filters.bursts.bursts import UNSEEN, first_of_burst
 
         pixels = np.full(resolution[::-1], 4 * UNSEEN, np.int64)
         return KernelStream(resolution, first_of_burst, "xytp", (pixels, self.tau_us))

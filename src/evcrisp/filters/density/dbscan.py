@@ -90,7 +90,7 @@ class DbscanStream:
 
     def label(self, events: Events) -> Labels:
         """Process the next chunk; label the events whose neighbors are all known."""
-        from evcrisp.kernels.filters.dbscan import count_neighbors
+        from evcrisp.kernels.filters.density.dbscan import count_neighbors
 
         events = check_sensor(events, self._resolution)
         if not len(events):
@@ -112,7 +112,7 @@ class DbscanStream:
 
     def _labels(self, n_counted: int, n_final: int) -> Labels:
         """Compare the first ``n_counted`` counts with their neighbors; pop ``n_final`` events."""
-        from evcrisp.kernels.filters.dbscan import max_neighbor_count
+        from evcrisp.kernels.filters.density.dbscan import max_neighbor_count
 
         held = self._held
         columns = (held["x"], held["y"], held["t"], self._next - held.first, n_counted, held.first)

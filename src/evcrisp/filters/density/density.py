@@ -72,7 +72,7 @@ class DensityStream(CausalStream):
 
     def fill(self, events: Events, labels: Labels) -> None:
         """Label a chunk and store its events."""
-        from evcrisp.kernels.filters.density import event_density
+        from evcrisp.kernels.filters.density.density import event_density
 
         increment = np.empty(len(events), np.int64)
         columns = (events.x, events.y, events.t, *self._old, self._counts, self._rule)

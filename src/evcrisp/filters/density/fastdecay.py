@@ -43,7 +43,7 @@ class FastDecay(Filter):
 
     def start(self, resolution: tuple[int, int]) -> KernelStream:
         """Start a recording."""
-        from evcrisp.kernels.filters.fastdecay import fast_decay
+        from evcrisp.kernels.filters.density.fastdecay import fast_decay
 
         shape = tuple(-(-size // self.cell_px) for size in reversed(resolution))
         cells = (np.zeros(shape, np.int64), np.zeros(shape, np.float32))

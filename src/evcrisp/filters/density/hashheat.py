@@ -82,7 +82,7 @@ class HashHeat(Filter):
 
     def start(self, resolution: tuple[int, int]) -> KernelStream:
         """Start a recording."""
-        from evcrisp.kernels.filters.hashheat import hash_heat
+        from evcrisp.kernels.filters.density.hashheat import hash_heat
 
         state = (self.planes(), np.zeros(self.counters, np.int32), np.zeros(3, np.int64))
         rule = (self.window_events, self.clear, self.warm_event)

@@ -124,7 +124,7 @@ class PugmStream:
 
     def _complete(self, x: Integers, y: NDArray[np.uint16]) -> Iterator[Labels]:
         """Add a complete bin and run the sweeps that it makes possible."""
-        from evcrisp.kernels.filters.pugm import icm_sweep
+        from evcrisp.kernels.filters.density.pugm import icm_sweep
 
         config = self._config
         newest, size = self._n_bins, self._cells.shape[1]

@@ -78,7 +78,7 @@ class Red(Filter):
 
     def start(self, resolution: tuple[int, int]) -> KernelStream:
         """Start a recording."""
-        from evcrisp.kernels.filters.red import red_labels
+        from evcrisp.kernels.filters.density.red import red_labels
 
         unit = 8 if self.emlb else 1
         width, height = (-(-size // unit) * unit for size in resolution)

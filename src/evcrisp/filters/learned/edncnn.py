@@ -130,7 +130,7 @@ class CompiledHistory:
 
         Log ages (batch, 4, 25, 25), the first ``len(events)`` valid, until the next call.
         """
-        from evcrisp.kernels.filters.edncnn import gather_patches
+        from evcrisp.kernels.filters.learned.edncnn import gather_patches
 
         p, out = events.p.view(np.uint8), self.filled[: len(events)]
         gather_patches(events.x, events.y, events.t, p, self.last, MISSING_US, LOG_FLOOR, out)

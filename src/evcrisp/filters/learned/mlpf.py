@@ -84,7 +84,7 @@ class MlpfStream(CausalStream):
     """State of the filter: time and polarity of the last event of each pixel."""
 
     def __init__(self, config: Mlpf, resolution: tuple[int, int]) -> None:
-        from evcrisp.kernels.filters.mlpf import NEVER
+        from evcrisp.kernels.filters.learned.mlpf import NEVER
 
         super().__init__(resolution)
         self._config = config
@@ -94,7 +94,7 @@ class MlpfStream(CausalStream):
 
     def fill(self, events: Events, labels: Labels) -> None:
         """Label a chunk."""
-        from evcrisp.kernels.filters.mlpf import score_events
+        from evcrisp.kernels.filters.learned.mlpf import score_events
 
         config = self._config
         columns = (events.x, events.y, events.t, events.p.view(np.uint8))

@@ -52,7 +52,7 @@ class Dwf(Filter):
 
     def start(self, resolution: tuple[int, int]) -> KernelStream:
         """Start a recording."""
-        from evcrisp.kernels.filters.dwf import FAR, window_distance
+        from evcrisp.kernels.filters.neighborhood.dwf import FAR, window_distance
 
         # x and y of the kept events, then of the dropped ones.
         xs, ys = np.full((2, 2 * self.length), 0 if self.zero_start else FAR, np.int32)

@@ -79,7 +79,7 @@ class EvFlowStream(CausalStream):
 
     def fill(self, events: Events, labels: Labels) -> None:
         """Label a chunk; enlarge the ring when it is full."""
-        from evcrisp.kernels.filters.evflow import flow_labels
+        from evcrisp.kernels.filters.neighborhood.evflow import flow_labels
 
         done = 0
         while done < len(events):

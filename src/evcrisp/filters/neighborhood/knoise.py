@@ -55,7 +55,7 @@ class KNoise(Filter):
 
     def start(self, resolution: tuple[int, int]) -> KernelStream:
         """Start a recording."""
-        from evcrisp.kernels.filters.knoise import row_column_neighbors
+        from evcrisp.kernels.filters.neighborhood.knoise import row_column_neighbors
 
         def state(t_first: int) -> tuple[object, ...]:
             columns, rows = (self._cells(size, t_first) for size in resolution)
@@ -66,7 +66,7 @@ class KNoise(Filter):
 
     def _cells(self, size: int, t_first: int) -> Floats:
         """Return time and position of the last event per line, (size + 2, planes, 2), flat."""
-        from evcrisp.kernels.filters.recent_neighbors import NEVER_FLOAT
+        from evcrisp.kernels.filters.neighborhood.recent_neighbors import NEVER_FLOAT
 
         cells = np.zeros((size + 2, 1 + self.same_polarity, 2))
         cells[:, :, 0] = NEVER_FLOAT

@@ -40,7 +40,7 @@ class NeighborRule:
 
     def start(self, resolution: tuple[int, int]) -> KernelStream:
         """Start a recording with the fastest kernel for the rule."""
-        from evcrisp.kernels.filters import recent_neighbors as kernels
+        from evcrisp.kernels.filters.neighborhood import recent_neighbors as kernels
 
         radius = self.radius
         planes = 2 if self.same_polarity or self.pair_us else 1

@@ -53,8 +53,8 @@ class Ts(Filter):
     def start(self, resolution: tuple[int, int]) -> KernelStream:
         """Start a recording."""
         from evcrisp.kernels.filters.decay import DecayTable
-        from evcrisp.kernels.filters.recent_neighbors import NEVER
-        from evcrisp.kernels.filters.ts import time_surface_mean
+        from evcrisp.kernels.filters.neighborhood.recent_neighbors import NEVER
+        from evcrisp.kernels.filters.neighborhood.ts import time_surface_mean
 
         (width, height), border = resolution, 2 * self.radius
         weights = np.zeros((2, height + border, width + border))

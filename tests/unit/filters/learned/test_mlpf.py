@@ -4,7 +4,7 @@ import pytest
 import evcrisp
 from evcrisp import ConfigError, Events, FormatError
 from evcrisp.filters import denoise
-from evcrisp.kernels.filters import mlpf
+from evcrisp.kernels.filters.learned import mlpf
 from evcrisp.metrics import rank_auc, sensitivity, specificity
 
 ONE_UNIT = {

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evcrisp.kernels.compile import njit
-from evcrisp.kernels.filters.density import sum_three
+from evcrisp.kernels.filters.density.density import sum_three
 
 #: Lower bound of the weight of a pixel that has fired; its contribution is negligible.
 FAINT = 1e-290

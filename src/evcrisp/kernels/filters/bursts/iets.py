@@ -3,7 +3,7 @@
 import numpy as np
 
 from evcrisp.kernels.compile import njit
-from evcrisp.kernels.filters.recent_neighbors import NEVER
+from evcrisp.kernels.filters.neighborhood.recent_neighbors import NEVER
 
 
 @njit

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evcrisp.kernels.compile import comparing, compiled
-from evcrisp.kernels.filters.recent_neighbors import NEVER_FLOAT, larger, smaller
+from evcrisp.kernels.filters.neighborhood.recent_neighbors import NEVER_FLOAT, larger, smaller
 
 fused = compiled(fastmath={"nnan", "nsz", "contract"})
 

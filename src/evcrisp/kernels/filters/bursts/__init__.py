@@ -1,0 +1,1 @@
+"""Kernels of the filters on the sequence of events at one pixel."""

@@ -1,0 +1,1 @@
+"""Kernels of the networks among the filters."""
