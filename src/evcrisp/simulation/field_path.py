@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError
+from evcrisp.core.errors import ConfigError, Setting
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import US_PER_S
 from evcrisp.motion.matrix import Points
@@ -20,6 +20,7 @@ from evcrisp.simulation.path import MAX_ZOOM, view_grid
 _MAX_STEP_PX = 1.0  # displacement per step of integration; the error is then far below 1e-3 px
 _GRID = 65  # points per side of the view where the speed is taken
 _NEAR_PX = 0.5  # distance of points for derivatives
+_MAX_CHECK_STEPS = 1000  # of a check that needs no precision
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +58,10 @@ class FieldPath:
         """Return where points at ``t_from`` are at ``t_to``, px; times in us, (n,) or one."""
         seconds = (np.asarray(t_to, np.float64) - np.asarray(t_from)) / US_PER_S
         longest = float(np.abs(seconds).max(initial=0.0))
-        n_steps = max(1, int(np.ceil(longest * self.peak_px_s / _MAX_STEP_PX)))
+        return self._integrate(x, y, seconds, np.ceil(longest * self.peak_px_s / _MAX_STEP_PX))
+
+    def _integrate(self, x: Floats, y: Floats, seconds: Floats, wanted_steps: float) -> Points:
+        n_steps = max(1, int(wanted_steps))
         for _ in range(n_steps):
             x, y = self._step(x, y, seconds / n_steps)
         return x, y
@@ -101,12 +105,16 @@ class FieldPath:
                 f"{self.field.name!r} is too fast for {self.duration_us / US_PER_S:g} s: "
                 f"the texture is stretched by more than {MAX_ZOOM:g}",
                 parameter="field",
-                remedy="Shorten `duration_us`, or slow the field down.",
+                remedy=Setting("Shorten the recording", "duration_us"),
             )
 
     def _origin(self, x: Floats, y: Floats) -> Floats:
-        """Return the texels at the end of points, (n, 2)."""
-        return np.stack(self.move(x, y, float(self.duration_us), 0.0), axis=-1)
+        """Return roughly the texels at the end of points, (n, 2), in bounded time."""
+        seconds = np.array(-self.duration_us / US_PER_S)
+        wanted_steps = -seconds * self.peak_px_s / _MAX_STEP_PX
+        with np.errstate(over="ignore", invalid="ignore"):
+            ends = self._integrate(x, y, seconds, min(float(wanted_steps), _MAX_CHECK_STEPS))
+        return np.nan_to_num(np.stack(ends, axis=-1))
 
     def matrices(self, t_us: Floats) -> Floats:
         """Raise: a field is no homography."""

@@ -4,7 +4,6 @@ A field has one method, ``velocity(x, y, resolution)``. Positions of its own are
 so that one field fits every sensor.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -156,9 +155,7 @@ class Shear:
 
 
 #: Velocity fields by name; each has defaults of a few hundred px/s on a sensor of 346 x 260 px.
-FIELDS: dict[str, Callable[..., VelocityField]] = {
-    field.name: field for field in (Forward, Parallax, Shear, Vortex)
-}
+FIELDS: dict[str, type[Any]] = {field.name: field for field in (Forward, Parallax, Shear, Vortex)}
 
 
 def as_field(field: Any) -> VelocityField:
@@ -168,7 +165,8 @@ def as_field(field: Any) -> VelocityField:
     Vortex(peak_px_s=400.0, radius=0.35, center=(0.5, 0.5))
     """
     if isinstance(field, str):
-        return lookup(FIELDS, field, "velocity field")()
+        named: VelocityField = lookup(FIELDS, field, "velocity field")()
+        return named
     if isinstance(field, VelocityField) and not isinstance(field, type):
         return field
     known = ", ".join(FIELDS)
