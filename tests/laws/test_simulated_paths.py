@@ -32,13 +32,14 @@ times = st.integers(0, 2).flatmap(
 
 
 @st.composite
-def model_paths(draw):
+def model_paths(draw, trajectories=("constant",)):
     """Draw the path of an object with its own motion model and pivot."""
     name = draw(st.sampled_from([name for name in LIMITS if name != "rotation"]))
     theta = tuple(limit * draw(shares) for limit in LIMITS[name])
     pivot = draw(st.none() | st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 1.0)))
     item = ObjectConfig(motion=name, theta=theta, pivot=pivot)
-    return _path_of({"theta": (0.0, 0.0), "objects": (item,)}, 1)
+    trajectory = draw(st.sampled_from(trajectories))
+    return _path_of({"theta": (0.0, 0.0), "objects": (item,), "trajectory": trajectory}, 1)
 
 
 @st.composite
@@ -68,7 +69,7 @@ def _path_of(changes, layer):
     return build_paths(build_config(None, {**base, **changes}))[1][layer]
 
 
-paths = model_paths() | background_paths() | field_paths()
+paths = model_paths(("constant", "sine")) | background_paths() | field_paths()
 
 
 def moved(path, place, t_from, t_to):

@@ -96,8 +96,8 @@ def test_texels_step_by_step_are_those_of_one_move():
     path = path_of(Vortex())
     base = np.random.default_rng(1).uniform(0, 260, (50, 2))
     times = np.linspace(20_000.0, 50_000.0, 40)
-    steps = path.texels(path.texels_at(base, times[0]), times)
-    assert steps.shape == (50, 40, 2)
+    steps = np.empty((50, 40, 2))
+    path.fill_texels(path.texels_at(base, times[0]), times, steps)
     np.testing.assert_allclose(steps[:, -1], path.texels_at(base, times[-1]), atol=1e-5)
 
 
@@ -153,7 +153,7 @@ def test_invalid_fields_raise(make, message):
         ({"field": "vortex", "trajectory": "sine"}, "`trajectory` must be 'constant'"),
         ({"field": "vortex", "motion": "rotation"}, "Leave `motion` 'rotation' out"),
         ({"field": "forward", "duration_us": 9_000_000}, "stretched by more than 16. Shorten"),
-        ({"field": Shear(rate_per_s=1e4)}, "is too fast for|the maximum is 1e[+]06 px/s"),
+        ({"field": Shear(rate_per_s=1e4)}, "'shear' moves the image by .* the maximum is 20000"),
     ],
 )
 def test_field_that_does_not_fit_raises(settings, message):
