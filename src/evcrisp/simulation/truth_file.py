@@ -11,6 +11,9 @@ from evcrisp.simulation.fields import VelocityField
 if TYPE_CHECKING:
     from evcrisp.simulation.result import Truth
 
+#: Settings that are written only where they are given.
+_OPTIONAL = ("field", "pivot", "motion", "measured_lux", "measured_digest")
+
 
 def truth_as_dict(truth: "Truth") -> dict[str, Any]:
     """Return windows, parameters with units, gyroscope and settings as JSON types.
@@ -59,13 +62,17 @@ def _layer_as_dict(layer: SimulationConfig | ObjectConfig, motion: str) -> dict[
 
 
 def _settings_as_dict(config: SimulationConfig) -> dict[str, Any]:
+    """Return the settings; arrays are left out, and kinds of motion and noise that are not used."""
     settings = asdict(config)
     settings["scene"].pop("image")  # its digest stays
     settings["noise"].pop("measured")  # its digest stays
-    for place, layer in zip(
-        (settings, *settings["scene"]["objects"]), _layers(config), strict=True
-    ):
+    places = (settings, *settings["scene"]["objects"])
+    for place, layer in zip(places, _layers(config), strict=True):
         if isinstance(layer.field, VelocityField):
             values = place["field"] if isinstance(place["field"], dict) else {}
             place["field"] = {"name": layer.field.name, **values}
+    for place in (*places, settings["noise"]):
+        for key in _OPTIONAL:
+            if place.get(key, 0) is None:
+                del place[key]
     return settings

@@ -227,7 +227,16 @@ def test_own_motion_is_in_the_truth_file():
     ]
     assert truth["windows"][0]["theta"] == [[5.0, 6.0], [120.0, -60.0, 5.0, 2.0], [], [1.0, 2.0]]
     assert truth["settings"]["scene"]["objects"][1]["field"]["name"] == "vortex"
-    assert "layers" not in simulate_truth(**SMALL, object_theta=(1.0, 2.0)).as_dict()
+
+
+def test_truth_file_of_one_motion_model_names_nothing_else():
+    truth = simulate_truth(**SMALL, object_theta=(1.0, 2.0)).as_dict()
+    assert set(truth) == {"motion", "param_names", "param_units", "windows", "gyro", "settings"}
+    assert set(truth["settings"]["scene"]["objects"][0]) == {
+        "theta", "texture", "outline", "center", "size",
+    }  # fmt: skip
+    assert not {"field"} & set(truth["settings"])
+    assert not {"measured", "measured_lux", "measured_digest"} & set(truth["settings"]["noise"])
 
 
 def test_truth_file_of_a_field_has_no_motion_model():
