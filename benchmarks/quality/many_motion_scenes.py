@@ -150,7 +150,7 @@ SCENES = {
         ),
         "noise_hz": 5.0,
     },
-    "corridor forward": {"field": Forward(speed_m_s=12.0), "texture": "dots", "noise_hz": 5.0},
+    "corridor forward": {"field": Forward(speed_m_s=12.0), "noise_hz": 5.0},
     "ground forward": {
         "field": Forward(speed_m_s=8.0, wall_m=None, ceiling_m=None, foe=(0.5, 0.3)),
         "texture": "dots",

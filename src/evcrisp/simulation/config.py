@@ -240,8 +240,8 @@ class SimulationConfig:
             object.__setattr__(self, "theta", _checked_theta("theta", theta, self.motion))
         else:
             self._check_field()
-        for item in self.scene.objects:
-            self._check_object(item)
+        for number, item in enumerate(self.scene.objects):
+            self._check_object(item, number + 1)
         bias = as_numbers("gyro_bias_rad_s", self.gyro_bias_rad_s, 3, "three numbers")
         object.__setattr__(self, "gyro_bias_rad_s", bias)
         trajectory = _as_trajectory(self.trajectory, len(model.param_names))
@@ -259,10 +259,10 @@ class SimulationConfig:
                 f"`field` moves the plane of the image. Leave `motion` {self.motion!r} out."
             )
 
-    def _check_object(self, item: ObjectConfig) -> None:
+    def _check_object(self, item: ObjectConfig, number: int) -> None:
         motion = item.motion or self.motion
         if item.theta is not None:
-            _checked_theta("object_theta", item.theta, motion)
+            _checked_theta("object_theta", item.theta, motion, number if item.motion else None)
         turns = MOTION_MODELS[motion].uses_rays and item.field is None
         scene_turns = MOTION_MODELS[self.motion].uses_rays
         if turns and (not scene_turns or item.pivot is not None):
@@ -275,15 +275,20 @@ class SimulationConfig:
             )
 
 
-def _checked_theta(name: str, theta: Sequence[float], motion: str) -> tuple[float, ...]:
+def _checked_theta(
+    name: str, theta: Sequence[float], motion: str, number: int | None = None
+) -> tuple[float, ...]:
+    """Return as many numbers as a motion model has; ``number``: of the object, for the message."""
     values = as_numbers(name, theta)
     names = MOTION_MODELS[motion].param_names
     if len(values) != len(names):
-        raise ConfigError(
+        problem = (
             f"of motion {motion!r} must be {counted(len(names), 'number')} "
-            f"({', '.join(names)}); got {len(values)}: {values}",
-            parameter=name,
+            f"({', '.join(names)}); got {len(values)}: {values}"
         )
+        if number is not None:
+            raise ConfigError(f"`theta` of object {number} {problem}.")
+        raise ConfigError(problem, parameter=name)
     return values
 
 

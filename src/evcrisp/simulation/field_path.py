@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evcrisp.core.errors import ConfigError
+from evcrisp.core.errors import ConfigError, Setting
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import US_PER_S
 from evcrisp.motion.matrix import Points
@@ -18,8 +18,11 @@ from evcrisp.simulation.fields import VelocityField
 from evcrisp.simulation.path import MAX_ZOOM, view_grid
 
 _MAX_STEP_PX = 1.0  # displacement per step of integration; the error is then far below 1e-3 px
+_MAX_SPEED_PX_S = 2e4  # more would need gigabytes for the texels of a slab
 _GRID = 65  # points per side of the view where the speed is taken
+_BLOCK = 4096  # pixels that move together: their arrays stay in the cache
 _NEAR_PX = 0.5  # distance of points for derivatives
+_MAX_CHECK_STEPS = 1000  # of a check that needs no precision
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +45,12 @@ class FieldPath:
         if np.shape(speed) != x.shape or not np.isfinite(speed).all():
             problem = f"{field.name!r} must have finite velocities, of the shape of `x`"
             raise ConfigError(problem, parameter="field")
+        peak = float(speed.max())
+        if peak > _MAX_SPEED_PX_S:
+            problem = f"{field.name!r} moves the image by {peak:.3g} px/s; the maximum is"
+            raise ConfigError(f"{problem} {_MAX_SPEED_PX_S:g} px/s", parameter="field")
         # 5 % covers the points between those of the grid.
-        return cls(field, resolution, duration_us, 1.05 * float(speed.max()))
+        return cls(field, resolution, duration_us, 1.05 * peak)
 
     def speed_px_s(self, resolution: Sequence[int], t_start: Floats, t_end: Floats) -> float:
         """Return the maximum speed in the image, px/s; the same at all times."""
@@ -57,20 +64,23 @@ class FieldPath:
         """Return where points at ``t_from`` are at ``t_to``, px; times in us, (n,) or one."""
         seconds = (np.asarray(t_to, np.float64) - np.asarray(t_from)) / US_PER_S
         longest = float(np.abs(seconds).max(initial=0.0))
-        n_steps = max(1, int(np.ceil(longest * self.peak_px_s / _MAX_STEP_PX)))
+        return self._integrate(x, y, seconds, np.ceil(longest * self.peak_px_s / _MAX_STEP_PX))
+
+    def _integrate(self, x: Floats, y: Floats, seconds: Floats, wanted_steps: float) -> Points:
+        n_steps = max(1, int(wanted_steps))
         for _ in range(n_steps):
             x, y = self._step(x, y, seconds / n_steps)
         return x, y
 
-    def texels(self, start: Floats, times: Floats) -> Floats:
-        """Return the texels of pixels at times, (n_pixels, n_times, 2); ``start``: at the first."""
-        found = np.empty((len(start), times.size, 2))
-        found[:, 0] = start
-        x, y = start.T
-        for i, seconds in enumerate(np.diff(times) / US_PER_S):
-            x, y = self._step(x, y, -seconds)
-            found[:, i + 1, 0], found[:, i + 1, 1] = x, y
-        return found
+    def fill_texels(self, start: Floats, times: Floats, out: Floats) -> None:
+        """Fill ``out``, (n_pixels, n_times, 2), with the texels of pixels; ``start``: the first."""
+        for first in range(0, len(start), _BLOCK):
+            block = out[first : first + _BLOCK]
+            x, y = np.ascontiguousarray(start[first : first + _BLOCK].T)
+            block[:, 0, 0], block[:, 0, 1] = x, y
+            for i, seconds in enumerate(np.diff(times) / US_PER_S):
+                x, y = self._step(x, y, -seconds)
+                block[:, i + 1, 0], block[:, i + 1, 1] = x, y
 
     def texels_at(self, base: Floats, t_us: float) -> Floats:
         """Return the texels of pixels at one time, (n_pixels, 2)."""
@@ -101,12 +111,16 @@ class FieldPath:
                 f"{self.field.name!r} is too fast for {self.duration_us / US_PER_S:g} s: "
                 f"the texture is stretched by more than {MAX_ZOOM:g}",
                 parameter="field",
-                remedy="Shorten `duration_us`, or slow the field down.",
+                remedy=Setting("Shorten the recording", "duration_us"),
             )
 
     def _origin(self, x: Floats, y: Floats) -> Floats:
-        """Return the texels at the end of points, (n, 2)."""
-        return np.stack(self.move(x, y, float(self.duration_us), 0.0), axis=-1)
+        """Return roughly the texels at the end of points, (n, 2), in bounded time."""
+        seconds = np.array(-self.duration_us / US_PER_S)
+        wanted_steps = -seconds * self.peak_px_s / _MAX_STEP_PX
+        with np.errstate(over="ignore", invalid="ignore"):
+            ends = self._integrate(x, y, seconds, min(float(wanted_steps), _MAX_CHECK_STEPS))
+        return np.nan_to_num(np.stack(ends, axis=-1))
 
     def matrices(self, t_us: Floats) -> Floats:
         """Raise: a field is no homography."""

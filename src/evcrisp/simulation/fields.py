@@ -4,13 +4,12 @@ A field has one method, ``velocity(x, y, resolution)``. Positions of its own are
 so that one field fits every sensor.
 """
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
 from evcrisp.core.types import Floats
@@ -18,6 +17,9 @@ from evcrisp.core.validation import as_numbers, check_number
 from evcrisp.motion.matrix import Points
 
 Pair = tuple[float, float]
+
+#: Focal length over width for a horizontal field of view of 60 degrees, as of `Camera.ideal`.
+_FOCAL = 0.5 / math.tan(math.radians(30.0))
 
 
 @runtime_checkable
@@ -67,7 +69,7 @@ class Forward:
     def velocity(self, x: Floats, y: Floats, resolution: tuple[int, int]) -> Points:
         """Return ``(vx, vy)``, px/s."""
         foe_x, foe_y = _pixel(self.foe, resolution)
-        focal_px = Camera.ideal(resolution).fx
+        focal_px = resolution[0] * _FOCAL
         dx, dy = x - foe_x, y - foe_y
         inverse_depth = np.full(np.shape(dx), 1.0 / self.end_m)
         surfaces = ((self.wall_m, np.abs(dx)), (self.floor_m, dy), (self.ceiling_m, -dy))
@@ -156,9 +158,7 @@ class Shear:
 
 
 #: Velocity fields by name; each has defaults of a few hundred px/s on a sensor of 346 x 260 px.
-FIELDS: dict[str, Callable[..., VelocityField]] = {
-    field.name: field for field in (Forward, Parallax, Shear, Vortex)
-}
+FIELDS: dict[str, type[Any]] = {field.name: field for field in (Forward, Parallax, Shear, Vortex)}
 
 
 def as_field(field: Any) -> VelocityField:
@@ -168,7 +168,8 @@ def as_field(field: Any) -> VelocityField:
     Vortex(peak_px_s=400.0, radius=0.35, center=(0.5, 0.5))
     """
     if isinstance(field, str):
-        return lookup(FIELDS, field, "velocity field")()
+        named: VelocityField = lookup(FIELDS, field, "velocity field")()
+        return named
     if isinstance(field, VelocityField) and not isinstance(field, type):
         return field
     known = ", ".join(FIELDS)

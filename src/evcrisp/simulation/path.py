@@ -21,7 +21,7 @@ from evcrisp.core.types import Floats
 from evcrisp.core.windows import US_PER_S
 from evcrisp.motion import MotionModel
 from evcrisp.motion.matrix import Points, apply, apply_inverse
-from evcrisp.motion.protocol import camera_of
+from evcrisp.motion.protocol import CenteredMotion, camera_of
 
 _SEGMENT_US = 1000  # length of a segment with varying theta
 _MAX_SEGMENTS = 1 << 20
@@ -128,7 +128,7 @@ class Path:
                 f"`theta` {tuple(thetas[0].tolist())} is too large for motion {model.name!r}."
             )
         shifts = None
-        if pivot is not None and hasattr(model, "center"):
+        if pivot is not None and isinstance(model, CenteredMotion):
             shifts = _carried(np.array(pivot), np.array(model.center), before, after)
             before, after = _shifted(before, shifts), _shifted(after, shifts)
         steps = thetas * np.diff(edges)[:, None]
@@ -176,13 +176,12 @@ class Path:
 
     def model_at(self, t_us: float) -> MotionModel:
         """Return the motion model with the center that the layer has at a time."""
-        if self.shifts is None:
+        if self.shifts is None or not isinstance(self.model, CenteredMotion):
             return self.model
         k, dt = self._segment(np.array([t_us]))
-        center = np.array(getattr(self.model, "center"))  # noqa: B009  # not part of the protocol
-        x, y = apply_inverse(self._warp(k, dt), *(center + self.shifts[k])[0])
-        changed: Any = replace(self.model, center=(float(x[0]), float(y[0])))  # ty: ignore
-        return changed
+        middle = self.shifts[k] + self.model.center
+        x, y = apply_inverse(self._warp(k, dt), *middle.T)
+        return replace(self.model, center=(float(x[0]), float(y[0])))
 
     def mean_theta(self, t_start: float, t_end: float) -> Floats:
         """Return the mean parameters from ``t_start`` to ``t_end``, shape (m,)."""

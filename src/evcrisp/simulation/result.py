@@ -1,7 +1,7 @@
 """Result of a simulation: events with labels, true motion and IMU."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -16,7 +16,7 @@ from evcrisp.core.validation import check_number
 from evcrisp.core.windows import US_PER_S
 from evcrisp.motion import MotionModel
 from evcrisp.motion.matrix import Points, apply
-from evcrisp.simulation.config import ObjectConfig, SimulationConfig
+from evcrisp.simulation.config import SimulationConfig
 from evcrisp.simulation.field_path import FieldPath
 from evcrisp.simulation.fields import VelocityField
 from evcrisp.simulation.path import Path, view_grid
@@ -64,57 +64,9 @@ class Truth:
 
     def as_dict(self) -> dict[str, Any]:
         """Return windows, parameters with units, gyroscope and settings as JSON types."""
-        windows = self.motion_truth
-        thetas = windows.theta.swapaxes(0, 1)
-        described: dict[str, Any] = {
-            "motion": self.config.motion,
-            "param_names": list(self.motion.param_names),
-            "param_units": list(self.motion.param_units),
-        }
-        layers = [_layer_as_dict(layer, self.config.motion) for layer in _layers(self.config)]
-        if any(layer != {"motion": self.config.motion} for layer in layers):
-            described["layers"] = layers
-        return {
-            **described,
-            "windows": [
-                {
-                    "t_start_us": start,
-                    "t_end_us": end,
-                    "theta": [row[~np.isnan(row)].tolist() for row in theta],
-                }
-                for start, end, theta in zip(
-                    windows.t_start.tolist(), windows.t_end.tolist(), thetas, strict=True
-                )
-            ],
-            "gyro": {"t_us": self.imu.t.tolist(), "rad_s": self.imu.gyro_rad_s.tolist()},
-            "settings": _settings_as_dict(self.config),
-        }
+        from evcrisp.simulation.truth_file import truth_as_dict
 
-
-def _layers(config: SimulationConfig) -> tuple[SimulationConfig | ObjectConfig, ...]:
-    return (config, *config.scene.objects)
-
-
-def _layer_as_dict(layer: SimulationConfig | ObjectConfig, motion: str) -> dict[str, Any]:
-    """Return the kind of motion of a layer; ``motion`` is that of the background."""
-    if isinstance(layer.field, VelocityField):
-        return {"field": layer.field.name}
-    if isinstance(layer, ObjectConfig) and layer.start_pivot is not None:
-        return {"motion": layer.motion or motion, "pivot": list(layer.start_pivot)}
-    return {"motion": layer.motion or motion}
-
-
-def _settings_as_dict(config: SimulationConfig) -> dict[str, Any]:
-    settings = asdict(config)
-    settings["scene"].pop("image")  # its digest stays
-    settings["noise"].pop("measured")  # its digest stays
-    for place, layer in zip(
-        (settings, *settings["scene"]["objects"]), _layers(config), strict=True
-    ):
-        if isinstance(layer.field, VelocityField):
-            values = place["field"] if isinstance(place["field"], dict) else {}
-            place["field"] = {"name": layer.field.name, **values}
-    return settings
+        return truth_as_dict(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -127,7 +79,8 @@ class Simulation(Truth):
     paths: Sequence[Path | FieldPath]  # motion of each layer over time; the background first
 
     def __repr__(self) -> str:
-        motion, n_objects = self.config.motion, len(self.paths) - 1
+        field, n_objects = self.config.field, len(self.paths) - 1
+        motion = field.name if isinstance(field, VelocityField) else self.config.motion
         return f"Simulation({self.events!r}, motion={motion!r}, objects={n_objects})"
 
     def theta(self, t_start: int, t_end: int, layer: int = 0) -> NDArray[np.float64]:

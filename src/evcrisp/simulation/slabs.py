@@ -102,7 +102,7 @@ def slab_motions(
     tables = np.empty((len(fields), len(base) if fields else 0, times.size, 2))
     for i, path in enumerate(fields):
         start = path.texels_at(base, times[0]) if last is None else last.tables[i, :, -1]
-        tables[i] = path.texels(start, times)
+        path.fill_texels(start, times, tables[i])
     if last is not None:
         # Exactly equal: a rounding difference would be a step in brightness.
         matrices[0] = last.matrices[-1]

@@ -27,6 +27,22 @@ from evcrisp.cli.progress import time_progress
     "Parameters of the motion of an object in front. Default: no object.",
     options.NumbersType(),
 )
+@options.option(
+    "--object object_texts",
+    "An object that moves, turns and grows: 'theta=200,-50,3,0.5 center=0.3,0.4 size=0.2,0.3'. Theta "
+    "is vx, vy (px/s), turn (rad/s) and growth (1/s); center and size are shares of the view. Also "
+    "motion, pivot, field, texture, outline (ellipse, rectangle, patches). Can be repeated, the "
+    "farthest first.",
+    multiple=True,
+    metavar="KEY=VALUE...",
+)
+@options.option(
+    "--field",
+    "Velocity field of the background instead of --theta: NAMES. Parameters follow the name: 'vortex "
+    "peak_px_s=300'.",
+    metavar="NAME",
+    registry="evcrisp.simulation:FIELDS",
+)
 @options.camera_option
 @options.option(
     "--resolution",
@@ -52,6 +68,13 @@ from evcrisp.cli.progress import time_progress
     "Number of uniform noise events divided by signal events. Default: 0.",
     options.Number(0, 1e3),
 )
+@options.option(
+    "--noise-measured measured",
+    "Folder with noise measured on a sensor, noise_pos_<lux>.npy and noise_neg_<lux>.npy; with several "
+    "illuminations, also --set measured_lux=0.1.",
+    click.Path(exists=True, path_type=Path),
+    metavar="DIR",
+)
 @options.option("--noise", "Noise preset of a sensor: none, light or dark. Default: none.")
 @options.seed_option("Seed; the same seed gives the same bytes.")
 @options.to_option
@@ -64,9 +87,10 @@ def simulate_command(
     to: str | None,
     settings: tuple[str, ...],
     overwrite: bool,
+    object_texts: tuple[str, ...],
     **named: Any,
 ) -> None:
-    """Simulate a textured plane that moves in front of an event camera, and write it to OUTPUT.
+    """Simulate textured layers that move in front of an event camera, and write them to OUTPUT.
 
     The formats npz, dsec, csv and columns keep the labels (signal or noise). The true motion per
     window, the gyroscope samples and all settings are written to OUTPUT.truth.json.
@@ -84,6 +108,10 @@ def simulate_command(
     chosen = {name: value for name, value in named.items() if value is not None}
     if "camera" in chosen:
         chosen["camera"] = options.load_camera(chosen["camera"], chosen["resolution"])
+    if object_texts:
+        chosen["objects"] = tuple(_object(text) for text in object_texts)
+    if "field" in chosen:
+        chosen["field"] = _field(chosen["field"])
     more = options.parse_settings(settings)
     _refuse_duplicates(context, more)
     config = build_config(None, {**chosen, **more})
@@ -103,6 +131,49 @@ def simulate_command(
             on_chunk=advance,
         )
     click.echo(f"Wrote {counted(n_events, 'event')} to {output}, and the truth to {truth_path}.")
+
+
+def _object(text: str) -> Any:
+    """Return the object of ``theta=200,-50,3,0.5 center=0.3,0.4``, a similarity by default."""
+    from evcrisp.core.registry import build
+    from evcrisp.simulation import ObjectConfig
+
+    values = _parse_words("--object", text.split())
+    if "field" in values:
+        values["field"] = _field(str(values["field"]).replace(":", " "))
+    else:
+        values.setdefault("motion", "similarity")
+    return build({"object": ObjectConfig}, "object", "part of the scene", **values)
+
+
+def _field(text: str) -> Any:
+    """Return the field of ``vortex peak_px_s=300``."""
+    from evcrisp.core.registry import build
+    from evcrisp.simulation import FIELDS
+
+    name, *words = text.split() or [""]
+    return build(FIELDS, name, "velocity field", **_parse_words("--field", words))
+
+
+def _parse_words(option: str, words: list[str]) -> dict[str, Any]:
+    """Parse ``KEY=VALUE`` words; numbers separated by commas become a tuple."""
+    found: dict[str, Any] = {}
+    for word in words:
+        key, separator, value = word.partition("=")
+        if not separator:
+            raise click.UsageError(
+                f"{option} expects KEY=VALUE, separated by spaces; got {word!r}."
+            )
+        if key in found:
+            raise click.UsageError(f"{option} has {key!r} twice.")
+        found[key] = _parse_value(value)
+    return found
+
+
+def _parse_value(value: str) -> Any:
+    if "," in value:
+        return options.NumbersType().convert(value, None, None)
+    return options.parse_settings([f"value={value}"])["value"]
 
 
 def _refuse_duplicates(context: click.Context, settings: dict[str, Any]) -> None:
