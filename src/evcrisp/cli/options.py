@@ -145,8 +145,15 @@ force_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 to_option = option("--to", "Output format. Default: from the suffix of OUTPUT.")
-motion_option = option(
+model_option = option(
     "--motion", "Motion model: NAMES.", default="translation", registry=MOTION_MODELS
+)
+motion_option = option(
+    "--motion",
+    "auto finds the simplest motion that explains each window; layers and flow look for several "
+    "motions. Or one model for all: NAMES.",
+    default="auto",
+    registry=MOTION_MODELS,
 )
 camera_option = option(
     "--camera",

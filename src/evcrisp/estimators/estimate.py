@@ -108,11 +108,13 @@ def model_for(
 
     Open motions are for estimators that find the model; others get a translation.
     """
-    if isinstance(motion, str) and motion in OPEN_MOTIONS:
+    if is_open(motion) or (isinstance(motion, str) and motion in OPEN_MOTIONS):
         if getattr(estimator, "finds_motion_model", False):
             if camera is not None:
                 _check_camera(camera, resolution)
-            return cast(MotionModel, OpenMotion(motion, camera))
+            return cast(
+                MotionModel, OpenMotion(motion, camera) if isinstance(motion, str) else motion
+            )
         motion = "translation"
     if not isinstance(motion, str):
         if isinstance(motion, type) or not hasattr(motion, "warp"):

@@ -1,5 +1,6 @@
 """Result of an estimator for one window."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +14,8 @@ from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window, seconds_since
 from evcrisp.estimators.layer import Layer, LayerMap, LayerMotion, near_events
-from evcrisp.motion.protocol import MotionModel
+from evcrisp.motion.open_motion import affine_at, is_open
+from evcrisp.motion.protocol import MotionModel, center_of
 from evcrisp.motion.velocity import velocity_of
 from evcrisp.optimize import SolverResult
 from evcrisp.search.window_data import WindowData
@@ -96,7 +98,7 @@ class Estimate:
     w_map: Floats | None = None
     regret: Regret | None = None
     warnings: tuple[str, ...] = field(default=())
-    layer: NDArray[np.int16] = None  # type: ignore[assignment]  # set below
+    layer: NDArray[np.int16] = field(default_factory=lambda: np.empty(0, np.int16))
     layer_motions: tuple[LayerMotion, ...] = ()
     layer_map: LayerMap | None = None
 
@@ -162,26 +164,50 @@ class Estimate:
         y, x = np.mgrid[0:height, 0:width]
         velocity = self._velocity_at(x.ravel(), y.ravel(), np.zeros(x.size))
         velocity = velocity.reshape(height, width, 2)
-        valid = np.isfinite(velocity).all(axis=2)
-        if not self.status.has_motion:
-            valid[:] = False
-        elif not everywhere:
-            valid &= near_events(self.kept())
-        return Flow(velocity, valid, window.t_start, max(window.t_end, window.t_start + 1))
+        valid = np.asarray(np.isfinite(velocity).all(axis=2) & self.status.has_motion)
+        if not everywhere:
+            valid = valid & near_events(self.kept())
+        t_end = max(window.t_end, window.t_start + 1)
+        return Flow(velocity.astype(np.float32), valid, window.t_start, t_end)
+
+    def align(self, events: Events, t_us: int) -> tuple[Floats, Floats]:
+        """Return the positions of events of the window at a time, px, each moved by its own motion."""
+        x, y, dt = events.x, events.y, seconds_since(events.t, t_us)
+        if self.layer_map is None:
+            return self.motion.warp(self.theta, x, y, dt)
+        out_x, out_y = np.empty(len(events)), np.empty(len(events))
+        for part, here in self._by_motion(x, y, seconds_since(events.t, self.window.t_ref)):
+            positions = part.motion.warp(part.theta, x[here], y[here], dt[here])
+            out_x[here], out_y[here] = positions
+        return out_x, out_y
+
+    def parameters(self, model: MotionModel) -> Floats:
+        """Return the motion as numbers of a model: ``theta``, or those of an `OpenMotion`."""
+        if not is_open(model):
+            return self.theta
+        return affine_at(self.motion, self.theta, center_of(self.window.events.resolution))
 
     def _velocity_at(self, x: NDArray[Any], y: NDArray[Any], dt: Floats) -> Floats:
         """Return velocities at pixels, shape (n, 2), each by the motion that holds there."""
         if self.layer_map is None:
             return velocity_of(self.motion, self.theta, x, y, dt)
-        window = self.window
-        since_start_s = dt + (window.t_ref - window.t_start) / 1e6
-        share = since_start_s / max((window.t_end - window.t_start) / 1e6, 1e-6)
-        index = self.layer_map.at(x, y, share)
-        velocity = np.empty((index.size, 2))
-        for i, part in enumerate(self.layer_motions):
-            here = index == i
+        velocity = np.empty((x.size, 2))
+        for part, here in self._by_motion(x, y, dt):
             velocity[here] = velocity_of(part.motion, part.theta, x[here], y[here], dt[here])
         return velocity
+
+    def _by_motion(
+        self, x: NDArray[Any], y: NDArray[Any], dt: Floats
+    ) -> Iterator[tuple[LayerMotion, Bools]]:
+        """Yield each motion, and where it holds among pixels at times since ``t_ref``, s."""
+        window, layer_map = self.window, self.layer_map
+        if layer_map is None:
+            return
+        since_start_s = dt + (window.t_ref - window.t_start) / 1e6
+        share = since_start_s / max((window.t_end - window.t_start) / 1e6, 1e-6)
+        index = layer_map.at(x, y, share)
+        for i, part in enumerate(self.layer_motions):
+            yield part, index == i
 
     def kept(self) -> Events:
         """Return the events that are signal."""
@@ -190,6 +216,8 @@ class Estimate:
     def __repr__(self) -> str:
         named = zip(self.motion.param_names, self.theta, self.motion.param_units, strict=True)
         theta = ", ".join(f"{name}={value:.4g} {unit}" for name, value, unit in named)
+        if self.layer_map is not None:
+            theta = f"{len(self.layer_motions)} layers, largest {theta}"
         return (
             f"Estimate({theta}; signal={int(self.signal.sum())} of {len(self)}, "
             f"{self.status.name.lower()})"

@@ -54,7 +54,7 @@ def write_flow_files(
     *,
     format: str = "npz",
     method: str | Estimator = "auto",
-    motion: str | MotionModel = "translation",
+    motion: str | MotionModel = "auto",
     camera: Camera | None = None,
     windowing: Windowing | None = None,
     overwrite: bool = False,
@@ -115,7 +115,7 @@ def write_flow_files(
         old = _old_files(folder, overwrite=overwrite)
         for path in old:
             refuse_inputs(path, recording.path)
-        model = model_for(motion, recording.resolution, camera)
+        model = model_for(motion, recording.resolution, camera, estimator)
         estimates = track(recording, estimator, model, windowing=windowing)
         folder.mkdir(parents=True, exist_ok=True)
         # The stack renames the files from the last to the first: the table appears last.

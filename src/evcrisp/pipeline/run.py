@@ -36,6 +36,7 @@ class RunResult:
     cleaned: Path
     labels: Path
     motion: Path
+    layers: Path
     summary: dict[str, Any]
 
 
@@ -44,7 +45,7 @@ def run(
     folder: str | PathLike[str],
     *,
     method: str | Estimator = "auto",
-    motion: str | MotionModel = "translation",
+    motion: str | MotionModel = "auto",
     camera: Camera | None = None,
     windowing: Windowing | None = None,
     overwrite: bool = False,
@@ -59,9 +60,10 @@ def run(
     source : Recording or path
         Streamed once; memory is bounded by the windows.
     folder : path
-        Created if it does not exist. Gets the cleaned recording, ``labels.npz``, ``motion.csv`` and
-        ``summary.json``, each complete or not at all. Windows without a motion have NaN in
-        ``motion.csv``; its last column has the warnings. Events that came with labels keep them.
+        Created if it does not exist. Gets the cleaned recording, ``labels.npz``, ``motion.csv`` (a
+        row per window), ``layers.csv`` (a row per layer and window) and ``summary.json``, each
+        complete or not at all. Windows without a motion have NaN in ``motion.csv``; its last column
+        has the warnings. Events that came with labels keep them.
     method, motion, camera, windowing, **params
         As for :func:`evcrisp.track`.
     overwrite : bool
@@ -98,17 +100,18 @@ def run(
         writer = WRITERS[recording.format if recording.format in WRITERS else "npz"]()
         clean_name = f"{run_log.stem_of(recording)}.clean{writer.suffixes[0]}"
         # The summary appears last: where it is, the other files belong to it.
-        names = ("summary.json", "motion.csv", "labels.npz", clean_name)
+        names = ("summary.json", "layers.csv", "motion.csv", "labels.npz", clean_name)
         has_old_results = run_log.has_results(folder, names, recording, overwrite=overwrite)
-        model = model_for(motion, recording.resolution, camera)
+        model = model_for(motion, recording.resolution, camera, estimator)
         estimates = track(recording, estimator, model, windowing=windowing)
         folder.mkdir(parents=True, exist_ok=True)
-        summary_path, motion_path, labels_path, clean_path = (
+        summary_path, layers_path, motion_path, labels_path, clean_path = (
             stack.enter_context(replacing(folder / name, overwrite=overwrite)) for name in names
         )
         log = run_log.RunLog()
         with (
             closing(run_log.MotionFile(motion_path, model)) as motions,
+            closing(run_log.LayersFile(layers_path)) as layers,
             closing(run_log.LabelsFile(labels_path, recording.resolution)) as labels,
             ChunkWriter(clean_path, writer, sensor_data_from=recording) as cleaned,
         ):
@@ -116,6 +119,7 @@ def run(
             for result in cancellation.until_cancelled(estimates):
                 log.add_window(result)
                 motions.write_window(result)
+                layers.write_window(result)
                 for chunk in merger.add(result):
                     _write_chunk(chunk, labels, cleaned, log, on_chunk)
             for chunk in merger.finish():
@@ -142,6 +146,7 @@ def run(
         cleaned=folder / clean_name,
         labels=folder / "labels.npz",
         motion=folder / "motion.csv",
+        layers=folder / "layers.csv",
         # The file has no times: the same input gives the same bytes.
         summary={**summary, "elapsed_s": round(time.perf_counter() - start, 3)},
     )

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -12,39 +13,41 @@ import numpy as np
 import evcrisp
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
+from evcrisp.estimators.layer import Layer
 from evcrisp.estimators.result import Estimate
 from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import naming, refuse_inputs
 from evcrisp.io.recording import Recording
 from evcrisp.io.registry import READERS
 from evcrisp.motion import MotionModel
+from evcrisp.motion.open_motion import affine_at, is_open
 from evcrisp.pipeline.label_merging import LabeledChunk
 
 _WINDOW_COLUMNS = ("t_start_us", "t_end_us", "n_events", "n_signal", "status")
 
+#: Columns of a motion whose model was found: the model, and the number of layers.
+_FOUND_COLUMNS = ("motion", "n_layers")
 
-class MotionFile:
-    """Writes motion.csv: one row per window. Errors carry the name of the file."""
+#: Columns of layers.csv: window, identity, box, velocity at its middle, and change of the velocity.
+LAYER_COLUMNS = (
+    "window", "t_start_us", "t_end_us", "id", "n_events", "left [px]", "top [px]", "width [px]",
+    "height [px]", "vx [px/s]", "vy [px/s]", "a11 [1/s]", "a12 [1/s]", "a21 [1/s]", "a22 [1/s]",
+)  # fmt: skip
 
-    def __init__(self, path: Path, model: MotionModel) -> None:
+
+class TableFile:
+    """Writes a CSV file row by row. Errors carry the name of the file."""
+
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
         self.path = path
         with naming(path):
             self._file = path.open("w", encoding="utf-8", newline="")
         self._rows = csv.writer(self, lineterminator="\n")
-        names = zip(model.param_names, model.param_units, strict=True)
-        parameters = (f"{name} [{unit}]" for name, unit in names)
-        self._rows.writerow([*_WINDOW_COLUMNS, *parameters, "warnings"])
+        self._rows.writerow(columns)
 
-    def write_window(self, result: Estimate) -> None:
-        """Append a row; a motion that was not found is NaN."""
-        window, status = result.window, result.status
-        theta = result.theta if status.has_motion else np.full_like(result.theta, np.nan)
-        numbers = (repr(float(value)) for value in theta)
-        # No commas: not every reader of CSV files understands quotes.
-        warnings = " | ".join(result.warnings).replace(",", ";")
-        counts = len(result), int(result.signal.sum())
-        row = (window.t_start, window.t_end, *counts, status.name.lower())
-        self._rows.writerow([*row, *numbers, warnings])
+    def write_row(self, row: Iterable[object]) -> None:
+        """Append a row."""
+        self._rows.writerow(row)
 
     def write(self, text: str) -> None:
         """Append text; called by the CSV writer."""
@@ -55,6 +58,55 @@ class MotionFile:
         """Close the file."""
         with naming(self.path):
             self._file.close()
+
+
+class MotionFile(TableFile):
+    """Writes motion.csv: one row per window."""
+
+    def __init__(self, path: Path, model: MotionModel) -> None:
+        self._model = model
+        names = zip(model.param_names, model.param_units, strict=True)
+        parameters = (f"{name} [{unit}]" for name, unit in names)
+        found = _FOUND_COLUMNS if is_open(model) else ()
+        super().__init__(path, [*_WINDOW_COLUMNS, *found, *parameters, "warnings"])
+
+    def write_window(self, result: Estimate) -> None:
+        """Append a row; a motion that was not found is NaN."""
+        window, status = result.window, result.status
+        theta = result.parameters(self._model)
+        theta = theta if status.has_motion else np.full_like(theta, np.nan)
+        numbers = (repr(float(value)) for value in theta)
+        # No commas: not every reader of CSV files understands quotes.
+        warnings = " | ".join(result.warnings).replace(",", ";")
+        counts = len(result), int(result.signal.sum())
+        row = (window.t_start, window.t_end, *counts, status.name.lower())
+        found = (result.motion.name, len(result.layer_motions)) if is_open(self._model) else ()
+        self.write_row([*row, *found, *numbers, warnings])
+
+
+class LayersFile(TableFile):
+    """Writes layers.csv: one row per layer and window."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, LAYER_COLUMNS)
+        self._n_windows = 0
+
+    def write_window(self, result: Estimate) -> None:
+        """Append the layers of a window, those without events and motion excepted."""
+        window = result.window
+        if result.status.has_motion:
+            for layer in result.layers:
+                if not len(layer):
+                    continue
+                numbers = (*layer.box, *layer.velocity.tolist(), *_matrix_of(layer))
+                row = (self._n_windows, window.t_start, window.t_end, layer.id, len(layer))
+                self.write_row([*row, *(f"{value:.6g}" for value in numbers)])
+        self._n_windows += 1
+
+
+def _matrix_of(layer: Layer) -> list[float]:
+    """Return how the velocity of a layer changes over its region, row by row, 1/s."""
+    return affine_at(layer.motion, layer.theta, layer.center)[2:].tolist()
 
 
 class LabelsFile:

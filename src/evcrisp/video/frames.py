@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
-from evcrisp.core.windows import Window, by_time, seconds_since
+from evcrisp.core.windows import Window, by_time
 from evcrisp.estimators.result import Estimate
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.video.config import FrameContent, VideoConfig
@@ -66,8 +66,7 @@ class _Part:
         def warp(events: Events, t_us: int) -> Positions:
             if t_us == result.window.t_ref and len(events) == len(result):
                 return result.aligned_x, result.aligned_y
-            dt = seconds_since(events.t, t_us)
-            return result.motion.warp(result.theta, events.x, events.y, dt)
+            return result.align(events, t_us)
 
         return cls(result.window, result.signal, warp)
 

@@ -101,7 +101,7 @@ def render(
     path: str | PathLike[str],
     *,
     method: str | Estimator = "auto",
-    motion: str | MotionModel = "translation",
+    motion: str | MotionModel = "auto",
     camera: Camera | None = None,
     config: VideoConfig | None = None,
     overwrite: bool = False,
@@ -154,7 +154,7 @@ def render(
         resolution = source.resolution
         painter = Painter(config, resolution)
         chunks: Iterable[Events] = (source,) if isinstance(source, Events) else source.chunks()
-        tracker = Tracker(estimator, model_for(motion, resolution, camera), resolution)
+        tracker = Tracker(estimator, model_for(motion, resolution, camera, estimator), resolution)
         frames = frame_contents(chunks, config, tracker, on_chunk or (lambda chunk: None))
         temporary = stack.enter_context(replacing(path, overwrite=overwrite))
         opened = video_format().open(temporary, painter.size, config.fps, painter.table)

@@ -76,7 +76,8 @@ class Computer:
         return _point_bundle(request, window, front)
 
     def _model(self, request: Request) -> MotionModel:
-        return model_for(request.motion, self.store.resolution, self.camera)
+        estimator = build(ESTIMATORS, request.method, "method") if request.method else None
+        return model_for(request.motion, self.store.resolution, self.camera, estimator)
 
     def _estimate(self, request: Request, window: Window) -> bytes:
         result = self._tracked(request, window)
@@ -131,7 +132,7 @@ class Computer:
         for result in track(self.store.chunks(), request.method, model, windowing=windowing):
             middle = result.window.t_ref - self.store.t_first
             kept = float(result.signal.mean()) if len(result) else 0.0
-            rows.append([middle, float(result.status.is_usable), kept, *result.theta])
+            rows.append([middle, float(result.status.is_usable), kept, *result.parameters(model)])
             on_progress(min(middle / max(self.store.duration_us, 1), 1.0))
         table = np.array(rows, np.float32).reshape(len(rows), 3 + len(model.param_names))
         facts = {**_facts(request, model), "n_windows": len(rows)}

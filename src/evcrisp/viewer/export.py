@@ -51,7 +51,7 @@ class ExportOptions:
     window_us: int = 30_000
     n_windows: int = 8
     methods: tuple[str, ...] = ("auto",)
-    motion: str = "translation"
+    motion: str = "auto"
     filters: tuple[str, ...] = ()
     front_points: int = 7
     camera: Camera | None = None

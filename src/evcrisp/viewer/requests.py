@@ -38,7 +38,7 @@ class Request:
     start_us: int = 0  # start of the window, us after the first event
     duration_us: int = 30_000
     method: str = "auto"  # names in the registries
-    motion: str = "translation"
+    motion: str = "auto"
     filter: str = "baf"
     n_points: int = 13  # of the front
     index: int = 0  # of a point

@@ -41,7 +41,7 @@ class ViewOptions:
     camera: Camera | None = None
     window_us: int = 30_000
     method: str = "auto"
-    motion: str = "translation"
+    motion: str = "auto"
     filter: str = ""
 
     def __post_init__(self) -> None:

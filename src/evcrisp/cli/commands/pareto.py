@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("pareto")
 @options.recording_argument
-@options.motion_option
+@options.model_option
 @options.camera_option
 @options.start_option
 @options.window_option("Length of the window, ms.")

@@ -13,7 +13,7 @@ from evcrisp.cli.progress import time_progress
 @click.command("simulate")
 @click.argument("output", type=click.Path(path_type=Path))
 @options.option("--texture", "Name of a texture, or an image file.", default="shapes")
-@options.motion_option
+@options.model_option
 @options.option(
     "--theta",
     "Parameters of the motion, such as 300,-120 (px/s) for a translation. Default: a moderate motion.",

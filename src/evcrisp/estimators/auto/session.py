@@ -1,14 +1,14 @@
 """State of `auto` over a recording: the motions of the window before."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.protocol import IndependentWindows
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
-from evcrisp.motion.open_motion import is_open
+from evcrisp.motion.open_motion import OpenMotion, is_open
 
 if TYPE_CHECKING:
     from evcrisp.estimators.auto.auto import AutoRegret
@@ -36,10 +36,11 @@ class AutoSession:
 
         if self._finder is None:
             self._finder = MotionFinder(self._method.run, self._method.false_alarm)
+        wanted = cast(OpenMotion, model)
         if hot is None or not hot.any():
-            return replace(self._finder.run(window, model, theta0), config=self._method)
+            return replace(self._finder.run(window, wanted, theta0), config=self._method)
         others = replace(window, events=window.events[~hot])
-        result = replace(self._finder.run(others, model, theta0), config=self._method)
+        result = replace(self._finder.run(others, wanted, theta0), config=self._method)
         if result.layer_map is None:
             return self._windows.with_hot_events(result, window, hot)
         return with_hot_events(result, window, hot)

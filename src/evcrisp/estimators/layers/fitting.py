@@ -4,9 +4,12 @@ A motion is a row of eight numbers: displacement along x and y at a center, a ma
 px of distance), and the center; px per window.
 """
 
-import numpy as np
+from typing import Any
 
-from evcrisp.core.types import Floats, Integers
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.types import Floats
 from evcrisp.estimators.layers.layer_window import LayerWindow
 
 #: Least radius of the events of a layer, px: turn and growth of a smaller spot mean nothing.
@@ -30,7 +33,12 @@ def displacements(motion: Floats, x: Floats, y: Floats) -> Floats:
 
 
 def fit_motion(
-    window: LayerWindow, chosen: Integers, start: Floats, *, n_free: int, scales: tuple[float, ...]
+    window: LayerWindow,
+    chosen: NDArray[Any],
+    start: Floats,
+    *,
+    n_free: int,
+    scales: tuple[float, ...],
 ) -> tuple[Floats, float]:
     """Fit a motion to the chosen events; return it with its log contrast.
 

@@ -19,6 +19,7 @@ from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window, seconds_since
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import LayerMap, LayerMotion
+from evcrisp.estimators.layers.competition import LAYER_COST
 from evcrisp.estimators.layers.find_layers import FoundLayers, find_layers
 from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.layers.layer_evidence import layer_evidence
@@ -117,13 +118,13 @@ class MotionFinder:
         duration_s = data.duration_s
         supporting = ~hot_events(events)
         prepared = LayerWindow.of(data, events, supporting)
-        cost = {"cost": _FIELD_COST} if wanted.name == "flow" else {}
+        cost = _FIELD_COST if wanted.name == "flow" else LAYER_COST
         if known is None:
-            found = find_layers(prepared, **cost)
+            found = find_layers(prepared, cost=cost)
         else:
             motions = known.copy()
             motions[:, :6] *= duration_s
-            found = find_layers(prepared, motions, n_rounds=_WARM_ROUNDS, **cost)
+            found = find_layers(prepared, motions, cost=cost, n_rounds=_WARM_ROUNDS)
         middle = center_of(events.resolution)
         if len(found) == 1 and (known is not None or wanted.name == "auto"):
             only = Affine(tuple(found.motions[0, 6:].tolist()))
