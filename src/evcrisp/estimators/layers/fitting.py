@@ -18,6 +18,9 @@ _LEAST_RADIUS_PX = 10.0
 #: A fit that moves the center by more has left its layer, px per window.
 _MAX_CORRECTION_PX = 8.0
 
+#: Largest turn, growth or stretch within a window, rad or share: larger ones are a collapse.
+_MAX_CHANGE = 0.3
+
 
 def constant_motion(shift: Floats, center: tuple[float, float]) -> Floats:
     """Return a translation as a motion."""
@@ -58,7 +61,8 @@ def fit_motion(
         value, _ = fit_affine(
             x, y, tau, p, center_x, center_y, radius, n_free, scale, tolerance, 12, parameters
         )
-    if not np.linalg.norm(parameters[:2] - first) < _MAX_CORRECTION_PX:
+    has_left = not np.linalg.norm(parameters[:2] - first) < _MAX_CORRECTION_PX
+    if has_left or np.abs(parameters[2:]).max() > _MAX_CHANGE * radius:
         return start, -np.inf
     return _to_motion(parameters, center_x, center_y, radius), value
 

@@ -30,6 +30,11 @@ class Misfit:
     misaligned: float  # share of the signal in parts that another displacement would sharpen
 
     @property
+    def total(self) -> float:
+        """Sum of both shares."""
+        return self.unexplained + self.misaligned
+
+    @property
     def is_large(self) -> bool:
         """Whether the window has more than one motion."""
         return self.unexplained > _MAX_UNEXPLAINED or self.misaligned > _MAX_MISALIGNED

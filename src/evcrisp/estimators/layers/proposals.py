@@ -22,14 +22,14 @@ _SCALE_PX, _CELL, _STEP_PX = 3.0, 8, 5.0
 _BOUND_SHARE = 0.125
 
 #: Events of the volume per cell, on average.
-_EVENTS_PER_CELL = 64
+_EVENTS_PER_CELL = 56
 
 #: Most displacements, and least gain of one more relative to the first.
 _MAX_SHIFTS, _LEAST_GAIN = 18, 0.007
 
 #: Least number of events of a proposal; events of its fit.
 MIN_EVENTS = 150
-_FIT_EVENTS = 3_000
+_FIT_EVENTS = 2_500
 
 #: Proposals that differ by less on the events of one of them are the same, px.
 _SAME_PX = 1.0
