@@ -10,6 +10,7 @@ from evcrisp.estimators.layers.competition import LAYER_COST, Competition, compe
 from evcrisp.estimators.layers.fitting import fit_motion
 from evcrisp.estimators.layers.layer_window import LayerWindow
 from evcrisp.estimators.layers.proposals import MIN_EVENTS, propose
+from evcrisp.estimators.layers.splitting import split_proposals
 
 #: Rounds of competition and fit with a subsample, and then with all events.
 COARSE_ROUNDS, FINE_ROUNDS = 3, 1
@@ -58,8 +59,12 @@ def find_motions(
     ``known``, shape (k, 8), are motions of the window before; they replace the proposals.
     """
     motions = np.array(propose(window)) if known is None else known
-    for _ in range(n_rounds):
-        motions = _refined(window, compete(window, motions, cost))
+    for step in range(n_rounds):
+        found = compete(window, motions, cost)
+        motions = _refined(window, found)
+        if known is None and step == 0:
+            more = split_proposals(window, found, _LEAST_SUPPORT * window.share)
+            motions = np.concatenate((motions, more)) if more else motions
     return motions
 
 
