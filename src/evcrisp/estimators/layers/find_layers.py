@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.competition import LAYER_COST, Competition, compete
-from evcrisp.estimators.layers.fitting import fit_motion
+from evcrisp.estimators.layers.fitting import fit_motion, without_sliding
 from evcrisp.estimators.layers.layer_window import LayerWindow
 from evcrisp.estimators.layers.proposals import MIN_EVENTS, propose
 from evcrisp.estimators.layers.splitting import split_proposals
@@ -83,12 +83,16 @@ def _refined(window: LayerWindow, found: Competition) -> Floats:
     own_support = np.take_along_axis(found.support, layer[None].astype(np.intp), axis=0)[0]
     is_used = (own_support > _LEAST_SUPPORT * window.share) & window.supporting
     refined = []
+    largest = int(np.bincount(layer[is_used], minlength=len(found.motions)).argmax())
     for k, motion in enumerate(found.motions):
         events = np.flatnonzero((layer == k) & is_used)
         if events.size < MIN_EVENTS * window.share:
             continue
         events = events[:: max(events.size // _MAX_FIT_EVENTS, 1)]
-        refined.append(fit_motion(window, events, motion, n_free=6, scales=(2.0,))[0])
+        motion, _ = fit_motion(window, events, motion, n_free=6, scales=(2.0,))
+        if k != largest:
+            motion = without_sliding(window, events, motion, found.motions[largest])
+        refined.append(motion)
     return np.array(refined) if refined else found.motions
 
 

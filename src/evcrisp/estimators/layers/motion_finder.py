@@ -72,7 +72,7 @@ class MotionFinder:
         self._model: MotionModel = Translation()
         self._theta: Floats | None = None
         self._layers: Floats | None = None  # (k, 8) of the window before, per s; see `fitting`
-        self._unexplained = 0.0  # when they were found
+        self._unexplained = 0.0  # what the layers left when they were searched last
 
     def run(self, window: Window, wanted: OpenMotion, start: Floats | None = None) -> Estimate:
         """Return the estimate of the next window; ``start`` is a velocity, (2,), px/s."""
@@ -82,16 +82,17 @@ class MotionFinder:
         if wanted.name == "auto" and self._layers is None:
             theta = start if self._theta is None else self._theta
             result = self._one(window, self._model, theta)
-            if not misfit_of(result).is_large:
+            if not misfit_of(result).is_large(self._unexplained):
                 return result
         known = self._layers
         prepared, found = self._search(window, wanted, known)
-        if wanted.name == "auto":
-            single = self._single(window, wanted, prepared, found, result)
-            if single is not None:
-                return single
         layered = self._layered(window, prepared, found)
         unexplained = misfit_of(layered).unexplained
+        if wanted.name == "auto":
+            single = self._single(window, wanted, prepared, found, result, unexplained)
+            if single is not None:
+                self._unexplained = unexplained
+                return single
         if known is not None and unexplained > self._unexplained + _NEW_UNEXPLAINED:
             prepared, found = self._search(window, wanted, None)
             layered = self._layered(window, prepared, found)
@@ -134,32 +135,31 @@ class MotionFinder:
         prepared: LayerWindow,
         found: FoundLayers,
         result: Estimate | None,
+        unexplained: float,
     ) -> Estimate | None:
         """Return an estimate with one motion if the layers lie on one field, and it explains them.
 
-        ``result`` is the estimate that did not explain the window.
+        ``result`` is the estimate that did not explain the window; layers leave ``unexplained``.
         """
         resolution = window.events.resolution
         field, residual_px = _common_field(prepared, found, center_of(resolution))
         if residual_px > _COMMON_PX:
             return None
         models: list[MotionModel] = [] if wanted.camera is None else [Rotation(wanted.camera)]
-        models.append(_kind_of(field, resolution).for_sensor(resolution))
-        best, least = result, None if result is None else misfit_of(result)
+        models += [kind.for_sensor(resolution) for kind in _kinds_of(field, resolution)]
+        best, least = None, None
         for model in models:
-            if result is not None and model == result.motion:
-                continue
             start = _start_of(model, field / prepared.indexed.data.duration_s)
-            other = self._one(window, model, start)
+            is_known = result is not None and model == result.motion
+            other = result if is_known and result is not None else self._one(window, model, start)
             misfit = misfit_of(other)
-            if other.status is Status.CONVERGED and not misfit.is_large:
-                return other
-            if least is None or misfit.total < least.total:
+            if other.status is Status.CONVERGED and not misfit.is_large(unexplained):
+                best = other
+                break
+            if len(found) == 1 and (least is None or misfit.total < least.total):
                 best, least = other, misfit
-        if len(found) > 1 or best is None:
-            return None
-        if best.status.is_usable:
-            self._model, self._theta = best.motion, best.theta.copy()
+        if best is not None and best.status.is_usable:
+            self._model, self._theta, self._layers = best.motion, best.theta.copy(), None
         return best
 
     def _layered(self, window: Window, prepared: LayerWindow, found: FoundLayers) -> Estimate:
@@ -264,16 +264,19 @@ def with_hot_events(result: Estimate, window: Window, hot: Bools) -> Estimate:
     )  # fmt: skip
 
 
-def _kind_of(field: Floats, resolution: tuple[int, int]) -> type[Translation | Similarity | Affine]:
-    """Return the simplest model of an affine field; displacements in px per window."""
+def _kinds_of(
+    field: Floats, resolution: tuple[int, int]
+) -> list[type[Translation | Similarity | Affine]]:
+    """Return the simplest models of an affine field, simplest first; px per window."""
     x, y = (side - side.mean() for side in sensor_points(resolution))
     spread = float(np.sqrt((x**2 + y**2).mean()))
     xx, xy, yx, yy = field[2:]
     turn_and_growth = 0.5 * float(np.hypot(yx - xy, xx + yy)) * spread
     stretch = 0.5 * float(np.hypot(xx - yy, xy + yx)) * spread
+    kinds: list[type[Translation | Similarity | Affine]] = [Translation, Similarity, Affine]
     if stretch > _NEGLIGIBLE_PX:
-        return Affine
-    return Similarity if turn_and_growth > _NEGLIGIBLE_PX else Translation
+        return kinds[2:]
+    return kinds[1:] if turn_and_growth > _NEGLIGIBLE_PX else kinds
 
 
 def _start_of(model: MotionModel, field: Floats) -> Floats | None:
