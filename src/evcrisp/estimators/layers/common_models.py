@@ -72,7 +72,7 @@ def _homography(a: Floats, b: Floats, moved: Floats) -> tuple[Floats, float]:
     across = np.column_stack((a, b, one, zero, zero, zero, -a * a, -a * b))
     down = np.column_stack((zero, zero, zero, a, b, one, -a * b, -b * b))
     rows = np.concatenate((across, down))
-    rates = np.linalg.lstsq(rows, moved.T.reshape(-1), rcond=None)[0]
+    rates = np.linalg.lstsq(rows, moved.T.reshape(-1), rcond=None)[0].astype(np.float64)
     return rates, _rms(moved - np.stack((across @ rates, down @ rates), axis=-1))
 
 
