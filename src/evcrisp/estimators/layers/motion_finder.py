@@ -168,8 +168,9 @@ class MotionFinder:
         )  # fmt: skip
 
     def _with_identities(self, result: Estimate) -> Estimate:
-        motions = self._identities.assign(result.layer_motions, result.window, result.layer)
-        return replace(result, layer_motions=motions)
+        numbers = self._identities.assign(result.layers, result.window.t_ref)
+        pairs = zip(result.layer_motions, numbers, strict=True)
+        return replace(result, layer_motions=tuple(replace(part, id=k) for part, k in pairs))
 
     def _remember(self, window: Window, found: FoundLayers) -> None:
         """Keep the motions for the next window, and rest, which costs nothing."""
