@@ -19,10 +19,10 @@ SUPPORT_SCALE = 0.35
 
 #: Gain of a cell for each neighbor with the same motion.
 _AGREEMENT = 8.0
-_N_SWEEPS = 4
+_N_SWEEPS = 8
 
 #: Least gain of a motion over the others, summed over its cells.
-LAYER_COST = 100.0
+LAYER_COST = 45.0
 
 #: Sum of the weights of the blur of cells: every event counts that many times.
 _BLUR_SUM = 8.0
@@ -46,7 +46,7 @@ class Competition:
 
 def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> Competition:
     """Let motions, shape (k, 8), compete for the cells of a window."""
-    from evcrisp.kernels.layers.cells import add_log_support, blur_cells, label_cells
+    from evcrisp.kernels.layers.cells import add_log_support, blur_cells, label_cells, region_losses
 
     shape, n_motions = window.cells_shape, len(motions)
     support = np.empty((n_motions, len(window)), np.float32)
@@ -59,9 +59,20 @@ def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> C
         cells.fill(0.0)
         add_log_support(support[k], scale, window.cell, cells.reshape(-1))
         blur_cells(cells, gain[k])
-    used = _worth_their_cost(gain.reshape(n_motions, -1), cost * _BLUR_SUM * window.share)
+    needed = cost * _BLUR_SUM * window.share
+    used = np.flatnonzero(_worth_their_cost(gain.reshape(n_motions, -1), needed))
     label = np.empty(shape, np.int16)
-    label_cells(np.ascontiguousarray(gain[used]), _AGREEMENT, _N_SWEEPS, label)
+    while True:
+        chosen = np.ascontiguousarray(gain[used])
+        label_cells(chosen, _AGREEMENT, _N_SWEEPS, label)
+        if used.size == 1:
+            break
+        # Without the smoothing by neighbors, chance alone would give every motion some cells.
+        losses = np.empty(used.size)
+        region_losses(chosen.reshape(used.size, -1), label.reshape(-1), losses)
+        if losses.min() >= needed:
+            break
+        used = np.delete(used, losses.argmin())
     return Competition(motions[used], support[used], label)
 
 

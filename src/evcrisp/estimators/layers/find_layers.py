@@ -5,20 +5,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.competition import LAYER_COST, Competition, compete
-from evcrisp.estimators.layers.fitting import fit_motion
+from evcrisp.estimators.layers.fitting import fit_motion, without_sliding
 from evcrisp.estimators.layers.layer_window import LayerWindow
 from evcrisp.estimators.layers.proposals import MIN_EVENTS, propose
+from evcrisp.estimators.layers.splitting import split_proposals
 
-#: Competitions, each but the last followed by a fit.
-N_ROUNDS = 5
+#: Rounds of competition and fit with a subsample, and then with all events.
+COARSE_ROUNDS, FINE_ROUNDS = 3, 1
+
+#: Events of the subsample on a sensor of 346 x 260 px; larger sensors have more.
+_COARSE_EVENTS, _REFERENCE_PIXELS = 18_000, 346 * 260
 
 #: Least support of the events that refine a motion.
 _LEAST_SUPPORT = 0.15
 
-#: Most events that refine a motion in the first rounds, over all layers, and least per layer.
-_FIRST_EVENTS, _LEAST_EVENTS = (12_000, 25_000), 2_500
+#: Most events that refine a motion.
+_MAX_FIT_EVENTS = 50_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,42 +31,68 @@ class FoundLayers:
 
     motions: Floats  # (n_layers, 8), see `fitting`
     label: NDArray[np.int16]  # (n_slices, rows, columns)
+    is_supported: Bools  # (n,) events with support under the motion of their cell
 
     def __len__(self) -> int:
         return len(self.motions)
 
 
-def find_layers(
+def coarse_step(n_events: int, resolution: tuple[int, int]) -> int:
+    """Return the interval of the events that the first rounds use.
+
+    >>> coarse_step(36_000, (346, 260)), coarse_step(1_000_000, (1280, 720))
+    (2, 5)
+    """
+    area = max(resolution[0] * resolution[1] / _REFERENCE_PIXELS, 1.0)
+    return max(int(n_events / (_COARSE_EVENTS * area)), 1)
+
+
+def find_motions(
     window: LayerWindow,
     known: Floats | None = None,
     *,
     cost: float = LAYER_COST,
-    n_rounds: int = N_ROUNDS,
-) -> FoundLayers:
-    """Return the layers of a window.
+    n_rounds: int = COARSE_ROUNDS,
+) -> Floats:
+    """Return motions of a window, shape (k, 8), from a subsample of its events.
 
     ``known``, shape (k, 8), are motions of the window before; they replace the proposals.
     """
     motions = np.array(propose(window)) if known is None else known
-    for step in range(n_rounds - 1):
-        motions = _refined(window, compete(window, motions, cost), step)
+    for step in range(n_rounds):
+        found = compete(window, motions, cost)
+        motions = _refined(window, found)
+        if known is None and step == 0:
+            more = split_proposals(window, found, _LEAST_SUPPORT * window.share)
+            motions = np.concatenate((motions, more)) if more else motions
+    return motions
+
+
+def settle_layers(
+    window: LayerWindow, motions: Floats, *, cost: float = LAYER_COST, n_rounds: int = FINE_ROUNDS
+) -> FoundLayers:
+    """Return the layers of a window, from motions that are nearly right."""
+    for _ in range(n_rounds):
+        motions = _refined(window, compete(window, motions, cost))
     return _sorted(window, compete(window, motions, cost))
 
 
-def _refined(window: LayerWindow, found: Competition, step: int) -> Floats:
+def _refined(window: LayerWindow, found: Competition) -> Floats:
     """Fit each motion to the supported events of its cells; drop motions of few events."""
     layer = found.of_events(window)
     own_support = np.take_along_axis(found.support, layer[None].astype(np.intp), axis=0)[0]
     is_used = (own_support > _LEAST_SUPPORT * window.share) & window.supporting
-    most = _FIRST_EVENTS[step] if step < len(_FIRST_EVENTS) else len(window)
     refined = []
+    largest = int(np.bincount(layer[is_used], minlength=len(found.motions)).argmax())
     for k, motion in enumerate(found.motions):
         events = np.flatnonzero((layer == k) & is_used)
         if events.size < MIN_EVENTS * window.share:
             continue
-        n = max(most * events.size / len(window), _LEAST_EVENTS)
-        events = events[:: max(int(events.size / n), 1)]
-        refined.append(fit_motion(window, events, motion, n_free=6, scales=(2.0,))[0])
+        events = events[:: max(events.size // _MAX_FIT_EVENTS, 1)]
+        motion, _ = fit_motion(window, events, motion, n_free=6, scales=(2.0,))
+        if k != largest:
+            motion = without_sliding(window, events, motion, found.motions[largest])
+        refined.append(motion)
     return np.array(refined) if refined else found.motions
 
 
@@ -71,9 +101,10 @@ def _sorted(window: LayerWindow, found: Competition) -> FoundLayers:
     layer = found.of_events(window)
     own_support = np.take_along_axis(found.support, layer[None].astype(np.intp), axis=0)[0]
     n_layers = len(found.motions)
-    counts = np.bincount(layer[own_support > _LEAST_SUPPORT * window.share], minlength=n_layers)
+    is_supported = own_support > _LEAST_SUPPORT * window.share
+    counts = np.bincount(layer[is_supported], minlength=n_layers)
     present = np.bincount(found.label.reshape(-1), minlength=n_layers) > 0
     order = [int(k) for k in np.argsort(-counts, kind="stable") if present[k]]
     position = np.zeros(n_layers, np.int16)
     position[order] = np.arange(len(order), dtype=np.int16)
-    return FoundLayers(found.motions[order], position[found.label])
+    return FoundLayers(found.motions[order], position[found.label], is_supported)

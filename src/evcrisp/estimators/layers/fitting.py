@@ -18,6 +18,13 @@ _LEAST_RADIUS_PX = 10.0
 #: A fit that moves the center by more has left its layer, px per window.
 _MAX_CORRECTION_PX = 8.0
 
+#: Largest turn, growth or stretch within a window, rad or share: larger ones are a collapse.
+_MAX_CHANGE = 0.3
+
+#: Contrast across the weaker direction, relative to the stronger one, below which a layer has edges of
+#: one direction only.
+_LEAST_ACROSS = 0.12
+
 
 def constant_motion(shift: Floats, center: tuple[float, float]) -> Floats:
     """Return a translation as a motion."""
@@ -58,9 +65,39 @@ def fit_motion(
         value, _ = fit_affine(
             x, y, tau, p, center_x, center_y, radius, n_free, scale, tolerance, 12, parameters
         )
-    if not np.linalg.norm(parameters[:2] - first) < _MAX_CORRECTION_PX:
+    has_left = not np.linalg.norm(parameters[:2] - first) < _MAX_CORRECTION_PX
+    if has_left or np.abs(parameters[2:]).max() > _MAX_CHANGE * radius:
         return start, -np.inf
     return _to_motion(parameters, center_x, center_y, radius), value
+
+
+def without_sliding(
+    window: LayerWindow, events: NDArray[Any], motion: Floats, other: Floats
+) -> Floats:
+    """Return a motion without the part along edges that its events cannot tell.
+
+    If all edges of a layer have one direction, its motion along them is arbitrary. It is taken from
+    another motion then.
+    """
+    from evcrisp.kernels.layers.local_misfit import local_terms
+
+    x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
+    moved = displacements(motion, x, y) * window.tau[events, None]
+    pull, tensor, count = np.empty((1, 1, 2)), np.empty((1, 1, 3)), np.empty((1, 1))
+    width, height = window.resolution
+    local_terms(
+        x - moved[:, 0], y - moved[:, 1], window.tau[events], window.p[events], 2.0, 40.0,
+        (height, width), 1e6, pull, tensor, count,
+    )  # fmt: skip
+    xx, xy, yy = tensor[0, 0]
+    strengths, axes = np.linalg.eigh(np.array([[xx, xy], [xy, yy]]))
+    if strengths[0] > _LEAST_ACROSS * strengths[1]:
+        return motion
+    along, center = axes[:, 0], motion[6:]
+    wanted = displacements(other, center[:1], center[1:])[0]
+    fixed = motion.copy()
+    fixed[:2] += along * float(along @ (wanted - motion[:2]))
+    return fixed
 
 
 def _to_parameters(motion: Floats, x: float, y: float, radius: float, n_free: int) -> Floats:

@@ -30,9 +30,17 @@ class Misfit:
     misaligned: float  # share of the signal in parts that another displacement would sharpen
 
     @property
-    def is_large(self) -> bool:
-        """Whether the window has more than one motion."""
-        return self.unexplained > _MAX_UNEXPLAINED or self.misaligned > _MAX_MISALIGNED
+    def total(self) -> float:
+        """Sum of both shares."""
+        return self.unexplained + self.misaligned
+
+    def is_large(self, usual: float = 0.0) -> bool:
+        """Return whether the window has more than one motion.
+
+        ``usual`` is the unexplained share that even several motions leave in such windows.
+        """
+        limit = max(_MAX_UNEXPLAINED, 1.25 * usual + 0.01)
+        return self.unexplained > limit or self.misaligned > _MAX_MISALIGNED
 
 
 def misfit_of(result: Estimate) -> Misfit:

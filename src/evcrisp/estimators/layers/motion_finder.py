@@ -5,8 +5,10 @@
     one motion   the model of the window before, a translation at first: motion and labels
                  does it explain the events? then it is the answer
     layers       propose motions, let them compete for the cells of the window, refine
-                 one layer left: similarity, affine motion or rotation, as one motion
-                 several: labels with the motion of each event's own layer
+                 all on one field? then a similarity, affine motion or rotation, if it explains them
+                 else labels with the motion of each event's own layer
+
+After a window with layers, the next one starts from their motions.
 """
 
 from collections.abc import Callable
@@ -20,14 +22,20 @@ from evcrisp.core.windows import Window, seconds_since
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import LayerMap, LayerMotion
 from evcrisp.estimators.layers.competition import LAYER_COST
-from evcrisp.estimators.layers.find_layers import FoundLayers, find_layers
+from evcrisp.estimators.layers.find_layers import (
+    FoundLayers,
+    coarse_step,
+    find_motions,
+    settle_layers,
+)
+from evcrisp.estimators.layers.fitting import displacements
 from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.layers.layer_evidence import layer_evidence
 from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow
 from evcrisp.estimators.layers.misfit import misfit_of
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import Affine, MotionModel, Rotation, Similarity, Translation
-from evcrisp.motion.open_motion import OpenMotion, affine_at
+from evcrisp.motion.open_motion import OpenMotion
 from evcrisp.motion.protocol import center_of
 from evcrisp.search.scaling import sensor_points
 from evcrisp.search.window_data import WindowData
@@ -41,11 +49,17 @@ _LEAST_EVENTS = 300
 #: A part of a motion that moves the image by less (root mean square) is not needed, px.
 _NEGLIGIBLE_PX = 0.5
 
+#: Layers within this distance from one affine field (root mean square) may be one motion, px.
+_COMMON_PX = 1.2
+
 #: Least gain of a motion in a smooth field: lower, so that it follows the field more closely.
 _FIELD_COST = 50.0
 
-#: Competitions in a window whose layers are known from the window before.
-_WARM_ROUNDS = 3
+#: Rounds with a subsample in a window whose layers are known from the window before.
+_WARM_ROUNDS = 1
+
+#: Known layers are searched anew if they leave this much more unexplained than when they were found.
+_NEW_UNEXPLAINED = 0.03
 
 
 class MotionFinder:
@@ -54,27 +68,39 @@ class MotionFinder:
     def __init__(self, one_motion: OneMotion, false_alarm: float) -> None:
         self._one_motion = one_motion
         self._false_alarm = false_alarm
-        self._model: MotionModel | None = None
-        self._theta: Floats | None = None
-        self._layers: Floats | None = None  # (k, 8), px per s; see `fitting`
         self._identities = Identities()
+        self._model: MotionModel = Translation()
+        self._theta: Floats | None = None
+        self._layers: Floats | None = None  # (k, 8) of the window before, per s; see `fitting`
+        self._unexplained = 0.0  # what the layers left when they were searched last
 
     def run(self, window: Window, wanted: OpenMotion, start: Floats | None = None) -> Estimate:
         """Return the estimate of the next window; ``start`` is a velocity, (2,), px/s."""
-        is_forced = wanted.name != "auto"
         if len(window.events) < _LEAST_EVENTS:
             return self._one(window, Translation(), start)
-        if self._layers is not None:
-            result = self._layered(window, wanted, self._layers)
-            if result is not None:
+        result = None
+        if wanted.name == "auto" and self._layers is None:
+            theta = start if self._theta is None else self._theta
+            result = self._one(window, self._model, theta)
+            if not misfit_of(result).is_large(self._unexplained):
                 return result
-        if is_forced:
-            return self._layered(window, wanted, None) or self._one(window, Translation(), start)
-        model = Translation() if self._model is None else self._model
-        result = self._one(window, model, start if self._model is None else self._theta)
-        if not misfit_of(result).is_large:
-            return result
-        return self._layered(window, wanted, None) or self._simplest(window, wanted, result)
+        known = self._layers
+        prepared, found = self._search(window, wanted, known)
+        layered = self._layered(window, prepared, found)
+        unexplained = misfit_of(layered).unexplained
+        if wanted.name == "auto":
+            single = self._single(window, wanted, prepared, found, result, unexplained)
+            if single is not None:
+                self._unexplained = unexplained
+                return single
+        if known is not None and unexplained > self._unexplained + _NEW_UNEXPLAINED:
+            prepared, found = self._search(window, wanted, None)
+            layered = self._layered(window, prepared, found)
+            unexplained, known = misfit_of(layered).unexplained, None
+        if known is None:
+            self._unexplained = unexplained
+        self._remember(window, found)
+        return self._with_identities(layered)
 
     def _one(self, window: Window, model: MotionModel, start: Floats | None) -> Estimate:
         """Return the estimate with one motion, and remember it."""
@@ -83,80 +109,127 @@ class MotionFinder:
             self._model, self._theta, self._layers = model, result.theta.copy(), None
         return result
 
-    def _simplest(self, window: Window, wanted: OpenMotion, result: Estimate) -> Estimate:
-        """Return the estimate of the simplest model that explains a window of one layer."""
-        resolution, field = window.events.resolution, self._single
-        if field is None or result.status is not Status.CONVERGED:
-            return result
-        duration_s = (window.t_end - window.t_start) / 1e6
-        models: list[MotionModel] = []
-        if wanted.camera is not None:
-            models.append(Rotation(wanted.camera))
-        kind = _kind_of(field * duration_s, resolution)
-        if kind is Translation and result.motion == Translation():
-            return result
-        if kind is not Translation:
-            models.append(kind.for_sensor(resolution))
-        best, least = result, misfit_of(result)
+    def _search(
+        self, window: Window, wanted: OpenMotion, known: Floats | None
+    ) -> tuple[LayerWindow, FoundLayers]:
+        """Return the layers of a window; ``known`` are motions per second."""
+        data, events = WindowData.of(window, Translation()), window.events.contiguous()
+        supporting = ~hot_events(events)
+        cost = _FIELD_COST if wanted.name == "flow" else LAYER_COST
+        step = coarse_step(len(events), events.resolution)
+        coarse = LayerWindow.of(data, events, supporting, step)
+        if known is None:
+            motions = find_motions(coarse, cost=cost)
+        else:
+            motions = find_motions(
+                coarse, _scaled(known, data.duration_s), cost=cost, n_rounds=_WARM_ROUNDS
+            )
+        # The buffers of the subsample are free now.
+        prepared = coarse if step == 1 else LayerWindow.of(data, events, supporting)
+        return prepared, settle_layers(prepared, motions, cost=cost)
+
+    def _single(
+        self,
+        window: Window,
+        wanted: OpenMotion,
+        prepared: LayerWindow,
+        found: FoundLayers,
+        result: Estimate | None,
+        unexplained: float,
+    ) -> Estimate | None:
+        """Return an estimate with one motion if the layers lie on one field, and it explains them.
+
+        ``result`` is the estimate that did not explain the window; layers leave ``unexplained``.
+        """
+        resolution = window.events.resolution
+        field, residual_px = _common_field(prepared, found, center_of(resolution))
+        if residual_px > _COMMON_PX:
+            return None
+        models: list[MotionModel] = [] if wanted.camera is None else [Rotation(wanted.camera)]
+        models += [kind.for_sensor(resolution) for kind in _kinds_of(field, resolution)]
+        best, least = None, None
         for model in models:
-            other = self._one(window, model, _start_of(model, field))
+            start = _start_of(model, field / prepared.indexed.data.duration_s)
+            is_known = result is not None and model == result.motion
+            other = result if is_known and result is not None else self._one(window, model, start)
             misfit = misfit_of(other)
-            if not misfit.is_large:
-                return other
-            if misfit.unexplained + misfit.misaligned < least.unexplained + least.misaligned:
+            if other.status is Status.CONVERGED and not misfit.is_large(unexplained):
+                best = other
+                break
+            if len(found) == 1 and (least is None or misfit.total < least.total):
                 best, least = other, misfit
-        if best.status.is_usable:
-            self._model, self._theta = best.motion, best.theta.copy()
+        if best is not None and best.status.is_usable:
+            self._model, self._theta, self._layers = best.motion, best.theta.copy(), None
         return best
 
-    _single: Floats | None = None  # velocity and matrix of the only layer at the sensor's middle
-
-    def _layered(self, window: Window, wanted: OpenMotion, known: Floats | None) -> Estimate | None:
-        """Return the estimate with several layers; None if there is one, see `_single`."""
-        data = WindowData.of(window, Translation())
-        events = window.events.contiguous()
-        duration_s = data.duration_s
-        supporting = ~hot_events(events)
-        prepared = LayerWindow.of(data, events, supporting)
-        cost = _FIELD_COST if wanted.name == "flow" else LAYER_COST
-        if known is None:
-            found = find_layers(prepared, cost=cost)
-        else:
-            motions = known.copy()
-            motions[:, :6] *= duration_s
-            found = find_layers(prepared, motions, cost=cost, n_rounds=_WARM_ROUNDS)
-        middle = center_of(events.resolution)
-        if len(found) == 1 and (known is not None or wanted.name == "auto"):
-            only = Affine(tuple(found.motions[0, 6:].tolist()))
-            self._single = affine_at(only, found.motions[0, :6] / duration_s, middle)
-            self._layers = None
-            return None
-        result = self._estimate(window, prepared, found)
-        self._model = self._theta = None
-        layers = found.motions.copy()
-        layers[:, :6] /= duration_s
-        rest = np.array([[0.0] * 6 + list(middle)])
-        self._layers = np.concatenate((layers, rest))
-        return result
-
-    def _estimate(self, window: Window, prepared: LayerWindow, found: FoundLayers) -> Estimate:
+    def _layered(self, window: Window, prepared: LayerWindow, found: FoundLayers) -> Estimate:
         """Label the events, and return the estimate."""
         evidence = layer_evidence(prepared, found, self._false_alarm)
-        layer_map = LayerMap(found.label, CELL_PX)
         layer = np.where(evidence.signal, found.label.reshape(-1)[prepared.cell], np.int16(-1))
         duration_s = prepared.indexed.data.duration_s
         motions = tuple(
             LayerMotion(motion=Affine((row[6], row[7])), theta=np.array(row[:6]) / duration_s)
             for row in found.motions.tolist()
         )
-        motions = self._identities.assign(motions, window, layer)
-        x, y = aligned_by_layer(window, motions, layer_map)
+        x, y = _aligned(prepared, found)
         return Estimate(
             theta=motions[0].theta, signal=evidence.signal, score=evidence.score,
             confidence=evidence.confidence, aligned_x=x, aligned_y=y, status=Status.CONVERGED,
             motion=motions[0].motion, window=window, config=None, layer=layer.astype(np.int16),
-            layer_motions=motions, layer_map=layer_map,
+            layer_motions=motions, layer_map=LayerMap(found.label, CELL_PX),
         )  # fmt: skip
+
+    def _with_identities(self, result: Estimate) -> Estimate:
+        motions = self._identities.assign(result.layer_motions, result.window, result.layer)
+        return replace(result, layer_motions=motions)
+
+    def _remember(self, window: Window, found: FoundLayers) -> None:
+        """Keep the motions for the next window, and rest, which costs nothing."""
+        duration_s = (window.t_end - window.t_start) / 1e6
+        rest = np.array([[0.0] * 6 + list(center_of(window.events.resolution))])
+        self._layers = np.concatenate((_scaled(found.motions, 1.0 / duration_s), rest))
+        self._model, self._theta = Translation(), None
+
+
+def _scaled(motions: Floats, factor: float) -> Floats:
+    """Return motions with another unit of time."""
+    return motions * np.array([factor] * 6 + [1.0] * 2)
+
+
+def _common_field(
+    window: LayerWindow, found: FoundLayers, center: tuple[float, float]
+) -> tuple[Floats, float]:
+    """Return the affine field through the motions of all supported events, and its residual.
+
+    The field is velocity and matrix about a center, shape (6,), the residual a root mean square; both
+    in px per window.
+    """
+    layer = found.label.reshape(-1)[window.cell]
+    chosen = np.flatnonzero(found.is_supported)
+    chosen = chosen[:: max(chosen.size // 4096, 1)]
+    x, y = window.x[chosen].astype(np.float64), window.y[chosen].astype(np.float64)
+    moved = np.empty((chosen.size, 2))
+    for k, motion in enumerate(found.motions):
+        here = layer[chosen] == k
+        moved[here] = displacements(motion, x[here], y[here])
+    if chosen.size < 8:
+        return np.zeros(6), np.inf
+    rows = np.column_stack((np.ones(x.size), x - center[0], y - center[1]))
+    solution = np.linalg.lstsq(rows, moved, rcond=None)[0]
+    residual_px = float(np.sqrt(((moved - rows @ solution) ** 2).sum(axis=1).mean()))
+    shift, along_x, along_y = solution
+    return np.array([*shift, along_x[0], along_y[0], along_x[1], along_y[1]]), residual_px
+
+
+def _aligned(window: LayerWindow, found: FoundLayers) -> tuple[Floats, Floats]:
+    """Return the positions of all events at the reference time, px."""
+    from evcrisp.kernels.layers.placement import place_by_layer
+
+    warp = window.indexed.data.warp
+    layer, tau = found.label.reshape(-1)[window.cell], warp.dt / window.indexed.data.duration_s
+    x, y, *moved = np.empty((4, len(window)))
+    place_by_layer(warp.x, warp.y, tau, layer, found.motions, x, y, *moved)
+    return x, y
 
 
 def aligned_by_layer(
@@ -191,21 +264,26 @@ def with_hot_events(result: Estimate, window: Window, hot: Bools) -> Estimate:
     )  # fmt: skip
 
 
-def _kind_of(field: Floats, resolution: tuple[int, int]) -> type[Translation | Similarity | Affine]:
-    """Return the simplest model of an affine field; displacements in px per window."""
+def _kinds_of(
+    field: Floats, resolution: tuple[int, int]
+) -> list[type[Translation | Similarity | Affine]]:
+    """Return the simplest models of an affine field, simplest first; px per window."""
     x, y = (side - side.mean() for side in sensor_points(resolution))
     spread = float(np.sqrt((x**2 + y**2).mean()))
     xx, xy, yx, yy = field[2:]
     turn_and_growth = 0.5 * float(np.hypot(yx - xy, xx + yy)) * spread
     stretch = 0.5 * float(np.hypot(xx - yy, xy + yx)) * spread
+    kinds: list[type[Translation | Similarity | Affine]] = [Translation, Similarity, Affine]
     if stretch > _NEGLIGIBLE_PX:
-        return Affine
-    return Similarity if turn_and_growth > _NEGLIGIBLE_PX else Translation
+        return kinds[2:]
+    return kinds[1:] if turn_and_growth > _NEGLIGIBLE_PX else kinds
 
 
 def _start_of(model: MotionModel, field: Floats) -> Floats | None:
     """Return parameters of a model that fit an affine field at the middle of the sensor."""
     vx, vy, xx, xy, yx, yy = field.tolist()
+    if model.name == "translation":
+        return np.array([vx, vy])
     if model.name == "similarity":
         return np.array([vx, vy, 0.5 * (yx - xy), 0.5 * (xx + yy)])
     return field if model.name == "affine" else None

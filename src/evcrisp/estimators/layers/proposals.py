@@ -22,14 +22,14 @@ _SCALE_PX, _CELL, _STEP_PX = 3.0, 8, 5.0
 _BOUND_SHARE = 0.125
 
 #: Events of the volume per cell, on average.
-_EVENTS_PER_CELL = 64
+_EVENTS_PER_CELL = 56
 
 #: Most displacements, and least gain of one more relative to the first.
 _MAX_SHIFTS, _LEAST_GAIN = 18, 0.007
 
 #: Least number of events of a proposal; events of its fit.
 MIN_EVENTS = 150
-_FIT_EVENTS = 3_000
+_FIT_EVENTS = 2_000
 
 #: Proposals that differ by less on the events of one of them are the same, px.
 _SAME_PX = 1.0
@@ -56,7 +56,7 @@ def propose(window: LayerWindow) -> list[Floats]:
             continue
         events = events[:: max(events.size // _FIT_EVENTS, 1)]
         start = constant_motion(shift, middle)
-        motion, _ = fit_motion(window, events, start, n_free=2, scales=(4.0, 2.0))
+        motion, _ = fit_motion(window, events, start, n_free=2, scales=(3.0,))
         if not any(_is_same(motion, other, window, events) for other, _ in found):
             found.append((motion, events))
     motions = [motion for motion, _ in found]

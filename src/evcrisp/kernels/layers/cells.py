@@ -65,40 +65,51 @@ def label_cells(gain, agreement, n_sweeps, label):
     for s in range(n_slices):
         for r in range(rows):
             for c in range(columns):
-                label[s, r, c] = _best(gain, s, r, c)
+                best = 0
+                for k in range(1, n_labels):
+                    if gain[k, s, r, c] > gain[best, s, r, c]:
+                        best = k
+                label[s, r, c] = best
+    # A cell is visited again only after a neighbor has changed.
+    is_due = np.ones(label.shape, np.bool_)
     votes = np.zeros(n_labels)
     for _ in range(n_sweeps):
         n_changed = 0
         for s in range(n_slices):
             for r in range(rows):
                 for c in range(columns):
-                    votes[:] = 0.0
-                    if s > 0:
-                        votes[label[s - 1, r, c]] += 1.0
-                    if s < n_slices - 1:
-                        votes[label[s + 1, r, c]] += 1.0
-                    for i in range(max(r - 1, 0), min(r + 2, rows)):
-                        for j in range(max(c - 1, 0), min(c + 2, columns)):
-                            if i != r or j != c:
-                                votes[label[s, i, j]] += 1.0 if i == r or j == c else 0.7
-                    best = 0
-                    most = gain[0, s, r, c] + agreement * votes[0]
-                    for k in range(1, n_labels):
-                        total = gain[k, s, r, c] + agreement * votes[k]
-                        if total > most:
-                            best, most = k, total
-                    n_changed += label[s, r, c] != best
-                    label[s, r, c] = best
+                    if not is_due[s, r, c]:
+                        continue
+                    is_due[s, r, c] = False
+                    best = _best_label(gain, agreement, label, s, r, c, votes)
+                    if label[s, r, c] != best:
+                        label[s, r, c] = best
+                        n_changed += 1
+                        is_due[max(s - 1, 0) : s + 2, r, c] = True
+                        is_due[s, max(r - 1, 0) : r + 2, max(c - 1, 0) : c + 2] = True
+                        is_due[s, r, c] = False
         if n_changed == 0:
             break
 
 
 @njit
-def _best(gain, s, r, c):
-    best = 0
-    for k in range(1, gain.shape[0]):
-        if gain[k, s, r, c] > gain[best, s, r, c]:
-            best = k
+def _best_label(gain, agreement, label, s, r, c, votes):
+    """Return the best label of a cell, given its neighbors; votes : (n_labels,) is overwritten."""
+    n_labels, n_slices, rows, columns = gain.shape
+    votes[:] = 0.0
+    if s > 0:
+        votes[label[s - 1, r, c]] += 1.0
+    if s < n_slices - 1:
+        votes[label[s + 1, r, c]] += 1.0
+    for i in range(max(r - 1, 0), min(r + 2, rows)):
+        for j in range(max(c - 1, 0), min(c + 2, columns)):
+            if i != r or j != c:
+                votes[label[s, i, j]] += 1.0 if i == r or j == c else 0.7
+    best, most = 0, gain[0, s, r, c] + agreement * votes[0]
+    for k in range(1, n_labels):
+        total = gain[k, s, r, c] + agreement * votes[k]
+        if total > most:
+            best, most = k, total
     return best
 
 
@@ -120,3 +131,21 @@ def removal_losses(gain, is_used, loss):
                 elif value > second:
                     second = value
         loss[best] += first - second
+
+
+@njit
+def region_losses(gain, label, loss):
+    """Sum over the cells of each label what is lost without it: its gain minus the best other one.
+
+    A cell that has its label only because its neighbors agree can count below zero.
+
+    gain : (n_labels, n_cells) float32, two or more labels      label : (n_cells,) int16
+    loss : (n_labels,) float64, filled
+    """
+    loss[:] = 0.0
+    for i in range(label.size):
+        best = -np.inf
+        for k in range(gain.shape[0]):
+            if k != label[i]:
+                best = max(best, gain[k, i])
+        loss[label[i]] += gain[label[i], i] - best

@@ -4,6 +4,8 @@ import numpy as np
 
 from evcrisp.kernels.compile import accumulating, fused
 
+_ZERO, _ONE = np.float32(0.0), np.float32(1.0)
+
 
 @fused
 def contrast_volume(x, y, tau, p, shifts, margin, scale, cell, volume):
@@ -18,38 +20,61 @@ def contrast_volume(x, y, tau, p, shifts, margin, scale, cell, volume):
     cell : int64, side of a cell in pixels of the map
     volume : (k, rows, columns) float32, filled
     """
-    rows, columns = volume.shape[1], volume.shape[2]
+    n, rows, columns = x.size, volume.shape[1], volume.shape[2]
     height, width = rows * cell, columns * cell
-    image = np.empty((2, height, width), np.float32)
-    flat, layer = image.reshape(-1), height * width
-    to_map = np.float32(1.0 / scale)
-    start = np.float32(margin / scale)
+    size = height * width
+    # One pixel more, for votes outside.
+    flat = np.empty(2 * size + 1, np.float32)
+    to_map, start = np.float32(1.0 / scale), np.float32(margin / scale)
+    across, down, pixel = np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.int32)
+    for i in range(n):
+        across[i] = x[i] * to_map + start
+        down[i] = y[i] * to_map + start
+    sums = np.empty((4, width), np.float32)
     for k in range(shifts.shape[0]):
-        flat[:] = np.float32(0.0)
-        shift_x, shift_y = shifts[k, 0] * to_map, shifts[k, 1] * to_map
-        for i in range(x.size):
-            column = np.int64(x[i] * to_map + start - shift_x * tau[i])
-            row = np.int64(y[i] * to_map + start - shift_y * tau[i])
-            # Unsigned: one comparison per axis for both sides.
-            if np.uint64(column) < np.uint64(width) and np.uint64(row) < np.uint64(height):
-                flat[np.uint64(p[i] * layer + row * width + column)] += np.float32(1.0)
+        _locate(
+            across, down, tau, p, shifts[k, 0] * to_map, shifts[k, 1] * to_map,
+            np.int32(height), np.int32(width), pixel,
+        )  # fmt: skip
+        flat[:] = _ZERO
+        for i in range(n):
+            flat[np.uint32(pixel[i])] += _ONE
         for r in range(rows):
+            sums[:] = _ZERO
+            for j in range(r * cell, (r + 1) * cell):
+                off, on = j * width, size + j * width
+                _add_row(flat[off : off + width], sums[0], sums[1])
+                _add_row(flat[on : on + width], sums[2], sums[3])
             for c in range(columns):
-                volume[k, r, c] = _pairs_above_chance(
-                    image[:, r * cell : (r + 1) * cell, c * cell : (c + 1) * cell]
-                )
+                volume[k, r, c] = _pairs_above_chance(sums[:, c * cell : (c + 1) * cell], cell)
+
+
+@fused
+def _locate(across, down, tau, p, shift_x, shift_y, height, width, pixel):
+    """Fill the pixel of each event on the maps of both polarities; a loop that vectorizes."""
+    last_x, last_y = np.float32(width), np.float32(height)
+    for i in range(pixel.size):
+        u, v = across[i] - shift_x * tau[i], down[i] - shift_y * tau[i]
+        inside = (u >= _ZERO) & (u < last_x) & (v >= _ZERO) & (v < last_y)
+        at = (np.int32(p[i]) * height + np.int32(v)) * width + np.int32(u)
+        pixel[i] = at if inside else 2 * height * width
 
 
 @accumulating
-def _pairs_above_chance(image):
-    """Return the pairs on the maps of both polarities above those of evenly spread votes."""
-    pairs = np.float32(0.0)
-    n_pixels = np.float32(image.shape[1] * image.shape[2])
+def _add_row(row, total, square):
+    for c in range(row.size):
+        total[c] += row[c]
+        square[c] += row[c] * row[c]
+
+
+@accumulating
+def _pairs_above_chance(sums, cell):
+    """Return the pairs of both polarities above those of evenly spread votes."""
+    pairs = _ZERO
     for q in range(2):
-        total = square = np.float32(0.0)
-        for r in range(image.shape[1]):
-            for c in range(image.shape[2]):
-                total += image[q, r, c]
-                square += image[q, r, c] * image[q, r, c]
-        pairs += square - total - total * total / n_pixels
+        total = square = _ZERO
+        for c in range(cell):
+            total += sums[2 * q, c]
+            square += sums[2 * q + 1, c]
+        pairs += square - total - total * total / np.float32(cell * cell)
     return pairs

@@ -1,0 +1,77 @@
+"""Proposals from the inside of layers: parts that another displacement would sharpen."""
+
+import numpy as np
+
+from evcrisp.core.types import Floats
+from evcrisp.estimators.layers.competition import Competition
+from evcrisp.estimators.layers.fitting import displacements, fit_motion
+from evcrisp.estimators.layers.layer_window import LayerWindow
+
+#: Side of the parts, px, and least number of their events.
+_PART_PX, _LEAST_EVENTS = 48, 100
+
+#: Parts that are off by less stay as they are, px per window.
+_OFF_PX = 0.8
+
+#: Longest step along an axis from the motion of the layer, px per window.
+_MAX_STEP_PX = 3.0
+
+#: Most proposals, the parts with the most events first.
+_MAX_SPLITS = 6
+
+
+def split_proposals(window: LayerWindow, found: Competition, least_support: float) -> list[Floats]:
+    """Return motions of parts of layers, each fitted to the part and the parts around it."""
+    from evcrisp.kernels.layers.local_misfit import local_terms
+
+    layer = found.of_events(window)
+    own_support = np.take_along_axis(found.support, layer[None].astype(np.intp), axis=0)[0]
+    width, height = window.resolution
+    rows, columns = -(-height // _PART_PX), -(-width // _PART_PX)
+    pull, tensor = np.empty((rows, columns, 2)), np.empty((rows, columns, 3))
+    count = np.empty((rows, columns))
+    parts: list[tuple[float, np.ndarray, Floats]] = []  # events, which of them, and the start
+    for k, motion in enumerate(found.motions):
+        mine = np.flatnonzero((layer == k) & (own_support > least_support) & window.supporting)
+        if mine.size < 2 * _LEAST_EVENTS:
+            continue
+        x, y = window.x[mine].astype(np.float64), window.y[mine].astype(np.float64)
+        moved = displacements(motion, x, y) * window.tau[mine, None]
+        x, y = x - moved[:, 0], y - moved[:, 1]
+        local_terms(
+            x, y, window.tau[mine], window.p[mine], 2.0, 40.0, (height, width), float(_PART_PX),
+            pull, tensor, count,
+        )  # fmt: skip
+        # A sum over the parts around each part, so that most have edges in all directions.
+        step, counts = _steps(_around(pull), _around(tensor)), _around(count[..., None])[..., 0]
+        is_off = (np.linalg.norm(step, axis=2) > _OFF_PX) & (count > _LEAST_EVENTS)
+        row, column = (np.clip(side // _PART_PX, 0, None).astype(np.intp) for side in (y, x))
+        # Parts beside a chosen part see the same events.
+        for r, c in sorted(np.argwhere(is_off).tolist(), key=lambda at: -counts[at[0], at[1]]):
+            if is_off[r, c]:
+                is_off[max(r - 1, 0) : r + 2, max(c - 1, 0) : c + 2] = False
+                here = (abs(row - r) <= 1) & (abs(column - c) <= 1)
+                start = motion.copy()
+                start[:2] += np.clip(step[r, c], -_MAX_STEP_PX, _MAX_STEP_PX)
+                parts.append((float(counts[r, c]), mine[here], start))
+    parts.sort(key=lambda item: -item[0])
+    return [
+        fit_motion(window, events, start, n_free=6, scales=(2.0,))[0]
+        for _, events, start in parts[:_MAX_SPLITS]
+    ]
+
+
+def _steps(pull: Floats, tensor: Floats) -> Floats:
+    """Return the displacement that would sharpen each part, shape (rows, columns, 2), px."""
+    floor = 0.02 * float(tensor[..., 0].mean() + tensor[..., 2].mean()) + 1e-3
+    xx, xy, yy = tensor[..., 0] + floor, tensor[..., 1], tensor[..., 2] + floor
+    across, down = pull[..., 0], pull[..., 1]
+    steps = np.stack((yy * across - xy * down, xx * down - xy * across), axis=-1)
+    return steps / (xx * yy - xy * xy)[..., None]
+
+
+def _around(values: Floats) -> Floats:
+    """Return sums over each part and a half of its neighbors along each axis."""
+    padded = np.pad(values, ((1, 1), (1, 1), (0, 0)))
+    across = padded[:, 1:-1] + 0.5 * (padded[:, :-2] + padded[:, 2:])
+    return across[1:-1] + 0.5 * (across[:-2] + across[2:])
