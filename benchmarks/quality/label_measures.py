@@ -25,14 +25,14 @@ def label_measures(score, labels, truth):
 
 
 def worst_object(labels, objects, n_least=LEAST_EVENTS):
-    """Return the smallest kept share of an object, and the object; 255 is noise and no object."""
+    """Return the object of which the least is kept, and its kept share; 255 is noise, no object."""
     kept = {
         int(number): float(labels[objects == number].mean())
         for number, count in zip(*np.unique(objects, return_counts=True), strict=True)
         if number != 255 and count > n_least
     }
     worst = min(kept, key=kept.__getitem__, default=-1)
-    return {"worst_object": worst, "worst_object_kept": kept.get(worst, float("nan"))}
+    return worst, kept.get(worst, float("nan"))
 
 
 def motion_measures(velocity, true_velocity, duration_s):
