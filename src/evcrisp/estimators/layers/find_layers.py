@@ -105,14 +105,17 @@ def _refined(window: LayerWindow, found: Competition, *, is_last: bool = False) 
     return np.array(refined) if refined else found.motions
 
 
-def at_rest_without_gain(window: LayerWindow, found: FoundLayers) -> FoundLayers:
+def at_rest_without_gain(
+    window: LayerWindow, found: FoundLayers, *, cost: float = LAYER_COST
+) -> FoundLayers:
     """Set layers to rest whose motion does not align their events significantly.
 
     The cells compete anew then.
     """
     layer, rest = found.label.reshape(-1)[window.cell], found.motions.copy()
     for k, motion in enumerate(found.motions):
-        events = np.flatnonzero((layer == k) & found.is_supported & window.supporting)
+        # All events: those with support were chosen by this motion, and would favor it.
+        events = np.flatnonzero((layer == k) & window.supporting)
         events = events[:: max(events.size // _TEST_EVENTS, 1)]
         x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
         moved = displacements(motion, x, y)
@@ -126,7 +129,7 @@ def at_rest_without_gain(window: LayerWindow, found: FoundLayers) -> FoundLayers
         return found
     moving = rest[np.abs(rest[:, :6]).max(axis=1) > 0.0]
     still = rest[np.abs(rest[:, :6]).max(axis=1) == 0.0][:1]
-    return _sorted(window, compete(window, np.concatenate((moving, still)), 0.0))
+    return _sorted(window, compete(window, np.concatenate((moving, still)), cost))
 
 
 def _sorted(window: LayerWindow, found: Competition) -> FoundLayers:
