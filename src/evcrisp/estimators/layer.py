@@ -1,6 +1,6 @@
 """Layers of a window: events that share one motion, and where each motion holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,12 @@ from evcrisp.motion.velocity import velocity_of
 
 #: Side of the cells of a mask, px.
 MASK_CELL_PX = 8
+
+#: Events of a cell that belongs to a region.
+_LEAST_CELL_EVENTS = 3
+
+#: Events that suffice for a box.
+_BOX_EVENTS = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -49,8 +55,9 @@ class Layer(LayerMotion):
         """
         if not len(self.events):
             return 0.0, 0.0, 0.0, 0.0
-        left, right = np.percentile(self.events.x, (1.0, 99.0))
-        top, bottom = np.percentile(self.events.y, (1.0, 99.0))
+        step = max(len(self.events) // _BOX_EVENTS, 1)
+        left, right = np.percentile(self.events.x[::step], (1.0, 99.0))
+        top, bottom = np.percentile(self.events.y[::step], (1.0, 99.0))
         return float(left), float(top), float(right - left + 1.0), float(bottom - top + 1.0)
 
     @property
@@ -95,6 +102,31 @@ class LayerMap:
         slices = (np.asarray(share) * n_slices).astype(np.intp).clip(0, n_slices - 1)
         row, column = np.asarray(y, np.intp), np.asarray(x, np.intp)
         return self.index[slices, row // self.cell_px, column // self.cell_px]
+
+
+def split_by_region(layer: Layer, min_events: int) -> list[Layer]:
+    """Return the connected regions of a layer as layers: objects with its motion.
+
+    Cells of 8 px with three events or more belong to a region; regions of fewer than ``min_events``
+    are left out.
+    """
+    from evcrisp.kernels.layers.regions import connected_regions
+
+    events = layer.events
+    width, height = events.resolution
+    rows, columns = -(-height // MASK_CELL_PX), -(-width // MASK_CELL_PX)
+    row, column = events.y // MASK_CELL_PX, events.x // MASK_CELL_PX
+    cell = row.astype(np.intp) * columns + column
+    counts = np.bincount(cell, minlength=rows * columns).reshape(rows, columns)
+    region = np.empty((rows, columns), np.int32)
+    n_regions = connected_regions(counts >= _LEAST_CELL_EVENTS, region)
+    of_event = region.reshape(-1)[cell]
+    sizes = np.bincount(of_event[of_event >= 0], minlength=n_regions)
+    return [
+        replace(layer, events=events[of_event == k])
+        for k in range(n_regions)
+        if sizes[k] >= min_events
+    ]
 
 
 def near_events(events: Events) -> Bools:

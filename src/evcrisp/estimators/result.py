@@ -13,12 +13,21 @@ from evcrisp.core.flow import Flow
 from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window, seconds_since
-from evcrisp.estimators.layer import Layer, LayerMap, LayerMotion, near_events
+from evcrisp.estimators.layer import (
+    Layer,
+    LayerMap,
+    LayerMotion,
+    near_events,
+    split_by_region,
+)
 from evcrisp.motion.open_motion import affine_at, is_open
 from evcrisp.motion.protocol import MotionModel, center_of
 from evcrisp.motion.velocity import velocity_of
 from evcrisp.optimize import SolverResult
 from evcrisp.search.window_data import WindowData
+
+#: Least number of events of an object: smaller regions are mostly noise that clusters.
+MIN_OBJECT_EVENTS = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -143,6 +152,16 @@ class Estimate:
             )
             for index, part in enumerate(self.layer_motions)
         )  # fmt: skip
+
+    def objects(self, min_events: int = MIN_OBJECT_EVENTS) -> tuple[Layer, ...]:
+        """Return the connected regions of each layer that have enough events, as layers.
+
+        Things that move alike share a layer; each of them is an object of its own.
+        :class:`evcrisp.ObjectTracker` gives objects a number over the windows of a recording.
+        """
+        return tuple(
+            region for layer in self.layers for region in split_by_region(layer, min_events)
+        )
 
     @property
     def velocity(self) -> Floats:

@@ -22,15 +22,16 @@ from evcrisp.io.registry import READERS
 from evcrisp.motion import MotionModel
 from evcrisp.motion.open_motion import affine_at, is_open
 from evcrisp.pipeline.label_merging import LabeledChunk
+from evcrisp.pipeline.object_tracking import ObjectTracker
 
 _WINDOW_COLUMNS = ("t_start_us", "t_end_us", "n_events", "n_signal", "status")
 
 #: Columns of a motion whose model was found: the model, and the number of layers.
 _FOUND_COLUMNS = ("motion", "n_layers")
 
-#: Columns of layers.csv: window, identity, box, velocity at its middle, and change of the velocity.
+#: Columns of layers.csv: window, identity, layer, box, velocity at its middle, and change of the velocity.
 LAYER_COLUMNS = (
-    "window", "t_start_us", "t_end_us", "id", "n_events", "left [px]", "top [px]", "width [px]",
+    "window", "t_start_us", "t_end_us", "id", "layer", "n_events", "left [px]", "top [px]", "width [px]",
     "height [px]", "vx [px/s]", "vy [px/s]", "a11 [1/s]", "a12 [1/s]", "a21 [1/s]", "a22 [1/s]",
 )  # fmt: skip
 
@@ -85,22 +86,20 @@ class MotionFile(TableFile):
 
 
 class LayersFile(TableFile):
-    """Writes layers.csv: one row per layer and window."""
+    """Writes layers.csv: one row per window and object, which is a connected region of a layer."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, LAYER_COLUMNS)
+        self._tracker = ObjectTracker()
         self._n_windows = 0
 
     def write_window(self, result: Estimate) -> None:
-        """Append the layers of a window, those without events and motion excepted."""
+        """Append the objects of a window."""
         window = result.window
-        if result.status.has_motion:
-            for layer in result.layers:
-                if not len(layer):
-                    continue
-                numbers = (*layer.box, *layer.velocity.tolist(), *_matrix_of(layer))
-                row = (self._n_windows, window.t_start, window.t_end, layer.id, len(layer))
-                self.write_row([*row, *(f"{value:.6g}" for value in numbers)])
+        for thing in self._tracker.update(result):
+            numbers = (*thing.box, *thing.velocity.tolist(), *_matrix_of(thing))
+            row = (self._n_windows, window.t_start, window.t_end, thing.id, thing.index, len(thing))
+            self.write_row([*row, *(f"{value:.6g}" for value in numbers)])
         self._n_windows += 1
 
 

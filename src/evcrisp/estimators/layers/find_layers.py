@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.competition import LAYER_COST, Competition, compete
-from evcrisp.estimators.layers.fitting import fit_motion, without_sliding
+from evcrisp.estimators.layers.fitting import displacements, fit_motion, without_sliding
 from evcrisp.estimators.layers.layer_window import LayerWindow
 from evcrisp.estimators.layers.proposals import MIN_EVENTS, propose
 from evcrisp.estimators.layers.splitting import split_proposals
+from evcrisp.estimators.significance import MIN_GAIN_SIGMAS, pair_gain_sigmas
 
 #: Rounds of competition and fit with a subsample, and then with all events.
 COARSE_ROUNDS, FINE_ROUNDS = 3, 1
@@ -23,6 +24,9 @@ _LEAST_SUPPORT = 0.15
 
 #: Most events that refine a motion.
 _MAX_FIT_EVENTS = 50_000
+
+#: Motions that are slower (root mean square) need no test, px per window; events of the test.
+_TESTED_PX, _TEST_EVENTS = 1.0, 16_384
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,10 +94,33 @@ def _refined(window: LayerWindow, found: Competition) -> Floats:
             continue
         events = events[:: max(events.size // _MAX_FIT_EVENTS, 1)]
         motion, _ = fit_motion(window, events, motion, n_free=6, scales=(2.0,))
-        if k != largest:
-            motion = without_sliding(window, events, motion, found.motions[largest])
-        refined.append(motion)
+        other = None if k == largest else found.motions[largest]
+        refined.append(without_sliding(window, events, motion, other))
     return np.array(refined) if refined else found.motions
+
+
+def at_rest_without_gain(window: LayerWindow, found: FoundLayers) -> FoundLayers:
+    """Set layers to rest whose motion does not align their events significantly.
+
+    The cells compete anew then.
+    """
+    layer, rest = found.label.reshape(-1)[window.cell], found.motions.copy()
+    for k, motion in enumerate(found.motions):
+        events = np.flatnonzero((layer == k) & found.is_supported & window.supporting)
+        events = events[:: max(events.size // _TEST_EVENTS, 1)]
+        x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
+        moved = displacements(motion, x, y)
+        if not events.size or float((moved**2).sum(axis=1).mean()) < _TESTED_PX**2:
+            continue
+        along = moved * window.tau[events, None]
+        aligned = x - along[:, 0], y - along[:, 1]
+        if pair_gain_sigmas(aligned, (x, y), window.resolution) < MIN_GAIN_SIGMAS:
+            rest[k, :6] = 0.0
+    if np.array_equal(rest, found.motions):
+        return found
+    moving = rest[np.abs(rest[:, :6]).max(axis=1) > 0.0]
+    still = rest[np.abs(rest[:, :6]).max(axis=1) == 0.0][:1]
+    return _sorted(window, compete(window, np.concatenate((moving, still)), 0.0))
 
 
 def _sorted(window: LayerWindow, found: Competition) -> FoundLayers:

@@ -72,12 +72,12 @@ def fit_motion(
 
 
 def without_sliding(
-    window: LayerWindow, events: NDArray[Any], motion: Floats, other: Floats
+    window: LayerWindow, events: NDArray[Any], motion: Floats, other: Floats | None
 ) -> Floats:
     """Return a motion without the part along edges that its events cannot tell.
 
     If all edges of a layer have one direction, its motion along them is arbitrary. It is taken from
-    another motion then.
+    another motion then, or is zero.
     """
     from evcrisp.kernels.layers.local_misfit import local_terms
 
@@ -94,7 +94,7 @@ def without_sliding(
     if strengths[0] > _LEAST_ACROSS * strengths[1]:
         return motion
     along, center = axes[:, 0], motion[6:]
-    wanted = displacements(other, center[:1], center[1:])[0]
+    wanted = np.zeros(2) if other is None else displacements(other, center[:1], center[1:])[0]
     fixed = motion.copy()
     fixed[:2] += along * float(along @ (wanted - motion[:2]))
     return fixed

@@ -1,26 +1,21 @@
-"""Carry the identity of layers from window to window."""
+"""Carry the identity of layers and objects from window to window."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evcrisp.core.types import Floats
-from evcrisp.core.windows import Window
-from evcrisp.estimators.layer import LayerMotion
-from evcrisp.motion.velocity import velocity_of
+from evcrisp.estimators.layer import Layer
 
-#: Layers are the same if their predicted regions overlap by more than this (intersection over union).
+#: Regions are the same if they, moved to one time, overlap by more than this (intersection over union).
 _LEAST_OVERLAP = 0.15
 
 #: Differences of velocity count like this many px of distance, in windows of 30 ms.
 _VELOCITY_SCALE_PX = 6.0
 
-#: A layer that is not found again for longer is forgotten, us.
+#: What is not found again for longer is forgotten, us.
 _MEMORY_US = 200_000
-
-#: Events that suffice for a box.
-_BOX_EVENTS = 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,32 +32,24 @@ class _Seen:
 
 
 class Identities:
-    """Numbers of layers over a recording."""
+    """Numbers of layers or objects over a recording."""
 
     def __init__(self) -> None:
         self._seen: list[_Seen] = []
         self._next = 0
 
-    def assign(
-        self, motions: tuple[LayerMotion, ...], window: Window, layer: NDArray[np.int16]
-    ) -> tuple[LayerMotion, ...]:
-        """Return the motions with the numbers of the layers before that they continue."""
-        events, t_us = window.events, window.t_ref
+    def assign(self, layers: Sequence[Layer], t_us: int) -> list[int]:
+        """Return a number for each layer of a window; known ones keep theirs."""
         current = []
-        for k, part in enumerate(motions):
-            mine = layer == k
-            box = _box(events.x[mine], events.y[mine])
-            middle = 0.5 * (box[:2] + box[2:])
-            velocity = velocity_of(part.motion, part.theta, [middle[0]], [middle[1]], [0.0])[0]
-            current.append(_Seen(-1, box, velocity, t_us))
+        for layer in layers:
+            left, top, width, height = layer.box
+            box = np.array([left, top, left + width, top + height])
+            current.append(_Seen(-1, box, layer.velocity, t_us))
         recent = [seen for seen in self._seen if 0 <= t_us - seen.t_us <= _MEMORY_US]
         numbers = self._match(current, recent)
         current = [replace(seen, id=number) for seen, number in zip(current, numbers, strict=True)]
-        taken = set(numbers)
-        self._seen = [*current, *(seen for seen in recent if seen.id not in taken)]
-        return tuple(
-            replace(part, id=number) for part, number in zip(motions, numbers, strict=True)
-        )
+        self._seen = [*current, *(seen for seen in recent if seen.id not in set(numbers))]
+        return numbers
 
     def _match(self, current: list[_Seen], recent: list[_Seen]) -> list[int]:
         """Pair layers with those before, the most alike first; others get new numbers."""
@@ -92,12 +79,3 @@ def _likeness(seen: _Seen, before: _Seen) -> float:
     overlap = shared / max(areas - shared, 1e-9)
     difference_px = float(np.linalg.norm(seen.velocity - before.velocity)) * 0.03
     return overlap / (1.0 + (difference_px / _VELOCITY_SCALE_PX) ** 2)
-
-
-def _box(x: NDArray[np.uint16], y: NDArray[np.uint16]) -> Floats:
-    """Return left, top, right and bottom of most events; zeros without events."""
-    if not x.size:
-        return np.zeros(4)
-    step = max(x.size // _BOX_EVENTS, 1)
-    (left, right), (top, bottom) = (np.percentile(side[::step], (1, 99)) for side in (x, y))
-    return np.array([left, top, right + 1.0, bottom + 1.0])

@@ -21,23 +21,24 @@ from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window, seconds_since
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import LayerMap, LayerMotion
+from evcrisp.estimators.layers.common_models import common_models
 from evcrisp.estimators.layers.competition import LAYER_COST
 from evcrisp.estimators.layers.find_layers import (
     FoundLayers,
+    at_rest_without_gain,
     coarse_step,
     find_motions,
     settle_layers,
 )
-from evcrisp.estimators.layers.fitting import displacements
 from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.layers.layer_evidence import layer_evidence
 from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow
 from evcrisp.estimators.layers.misfit import misfit_of
 from evcrisp.estimators.result import Estimate
-from evcrisp.motion import Affine, MotionModel, Rotation, Similarity, Translation
+from evcrisp.estimators.significance import NOT_SIGNIFICANT, with_significance_warning
+from evcrisp.motion import Affine, MotionModel, Translation
 from evcrisp.motion.open_motion import OpenMotion
 from evcrisp.motion.protocol import center_of
-from evcrisp.search.scaling import sensor_points
 from evcrisp.search.window_data import WindowData
 
 #: A method that estimates one motion: window, model, start.
@@ -46,14 +47,11 @@ OneMotion = Callable[[Window, MotionModel, Floats | None], Estimate]
 #: Windows with fewer events have one motion.
 _LEAST_EVENTS = 300
 
-#: A part of a motion that moves the image by less (root mean square) is not needed, px.
-_NEGLIGIBLE_PX = 0.5
-
-#: Layers within this distance from one affine field (root mean square) may be one motion, px.
-_COMMON_PX = 1.2
-
 #: Least gain of a motion in a smooth field: lower, so that it follows the field more closely.
 _FIELD_COST = 50.0
+
+#: A model with more parameters must lower the misfit by more.
+_CLEARLY = 0.1
 
 #: Rounds with a subsample in a window whose layers are known from the window before.
 _WARM_ROUNDS = 1
@@ -126,7 +124,8 @@ class MotionFinder:
             )
         # The buffers of the subsample are free now.
         prepared = coarse if step == 1 else LayerWindow.of(data, events, supporting)
-        return prepared, settle_layers(prepared, motions, cost=cost)
+        found = settle_layers(prepared, motions, cost=cost)
+        return prepared, at_rest_without_gain(prepared, found)
 
     def _single(
         self,
@@ -137,27 +136,27 @@ class MotionFinder:
         result: Estimate | None,
         unexplained: float,
     ) -> Estimate | None:
-        """Return an estimate with one motion if the layers lie on one field, and it explains them.
+        """Return an estimate with one motion if the layers lie on one model, and it explains them.
 
         ``result`` is the estimate that did not explain the window; layers leave ``unexplained``.
         """
-        resolution = window.events.resolution
-        field, residual_px = _common_field(prepared, found, center_of(resolution))
-        if residual_px > _COMMON_PX:
-            return None
-        models: list[MotionModel] = [] if wanted.camera is None else [Rotation(wanted.camera)]
-        models += [kind.for_sensor(resolution) for kind in _kinds_of(field, resolution)]
+        duration_s = prepared.indexed.data.duration_s
         best, least = None, None
-        for model in models:
-            start = _start_of(model, field / prepared.indexed.data.duration_s)
+        for model, start in common_models(prepared, found, wanted.camera):
+            start = None if start is None else start / duration_s
             is_known = result is not None and model == result.motion
             other = result if is_known and result is not None else self._one(window, model, start)
             misfit = misfit_of(other)
-            if other.status is Status.CONVERGED and not misfit.is_large(unexplained):
+            if with_significance_warning(other).warnings or other.status is not Status.CONVERGED:
+                continue
+            if not misfit.is_large(unexplained):
                 best = other
                 break
-            if len(found) == 1 and (least is None or misfit.total < least.total):
+            # Nothing explains all; more parameters must explain clearly more.
+            if len(found) == 1 and (least is None or misfit.total < least.total - _CLEARLY):
                 best, least = other, misfit
+        if best is None and len(found) == 1:
+            best = result
         if best is not None and best.status.is_usable:
             self._model, self._theta, self._layers = best.motion, best.theta.copy(), None
         return best
@@ -172,16 +171,19 @@ class MotionFinder:
             for row in found.motions.tolist()
         )
         x, y = _aligned(prepared, found)
+        is_at_rest = not found.motions[:, :6].any()
         return Estimate(
             theta=motions[0].theta, signal=evidence.signal, score=evidence.score,
             confidence=evidence.confidence, aligned_x=x, aligned_y=y, status=Status.CONVERGED,
             motion=motions[0].motion, window=window, config=None, layer=layer.astype(np.int16),
             layer_motions=motions, layer_map=LayerMap(found.label, CELL_PX),
+            warnings=(NOT_SIGNIFICANT,) if is_at_rest else (),
         )  # fmt: skip
 
     def _with_identities(self, result: Estimate) -> Estimate:
-        motions = self._identities.assign(result.layer_motions, result.window, result.layer)
-        return replace(result, layer_motions=motions)
+        numbers = self._identities.assign(result.layers, result.window.t_ref)
+        pairs = zip(result.layer_motions, numbers, strict=True)
+        return replace(result, layer_motions=tuple(replace(part, id=k) for part, k in pairs))
 
     def _remember(self, window: Window, found: FoundLayers) -> None:
         """Keep the motions for the next window, and rest, which costs nothing."""
@@ -194,31 +196,6 @@ class MotionFinder:
 def _scaled(motions: Floats, factor: float) -> Floats:
     """Return motions with another unit of time."""
     return motions * np.array([factor] * 6 + [1.0] * 2)
-
-
-def _common_field(
-    window: LayerWindow, found: FoundLayers, center: tuple[float, float]
-) -> tuple[Floats, float]:
-    """Return the affine field through the motions of all supported events, and its residual.
-
-    The field is velocity and matrix about a center, shape (6,), the residual a root mean square; both
-    in px per window.
-    """
-    layer = found.label.reshape(-1)[window.cell]
-    chosen = np.flatnonzero(found.is_supported)
-    chosen = chosen[:: max(chosen.size // 4096, 1)]
-    x, y = window.x[chosen].astype(np.float64), window.y[chosen].astype(np.float64)
-    moved = np.empty((chosen.size, 2))
-    for k, motion in enumerate(found.motions):
-        here = layer[chosen] == k
-        moved[here] = displacements(motion, x[here], y[here])
-    if chosen.size < 8:
-        return np.zeros(6), np.inf
-    rows = np.column_stack((np.ones(x.size), x - center[0], y - center[1]))
-    solution = np.linalg.lstsq(rows, moved, rcond=None)[0]
-    residual_px = float(np.sqrt(((moved - rows @ solution) ** 2).sum(axis=1).mean()))
-    shift, along_x, along_y = solution
-    return np.array([*shift, along_x[0], along_y[0], along_x[1], along_y[1]]), residual_px
 
 
 def _aligned(window: LayerWindow, found: FoundLayers) -> tuple[Floats, Floats]:
@@ -262,28 +239,3 @@ def with_hot_events(result: Estimate, window: Window, hot: Bools) -> Estimate:
         result, window=window, score=score, confidence=confidence, signal=signal, layer=layer,
         aligned_x=x, aligned_y=y,
     )  # fmt: skip
-
-
-def _kinds_of(
-    field: Floats, resolution: tuple[int, int]
-) -> list[type[Translation | Similarity | Affine]]:
-    """Return the simplest models of an affine field, simplest first; px per window."""
-    x, y = (side - side.mean() for side in sensor_points(resolution))
-    spread = float(np.sqrt((x**2 + y**2).mean()))
-    xx, xy, yx, yy = field[2:]
-    turn_and_growth = 0.5 * float(np.hypot(yx - xy, xx + yy)) * spread
-    stretch = 0.5 * float(np.hypot(xx - yy, xy + yx)) * spread
-    kinds: list[type[Translation | Similarity | Affine]] = [Translation, Similarity, Affine]
-    if stretch > _NEGLIGIBLE_PX:
-        return kinds[2:]
-    return kinds[1:] if turn_and_growth > _NEGLIGIBLE_PX else kinds
-
-
-def _start_of(model: MotionModel, field: Floats) -> Floats | None:
-    """Return parameters of a model that fit an affine field at the middle of the sensor."""
-    vx, vy, xx, xy, yx, yy = field.tolist()
-    if model.name == "translation":
-        return np.array([vx, vy])
-    if model.name == "similarity":
-        return np.array([vx, vy, 0.5 * (yx - xy), 0.5 * (xx + yy)])
-    return field if model.name == "affine" else None

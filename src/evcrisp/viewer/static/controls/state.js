@@ -30,7 +30,7 @@ const DEFAULTS = {
   t: 0,
   window: 30000,
   method: "auto",
-  motion: "translation",
+  motion: "auto",
   filter: "",
   accumulation: "latest",
   colors: "red-blue",

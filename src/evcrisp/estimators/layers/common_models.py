@@ -1,0 +1,97 @@
+"""Models of one motion on which all layers of a window may lie."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evcrisp.core.camera import Camera
+from evcrisp.core.types import Floats
+from evcrisp.estimators.layers.find_layers import FoundLayers
+from evcrisp.estimators.layers.fitting import displacements
+from evcrisp.estimators.layers.layer_window import LayerWindow
+from evcrisp.motion import Affine, Homography, MotionModel, Rotation, Similarity, Translation
+from evcrisp.motion.protocol import center_of
+
+#: Layers within this distance from one model (root mean square) may be one motion, px.
+_COMMON_PX = 2.0
+
+#: A part of a motion that moves the image by less (root mean square) is not needed, px.
+_NEGLIGIBLE_PX = 0.5
+
+#: Events whose motions are compared with a model.
+_N_EVENTS = 4096
+
+
+class Start(NamedTuple):
+    """A model, and parameters from which its search starts, per window; None for a cold search."""
+
+    model: MotionModel
+    theta: Floats | None
+
+
+def common_models(
+    window: LayerWindow, found: FoundLayers, camera: Camera | None = None
+) -> list[Start]:
+    """Return the models that the motions of all supported events may share, simplest first."""
+    chosen = np.flatnonzero(found.is_supported)
+    if chosen.size < 16:
+        return []
+    chosen = chosen[:: max(chosen.size // _N_EVENTS, 1)]
+    x, y = window.x[chosen].astype(np.float64), window.y[chosen].astype(np.float64)
+    layer, moved = found.label.reshape(-1)[window.cell[chosen]], np.empty((chosen.size, 2))
+    for k, motion in enumerate(found.motions):
+        moved[layer == k] = displacements(motion, x[layer == k], y[layer == k])
+    resolution = window.resolution
+    center_x, center_y = center_of(resolution)
+    starts: list[Start] = []
+    field, residual_px = _affine(x - center_x, y - center_y, moved)
+    if residual_px < _COMMON_PX:
+        starts += _affine_starts(field, x - center_x, y - center_y, resolution)
+    homography = Homography.for_sensor(resolution)
+    a, b = (x - center_x) / homography.scale, (y - center_y) / homography.scale
+    rates, residual_px = _homography(a, b, moved / homography.scale)
+    if residual_px * homography.scale < _COMMON_PX:
+        if camera is not None:
+            starts.insert(0, Start(Rotation(camera), None))
+        starts.append(Start(homography, rates))
+    return starts
+
+
+def _affine(x: Floats, y: Floats, moved: Floats) -> tuple[Floats, float]:
+    """Return velocity and matrix of the affine field through displacements, and its residual."""
+    rows = np.column_stack((np.ones(x.size), x, y))
+    solution = np.linalg.lstsq(rows, moved, rcond=None)[0]
+    shift, along_x, along_y = solution
+    field = np.array([*shift, along_x[0], along_y[0], along_x[1], along_y[1]])
+    return field, _rms(moved - rows @ solution)
+
+
+def _homography(a: Floats, b: Floats, moved: Floats) -> tuple[Floats, float]:
+    """Return the rates of the homography through displacements, to first order, and its residual."""
+    one, zero = np.ones(a.size), np.zeros(a.size)
+    across = np.column_stack((a, b, one, zero, zero, zero, -a * a, -a * b))
+    down = np.column_stack((zero, zero, zero, a, b, one, -a * b, -b * b))
+    rows = np.concatenate((across, down))
+    rates = np.linalg.lstsq(rows, moved.T.reshape(-1), rcond=None)[0].astype(np.float64)
+    return rates, _rms(moved - np.stack((across @ rates, down @ rates), axis=-1))
+
+
+def _rms(difference: Floats) -> float:
+    return float(np.sqrt((difference**2).sum(axis=1).mean()))
+
+
+def _affine_starts(field: Floats, x: Floats, y: Floats, resolution: tuple[int, int]) -> list[Start]:
+    """Return the simplest model of an affine field, and those with more parameters."""
+    spread = float(np.sqrt((x**2 + y**2).mean()))
+    vx, vy, xx, xy, yx, yy = field.tolist()
+    turn_and_growth = 0.5 * float(np.hypot(yx - xy, xx + yy)) * spread
+    stretch = 0.5 * float(np.hypot(xx - yy, xy + yx)) * spread
+    similarity = np.array([vx, vy, 0.5 * (yx - xy), 0.5 * (xx + yy)])
+    starts = [
+        Start(Translation(), np.array([vx, vy])),
+        Start(Similarity.for_sensor(resolution), similarity),
+        Start(Affine.for_sensor(resolution), field),
+    ]
+    if stretch > _NEGLIGIBLE_PX:
+        return starts[2:]
+    return starts[1:] if turn_and_growth > _NEGLIGIBLE_PX else starts
