@@ -66,7 +66,7 @@ def contrast_and_gradient(
     gain = 1.0 / scale
     locate(to_x, to_y, gain, shift_x, shift_y, np.array((height, width)), cell, a, b)
     for k in range(x.size):
-        cell[k] += p[k] * height * width if cell[k] >= 0 else 0
+        cell[k] += np.int64(p[k]) * height * width if cell[k] >= 0 else 0
     accumulate(cell, a, b, image)
     gradient[:] = 0.0
     total = _square_sum(image)

@@ -25,15 +25,18 @@ def local_terms(x, y, tau, p, scale, margin, shape, cell_px, pull, tensor, count
     cell, a, b = np.empty(n, np.int64), np.empty(n, np.float32), np.empty(n, np.float32)
     locate(x, y, gain, start, start, np.array((high, wide)), cell, a, b)
     for k in range(n):
-        cell[k] += p[k] * high * wide if cell[k] >= 0 else 0
+        cell[k] += np.int64(p[k]) * high * wide if cell[k] >= 0 else 0
     accumulate(cell, a, b, image)
     pull[:] = 0.0
     tensor[:] = 0.0
     count[:] = 0.0
     flat = image.reshape(-1)
     for k in range(n):
+        # First: positions outside may be no numbers.
+        if cell[k] < 0:
+            continue
         r, c = int(max(y[k], 0.0) / cell_px), int(max(x[k], 0.0) / cell_px)
-        if cell[k] < 0 or r >= rows or c >= columns:
+        if r >= rows or c >= columns:
             continue
         slope_x, slope_y = slope_at(flat, np.uint64(cell[k]), np.uint64(wide), a[k], b[k])
         pull[r, c, 0] -= 2.0 * gain * tau[k] * slope_x

@@ -1,0 +1,76 @@
+"""Slow and obvious versions of the kernels of cells."""
+
+import numpy as np
+from scipy.ndimage import convolve
+
+#: Larger ratios of support to its scale count as this.
+LARGEST_RATIO = 64.0
+
+
+def add_log_support(support, scale, cell, n_cells):
+    """Return the sum of log(1 + support / scale) over the events of every cell."""
+    out = np.zeros(n_cells)
+    for value, at in zip(support, cell, strict=True):
+        out[at] += np.log1p(min(value / scale, LARGEST_RATIO))
+    return out
+
+
+def blur_cells(values):
+    """Return every cell with a half of its neighbors along each axis, and the products of that."""
+    taps = np.array([0.5, 1.0, 0.5])
+    kernel = taps[:, None, None] * taps[None, :, None] * taps[None, None, :]
+    return convolve(values.astype(np.float64), kernel, mode="constant")
+
+
+def neighbors(shape, s, r, c):
+    """Return the neighbors of a cell, each with its weight: those in time, then those in space."""
+    found = []
+    for i, j, k in ((s - 1, r, c), (s + 1, r, c)):
+        found.append(((i, j, k), 1.0))
+    for j in (r - 1, r, r + 1):
+        for k in (c - 1, c, c + 1):
+            if (j, k) != (r, c):
+                found.append(((s, j, k), 1.0 if j == r or k == c else 0.7))
+    return [
+        (at, weight)
+        for at, weight in found
+        if all(0 <= i < side for i, side in zip(at, shape, strict=True))
+    ]
+
+
+def total_of(gain, agreement, label, k, at):
+    """Return the gain of label k in a cell, with that of its neighbors of the same label."""
+    votes = 0.0
+    for other, weight in neighbors(label.shape, *at):
+        votes += weight if label[other] == k else 0.0
+    return float(gain[(k, *at)]) + agreement * votes
+
+
+def label_cells(gain, agreement, n_sweeps):
+    """Visit all cells in order, n_sweeps times; each takes the first label of the largest total."""
+    label = gain.argmax(axis=0)
+    for _ in range(n_sweeps):
+        for at in np.ndindex(label.shape):
+            totals = [total_of(gain, agreement, label, k, at) for k in range(len(gain))]
+            label[at] = int(np.argmax(totals))
+    return label
+
+
+def removal_losses(gain, is_used):
+    """Return what the best choice of a label per cell loses without each label."""
+    used = np.flatnonzero(is_used)
+    best = gain[used].max(axis=0)
+    out = np.zeros(len(gain))
+    for k in used:
+        others = [i for i in used if i != k]
+        out[k] = (best - gain[others].max(axis=0)).sum(dtype=np.float64)
+    return out
+
+
+def region_losses(gain, label):
+    """Return what the cells of each label lose if they take the best other label."""
+    out = np.zeros(len(gain))
+    for k in range(len(gain)):
+        others = np.delete(gain, k, axis=0).max(axis=0)
+        out[k] = (gain[k].astype(np.float64) - others)[label == k].sum()
+    return out
