@@ -7,6 +7,7 @@ import statistics
 import sys
 import time
 from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 
@@ -61,11 +62,17 @@ def facts():
 
 def report(name, results, **settings):
     """Print one JSON object."""
-    print(
-        json.dumps(
-            {"benchmark": name, "settings": settings, "results": results, **facts()}, indent=2
-        )
-    )
+    print(_as_json(name, results, settings))
+
+
+def write_report(path, name, results, **settings):
+    """Write the JSON object of a benchmark to a file."""
+    Path(path).write_text(_as_json(name, results, settings) + "\n", encoding="utf-8")
+
+
+def _as_json(name, results, settings):
+    content = {"benchmark": name, "settings": settings, "results": results, **facts()}
+    return json.dumps(content, indent=2)
 
 
 def print_table(title, header, rows):

@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evcrisp.core.palettes import PALETTES, Palette, rgb
+from evcrisp.core.palettes import PALETTES, Palette, layer_palette, layer_slots, rgb
 
 #: Maximum width and height of a thumbnail, px; larger sensors are reduced.
 MAX_SIDE_PX = 240
@@ -35,18 +35,49 @@ def thumbnail(
     >>> thumbnail([1], [0], [True], (3, 2))[0, 1].tolist()
     [214, 26, 41]
     """
-    columns = np.asarray(x), np.asarray(y), np.asarray(p, np.bool_)
+    colors = (palette.off, palette.on)
+    return colored_dots(x, y, np.asarray(p, np.bool_), colors, resolution, ground=palette.ground)
+
+
+def layer_thumbnail(
+    x: ArrayLike, y: ArrayLike, layer: ArrayLike, ids: Sequence[int], resolution: tuple[int, int]
+) -> NDArray[np.uint8]:
+    """Return an image of events in the colors of their layers; -1, noise, is gray and below.
+
+    ``layer`` is the place of each event's layer in ``ids``, the numbers of the layers.
+
+    >>> layer_thumbnail([1, 2], [0, 0], [0, -1], [0], (3, 2))[0].tolist()
+    [[255, 255, 255], [3, 3, 204], [190, 190, 190]]
+    """
+    palette = layer_palette("#ffffff")
+    colors = [palette.noise, *(palette.colors[slot] for slot in layer_slots(ids))]
+    kind = np.asarray(layer, np.int64) + 1
+    return colored_dots(x, y, kind, colors, resolution, ground=palette.ground)
+
+
+def colored_dots(
+    x: ArrayLike,
+    y: ArrayLike,
+    kind: ArrayLike,
+    colors: Sequence[str],
+    resolution: tuple[int, int],
+    *,
+    ground: str,
+) -> NDArray[np.uint8]:
+    """Return an image of events, reduced to `MAX_SIDE_PX`; later kinds are drawn over earlier ones."""
+    columns = np.asarray(x), np.asarray(y), np.asarray(kind)
     every = max(1, -(-columns[0].size // MAX_EVENTS))
-    column, row, is_on = (values[::every] for values in columns)
+    column, row, kinds = (values[::every] for values in columns)
     width, height = resolution
     shrink = max(1, -(-max(width, height) // MAX_SIDE_PX))
     small = np.empty((-(-height // shrink), -(-width // shrink), 3), np.uint8)
-    small[:] = rgb(palette.ground)
+    small[:] = rgb(ground)
     column, row = np.rint(column), np.rint(row)
     inside = (column >= 0) & (column < width) & (row >= 0) & (row < height)
     column = np.where(inside, column, 0).astype(np.int64)
     row = np.where(inside, row, 0).astype(np.int64)
-    for chosen, color in ((inside & ~is_on, palette.off), (inside & is_on, palette.on)):
+    for number, color in enumerate(colors):
+        chosen = inside & (kinds == number)
         small[row[chosen] // shrink, column[chosen] // shrink] = rgb(color)
     return small
 

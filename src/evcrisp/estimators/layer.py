@@ -16,6 +16,9 @@ MASK_CELL_PX = 8
 #: Events of a cell that belongs to a region.
 _LEAST_CELL_EVENTS = 3
 
+#: Share of the events beyond each side of a box.
+_BEYOND = 0.01
+
 #: Events that suffice for a box.
 _BOX_EVENTS = 2_000
 
@@ -56,9 +59,10 @@ class Layer(LayerMotion):
         if not len(self.events):
             return 0.0, 0.0, 0.0, 0.0
         step = max(len(self.events) // _BOX_EVENTS, 1)
-        left, right = np.percentile(self.events.x[::step], (1.0, 99.0))
-        top, bottom = np.percentile(self.events.y[::step], (1.0, 99.0))
-        return float(left), float(top), float(right - left + 1.0), float(bottom - top + 1.0)
+        x, y = np.sort(self.events.x[::step]), np.sort(self.events.y[::step])
+        first = int(_BEYOND * (x.size - 1))
+        left, top = float(x[first]), float(y[first])
+        return left, top, float(x[-1 - first]) - left + 1.0, float(y[-1 - first]) - top + 1.0
 
     @property
     def center(self) -> tuple[float, float]:

@@ -243,13 +243,17 @@ class Estimate:
         )
 
     def _repr_html_(self) -> str:
-        """Return the card that notebooks show: facts, raw events, and aligned signal."""
-        from evcrisp.core.notebook_html import html_card, thumbnail
+        """Return the card that notebooks show: facts, raw events, aligned signal, and layers."""
+        from evcrisp.core.notebook_html import html_card, layer_thumbnail, thumbnail
 
         events, kept = self.window.events, self.signal
         named = zip(self.motion.param_names, self.theta, self.motion.param_units, strict=True)
-        facts: list[tuple[str, str]] = [
-            *((name, f"{value:.4g} {unit}") for name, value, unit in named),
+        motions: list[tuple[str, str]] = [
+            (name, f"{value:.4g} {unit}") for name, value, unit in named
+        ]
+        several = len(self.layer_motions) > 1
+        facts = [
+            *(self._layer_facts() if several else motions),
             ("signal", f"{int(kept.sum()):,} of {len(self):,} events"),
             ("status", self.status.value),
             *(("warning", warning) for warning in self.warnings),
@@ -259,7 +263,23 @@ class Estimate:
             ("raw", thumbnail(events.x, events.y, events.p, events.resolution)),
             ("denoised, aligned", thumbnail(*aligned, events.p[kept], events.resolution)),
         ]
+        if several:
+            ids = [part.id for part in self.layer_motions]
+            picture = layer_thumbnail(events.x, events.y, self.layer, ids, events.resolution)
+            pictures.append(("layers", picture))
         return html_card("Estimate", facts, pictures)
+
+    def _layer_facts(self) -> list[tuple[str, str]]:
+        """Return the number of layers, and the motions of the largest ones, for notebooks."""
+        layers, shown = self.layers, 4
+        facts = [("layers", str(len(layers)))]
+        for layer in layers[:shown]:
+            vx, vy = layer.velocity
+            text = f"({vx:.4g}, {vy:.4g}) px/s, {len(layer):,} events"
+            facts.append((f"layer {layer.id}", text))
+        if len(layers) > shown:
+            facts.append(("other layers", f"{sum(map(len, layers[shown:])):,} events"))
+        return facts
 
 
 def estimate_from_solver(

@@ -7,7 +7,7 @@ import numpy as np
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.contrast.contrast_map import event_peak
-from evcrisp.core.types import Bools
+from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.result import Estimate
 from evcrisp.search.scaling import Scaling
@@ -19,7 +19,7 @@ _MAX_TESTED_PX, _FEW_EVENTS = 6.0, 5_000
 
 #: Required growth of the number of event pairs that meet, in standard deviations. On 63 kinds of
 #: simulated windows, motions wrong by a tenth or more mostly stay below 10, others exceed 12.
-_MIN_GAIN_SIGMAS = 11.0
+MIN_GAIN_SIGMAS = 11.0
 
 #: Number of events in the first and in the second test. 8192 are mostly enough if the scene moves;
 #: 50 000 limit the time.
@@ -43,11 +43,11 @@ def with_significance_warning(result: Estimate) -> Estimate:
     displacement = Scaling.of(result.motion, events.resolution, span_s).scaled(result.theta)
     if len(events) > _FEW_EVENTS and float(displacement @ displacement) > _MAX_TESTED_PX**2:
         return result
-    if _gain_sigmas(result, result.signal, _FIRST_SUBSAMPLE) > _MIN_GAIN_SIGMAS:
+    if _gain_sigmas(result, result.signal, _FIRST_SUBSAMPLE) > MIN_GAIN_SIGMAS:
         return result
     # Hot pixels are sharpest without motion. Finding them takes longer than the first test.
     signal = result.signal & ~hot_events(events)
-    if _gain_sigmas(result, signal, _SECOND_SUBSAMPLE) > _MIN_GAIN_SIGMAS:
+    if _gain_sigmas(result, signal, _SECOND_SUBSAMPLE) > MIN_GAIN_SIGMAS:
         return result
     return replace(result, warnings=(NOT_SIGNIFICANT,))
 
@@ -57,9 +57,16 @@ def _gain_sigmas(result: Estimate, kept: Bools, max_events: int) -> float:
     stride = -(-kept.size // max_events)
     subsample = replace(result.window, events=result.window.events[::stride])
     warp = WindowData.of(subsample, result.motion).warp.subset(kept[::stride])
+    aligned, still = warp.warp(result.theta), warp.warp(np.zeros_like(result.theta))
+    return pair_gain_sigmas(aligned, still, subsample.events.resolution)
+
+
+def pair_gain_sigmas(
+    aligned: tuple[Floats, Floats], still: tuple[Floats, Floats], resolution: tuple[int, int]
+) -> float:
+    """Return how many more pairs of events meet at aligned positions, in standard deviations."""
     peak, pairs = event_peak(_CONTRAST), []
-    for theta in (result.theta, np.zeros_like(result.theta)):
-        x, y = warp.warp(theta)
-        iwe = _CONTRAST.build(x, y, np.ones(x.size), subsample.events.resolution)
+    for x, y in (aligned, still):
+        iwe = _CONTRAST.build(x, y, np.ones(x.size), resolution)
         pairs.append(float(_CONTRAST.leave_one_out(iwe, x, y).sum()) / peak)
     return (pairs[0] - pairs[1]) / math.sqrt(max(pairs[1], 1.0))

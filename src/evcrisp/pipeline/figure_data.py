@@ -56,7 +56,7 @@ class FigureSource:
     """
 
     methods: tuple[str, ...] = ("auto",)  # or filters; only comparisons use more than the first
-    motion: str = "translation"
+    motion: str = "auto"  # or a model for all windows
     camera: "Camera | None" = None
     params: dict[str, Any] = field(default_factory=dict)  # of the method
     start_us: int = 0  # start of the window, us after the first event
@@ -75,7 +75,8 @@ class FigureSource:
         if kind == "xyt":
             signal, _ = self._labels(lead, window, self.methods[0])
             return {"events": window.events, "signal": signal}
-        return {"estimate": self._estimate(window, self.methods[0])}
+        estimate = self._estimate(window, self.methods[0])
+        return {"flow": estimate.flow()} if kind == "flow" else {"estimate": estimate}
 
     def front(self, window: Window, **options: Any) -> "ParetoFront":
         """Return the Pareto front of a window; options as for :func:`evcrisp.pareto_front`."""

@@ -6,6 +6,8 @@ from .curves import draw_tradeoff as draw_tradeoff
 from .figures import FIGURES as FIGURES
 from .figures import FigureKind as FigureKind
 from .figures import figure as figure
+from .layers import draw_flow as draw_flow
+from .layers import draw_layers as draw_layers
 from .scatter import draw_drift as draw_drift
 from .scatter import draw_kept as draw_kept
 from .scatter import draw_outcomes as draw_outcomes

@@ -1,12 +1,14 @@
 """Draw curves: ROC, measures against noise, motion over time."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from evcrisp.core.errors import EventDataError
+from evcrisp.core.types import Floats
 from evcrisp.metrics import RocCurve, SweepCurve
+from evcrisp.motion.open_motion import OpenMotion
 from evcrisp.plots.style import INK, LINE_COLORS, LINE_STYLES, MARKERS, PALE
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from evcrisp.core.sensor_data import Imu
     from evcrisp.estimators.joint.pareto import ParetoFront
     from evcrisp.estimators.result import Estimate
+    from evcrisp.motion import MotionModel
 
 
 def _line_style(k: int) -> dict[str, Any]:
@@ -83,19 +86,40 @@ def draw_levels(
     return axes
 
 
+def motion_table(estimates: Sequence["Estimate"]) -> tuple["MotionModel", Floats]:
+    """Return a motion model that all windows share, and their parameters, shape (n, m).
+
+    If the model changes from window to window, or a window has several layers, it is an `OpenMotion`:
+    velocity and matrix of the largest layer at the middle of the sensor, NaN where there is no motion.
+    """
+    if not estimates:
+        raise EventDataError("`estimates` must have at least one window; got none.")
+    first = estimates[0].motion
+    is_fixed = all(
+        type(result.motion) is type(first) and len(result.layer_motions) == 1
+        for result in estimates
+    )
+    if is_fixed:
+        return first, np.array([result.theta for result in estimates])
+    model = cast("MotionModel", OpenMotion())
+    unknown = np.full(len(model.param_names), np.nan)
+    rows = [
+        result.parameters(model) if result.status.has_motion else unknown for result in estimates
+    ]
+    return model, np.array(rows)
+
+
 def draw_motion(
     all_axes: Sequence["Axes"], estimates: Sequence["Estimate"], imu: "Imu | None" = None
 ) -> None:
     """Draw every motion parameter over time, one per axes; for rotations also the gyroscope.
 
-    ``estimates`` are consecutive windows of one model; ``imu`` has the camera's time and axes.
+    ``estimates`` are consecutive windows; ``imu`` has the camera's time and axes. Where windows have
+    several models or layers, :func:`motion_table` tells what is drawn.
     """
-    if not estimates:
-        raise EventDataError("`estimates` must have at least one window; got none.")
-    motion = estimates[0].motion
+    motion, theta = motion_table(estimates)
     t_first = estimates[0].window.t_start
     t_s = np.array([result.window.t_ref - t_first for result in estimates]) / 1e6
-    theta = np.array([result.theta for result in estimates])
     gyro = imu if motion.uses_rays and imu is not None and len(imu) else None
     if gyro is not None:
         seen = (gyro.t >= t_first) & (gyro.t <= estimates[-1].window.t_end)

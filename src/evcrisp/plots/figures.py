@@ -9,7 +9,15 @@ from numpy.typing import ArrayLike
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import lookup
-from evcrisp.plots.curves import draw_levels, draw_motion, draw_pareto, draw_roc, draw_tradeoff
+from evcrisp.plots.curves import (
+    draw_levels,
+    draw_motion,
+    draw_pareto,
+    draw_roc,
+    draw_tradeoff,
+    motion_table,
+)
+from evcrisp.plots.layers import draw_flow, draw_layers
 from evcrisp.plots.scatter import draw_drift, draw_kept, draw_outcomes, draw_positions, draw_xyt
 from evcrisp.plots.scene import draw_before_after, draw_confidence
 from evcrisp.plots.style import new_figure, styled
@@ -17,6 +25,7 @@ from evcrisp.plots.style import new_figure, styled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from evcrisp.core.flow import Flow
     from evcrisp.core.sensor_data import Imu
     from evcrisp.estimators.joint.pareto import ParetoFront
     from evcrisp.estimators.result import Estimate
@@ -79,6 +88,23 @@ def intro(estimate: "Estimate", *, colors: str = "red-blue") -> "Figure":
     return figure
 
 
+def layers(estimate: "Estimate", *, colors: str = "red-blue") -> "Figure":
+    """Return the events in the colors of their layers, with boxes and velocities."""
+    events = estimate.window.events
+    lines = 0.19 * (len(estimate.layer_motions) // 2 + 1)
+    figure, panels = _grid(1, events.height / events.width, extra=1.2 + lines, panel=5.6)
+    draw_layers(panels[0], estimate, colors)
+    return figure
+
+
+def flow(flow: "Flow", *, style: str = "colors", top: float | None = None) -> "Figure":
+    """Return a dense velocity field with its key."""
+    width, height = flow.resolution
+    figure, panels = _grid(1, height / width, extra=1.4, panel=5.6)
+    draw_flow(panels[0], flow, style=style, top=top)
+    return figure
+
+
 def tradeoff(front: "ParetoFront") -> "Figure":
     """Return contrast and share of kept events along the front."""
     figure = new_figure(5.6, 5.4)
@@ -88,7 +114,7 @@ def tradeoff(front: "ParetoFront") -> "Figure":
 
 def motion(estimates: Sequence["Estimate"], *, imu: "Imu | None" = None) -> "Figure":
     """Return motion over time; for rotations with the gyroscope."""
-    n_rows = len(estimates[0].motion.param_names) if estimates else 1
+    n_rows = len(motion_table(estimates)[0].param_names)
     figure = new_figure(7.0, 0.8 + 1.4 * n_rows)
     rows = list(figure.subplots(n_rows, 1, sharex=True, squeeze=False)[:, 0])
     draw_motion(rows, estimates, imu)
@@ -123,6 +149,8 @@ FIGURES: dict[str, FigureKind] = {
     "scatter": FigureKind("kept events of each method", scatter, ("events", "labels")),
     "outcomes": FigureKind("TP, FN, TN, FP of each method", outcomes, ("events", "labels")),
     "aligned": FigureKind("events as recorded and aligned", aligned, ("estimate",)),
+    "layers": FigureKind("events by layer, with boxes and velocities", layers, ("estimate",)),
+    "flow": FigureKind("dense velocity field with a color wheel", flow, ("flow",)),
     "xyt": FigureKind(
         "events over space and time", _one_panel(6.2, 4.6, draw_xyt, projection="3d"), ("events",)
     ),
@@ -167,14 +195,16 @@ def figure(kind: str, **data: Any) -> "Figure":
         return chosen.build(**data)
 
 
-def _grid(n_panels: int, aspect: float, *, extra: float) -> "tuple[Figure, list[Any]]":
+def _grid(
+    n_panels: int, aspect: float, *, extra: float, panel: float = _PANEL
+) -> "tuple[Figure, list[Any]]":
     """Return a figure with rows of up to three panels; ``extra`` inches for titles and labels."""
     if n_panels < 1:
         raise ConfigError("`labels` must have at least one entry.")
     n_columns = 2 if n_panels == 4 else min(n_panels, 3)
     n_rows = -(-n_panels // n_columns)
-    height = n_rows * (0.86 * _PANEL * aspect + extra)
-    figure = new_figure(_PANEL * n_columns, height)
+    height = n_rows * (0.86 * panel * aspect + extra)
+    figure = new_figure(panel * n_columns, height)
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
     for axes in panels[n_panels:]:
         axes.remove()

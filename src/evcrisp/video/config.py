@@ -14,9 +14,18 @@ from evcrisp.core.types import Bools, Floats
 from evcrisp.core.validation import check_number
 
 
+@dataclass(frozen=True, slots=True)
+class LayerMark:
+    """Number, color and box of a layer in a frame."""
+
+    id: int
+    slot: int  # of its color
+    box: tuple[float, float, float, float]  # left, top, width, height, px
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameContent:
-    """Events of a frame, with labels and aligned positions."""
+    """Events of a frame, with labels, aligned positions and layers."""
 
     events: Events
     signal: Bools  # (n,) True = keep
@@ -24,6 +33,8 @@ class FrameContent:
     aligned_y: Floats
     t_start: int  # us
     t_end: int  # us, not included
+    slot: NDArray[np.int16] | None = None  # (n,) color of the layer, -1 for noise; None: not shown
+    marks: tuple[LayerMark, ...] = ()  # of several layers; none for one motion
 
 
 #: x, y, kind and visibility of the events. Positions are uint16 pixels, or float64.
@@ -39,6 +50,7 @@ class Pane:
     dots: Callable[[FrameContent], Dots]
     is_estimated: bool = True
     by_label: bool = False  # colors show signal and noise, not polarity
+    by_layer: bool = False  # colors show layers, with boxes
 
 
 def _raw(shown: FrameContent) -> Dots:
@@ -64,6 +76,9 @@ PANES: dict[str, Pane] = {
     "denoised": Pane("denoised", "kept events as recorded", _denoised),
     "labels": Pane(
         "signal and noise", "all events, signal and noise in two colors", _labels, by_label=True
+    ),
+    "layers": Pane(
+        "layers", "all events in the colors of their layers, with boxes", _labels, by_layer=True
     ),
 }
 
@@ -135,6 +150,11 @@ class VideoConfig:
     def is_estimated(self) -> bool:
         """Whether a pane shows motion or labels."""
         return any(PANES[name].is_estimated for name in self.panes)
+
+    @property
+    def shows_layers(self) -> bool:
+        """Whether a pane shows layers."""
+        return any(PANES[name].by_layer for name in self.panes)
 
     def check_size(self, width: int, height: int) -> None:
         """Raise if a video is larger than players support."""

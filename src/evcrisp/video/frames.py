@@ -8,14 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
+from evcrisp.core.palettes import layer_slots
 from evcrisp.core.windows import Window, by_time
 from evcrisp.estimators.result import Estimate
 from evcrisp.pipeline.tracking import Tracker
-from evcrisp.video.config import FrameContent, VideoConfig
+from evcrisp.video.config import FrameContent, LayerMark, VideoConfig
 
 OnEvents = Callable[[Events], None]
 Positions = tuple[NDArray[np.float64], NDArray[np.float64]]
 Warp = Callable[[Events, int], Positions]
+Velocity = tuple[float, float]
+Box = tuple[float, float, float, float]
 
 
 def frame_contents(
@@ -28,21 +31,22 @@ def frame_contents(
     length, step = config.window_us, config.step_us
     apart = step >= length
     windows = _windows_apart(chunks, length, step) if apart else by_time(chunks, length)
-    parts = _parts(windows, tracker if config.is_estimated else None, on_events)
+    used = tracker if config.is_estimated else None
+    parts = _parts(windows, used, on_events, config.shows_layers)
     if apart:
         return (_joined([part], part.window.t_start, part.window.t_end) for part in parts)
     return _between(parts, length, step)
 
 
 def _parts(
-    windows: Iterable[Window], tracker: Tracker | None, on_events: OnEvents
+    windows: Iterable[Window], tracker: Tracker | None, on_events: OnEvents, with_layers: bool
 ) -> "Iterator[_Part]":
     for window in windows:
         on_events(window.events)
         if tracker is None:
             yield _Part.of_window(window)
         else:
-            yield _Part.of_estimate(tracker.estimate(window))
+            yield _Part.of_estimate(tracker.estimate(window), with_layers)
 
 
 def _windows_apart(chunks: Iterable[Events], window_us: int, step_us: int) -> Iterator[Window]:
@@ -60,15 +64,30 @@ class _Part:
     window: Window
     signal: NDArray[np.bool_]
     warp: Warp
+    slot: NDArray[np.int16] | None = None  # color of the layer of each event
+    layers: tuple[tuple[LayerMark, Velocity], ...] = ()  # at the reference time, px/s
 
     @classmethod
-    def of_estimate(cls, result: Estimate) -> "_Part":
+    def of_estimate(cls, result: Estimate, with_layers: bool) -> "_Part":
         def warp(events: Events, t_us: int) -> Positions:
             if t_us == result.window.t_ref and len(events) == len(result):
                 return result.aligned_x, result.aligned_y
             return result.align(events, t_us)
 
-        return cls(result.window, result.signal, warp)
+        if not with_layers:
+            return cls(result.window, result.signal, warp)
+        layers = result.layers
+        slots = layer_slots([layer.id for layer in layers])
+        color = np.array([*slots, -1], np.int16)[result.layer]  # -1 is the last entry
+        shown = tuple(
+            (
+                LayerMark(layer.id, slot, layer.box),
+                (float(layer.velocity[0]), float(layer.velocity[1])),
+            )
+            for layer, slot in zip(layers, slots, strict=True)
+            if len(layers) > 1
+        )
+        return cls(result.window, result.signal, warp, color, shown)
 
     @classmethod
     def of_window(cls, window: Window) -> "_Part":
@@ -76,6 +95,22 @@ class _Part:
             return events.x.astype(np.float64), events.y.astype(np.float64)
 
         return cls(window, np.ones(len(window.events), np.bool_), stay)
+
+    def marks(self, t_us: int) -> tuple[LayerMark, ...]:
+        """Return the boxes of the layers at a time: they move with the layers."""
+        dt = (t_us - self.window.t_ref) / 1e6
+        return tuple(
+            LayerMark(mark.id, mark.slot, _moved(mark.box, velocity, dt))
+            for mark, velocity in self.layers
+        )
+
+
+def _moved(box: Box, velocity: Velocity, dt: float) -> Box:
+    left, top, width, height = box
+    shift = dt * velocity[0], dt * velocity[1]
+    if not np.isfinite(shift).all():
+        return box
+    return left + shift[0], top + shift[1], width, height
 
 
 def _between(parts: Iterable[_Part], window_us: int, step_us: int) -> Iterator[FrameContent]:
@@ -97,9 +132,16 @@ def _joined(parts: list[_Part], t_start: int, t_end: int) -> FrameContent:
     t_middle = (t_start + t_end) // 2
     pieces: list[Events] = []
     columns: list[tuple[Any, ...]] = []
+    slots: list[NDArray[np.int16]] = []
     for part in parts:
         first, last = np.searchsorted(part.window.events.t, (t_start, t_end))
         pieces.append(part.window.events[int(first) : int(last)])
         columns.append((part.signal[first:last], *part.warp(pieces[-1], t_middle)))
+        if part.slot is not None:
+            slots.append(part.slot[first:last])
     joined = columns[0] if len(parts) == 1 else map(np.concatenate, zip(*columns, strict=True))
-    return FrameContent(Events.concatenate(pieces), *joined, t_start, t_end)
+    slot = np.concatenate(slots) if slots else None
+    middle = next((part for part in parts if t_middle < part.window.t_end), parts[-1])
+    return FrameContent(
+        Events.concatenate(pieces), *joined, t_start, t_end, slot, middle.marks(t_middle)
+    )

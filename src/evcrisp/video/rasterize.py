@@ -2,32 +2,32 @@
 
 import numpy as np
 
-from evcrisp.core.palettes import PALETTES, Palette, rgb
+from evcrisp.core.palettes import N_LAYER_COLORS, PALETTES, Palette, layer_palette, rgb
 from evcrisp.core.types import Bools, Bytes, Floats
-from evcrisp.video.config import PANES, FrameContent, VideoConfig
+from evcrisp.video.config import PANES, FrameContent, LayerMark, VideoConfig
 
 TEXT_HEIGHT = 8
 _TEXT_WIDTH = 5
 
-LETTERS = "adegilnorsw0123456789.- "
+LETTERS = "adegilnorswy0123456789.- "
 
 _ROWS = (
-    #   a     d     e     g     i     l     n     o     r     s     w
-    "..... ....# ..... ..... ..#.. .##.. ..... ..... ..... ..... ..... "
+    #   a     d     e     g     i     l     n     o     r     s     w     y
+    "..... ....# ..... ..... ..#.. .##.. ..... ..... ..... ..... ..... ..... "
     ".###. ..#.. .###. .###. ...#. ##### ..##. ##### .###. .###. ..... ..... .....",
-    "..... ....# ..... ..... ..... ..#.. ..... ..... ..... ..... ..... "
+    "..... ....# ..... ..... ..... ..#.. ..... ..... ..... ..... ..... ..... "
     "#...# .##.. #...# #...# ..##. #.... .#... ....# #...# #...# ..... ..... .....",
-    ".###. .#### .###. .#### .##.. ..#.. #.##. .###. #.##. .#### #...# "
+    ".###. .#### .###. .#### .##.. ..#.. #.##. .###. #.##. .#### #...# #...# "
     "#..## ..#.. ....# ....# .#.#. ####. #.... ...#. #...# #...# ..... ..... .....",
-    "....# #...# #...# #...# ..#.. ..#.. ##..# #...# ##... #.... #...# "
+    "....# #...# #...# #...# ..#.. ..#.. ##..# #...# ##... #.... #...# #...# "
     "#.#.# ..#.. ..##. ..##. #..#. ....# ####. ..#.. .###. .#### ..... .###. .....",
-    ".#### #...# ##### #...# ..#.. ..#.. #...# #...# #.... .###. #.#.# "
+    ".#### #...# ##### #...# ..#.. ..#.. #...# #...# #.... .###. #.#.# #...# "
     "##..# ..#.. .#... ....# ##### ....# #...# .#... #...# ....# ..... ..... .....",
-    "#...# #...# #.... .#### ..#.. ..#.. #...# #...# #.... ....# #.#.# "
+    "#...# #...# #.... .#### ..#.. ..#.. #...# #...# #.... ....# #.#.# .#### "
     "#...# ..#.. #.... #...# ...#. #...# #...# .#... #...# ...#. ..... ..... .....",
-    ".#### .#### .###. ....# .###. .###. #...# .###. #.... ####. .#.#. "
+    ".#### .#### .###. ....# .###. .###. #...# .###. #.... ####. .#.#. ....# "
     ".###. .###. ##### .###. ...#. .###. .###. .#... .###. .##.. ..#.. ..... .....",
-    "..... ..... ..... .###. ..... ..... ..... ..... ..... ..... ..... "
+    "..... ..... ..... .###. ..... ..... ..... ..... ..... ..... ..... .###. "
     "..... ..... ..... ..... ..... ..... ..... ..... ..... ..... ..... ..... .....",
 )
 
@@ -58,10 +58,14 @@ def text_mask(text: str) -> Bools:
     return np.concatenate(parts or [spacing], axis=1)
 
 
-#: Shades of each kind of event: two tables of all pairs leave 14 of 256 colors for titles and gaps.
+#: Shades of each kind of event: two tables of all pairs leave 14 of 256 colors for titles, gaps
+#: and layers.
 N_LEVELS = 11
 _LABELS_BASE = N_LEVELS * N_LEVELS
 BAR, TEXT, GAP = 2 * _LABELS_BASE, 2 * _LABELS_BASE + 1, 2 * _LABELS_BASE + 2
+GROUND = 0  # no event of either kind
+#: Noise in the pane of layers, followed by the colors of the layers.
+LAYER_NOISE = GAP + 1
 
 _GAP_PX = 4
 _MARGIN_PX = 3
@@ -74,6 +78,9 @@ def color_table(palette: Palette) -> Bytes:
     pairs = ((0, palette.on, palette.off), (_LABELS_BASE, palette.signal, palette.noise))
     for base, first, second in pairs:
         table[base : base + N_LEVELS**2] = _mixtures(palette.ground, first, second)
+    layers = layer_palette(palette.ground)
+    shades = [rgb(color) for color in (layers.noise, *layers.colors)]
+    table[LAYER_NOISE : LAYER_NOISE + 1 + N_LAYER_COLORS] = shades
     table[BAR], table[TEXT], table[GAP] = rgb("#20242b"), rgb("#ffffff"), rgb("#20242b")
     return np.rint(table).astype(np.uint8)
 
@@ -115,6 +122,9 @@ class Painter:
 
         first, second = self._counts
         for pane, left in zip(self._panes, self._lefts, strict=True):
+            if pane.by_layer:
+                self._paint_layers(shown, left)
+                continue
             x, y, kind, keep = (np.ascontiguousarray(column) for column in pane.dots(shown))
             count = count_dots if x.dtype == np.uint16 else count_rounded
             count(x, y, kind, keep, first, second)
@@ -123,6 +133,19 @@ class Painter:
         if self.config.titles:
             self._write_titles(shown.t_start)
         return self._scaled()
+
+    def _paint_layers(self, shown: FrameContent, left: int) -> None:
+        """Draw events in the colors of their layers, signal over noise, and boxes with numbers."""
+        height, width = self._counts.shape[1:]
+        plane = self._canvas[self._top : self._top + height, left : left + width]
+        plane[:] = GROUND
+        events = shown.events
+        slot = shown.signal.astype(np.int16) - 1 if shown.slot is None else shown.slot
+        for chosen in (slot < 0, slot >= 0):
+            # The color of noise comes before that of the first layer.
+            plane[events.y[chosen], events.x[chosen]] = LAYER_NOISE + 1 + slot[chosen]
+        for mark in shown.marks:
+            _draw_box(plane, mark)
 
     def _even(self, side: int) -> int:
         """Return the side of the scaled picture, rounded up to an even number (4:2:0 color)."""
@@ -150,3 +173,21 @@ class Painter:
         left = max(left, 0)
         line = self._canvas[_MARGIN_PX : _MARGIN_PX + TEXT_HEIGHT, left : left + mask.shape[1]]
         line[:] = np.where(mask[:, : line.shape[1]], TEXT, BAR)
+
+
+def _draw_box(plane: Bytes, mark: LayerMark) -> None:
+    """Draw the border of a box, cut at the sensor, and the number of the layer inside its corner."""
+    height, width = plane.shape
+    left, top, box_width, box_height = mark.box
+    x, y = np.rint((left, left + box_width - 1.0)), np.rint((top, top + box_height - 1.0))
+    if x[1] < max(x[0], 0) or y[1] < max(y[0], 0) or x[0] >= width or y[0] >= height:
+        return
+    x = np.clip(x, 0, width - 1).astype(np.intp)
+    y = np.clip(y, 0, height - 1).astype(np.intp)
+    index = LAYER_NOISE + 1 + mark.slot
+    plane[y, x[0] : x[1] + 1] = index
+    plane[y[0] : y[1] + 1, x] = index
+    mask = text_mask(str(mark.id))
+    inside = plane[y[0] + 2 : y[1], x[0] + 2 : x[1]]
+    corner = inside[:TEXT_HEIGHT, : mask.shape[1]]
+    corner[:] = np.where(mask[: corner.shape[0], : corner.shape[1]], index, GROUND)

@@ -1,6 +1,6 @@
 """Compute the requests of the page; results are bundles of 5 bytes per event and per-pixel maps."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.joint.pareto import ParetoFront, pareto_front
+from evcrisp.estimators.layer import Layer
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
 from evcrisp.filters import denoise
@@ -25,6 +26,7 @@ from evcrisp.pipeline.windowing import Windowing
 from evcrisp.search.window_data import WindowData
 from evcrisp.viewer.bundle_format import write_bundle
 from evcrisp.viewer.event_store import EventStore, display_step
+from evcrisp.viewer.layer_facts import flow_cells, layer_flags, layers_as_json
 from evcrisp.viewer.requests import Request
 
 #: Called with the share of a computation that is done, 0 to 1.
@@ -83,12 +85,23 @@ class Computer:
         result = self._tracked(request, window)
         facts = {
             **_facts(request, result.motion, result.theta),
+            "row": self._row(request, result),
             **_status_facts(result.status, list(result.warnings)),
         }
+        cell_px, velocity = flow_cells(result)
+        facts["flow_cell_px"] = cell_px
         aligned = result.aligned_x, result.aligned_y
+        labels = _Labels(result.signal, result.layer, result.layers)
+        more = {"flow": velocity.ravel()}
         return _result_bundle(
-            window.events, result.signal, result.confidence, aligned, result.w_map, facts
+            window.events, labels, result.confidence, aligned, result.w_map, facts, more
         )
+
+    def _row(self, request: Request, result: Estimate) -> dict[str, Any]:
+        """Return the motion in the parameters of the requested model, which all windows share."""
+        model = self._model(request)
+        names, units = list(model.param_names), list(model.param_units)
+        return {"names": names, "units": units, "theta": _plain(result.parameters(model))}
 
     def _tracked(self, request: Request, window: Window) -> Estimate:
         """Estimate a window as `track` does, after the last one or up to LEAD_WINDOWS earlier ones."""
@@ -139,17 +152,30 @@ class Computer:
         return write_bundle(facts, {"rows": table.ravel()})
 
 
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """Labels of a window: signal, and the layer of each event."""
+
+    signal: Bools
+    layer: NDArray[np.int16]  # position in `layers`; -1 for noise
+    layers: Sequence[Layer]
+
+
 def _facts(
     request: Request, model: MotionModel | None = None, theta: Iterable[float] = ()
 ) -> dict[str, Any]:
     """Return the fields of a request that the page needs, and the motion, as JSON types."""
-    names = ("kind", "start_us", "duration_us", "method", "filter")
+    names = ("kind", "start_us", "duration_us", "method", "motion", "filter")
     facts = {name: getattr(request, name) for name in names}
     if model is not None:
-        facts["motion"] = model.name
+        facts["model"] = model.name
         facts["names"], facts["units"] = list(model.param_names), list(model.param_units)
-        facts["theta"] = [float(value) for value in theta]
+        facts["theta"] = _plain(theta)
     return facts
+
+
+def _plain(values: Iterable[float]) -> list[float]:
+    return [float(value) for value in values]
 
 
 def _status_facts(status: Status, warnings: list[str]) -> dict[str, Any]:
@@ -181,7 +207,9 @@ def _point_bundle(request: Request, window: Window, front: ParetoFront) -> bytes
         "index": index,
         **_status_facts(front.status, []),
     }
-    return _result_bundle(window.events, point.signal, confidence, aligned, w_map, facts)
+    only = Layer(motion=model, theta=point.theta, index=0, events=window.events[point.signal])
+    labels = _Labels(point.signal, point.signal.astype(np.int16) - np.int16(1), [only])
+    return _result_bundle(window.events, labels, confidence, aligned, w_map, facts)
 
 
 def _label_facts(events: Events, signal: Bools) -> dict[str, Any]:
@@ -197,14 +225,16 @@ def _label_facts(events: Events, signal: Bools) -> dict[str, Any]:
 
 def _result_bundle(
     events: Events,
-    signal: Bools,
+    labels: _Labels,
     confidence: Floats,
     aligned: Positions,
     w_map: Floats | None,
     facts: dict[str, Any],
+    more: Mapping[str, NDArray[Any]] | None = None,
 ) -> bytes:
-    """Return the bundle of a window: shifts by alignment, labels and maps."""
+    """Return the bundle of a window: shifts by alignment, labels, layers and maps."""
     step = display_step(len(events))
+    signal, layers = labels.signal, layers_as_json(labels.layers)
     width, height = events.resolution
     images, image_facts = _contrast_maps(events, signal, aligned)
     shown = _sensor_part(w_map, events.image_shape)
@@ -212,6 +242,7 @@ def _result_bundle(
         **facts,
         **_label_facts(events, signal),
         **image_facts,
+        "layers": layers,
         "step": step,
         "width": width,
         "height": height,
@@ -222,9 +253,10 @@ def _result_bundle(
     arrays = {
         "shift_x": _quantized_shift((aligned[0] - events.x)[::step], width),
         "shift_y": _quantized_shift((aligned[1] - events.y)[::step], height),
-        "flags": signal[::step].astype(np.uint8),
+        "flags": layer_flags(labels.layer[::step], [layer["slot"] for layer in layers]),
         **images,
         "w": _quantized(shown).ravel(),
+        **(more or {}),
     }
     return write_bundle(facts, arrays)
 

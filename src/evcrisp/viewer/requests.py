@@ -10,6 +10,7 @@ from evcrisp.core.validation import check_number
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.filters import FILTERS
 from evcrisp.motion import MOTION_MODELS
+from evcrisp.motion.open_motion import OPEN_MOTIONS
 
 MIN_DURATION_US, MAX_DURATION_US = 10, 10_000_000
 MAX_START_US = 1 << 52
@@ -26,6 +27,14 @@ REGISTRIES: dict[str, Registry[Any]] = {
 }
 
 
+def known_names(field: str) -> list[str]:
+    """Return the names that a field can have, in the order of the menus.
+
+    Open motions come first. Methods that find no motion model take them as a translation.
+    """
+    return [*(OPEN_MOTIONS if field == "motion" else ()), *REGISTRIES[field]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One computation.
@@ -38,7 +47,7 @@ class Request:
     start_us: int = 0  # start of the window, us after the first event
     duration_us: int = 30_000
     method: str = "auto"  # names in the registries
-    motion: str = "auto"
+    motion: str = "auto"  # or an open motion
     filter: str = "baf"
     n_points: int = 13  # of the front
     index: int = 0  # of a point
@@ -54,7 +63,7 @@ class Request:
                     value=part,
                     remedy="Register the part under a name in an installed package.",
                 )
-            lookup(registry, part, registry.kind)
+            lookup(dict.fromkeys(known_names(name)), part, registry.kind)
         check_window(self.start_us, self.duration_us)
         check_number("n_points", self.n_points, MIN_POINTS, MAX_POINTS)
         check_number("index", self.index, 0, MAX_POINTS)

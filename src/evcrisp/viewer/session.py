@@ -10,7 +10,7 @@ from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.io.recording import OnError
 from evcrisp.viewer.event_store import EventRate, EventStore, make_temp_dir
-from evcrisp.viewer.requests import REGISTRIES, Request, check_duration
+from evcrisp.viewer.requests import REGISTRIES, Request, check_duration, known_names
 from evcrisp.viewer.worker import ComputeTask, ReadTask, WarmUp
 from evcrisp.viewer.worker_queue import Job, JobTable, WorkerQueue
 
@@ -62,8 +62,10 @@ class ViewOptions:
         return {
             "name": self.path.name,
             "choices": {
-                f"{name}s": [part for part in registry if (name, part) != ("filter", "raw")]
-                for name, registry in REGISTRIES.items()
+                f"{name}s": [
+                    part for part in known_names(name) if (name, part) != ("filter", "raw")
+                ]
+                for name in REGISTRIES
             },
             "start": {"window": self.window_us, **initial},
         }

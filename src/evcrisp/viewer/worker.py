@@ -98,11 +98,11 @@ class Worker:
 
 def check_importable(request: "Request") -> None:
     """Raise if a part was registered in the program that opened the viewer, but not here."""
-    from evcrisp.viewer.requests import REGISTRIES
+    from evcrisp.viewer.requests import REGISTRIES, known_names
 
     for name, registry in REGISTRIES.items():
         part = getattr(request, name)
-        if part not in registry:
+        if part not in known_names(name):
             raise ConfigError(
                 f"The {registry.kind} {part!r} was registered by the program that opened the "
                 "viewer, and is unknown in the process that computes. Put it into an installed "

@@ -71,6 +71,7 @@ def test_help_imports_no_compiled_code():
 def test_methods_prints_text_and_json(run):
     from evcrisp.estimators.registry import ESTIMATORS
     from evcrisp.motion import MOTION_MODELS
+    from evcrisp.motion.open_motion import OPEN_MOTIONS
 
     page = run("methods").stdout
     facts = json.loads(run("methods", "--json").stdout)
@@ -82,6 +83,8 @@ def test_methods_prints_text_and_json(run):
     assert "auto: Align by contrast" in page
     assert "leave_one_out=false" in page
     assert [row["name"] for row in facts["motions"]] == list(MOTION_MODELS)
+    assert {row["name"]: row["about"] for row in facts["open_motions"]} == OPEN_MOTIONS
+    assert f"auto: {OPEN_MOTIONS['auto']}" in " ".join(page.split())
     assert "rotation: wx rad/s, wy rad/s, wz rad/s" in page
     assert ":class:" not in page
 

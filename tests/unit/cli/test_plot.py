@@ -71,7 +71,7 @@ def test_filters_process_events_before_window(scene_file):
         (
             ["maps", "-o", "a.png", "--colors", "dark"],
             2,
-            "--colors does not apply to the figure 'maps', only to scatter, aligned, xyt, intro.",
+            "--colors does not apply to the figure 'maps', only to scatter, aligned, layers, xyt, intro.",
         ),
         (["w", "-o", "a.png", "--points", "5"], 2, "only to pareto, tradeoff."),
         (

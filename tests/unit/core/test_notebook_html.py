@@ -3,6 +3,7 @@
 import base64
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ import pytest
 import evcrisp
 from evcrisp import Events
 from evcrisp.core.notebook_html import MAX_SIDE_PX, encode_png, html_table, thumbnail
-from evcrisp.core.palettes import PALETTES, rgb
+from evcrisp.core.palettes import PALETTES, layer_palette, layer_slots, rgb
 from evcrisp.estimators.estimate import as_window
 from evcrisp.estimators.joint.pareto import pareto_front
+from evcrisp.estimators.layer import LayerMap, LayerMotion
 from evcrisp.motion import motion_model
+from evcrisp.simulation import ObjectConfig
 
 pillow = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
 
@@ -73,6 +76,61 @@ def test_estimate_shows_motion_labels_and_aligned_events():
     assert f"{int(result.signal.sum()):,} of {len(result):,} events" in html
     raw, aligned = ((picture != 255).any(axis=2).sum() for picture in pictures(html))
     assert 0 < aligned < 0.7 * raw
+
+
+def test_estimate_with_several_motions_shows_its_layers():
+    shape = {"size": (0.36, 0.5), "texture": "rocks"}
+    scene = evcrisp.simulate(
+        resolution=(160, 120), theta=(0.0, 0.0), duration_us=60_000, noise_hz=3.0, seed=5,
+        contrast=2.5, c_on=0.25, c_off=0.25, objects=(
+            ObjectConfig(theta=(320.0, 40.0), center=(0.25, 0.45), **shape),
+            ObjectConfig(theta=(-320.0, -60.0), center=(0.75, 0.55), **shape),
+        ),
+    )  # fmt: skip
+    events = scene.events.between(30_000, 60_000)
+    result = evcrisp.estimate(evcrisp.Window(events, 30_000, 60_000))
+    html = result._repr_html_()
+    n = len(result.layers)
+    assert n >= 2
+    assert re.search(rf">layers</td><td [^>]*>{n}</td>", html)
+    for layer in result.layers[:4]:
+        vx, vy = layer.velocity
+        assert f"({vx:.4g}, {vy:.4g}) px/s, {len(layer):,} events" in html
+    picture = pictures(html)[2]
+    palette = layer_palette("#ffffff")
+    slots = layer_slots([layer.id for layer in result.layers])
+    for k, slot in enumerate(slots):
+        seen = (picture == rgb(palette.colors[slot])).all(axis=2)
+        chosen = result.layer == k
+        expected = np.zeros(seen.shape, bool)
+        expected[events.y[chosen], events.x[chosen]] = True
+        assert not (seen & ~expected).any()
+        assert seen.sum() > 0.8 * expected.sum()
+    assert (picture == rgb(palette.noise)).all(axis=2).any()
+    assert len(html) < 100_000
+
+
+def test_many_layers_are_summed_up():
+    """Only the largest layers have a line."""
+    x = np.arange(60)
+    events = Events(x=x, y=x // 2, t=x, p=x > 9, resolution=(60, 30))
+    parts = tuple(
+        LayerMotion(motion=motion_model("translation", (60, 30)), theta=np.array([k, 1.0]), id=k)
+        for k in range(6)
+    )
+    result = replace(
+        evcrisp.estimate(events, motion="translation"),
+        signal=np.ones(60, bool),
+        layer=(x // 10).astype(np.int16),
+        layer_motions=parts,
+        layer_map=LayerMap(np.zeros((1, 4, 8), np.int16), 8),
+    )
+    html = result._repr_html_()
+    assert ">6</td>" in html
+    assert "layer 3" in html
+    assert "layer 4" not in html
+    assert "other layers" in html
+    assert ">20 events</td>" in html
 
 
 def test_estimate_of_no_events_shows_its_status():

@@ -5,6 +5,7 @@ import pytest
 
 import evcrisp
 from evcrisp.metrics import roc_curve, sweep_curve
+from evcrisp.simulation import ObjectConfig
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
@@ -19,6 +20,26 @@ def scene():
 @pytest.fixture(scope="session")
 def estimate(scene):
     return evcrisp.estimate(evcrisp.Window(scene.events, 0, 30_000))
+
+
+@pytest.fixture(scope="session")
+def objects():
+    """Return two objects that move against each other before a still background."""
+    moving = {"size": (0.36, 0.5), "texture": "shapes"}
+    return evcrisp.simulate(
+        resolution=(160, 120), theta=(0.0, 0.0), duration_us=60_000, noise_hz=3.0, seed=5,
+        contrast=2.5, objects=(
+            ObjectConfig(theta=(320.0, 40.0), center=(0.25, 0.45), **moving),
+            ObjectConfig(theta=(-320.0, -60.0), center=(0.75, 0.55), **moving),
+        ),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def many(objects):
+    """Return the estimate of a window with two layers."""
+    events = objects.events.between(30_000, 60_000)
+    return evcrisp.estimate(evcrisp.Window(events, 30_000, 60_000))
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +58,7 @@ def turning():
 
 
 @pytest.fixture(scope="session")
-def figure_data(scene, estimate, front, turning):
+def figure_data(scene, estimate, many, front, turning):
     """Return the data of every kind of figure."""
     events = scene.events
     labels = {"raw": np.ones(len(events), bool), "auto": estimate.signal}
@@ -49,6 +70,8 @@ def figure_data(scene, estimate, front, turning):
         "scatter": {"events": events, "labels": labels},
         "outcomes": {"events": events, "labels": labels},
         "aligned": {"estimate": estimate},
+        "layers": {"estimate": many},
+        "flow": {"flow": many.flow()},
         "xyt": {"events": events, "signal": estimate.signal},
         "maps": {"estimate": estimate},
         "w": {"estimate": estimate},

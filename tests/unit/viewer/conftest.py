@@ -13,7 +13,7 @@ import pytest
 import evcrisp
 from evcrisp.core.windows import Window, end_at_last_event
 from evcrisp.estimators import AutoRegret
-from evcrisp.motion import Translation
+from evcrisp.motion.open_motion import OpenMotion
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.viewer import ViewOptions, serve
 from evcrisp.viewer.compute import LEAD_WINDOWS
@@ -236,7 +236,7 @@ def tracked_window():
     """Return a function that estimates a window after the windows before it, as `track` does."""
 
     def tracked(events, start_us, duration_us):
-        tracker = Tracker(AutoRegret(), Translation(), events.resolution)
+        tracker = Tracker(AutoRegret(), OpenMotion(), events.resolution)
         n_before = min(LEAD_WINDOWS, start_us // duration_us)
         for k in range(n_before, -1, -1):
             t_start = int(events.t[0]) + start_us - k * duration_us

@@ -307,7 +307,7 @@ def test_invalid_values_in_the_address_are_replaced(screen, url):
     values = "t=7.5&window=-5&method=zzz&motion=q&filter=nope&large=zzz&colors=zz&zoom=-1"
     screen.open(f"{url}#{values}&accumulation=x&theme=zz&points=1e9&distance=0&show=signal")
     shown = [screen.state(name) for name in ("method", "motion", "filter", "colors", "theme")]
-    assert shown == ["auto", "translation", "", "red-blue", ""]
+    assert shown == ["auto", "auto", "", "red-blue", ""]
     assert [screen.state(name) for name in ("t", "window", "zoom", "points")] == [8, 10, 1, 41]
     assert screen.state("show") == "signal"
     assert "events in" in screen.page.inner_text("#message")

@@ -110,7 +110,7 @@ def test_command_writes_a_page(recording, tmp_path):
     assert settings["name"] == recording.name
     assert settings["choices"] == {
         "methods": ["auto"],
-        "motions": ["translation"],
+        "motions": ["auto"],
         "filters": ["baf"],
     }
     assert "point:0" in settings["windows"][0]

@@ -136,7 +136,7 @@ def test_objects_and_classes_are_refused_with_a_remedy(recording, name, registry
 
 
 def test_unknown_names_raise_with_known_names(recording):
-    with pytest.raises(UnknownNameError, match="Unknown filter 'bff'. Did you mean 'baf'"):
-        ViewOptions(path=recording, filter="bff")
+    with pytest.raises(UnknownNameError, match="Unknown filter 'bav'. Did you mean 'baf'"):
+        ViewOptions(path=recording, filter="bav")
     with pytest.raises(UnknownNameError, match="Unknown method ''"):
         ViewOptions(path=recording, method="")

@@ -2,7 +2,9 @@
 
 import contextlib
 import http.client
+import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -14,6 +16,8 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, OutputError, UnknownNameError
+from evcrisp.motion import MOTION_MODELS
+from evcrisp.motion.open_motion import OPEN_MOTIONS
 from evcrisp.viewer import ViewOptions, serve, view
 from evcrisp.viewer.bundle_format import read_bundle
 from evcrisp.viewer.page import static_files
@@ -205,9 +209,32 @@ def test_points_of_a_front_have_labels_and_maps(client):
 
 def test_track_returns_the_motion_of_every_window(client):
     facts, arrays = read_bundle(client.computed(kind="track", duration_us=WINDOW_US))
-    rows = arrays["rows"].reshape(facts["n_windows"], 5)
+    rows = arrays["rows"].reshape(facts["n_windows"], 3 + len(facts["names"]))
     assert len(rows) == 6
-    np.testing.assert_allclose(np.median(rows[:, 3:], axis=0), (300, -120), atol=15)
+    assert (facts["motion"], facts["names"][:2]) == ("auto", ["vx", "vy"])
+    np.testing.assert_allclose(np.median(rows[:, 3:5], axis=0), (300, -120), atol=15)
+
+
+@pytest.mark.parametrize("motion", OPEN_MOTIONS)
+@pytest.mark.parametrize("method", ["auto", "cmax"])
+def test_open_motions_are_accepted_and_tell_the_model(client, method, motion):
+    request = {"kind": "estimate", "duration_us": WINDOW_US, "method": method, "motion": motion}
+    facts, _ = read_bundle(client.computed(**request))
+    assert facts["motion"] == motion
+    assert facts["model"] in MOTION_MODELS
+    assert method == "auto" or facts["model"] == "translation"
+    # The timeline has one table for all windows, whatever model each of them has.
+    assert (
+        len(facts["row"]["theta"]) == len(facts["row"]["names"]) == (6 if method == "auto" else 2)
+    )
+    np.testing.assert_allclose(facts["row"]["theta"][:2], (300, -120), atol=60)
+
+
+def test_menu_lists_open_motions_first(client):
+    page = client.ask("").body.decode()
+    settings = json.loads(re.search(r'id="settings">(.*?)</script>', page, re.S).group(1))
+    assert settings["choices"]["motions"] == [*OPEN_MOTIONS, *MOTION_MODELS]
+    assert settings["start"]["motion"] == "auto"
 
 
 def test_same_request_is_computed_once(client):

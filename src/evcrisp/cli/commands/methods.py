@@ -1,4 +1,4 @@
-"""``evcrisp methods``: list the methods and the motion models."""
+"""``evcrisp methods``: list the methods and the motions."""
 
 import inspect
 import json
@@ -24,15 +24,18 @@ _PLAIN = (bool, int, float, str)
 @click.command("methods")
 @options.json_option
 def methods_command(as_json: bool) -> None:
-    """List the methods with their parameters and defaults, and the motion models.
+    """List the methods with their parameters and defaults, and the motions.
 
-    The parameters can be set with --set. For a default of none, the method chooses the value.
+    The parameters can be set with --set. For a default of none, the method chooses the value. The
+    method auto finds the model of an open motion; other methods take it as a translation.
     """
     from evcrisp.estimators.registry import ESTIMATORS
     from evcrisp.motion import MOTION_MODELS
+    from evcrisp.motion.open_motion import OPEN_MOTIONS
 
     facts = {
         "methods": [_method(kind) for kind in ESTIMATORS.values()],
+        "open_motions": [{"name": name, "about": text} for name, text in OPEN_MOTIONS.items()],
         "motions": [_motion(kind) for kind in MOTION_MODELS.values()],
     }
     click.echo(json.dumps(facts, indent=2) if as_json else _page(facts))
@@ -71,11 +74,13 @@ def _page(facts: dict[str, Any]) -> str:
         entry(f"{row['name']}: {row['about']}", [parameters_line(row["parameters"])])
         for row in facts["methods"]
     ]
+    found = [entry(f"{row['name']}: {row['about']}", []) for row in facts["open_motions"]]
     motions = [
         entry(f"{row['name']}: {', '.join(map(' '.join, row['parameters'].items()))}", [])
         for row in facts["motions"]
     ]
-    return "\n".join(["Methods", "", *methods, "", "Motion models", "", *motions])
+    sections = {"Methods": methods, "Open motions": found, "Motion models": motions}
+    return "\n\n".join("\n".join([title, "", *lines]) for title, lines in sections.items())
 
 
 #: Minimum width, columns; below it most words would not fit on a line.

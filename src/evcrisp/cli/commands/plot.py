@@ -9,12 +9,24 @@ from evcrisp.cli import options
 from evcrisp.cli.progress import work_progress
 
 #: Figures of the result of a method, and figures of a Pareto front.
-_METHOD_FIGURES = ("scatter", "outcomes", "aligned", "xyt", "maps", "w", "intro", "roc")
+_METHOD_FIGURES = (
+    "scatter",
+    "outcomes",
+    "aligned",
+    "layers",
+    "flow",
+    "xyt",
+    "maps",
+    "w",
+    "intro",
+    "roc",
+)
 _FRONT_FIGURES = ("pareto", "tradeoff")
 
 #: Option -> the figures that it applies to, if not to all.
 _APPLIES_TO = {
-    "colors": ("scatter", "aligned", "xyt", "intro"),
+    "colors": ("scatter", "aligned", "layers", "xyt", "intro"),
+    "style": ("flow",),
     "n_points": _FRONT_FIGURES,
     "methods": (*_METHOD_FIGURES, "motion"),
     "start_us": (*_METHOD_FIGURES, *_FRONT_FIGURES),
@@ -40,9 +52,15 @@ _APPLIES_TO = {
 @options.points_option("Number of points of the front in pareto and tradeoff.")
 @options.option(
     "--colors",
-    "Colors of events in scatter, aligned, xyt and intro: red-blue, white-black (on gray), safe "
-    "(for color blindness), dark.",
+    "Colors of events in scatter, aligned, xyt and intro, and ground of layers: red-blue, "
+    "white-black (on gray), safe (for color blindness), dark.",
     default="red-blue",
+)
+@options.option(
+    "--style",
+    "Drawing of a flow: colors (of a color wheel) or arrows.",
+    click.Choice(["colors", "arrows"]),
+    default="colors",
 )
 @options.option("--dpi", "Resolution, dots per inch.", options.Number(10, 2400), default=150.0)
 @options.force_option
@@ -57,6 +75,7 @@ def plot_command(
     camera: Path | None,
     settings: tuple[str, ...],
     colors: str,
+    style: str,
     dpi: float,
     overwrite: bool,
     opening: dict[str, Any],
@@ -71,7 +90,8 @@ def plot_command(
     xyt       events over space and time          motion    motion of the whole recording; for a
     maps      contrast before and after                     rotation, against the gyroscope if
     w         confidence map                                there is one
-    intro     drift and alignment
+    intro     drift and alignment                 layers    events by layer, boxes, velocities
+                                                  flow      velocity of every pixel
 
     All figures except motion show one window. Needs the extra 'plot'.
     """  # noqa: D301 - click needs the character, not a backslash
@@ -100,7 +120,8 @@ def plot_command(
             lens, params = options.load_camera(camera, opened), options.parse_settings(settings)
             source = FigureSource(methods=names, camera=lens, params=params, **window)
             data = source.data(kind, opened)
-        if kind in _APPLIES_TO["colors"]:
-            data["colors"] = colors
+        for option, value in (("colors", colors), ("style", style)):
+            if kind in _APPLIES_TO[option]:
+                data[option] = value
         save_figure(figure(kind, **data), temporary, dpi=dpi)
     click.echo(f"Saved {output}.")

@@ -7,13 +7,14 @@ from numpy.typing import NDArray
 
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.competition import LAYER_COST, Competition, compete
-from evcrisp.estimators.layers.fitting import fit_motion, without_sliding
+from evcrisp.estimators.layers.fitting import displacements, fit_motion, without_sliding
 from evcrisp.estimators.layers.layer_window import LayerWindow
 from evcrisp.estimators.layers.proposals import MIN_EVENTS, propose
 from evcrisp.estimators.layers.splitting import split_proposals
+from evcrisp.estimators.significance import MIN_GAIN_SIGMAS, pair_gain_sigmas
 
 #: Rounds of competition and fit with a subsample, and then with all events.
-COARSE_ROUNDS, FINE_ROUNDS = 3, 1
+COARSE_ROUNDS, FINE_ROUNDS = 2, 1
 
 #: Events of the subsample on a sensor of 346 x 260 px; larger sensors have more.
 _COARSE_EVENTS, _REFERENCE_PIXELS = 18_000, 346 * 260
@@ -21,8 +22,14 @@ _COARSE_EVENTS, _REFERENCE_PIXELS = 18_000, 346 * 260
 #: Least support of the events that refine a motion.
 _LEAST_SUPPORT = 0.15
 
+#: Steps of a fit in all rounds but the last.
+_FIRST_STEPS = 5
+
 #: Most events that refine a motion.
 _MAX_FIT_EVENTS = 50_000
+
+#: Motions that are slower (root mean square) need no test, px per window; events of the test.
+_TESTED_PX, _TEST_EVENTS = 1.0, 16_384
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +51,7 @@ def coarse_step(n_events: int, resolution: tuple[int, int]) -> int:
     (2, 5)
     """
     area = max(resolution[0] * resolution[1] / _REFERENCE_PIXELS, 1.0)
-    return max(int(n_events / (_COARSE_EVENTS * area)), 1)
+    return max(round(n_events / (_COARSE_EVENTS * area)), 1)
 
 
 def find_motions(
@@ -61,7 +68,7 @@ def find_motions(
     motions = np.array(propose(window)) if known is None else known
     for step in range(n_rounds):
         found = compete(window, motions, cost)
-        motions = _refined(window, found)
+        motions = _refined(window, found, is_last=step == n_rounds - 1)
         if known is None and step == 0:
             more = split_proposals(window, found, _LEAST_SUPPORT * window.share)
             motions = np.concatenate((motions, more)) if more else motions
@@ -73,11 +80,11 @@ def settle_layers(
 ) -> FoundLayers:
     """Return the layers of a window, from motions that are nearly right."""
     for _ in range(n_rounds):
-        motions = _refined(window, compete(window, motions, cost))
+        motions = _refined(window, compete(window, motions, cost), is_last=True)
     return _sorted(window, compete(window, motions, cost))
 
 
-def _refined(window: LayerWindow, found: Competition) -> Floats:
+def _refined(window: LayerWindow, found: Competition, *, is_last: bool = False) -> Floats:
     """Fit each motion to the supported events of its cells; drop motions of few events."""
     layer = found.of_events(window)
     own_support = np.take_along_axis(found.support, layer[None].astype(np.intp), axis=0)[0]
@@ -89,11 +96,37 @@ def _refined(window: LayerWindow, found: Competition) -> Floats:
         if events.size < MIN_EVENTS * window.share:
             continue
         events = events[:: max(events.size // _MAX_FIT_EVENTS, 1)]
-        motion, _ = fit_motion(window, events, motion, n_free=6, scales=(2.0,))
-        if k != largest:
-            motion = without_sliding(window, events, motion, found.motions[largest])
+        n_steps = 12 if is_last else _FIRST_STEPS
+        motion, _ = fit_motion(window, events, motion, n_free=6, scales=(2.0,), n_steps=n_steps)
+        if is_last:
+            other = None if k == largest else found.motions[largest]
+            motion = without_sliding(window, events, motion, other)
         refined.append(motion)
     return np.array(refined) if refined else found.motions
+
+
+def at_rest_without_gain(window: LayerWindow, found: FoundLayers) -> FoundLayers:
+    """Set layers to rest whose motion does not align their events significantly.
+
+    The cells compete anew then.
+    """
+    layer, rest = found.label.reshape(-1)[window.cell], found.motions.copy()
+    for k, motion in enumerate(found.motions):
+        events = np.flatnonzero((layer == k) & found.is_supported & window.supporting)
+        events = events[:: max(events.size // _TEST_EVENTS, 1)]
+        x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
+        moved = displacements(motion, x, y)
+        if not events.size or float((moved**2).sum(axis=1).mean()) < _TESTED_PX**2:
+            continue
+        along = moved * window.tau[events, None]
+        aligned = x - along[:, 0], y - along[:, 1]
+        if pair_gain_sigmas(aligned, (x, y), window.resolution) < MIN_GAIN_SIGMAS:
+            rest[k, :6] = 0.0
+    if np.array_equal(rest, found.motions):
+        return found
+    moving = rest[np.abs(rest[:, :6]).max(axis=1) > 0.0]
+    still = rest[np.abs(rest[:, :6]).max(axis=1) == 0.0][:1]
+    return _sorted(window, compete(window, np.concatenate((moving, still)), 0.0))
 
 
 def _sorted(window: LayerWindow, found: Competition) -> FoundLayers:

@@ -46,11 +46,12 @@ def fit_motion(
     *,
     n_free: int,
     scales: tuple[float, ...],
+    n_steps: int = 12,
 ) -> tuple[Floats, float]:
     """Fit a motion to the chosen events; return it with its log contrast.
 
     ``n_free`` is 2 for a translation, 4 for a similarity, 6 for an affine motion; ``scales`` are the
-    px per pixel of the maps, coarse to fine.
+    px per pixel of the maps, coarse to fine; each has at most ``n_steps``.
     """
     from evcrisp.kernels.layers.affine_fit import fit_affine
 
@@ -63,7 +64,7 @@ def fit_motion(
     for scale in scales:
         tolerance = 0.05 * scale
         value, _ = fit_affine(
-            x, y, tau, p, center_x, center_y, radius, n_free, scale, tolerance, 12, parameters
+            x, y, tau, p, center_x, center_y, radius, n_free, scale, tolerance, n_steps, parameters
         )
     has_left = not np.linalg.norm(parameters[:2] - first) < _MAX_CORRECTION_PX
     if has_left or np.abs(parameters[2:]).max() > _MAX_CHANGE * radius:
@@ -72,12 +73,12 @@ def fit_motion(
 
 
 def without_sliding(
-    window: LayerWindow, events: NDArray[Any], motion: Floats, other: Floats
+    window: LayerWindow, events: NDArray[Any], motion: Floats, other: Floats | None
 ) -> Floats:
     """Return a motion without the part along edges that its events cannot tell.
 
     If all edges of a layer have one direction, its motion along them is arbitrary. It is taken from
-    another motion then.
+    another motion then, or is zero.
     """
     from evcrisp.kernels.layers.local_misfit import local_terms
 
@@ -94,7 +95,7 @@ def without_sliding(
     if strengths[0] > _LEAST_ACROSS * strengths[1]:
         return motion
     along, center = axes[:, 0], motion[6:]
-    wanted = displacements(other, center[:1], center[1:])[0]
+    wanted = np.zeros(2) if other is None else displacements(other, center[:1], center[1:])[0]
     fixed = motion.copy()
     fixed[:2] += along * float(along @ (wanted - motion[:2]))
     return fixed

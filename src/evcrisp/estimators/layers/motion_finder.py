@@ -25,6 +25,7 @@ from evcrisp.estimators.layers.common_models import common_models
 from evcrisp.estimators.layers.competition import LAYER_COST
 from evcrisp.estimators.layers.find_layers import (
     FoundLayers,
+    at_rest_without_gain,
     coarse_step,
     find_motions,
     settle_layers,
@@ -34,6 +35,7 @@ from evcrisp.estimators.layers.layer_evidence import layer_evidence
 from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow
 from evcrisp.estimators.layers.misfit import misfit_of
 from evcrisp.estimators.result import Estimate
+from evcrisp.estimators.significance import NOT_SIGNIFICANT, with_significance_warning
 from evcrisp.motion import Affine, MotionModel, Translation
 from evcrisp.motion.open_motion import OpenMotion
 from evcrisp.motion.protocol import center_of
@@ -47,6 +49,9 @@ _LEAST_EVENTS = 300
 
 #: Least gain of a motion in a smooth field: lower, so that it follows the field more closely.
 _FIELD_COST = 50.0
+
+#: A model with more parameters must lower the misfit by more.
+_CLEARLY = 0.1
 
 #: Rounds with a subsample in a window whose layers are known from the window before.
 _WARM_ROUNDS = 1
@@ -119,7 +124,8 @@ class MotionFinder:
             )
         # The buffers of the subsample are free now.
         prepared = coarse if step == 1 else LayerWindow.of(data, events, supporting)
-        return prepared, settle_layers(prepared, motions, cost=cost)
+        found = settle_layers(prepared, motions, cost=cost)
+        return prepared, at_rest_without_gain(prepared, found)
 
     def _single(
         self,
@@ -141,11 +147,16 @@ class MotionFinder:
             is_known = result is not None and model == result.motion
             other = result if is_known and result is not None else self._one(window, model, start)
             misfit = misfit_of(other)
-            if other.status is Status.CONVERGED and not misfit.is_large(unexplained):
+            if with_significance_warning(other).warnings or other.status is not Status.CONVERGED:
+                continue
+            if not misfit.is_large(unexplained):
                 best = other
                 break
-            if len(found) == 1 and (least is None or misfit.total < least.total):
+            # Nothing explains all; more parameters must explain clearly more.
+            if len(found) == 1 and (least is None or misfit.total < least.total - _CLEARLY):
                 best, least = other, misfit
+        if best is None and len(found) == 1:
+            best = result
         if best is not None and best.status.is_usable:
             self._model, self._theta, self._layers = best.motion, best.theta.copy(), None
         return best
@@ -160,11 +171,13 @@ class MotionFinder:
             for row in found.motions.tolist()
         )
         x, y = _aligned(prepared, found)
+        is_at_rest = not found.motions[:, :6].any()
         return Estimate(
             theta=motions[0].theta, signal=evidence.signal, score=evidence.score,
             confidence=evidence.confidence, aligned_x=x, aligned_y=y, status=Status.CONVERGED,
             motion=motions[0].motion, window=window, config=None, layer=layer.astype(np.int16),
             layer_motions=motions, layer_map=LayerMap(found.label, CELL_PX),
+            warnings=(NOT_SIGNIFICANT,) if is_at_rest else (),
         )  # fmt: skip
 
     def _with_identities(self, result: Estimate) -> Estimate:

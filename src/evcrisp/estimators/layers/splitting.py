@@ -17,7 +17,7 @@ _OFF_PX = 0.8
 _MAX_STEP_PX = 3.0
 
 #: Most proposals, the parts with the most events first.
-_MAX_SPLITS = 6
+_MAX_SPLITS = 4
 
 
 def split_proposals(window: LayerWindow, found: Competition, least_support: float) -> list[Floats]:

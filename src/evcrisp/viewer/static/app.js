@@ -1,9 +1,11 @@
 // The viewer: connects state, data and panes.
 
 import { attachRotation } from "evcrisp/drawing/cloud";
+import { palette } from "evcrisp/drawing/colors";
 import { attachControls, showControls, SPEEDS } from "evcrisp/controls/fields";
 import { makeRenderer } from "evcrisp/drawing/renderer";
 import { Front } from "evcrisp/panes/front";
+import { LayerList } from "evcrisp/panes/layers";
 import { attachKeys } from "evcrisp/controls/keys";
 import { LruCache } from "evcrisp/data/lru_cache";
 import { paintInfo, paintPanes } from "evcrisp/panes/contents";
@@ -15,7 +17,7 @@ import { Timeline } from "evcrisp/panes/timeline";
 import { formatMilliseconds } from "evcrisp/formatting";
 
 const byId = (id) => document.getElementById(id);
-const NAMES = ["raw", "aligned", "denoised", "compare", "contrast", "confidence", "cloud", "front"];
+const NAMES = ["raw", "aligned", "denoised", "compare", "contrast", "confidence", "cloud", "front", "layers"];
 const IMAGES = ["raw", "aligned", "denoised", "compare", "contrast", "confidence"];
 
 /** State entries whose change needs other data. */
@@ -34,6 +36,7 @@ export class App {
     this.isPainting = false;
     this.error = "";
     this.front = new Front(this.panes.front, this);
+    this.layerList = new LayerList(this.panes.layers);
     this.timeline = new Timeline(byId("timeline"), this);
     for (const result of settings.motions ?? []) this.timeline.visit(result);
     this.createTasks();
@@ -331,6 +334,7 @@ export class App {
     paintInfo(this);
     paintPanes(this, theme);
     this.front.draw(theme);
+    this.layerList.draw(this.shown.result, palette(this.state.get("colors"), theme).ground);
     this.timeline.draw(theme);
     paintStatus(this);
     const { events, result, compare } = this.shown;
@@ -342,7 +346,7 @@ export class App {
     const large = this.state.get("large");
     for (const pane of Object.values(this.panes)) {
       pane.isCovered = Boolean(large) && pane.name !== large;
-      if (pane.isShown && fitCanvas(pane.canvas)) pane.inputs = null;
+      if (pane.canvas && pane.isShown && fitCanvas(pane.canvas)) pane.inputs = null;
     }
     fitCanvas(byId("timeline"));
   }

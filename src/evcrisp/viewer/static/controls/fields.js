@@ -1,11 +1,14 @@
 // Form fields that show and change the state.
 
-import { palette } from "evcrisp/drawing/colors";
+import { layerPalette, palette } from "evcrisp/drawing/colors";
 import { hasAddress } from "evcrisp/controls/state";
+import { isByLayer } from "evcrisp/panes/layers";
 
 export const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
-const SELECTS = ["method", "motion", "filter", "accumulation", "colors", "show", "map", "cloud", "speed"];
+const SELECTS = ["method", "motion", "filter", "accumulation", "colors", "show", "by", "flow", "map", "cloud", "speed"];
+/** The list of layers has all of them. */
+const MAX_IN_LEGEND = 6;
 const byId = (id) => document.getElementById(id);
 
 function fill(select, entries) {
@@ -34,6 +37,7 @@ export function attachControls(app) {
   byId("back").addEventListener("click", () => app.step(-1));
   byId("forward").addEventListener("click", () => app.step(1));
   byId("front").addEventListener("click", () => state.set({ front: !state.get("front") }));
+  byId("boxes").addEventListener("click", () => state.set({ boxes: !state.get("boxes") }));
   byId("track").addEventListener("click", () => app.trackAll());
   byId("track").hidden = !app.source.isLive;
   byId("cancel").addEventListener("click", () => app.cancel());
@@ -59,19 +63,33 @@ export function showControls(app, theme) {
   const last = String(Math.max(0, facts.duration_us - state.get("window")));
   if (scrubber.max !== last) scrubber.max = last;
   if (scrubber.value !== String(state.get("t"))) scrubber.value = String(state.get("t"));
-  byId("front").setAttribute("aria-pressed", String(state.get("front")));
+  for (const id of ["front", "boxes"]) byId(id).setAttribute("aria-pressed", String(state.get(id)));
   const play = byId("play");
   const label = app.isPlaying ? "Pause" : "Play";
   if (play.getAttribute("aria-label") !== label) {
     play.textContent = app.isPlaying ? "❚❚" : "▶";
     play.setAttribute("aria-label", label);
   }
+  showLegend(legendOf(app, theme));
+}
+
+/** Texts and colors of the legend: with layers, their numbers instead of signal and noise. */
+function legendOf({ state, shown }, theme) {
   const colors = palette(state.get("colors"), theme);
+  const polarities = [["ON", colors.on], ["OFF", colors.off]];
+  if (!isByLayer(state, shown.result)) return [...polarities, ["signal", colors.signal], ["noise", colors.noise]];
+  const layers = layerPalette(colors.ground);
+  const { layers: found } = shown.result;
+  const numbers = found.slice(0, MAX_IN_LEGEND).map(({ id, slot }) => [found.length > 1 ? `layer ${id}` : "signal", layers.colors[slot]]);
+  return [...polarities, ...numbers, ["noise", layers.noise]];
+}
+
+function showLegend(entries) {
   const legend = byId("legend");
-  const key = JSON.stringify(colors);
+  const key = JSON.stringify(entries);
   if (legend.dataset.key === key) return;
   legend.dataset.key = key;
-  legend.replaceChildren(...[["ON", colors.on], ["OFF", colors.off], ["signal", colors.signal], ["noise", colors.noise]].map(([text, color]) => {
+  legend.replaceChildren(...entries.map(([text, color]) => {
     const chip = Object.assign(document.createElement("span"), { textContent: text });
     chip.style.setProperty("--chip", color);
     return chip;

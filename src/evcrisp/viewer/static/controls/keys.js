@@ -7,7 +7,7 @@ export function attachKeys(app) {
     const index = options.findIndex((option) => option.value === state.get(id));
     state.set({ [id]: options[(index + 1) % options.length].value });
   };
-  const panes = ["raw", "aligned", "denoised", "contrast", "confidence", "cloud", "front", "compare"];
+  const panes = ["raw", "aligned", "denoised", "contrast", "confidence", "cloud", "front", "compare", "layers"];
   const actions = [
     ["Space", "play or pause", [" "], () => app.play(!app.isPlaying)],
     ["← →", "previous or next window; with Shift, ten windows", ["ArrowLeft", "ArrowRight"], (event) => app.step((event.key === "ArrowLeft" ? -1 : 1) * (event.shiftKey ? 10 : 1))],
@@ -18,10 +18,13 @@ export function attachKeys(app) {
     ["S", "signal and noise, signal only, noise only", ["s"], () => cycle("show")],
     ["A", "accumulation", ["a"], () => cycle("accumulation")],
     ["C", "colors", ["c"], () => cycle("colors")],
+    ["L", "colors by label or by layer", ["l"], () => cycle("by")],
+    ["B", "boxes of layers on or off", ["b"], () => state.set({ boxes: !state.get("boxes") })],
+    ["W", "flow: none, arrows, colors", ["w"], () => cycle("flow")],
     ["V", "contrast map: not aligned, aligned, kept", ["v"], () => cycle("map")],
     ["F", "Pareto front on or off", ["f"], () => state.set({ front: !state.get("front") })],
     [", .", "previous or next point of the front", [",", "."], (event) => app.stepPoint(event.key === "," ? -1 : 1)],
-    ["1 … 8", "enlarge a pane", ["1", "2", "3", "4", "5", "6", "7", "8"], (event) => app.enlarge(panes[Number(event.key) - 1])],
+    ["1 … 9", "enlarge a pane", ["1", "2", "3", "4", "5", "6", "7", "8", "9"], (event) => app.enlarge(panes[Number(event.key) - 1])],
     ["0", "show the whole sensor", ["0"], () => state.set({ zoom: 1, cx: -1, cy: -1 })],
     ["T", "light or dark", ["t"], () => app.switchTheme()],
     ["Esc", "cancel; close a large pane; deselect the point of the front", ["Escape"], () => app.escape()],

@@ -9,6 +9,9 @@ const KINDS = {
   accumulation: "text",
   colors: "text",
   show: "text",
+  by: "text", // colors of events: "auto", "label" or "layer"
+  boxes: "flag", // of layers
+  flow: "text", // "", "arrows" or "colors"
   map: "text",
   cloud: "text",
   front: "flag",
@@ -30,11 +33,14 @@ const DEFAULTS = {
   t: 0,
   window: 30000,
   method: "auto",
-  motion: "translation",
+  motion: "auto",
   filter: "",
   accumulation: "latest",
   colors: "red-blue",
   show: "all",
+  by: "auto",
+  boxes: true,
+  flow: "",
   map: "kept",
   cloud: "labels",
   front: false,
@@ -66,7 +72,7 @@ const WHOLE = ["t", "window", "points", "point"];
 /** Allowed texts of each name, if limited. */
 function allowedTexts({ methods, motions, filters }) {
   const texts = { method: methods, motion: motions, filter: ["", ...filters], theme: ["", "light", "dark"] };
-  for (const id of ["accumulation", "colors", "show", "map", "cloud"]) {
+  for (const id of ["accumulation", "colors", "show", "by", "flow", "map", "cloud"]) {
     texts[id] = [...document.getElementById(id).options].map((option) => option.value);
   }
   return texts;

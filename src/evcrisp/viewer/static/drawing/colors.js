@@ -16,6 +16,28 @@ const PALETTES = {
   },
 };
 
+/** Colors of layers by the ground, as in evcrisp/core/palettes.py: distinct with every kind of color vision. */
+const LAYERS = {
+  "#ffffff": { noise: "#bebebe", colors: ["#0303cc", "#36ef5b", "#f676ff", "#790200", "#dd1673", "#9e35fe", "#1e83b0", "#601180", "#bf8412", "#556b00"] },
+  "#0b0e13": { noise: "#5a6069", colors: ["#12c7eb", "#aa1900", "#3748fe", "#ffff34", "#f56f83", "#9effe7", "#adc823", "#9b80ff", "#cf06b0", "#20a103"] },
+  "#808080": { noise: "#a0a0a0", colors: ["#f7f600", "#1e0067", "#1582ff", "#e43804", "#651501", "#80fff4", "#0c03e6", "#990094", "#fb94ff", "#41d20d"] },
+};
+
+export function layerPalette(ground) {
+  return LAYERS[ground] ?? LAYERS["#ffffff"];
+}
+
+/** Color of a velocity, 0 to 255, as in evcrisp/core/flow_colors.py: the hue is the direction, the saturation the speed. */
+export function flowColor(vx, vy, top) {
+  const saturation = Math.min(1, Math.hypot(vx, vy) / top);
+  const turns = Math.atan2(vy, vx) / (2 * Math.PI);
+  return [0, 1, 2].map((k) => {
+    const offset = turns - k / 3 + 0.5;
+    const distance = Math.abs(offset - Math.floor(offset) - 0.5);
+    return Math.round(255 * (1 - saturation * (1 - Math.min(1, Math.max(0, 2 - 6 * distance)))));
+  });
+}
+
 const RAMPS = {
   light: ["#ffffff", "#d5dcea", "#94aed3", "#4f78b8", "#253f83", "#0c1233"],
   dark: ["#0b0e13", "#3b1361", "#8c2369", "#dd513a", "#fba40a", "#fcffa4"],

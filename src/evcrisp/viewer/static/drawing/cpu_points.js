@@ -6,6 +6,9 @@
 const DEPTHS = 2 ** 25;
 const [NEAR, FAR] = [0.05, 31];
 const EMPTY = 0x7fffffff;
+/** With layers, the kind is 0 for noise, 1 and more for layers, and needs more bits of the depth. */
+const LAYER_BITS = 4;
+const LAYER_DEPTHS = 2 ** 22;
 
 /** Encode each event as 2 * pixel + kind, or -1 if hidden, for an image with the resolution of the sensor. */
 export function plainPoints(points, { pixels, flags, byLabel, hidden }, width) {
@@ -56,6 +59,14 @@ export function solidPoints(words, points, n, [first, second]) {
   }
 }
 
+/** The same with the colors of layers: `table` has a color for each byte of the flags. */
+export function solidLayers(words, points, n, flags, table) {
+  for (let k = 0; k < n; k++) {
+    const point = points[k];
+    if (point >= 0) words[point >> 1] = table[flags[k]];
+  }
+}
+
 /** Blend a color into a pixel; `alpha` is 0 to 256. Two of the four bytes are blended at once, without overlap of their products. */
 function blend(word, color, alpha) {
   const rest = 256 - alpha;
@@ -72,6 +83,16 @@ export function blendPoints(words, points, n, dt, [first, second], { start, slop
     if (point < 0) continue;
     const place = point >> 1;
     words[place] = blend(words[place], first ^ (change & -(point & 1)), (start + slope * dt[k]) | 0);
+  }
+}
+
+/** The same with the colors of layers. */
+export function blendLayers(words, points, n, dt, flags, table, { start, slope }) {
+  for (let k = 0; k < n; k++) {
+    const point = points[k];
+    if (point < 0) continue;
+    const place = point >> 1;
+    words[place] = blend(words[place], table[flags[k]], (start + slope * dt[k]) | 0);
   }
 }
 
@@ -94,15 +115,16 @@ function put(target, place, isBlended, color, alpha, near) {
   else if (near < target[place]) target[place] = near;
 }
 
-/** Draw a cloud: with `blending`, its colors into pixels; with null, the nearest event into an array of `clearNearest`. */
-export function paintCloud(target, { pixels, flags, byLabel, hidden, dt, shiftX, shiftY }, look, width, height, blending) {
+/** Draw a cloud: with `blending`, the colors of the kinds into pixels; with null, the nearest event into an array of `clearNearest`. */
+export function paintCloud(target, { pixels, flags, byLabel, byLayer, hidden, dt, shiftX, shiftY }, look, width, height, blending) {
   const [x, y, w] = projectionOf(look, width, height);
   const sideX = +look.size[0];
   const sideY = +look.size[1];
   const size = +look.point;
   const isBlended = blending !== null;
-  const first = blending ? blending.first | 0 : 0;
-  const change = blending ? blending.first ^ blending.second : 0;
+  const table = blending ? blending.table : new Int32Array(1);
+  const bits = byLayer ? LAYER_BITS : 1;
+  const depths = byLayer ? LAYER_DEPTHS : DEPTHS;
   const start = blending ? +blending.start : 0;
   const slope = blending ? +blending.slope : 0;
   const n = pixels.length;
@@ -110,7 +132,7 @@ export function paintCloud(target, { pixels, flags, byLabel, hidden, dt, shiftX,
     const pixel = pixels[k] | 0;
     const label = flags ? flags[k] & 1 : -2;
     if (label === hidden) continue;
-    const kind = byLabel ? label : (pixel >>> 30) & 1;
+    const kind = byLayer ? Math.imul(label, 1 + (flags[k] >> 1)) : byLabel ? label : (pixel >>> 30) & 1;
     let column = pixel & 0x7fff;
     let row = (pixel >>> 15) & 0x7fff;
     if (shiftX) {
@@ -125,8 +147,8 @@ export function paintCloud(target, { pixels, flags, byLabel, hidden, dt, shiftX,
     // `| 0` truncates toward zero; the offset of 1024 makes it round down for negative numbers too.
     const left = ((inverse * (x[0] * column + x[1] * row + x[2] * t + x[3]) - 0.5 * side + 1024.5) | 0) - 1024;
     const top = ((inverse * (y[0] * column + y[1] * row + y[2] * t + y[3]) - 0.5 * side + 1024.5) | 0) - 1024;
-    const near = ((depth * DEPTHS) << 1) | kind;
-    const color = isBlended ? first ^ (change & -kind) : 0;
+    const near = ((depth * depths) << bits) | kind;
+    const color = isBlended ? table[kind] : 0;
     const alpha = isBlended ? (start + slope * t) | 0 : 0;
     if (side === 1) {
       if (left >>> 0 < width && top >>> 0 < height) put(target, Math.imul(top, width) + left, isBlended, color, alpha, near);
@@ -149,6 +171,13 @@ export function solidCloud(words, nearest, [first, second], ground) {
     const depth = nearest[k];
     words[k] = ground ^ ((whole ^ (change & -(depth & 1))) & ((depth - EMPTY) >> 31));
   }
+}
+
+/** The same for layers; `table` has a color for each kind. */
+export function solidLayerCloud(words, nearest, table, ground) {
+  const n = words.length;
+  const mask = (1 << LAYER_BITS) - 1;
+  for (let k = 0; k < n; k++) words[k] = nearest[k] === EMPTY ? ground : table[nearest[k] & mask];
 }
 
 /** Reset the nearest events. */

@@ -1,7 +1,18 @@
 // Draw events with the processor, for browsers without a graphics card: much faster than WebGL in software. Images have the
 // resolution of the sensor, or that of the canvas if it is lower.
 
-import { blendPoints, clearNearest, paintCloud, plainPoints, scaledPoints, solidCloud, solidPoints } from "evcrisp/drawing/cpu_points";
+import {
+  blendLayers,
+  blendPoints,
+  clearNearest,
+  paintCloud,
+  plainPoints,
+  scaledPoints,
+  solidCloud,
+  solidLayerCloud,
+  solidLayers,
+  solidPoints,
+} from "evcrisp/drawing/cpu_points";
 
 /** Opacity of an event, of 256. */
 const ALPHA_OF_DENSITY = 77;
@@ -19,6 +30,17 @@ function colorsOf(look) {
   return (look.byLabel ? [look.noise, look.signal] : [look.off, look.on]).map(word);
 }
 
+/** Colors of the kinds of a cloud; with layers, of noise and of the layers. */
+function kindColors(look) {
+  return Int32Array.from(look.byLayer ? [look.noise, ...look.layers].map(word) : colorsOf(look));
+}
+
+/** Color of each byte of the flags: bit 0 is the label, bits 1 to 7 the layer. */
+function flagColors(look) {
+  const colors = kindColors(look);
+  return Int32Array.from({ length: 256 }, (_, flags) => colors[flags & 1 ? 1 + ((flags >> 1) % look.layers.length) : 0]);
+}
+
 /** Opacity of an event: value at time 0, and increase per microsecond. */
 function alphaOf(look) {
   if (look.accumulation === "density") return { start: ALPHA_OF_DENSITY, slope: 0 };
@@ -29,13 +51,15 @@ function alphaOf(look) {
 /** Columns of a layer for the loops; null for unused ones. */
 function columnsOf({ pixels, dt, flags, shift_x: shiftX, shift_y: shiftY }, look) {
   const isAligned = Boolean(look.isAligned && shiftX);
-  const byLabel = Boolean(look.byLabel && flags);
+  const byLayer = Boolean(look.byLayer && flags);
+  const byLabel = Boolean(look.byLabel && flags && !byLayer);
   const hidden = flags ? { all: -1, signal: 0, noise: 1 }[look.show] : -1;
   return {
     pixels,
     dt,
-    flags: byLabel || hidden >= 0 ? flags : null,
+    flags: byLabel || byLayer || hidden >= 0 ? flags : null,
     byLabel,
+    byLayer,
     hidden,
     shiftX: isAligned ? shiftX : null,
     shiftY: isAligned ? shiftY : null,
@@ -116,7 +140,11 @@ export class CpuRenderer {
     const columns = columnsOf(layer, look);
     if (density === 1 && !columns.shiftX) plainPoints(points, columns, width);
     else scaledPoints(points, columns, look.size, width, height, density);
-    if (look.accumulation === "latest") solidPoints(words, points, n, colorsOf(look));
+    if (columns.byLayer) {
+      const table = flagColors(look);
+      if (look.accumulation === "latest") solidLayers(words, points, n, layer.flags, table);
+      else blendLayers(words, points, n, layer.dt, layer.flags, table, alphaOf(look));
+    } else if (look.accumulation === "latest") solidPoints(words, points, n, colorsOf(look));
     else blendPoints(words, points, n, layer.dt, colorsOf(look), alphaOf(look));
   }
 
@@ -138,12 +166,13 @@ export class CpuRenderer {
     if (layer && look.accumulation === "latest") {
       const nearest = this.buffers.take("nearest", Int32Array, width * height);
       clearNearest(nearest);
-      paintCloud(nearest, columnsOf(layer, look), look, width, height, null);
-      solidCloud(words, nearest, colorsOf(look), word(look.ground));
+      const columns = columnsOf(layer, look);
+      paintCloud(nearest, columns, look, width, height, null);
+      if (columns.byLayer) solidLayerCloud(words, nearest, kindColors(look), word(look.ground));
+      else solidCloud(words, nearest, colorsOf(look), word(look.ground));
     } else {
-      const [first, second] = colorsOf(look);
       words.fill(word(look.ground));
-      if (layer) paintCloud(words, columnsOf(layer, look), look, width, height, { first, second, ...alphaOf(look) });
+      if (layer) paintCloud(words, columnsOf(layer, look), look, width, height, { table: kindColors(look), ...alphaOf(look) });
     }
   }
 }

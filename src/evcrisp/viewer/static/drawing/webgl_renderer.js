@@ -14,6 +14,8 @@ uniform uint u_first;
 uniform float u_duration;
 uniform bool u_is_aligned;
 uniform bool u_by_label;
+uniform bool u_by_layer;
+uniform vec3 u_layers[10];
 uniform bool u_is_cloud;
 uniform int u_show;
 uniform vec4 u_view;
@@ -30,6 +32,7 @@ void main() {
   if (u_is_aligned) place += (2.0 * vec2(a_shift_x, a_shift_y) - 1.0) * u_size;
   float age = float(a_dt - u_first) / u_duration;
   vec3 color = u_by_label ? (is_signal ? u_signal : u_noise) : (is_on ? u_on : u_off);
+  if (u_by_layer) color = is_signal ? u_layers[(a_flags >> 1) % 10u] : u_noise;
   v_color = vec4(color, u_alpha * mix(u_oldest, 1.0, age));
   gl_PointSize = u_point;
   if (u_is_cloud) {
@@ -198,6 +201,8 @@ export class WebglRenderer {
     gl.uniform1f(this.uniform("u_duration"), look.duration);
     gl.uniform1i(this.uniform("u_is_aligned"), look.isAligned && layer.shift_x ? 1 : 0);
     gl.uniform1i(this.uniform("u_by_label"), look.byLabel ? 1 : 0);
+    gl.uniform1i(this.uniform("u_by_layer"), look.byLayer && layer.flags ? 1 : 0);
+    if (look.byLayer) gl.uniform3fv(this.uniform("u_layers"), look.layers.flat());
     gl.uniform1i(this.uniform("u_is_cloud"), look.camera ? 1 : 0);
     gl.uniform1i(this.uniform("u_show"), layer.flags ? SHOW[look.show] : 0);
     if (look.camera) gl.uniformMatrix4fv(this.uniform("u_camera"), false, look.camera);

@@ -1,8 +1,10 @@
 // Draw the contents of the panes from state and data.
 
-import { palette, rgb, styleColor } from "evcrisp/drawing/colors";
+import { layerPalette, palette, rgb, styleColor } from "evcrisp/drawing/colors";
 import { cameraOf, drawBox } from "evcrisp/drawing/cloud";
 import { drawMap } from "evcrisp/drawing/maps";
+import { drawFlow, drawLayers } from "evcrisp/drawing/overlays";
+import { describeLayers, hasLayers, isByLayer } from "evcrisp/panes/layers";
 import { clipOf, frameSensor, viewOf } from "evcrisp/panes/pane";
 import { formatCount, formatMotion, formatNumber, formatPercent } from "evcrisp/formatting";
 
@@ -25,21 +27,41 @@ export function paintPanes(app, theme) {
   const look = lookOf(app, theme);
   const shared = common(app, theme);
   const show = state.get("show");
+  const byLayer = isByLayer(state, shown.result);
+  const layered = byLayer ? layerLook(app, theme) : {};
+  const over = overlaysOf(app);
   const jobs = [
-    imageJob(app, "raw", shown.events, look, shared, {}),
-    imageJob(app, "aligned", shown.result, look, shared, { isAligned: true }),
-    imageJob(app, "denoised", shown.result, look, shared, { byLabel: true, show }),
-    imageJob(app, "compare", shown.compare, look, shared, { byLabel: true, show }),
-    cloudJob(app, look, shared),
+    imageJob(app, "raw", shown.events, look, shared, {}, over),
+    imageJob(app, "aligned", shown.result, look, shared, { isAligned: true, byLayer, ...layered }, null),
+    imageJob(app, "denoised", shown.result, look, shared, { byLabel: true, show, byLayer, ...layered }, over),
+    imageJob(app, "compare", shown.compare, look, shared, { byLabel: true, show }, null),
+    cloudJob(app, look, shared, layered),
   ].filter(Boolean);
   app.renderer.draw(jobs);
   for (const job of jobs) job.finish();
   paintMaps(app, theme, shared);
 }
 
-function imageJob(app, name, layer, look, shared, changes) {
+/** Colors of layers and of noise among them. */
+function layerLook(app, theme) {
+  const { noise, colors } = layerPalette(palette(app.state.get("colors"), theme).ground);
+  return { byLayer: true, noise: rgb(noise), layers: colors.map(rgb) };
+}
+
+/** What is drawn over raw and denoised events: the result with the layers, and the kinds of overlays. */
+function overlaysOf(app) {
+  const { events, result } = app.shown;
+  // While playing, results come a little later than events; boxes of another scene would mislead.
+  const isNear = result && events && Math.abs(result.start_us - events.start_us) < events.duration_us;
+  if (!isNear || !result.is_good) return null;
+  const flow = result.flow ? app.state.get("flow") : "";
+  const boxes = app.state.get("boxes") && hasLayers(result);
+  return boxes || flow ? { result, boxes, flow } : null;
+}
+
+function imageJob(app, name, layer, look, shared, changes, over) {
   const pane = app.panes[name];
-  if (!pane.isOutdated(layer, ...shared, changes.show)) return null;
+  if (!pane.isOutdated(layer, ...shared, changes.show, changes.byLayer, over?.result, over?.boxes, over?.flow)) return null;
   const target = pane.canvas;
   const view = viewOf(target, app.facts, app.state);
   const point = Math.max(1, Math.ceil(view.scale - 1e-6));
@@ -48,17 +70,24 @@ function imageJob(app, name, layer, look, shared, changes) {
     target,
     layer,
     look: { ...look, ...changes, first: layer?.dt_first ?? 0, duration, point, frame: view, view: clipOf(target, view) },
-    finish: () => frameSensor(target, app.facts, view, "#8884"),
+    finish: () => {
+      frameSensor(target, app.facts, view, "#8884");
+      if (!over) return;
+      const { ground } = palette(app.state.get("colors"), app.theme);
+      if (over.flow) drawFlow(target, view, over.result, app.facts, over.flow, ground);
+      if (over.boxes) drawLayers(target, view, over.result.layers, ground);
+    },
   };
 }
 
-function cloudJob(app, look, shared) {
+function cloudJob(app, look, shared, layered) {
   const pane = app.panes.cloud;
   const { state } = app;
   const kind = state.get("cloud");
   const layer = kind === "raw" ? app.shown.events : app.shown.result;
   const turned = ["show", "yaw", "pitch", "distance"].map((name) => state.get(name));
-  if (!pane.isOutdated(layer, kind, ...shared, ...turned)) return null;
+  const byLayer = Boolean(layered.byLayer) && kind !== "raw";
+  if (!pane.isOutdated(layer, kind, ...shared, ...turned, byLayer)) return null;
   const target = pane.canvas;
   const camera = cameraOf(target, state);
   const duration = layer?.duration_us ?? state.get("window");
@@ -68,6 +97,7 @@ function cloudJob(app, look, shared) {
     layer,
     look: {
       ...look,
+      ...(byLayer ? layered : {}),
       camera,
       first: layer?.dt_first ?? 0,
       duration,
@@ -113,10 +143,11 @@ export function paintInfo(app) {
     panes.raw.info(`${formatCount(events.n_events)} events${some}`);
   }
   const isStale = (layer) => Boolean(layer && events && (layer.start_us !== events.start_us || layer.duration_us !== events.duration_us));
-  for (const name of ["aligned", "denoised", "contrast", "confidence"]) panes[name].setStale(isStale(result) && !app.isPlaying);
+  for (const name of ["aligned", "denoised", "layers", "contrast", "confidence"]) panes[name].setStale(isStale(result) && !app.isPlaying);
   panes.compare.setStale(isStale(compare) && !app.isPlaying);
   if (result) {
-    panes.aligned.info(result.is_good ? formatMotion(result) : `no motion: ${result.status}`);
+    const motion = hasLayers(result) ? describeLayers(result) : formatMotion(result);
+    panes.aligned.info(result.is_good ? motion : `no motion: ${result.status}`);
     panes.denoised.info(describeLabels(result));
     const { before, [state.get("map")]: now } = result.variance;
     const gain = before > 0 && state.get("map") !== "before" ? `, ${formatNumber(now / before)} × not aligned` : "";

@@ -53,7 +53,7 @@ export class Timeline {
     if (!result.is_good || result.kind !== "estimate") return;
     const middle = result.start_us + result.duration_us / 2;
     this.nVisits += 1;
-    this.visited.set(`${result.method} ${result.motion} ${middle}`, { middle, ...result });
+    this.visited.set(`${result.method} ${result.motion} ${middle}`, { middle, ...result, ...result.row });
     if (this.visited.size > 2000) this.visited.delete(this.visited.keys().next().value);
   }
 

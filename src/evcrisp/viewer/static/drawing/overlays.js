@@ -1,0 +1,149 @@
+// Boxes of layers and arrows or colors of the flow, drawn over the events of a pane.
+
+import { flowColor, layerPalette } from "evcrisp/drawing/colors";
+import { formatNumber } from "evcrisp/formatting";
+
+const FONT = "system-ui, sans-serif";
+
+/** Boxes, numbers and velocities of several layers. */
+export function drawLayers(canvas, view, layers, ground) {
+  const context = canvas.getContext("2d");
+  const ratio = devicePixelRatio || 1;
+  const { colors } = layerPalette(ground);
+  const fastest = Math.max(...layers.map(({ velocity }) => Math.hypot(...velocity)), 1e-9);
+  const reach = 0.1 * Math.min(canvas.width, canvas.height);
+  context.font = `bold ${11 * ratio}px ${FONT}`;
+  context.textAlign = "left";
+  for (const { id, slot, box, velocity } of layers) {
+    const [x, y, width, height] = box.map((value) => value * view.scale);
+    context.strokeStyle = context.fillStyle = colors[slot];
+    context.lineWidth = 1.5 * ratio;
+    context.strokeRect(view.left + x, view.top + y, width, height);
+    const middle = [view.left + x + width / 2, view.top + y + height / 2];
+    const step = velocity.map((value) => (value / fastest) * reach);
+    drawArrow(context, middle, step, { color: colors[slot], ground, width: 2 * ratio, head: 7 * ratio });
+    context.strokeStyle = ground;
+    context.lineWidth = 3 * ratio;
+    const place = [view.left + x + 4 * ratio, view.top + y + 12 * ratio];
+    context.strokeText(String(id), ...place);
+    context.fillText(String(id), ...place);
+  }
+}
+
+/** An arrow with a thin border in the color of the ground. */
+function drawArrow(context, [x, y], [dx, dy], { color, ground, width, head }) {
+  const length = Math.hypot(dx, dy);
+  if (length < 1) return;
+  const [ux, uy] = [dx / length, dy / length];
+  const tip = Math.min(head, length);
+  const [endX, endY] = [x + dx - ux * tip, y + dy - uy * tip];
+  for (const [stroke, extra] of ground ? [[ground, width], [color, 0]] : [[color, 0]]) {
+    context.strokeStyle = context.fillStyle = stroke;
+    context.lineWidth = width + extra;
+    context.beginPath();
+    context.moveTo(x, y);
+    context.lineTo(endX, endY);
+    context.stroke();
+    context.lineWidth = Math.max(extra, 0.01);
+    context.beginPath();
+    context.moveTo(x + dx, y + dy);
+    context.lineTo(endX - uy * tip * 0.5, endY + ux * tip * 0.5);
+    context.lineTo(endX + uy * tip * 0.5, endY - ux * tip * 0.5);
+    context.closePath();
+    context.fill();
+    if (extra) context.stroke();
+  }
+}
+
+/** Speed below which nine of ten cells are, px/s: a few wrong cells must not make all others small. */
+export function topSpeed(flow) {
+  const speeds = [];
+  for (let k = 0; k < flow.length; k += 2) if (Number.isFinite(flow[k])) speeds.push(Math.hypot(flow[k], flow[k + 1]));
+  speeds.sort((a, b) => a - b);
+  return speeds.length ? speeds[Math.floor(0.9 * (speeds.length - 1))] : 0;
+}
+
+/** The flow as "arrows" or "colors" of a color wheel, with its key. */
+export function drawFlow(canvas, view, result, facts, style, ground) {
+  const { flow, flow_cell_px: cell } = result;
+  const top = topSpeed(flow);
+  if (!(top > 0)) return;
+  const context = canvas.getContext("2d");
+  const size = { columns: Math.ceil(facts.width / cell), rows: Math.ceil(facts.height / cell) };
+  if (style === "colors") drawCells(context, view, flow, cell, size, facts, top);
+  else drawArrows(context, view, flow, cell, size, facts, top, ground);
+  drawKey(context, canvas, top, style, ground);
+}
+
+function drawArrows(context, view, flow, cell, { columns, rows }, facts, top, ground) {
+  const ratio = devicePixelRatio || 1;
+  const ink = ground === "#0b0e13" ? "#ffffff" : "#000000";
+  const scale = (0.9 * cell * view.scale) / top;
+  const look = { color: ink, ground: "", width: 1.2 * ratio, head: 4 * ratio };
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      const k = 2 * (row * columns + column);
+      const [vx, vy] = [flow[k], flow[k + 1]];
+      if (!Number.isFinite(vx)) continue;
+      const shrink = Math.min(1, top / (Math.hypot(vx, vy) || 1)) * scale;
+      const x = Math.min(column * cell + cell / 2, facts.width - 1);
+      const y = Math.min(row * cell + cell / 2, facts.height - 1);
+      drawArrow(context, [view.left + x * view.scale, view.top + y * view.scale], [vx * shrink, vy * shrink], look);
+    }
+  }
+}
+
+function drawCells(context, view, flow, cell, { columns, rows }, facts, top) {
+  const image = new ImageData(columns, rows);
+  for (let k = 0; k < columns * rows; k++) {
+    if (!Number.isFinite(flow[2 * k])) continue;
+    image.data.set(flowColor(flow[2 * k], flow[2 * k + 1], top), 4 * k);
+    image.data[4 * k + 3] = 120;
+  }
+  const sheet = Object.assign(document.createElement("canvas"), { width: columns, height: rows });
+  sheet.getContext("2d").putImageData(image, 0, 0);
+  context.save();
+  context.beginPath();
+  context.rect(view.left, view.top, facts.width * view.scale, facts.height * view.scale);
+  context.clip(); // the last cells can reach beyond the sensor
+  context.imageSmoothingEnabled = false;
+  context.drawImage(sheet, view.left, view.top, columns * cell * view.scale, rows * cell * view.scale);
+  context.restore();
+}
+
+let wheel = null;
+
+/** A disk with the color of a motion from its middle to each place. */
+function wheelOf() {
+  if (wheel) return wheel;
+  const side = 48;
+  const image = new ImageData(side, side);
+  for (let k = 0; k < side * side; k++) {
+    const x = ((k % side) - (side - 1) / 2) / (side / 2);
+    const y = (Math.floor(k / side) - (side - 1) / 2) / (side / 2);
+    if (Math.hypot(x, y) > 1) continue;
+    image.data.set(flowColor(x, y, 1), 4 * k);
+    image.data[4 * k + 3] = 255;
+  }
+  wheel = Object.assign(document.createElement("canvas"), { width: side, height: side });
+  wheel.getContext("2d").putImageData(image, 0, 0);
+  return wheel;
+}
+
+function drawKey(context, canvas, top, style, ground) {
+  const ratio = devicePixelRatio || 1;
+  const side = 34 * ratio;
+  const [right, bottom] = [canvas.width - 8 * ratio, canvas.height - 8 * ratio];
+  const ink = ground === "#0b0e13" ? "#ffffff" : "#000000";
+  if (style === "colors") context.drawImage(wheelOf(), right - side, bottom - side, side, side);
+  else drawArrow(context, [right - side, bottom - 5 * ratio], [side, 0], { color: ink, ground, width: 1.5 * ratio, head: 5 * ratio });
+  context.font = `${11 * ratio}px ${FONT}`;
+  context.textAlign = "right";
+  context.fillStyle = ink;
+  context.strokeStyle = ground;
+  context.lineWidth = 3 * ratio;
+  const text = `${formatNumber(Number(top.toPrecision(2)))} px/s`;
+  const place = [right - side - 5 * ratio, bottom - (style === "colors" ? side / 2 - 4 * ratio : 1 * ratio)];
+  context.strokeText(text, ...place);
+  context.fillText(text, ...place);
+}
