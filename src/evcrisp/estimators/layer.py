@@ -93,6 +93,18 @@ class Layer(LayerMotion):
         )
 
 
+def slices_at(share: Floats, n_slices: int) -> NDArray[np.intp]:
+    """Return the slice of times, given in windows since the start, 0 to 1.
+
+    A time on the border belongs to the later slice, whichever way ``share`` was rounded: in windows
+    up to 100 s, other times are further away from it than the tolerance.
+
+    >>> slices_at(np.array([0.0, 0.1 + 0.2333333333333333, 1.0]), 3).tolist()
+    [0, 1, 2]
+    """
+    return (share * n_slices + 1e-9).astype(np.intp).clip(0, n_slices - 1)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerMap:
     """Layer that holds in each cell of the sensor, in each slice of the window."""
@@ -102,8 +114,7 @@ class LayerMap:
 
     def at(self, x: ArrayLike, y: ArrayLike, share: ArrayLike) -> NDArray[np.int16]:
         """Return the layer at pixels; ``share`` is the time in windows since the start, 0 to 1."""
-        n_slices = len(self.index)
-        slices = (np.asarray(share) * n_slices).astype(np.intp).clip(0, n_slices - 1)
+        slices = slices_at(np.asarray(share, np.float64), len(self.index))
         row, column = np.asarray(y, np.intp), np.asarray(x, np.intp)
         return self.index[slices, row // self.cell_px, column // self.cell_px]
 

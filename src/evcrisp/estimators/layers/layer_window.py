@@ -8,6 +8,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Bytes, Integers, Singles
 from evcrisp.estimators.auto.aligned_maps import IndexedWindow, Pixels
 from evcrisp.estimators.auto.buffers import thread_buffers
+from evcrisp.estimators.layer import slices_at
 from evcrisp.search.window_data import WindowData
 
 #: Side of a cell, px, and slices of a window: a layer holds in a cell for a third of the window.
@@ -43,7 +44,10 @@ class LayerWindow:
         pixels = Pixels(events.x, events.y, events.p)
         indexed = IndexedWindow.of(data, pixels, thread_buffers())
         tau = indexed.t[: len(data)].copy()
-        slices = np.clip(((tau + 0.5) * N_SLICES).astype(np.int32), 0, N_SLICES - 1)
+        # As `Estimate` computes it: in double precision, and since the start, not the middle.
+        length_us = max(round(data.duration_s * 1e6), 1)
+        share = data.warp.dt / data.duration_s + (length_us // 2) / length_us
+        slices = slices_at(share, N_SLICES)
         rows, columns = cells_of(data.resolution)
         cell = (slices * rows + events.y // CELL_PX) * columns + events.x // CELL_PX
         x, y = events.x.astype(np.float32), events.y.astype(np.float32)

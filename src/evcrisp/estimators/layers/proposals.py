@@ -61,8 +61,9 @@ def propose(window: LayerWindow) -> list[Floats]:
             found.append((motion, events))
     motions = [motion for motion, _ in found]
     field = _field(shifts, volume, cell_px, window.resolution)
-    if field is not None:
-        events = np.flatnonzero(window.supporting)
+    events = np.flatnonzero(window.supporting)
+    # If all events are of hot pixels, none is left for a fit.
+    if field is not None and events.size >= MIN_EVENTS * window.share:
         events = events[:: max(events.size // (3 * _FIT_EVENTS), 1)]
         motions.append(fit_motion(window, events, field, n_free=6, scales=(4.0, 2.0))[0])
     return [*motions, constant_motion(np.zeros(2), middle)]
