@@ -7,7 +7,12 @@ from numpy.typing import NDArray
 
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.competition import LAYER_COST, Competition, compete
-from evcrisp.estimators.layers.fitting import displacements, fit_motion, without_sliding
+from evcrisp.estimators.layers.fitting import (
+    displacements,
+    fit_motion,
+    fit_simplest,
+    without_sliding,
+)
 from evcrisp.estimators.layers.layer_window import LayerWindow
 from evcrisp.estimators.layers.proposals import MIN_EVENTS, propose
 from evcrisp.estimators.layers.splitting import split_proposals
@@ -96,9 +101,12 @@ def _refined(window: LayerWindow, found: Competition, *, is_last: bool = False) 
         if events.size < MIN_EVENTS * window.share:
             continue
         events = events[:: max(events.size // _MAX_FIT_EVENTS, 1)]
-        n_steps = 12 if is_last else _FIRST_STEPS
-        motion, _ = fit_motion(window, events, motion, n_free=6, scales=(2.0,), n_steps=n_steps)
-        if is_last:
+        if not is_last:
+            motion, _ = fit_motion(
+                window, events, motion, n_free=6, scales=(2.0,), n_steps=_FIRST_STEPS
+            )
+        else:
+            motion = fit_simplest(window, events, motion)
             other = None if k == largest else found.motions[largest]
             motion = without_sliding(window, events, motion, other)
         refined.append(motion)
