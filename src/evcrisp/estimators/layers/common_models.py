@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evcrisp.core.camera import Camera
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.find_layers import FoundLayers
 from evcrisp.estimators.layers.fitting import displacements
 from evcrisp.estimators.layers.layer_window import LayerWindow
@@ -17,6 +17,9 @@ _COMMON_PX = 2.0
 
 #: A part of a motion that moves the image by less (root mean square) is not needed, px.
 _NEGLIGIBLE_PX = 0.5
+
+#: Least share of the view that the events of one motion cover.
+_LEAST_AREA = 0.3
 
 #: Events whose motions are compared with a model.
 _N_EVENTS = 2048
@@ -30,10 +33,10 @@ class Start(NamedTuple):
 
 
 def common_models(
-    window: LayerWindow, found: FoundLayers, camera: Camera | None = None
+    window: LayerWindow, found: FoundLayers, signal: Bools, camera: Camera | None = None
 ) -> list[Start]:
-    """Return the models that the motions of all supported events may share, simplest first."""
-    chosen = np.flatnonzero(found.is_supported)
+    """Return the models that the motions of all signal events may share, simplest first."""
+    chosen = np.flatnonzero(signal)
     if chosen.size < 16:
         return []
     chosen = chosen[:: max(chosen.size // _N_EVENTS, 1)]
@@ -42,6 +45,10 @@ def common_models(
     for k, motion in enumerate(found.motions):
         moved[layer == k] = displacements(motion, x[layer == k], y[layer == k])
     resolution = window.resolution
+    # Turn and growth about the middle of the sensor mean little for a small object far from it.
+    extent = [np.ptp(np.percentile(side, (5.0, 95.0))) for side in (x, y)]
+    if extent[0] * extent[1] < _LEAST_AREA * resolution[0] * resolution[1]:
+        return []
     center_x, center_y = center_of(resolution)
     starts: list[Start] = []
     field, residual_px = _affine(x - center_x, y - center_y, moved)

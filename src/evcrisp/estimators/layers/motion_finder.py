@@ -21,7 +21,7 @@ from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window, seconds_since
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import LayerMap, LayerMotion
-from evcrisp.estimators.layers.common_models import common_models
+from evcrisp.estimators.layers.common_models import Start, common_models
 from evcrisp.estimators.layers.competition import LAYER_COST
 from evcrisp.estimators.layers.find_layers import (
     FoundLayers,
@@ -93,7 +93,8 @@ class MotionFinder:
         layered = self._layered(window, prepared, found)
         unexplained = misfit_of(layered).unexplained
         if wanted.name == "auto":
-            single = self._single(window, wanted, prepared, found, result, unexplained)
+            starts = common_models(prepared, found, layered.signal, wanted.camera)
+            single = self._single(window, starts, len(found), result, unexplained)
             if single is not None:
                 self._unexplained = unexplained
                 return single
@@ -138,22 +139,23 @@ class MotionFinder:
     def _single(
         self,
         window: Window,
-        wanted: OpenMotion,
-        prepared: LayerWindow,
-        found: FoundLayers,
+        starts: list[Start],
+        n_layers: int,
         result: Estimate | None,
         unexplained: float,
     ) -> Estimate | None:
-        """Return an estimate with one motion if the layers lie on one model, and it explains them.
+        """Return an estimate with one motion if a model explains all layers.
 
         ``result`` is the estimate that did not explain the window; layers leave ``unexplained``.
         """
-        duration_s = prepared.indexed.data.duration_s
         best, least = None, None
-        for model, start in common_models(prepared, found, wanted.camera):
-            start = None if start is None else start / duration_s
+        for model, start in starts:
             is_known = result is not None and model == result.motion
-            other = result if is_known and result is not None else self._one(window, model, start)
+            if is_known and result is not None:
+                other = result
+            else:
+                duration_s = (window.t_end - window.t_start) / 1e6
+                other = self._one(window, model, None if start is None else start / duration_s)
             misfit = misfit_of(other)
             if with_significance_warning(other).warnings or other.status is not Status.CONVERGED:
                 continue
@@ -161,9 +163,9 @@ class MotionFinder:
                 best = other
                 break
             # Nothing explains all; more parameters must explain clearly more.
-            if len(found) == 1 and (least is None or misfit.total < least.total - _CLEARLY):
+            if n_layers == 1 and (least is None or misfit.total < least.total - _CLEARLY):
                 best, least = other, misfit
-        if best is None and len(found) == 1:
+        if best is None and n_layers == 1 and starts:
             best = result
         if best is not None and best.status.is_usable:
             self._model, self._theta, self._layers = best.motion, best.theta.copy(), None
