@@ -19,7 +19,7 @@ from evcrisp.estimators.layers.splitting import split_proposals
 from evcrisp.estimators.significance import MIN_GAIN_SIGMAS, pair_gain_sigmas
 
 #: Rounds of competition and fit with a subsample, and then with all events.
-COARSE_ROUNDS, FINE_ROUNDS = 2, 1
+COARSE_ROUNDS, FINE_ROUNDS = 3, 1
 
 #: Events of the subsample on a sensor of 346 x 260 px; larger sensors have more.
 _COARSE_EVENTS, _REFERENCE_PIXELS = 18_000, 346 * 260

@@ -25,7 +25,7 @@ _BOUND_SHARE = 0.125
 _EVENTS_PER_CELL = 56
 
 #: Most displacements, and least gain of one more relative to the first.
-_MAX_SHIFTS, _LEAST_GAIN = 16, 0.012
+_MAX_SHIFTS, _LEAST_GAIN = 18, 0.006
 
 #: Least number of events of a proposal; events of its fit.
 MIN_EVENTS = 150

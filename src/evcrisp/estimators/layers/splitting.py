@@ -8,7 +8,7 @@ from evcrisp.estimators.layers.fitting import displacements, fit_motion
 from evcrisp.estimators.layers.layer_window import LayerWindow
 
 #: Side of the parts, px, and least number of their events.
-_PART_PX, _LEAST_EVENTS = 48, 100
+_PART_PX, _LEAST_EVENTS = 48, 80
 
 #: Parts that are off by less stay as they are, px per window.
 _OFF_PX = 0.8
@@ -17,7 +17,7 @@ _OFF_PX = 0.8
 _MAX_STEP_PX = 3.0
 
 #: Most proposals, the parts with the most events first.
-_MAX_SPLITS = 4
+_MAX_SPLITS = 6
 
 
 def split_proposals(window: LayerWindow, found: Competition, least_support: float) -> list[Floats]:
