@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import evcrisp
+from evcrisp.simulation import ObjectConfig
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -41,6 +42,24 @@ def test_measure_a_filter_prints_a_row_per_rate():
     lines = run("measure_a_filter.py").splitlines()
     assert len(lines) == 4
     assert all(0.5 < float(line.split()[-1]) <= 1 for line in lines[1:])
+
+
+def test_follow_objects_prints_and_draws_both_objects(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    shape = {"size": (0.34, 0.46), "texture": "rocks"}
+    objects = (
+        ObjectConfig(theta=(250, 30), center=(0.25, 0.3), **shape),
+        ObjectConfig(theta=(-250, -40), center=(0.75, 0.7), **shape),
+    )
+    simulated = evcrisp.simulate(
+        resolution=(200, 150), theta=(0, 0), objects=objects, contrast=2.5, c_on=0.25, c_off=0.25,
+        duration_us=60_000, noise_hz=2.0, seed=7,
+    )  # fmt: skip
+    evcrisp.write(tmp_path / "objects.npz", simulated.events)
+    printed = run("follow_objects.py", tmp_path / "objects.npz", tmp_path / "layers.png")
+    # Both numbers appear in both windows.
+    assert [printed.count(f"layer {number}:") for number in (0, 1)] == [2, 2]
+    assert (tmp_path / "layers.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_every_example_is_tested():

@@ -75,6 +75,14 @@ def test_filters_process_events_before_window(scene_file):
         ),
         (["w", "-o", "a.png", "--points", "5"], 2, "only to pareto, tradeoff."),
         (
+            ["layers", "-o", "a.png", "--style", "arrows"],
+            2,
+            "--style does not apply to the figure 'layers', only to flow.",
+        ),
+        (["flow", "-o", "a.png", "--style", "smoke"], 2, "'smoke' is not one of"),
+        (["flow", "-o", "a.png", "--style", "arrows"], 0, ""),
+        (["layers", "-o", "a.png", "-m", "cmax", "--colors", "dark"], 0, ""),
+        (
             ["pareto", "-o", "a.png", "-m", "paper"],
             2,
             "--method does not apply to the figure 'pareto'",

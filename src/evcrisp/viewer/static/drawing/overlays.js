@@ -21,7 +21,7 @@ export function drawLayers(canvas, view, layers, ground) {
     context.strokeRect(view.left + x, view.top + y, width, height);
     const middle = [view.left + x + width / 2, view.top + y + height / 2];
     const step = velocity.map((value) => (value / fastest) * reach);
-    drawArrow(context, middle, step, { color: colors[slot], ground, width: 2 * ratio, head: 7 * ratio });
+    drawArrows(context, [[middle, step]], { color: colors[slot], ground, width: 2 * ratio, head: 7 * ratio });
     context.strokeStyle = ground;
     context.lineWidth = 3 * ratio;
     const place = [view.left + x + 4 * ratio, view.top + y + 12 * ratio];
@@ -30,29 +30,42 @@ export function drawLayers(canvas, view, layers, ground) {
   }
 }
 
-/** An arrow with a thin border in the color of the ground. */
-function drawArrow(context, [x, y], [dx, dy], { color, ground, width, head }) {
+/** Add the shaft of an arrow to a path of lines, or its head to a path of areas. */
+function addArrow(path, part, [x, y], [dx, dy], head) {
   const length = Math.hypot(dx, dy);
   if (length < 1) return;
   const [ux, uy] = [dx / length, dy / length];
   const tip = Math.min(head, length);
   const [endX, endY] = [x + dx - ux * tip, y + dy - uy * tip];
-  for (const [stroke, extra] of ground ? [[ground, width], [color, 0]] : [[color, 0]]) {
-    context.strokeStyle = context.fillStyle = stroke;
-    context.lineWidth = width + extra;
-    context.beginPath();
-    context.moveTo(x, y);
-    context.lineTo(endX, endY);
-    context.stroke();
-    context.lineWidth = Math.max(extra, 0.01);
-    context.beginPath();
-    context.moveTo(x + dx, y + dy);
-    context.lineTo(endX - uy * tip * 0.5, endY + ux * tip * 0.5);
-    context.lineTo(endX + uy * tip * 0.5, endY - ux * tip * 0.5);
-    context.closePath();
-    context.fill();
-    if (extra) context.stroke();
+  if (part === "shaft") {
+    path.moveTo(x, y);
+    path.lineTo(endX, endY);
+    return;
   }
+  path.moveTo(x + dx, y + dy);
+  path.lineTo(endX - uy * tip * 0.5, endY + ux * tip * 0.5);
+  path.lineTo(endX + uy * tip * 0.5, endY - ux * tip * 0.5);
+  path.closePath();
+}
+
+/** Arrows of one color, with a thin border in the color of the ground if there is one; few calls, because each costs time. */
+function drawArrows(context, arrows, { color, ground, width, head }) {
+  const [shafts, heads] = [new Path2D(), new Path2D()];
+  for (const [place, step] of arrows) {
+    addArrow(shafts, "shaft", place, step, head);
+    addArrow(heads, "head", place, step, head);
+  }
+  if (ground) {
+    context.strokeStyle = ground;
+    context.lineWidth = 2 * width;
+    context.stroke(shafts);
+    context.lineWidth = width;
+    context.stroke(heads);
+  }
+  context.strokeStyle = context.fillStyle = color;
+  context.lineWidth = width;
+  context.stroke(shafts);
+  context.fill(heads);
 }
 
 /** Speed below which nine of ten cells are, px/s: a few wrong cells must not make all others small. */
@@ -71,15 +84,14 @@ export function drawFlow(canvas, view, result, facts, style, ground) {
   const context = canvas.getContext("2d");
   const size = { columns: Math.ceil(facts.width / cell), rows: Math.ceil(facts.height / cell) };
   if (style === "colors") drawCells(context, view, flow, cell, size, facts, top);
-  else drawArrows(context, view, flow, cell, size, facts, top, ground);
+  else drawFlowArrows(context, view, flow, cell, size, facts, top, ground);
   drawKey(context, canvas, top, style, ground);
 }
 
-function drawArrows(context, view, flow, cell, { columns, rows }, facts, top, ground) {
+function drawFlowArrows(context, view, flow, cell, { columns, rows }, facts, top, ground) {
   const ratio = devicePixelRatio || 1;
-  const ink = ground === "#0b0e13" ? "#ffffff" : "#000000";
   const scale = (0.9 * cell * view.scale) / top;
-  const look = { color: ink, ground: "", width: 1.2 * ratio, head: 4 * ratio };
+  const arrows = [];
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
       const k = 2 * (row * columns + column);
@@ -88,9 +100,14 @@ function drawArrows(context, view, flow, cell, { columns, rows }, facts, top, gr
       const shrink = Math.min(1, top / (Math.hypot(vx, vy) || 1)) * scale;
       const x = Math.min(column * cell + cell / 2, facts.width - 1);
       const y = Math.min(row * cell + cell / 2, facts.height - 1);
-      drawArrow(context, [view.left + x * view.scale, view.top + y * view.scale], [vx * shrink, vy * shrink], look);
+      arrows.push([[view.left + x * view.scale, view.top + y * view.scale], [vx * shrink, vy * shrink]]);
     }
   }
+  drawArrows(context, arrows, { color: inkOn(ground), ground: "", width: 1.2 * ratio, head: 4 * ratio });
+}
+
+function inkOn(ground) {
+  return ground === "#0b0e13" ? "#ffffff" : "#000000";
 }
 
 function drawCells(context, view, flow, cell, { columns, rows }, facts, top) {
@@ -134,9 +151,9 @@ function drawKey(context, canvas, top, style, ground) {
   const ratio = devicePixelRatio || 1;
   const side = 34 * ratio;
   const [right, bottom] = [canvas.width - 8 * ratio, canvas.height - 8 * ratio];
-  const ink = ground === "#0b0e13" ? "#ffffff" : "#000000";
+  const ink = inkOn(ground);
   if (style === "colors") context.drawImage(wheelOf(), right - side, bottom - side, side, side);
-  else drawArrow(context, [right - side, bottom - 5 * ratio], [side, 0], { color: ink, ground, width: 1.5 * ratio, head: 5 * ratio });
+  else drawArrows(context, [[[right - side, bottom - 5 * ratio], [side, 0]]], { color: ink, ground, width: 1.5 * ratio, head: 5 * ratio });
   context.font = `${11 * ratio}px ${FONT}`;
   context.textAlign = "right";
   context.fillStyle = ink;
