@@ -1,5 +1,7 @@
 """Layers of scenes with known objects: their number, motion, labels and identity."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,29 @@ def test_objects_are_layers_with_their_motion(objects, theta, seed):
         # The objects hide most of it.
         assert error_px(result, shown == 0, theta) < 0.75
     assert result.signal[shown < 0].mean() < 0.1
+
+
+#: Six parameters take up a part of the shift of an object with few edges.
+FEW_EDGES = pytest.mark.xfail(reason="motion of objects with few edges; measured: 11 of 24 are off")
+
+
+@pytest.mark.parametrize("texture", ["dots", "rocks", pytest.param("shapes", marks=FEW_EDGES)])
+def test_most_objects_of_any_texture_have_their_motion(texture):
+    n_off = n_lost = n_objects = 0
+    for objects, theta in ((ONE, MOVING), (TWO, STILL), (TWO, MOVING), (THREE, STILL)):
+        for seed in (1, 2, 3):
+            textured = tuple(replace(thing, texture=texture) for thing in objects)
+            scene = scene_of(textured, theta, seed)
+            result = evcrisp.estimate(Window(scene.events, 0, WINDOW_US))
+            for k, thing in enumerate(textured, start=1):
+                mine = objects_of(scene) == k
+                n_objects += 1
+                n_lost += result.signal[mine].mean() <= 0.85
+                n_off += error_px(result, mine, thing.theta) > 0.5
+    assert n_objects == 24
+    # Measured, for dots, rocks and shapes: 0, 0 and 1 lost; 0, 1 and 11 off.
+    assert n_lost <= 1
+    assert n_off <= 2
 
 
 @pytest.mark.parametrize(
@@ -212,7 +237,7 @@ def test_a_blinking_region_is_kept():
     events = Events(x=x, y=y, t=t, p=t // 5000 % 2 == 0, resolution=RESOLUTION)
     result = evcrisp.estimate(Window(events, 0, WINDOW_US))
     assert len(result.layer_motions) == 1
-    # Measured 0.71; a third of the events fire twice in a pixel within 0.3 ms.
+    # Measured over four seeds: 0.67 to 0.77. A third of the events share pixel and blink.
     assert result.signal.mean() > 0.6
 
 
