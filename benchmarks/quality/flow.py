@@ -223,7 +223,7 @@ def stream_errors(events, motion, window_us, truth_of):
     for result in results:
         true_velocity = truth_of(result.window)
         chosen = result.signal & np.isfinite(true_velocity).all(axis=1)
-        found.append(np.nan_to_num(result.velocity[chosen]))
+        found.append(result.velocity[chosen])
         truth.append(true_velocity[chosen])
     errors = _errors(np.concatenate(found), np.concatenate(truth), None, 1e-6 * window_us)
     by_window = [_relative(one, two) for one, two in zip(found, truth, strict=True) if len(one)]
@@ -240,7 +240,8 @@ def _errors(found, truth, chosen, duration_s):
     """Return the errors of velocities, as displacements over the window."""
     chosen = np.ones(found.shape[:-1], bool) if chosen is None else chosen
     chosen = chosen & np.isfinite(truth).all(axis=-1)
-    errors = flow_errors(np.nan_to_num(found), truth, chosen, duration_s)
+    found = np.nan_to_num(found)  # an estimate without a velocity counts as no motion
+    errors = flow_errors(found, truth, chosen, duration_s)
     return {
         "aee_px": errors.aee,
         "direction_deg": errors.direction_deg,
@@ -253,6 +254,7 @@ def _errors(found, truth, chosen, duration_s):
 
 def _relative(found, truth):
     """Return the mean error over the mean speed."""
+    found = np.nan_to_num(found)
     return float(np.hypot(*(found - truth).T).mean() / np.hypot(*truth.T).mean())
 
 

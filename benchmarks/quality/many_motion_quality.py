@@ -8,7 +8,9 @@ auto, one motion  ``motion="translation"``
 stcf, ebf, pugm   filters with their defaults, which have seen the 60 ms before
 
 The ceiling is the AUC of plain support at the true velocities, and the share of the worst object that
-it keeps at a specificity of 0.93; see `benchmarks.quality.plain_support`.
+it keeps at a specificity of 0.93; see `benchmarks.quality.plain_support`. "Alone" is the motion error
+of similarities that are fitted to each true layer; see `benchmarks.quality.motion_alone`. Velocity
+fields are no similarity, and have none.
 A motion error is that of the true signal, px over the window, whatever the labels.
 """
 
@@ -24,6 +26,7 @@ from benchmarks.quality.label_measures import (
     motion_measures,
     worst_object,
 )
+from benchmarks.quality.motion_alone import motion_alone
 from benchmarks.quality.plain_support import ceiling
 from benchmarks.quality.targets import Target, show_targets
 
@@ -80,12 +83,14 @@ def measure_scene(simulation, window, repeats):
         labels = denoise(simulation.events, name)
         own = slice(window.index, window.index + len(window.events))
         rows[name] = _of_labels(labels.score[own], labels.signal[own], truth)
-    return {
+    has_field = simulation.config.field is not None
+    bounds = ceiling(window, truth) | ({} if has_field else motion_alone(window, truth))
+    return bounds | {
         "n_events": len(window.events),
         "share_of_signal": float(truth["signal"].mean()),
         "n_true_layers": int(np.unique(truth["object"][truth["signal"]]).size),
         "methods": rows,
-    } | ceiling(window, truth)
+    }
 
 
 def measure_line(repeats):
@@ -183,12 +188,13 @@ def _show(table, summary, line):
             str(row["n_true_layers"]),
             f"{row['ceiling_auc']:.3f}",
             f"{row['ceiling_object_kept']:.3f}",
+            f"{row['alone_error_px']:.2f}" if "alone_error_px" in row else "",
             *(_cell(key, row["methods"]["auto"]) for key in _COLUMNS),
             *(f"{row['methods'][other]['auc']:.3f}" for other in FILTERS),
         ]
         for name, row in (table | {"line of two motions": line}).items()
     ]
-    head = ["scene", "true", "ceiling", "of object", *_COLUMNS.values(), *FILTERS]
+    head = ["scene", "true", "ceiling", "of object", "alone, px", *_COLUMNS.values(), *FILTERS]
     print_table("Scenes: the default method, and the AUC of filters with history", head, rows)
     means = [
         [method, *(_mean_and_worst(row, key) for key in _COLUMNS)]

@@ -28,6 +28,14 @@ _FIRST_SUBSAMPLE, _SECOND_SUBSAMPLE = 8_192, 50_000
 #: The contrast map of the search.
 _CONTRAST = ContrastMap(footprint="spline", sigma_px=0.0, scale=2)
 
+#: Fewer signal events do not show a motion.
+MIN_SIGNAL = 100
+
+TOO_LITTLE_SIGNAL = (
+    f"Fewer than {MIN_SIGNAL} events stand out from noise, so that the motion may be chance. "
+    "Take longer windows."
+)
+
 NOT_SIGNIFICANT = (
     "The motion does not differ significantly from zero: the displacement within this window is too "
     "small, or the window has too few events. Use longer windows."

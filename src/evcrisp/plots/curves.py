@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from evcrisp.core.errors import EventDataError
+from evcrisp.core.palettes import layer_palette, layer_slots
 from evcrisp.core.types import Floats
 from evcrisp.metrics import RocCurve, SweepCurve
-from evcrisp.motion.open_motion import OpenMotion
+from evcrisp.motion.open_motion import OpenMotion, is_open
 from evcrisp.plots.style import INK, LINE_COLORS, LINE_STYLES, MARKERS, PALE
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ def draw_motion(
     """Draw every motion parameter over time, one per axes; for rotations also the gyroscope.
 
     ``estimates`` are consecutive windows; ``imu`` has the camera's time and axes. Where windows have
-    several models or layers, :func:`motion_table` tells what is drawn.
+    several models or layers, :func:`motion_table` tells what is drawn; each layer has one more line,
+    with the velocity at the middle of its box.
     """
     motion, theta = motion_table(estimates)
     t_first = estimates[0].window.t_start
@@ -131,10 +133,33 @@ def draw_motion(
         axes.plot(
             t_s, theta[:, k], color=LINE_COLORS[k % len(LINE_COLORS)], **line, label="estimated"
         )
+        if is_open(motion) and k < 2:  # vx and vy
+            _draw_layer_velocities(axes, estimates, t_s, k)
         axes.axhline(0.0, color=INK, linewidth=0.4)
         axes.set_ylabel(f"{name} [{motion.param_units[k]}]")
     all_axes[-1].set_xlabel("time [s]")
-    all_axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
+    all_axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=6)
+
+
+#: Layers of a recording with an entry in the legend; the numbers of later ones go on.
+_MAX_IN_LEGEND = 10
+
+
+def _draw_layer_velocities(
+    axes: "Axes", estimates: Sequence["Estimate"], t_s: Floats, component: int
+) -> None:
+    """Draw the velocity of every layer over time; each has one line, in its color."""
+    palette = layer_palette("#ffffff")
+    lines: dict[int, list[tuple[float, float]]] = {}
+    for t, result in zip(t_s, estimates, strict=True):
+        if result.status.has_motion:
+            for layer in result.layers:
+                lines.setdefault(layer.id, []).append((t, layer.velocity[component]))
+    for number, points in sorted(lines.items()):
+        color = palette.colors[layer_slots([number])[0]]
+        label = f"layer {number}" if number < _MAX_IN_LEGEND else None
+        style: dict[str, Any] = {"color": color, "linewidth": 0.8, "alpha": 0.8}
+        axes.plot(*zip(*points, strict=True), **style, marker="s", markersize=3.0, label=label)
 
 
 def draw_pareto(axes: "Axes", front: "ParetoFront") -> "Axes":

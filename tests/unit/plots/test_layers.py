@@ -146,3 +146,12 @@ def test_motion_figure_has_a_gap_where_there_is_no_motion(estimate, many):
     model, table = motion_table([estimate, nothing])
     assert model is estimate.motion
     np.testing.assert_array_equal(table, [estimate.theta] * 2)
+
+
+def test_motion_figure_has_a_line_for_every_layer(many):
+    made = figure("motion", estimates=[many, many])
+    for k in range(2):
+        lines = {line.get_label(): line.get_ydata() for line in made.axes[k].lines}
+        for layer in many.layers:
+            np.testing.assert_allclose(lines[f"layer {layer.id}"], layer.velocity[k])
+    assert not any("layer" in str(line.get_label()) for line in made.axes[2].lines)

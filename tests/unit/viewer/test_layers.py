@@ -164,9 +164,9 @@ def test_events_have_the_colors_of_their_layers(screen, layers_url, computed, dr
     for pane in ("aligned", "cloud"):
         shown = [is_color(screen.pixels(pane), rgb(color)).sum() for color in PALETTE.colors[:3]]
         assert min(shown) > 50, pane
-    legend = screen.page.inner_text("#legend")
-    for word in ("layer 0", "layer 1", "layer 2", "noise"):
-        assert word in legend
+    legend = screen.page.eval_on_selector_all("#legend span", "all => all.map((e) => e.innerText)")
+    first, *others = (str(layer.id) for layer in computed[0].layers)
+    assert legend == ["ON", "OFF", f"layer {first}", *others, "noise"]
 
 
 def test_colors_by_label_are_a_choice(screen, layers_url):

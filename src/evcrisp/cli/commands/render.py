@@ -31,7 +31,8 @@ from evcrisp.cli.progress import open_with_progress
 )
 @options.option(
     "--panes",
-    "Panes from left to right: raw, aligned, denoised, labels (signal and noise).",
+    "Panes from left to right: raw, aligned, denoised, labels (signal and noise), layers (colors by "
+    "layer, with boxes).",
     default="raw,aligned,denoised",
 )
 @options.option(

@@ -13,6 +13,7 @@ from evcrisp.estimators.auto.event_evidence import Evidence, compute_evidence
 from evcrisp.estimators.auto.session import AutoSession
 from evcrisp.estimators.hot_pixels import events_at_hot_pixels, events_per_pixel
 from evcrisp.estimators.result import Estimate, Regret, estimate_from_solver
+from evcrisp.estimators.significance import MIN_SIGNAL, TOO_LITTLE_SIGNAL
 from evcrisp.motion import MotionModel, PreparedWarp
 from evcrisp.motion.open_motion import is_open
 from evcrisp.optimize import SolverResult
@@ -28,9 +29,6 @@ FIRST_SHARE, MIN_FIRST, MAX_FIRST = 0.25, 8_192, 50_000
 #: Events with a score above this refine the motion. A score of 1 would select by the first motion,
 #: and bias the refined one towards it.
 REFINE_SCORE = 0.25
-
-#: With fewer such events, all events refine the motion.
-MIN_SIGNAL = 100
 
 #: Largest displacement between first and refined motion, px; beyond it all events are used.
 MAX_CORRECTION_PX = 2.0
@@ -124,10 +122,7 @@ def _warnings(status: Status, evidence: Evidence) -> tuple[str, ...]:
     n_signal = np.count_nonzero(evidence.signal)
     if not status.has_evidence or n_signal >= MIN_SIGNAL:
         return ()
-    return (
-        f"Fewer than {MIN_SIGNAL} events stand out from noise, so that the motion may be chance. "
-        "Take longer windows.",
-    )
+    return (TOO_LITTLE_SIGNAL,)
 
 
 def _first_subsample(data: WindowData) -> WindowData:

@@ -91,17 +91,24 @@ def background_rates(
 
 
 def evidence_threshold(evidence: Reals, sample_evidence: Reals, false_alarm: float) -> float:
-    """Return the evidence above which an event is signal.
+    """Return the evidence above which an event is signal; see `best_threshold`."""
+    return best_threshold(evidence, sample_evidence, false_alarm)[0]
+
+
+def best_threshold(
+    evidence: Reals, sample_evidence: Reals, false_alarm: float
+) -> tuple[float, float]:
+    """Return the evidence above which an event is signal, and how well it separates.
 
     Among the thresholds that keep at most ``false_alarm`` of the samples, it maximizes the difference
     between the kept shares of events and of samples. That difference is proportional to sensitivity +
     specificity - 1, whatever the amount of noise. Of thresholds that do not differ significantly from
     the best one, the median is taken, which changes least from window to window. Differences within
     chance do not count, so that of pure noise almost nothing is kept. Events beyond twice the number
-    of samples are subsampled.
+    of samples are subsampled. The separation is that difference.
     """
     if not evidence.size:
-        return LEAST_EVIDENCE
+        return LEAST_EVIDENCE, 0.0
     n_samples = sample_evidence.size
     subsample = np.sort(evidence[:: -(-evidence.size // (2 * n_samples))])
     first = min(int((1.0 - false_alarm) * n_samples), n_samples - 1)
@@ -114,4 +121,4 @@ def evidence_threshold(evidence: Reals, sample_evidence: Reals, false_alarm: flo
     gain = kept - kept_samples - _CERTAINTY * deviation
     best = int(np.argmax(gain))
     similar = np.flatnonzero(gain >= gain[best] - deviation[best])
-    return float(steps[similar[similar.size // 2]])
+    return float(steps[similar[similar.size // 2]]), float(gain[best])

@@ -7,7 +7,12 @@ from numpy.typing import NDArray
 
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.competition import LAYER_COST, Competition, compete
-from evcrisp.estimators.layers.fitting import displacements, fit_motion, without_sliding
+from evcrisp.estimators.layers.fitting import (
+    displacements,
+    fit_motion,
+    fit_simplest,
+    without_sliding,
+)
 from evcrisp.estimators.layers.layer_window import LayerWindow
 from evcrisp.estimators.layers.proposals import MIN_EVENTS, propose
 from evcrisp.estimators.layers.splitting import split_proposals
@@ -96,23 +101,29 @@ def _refined(window: LayerWindow, found: Competition, *, is_last: bool = False) 
         if events.size < MIN_EVENTS * window.share:
             continue
         events = events[:: max(events.size // _MAX_FIT_EVENTS, 1)]
-        n_steps = 12 if is_last else _FIRST_STEPS
-        motion, _ = fit_motion(window, events, motion, n_free=6, scales=(2.0,), n_steps=n_steps)
-        if is_last:
+        if not is_last:
+            motion, _ = fit_motion(
+                window, events, motion, n_free=6, scales=(2.0,), n_steps=_FIRST_STEPS
+            )
+        else:
+            motion = fit_simplest(window, events, motion)
             other = None if k == largest else found.motions[largest]
             motion = without_sliding(window, events, motion, other)
         refined.append(motion)
     return np.array(refined) if refined else found.motions
 
 
-def at_rest_without_gain(window: LayerWindow, found: FoundLayers) -> FoundLayers:
+def at_rest_without_gain(
+    window: LayerWindow, found: FoundLayers, *, cost: float = LAYER_COST
+) -> FoundLayers:
     """Set layers to rest whose motion does not align their events significantly.
 
     The cells compete anew then.
     """
     layer, rest = found.label.reshape(-1)[window.cell], found.motions.copy()
     for k, motion in enumerate(found.motions):
-        events = np.flatnonzero((layer == k) & found.is_supported & window.supporting)
+        # All events: those with support were chosen by this motion, and would favor it.
+        events = np.flatnonzero((layer == k) & window.supporting)
         events = events[:: max(events.size // _TEST_EVENTS, 1)]
         x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
         moved = displacements(motion, x, y)
@@ -126,7 +137,7 @@ def at_rest_without_gain(window: LayerWindow, found: FoundLayers) -> FoundLayers
         return found
     moving = rest[np.abs(rest[:, :6]).max(axis=1) > 0.0]
     still = rest[np.abs(rest[:, :6]).max(axis=1) == 0.0][:1]
-    return _sorted(window, compete(window, np.concatenate((moving, still)), 0.0))
+    return _sorted(window, compete(window, np.concatenate((moving, still)), cost))
 
 
 def _sorted(window: LayerWindow, found: Competition) -> FoundLayers:

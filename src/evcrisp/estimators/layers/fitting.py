@@ -25,6 +25,9 @@ _MAX_CHANGE = 0.3
 #: one direction only.
 _LEAST_ACROSS = 0.12
 
+#: More parameters must raise the log contrast by this, over the root of the pairs that meet.
+_LEAST_GAIN = 1.5
+
 
 def constant_motion(shift: Floats, center: tuple[float, float]) -> Floats:
     """Return a translation as a motion."""
@@ -70,6 +73,24 @@ def fit_motion(
     if has_left or np.abs(parameters[2:]).max() > _MAX_CHANGE * radius:
         return start, -np.inf
     return _to_motion(parameters, center_x, center_y, radius), value
+
+
+def fit_simplest(window: LayerWindow, chosen: NDArray[Any], start: Floats) -> Floats:
+    """Fit an affine motion, or one of fewer parameters that is hardly less sharp.
+
+    On few edges, turns and stretches can stand in for a shift.
+    """
+    best, most = fit_motion(window, chosen, start, n_free=6, scales=(2.0,))
+    if not np.isfinite(most):
+        return best
+    # The contrast of a single event on the map is 0.3.
+    n_pairs = chosen.size * max(float(np.exp(most)) - 0.3, 0.1)
+    needed = _LEAST_GAIN / n_pairs**0.5
+    for n_free in (2, 4):
+        simple, value = fit_motion(window, chosen, best, n_free=n_free, scales=(2.0,))
+        if value > most - needed:
+            return simple
+    return best
 
 
 def without_sliding(

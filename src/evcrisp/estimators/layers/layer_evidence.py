@@ -5,15 +5,18 @@ Two kinds of evidence are combined: support from events that the motion of the l
 after it, which needs no motion. Where a motion is wrong or missing, the second one is left.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from evcrisp.core.types import Floats, Singles
 from evcrisp.estimators.auto.aligned_maps import AlignedMaps
 from evcrisp.estimators.auto.event_evidence import Evidence, labeled, to_evidence
-from evcrisp.estimators.auto.noise_model import evidence_threshold
+from evcrisp.estimators.auto.noise_model import best_threshold
 from evcrisp.estimators.layers.competition import padding_of
 from evcrisp.estimators.layers.find_layers import FoundLayers
 from evcrisp.estimators.layers.layer_window import CELL_PX, N_SLICES, LayerWindow
+from evcrisp.motion import PreparedWarp
 
 #: Time over which the support of neighbors fades, s.
 _FADING_S = 0.03
@@ -27,17 +30,30 @@ _SOFT_PX = 2.0
 
 def layer_evidence(window: LayerWindow, found: FoundLayers, false_alarm: float) -> Evidence:
     """Return the evidence of every event of a window with layers."""
-    maps = _maps(window, found)
+    return _with_neighbors(window, _maps(window, found), false_alarm)
+
+
+def model_evidence(
+    window: LayerWindow, warp: PreparedWarp, theta: Floats, false_alarm: float
+) -> Evidence:
+    """Return the evidence of every event of a window with one motion."""
+    maps = window.indexed.at(warp, theta, window.supporting)
+    return _with_neighbors(window, maps, false_alarm)
+
+
+def _with_neighbors(window: LayerWindow, maps: AlignedMaps, false_alarm: float) -> Evidence:
+    """Combine the support on maps with that of neighbors in space and time, if that helps."""
     support, sample_support = maps.support()
     background = to_evidence(maps, support, sample_support)
-    threshold = evidence_threshold(support, sample_support, false_alarm)
+    threshold, separation = best_threshold(support, sample_support, false_alarm)
     neighbors, sample_neighbors = _short_support(window)
     combined = _combined(support, neighbors, threshold)
     sample_combined = _combined(sample_support, sample_neighbors, threshold)
-    both = evidence_threshold(combined, sample_combined, false_alarm)
-    result = labeled(combined, both, background, maps)
-    # W of the maps belongs to the support by motion alone.
-    return Evidence(result.score, result.confidence, result.signal, threshold, background, maps)
+    both, with_neighbors = best_threshold(combined, sample_combined, false_alarm)
+    if with_neighbors < separation:
+        return labeled(support, threshold, background, maps)
+    # The threshold of the maps stays that of the support by motion alone.
+    return replace(labeled(combined, both, background, maps), threshold=threshold)
 
 
 def _combined(evidence: Singles, neighbors: Singles, threshold: float) -> Singles:
@@ -94,8 +110,3 @@ def _short_support(window: LayerWindow) -> tuple[Singles, Singles]:
         (data.resolution[1], data.resolution[0]), _FADING_S / data.duration_s, out, sample_out,
     )  # fmt: skip
     return out, sample_out
-
-
-def velocities(found: FoundLayers, duration_s: float) -> list[Floats]:
-    """Return the parameters of `Affine` about the center of each layer, shape (6,)."""
-    return [motion[:6] / duration_s for motion in found.motions]

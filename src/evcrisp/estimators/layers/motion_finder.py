@@ -31,11 +31,16 @@ from evcrisp.estimators.layers.find_layers import (
     settle_layers,
 )
 from evcrisp.estimators.layers.identities import Identities
-from evcrisp.estimators.layers.layer_evidence import layer_evidence
+from evcrisp.estimators.layers.layer_evidence import layer_evidence, model_evidence
 from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow
 from evcrisp.estimators.layers.misfit import misfit_of
 from evcrisp.estimators.result import Estimate
-from evcrisp.estimators.significance import NOT_SIGNIFICANT, with_significance_warning
+from evcrisp.estimators.significance import (
+    MIN_SIGNAL,
+    NOT_SIGNIFICANT,
+    TOO_LITTLE_SIGNAL,
+    with_significance_warning,
+)
 from evcrisp.motion import Affine, MotionModel, Translation
 from evcrisp.motion.open_motion import OpenMotion
 from evcrisp.motion.protocol import center_of
@@ -80,7 +85,8 @@ class MotionFinder:
         if wanted.name == "auto" and self._layers is None:
             theta = start if self._theta is None else self._theta
             result = self._one(window, self._model, theta)
-            if not misfit_of(result).is_large(self._unexplained):
+            stands_out = result.status.has_evidence and not result.warnings
+            if not stands_out or not misfit_of(result).is_large(self._unexplained):
                 return result
         known = self._layers
         prepared, found = self._search(window, wanted, known)
@@ -103,6 +109,8 @@ class MotionFinder:
     def _one(self, window: Window, model: MotionModel, start: Floats | None) -> Estimate:
         """Return the estimate with one motion, and remember it."""
         result = self._one_motion(window, model, start)
+        if model.name != "translation" and result.status.has_evidence:
+            result = self._with_neighbors(result)
         if result.status.is_usable:
             self._model, self._theta, self._layers = model, result.theta.copy(), None
         return result
@@ -125,7 +133,7 @@ class MotionFinder:
         # The buffers of the subsample are free now.
         prepared = coarse if step == 1 else LayerWindow.of(data, events, supporting)
         found = settle_layers(prepared, motions, cost=cost)
-        return prepared, at_rest_without_gain(prepared, found)
+        return prepared, at_rest_without_gain(prepared, found, cost=cost)
 
     def _single(
         self,
@@ -161,6 +169,19 @@ class MotionFinder:
             self._model, self._theta, self._layers = best.motion, best.theta.copy(), None
         return best
 
+    def _with_neighbors(self, result: Estimate) -> Estimate:
+        """Label the events of an estimate with one motion as those of layers are labeled."""
+        events = result.window.events.contiguous()
+        data = WindowData.of(result.window, result.motion)
+        prepared = LayerWindow.of(data, events, ~hot_events(events))
+        evidence = model_evidence(prepared, data.warp, result.theta, self._false_alarm)
+        return replace(
+            result,
+            signal=evidence.signal,
+            score=evidence.score,
+            confidence=evidence.confidence,
+        )
+
     def _layered(self, window: Window, prepared: LayerWindow, found: FoundLayers) -> Estimate:
         """Label the events, and return the estimate."""
         evidence = layer_evidence(prepared, found, self._false_alarm)
@@ -171,13 +192,12 @@ class MotionFinder:
             for row in found.motions.tolist()
         )
         x, y = _aligned(prepared, found)
-        is_at_rest = not found.motions[:, :6].any()
         return Estimate(
             theta=motions[0].theta, signal=evidence.signal, score=evidence.score,
             confidence=evidence.confidence, aligned_x=x, aligned_y=y, status=Status.CONVERGED,
             motion=motions[0].motion, window=window, config=None, layer=layer.astype(np.int16),
             layer_motions=motions, layer_map=LayerMap(found.label, CELL_PX),
-            warnings=(NOT_SIGNIFICANT,) if is_at_rest else (),
+            warnings=_warnings(found, evidence.signal),
         )  # fmt: skip
 
     def _with_identities(self, result: Estimate) -> Estimate:
@@ -191,6 +211,13 @@ class MotionFinder:
         rest = np.array([[0.0] * 6 + list(center_of(window.events.resolution))])
         self._layers = np.concatenate((_scaled(found.motions, 1.0 / duration_s), rest))
         self._model, self._theta = Translation(), None
+
+
+def _warnings(found: FoundLayers, signal: Bools) -> tuple[str, ...]:
+    """Warn of layers among hardly any signal, and of layers that are all at rest."""
+    if np.count_nonzero(signal) < MIN_SIGNAL:
+        return (TOO_LITTLE_SIGNAL,)
+    return () if found.motions[:, :6].any() else (NOT_SIGNIFICANT,)
 
 
 def _scaled(motions: Floats, factor: float) -> Floats:

@@ -8,7 +8,7 @@ export const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
 const SELECTS = ["method", "motion", "filter", "accumulation", "colors", "show", "by", "flow", "map", "cloud", "speed"];
 /** The list of layers has all of them. */
-const MAX_IN_LEGEND = 6;
+const MAX_IN_LEGEND = 5;
 const byId = (id) => document.getElementById(id);
 
 function fill(select, entries) {
@@ -80,7 +80,7 @@ function legendOf({ state, shown }, theme) {
   if (!isByLayer(state, shown.result)) return [...polarities, ["signal", colors.signal], ["noise", colors.noise]];
   const layers = layerPalette(colors.ground);
   const { layers: found } = shown.result;
-  const numbers = found.slice(0, MAX_IN_LEGEND).map(({ id, slot }) => [found.length > 1 ? `layer ${id}` : "signal", layers.colors[slot]]);
+  const numbers = found.slice(0, MAX_IN_LEGEND).map(({ id, slot }, k) => [k ? String(id) : `layer ${id}`, layers.colors[slot]]);
   return [...polarities, ...numbers, ["noise", layers.noise]];
 }
 

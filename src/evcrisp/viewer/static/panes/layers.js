@@ -29,8 +29,10 @@ function cell(text, name = "") {
 function row({ id, slot, velocity, box, n_events: count, model }, colors, nSignal) {
   const element = document.createElement("tr");
   element.dataset.layer = id;
+  const [left, top, width, height] = box.map(Math.round);
+  const place = count ? `${width} × ${height} at (${left}, ${top})` : "";
   const share = nSignal ? `${Math.round((100 * count) / nSignal)} % of the signal` : "no signal";
-  element.title = `${formatNumber(Math.hypot(...velocity))} px/s, ${share}; motion model: ${model}`;
+  element.title = `${formatNumber(Math.hypot(...velocity))} px/s, ${share}; box ${place} px; motion model: ${model}`;
   const number = cell(String(id), "layer-id");
   number.style.setProperty("--chip", colors[slot]);
   const arrow = document.createElement("i");
@@ -40,13 +42,12 @@ function row({ id, slot, velocity, box, n_events: count, model }, colors, nSigna
   arrow.title = `${formatNumber((180 / Math.PI) * angle)}° from the right, clockwise`;
   const direction = cell("", "layer-arrow");
   if (Math.hypot(...velocity) > 0) direction.append(arrow);
-  const [left, top, width, height] = box.map(Math.round);
   element.append(
     number,
     cell(velocity.map(formatNumber).join(", ")),
     direction,
     cell(formatCount(count)),
-    cell(count ? `${width} × ${height} at (${left}, ${top})` : ""),
+    cell(place),
   );
   return element;
 }
