@@ -5,10 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from evcrisp import Events, Window, simulate
+from evcrisp import Events, Window, estimate, simulate
 from evcrisp.core.status import Status
 from evcrisp.estimators import ESTIMATORS
+from evcrisp.estimators.estimate import model_for
 from evcrisp.motion import MOTION_MODELS
+from evcrisp.motion.open_motion import OPEN_MOTIONS
 
 pytestmark = pytest.mark.slow
 
@@ -81,6 +83,54 @@ def test_degenerate_window_gives_a_status_and_finite_numbers(method, case, motio
     if case in NO_EVIDENCE:
         assert result.status in (Status.TOO_FEW_EVENTS, Status.FLAT)
         np.testing.assert_array_equal(result.theta, 0.0)
+
+
+@pytest.mark.parametrize("motion", OPEN_MOTIONS)
+@pytest.mark.parametrize("case", list(DEGENERATE))
+def test_degenerate_window_gives_finite_numbers_for_open_motions(method, case, motion):
+    window = Window(DEGENERATE[case](), 0, 10_000)
+    result = method.run(window, model_for(motion, RESOLUTION, None, method))
+    check(result, window)
+    np.testing.assert_array_equal(result.layer == -1, ~result.signal)
+    if case in NO_EVIDENCE and motion == "auto":
+        assert result.status in (Status.TOO_FEW_EVENTS, Status.FLAT)
+        np.testing.assert_array_equal(result.theta, 0.0)
+
+
+@pytest.mark.parametrize("motion", OPEN_MOTIONS)
+def test_methods_that_find_no_model_take_open_motions_as_translation(method, motion):
+    scene = simulate(resolution=(120, 90), duration_us=20_000, noise_hz=3.0, seed=2)
+    window = Window(scene.events, 0, 20_000)
+    found = estimate(window, method, motion)
+    if getattr(method, "finds_motion_model", False):
+        assert method.name == "auto"
+        assert found.signal.any()
+        return
+    given = estimate(window, method, "translation")
+    assert found.motion == given.motion
+    for name in ("theta", "signal", "score", "confidence", "aligned_x", "aligned_y"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(given, name), err_msg=name)
+
+
+@pytest.mark.parametrize("resolution", [(1, 1), (2, 3), (500, 2), (16, 16), (1, 130)])
+@pytest.mark.parametrize("motion", OPEN_MOTIONS)
+def test_tiny_sensors_are_accepted_for_open_motions(resolution, motion):
+    rng = np.random.default_rng(1)
+    n = 400
+    events = events_at(
+        rng.integers(0, resolution[0], n), rng.integers(0, resolution[1], n), np.arange(n) * 20,
+        resolution,
+    )  # fmt: skip
+    window = Window(events, 0, 10_000)
+    check(estimate(window, motion=motion), window)
+
+
+@pytest.mark.parametrize("length_us", [1, 2, 10_000_000])
+@pytest.mark.parametrize("motion", OPEN_MOTIONS)
+def test_windows_of_any_length_are_accepted_for_open_motions(length_us, motion):
+    events = events_at(*random_positions(2000), np.arange(2000) * length_us // 2000)
+    window = Window(events, 0, length_us)
+    check(estimate(window, motion=motion), window)
 
 
 @pytest.mark.parametrize("case", NO_EVIDENCE)

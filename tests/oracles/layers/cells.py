@@ -2,6 +2,8 @@
 
 import numpy as np
 from scipy.ndimage import convolve
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 #: Larger ratios of support to its scale count as this.
 LARGEST_RATIO = 64.0
@@ -74,3 +76,45 @@ def region_losses(gain, label):
         others = np.delete(gain, k, axis=0).max(axis=0)
         out[k] = (gain[k].astype(np.float64) - others)[label == k].sum()
     return out
+
+
+def total(gain, agreement, label):
+    """Return the sum of all gains, and of the agreement of all pairs of neighbors."""
+    out = 0.0
+    for at in np.ndindex(label.shape):
+        out += float(gain[(label[at], *at)])
+        for other, weight in neighbors(label.shape, *at):
+            out += 0.5 * agreement * weight * (label[other] == label[at])
+    return out
+
+
+def best_of_two_labels(gain, agreement, resolution=1000):
+    """Return the labels of the largest total of two labels, by a minimal cut.
+
+    Capacities are whole numbers: totals are right within a cell count over ``resolution``.
+    """
+    shape = gain.shape[1:]
+    n = int(np.prod(shape))
+    number = np.arange(n).reshape(shape)
+    source, sink = n, n + 1
+    rows, columns, capacities = [], [], []
+    for at in np.ndindex(shape):
+        # Cells on the side of the source have label 0, and lose the gain of label 1.
+        low = min(gain[(0, *at)], gain[(1, *at)])
+        for k, (start, end) in enumerate(((source, number[at]), (number[at], sink))):
+            rows.append(start)
+            columns.append(end)
+            capacities.append(gain[(k, *at)] - low)
+        for other, weight in neighbors(shape, *at):
+            rows.append(number[at])
+            columns.append(number[other])
+            capacities.append(agreement * weight)
+    whole = np.rint(np.array(capacities) * resolution).astype(np.int32)
+    graph = csr_matrix((whole, (rows, columns)), shape=(n + 2, n + 2))
+    left = graph - maximum_flow(graph, source, sink).flow
+    left.data[left.data < 0] = 0
+    left.eliminate_zeros()
+    reached = breadth_first_order(left, source, return_predecessors=False)
+    label = np.ones(n + 2, np.int64)
+    label[reached] = 0
+    return label[:n].reshape(shape)

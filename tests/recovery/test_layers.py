@@ -1,0 +1,282 @@
+"""Layers of scenes with known objects: their number, motion, labels and identity."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import Events, Window, Windowing
+from evcrisp.core.status import Status
+from evcrisp.simulation import ObjectConfig
+
+RESOLUTION = (173, 130)
+WINDOW_US = 30_000
+STILL, MOVING = (0.0, 0.0), (150.0, -60.0)
+LEFT, RIGHT, UP = (-250.0, 120.0), (250.0, 220.0), (60.0, -300.0)
+
+
+def item(theta, center, size=(0.35, 0.45)):
+    return ObjectConfig(theta=theta, center=center, size=size, texture="dots")
+
+
+ONE = (item(LEFT, (0.28, 0.35)),)
+TWO = (*ONE, item(RIGHT, (0.7, 0.62)))
+THREE = (
+    item(LEFT, (0.22, 0.3), (0.3, 0.4)),
+    item(RIGHT, (0.75, 0.65), (0.3, 0.4)),
+    item(UP, (0.3, 0.8), (0.25, 0.3)),
+)
+
+
+def scene_of(objects, theta, seed, n_windows=1, **settings):
+    defaults = {"resolution": RESOLUTION, "noise_hz": 5.0, "texture": "shapes"}
+    return evcrisp.simulate(
+        **(defaults | settings), theta=theta, objects=objects,
+        duration_us=n_windows * WINDOW_US, seed=seed,
+    )  # fmt: skip
+
+
+def objects_of(scene):
+    """Return the object of each event, 0 for the background and -1 for noise."""
+    return np.where(scene.events.signal, scene.object.astype(np.int64), -1)
+
+
+def windows_of(scene):
+    """Yield the tracked estimates of a scene, each with the object of its events; -1 for noise."""
+    windowing = Windowing(window_us=WINDOW_US)
+    shown = objects_of(scene)
+    for result in evcrisp.track(scene.events, windowing=windowing):
+        first = result.window.index
+        yield result, shown[first : first + len(result)]
+
+
+def main_layer(result, mine):
+    """Return the layer that most of some events belong to."""
+    layer = result.layer[mine]
+    return int(np.bincount(layer[layer >= 0]).argmax())
+
+
+def error_px(result, mine, theta):
+    """Return the median error of the velocity of some events, px over the window."""
+    off = np.linalg.norm(result.velocity[mine & result.signal] - theta, axis=1)
+    return float(np.median(off)) * WINDOW_US / 1e6
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("objects", "theta"),
+    [(ONE, MOVING), (TWO, STILL), (TWO, MOVING), (THREE, STILL)],
+    ids=["one, moving", "two, still", "two, moving", "three, still"],
+)
+def test_objects_are_layers_with_their_motion(objects, theta, seed):
+    scene = scene_of(objects, theta, seed)
+    result = evcrisp.estimate(Window(scene.events, 0, WINDOW_US))
+    shown = objects_of(scene)
+    assert result.status is Status.CONVERGED
+    assert len(result.layer_motions) == len(objects) + any(theta)
+    layers = set()
+    for k, thing in enumerate(objects, start=1):
+        mine = shown == k
+        assert result.signal[mine].mean() > 0.85
+        assert error_px(result, mine, thing.theta) < 0.5
+        layers.add(main_layer(result, mine))
+    assert len(layers) == len(objects)
+    if any(theta):
+        assert result.signal[shown == 0].mean() > 0.85
+        # The objects hide most of it.
+        assert error_px(result, shown == 0, theta) < 0.75
+    assert result.signal[shown < 0].mean() < 0.1
+
+
+#: Six parameters take up a part of the shift of an object with few edges.
+FEW_EDGES = pytest.mark.xfail(reason="motion of objects with few edges; measured: 11 of 24 are off")
+
+
+@pytest.mark.parametrize("texture", ["dots", "rocks", pytest.param("shapes", marks=FEW_EDGES)])
+def test_most_objects_of_any_texture_have_their_motion(texture):
+    n_off = n_lost = n_objects = 0
+    for objects, theta in ((ONE, MOVING), (TWO, STILL), (TWO, MOVING), (THREE, STILL)):
+        for seed in (1, 2, 3):
+            textured = tuple(replace(thing, texture=texture) for thing in objects)
+            scene = scene_of(textured, theta, seed)
+            result = evcrisp.estimate(Window(scene.events, 0, WINDOW_US))
+            for k, thing in enumerate(textured, start=1):
+                mine = objects_of(scene) == k
+                n_objects += 1
+                n_lost += result.signal[mine].mean() <= 0.85
+                n_off += error_px(result, mine, thing.theta) > 0.5
+    assert n_objects == 24
+    # Measured, for dots, rocks and shapes: 0, 0 and 1 lost; 0, 1 and 11 off.
+    assert n_lost <= 1
+    assert n_off <= 2
+
+
+@pytest.mark.parametrize(
+    ("theta", "texture", "noise_hz"),
+    [
+        ((300.0, -120.0), "shapes", 5.0),
+        ((-150.0, 220.0), "dots", 1.0),
+        ((80.0, 40.0), "dots", 20.0),
+    ],
+)
+def test_one_translation_is_the_answer_of_that_model(theta, texture, noise_hz):
+    scene = scene_of((), theta, 1, texture=texture, noise_hz=noise_hz)
+    window = Window(scene.events, 0, WINDOW_US)
+    found = evcrisp.estimate(window)
+    given = evcrisp.estimate(window, motion="translation")
+    assert found.motion == given.motion
+    for name in ("theta", "signal", "score", "confidence", "aligned_x", "aligned_y", "layer"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(given, name), err_msg=name)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_identities_stay_over_windows(seed):
+    objects = (
+        item((-120.0, 60.0), (0.6, 0.3), (0.3, 0.4)),
+        item((130.0, 100.0), (0.3, 0.5), (0.3, 0.4)),
+    )
+    numbers = {1: set(), 2: set()}
+    for result, shown in windows_of(scene_of(objects, STILL, seed, 6)):
+        assert len(result.layer_motions) == 2
+        for k, seen in numbers.items():
+            assert result.signal[shown == k].mean() > 0.85
+            seen.add(result.layer_motions[main_layer(result, shown == k)].id)
+    assert len(numbers[1]) == len(numbers[2]) == 1
+    assert numbers[1] != numbers[2]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("theta", [STILL, (60.0, -40.0)], ids=["still", "moving"])
+def test_an_object_that_enters_is_found_within_two_windows(theta, seed):
+    first = () if any(theta) else (item((-120.0, 60.0), (0.7, 0.3), (0.3, 0.4)),)
+    objects = (*first, item((500.0, 0.0), (-0.45, 0.7)))
+    number, since = len(objects), 0
+    for result, shown in windows_of(scene_of(objects, theta, seed, 6)):
+        mine = shown == number
+        since += mine.sum() > 300
+        if since == 0:
+            assert len(result.layer_motions) == 1
+        if since >= 2:
+            assert len(result.layer_motions) == 2
+            assert result.signal[mine].mean() > 0.85
+            others = (shown >= 0) & (shown != number)
+            assert main_layer(result, mine) != main_layer(result, others)
+    assert since >= 3
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_an_object_that_leaves_leaves_one_motion(seed):
+    objects = (item((-120.0, 60.0), (0.7, 0.3), (0.3, 0.4)), item((-500.0, 0.0), (0.25, 0.7)))
+    present = []
+    for result, shown in windows_of(scene_of(objects, STILL, seed, 6)):
+        present.append(bool((shown == 2).any()))
+        assert len(result.layer_motions) == 1 + present[-1]
+        assert result.signal[shown == 1].mean() > 0.85
+    assert present == [True] * 5 + [False]
+
+
+def noise(n, seed):
+    rng = np.random.default_rng(seed)
+    return Events(
+        x=rng.integers(0, RESOLUTION[0], n), y=rng.integers(0, RESOLUTION[1], n),
+        t=np.sort(rng.integers(0, WINDOW_US, n)), p=rng.integers(0, 2, n) > 0,
+        resolution=RESOLUTION,
+    )  # fmt: skip
+
+
+#: Motions that align noise by chance pass the cost of a layer, and then nothing rejects them.
+BY_CHANCE = pytest.mark.xfail(reason="most windows of such noise get layers; measured: 15 of 20")
+
+
+@pytest.mark.parametrize(
+    "n",
+    [
+        1000,
+        3000,
+        pytest.param(6000, marks=BY_CHANCE),
+        pytest.param(12_000, marks=BY_CHANCE),
+        24_000,
+    ],
+)
+def test_noise_hardly_ever_has_layers(n):
+    results = [evcrisp.estimate(Window(noise(n, seed), 0, WINDOW_US)) for seed in range(20)]
+    assert np.mean([result.signal.mean() for result in results]) < 0.05
+    # Measured: 0, 1 and 1 where it holds.
+    assert sum(len(result.layer_motions) > 1 for result in results) <= 2
+
+
+def test_hot_pixels_do_not_change_the_layers():
+    scene = scene_of(TWO, STILL, 3, hot_pixels=40)
+    result = evcrisp.estimate(Window(scene.events, 0, WINDOW_US))
+    shown = objects_of(scene)
+    assert len(result.layer_motions) == 2
+    for k, thing in enumerate(TWO, start=1):
+        assert result.signal[shown == k].mean() > 0.85
+        assert error_px(result, shown == k, thing.theta) < 0.5
+
+
+def test_a_straight_edge_is_one_motion_across_it():
+    rng = np.random.default_rng(3)
+    t = np.sort(rng.integers(0, WINDOW_US, 4000))
+    x = np.rint(40 + 300e-6 * t).astype(int)
+    events = Events(
+        x=x, y=rng.integers(0, 130, 4000), t=t, p=np.ones(4000, bool), resolution=RESOLUTION
+    )
+    result = evcrisp.estimate(Window(events, 0, WINDOW_US))
+    assert len(result.layer_motions) == 1
+    assert result.signal.mean() > 0.95
+    assert abs(result.velocity[:, 0].mean() - 300.0) * WINDOW_US / 1e6 < 0.5
+
+
+def test_a_blinking_region_is_kept():
+    rng = np.random.default_rng(3)
+    n = 6000
+    t = np.sort(rng.integers(0, 6, n) * 5000 + rng.integers(0, 300, n))
+    x, y = rng.integers(60, 110, n), rng.integers(40, 90, n)
+    events = Events(x=x, y=y, t=t, p=t // 5000 % 2 == 0, resolution=RESOLUTION)
+    result = evcrisp.estimate(Window(events, 0, WINDOW_US))
+    assert len(result.layer_motions) == 1
+    # Measured over four seeds: 0.67 to 0.77. A third of the events share pixel and blink.
+    assert result.signal.mean() > 0.6
+
+
+@pytest.mark.parametrize("offset", [3_000_000_000_000, 2**62])
+def test_layers_do_not_depend_on_the_time_of_the_window(offset):
+    events = scene_of(TWO, MOVING, 3).events
+    later = Events(x=events.x, y=events.y, t=events.t + offset, p=events.p, resolution=RESOLUTION)
+    first = evcrisp.estimate(Window(events, 0, WINDOW_US))
+    second = evcrisp.estimate(Window(later, offset, offset + WINDOW_US))
+    assert len(first.layer_motions) == 3
+    for name in ("theta", "signal", "score", "layer", "aligned_x", "aligned_y", "velocity"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name), err_msg=name)
+
+
+def test_layers_of_a_window_of_ten_seconds():
+    objects = (item((-2.5, 1.2), (0.28, 0.35)), item((2.5, 2.2), (0.7, 0.62)))
+    scene = evcrisp.simulate(
+        resolution=RESOLUTION, theta=STILL, objects=objects, duration_us=10_000_000,
+        noise_hz=0.02, seed=3,
+    )  # fmt: skip
+    result = evcrisp.estimate(Window(scene.events, 0, 10_000_000))
+    assert len(result.layer_motions) == 2
+    for k, thing in enumerate(objects, start=1):
+        mine = np.asarray(scene.events.signal) & (scene.object == k)
+        assert result.signal[mine].mean() > 0.85
+        off = np.linalg.norm(result.velocity[mine & result.signal] - thing.theta, axis=1)
+        assert np.median(off) * 10.0 < 0.75
+
+
+@pytest.mark.slow
+def test_objects_are_found_in_a_corner_of_a_large_sensor():
+    scene = scene_of(TWO, STILL, 1)
+    events = scene.events
+    far = Events(
+        x=events.x + 1000, y=events.y + 500, t=events.t, p=events.p, resolution=(1280, 720)
+    )
+    result = evcrisp.estimate(Window(far, 0, WINDOW_US))
+    shown = objects_of(scene)
+    assert len(result.layer_motions) == 2
+    for k, thing in enumerate(TWO, start=1):
+        assert result.signal[shown == k].mean() > 0.85
+        assert error_px(result, shown == k, thing.theta) < 0.5

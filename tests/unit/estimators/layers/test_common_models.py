@@ -1,0 +1,88 @@
+"""Models on which the motions of all layers may lie."""
+
+import numpy as np
+import pytest
+
+from evcrisp import Camera, Events, Window
+from evcrisp.estimators.layers.common_models import common_models
+from evcrisp.estimators.layers.find_layers import FoundLayers
+from evcrisp.estimators.layers.fitting import constant_motion
+from evcrisp.estimators.layers.layer_window import LayerWindow
+from evcrisp.motion import Translation
+from evcrisp.search.window_data import WindowData
+
+SIZE = (160, 120)
+CENTER = (79.5, 59.5)
+
+
+@pytest.fixture(scope="module")
+def window():
+    rng = np.random.default_rng(1)
+    n = 3000
+    events = Events(
+        x=rng.integers(0, 160, n), y=rng.integers(0, 120, n), t=np.sort(rng.integers(0, 30_000, n)),
+        p=rng.integers(0, 2, n) > 0, resolution=SIZE,
+    )  # fmt: skip
+    data = WindowData.of(Window(events, 0, 30_000), Translation())
+    return LayerWindow.of(data, events, np.ones(n, bool))
+
+
+def found(window, motions, supported=True):
+    """Return layers, one per half of the columns."""
+    label = np.zeros(window.cells_shape, np.int16)
+    if len(motions) > 1:
+        label[:, :, label.shape[2] // 2 :] = 1
+    return FoundLayers(np.array(motions), label, np.full(len(window), supported))
+
+
+def affine(vx, vy, xx, xy, yx, yy):
+    return np.array([vx, vy, xx, xy, yx, yy, *CENTER])
+
+
+@pytest.mark.parametrize(
+    ("motion", "name"),
+    [
+        (affine(5, -3, 0, 0, 0, 0), "translation"),
+        (affine(5, -3, 0.05, -0.1, 0.1, 0.05), "similarity"),
+        (affine(5, -3, 0.1, 0.0, 0.0, -0.1), "affine"),
+    ],
+)
+def test_the_simplest_model_comes_first_with_its_parameters(window, motion, name):
+    starts = common_models(window, found(window, [motion]))
+    first = starts[0]
+    assert first.model.name == name
+    x, y = np.array([20.0, 140.0]), np.array([100.0, 10.0])
+    a, b = x - CENTER[0], y - CENTER[1]
+    moved = motion[:2, None] + motion[2:6].reshape(2, 2) @ np.stack((a, b))
+    # A short time: the similarity turns, the field is straight.
+    warped = first.model.warp(first.theta, x, y, np.full(2, 1e-3))
+    np.testing.assert_allclose(np.stack((x, y)) - 1e-3 * moved, warped, atol=1e-4)
+    assert starts[-1].model.name == "homography"
+
+
+def test_layers_that_move_apart_share_no_model(window):
+    # An affine field through two halves would stretch, and miss both.
+    motions = [affine(12, 0, 0, 0.3, 0, 0), affine(-12, 9, 0, -0.3, 0.2, 0)]
+    assert common_models(window, found(window, motions)) == []
+
+
+def test_layers_of_one_field_share_its_model(window):
+    left = affine(5, -3, 0.05, -0.1, 0.1, 0.05)
+    # The same field, about another center.
+    other = left.copy()
+    other[6:] = 20.0, 30.0
+    other[:2] += left[2:6].reshape(2, 2) @ (other[6:] - left[6:])
+    starts = common_models(window, found(window, [left, other]))
+    assert starts[0].model.name == "similarity"
+
+
+def test_a_camera_offers_a_rotation(window):
+    camera = Camera(fx=150.0, fy=150.0, cx=79.5, cy=59.5)
+    layers = found(window, [constant_motion(np.array([4.0, 2.0]), CENTER)])
+    assert common_models(window, layers, camera)[0].model.name == "rotation"
+    assert "rotation" not in [start.model.name for start in common_models(window, layers)]
+
+
+def test_few_supported_events_share_nothing(window):
+    layers = found(window, [constant_motion(np.zeros(2), CENTER)], supported=False)
+    assert common_models(window, layers) == []

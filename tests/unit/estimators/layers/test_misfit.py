@@ -1,0 +1,61 @@
+"""Whether one motion explains a window."""
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import Events, Window
+from evcrisp.estimators.layers.misfit import Misfit, misfit_of
+from evcrisp.simulation import ObjectConfig
+
+WINDOW_US = 30_000
+
+
+def scene(seed=1, **settings):
+    defaults = {"resolution": (173, 130), "theta": (300.0, -120.0), "noise_hz": 5.0}
+    return evcrisp.simulate(**(defaults | settings), duration_us=WINDOW_US, seed=seed).events
+
+
+def misfit(events, motion="translation"):
+    return misfit_of(evcrisp.estimate(Window(events, 0, WINDOW_US), motion=motion))
+
+
+@pytest.mark.parametrize("texture", ["shapes", "dots", "rocks"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_right_motion_explains_a_window(texture, seed):
+    assert not misfit(scene(seed, texture=texture)).is_large()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_one_motion_does_not_explain_an_object(seed):
+    item = ObjectConfig(theta=(-300.0, 200.0), size=(0.4, 0.5), texture="dots")
+    assert misfit(scene(seed, objects=(item,))).is_large()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_translation_does_not_explain_a_turn(seed):
+    turning = scene(seed, motion="similarity", theta=(0.0, 0.0, 8.0, 0.0), texture="dots")
+    assert misfit(turning).is_large()
+    assert not misfit(turning, "similarity").is_large()
+
+
+def test_windows_without_motion_or_signal_have_no_misfit():
+    nothing = Events.empty((173, 130))
+    assert misfit(nothing) == Misfit(0.0, 0.0)
+
+
+def test_what_is_usually_unexplained_raises_the_limit():
+    assert Misfit(0.05, 0.0).is_large()
+    assert not Misfit(0.05, 0.0).is_large(usual=0.04)
+    assert Misfit(0.0, 0.31).is_large(usual=0.5)
+    assert Misfit(0.25, 0.5).total == 0.75
+
+
+def test_misfit_does_not_depend_on_time_offset():
+    events, offset = scene(), 2**60
+    later = Events(
+        x=events.x, y=events.y, t=events.t + offset, p=events.p, resolution=events.resolution
+    )
+    result = evcrisp.estimate(Window(later, offset, offset + WINDOW_US), motion="translation")
+    assert misfit_of(result) == misfit(events)
+    assert np.isfinite(misfit(events).total)

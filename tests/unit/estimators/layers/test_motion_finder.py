@@ -1,0 +1,97 @@
+"""State of the search for motions over windows, and events of hot pixels."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import Events, Window
+from evcrisp.estimators.auto.auto import AutoRegret
+from evcrisp.estimators.layers.motion_finder import with_hot_events
+from evcrisp.motion.open_motion import OPEN_MOTIONS, OpenMotion
+from evcrisp.simulation import ObjectConfig
+
+SIZE = (173, 130)
+WINDOW_US = 30_000
+FIELDS = ("theta", "signal", "score", "confidence", "aligned_x", "aligned_y", "layer")
+
+
+@pytest.fixture(scope="module")
+def events():
+    """Return three windows with two objects."""
+    objects = (
+        ObjectConfig(theta=(-250, 120), center=(0.4, 0.3), size=(0.35, 0.45), texture="dots"),
+        ObjectConfig(theta=(150, 120), center=(0.6, 0.6), size=(0.35, 0.45), texture="dots"),
+    )
+    return evcrisp.simulate(
+        resolution=SIZE, theta=(0.0, 0.0), objects=objects, duration_us=3 * WINDOW_US,
+        noise_hz=5.0, seed=3,
+    ).events.with_signal(None)  # fmt: skip
+
+
+def window(events, k=0):
+    start = k * WINDOW_US
+    return Window(events.between(start, start + WINDOW_US), start, start + WINDOW_US)
+
+
+@pytest.mark.parametrize("motion", OPEN_MOTIONS)
+def test_windows_with_few_events_have_one_translation(events, motion):
+    few = window(events[:299])
+    found = evcrisp.estimate(few, motion=motion)
+    given = evcrisp.estimate(few, motion="translation")
+    assert found.layer_map is None
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(found, name), getattr(given, name), err_msg=name)
+
+
+def test_a_session_remembers_layers_and_a_new_one_does_not(events):
+    model = OpenMotion("auto")
+    session = AutoRegret().start_session(SIZE)
+    tracked = [session.run(window(events, k), model) for k in range(3)]
+    cold = AutoRegret().start_session(SIZE).run(window(events, 2), model)
+    assert [len(result.layer_motions) for result in tracked] == [2, 2, 2]
+    assert {part.id for part in tracked[2].layer_motions} == {0, 1}
+    # The motions agree, however the search began.
+    for part in tracked[2].layers:
+        difference = min(np.linalg.norm(part.velocity - other.velocity) for other in cold.layers)
+        assert difference * WINDOW_US / 1e6 < 0.6
+
+
+@pytest.mark.parametrize("motion", OPEN_MOTIONS)
+def test_equal_windows_give_equal_bytes(events, motion):
+    first, second = (evcrisp.estimate(window(events), motion=motion) for _ in range(2))
+    for name in FIELDS:
+        assert getattr(first, name).tobytes() == getattr(second, name).tobytes(), name
+
+
+def test_events_of_hot_pixels_are_noise_of_no_layer(events):
+    whole = window(events)
+    hot = np.random.default_rng(1).uniform(size=len(whole.events)) < 0.1
+    others = replace(whole, events=whole.events[~hot])
+    inner = evcrisp.estimate(others)
+    result = with_hot_events(inner, whole, hot)
+    assert not result.signal[hot].any()
+    assert (result.layer[hot] == -1).all()
+    assert result.score[hot].max() <= inner.score.min()
+    for name in FIELDS[1:]:
+        np.testing.assert_allclose(
+            getattr(result, name)[~hot], getattr(inner, name), atol=1e-9, err_msg=name
+        )
+    x, y = result.align(whole.events, whole.t_ref)
+    np.testing.assert_allclose((result.aligned_x, result.aligned_y), (x, y), atol=1e-9)
+
+
+@pytest.mark.parametrize("motion", ["layers", "flow"])
+@pytest.mark.parametrize("n", [300, 2000])
+def test_windows_of_one_hot_pixel_keep_nothing(motion, n):
+    one = Events(x=[50] * n, y=[50] * n, t=np.arange(n) * 15, p=[True] * n, resolution=SIZE)
+    result = evcrisp.estimate(Window(one, 0, WINDOW_US), motion=motion)
+    assert not result.signal.any()
+    np.testing.assert_array_equal(result.theta, 0.0)
+
+
+def test_layers_are_sorted_by_their_number_of_events(events):
+    for motion in OPEN_MOTIONS:
+        sizes = [len(part) for part in evcrisp.estimate(window(events), motion=motion).layers]
+        assert sizes[0] == max(sizes)
