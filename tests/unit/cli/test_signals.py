@@ -70,6 +70,7 @@ def test_stopped_run_keeps_finished_windows(recording, tmp_path, number):
     assert f"in {out}. To run the whole recording, use the same command with --force." in stderr
     assert {p.name for p in out.iterdir()} == {
         "labels.npz",
+        "layers.csv",
         "motion.csv",
         "scene.clean.npz",
         "summary.json",
