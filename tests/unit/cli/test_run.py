@@ -34,6 +34,7 @@ def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, 
     assert {p.name for p in out.iterdir()} == {
         "scene.clean.aedat4",
         "labels.npz",
+        "layers.csv",
         "motion.csv",
         "summary.json",
     }
@@ -154,7 +155,7 @@ def test_run_keeps_existing_results_without_force(run, scene, tmp_path):
     )
     assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == before
     run("run", recording, "-o", tmp_path / "out", "-m", "cmax", "--force")
-    for name in ("labels.npz", "motion.csv", "scene.clean.npz", "summary.json"):
+    for name in ("labels.npz", "layers.csv", "motion.csv", "scene.clean.npz", "summary.json"):
         assert (tmp_path / "out" / name).read_bytes() == before[name]
 
 
