@@ -24,6 +24,9 @@ _N_SWEEPS = 8
 #: Least gain of a motion over the others, summed over its cells.
 LAYER_COST = 45.0
 
+#: A motion that moves points at this distance by so much, px per window, deforms strongly.
+_SURROUNDINGS_PX, _STRONG_PX = 60.0, 4.0
+
 #: Sum of the weights of the blur of cells: every event counts that many times.
 _BLUR_SUM = 8.0
 
@@ -60,7 +63,8 @@ def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> C
         add_log_support(support[k], scale, window.cell, cells.reshape(-1))
         blur_cells(cells, gain[k])
     needed = cost * _BLUR_SUM * window.share
-    used = np.flatnonzero(_worth_their_cost(gain.reshape(n_motions, -1), needed))
+    handicap = needed * _deformations(motions)
+    used = np.flatnonzero(_worth_their_cost(gain.reshape(n_motions, -1), needed, handicap))
     label = np.empty(shape, np.int16)
     while True:
         chosen = np.ascontiguousarray(gain[used])
@@ -70,13 +74,14 @@ def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> C
         # Without the smoothing by neighbors, chance alone would give every motion some cells.
         losses = np.empty(used.size)
         region_losses(chosen.reshape(used.size, -1), label.reshape(-1), losses)
-        if losses.min() >= needed:
+        least = _least_useful(losses, needed, handicap[used])
+        if least is None:
             break
-        used = np.delete(used, losses.argmin())
+        used = np.delete(used, least)
     return Competition(motions[used], support[used], label)
 
 
-def _worth_their_cost(gain: Singles, cost: float) -> NDArray[np.bool_]:
+def _worth_their_cost(gain: Singles, cost: float, handicap: Floats) -> NDArray[np.bool_]:
     """Remove motions, the least useful first, until each one that is left gains its cost."""
     from evcrisp.kernels.layers.cells import removal_losses
 
@@ -84,11 +89,27 @@ def _worth_their_cost(gain: Singles, cost: float) -> NDArray[np.bool_]:
     while used.sum() > 1:
         removal_losses(gain, used, losses)
         losses[~used] = np.inf
-        least = int(losses.argmin())
-        if losses[least] >= cost:
+        least = _least_useful(losses, cost, handicap)
+        if least is None:
             break
         used[least] = False
     return used
+
+
+def _least_useful(losses: Floats, cost: float, handicap: Floats) -> int | None:
+    """Return the motion to remove first among those that gain less than their cost.
+
+    Of motions that replace each other, the one that deforms the image more goes first: one affine
+    field explains two objects apart from each other nearly as well as their own motions do.
+    """
+    ranked = np.where(losses < cost, losses - handicap, np.inf)
+    return int(ranked.argmin()) if np.isfinite(ranked).any() else None
+
+
+def _deformations(motions: Floats) -> Floats:
+    """Return how much each motion deforms its surroundings, from 0 to 1, shape (k,)."""
+    moved_px = np.linalg.norm(motions[:, 2:6], axis=1) * _SURROUNDINGS_PX
+    return np.minimum(moved_px / _STRONG_PX, 1.0)
 
 
 def support_under(window: LayerWindow, motion: Floats) -> Singles:

@@ -50,11 +50,13 @@ def fit_motion(
     n_free: int,
     scales: tuple[float, ...],
     n_steps: int = 12,
+    max_correction_px: float = _MAX_CORRECTION_PX,
 ) -> tuple[Floats, float]:
     """Fit a motion to the chosen events; return it with its log contrast.
 
     ``n_free`` is 2 for a translation, 4 for a similarity, 6 for an affine motion; ``scales`` are the
-    px per pixel of the maps, coarse to fine; each has at most ``n_steps``.
+    px per pixel of the maps, coarse to fine; each has at most ``n_steps``. A motion that is corrected by more than
+    ``max_correction_px`` has left its layer, and stays as it was.
     """
     from evcrisp.kernels.layers.affine_fit import fit_affine
 
@@ -69,7 +71,7 @@ def fit_motion(
         value, _ = fit_affine(
             x, y, tau, p, center_x, center_y, radius, n_free, scale, tolerance, n_steps, parameters
         )
-    has_left = not np.linalg.norm(parameters[:2] - first) < _MAX_CORRECTION_PX
+    has_left = not np.linalg.norm(parameters[:2] - first) < max_correction_px
     if has_left or np.abs(parameters[2:]).max() > _MAX_CHANGE * radius:
         return start, -np.inf
     return _to_motion(parameters, center_x, center_y, radius), value

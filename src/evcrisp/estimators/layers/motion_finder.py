@@ -88,7 +88,8 @@ class MotionFinder:
             stands_out = result.status.has_evidence and not result.warnings
             if not stands_out or not misfit_of(result).is_large(self._unexplained):
                 return result
-        known = self._layers
+        # One layer explains a second object nearly as well as its own motion: search for that anew.
+        known = self._layers if self._layers is not None and len(self._layers) > 2 else None
         prepared, found = self._search(window, wanted, known)
         layered = self._layered(window, prepared, found)
         unexplained = misfit_of(layered).unexplained

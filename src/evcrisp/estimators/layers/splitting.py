@@ -4,7 +4,12 @@ import numpy as np
 
 from evcrisp.core.types import Floats
 from evcrisp.estimators.layers.competition import Competition
-from evcrisp.estimators.layers.fitting import displacements, fit_motion, fit_simplest
+from evcrisp.estimators.layers.fitting import (
+    constant_motion,
+    displacements,
+    fit_motion,
+    fit_simplest,
+)
 from evcrisp.estimators.layers.layer_window import LayerWindow
 
 #: Side of the parts, px, and least number of their events.
@@ -18,6 +23,9 @@ _MAX_STEP_PX = 3.0
 
 #: Most proposals, the parts or regions with the most events first.
 _MAX_SPLITS, _MAX_REGIONS = 6, 6
+
+#: Scales of the maps of a search from far, and its longest way, px.
+_FAR_SCALES, _FAR_PX = (8.0, 4.0), 40.0
 
 #: Events of a cell that belongs to a region.
 _LEAST_CELL_EVENTS = 2
@@ -83,14 +91,29 @@ def region_proposals(
     for k, motion in enumerate(found.motions):
         mine = np.flatnonzero((layer == k) & (own_support > least_support) & window.supporting)
         counts = np.bincount(place[mine], minlength=rows * columns).reshape(rows, columns)
-        connected_regions(counts >= _LEAST_CELL_EVENTS, region)
+        # Noise that happens to have support must not connect objects.
+        connected_regions(counts >= _LEAST_CELL_EVENTS + 2.0 * np.median(counts), region)
         of_event = region.reshape(-1)[place[mine]]
         sizes = np.bincount(of_event[of_event >= 0])
         large = np.flatnonzero(sizes >= least_events)
         if large.size > 1:
             parts += [(int(sizes[r]), mine[of_event == r], motion) for r in large]
     parts.sort(key=lambda item: -item[0])
-    return [fit_simplest(window, events, motion) for _, events, motion in parts[:_MAX_REGIONS]]
+    return [_region_fit(window, events, motion) for _, events, motion in parts[:_MAX_REGIONS]]
+
+
+def _region_fit(window: LayerWindow, events: np.ndarray, motion: Floats) -> Floats:
+    """Fit a region that may move quite differently from its layer: from far, then closely."""
+    center = window.x[events].mean(), window.y[events].mean()
+    best, most = motion, -np.inf
+    for start in (displacements(motion, *np.array(center)[:, None])[0], np.zeros(2)):
+        found, value = fit_motion(
+            window, events, constant_motion(start, center), n_free=2, scales=_FAR_SCALES,
+            max_correction_px=_FAR_PX,
+        )  # fmt: skip
+        if value > most:
+            best, most = found, value
+    return fit_simplest(window, events, best)
 
 
 def _steps(pull: Floats, tensor: Floats) -> Floats:

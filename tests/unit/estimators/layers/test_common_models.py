@@ -27,12 +27,17 @@ def window():
     return LayerWindow.of(data, events, np.ones(n, bool))
 
 
-def found(window, motions, supported=True):
+def models(window, layers, camera=None, *, is_signal=True):
+    signal = np.full(len(window), is_signal)
+    return common_models(window, layers, signal, camera)
+
+
+def found(window, motions):
     """Return layers, one per half of the columns."""
     label = np.zeros(window.cells_shape, np.int16)
     if len(motions) > 1:
         label[:, :, label.shape[2] // 2 :] = 1
-    return FoundLayers(np.array(motions), label, np.full(len(window), supported))
+    return FoundLayers(np.array(motions), label, np.ones(len(window), bool))
 
 
 def affine(vx, vy, xx, xy, yx, yy):
@@ -48,7 +53,7 @@ def affine(vx, vy, xx, xy, yx, yy):
     ],
 )
 def test_the_simplest_model_comes_first_with_its_parameters(window, motion, name):
-    starts = common_models(window, found(window, [motion]))
+    starts = models(window, found(window, [motion]))
     first = starts[0]
     assert first.model.name == name
     x, y = np.array([20.0, 140.0]), np.array([100.0, 10.0])
@@ -63,7 +68,7 @@ def test_the_simplest_model_comes_first_with_its_parameters(window, motion, name
 def test_layers_that_move_apart_share_no_model(window):
     # An affine field through two halves would stretch, and miss both.
     motions = [affine(12, 0, 0, 0.3, 0, 0), affine(-12, 9, 0, -0.3, 0.2, 0)]
-    assert common_models(window, found(window, motions)) == []
+    assert models(window, found(window, motions)) == []
 
 
 def test_layers_of_one_field_share_its_model(window):
@@ -72,17 +77,30 @@ def test_layers_of_one_field_share_its_model(window):
     other = left.copy()
     other[6:] = 20.0, 30.0
     other[:2] += left[2:6].reshape(2, 2) @ (other[6:] - left[6:])
-    starts = common_models(window, found(window, [left, other]))
+    starts = models(window, found(window, [left, other]))
     assert starts[0].model.name == "similarity"
 
 
 def test_a_camera_offers_a_rotation(window):
     camera = Camera(fx=150.0, fy=150.0, cx=79.5, cy=59.5)
     layers = found(window, [constant_motion(np.array([4.0, 2.0]), CENTER)])
-    assert common_models(window, layers, camera)[0].model.name == "rotation"
-    assert "rotation" not in [start.model.name for start in common_models(window, layers)]
+    assert models(window, layers, camera)[0].model.name == "rotation"
+    assert "rotation" not in [start.model.name for start in models(window, layers)]
 
 
-def test_few_supported_events_share_nothing(window):
-    layers = found(window, [constant_motion(np.zeros(2), CENTER)], supported=False)
-    assert common_models(window, layers) == []
+def test_few_signal_events_share_nothing(window):
+    layers = found(window, [constant_motion(np.zeros(2), CENTER)])
+    assert models(window, layers, is_signal=False) == []
+
+
+def test_a_compact_object_offers_no_model_of_the_view(window):
+    layers = found(window, [constant_motion(np.array([4.0, 2.0]), CENTER)])
+    inside = np.hypot(window.x - 40, window.y - 40) < 20
+    assert common_models(window, layers, inside) == []
+
+
+def test_two_compact_objects_offer_no_model_of_the_view(window):
+    layers = found(window, [constant_motion(np.array([4.0, 2.0]), CENTER)] * 2)
+    left = np.hypot(window.x - 30, window.y - 30) < 14
+    right = np.hypot(window.x - 130, window.y - 90) < 14
+    assert common_models(window, layers, left | right) == []
