@@ -21,6 +21,9 @@ _NEGLIGIBLE_PX = 0.5
 #: Least share of the view that the events of one motion cover.
 _LEAST_AREA = 0.3
 
+#: Least share of the cells with signal.
+_LEAST_CELLS = 0.2
+
 #: Events whose motions are compared with a model.
 _N_EVENTS = 2048
 
@@ -46,8 +49,12 @@ def common_models(
         moved[layer == k] = displacements(motion, x[layer == k], y[layer == k])
     resolution = window.resolution
     # Turn and growth about the middle of the sensor mean little for a small object far from it.
+    # And a few compact objects lie on one model whatever their motions.
     extent = [np.ptp(np.percentile(side, (5.0, 95.0))) for side in (x, y)]
-    if extent[0] * extent[1] < _LEAST_AREA * resolution[0] * resolution[1]:
+    n_cells = window.cells_shape[1] * window.cells_shape[2]
+    n_used = np.count_nonzero(np.bincount(window.cell[signal] % n_cells) > 1)
+    is_wide = extent[0] * extent[1] > _LEAST_AREA * resolution[0] * resolution[1]
+    if not is_wide or n_used < _LEAST_CELLS * n_cells:
         return []
     center_x, center_y = center_of(resolution)
     starts: list[Start] = []

@@ -15,7 +15,7 @@ from evcrisp.estimators.layers.fitting import (
 )
 from evcrisp.estimators.layers.layer_window import LayerWindow
 from evcrisp.estimators.layers.proposals import MIN_EVENTS, propose
-from evcrisp.estimators.layers.splitting import split_proposals
+from evcrisp.estimators.layers.splitting import region_proposals, split_proposals
 from evcrisp.estimators.significance import MIN_GAIN_SIGMAS, pair_gain_sigmas
 
 #: Rounds of competition and fit with a subsample, and then with all events.
@@ -74,8 +74,10 @@ def find_motions(
     for step in range(n_rounds):
         found = compete(window, motions, cost)
         motions = _refined(window, found, is_last=step == n_rounds - 1)
-        if known is None and step == 0:
-            more = split_proposals(window, found, _LEAST_SUPPORT * window.share)
+        if step == 0:
+            least = _LEAST_SUPPORT * window.share
+            more = region_proposals(window, found, least, MIN_EVENTS * window.share)
+            more += split_proposals(window, found, least) if known is None else []
             motions = np.concatenate((motions, more)) if more else motions
     return motions
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from evcrisp.core.types import Floats
 from evcrisp.estimators.layers.competition import Competition
-from evcrisp.estimators.layers.fitting import displacements, fit_motion
+from evcrisp.estimators.layers.fitting import displacements, fit_motion, fit_simplest
 from evcrisp.estimators.layers.layer_window import LayerWindow
 
 #: Side of the parts, px, and least number of their events.
@@ -16,8 +16,11 @@ _OFF_PX = 0.8
 #: Longest step along an axis from the motion of the layer, px per window.
 _MAX_STEP_PX = 3.0
 
-#: Most proposals, the parts with the most events first.
-_MAX_SPLITS = 6
+#: Most proposals, the parts or regions with the most events first.
+_MAX_SPLITS, _MAX_REGIONS = 6, 6
+
+#: Events of a cell that belongs to a region.
+_LEAST_CELL_EVENTS = 2
 
 
 def split_proposals(window: LayerWindow, found: Competition, least_support: float) -> list[Floats]:
@@ -59,6 +62,35 @@ def split_proposals(window: LayerWindow, found: Competition, least_support: floa
         fit_motion(window, events, start, n_free=6, scales=(2.0,))[0]
         for _, events, start in parts[:_MAX_SPLITS]
     ]
+
+
+def region_proposals(
+    window: LayerWindow, found: Competition, least_support: float, least_events: float
+) -> list[Floats]:
+    """Return motions of the connected regions of layers that have several.
+
+    Objects apart from each other lie on one affine field, whatever their motions: two velocities
+    never contradict six parameters. Each region is fitted alone, with as few parameters as possible.
+    """
+    from evcrisp.kernels.layers.regions import connected_regions
+
+    layer = found.of_events(window)
+    own_support = np.take_along_axis(found.support, layer[None].astype(np.intp), axis=0)[0]
+    _, rows, columns = window.cells_shape
+    place = window.cell % (rows * columns)
+    region = np.empty((rows, columns), np.int32)
+    parts: list[tuple[int, np.ndarray, Floats]] = []
+    for k, motion in enumerate(found.motions):
+        mine = np.flatnonzero((layer == k) & (own_support > least_support) & window.supporting)
+        counts = np.bincount(place[mine], minlength=rows * columns).reshape(rows, columns)
+        connected_regions(counts >= _LEAST_CELL_EVENTS, region)
+        of_event = region.reshape(-1)[place[mine]]
+        sizes = np.bincount(of_event[of_event >= 0])
+        large = np.flatnonzero(sizes >= least_events)
+        if large.size > 1:
+            parts += [(int(sizes[r]), mine[of_event == r], motion) for r in large]
+    parts.sort(key=lambda item: -item[0])
+    return [fit_simplest(window, events, motion) for _, events, motion in parts[:_MAX_REGIONS]]
 
 
 def _steps(pull: Floats, tensor: Floats) -> Floats:
