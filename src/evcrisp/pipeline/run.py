@@ -61,7 +61,7 @@ def run(
         Streamed once; memory is bounded by the windows.
     folder : path
         Created if it does not exist. Gets the cleaned recording, ``labels.npz``, ``motion.csv`` (a
-        row per window), ``layers.csv`` (a row per layer and window) and ``summary.json``, each
+        row per window), ``layers.csv`` (a row per object and window) and ``summary.json``, each
         complete or not at all. Windows without a motion have NaN in ``motion.csv``; its last column
         has the warnings. Events that came with labels keep them.
     method, motion, camera, windowing, **params
