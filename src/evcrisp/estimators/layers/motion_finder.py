@@ -53,7 +53,7 @@ OneMotion = Callable[[Window, MotionModel, Floats | None], Estimate]
 _LEAST_EVENTS = 300
 
 #: Least gain of a motion in a smooth field: lower, so that it follows the field more closely.
-_FIELD_COST = 50.0
+_FIELD_COST = 0.5 * LAYER_COST
 
 #: A model with more parameters must lower the misfit by more.
 _CLEARLY = 0.1
@@ -79,7 +79,8 @@ class MotionFinder:
 
     def run(self, window: Window, wanted: OpenMotion, start: Floats | None = None) -> Estimate:
         """Return the estimate of the next window; ``start`` is a velocity, (2,), px/s."""
-        if len(window.events) < _LEAST_EVENTS:
+        t = window.events.t
+        if len(t) < _LEAST_EVENTS or t[0] == t[-1]:
             return self._one(window, Translation(), start)
         result = None
         if wanted.name == "auto" and self._layers is None:
