@@ -202,7 +202,8 @@ class Estimate:
 
     def parameters(self, model: MotionModel) -> Floats:
         """Return the motion as numbers of a model: ``theta``, or those of an `OpenMotion`."""
-        if not is_open(model):
+        if not is_open(model) or self.layer_map is not None:
+            # A layer has an affine motion about its own middle: elsewhere it means little.
             return self.theta
         return affine_at(self.motion, self.theta, center_of(self.window.events.resolution))
 

@@ -23,8 +23,8 @@ OPEN_MOTIONS: dict[str, str] = {
 class OpenMotion:
     """A motion whose model is to be found; a method such as "auto" finds it.
 
-    In tables such motions are written as velocity and matrix of the affine field that they have at
-    the middle of the sensor.
+    In tables such motions are written as velocity and matrix of an affine field: one motion at the
+    middle of the sensor, the largest of several layers at the middle of its events.
     """
 
     name: str = "auto"  # one of `OPEN_MOTIONS`
