@@ -19,7 +19,9 @@ SUPPORT_SCALE = 0.35
 
 #: Gain of a cell for each neighbor with the same motion.
 _AGREEMENT = 8.0
-_N_SWEEPS = 8
+
+#: Sweeps over the cells while motions are removed, and at the end.
+_FIRST_SWEEPS, _N_SWEEPS = 2, 8
 
 #: Least gain of a motion over the others, summed over its cells.
 LAYER_COST = 45.0
@@ -68,7 +70,7 @@ def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> C
     label = np.empty(shape, np.int16)
     while True:
         chosen = np.ascontiguousarray(gain[used])
-        label_cells(chosen, _AGREEMENT, _N_SWEEPS, label)
+        label_cells(chosen, _AGREEMENT, _FIRST_SWEEPS, label)
         if used.size == 1:
             break
         # Without the smoothing by neighbors, chance alone would give every motion some cells.
@@ -78,6 +80,7 @@ def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> C
         if least is None:
             break
         used = np.delete(used, least)
+    label_cells(chosen, _AGREEMENT, _N_SWEEPS, label)
     return Competition(motions[used], support[used], label)
 
 

@@ -73,7 +73,7 @@ def find_motions(
     motions = np.array(propose(window)) if known is None else known
     for step in range(n_rounds):
         found = compete(window, motions, cost)
-        motions = _refined(window, found, is_last=step == n_rounds - 1)
+        motions = _refined(window, found)
         if step == 0:
             least = _LEAST_SUPPORT * window.share
             more = region_proposals(window, found, least, MIN_EVENTS * window.share)
