@@ -131,8 +131,8 @@ def fit_affine(x, y, tau, p, center_x, center_y, radius, n_free, scale, toleranc
     )  # fmt: skip
     n_eval = 1
     for _ in range(n_steps):
-        step = inverse @ gradient
-        length = math.sqrt(step @ step)
+        step = _product(inverse, gradient)
+        length = math.sqrt(_dot(step, step))
         if not length >= tolerance:
             break
         step *= min(1.0, _MAX_STEP * scale / length)
@@ -158,12 +158,31 @@ def fit_affine(x, y, tau, p, center_x, center_y, radius, n_free, scale, toleranc
 @fused
 def _update_inverse(inverse, step, change):
     """Update the inverse curvature of an ascent by BFGS; `change` is minus that of the gradient."""
-    along = step @ change
+    along = _dot(step, change)
     if not along > 1e-12:
         return
-    turned = inverse @ change
-    factor = (along + change @ turned) / (along * along)
+    turned = _product(inverse, change)
+    factor = (along + _dot(change, turned)) / (along * along)
     for i in range(step.size):
         for j in range(step.size):
             inverse[i, j] += factor * step[i] * step[j]
             inverse[i, j] -= (turned[i] * step[j] + step[i] * turned[j]) / along
+
+
+# The operator @ would need SciPy.
+
+
+@fused
+def _dot(a, b):
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@fused
+def _product(matrix, vector):
+    out = np.empty(vector.size)
+    for i in range(out.size):
+        out[i] = _dot(matrix[i], vector)
+    return out
