@@ -48,6 +48,10 @@ class Competition:
         """Return the motion of the cell of every event, shape (n,)."""
         return self.label.reshape(-1)[window.cell]
 
+    def own_support(self, layer: NDArray[np.int16]) -> Singles:
+        """Return the support of every event under its own motion, given `of_events`, shape (n,)."""
+        return np.take_along_axis(self.support, layer[None].astype(np.intp), axis=0)[0]
+
 
 def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> Competition:
     """Let motions, shape (k, 8), compete for the cells of a window."""

@@ -94,7 +94,7 @@ def settle_layers(
 def _refined(window: LayerWindow, found: Competition, *, is_last: bool = False) -> Floats:
     """Fit each motion to the supported events of its cells; drop motions of few events."""
     layer = found.of_events(window)
-    own_support = np.take_along_axis(found.support, layer[None].astype(np.intp), axis=0)[0]
+    own_support = found.own_support(layer)
     is_used = (own_support > _LEAST_SUPPORT * window.share) & window.supporting
     refined = []
     largest = int(np.bincount(layer[is_used], minlength=len(found.motions)).argmax())
@@ -145,7 +145,7 @@ def at_rest_without_gain(
 def _sorted(window: LayerWindow, found: Competition) -> FoundLayers:
     """Order layers by their number of supported events; layers without a cell are dropped."""
     layer = found.of_events(window)
-    own_support = np.take_along_axis(found.support, layer[None].astype(np.intp), axis=0)[0]
+    own_support = found.own_support(layer)
     n_layers = len(found.motions)
     is_supported = own_support > _LEAST_SUPPORT * window.share
     counts = np.bincount(layer[is_supported], minlength=n_layers)

@@ -18,7 +18,7 @@ import numpy as np
 
 from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
-from evcrisp.core.windows import Window, seconds_since
+from evcrisp.core.windows import Window
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import LayerMap, LayerMotion
 from evcrisp.estimators.layers.common_models import Start, common_models
@@ -240,21 +240,6 @@ def _aligned(window: LayerWindow, found: FoundLayers) -> tuple[Floats, Floats]:
     return x, y
 
 
-def aligned_by_layer(
-    window: Window, motions: tuple[LayerMotion, ...], layer_map: LayerMap
-) -> tuple[Floats, Floats]:
-    """Return the positions of events at the reference time, each moved by the layer of its cell."""
-    events = window.events
-    dt = seconds_since(events.t, window.t_ref)
-    length = max(window.t_end - window.t_start, 1)
-    layer = layer_map.at(events.x, events.y, (events.t - window.t_start) / length)
-    x, y = events.x.astype(np.float64), events.y.astype(np.float64)
-    for k, part in enumerate(motions):
-        here = layer == k
-        x[here], y[here] = part.motion.warp(part.theta, x[here], y[here], dt[here])
-    return x, y
-
-
 def with_hot_events(result: Estimate, window: Window, hot: Bools) -> Estimate:
     """Add events of hot pixels, which are noise, to a layered estimate of the others."""
     not_hot, n = ~hot, hot.size
@@ -263,9 +248,7 @@ def with_hot_events(result: Estimate, window: Window, hot: Bools) -> Estimate:
     layer = np.full(n, -1, np.int16)
     score[not_hot], confidence[not_hot] = result.score, result.confidence
     signal[not_hot], layer[not_hot] = result.signal, result.layer
-    layer_map = result.layer_map
-    assert layer_map is not None
-    x, y = aligned_by_layer(window, result.layer_motions, layer_map)
+    x, y = result.align(window.events, window.t_ref)
     return replace(
         result, window=window, score=score, confidence=confidence, signal=signal, layer=layer,
         aligned_x=x, aligned_y=y,

@@ -36,7 +36,7 @@ def split_proposals(window: LayerWindow, found: Competition, least_support: floa
     from evcrisp.kernels.layers.local_misfit import local_terms
 
     layer = found.of_events(window)
-    own_support = np.take_along_axis(found.support, layer[None].astype(np.intp), axis=0)[0]
+    own_support = found.own_support(layer)
     width, height = window.resolution
     rows, columns = -(-height // _PART_PX), -(-width // _PART_PX)
     pull, tensor = np.empty((rows, columns, 2)), np.empty((rows, columns, 3))
@@ -83,7 +83,7 @@ def region_proposals(
     from evcrisp.kernels.layers.regions import connected_regions
 
     layer = found.of_events(window)
-    own_support = np.take_along_axis(found.support, layer[None].astype(np.intp), axis=0)[0]
+    own_support = found.own_support(layer)
     _, rows, columns = window.cells_shape
     place = window.cell % (rows * columns)
     region = np.empty((rows, columns), np.int32)
