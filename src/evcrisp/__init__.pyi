@@ -53,6 +53,7 @@ from . import (
     viewer as viewer,
 )
 from .core.camera import Camera as Camera
+from .core.doubt import Doubt as Doubt
 from .core.errors import (
     ConfigError as ConfigError,
 )
@@ -76,6 +77,7 @@ from .core.errors import (
 )
 from .core.events import Events as Events
 from .core.flow import Flow as Flow
+from .core.live_area import LiveArea as LiveArea
 from .core.status import Status as Status
 from .core.windows import Window as Window
 from .core.windows import by_count as by_count

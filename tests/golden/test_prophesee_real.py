@@ -39,7 +39,7 @@ FILES = {
     },
     "ncars_obj_004397_td.dat": {
         "format": "dat",
-        "resolution": (304, 240),
+        "resolution": (54, 61),
         "n": 4_407,
         "t": (0, 99_937),
         "on": 1_671,

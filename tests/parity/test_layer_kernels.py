@@ -15,8 +15,9 @@ from tests.oracles.layers import short_support as plain_short
 
 from evcrisp.kernels.auto.support import MapPoints
 from evcrisp.kernels.layers import affine_fit, cells, placement
-from evcrisp.kernels.layers.contrast_volume import contrast_volume
-from evcrisp.kernels.layers.local_misfit import local_terms
+from evcrisp.kernels.layers.choice import choose_motions
+from evcrisp.kernels.layers.contrast_volume import contrast_volume, raised_contrast
+from evcrisp.kernels.layers.local_misfit import count_noise, local_terms
 from evcrisp.kernels.layers.regions import connected_regions
 from evcrisp.kernels.layers.short_support import short_support
 
@@ -105,6 +106,15 @@ def test_events_of_both_polarities_are_no_pairs():
     assert found.min() == np.float32(-2.0 / 64.0)
 
 
+@pytest.mark.parametrize("n_cells", [0, 1, 221])
+def test_raised_contrast_equals_oracle(n_cells):
+    rng = np.random.default_rng(8)
+    volume = rng.normal(3.0, 2.0, (9, n_cells)).astype(np.float32)
+    reached, out = rng.normal(3.0, 1.0, n_cells).astype(np.float32), np.full(9, np.nan, np.float32)
+    raised_contrast(volume, reached, out)
+    np.testing.assert_allclose(out, plain_volume.raised_contrast(volume, reached), rtol=1e-5)
+
+
 # --- affine fit
 
 MOTION = np.array([4.0, -2.5, 1.5, -1.0, 0.7, -0.4])
@@ -112,14 +122,26 @@ MOTION = np.array([4.0, -2.5, 1.5, -1.0, 0.7, -0.4])
 CENTER, RADIUS = tuple(np.array([18.3, 14.1])), 12.0
 
 
-@pytest.mark.parametrize("motion", [MOTION, np.zeros(6), 1e3 * MOTION])
-def test_place_equals_oracle(motion):
-    x, y, tau, _ = columns(300)
-    out = np.empty((2, 300))
-    affine_fit.place(x, y, tau, motion, *CENTER, RADIUS, *out)
-    np.testing.assert_allclose(
-        out, plain_fit.place(x, y, tau, motion, CENTER, RADIUS), rtol=1e-10, atol=1e-10
-    )
+@pytest.mark.parametrize("motion", [MOTION, np.zeros(6), 30 * MOTION])
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_events_are_located_where_the_oracle_places_them(motion, scale):
+    x, y, tau, p = columns(300)
+    shape, shift = (60, 70), (20.0, 18.0)
+    cell, (a, b) = np.empty(300, np.int32), np.empty((2, 300), np.float32)
+    affine_fit.locate_moved(x, y, tau, p, motion, *CENTER, RADIUS, scale, *shift, shape, cell, a, b)
+    at = plain_fit.place(x, y, tau, motion, CENTER, RADIUS) / scale + np.array(shift)[:, None]
+    inside = ((at >= 0.5) & (at < np.array([[68.5], [58.5]]))).all(axis=0)
+    near = (np.abs(at - 0.5) < 1e-3) | (np.abs(at - np.array([[68.5], [58.5]])) < 1e-3)
+    certain = ~near.any(axis=0)
+    np.testing.assert_array_equal((cell >= 0)[certain], inside[certain])
+    seen = inside & certain
+    assert seen.sum() > 100
+    polarity, flat = np.divmod(cell[seen], 60 * 70)
+    row, column = np.divmod(flat, 70)
+    np.testing.assert_array_equal(polarity, p[seen])
+    np.testing.assert_allclose(column + 1 + a[seen], at[0, seen], atol=1e-4)
+    np.testing.assert_allclose(row + 1 + b[seen], at[1, seen], atol=1e-4)
+    assert np.abs(np.concatenate((a, b))).max() <= 0.5
 
 
 def test_linear_part_equals_oracle():
@@ -132,15 +154,15 @@ def contrast_of(events, motion, n_free, scale=2.0, shift=(12.0, 12.0), shape=(40
     """Return the log contrast and its gradient."""
     n = len(events[0])
     image, gradient = np.empty((2 * shape[0], shape[1]), np.float32), np.full(6, np.nan)
-    to, cell, offsets = np.empty((2, n)), np.empty(n, np.int64), np.empty((2, n), np.float32)
+    cell, offsets = np.empty(n, np.int32), np.empty((2, n), np.float32)
     value = affine_fit.contrast_and_gradient(
-        *events, motion, *CENTER, RADIUS, n_free, scale, *shift, image, *to, cell, *offsets,
+        *events, motion, *CENTER, RADIUS, n_free, scale, *shift, image, cell, *offsets,
         gradient,
     )  # fmt: skip
     return value, gradient
 
 
-@pytest.mark.parametrize("n_free", [2, 4, 6])
+@pytest.mark.parametrize("n_free", [2, 3, 4, 6])
 @pytest.mark.parametrize("scale", [1.0, 2.0, 3.0])
 def test_contrast_and_gradient_equal_oracle(n_free, scale):
     events, shift, shape = columns(500, 3), (20.0, 20.0), (80, 90)
@@ -193,7 +215,7 @@ def moving_points(motion, seed=1, n_points=80, n_each=20):
     return x, y, tau.astype(np.float32), p
 
 
-@pytest.mark.parametrize("n_free", [2, 4, 6])
+@pytest.mark.parametrize("n_free", [2, 3, 4, 6])
 def test_fit_affine_recovers_a_known_motion(n_free):
     truth = np.where(np.arange(6) < n_free, MOTION, 0.0)
     events = moving_points(truth)
@@ -239,6 +261,53 @@ def test_fit_affine_of_one_event_stays():
     np.testing.assert_array_equal(motion, 0.0)
     assert n_eval == 1
     assert np.isfinite(value)
+
+
+def as_row(motion):
+    """Return a motion about WIDE_CENTER as displacement, matrix and center."""
+    matrix = plain_fit.matrix_of(motion, WIDE_RADIUS)
+    return np.array([*motion[:2], *matrix.ravel(), *WIDE_CENTER])
+
+
+def displacement(row, x, y):
+    """Return displacements of a motion at positions, (2, n)."""
+    points = np.stack((x, y)) - row[6:, None]
+    return row[:2, None] + row[2:6].reshape(2, 2) @ points
+
+
+@pytest.mark.parametrize("n_free", [2, 3, 4, 6])
+def test_fit_chosen_recovers_a_known_motion_from_some_events(n_free):
+    truth = np.where(np.arange(6) < n_free, MOTION, 0.0)
+    events, noise = moving_points(truth), columns(400, 6, 160, 120)
+    both = [np.concatenate(pair) for pair in zip(noise, events, strict=True)]
+    chosen = np.arange(400, 400 + len(events[0]))
+    start, out = as_row(truth) + np.array([1.5, -1.2, 0, 0, 0, 0, 0, 0]), np.empty(8)
+    value = affine_fit.fit_chosen(*both, chosen, start, n_free, np.array([4.0, 2.0]), 30, 8.0, out)
+    assert np.isfinite(value)
+    x, y = events[0].astype(float), events[1].astype(float)
+    off = displacement(out, x, y) - displacement(as_row(truth), x, y)
+    assert np.sqrt((off**2).sum(axis=0).mean()) < 0.2
+    np.testing.assert_allclose(out[6:], [x.mean(), y.mean()], rtol=1e-6)
+
+
+@pytest.mark.parametrize("limit", [0.5, 0.0])
+def test_fit_chosen_keeps_a_motion_that_it_would_correct_too_far(limit):
+    truth = np.where(np.arange(6) < 2, MOTION, 0.0)
+    events, start, out = moving_points(truth), as_row(truth), np.empty(8)
+    start[0] += 2.0
+    chosen = np.arange(len(events[0]))
+    value = affine_fit.fit_chosen(*events, chosen, start, 2, np.array([2.0]), 30, limit, out)
+    assert value == -math.inf
+    np.testing.assert_array_equal(out, start)
+
+
+def test_fit_chosen_refuses_a_collapse():
+    # All events at one time gather anywhere.
+    events, out = columns(200, 7), np.empty(8)
+    start = np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.5, 20.0, 15.0])
+    value = affine_fit.fit_chosen(*events, np.arange(200), start, 6, np.array([2.0]), 0, 8.0, out)
+    assert value == -math.inf
+    np.testing.assert_array_equal(out, start)
 
 
 # --- cells
@@ -296,9 +365,14 @@ def test_blur_of_one_cell_inside_sums_to_eight():
 
 
 def labels_of(gain, agreement, n_sweeps):
-    label = np.full(gain.shape[1:], -9, np.int16)
-    cells.label_cells(gain, agreement, n_sweeps, label)
-    return label
+    return chosen(gain, -np.inf, np.zeros(len(gain)), agreement, 0, n_sweeps)[1]
+
+
+def chosen(gain, *arguments):
+    """Return the motions that remain, and the labels of cells."""
+    label, is_used = np.full(gain.shape[1:], -9, np.int16), np.zeros(len(gain), bool)
+    choose_motions(gain, *arguments, is_used, label)
+    return np.flatnonzero(is_used).tolist(), label
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -307,7 +381,8 @@ def labels_of(gain, agreement, n_sweeps):
 def test_labels_of_cells_equal_oracle(shape, n_labels, agreement, n_sweeps):
     rng = np.random.default_rng(sum(shape) + n_labels)
     gain = rng.uniform(0, 10, (n_labels, *shape)).astype(np.float32)
-    wanted = plain_cells.label_cells(gain, agreement, n_sweeps)
+    free = np.zeros(n_labels)
+    _, wanted = plain_cells.choose_motions(gain, -np.inf, free, agreement, 0, n_sweeps)
     np.testing.assert_array_equal(labels_of(gain, agreement, n_sweeps), wanted)
 
 
@@ -355,39 +430,41 @@ def test_labels_of_two_motions_nearly_have_the_largest_total(seed):
     assert 0.95 * largest < reached <= largest + 0.5
 
 
-@pytest.mark.parametrize("used", [[1, 1, 1, 1], [1, 0, 1, 0], [0, 0, 1, 1]])
-@pytest.mark.parametrize("n_cells", [0, 1, 60])
-def test_removal_losses_equal_oracle(used, n_cells):
-    gain = np.random.default_rng(3).uniform(0, 10, (4, n_cells)).astype(np.float32)
-    used, loss = np.array(used, bool), np.full(4, np.nan)
-    cells.removal_losses(gain, used, loss)
-    np.testing.assert_allclose(loss, plain_cells.removal_losses(gain, used), rtol=1e-5, atol=1e-6)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("cost", [0.0, 20.0, 90.0, 1e9])
+@pytest.mark.parametrize("agreement", [0.0, 3.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_choice_of_motions_equals_oracle(shape, cost, agreement, seed):
+    rng = np.random.default_rng(seed)
+    gain = rng.exponential(3.0, (6, *shape)).astype(np.float32)
+    # Half of the motions have a part of the cells, the others chance alone.
+    for k in range(3):
+        gain[k] += 8.0 * (rng.uniform(size=shape) < 0.3)
+    gain *= rng.uniform(size=shape) < 0.7
+    arguments = cost, rng.uniform(0, 10, 6), agreement, 2, 8
+    used, label = chosen(gain, *arguments)
+    wanted_used, wanted = plain_cells.choose_motions(gain, *arguments)
+    assert used == wanted_used
+    np.testing.assert_array_equal(label, wanted)
+    assert set(np.unique(label)) <= set(used)
 
 
-def test_equal_labels_lose_nothing_by_removal():
-    gain = np.full((2, 9), 3.0, np.float32)
-    loss = np.empty(2)
-    cells.removal_losses(gain, np.ones(2, bool), loss)
-    assert (loss == 0.0).all()
+def test_choice_removes_motions_until_each_is_worth_its_cost():
+    gain = np.zeros((4, 1, 6, 6), np.float32)
+    gain[0, :, :, :3], gain[1, :, :, 3:] = 5.0, 4.0
+    gain[2] = 1.0
+    none = np.zeros(4)
+    assert chosen(gain, 10.0, none, 0.0, 2, 8)[0] == [0, 1]
+    # The third one loses nothing and goes first. Without the second one, 18 cells lose 4 each.
+    assert chosen(gain, 71.0, none, 0.0, 2, 8)[0] == [0, 1]
+    assert chosen(gain, 73.0, none, 0.0, 2, 8)[0] == [0]
 
 
-@pytest.mark.parametrize("n_labels", [2, 4])
-@pytest.mark.parametrize("n_cells", [0, 1, 60])
-def test_region_losses_equal_oracle(n_labels, n_cells):
-    rng = np.random.default_rng(4)
-    gain = rng.uniform(0, 10, (n_labels, n_cells)).astype(np.float32)
-    label = rng.integers(0, n_labels, n_cells).astype(np.int16)
-    loss = np.full(n_labels, np.nan)
-    cells.region_losses(gain, label, loss)
-    np.testing.assert_allclose(loss, plain_cells.region_losses(gain, label), rtol=1e-5, atol=1e-5)
-
-
-def test_both_losses_agree_where_every_cell_has_its_best_label():
-    gain = np.random.default_rng(5).uniform(0, 10, (3, 50)).astype(np.float32)
-    removal, region = np.empty((2, 3))
-    cells.removal_losses(gain, np.ones(3, bool), removal)
-    cells.region_losses(gain, gain.argmax(axis=0).astype(np.int16), region)
-    np.testing.assert_allclose(removal, region, rtol=1e-5)
+def test_of_motions_that_replace_each_other_the_handicapped_one_goes():
+    gain = np.ones((2, 1, 4, 4), np.float32)
+    for first in (0, 1):
+        handicap = np.array([1.0 - first, first], float)
+        assert chosen(gain, 5.0, handicap, 0.0, 2, 8)[0] == [1 - first]
 
 
 # --- placement
@@ -539,6 +616,15 @@ def test_local_terms_equal_oracle(scale, cell_px, cells):
     of_event = [plain_misfit.cell_at(*at, cell_px) for at in zip(x, y, strict=True)]
     for at in np.ndindex(cells):
         assert count[at] == of_event.count(at)
+
+
+@pytest.mark.parametrize("n", [0, 500])
+def test_counts_of_noise_equal_oracle(n):
+    x, y, _, p = columns(n)
+    x, y, signal = x.astype(np.uint16), y.astype(np.uint16), p > 0
+    counts = np.full((4, 5), -9)
+    count_noise(x, y, signal, 8, counts)
+    np.testing.assert_array_equal(counts, plain_misfit.count_noise(x, y, signal, 8, (4, 5)))
 
 
 def test_local_terms_without_events_are_zero():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.oracles.auto import hot_pixels as hot_pixels_oracle
+from tests.oracles.search import array_ops as columns_oracle
 from tests.oracles.search import structure_tensor as oracle
 
 from evcrisp.kernels.auto import hot_pixels
@@ -62,15 +63,49 @@ def test_sum_of_squares_includes_every_pixel(shape):
     assert spline.sum_of_squares(image) == pytest.approx((image**2).sum(), rel=1e-13)
 
 
-@pytest.mark.parametrize(("n", "interval"), [(10, 3), (1000, 7), (64, 64), (5, 2)])
-def test_subsample_has_one_event_of_every_interval(n, interval):
-    x, y, dt = np.arange(n) * 1.0, np.arange(n) * 2.0, np.arange(n) * 3.0
-    out = tuple(np.empty(n // interval) for _ in range(3))
-    array_ops.subsample(x, y, dt, interval, *out)
-    positions = out[0].astype(int)
-    np.testing.assert_array_equal(positions // interval, np.arange(n // interval))
-    np.testing.assert_array_equal(out[1], 2.0 * out[0])
-    np.testing.assert_array_equal(out[2], 3.0 * out[0])
+def places(n, seed=0):
+    """Return whole pixels, and times of whole microseconds in s."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(0, 346, n) * 1.0, rng.integers(0, 260, n) * 1.0
+    return x, y, np.sort(rng.integers(-15_000, 15_000, n)) / 1e6
+
+
+def thinned(x, y, dt, interval=4, salt=77, center=(172.5, 129.5, -0.0000005)):
+    keep = np.empty(x.size, np.bool_)
+    unit = np.array([2.0, 2.0, 2e6])
+    array_ops.thin(x, y, dt, np.array(center), unit, salt, 2**32 // interval, keep)
+    return keep
+
+
+@pytest.mark.parametrize("n", [0, 1, 3000])
+@pytest.mark.parametrize("interval", [2, 7])
+@pytest.mark.parametrize("salt", [0, 2**32 - 1])
+def test_thin_matches_oracle(n, interval, salt):
+    x, y, dt = places(n)
+    center, unit = (172.5, 129.5, 0.0), (2.0, 2.0, 2e6)
+    wanted = columns_oracle.thin(x, y, dt, center, unit, salt, 2**32 // interval)
+    np.testing.assert_array_equal(thinned(x, y, dt, interval, salt, center), wanted)
+
+
+@pytest.mark.parametrize("interval", [2, 3, 8, 20])
+def test_thin_keeps_an_even_share(interval):
+    x, y, dt = places(40_000)
+    keep = thinned(x, y, dt, interval)
+    # Also of parts of space and time, and after an earlier selection.
+    for part in (x < 100, y > 200, dt < -0.01, (x.astype(int) + y.astype(int)) % 2 == 0):
+        n = part.sum() / interval
+        assert abs(np.count_nonzero(keep & part) - n) < 5.0 * np.sqrt(n)
+    again = thinned(x[keep], y[keep], dt[keep], interval, salt=78)
+    assert abs(again.mean() - 1.0 / interval) < 5.0 * np.sqrt(1.0 / (interval * again.size))
+
+
+def test_thin_spreads_events_of_few_times_and_of_one_pixel():
+    x, y, dt = places(20_000)
+    coarse = np.round(dt, 2)
+    assert thinned(x, y, coarse).mean() == pytest.approx(0.25, abs=0.02)
+    assert thinned(np.full_like(x, 3.0), np.full_like(y, 5.0), dt).mean() == pytest.approx(
+        0.25, abs=0.02
+    )
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
@@ -98,13 +133,6 @@ def test_locate_and_accumulate_matches_its_steps(scale):
     np.testing.assert_array_equal(buffers[0], cell)
 
 
-def test_subsample_varies_the_position_within_intervals():
-    x = np.arange(8000) * 1.0
-    out = tuple(np.empty(1000) for _ in range(3))
-    array_ops.subsample(x, x, x, 8, *out)
-    assert np.bincount(out[0].astype(int) % 8, minlength=8).min() > 100
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (3, 4), (20, 30)])
 def test_hot_pixels_match_oracle(shape):
     rng = np.random.default_rng(9)
@@ -123,20 +151,26 @@ def test_hot_pixels_match_oracle(shape):
 
 
 @pytest.mark.parametrize("n_params", [1, 2, 6])
-@pytest.mark.parametrize(("shape", "tile"), [((2, 2), 4), ((24, 33), 8), ((17, 16), 1)])
-def test_structure_tensor_matches_oracle(n_params, shape, tile):
+@pytest.mark.parametrize("lead", [(0, 0), (3, 1)])
+@pytest.mark.parametrize(("shape", "tile"), [((2, 2), 4), ((24, 33), 8), ((17, 16), 4)])
+def test_structure_tensor_matches_oracle(n_params, lead, shape, tile):
     rng = np.random.default_rng(n_params)
     image = rng.normal(size=shape)
-    tiles = tuple(-(-side // tile) for side in shape)
+    tiles = tuple(-(-(side + before) // tile) for side, before in zip(shape, lead, strict=True))
     along = rng.normal(size=(2, *tiles, n_params))
     out = np.full((n_params, n_params), 7.0)
-    energy, square = structure_tensor.structure_tensor(image, tile, along[0], along[1], out)
-    expected = oracle.structure_tensor(image, tile, along[0], along[1])
+    energy, square = structure_tensor.structure_tensor(
+        image, tile, np.array(lead), along[0], along[1], out
+    )
+    expected = oracle.structure_tensor(image, tile, lead, along[0], along[1])
     np.testing.assert_allclose(out, expected[0], rtol=1e-9, atol=1e-12)
     assert (energy, square) == pytest.approx(expected[1:])
 
 
-def test_count_at_ends_ignores_nan():
-    values = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, np.nan, np.inf, -np.inf])
-    assert array_ops.count_at_ends(values, 0.0, 1.0) == (2, 3)
-    assert array_ops.count_at_ends(values[:0], 0.0, 1.0) == (0, 0)
+@pytest.mark.parametrize("n", [0, 1, 200])
+def test_counts_at_ends_match_oracle(n):
+    rng = np.random.default_rng(n)
+    values, dt = rng.integers(0, 10, n) * 1.0, np.sort(rng.normal(size=n))
+    found = array_ops.count_at_ends(values, dt, 0.1, 3.0, 7.0)
+    assert found == columns_oracle.count_at_ends(values, dt, 0.1, 3.0, 7.0)
+    assert array_ops.count_at_ends(np.full(n, np.nan), dt, 0.1, 3.0, 7.0) == ((0, 0), (0, 0))

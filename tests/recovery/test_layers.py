@@ -241,16 +241,25 @@ def test_a_straight_edge_is_one_motion_across_it():
     assert abs(result.velocity[:, 0].mean() - 300.0) * WINDOW_US / 1e6 < 0.5
 
 
-def test_a_blinking_region_is_kept():
-    rng = np.random.default_rng(3)
-    n = 6000
-    t = np.sort(rng.integers(0, 6, n) * 5000 + rng.integers(0, 300, n))
-    x, y = rng.integers(60, 110, n), rng.integers(40, 90, n)
-    events = Events(x=x, y=y, t=t, p=t // 5000 % 2 == 0, resolution=RESOLUTION)
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_a_blinking_region_is_kept(seed):
+    """Noise around it shows that the sensor is live there; without it, it could be noise of a crop."""
+    rng = np.random.default_rng(seed)
+    n, n_noise = 6000, 700
+    t = rng.integers(0, 6, n) * 5000 + rng.integers(0, 300, n)
+    blinks = rng.integers(60, 110, n), rng.integers(40, 90, n), t, t // 5000 % 2 == 0
+    noise = (
+        rng.integers(0, RESOLUTION[0], n_noise), rng.integers(0, RESOLUTION[1], n_noise),
+        rng.integers(0, WINDOW_US, n_noise), rng.random(n_noise) < 0.5,
+    )  # fmt: skip
+    x, y, t, p = (np.concatenate(pair) for pair in zip(blinks, noise, strict=True))
+    order = np.argsort(t, kind="stable")
+    events = Events(x=x[order], y=y[order], t=t[order], p=p[order], resolution=RESOLUTION)
+    alone = evcrisp.estimate(Window(events[order < n], 0, WINDOW_US))
+    assert len(alone.layer_motions) == 1
     result = evcrisp.estimate(Window(events, 0, WINDOW_US))
-    assert len(result.layer_motions) == 1
-    # Measured over four seeds: 0.74 to 0.82. A third of the events share pixel and blink.
-    assert result.signal.mean() > 0.6
+    # A third of the events share pixel and blink.
+    assert result.signal[order < n].mean() > 0.6
 
 
 @pytest.mark.parametrize("offset", [3_000_000_000_000, 2**62])
@@ -292,3 +301,37 @@ def test_objects_are_found_in_a_corner_of_a_large_sensor():
     for k, thing in enumerate(TWO, start=1):
         assert result.signal[shown == k].mean() > 0.85
         assert error_px(result, shown == k, thing.theta) < 0.5
+
+
+@pytest.mark.parametrize(("texture", "seed"), [("star", 1), ("star", 2), ("rocks", 1)])
+def test_a_turn_without_growth_is_rigid(texture, seed):
+    scene = evcrisp.simulate(
+        motion="rigid", theta=(0.0, 0.0, 6.0), texture=texture, duration_us=30_000,
+        resolution=(240, 180), noise_hz=3.0, seed=seed,
+    )  # fmt: skip
+    result = evcrisp.estimate(scene.events)
+    assert result.motion.name == "rigid"
+    assert result["w"] == pytest.approx(6.0, abs=0.05)
+
+
+def test_a_growth_that_shows_is_kept():
+    scene = evcrisp.simulate(
+        motion="similarity", theta=(0.0, 0.0, 6.0, 2.0), texture="shapes", duration_us=30_000,
+        noise_hz=3.0, seed=1,
+    )  # fmt: skip
+    result = evcrisp.estimate(scene.events)
+    assert result.motion.name == "similarity"
+    np.testing.assert_allclose(result.theta, (0.0, 0.0, 6.0, 2.0), atol=1.0)
+
+
+def test_a_fast_turn_is_found_though_no_translation_makes_events_stand_out():
+    scene = evcrisp.simulate(
+        motion="rigid", theta=(0.0, 0.0, 6.0), texture="dots", duration_us=30_000, noise_hz=3.0,
+        seed=1,
+    )  # fmt: skip
+    one = evcrisp.estimate(scene.events, motion="translation")
+    assert one.warnings
+    result = evcrisp.estimate(scene.events)
+    off = np.linalg.norm((result.velocity - scene.velocity)[scene.events.signal], axis=1) * 0.03
+    assert off.mean() < 0.5
+    assert result.signal[scene.events.signal].mean() > 0.95

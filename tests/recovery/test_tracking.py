@@ -5,9 +5,9 @@ import pytest
 
 import evcrisp
 from evcrisp import ConfigError, Events, UnknownNameError
+from evcrisp.core.doubt import Doubt
 from evcrisp.core.status import Status
 from evcrisp.estimators.estimate import _warn_ideal_lens
-from evcrisp.estimators.significance import NOT_SIGNIFICANT
 from evcrisp.pipeline.label_merging import merge_labels
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
@@ -145,7 +145,7 @@ def test_empty_source_gives_no_windows():
         (
             lambda e: Windowing(displacement_px=3, overlap=0.5),
             ConfigError,
-            "`overlap` needs windows by",
+            "`overlap` is not for windows by",
         ),
     ],
 )
@@ -243,10 +243,14 @@ def test_insignificant_motion_has_a_warning(method, motion):
     scene = evcrisp.simulate(motion=motion, theta=theta, duration_us=60_000, noise_hz=5.0, seed=3)
     short = list(track(scene.events, method, motion, windowing=Windowing(window_us=1_000)))
     long = list(track(scene.events, method, motion, windowing=Windowing(window_us=15_000)))
-    assert np.mean([NOT_SIGNIFICANT in result.warnings for result in short]) > 0.9
-    assert not any(NOT_SIGNIFICANT in result.warnings for result in long)
+    too_short = {Doubt.AT_REST, Doubt.CHANCE}
+    assert np.mean([bool(too_short & set(result.doubts)) for result in short]) > 0.9
+    assert all(
+        "Take longer windows" in r.warnings[0] or "Use longer" in r.warnings[0] for r in short
+    )
+    assert all(result.reliable for result in long)
     first = evcrisp.estimate(short[3].window, method, motion)
-    assert first.warnings == (NOT_SIGNIFICANT,)
+    assert too_short & set(first.doubts)
 
 
 def test_hot_pixel_does_not_affect_significance():

@@ -56,10 +56,15 @@ class Number(click.FloatRange):
         return number
 
 
+#: Word for the length of windows that the events choose.
+AUTO = "auto"
+
+
 class Milliseconds(click.ParamType):
     """A time in milliseconds, converted to whole microseconds."""
 
     name = "ms"
+    words = ""  # that are accepted beside a number
 
     def __init__(self, least_us: int = -LONGEST_US, most_us: int = LONGEST_US) -> None:
         self.least_us, self.most_us = least_us, most_us
@@ -71,11 +76,24 @@ class Milliseconds(click.ParamType):
         except ValueError:
             ms = math.nan
         if not math.isfinite(ms):
-            self.fail(f"expected a finite number of milliseconds; got {value}.", param, ctx)
+            expected = f"a finite number of milliseconds{self.words}"
+            self.fail(f"expected {expected}; got {value}.", param, ctx)
         if not self.least_us <= 1000 * ms <= self.most_us:
             limits = f"{self.least_us / 1000:g} to {self.most_us / 1000:g} ms"
             self.fail(f"expected {limits}; got {ms:g}.", param, ctx)
         return round(1000 * ms)
+
+
+class WindowLength(Milliseconds):
+    """A time in milliseconds, or ``auto``, which becomes None."""
+
+    words = f", or {AUTO}"
+
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> Any:
+        """Parse ``auto``, ``30`` or ``0.5``."""
+        if isinstance(value, str) and value.strip().lower() == AUTO:
+            return None
+        return super().convert(value, param, ctx)
 
 
 class OutputFile(click.Path):
@@ -184,6 +202,16 @@ def window_option(
     return option("--window-ms window_us", help, kind, default=default, metavar="MS")
 
 
+def auto_window_option(
+    help: str = "Length of a window, ms, or auto: each window ends when the image has moved. "
+    "Default: auto.",
+    **limits: int,
+) -> Decorator:
+    """Return ``--window-ms``, which sets ``window_us``, None for auto; limits as for `Milliseconds`."""
+    kind = WindowLength(**{"least_us": 1, **limits})
+    return option("--window-ms window_us", help, kind, metavar="MS|auto")
+
+
 start_option = option(
     "--start-ms start_us",
     "Start of the window, ms after the first event.",
@@ -265,7 +293,7 @@ method_options = decorated(
 
 #: How a recording is cut into windows, without ``--overlap``; the fields of `Windowing`.
 windowing_options = decorated(
-    window_option("Length of a window, ms. Default: 30.", default=None),
+    auto_window_option(),
     option(
         "--window-events",
         "Number of events per window (instead of --window-ms).",
@@ -276,6 +304,12 @@ windowing_options = decorated(
         "Displacement of the image within a window, px (instead of --window-ms); the length of "
         "a window follows from the motion of the previous one.",
         Number(min=0, min_open=True),
+    ),
+    option(
+        "--max-latency-ms max_latency_us",
+        "Longest window of --window-ms auto, ms. Default: 500.",
+        Milliseconds(least_us=1_000),
+        metavar="MS",
     ),
 )
 

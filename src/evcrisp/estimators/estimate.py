@@ -16,8 +16,8 @@ from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.protocol import Estimator, run_estimator
 from evcrisp.estimators.registry import ESTIMATORS
+from evcrisp.estimators.reliability.assess import assess
 from evcrisp.estimators.result import Estimate
-from evcrisp.estimators.significance import with_significance_warning
 from evcrisp.motion import MotionModel
 from evcrisp.motion.open_motion import OPEN_MOTIONS, OpenMotion, is_open
 from evcrisp.motion.registry import MOTION_MODELS
@@ -79,9 +79,7 @@ def estimate(
     window = as_window(events)
     estimator = build(ESTIMATORS, method, "method", **params)
     model = model_for(motion, window.events.resolution, camera, estimator)
-    return with_significance_warning(
-        run_estimator(estimator, window, model, checked_theta(theta0, model))
-    )
+    return assess(run_estimator(estimator, window, model, checked_theta(theta0, model)), model)
 
 
 def as_window(events: Events | Window) -> Window:

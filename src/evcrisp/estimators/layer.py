@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evcrisp.core.doubt import Doubt
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats
 from evcrisp.motion.protocol import MotionModel
-from evcrisp.motion.velocity import velocity_of
+from evcrisp.motion.velocity import velocity_of, velocity_rates
 
 #: Side of the cells of a mask, px.
 MASK_CELL_PX = 8
@@ -33,6 +34,8 @@ class LayerMotion:
         Model and its parameters.
     covariance : ndarray, shape (m, m), or None
         Covariance of ``theta``; None where it is not known.
+    doubts : tuple of Doubt
+        Reasons not to use the motion of this layer as it is.
     id : int
         The same number for the same layer in the windows of a recording.
     """
@@ -40,6 +43,7 @@ class LayerMotion:
     motion: MotionModel
     theta: Floats
     covariance: Floats | None = None
+    doubts: tuple[Doubt, ...] = ()
     id: int = 0
 
 
@@ -75,6 +79,15 @@ class Layer(LayerMotion):
         """Velocity at the middle of the box at the reference time, shape (2,), px/s."""
         x, y = self.center
         return velocity_of(self.motion, self.theta, [x], [y], [0.0])[0]
+
+    @property
+    def velocity_std(self) -> Floats:
+        """Standard deviations of `velocity`, shape (2,), px/s; NaN where they are not known."""
+        if self.covariance is None:
+            return np.full(2, np.nan)
+        x, y = self.center
+        rates = velocity_rates(self.motion, self.theta, x, y)
+        return np.sqrt(np.einsum("ia,ab,ib->i", rates, self.covariance, rates))
 
     @property
     def mask(self) -> Bools:

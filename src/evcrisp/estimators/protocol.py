@@ -96,7 +96,10 @@ class IndependentWindows:
         signal[not_hot] = result.signal
         score = expand(result.score, min(float(result.score.min(initial=0.0)), 0.0))
         x, y = WindowData.of(window, result.motion).warp.warp(result.theta)
+        by_motion = result.motion_signal
+        if by_motion is not None:
+            by_motion = expand(by_motion.astype(np.float64), 0.0) > 0.0
         return replace(
-            result, window=window, signal=signal, score=score,
+            result, window=window, signal=signal, score=score, motion_signal=by_motion,
             confidence=expand(result.confidence, 0.0), aligned_x=x, aligned_y=y,
         )  # fmt: skip

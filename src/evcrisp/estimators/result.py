@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.doubt import Doubt
 from evcrisp.core.errors import EventDataError, UnknownNameError
 from evcrisp.core.events import Events
 from evcrisp.core.flow import Flow
@@ -28,6 +29,9 @@ from evcrisp.search.window_data import WindowData
 
 #: Least number of events of an object: smaller regions are mostly noise that clusters.
 MIN_OBJECT_EVENTS = 200
+
+#: Half of the difference of parameters whose fields are compared; units of the parameter.
+_STEP = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -81,8 +85,14 @@ class Estimate:
         ``theta`` is a refinement.
     regret : Regret or None
         Objectives of the joint problem at the same motion, for the methods that solve it.
-    status, warnings : Status, tuple of str
-        How the search for theta ended; what is suspicious about the result, and what to do.
+    covariance : ndarray of shape (m, m), or None
+        Covariance of ``theta``, in squares of its units; None where it cannot be told.
+    status : Status
+        How the search for theta ended.
+    doubts, warnings : tuple of Doubt, tuple of str
+        Reasons not to use the motion as it is; the same in words, with what to do, and other remarks.
+    misfit : float
+        Share of the structured events that the motions leave unexplained, 0 to 1; NaN if not known.
 
     Examples
     --------
@@ -107,6 +117,12 @@ class Estimate:
     w_map: Floats | None = None
     regret: Regret | None = None
     warnings: tuple[str, ...] = field(default=())
+    covariance: Floats | None = None
+    doubts: tuple[Doubt, ...] = ()
+    misfit: float = float("nan")
+    fit: Any = field(default=None, repr=False)  # `Misfit`, where a search has measured it
+    # Labels by the motion alone, shape (n,), where others are better: they tell how good the motion is.
+    motion_signal: Bools | None = field(default=None, repr=False)
     layer: NDArray[np.int16] = field(default_factory=lambda: np.empty(0, np.int16))
     layer_motions: tuple[LayerMotion, ...] = ()
     layer_map: LayerMap | None = None
@@ -114,13 +130,21 @@ class Estimate:
     def __post_init__(self) -> None:
         if self.layer_map is None:
             object.__setattr__(self, "layer", np.asarray(self.signal, np.int16) - np.int16(1))
-            only = LayerMotion(motion=self.motion, theta=self.theta)
+            only = LayerMotion(
+                motion=self.motion, theta=self.theta, covariance=self.covariance, doubts=self.doubts
+            )
             object.__setattr__(self, "layer_motions", (only,))
+        told = (doubt.value for doubt in self.doubts if doubt.value not in self.warnings)
+        object.__setattr__(self, "warnings", (*self.warnings, *told))
         n, columns = (
             len(self.window.events),
             ("signal", "score", "confidence", "aligned_x", "aligned_y", "layer"),
         )
-        wanted = dict.fromkeys(columns, (n,)) | {"theta": (len(self.motion.param_names),)}
+        wanted: dict[str, tuple[int, ...]] = dict.fromkeys(columns, (n,)) | {
+            "theta": (len(self.motion.param_names),)
+        }
+        if self.covariance is not None:
+            wanted["covariance"] = (self.theta.size, self.theta.size)
         for name, shape in wanted.items():
             if np.shape(getattr(self, name)) != shape:
                 raise EventDataError(
@@ -143,12 +167,27 @@ class Estimate:
         return float(self.theta[names.index(parameter)])
 
     @property
+    def reliable(self) -> bool:
+        """Whether the motion can be used: the search converged, and there is no doubt."""
+        return self.status is Status.CONVERGED and not self.doubts
+
+    @property
+    def std(self) -> Floats:
+        """Standard deviations of ``theta``, shape (m,); NaN where they are not known.
+
+        The interval of 95 % is ``theta`` plus and minus 1.96 times this.
+        """
+        if self.covariance is None:
+            return np.full(self.theta.size, np.nan)
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
     def layers(self) -> tuple[Layer, ...]:
         """The motions of the window with their events, box and mask; one for a single motion."""
         return tuple(
             Layer(
-                motion=part.motion, theta=part.theta, covariance=part.covariance, id=part.id,
-                index=index, events=self.window.events[self.layer == index],
+                motion=part.motion, theta=part.theta, covariance=part.covariance,
+                doubts=part.doubts, id=part.id, index=index, events=self.window.events[self.layer == index],
             )
             for index, part in enumerate(self.layer_motions)
         )  # fmt: skip
@@ -207,6 +246,21 @@ class Estimate:
             return self.theta
         return affine_at(self.motion, self.theta, center_of(self.window.events.resolution))
 
+    def parameters_std(self, model: MotionModel) -> Floats:
+        """Return the standard deviations of `parameters`; NaN where they are not known."""
+        if not is_open(model) or self.layer_map is not None or self.covariance is None:
+            return (
+                self.std if self.parameters(model).size == self.theta.size else np.full(6, np.nan)
+            )
+        center, columns = center_of(self.window.events.resolution), []
+        for step in _STEP * np.eye(self.theta.size):
+            ahead = affine_at(self.motion, self.theta + step, center)
+            columns.append(
+                (ahead - affine_at(self.motion, self.theta - step, center)) / (2 * _STEP)
+            )
+        rates = np.stack(columns, axis=1)
+        return np.sqrt(np.einsum("ia,ab,ib->i", rates, self.covariance, rates))
+
     def _velocity_at(self, x: NDArray[Any], y: NDArray[Any], dt: Floats) -> Floats:
         """Return velocities at pixels, shape (n, 2), each by the motion that holds there."""
         if self.layer_map is None:
@@ -238,9 +292,10 @@ class Estimate:
         theta = ", ".join(f"{name}={value:.4g} {unit}" for name, value, unit in named)
         if self.layer_map is not None:
             theta = f"{len(self.layer_motions)} layers, largest {theta}"
+        doubts = "".join(f", {doubt.code}" for doubt in self.doubts)
         return (
             f"Estimate({theta}; signal={int(self.signal.sum())} of {len(self)}, "
-            f"{self.status.name.lower()})"
+            f"{self.status.name.lower()}{doubts})"
         )
 
     def _repr_html_(self) -> str:
@@ -250,13 +305,15 @@ class Estimate:
         events, kept = self.window.events, self.signal
         named = zip(self.motion.param_names, self.theta, self.motion.param_units, strict=True)
         motions: list[tuple[str, str]] = [
-            (name, f"{value:.4g} {unit}") for name, value, unit in named
+            (name, f"{value:.4g} {unit}" if np.isnan(std) else f"{value:.4g} ± {std:.2g} {unit}")
+            for (name, value, unit), std in zip(named, self.std, strict=True)
         ]
         several = len(self.layer_motions) > 1
         facts = [
             *(self._layer_facts() if several else motions),
             ("signal", f"{int(kept.sum()):,} of {len(self):,} events"),
             ("status", self.status.value),
+            ("reliable", "yes" if self.reliable else "no"),
             *(("warning", warning) for warning in self.warnings),
         ]
         aligned = self.aligned_x[kept], self.aligned_y[kept]

@@ -7,6 +7,7 @@ import numpy as np
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.contrast.contrast_map import event_peak
+from evcrisp.core.doubt import Doubt
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.result import Estimate
@@ -31,15 +32,9 @@ _CONTRAST = ContrastMap(footprint="spline", sigma_px=0.0, scale=2)
 #: Fewer signal events do not show a motion.
 MIN_SIGNAL = 100
 
-TOO_LITTLE_SIGNAL = (
-    f"Fewer than {MIN_SIGNAL} events stand out from noise, so that the motion may be chance. "
-    "Take longer windows."
-)
+TOO_LITTLE_SIGNAL = Doubt.CHANCE.value
 
-NOT_SIGNIFICANT = (
-    "The motion does not differ significantly from zero: the displacement within this window is too "
-    "small, or the window has too few events. Use longer windows."
-)
+NOT_SIGNIFICANT = Doubt.AT_REST.value
 
 
 def with_significance_warning(result: Estimate) -> Estimate:

@@ -137,6 +137,7 @@ class Reader(Protocol):
     magic: ClassVar[tuple[bytes, ...]] = ()
     #: Candidate sizes (width, height) for files that do not state one; smallest first.
     standard_sizes: ClassVar[tuple[tuple[int, int], ...]] = ALL_SIZES
+    holds_crops: ClassVar[bool] = False  # whether files may hold crops of a sensor
     #: Exceptions of another library that mean "this file is damaged".
     foreign_errors: ClassVar[tuple[type[Exception], ...]] = ()
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
+from evcrisp.core.live_area import LiveArea, LiveAreaCounter
 from evcrisp.core.validation import as_resolution
 from evcrisp.io.atomic_output import naming
 from evcrisp.io.byte_blocks import GZIP_MAGIC
@@ -115,13 +116,14 @@ def summarize(
     Times are None without events, `n_signal` without labels. ``on_chunk`` gets each chunk.
     """
     n_events = n_on = n_signal = 0
-    is_labeled = False
+    is_labeled, counter = False, LiveAreaCounter()
     t_first: int | None = None
     t_last: int | None = None
     for chunk in recording.chunks():
         if len(chunk):
             t_first = int(chunk.t[0]) if t_first is None else t_first
             t_last = int(chunk.t[-1])
+        counter.add(chunk)
         n_events += len(chunk)
         n_on += chunk.n_on
         if chunk.signal is not None:
@@ -140,6 +142,7 @@ def summarize(
         "width": width,
         "height": height,
         "resolution_source": recording.resolution_source,
+        "live_area": live_area_facts(counter.area()) if n_events else None,
         "n_events": n_events,
         "t_first_us": t_first,
         "t_last_us": t_last,
@@ -153,6 +156,15 @@ def summarize(
         "frames": n_frames,
         "damage": None if damage is None else damage.kept(),
         "metadata": recording.metadata,
+    }
+
+
+def live_area_facts(area: LiveArea) -> dict[str, Any]:
+    """Return where events occur as JSON types; `advice` is None if nearly all of the sensor is live."""
+    return {
+        **dict(zip(("x", "y", "width", "height"), area.box, strict=True)),
+        "empty_share": round(area.empty_share, 4),
+        "advice": area.advice() if area.is_small else None,
     }
 
 

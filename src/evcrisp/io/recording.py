@@ -100,7 +100,9 @@ class Recording:
         """``(width, height)``, px.
 
         If neither the caller nor the file states it, the events are scanned once, and the
-        smallest standard sensor size that holds them all is taken.
+        smallest standard sensor size that holds them all is taken. In formats of data sets that hold
+        crops of a sensor (DAT of N-CARS), events in less than half of both sides of that size are a
+        crop: its size is the extent of the events.
         """
         known = self._given or self._source.resolution or self._guessed
         if known is not None:
@@ -255,8 +257,22 @@ class Recording:
     def _guess(self, width: int, height: int) -> tuple[int, int]:
         sizes = getattr(self._reader, "standard_sizes", ALL_SIZES)
         fitting = (size for size in sizes if size[0] >= width and size[1] >= height)
-        self._guessed = next(fitting, (max(width, 1), max(height, 1)))
-        if width:  # without events no size is wrong
+        needed = max(width, 1), max(height, 1)
+        self._guessed = next(fitting, needed)
+        holds_crops = getattr(self._reader, "holds_crops", False)
+        if (
+            holds_crops
+            and width
+            and all(2 * side < full for side, full in zip(needed, self._guessed, strict=True))
+        ):
+            self._guessed = needed
+            logger.warning(
+                "%s: the file does not state its sensor size; taking %dx%d, the extent of the events: "
+                "a crop of a sensor. %s",
+                *(self.path, *needed),
+                Setting("If this is wrong, set the sensor size", "resolution"),
+            )
+        elif width:  # without events no size is wrong
             logger.warning(
                 "%s: the file does not state its sensor size; taking %dx%d, the smallest standard "
                 "size that holds all events (they need %dx%d). %s",

@@ -5,6 +5,7 @@ from .prepared_warp import prepare as prepare
 from .protocol import MotionModel as MotionModel
 from .registry import MOTION_MODELS as MOTION_MODELS
 from .registry import motion_model as motion_model
+from .rigid import Rigid as Rigid
 from .rotation import Rotation as Rotation
 from .similarity import Similarity as Similarity
 from .similarity import Zoom as Zoom

@@ -49,7 +49,7 @@ class PreparedWarp:
         out = np.zeros(parameters.size)
         slopes = slope_x, slope_y
         self.pull_back_kernel(parameters, self.x, self.y, self.dt, *self.constants, *slopes, out)
-        return out[self.model.n_fixed :]
+        return out[self.model.n_fixed : out.size - self.model.n_fixed_last]
 
     def subset(self, key: Any) -> "PreparedWarp":
         """Return the warp of some of the events."""
@@ -78,8 +78,10 @@ class PreparedWarp:
                 f"got shape {values.shape}",
                 parameter="theta",
             )
-        n_fixed = self.model.n_fixed
-        return np.concatenate((np.zeros(n_fixed), values)) if n_fixed else values
+        n_first, n_last = self.model.n_fixed, self.model.n_fixed_last
+        if n_first or n_last:
+            return np.concatenate((np.zeros(n_first), values, np.zeros(n_last)))
+        return values
 
 
 def prepare(

@@ -30,6 +30,7 @@ class MotionModel(Protocol):
     can_collapse: ClassVar[bool]  # whether a warp can gather all events on a few pixels
     uses_rays: ClassVar[bool]  # whether the model needs a camera
     n_fixed: ClassVar[int]  # leading parameters of the kernels that are 0
+    n_fixed_last: ClassVar[int]  # trailing ones
 
     def __hash__(self) -> int:
         """Return the same number for equal models; results are cached by model."""
@@ -92,6 +93,7 @@ class PixelMotion:
     can_collapse: ClassVar[bool] = True
     uses_rays: ClassVar[bool] = False
     n_fixed: ClassVar[int] = 0
+    n_fixed_last: ClassVar[int] = 0
 
     @classmethod
     def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:

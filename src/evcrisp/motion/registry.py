@@ -13,6 +13,7 @@ MOTION_MODELS: Registry[type[MotionModel]] = Registry(
         "zoom": "evcrisp.motion.similarity:Zoom",
         "translation": "evcrisp.motion.translation:Translation",
         "rotation": "evcrisp.motion.rotation:Rotation",
+        "rigid": "evcrisp.motion.rigid:Rigid",
         "similarity": "evcrisp.motion.similarity:Similarity",
         "affine": "evcrisp.motion.affine:Affine",
         "homography": "evcrisp.motion.homography:Homography",

@@ -9,6 +9,9 @@ from evcrisp.motion.protocol import MotionModel
 #: Half of the time between the two positions of a point whose difference is taken, s.
 _HALF_STEP_S = 1e-4
 
+#: Half of the difference of parameters whose velocities are compared; units of the parameter.
+_HALF_STEP = 1e-3
+
 
 def velocity_of(
     model: MotionModel, theta: Floats, x: ArrayLike, y: ArrayLike, dt: ArrayLike
@@ -32,3 +35,35 @@ def velocity_of(
     after = model.inverse(theta, *points, dt + _HALF_STEP_S)
     steps = (last - first for first, last in zip(before, after, strict=True))
     return np.stack([step / (2.0 * _HALF_STEP_S) for step in steps], axis=-1)
+
+
+def velocity_rates(model: MotionModel, theta: Floats, x: float, y: float) -> Floats:
+    """Return how the velocity at a pixel at ``t_ref`` changes with each parameter, shape (2, m).
+
+    >>> from evcrisp.motion import Similarity
+    >>> rates = velocity_rates(Similarity(center=(0.0, 0.0)), np.zeros(4), 10.0, 0.0)
+    >>> rates.round(3) + 0.0
+    array([[ 1.,  0.,  0., 10.],
+           [ 0.,  1., 10.,  0.]])
+    """
+    if not model.uses_rays:
+        return _pixel_velocity_rates(model, theta, x, y)
+    columns = []
+    for step in _HALF_STEP * np.eye(theta.size):
+        ahead = velocity_of(model, theta + step, [x], [y], [0.0])[0]
+        behind = velocity_of(model, theta - step, [x], [y], [0.0])[0]
+        columns.append((ahead - behind) / (2.0 * _HALF_STEP))
+    return np.stack(columns, axis=1)
+
+
+def _pixel_velocity_rates(model: MotionModel, theta: Floats, x: float, y: float) -> Floats:
+    """Return the same by one warp: at the reference time, warping reverts the velocity."""
+    steps, m = _HALF_STEP * np.eye(theta.size), theta.size
+    values = np.concatenate((theta + steps, theta - steps)).T  # (m, 2 m)
+    at = np.full(2 * m, x), np.full(2 * m, y)
+    after, before = (
+        np.stack(model.warp(values, *at, np.full(2 * m, dt)))
+        for dt in (_HALF_STEP_S, -_HALF_STEP_S)
+    )
+    velocity = (before - after) / (2.0 * _HALF_STEP_S)
+    return (velocity[:, :m] - velocity[:, m:]) / (2.0 * _HALF_STEP)

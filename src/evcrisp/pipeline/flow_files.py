@@ -99,7 +99,7 @@ def write_flow_files(
     >>> _ = evcrisp.write(path, scene.events)
     >>> result = write_flow_files(path, path.parent / "flow")
     >>> [file.name for file in result.files]
-    ['flow-000000.npz', 'flow-000001.npz']
+    ['flow-000000.npz', 'flow-000001.npz', 'flow-000002.npz']
     >>> flow = evcrisp.read_flow(result.files[0])
     >>> bool(np.abs(np.nanmean(flow.velocity, axis=(0, 1)) - (300, -120)).max() < 20)
     True

@@ -1,4 +1,4 @@
-"""Merge the labels of overlapping windows into one label per event."""
+"""Give every event of overlapping windows once, with its final label."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class LabeledChunk:
 
     events: Events  # with signal set to the labels
     score: Floats  # (n,) mean over the windows that contain the event
-    confidence: Floats  # (n,) likewise
+    confidence: Floats  # (n,) of the last window, which has the mean of all of them
     truth: Bools | None = None  # (n,) labels that the events came with
 
     @property
@@ -37,38 +37,40 @@ class LabeledChunk:
 class LabelMerger:
     """Takes estimates in order; gives every event once, when no later window can contain it.
 
-    An event is kept if at least half of the windows that contain it keep it.
+    The last window that contains an event has its final label and confidence: `track` combines them
+    with those of the windows before.
     """
 
     def __init__(self) -> None:
         self._events: Events | None = None  # events that a later window may contain again
-        self._sums: Floats = np.zeros((4, 0))  # rows: windows, kept, score, confidence
+        self._rows: Floats = np.zeros((4, 0))  # windows, sum of scores, label, confidence
         self._base = 0  # index of the first of these events in the recording
 
     def add(self, result: Estimate) -> list[LabeledChunk]:
         """Add the next window of :func:`evcrisp.track`; return final events, at most one chunk."""
         window = result.window
-        rows = (np.ones(len(result)), result.signal, result.score, result.confidence)
-        new = np.array(rows, np.float64)
+        columns = (np.ones(len(result)), result.score, result.signal, result.confidence)
+        new = np.array(columns, np.float64)
         if self._events is None:
-            self._events, self._sums, self._base = window.events, new, window.index
+            self._events, self._rows, self._base = window.events, new, window.index
             return []
-        events, sums = self._events, self._sums
+        events, rows = self._events, self._rows
         n_done = min(window.index - self._base, len(events))
         _check_order(events[max(n_done, 0) :], window, self._base)
         n_shared = min(len(events) - n_done, len(result))
-        shared = sums[:, n_done:].copy()
-        shared[:, :n_shared] += new[:, :n_shared]
+        shared = rows[:, n_done:].copy()
+        shared[:2, :n_shared] += new[:2, :n_shared]
+        shared[2:, :n_shared] = new[2:, :n_shared]
         self._events = Events.concatenate((events[n_done:], window.events[n_shared:]))
-        self._sums = np.concatenate((shared, new[:, n_shared:]), axis=1)
+        self._rows = np.concatenate((shared, new[:, n_shared:]), axis=1)
         self._base = window.index
-        return [_labeled(events[:n_done], sums[:, :n_done])] if n_done else []
+        return [_labeled(events[:n_done], rows[:, :n_done])] if n_done else []
 
     def finish(self) -> list[LabeledChunk]:
         """Return the remaining events, at most one chunk."""
         if self._events is None or not len(self._events):
             return []
-        return [_labeled(self._events, self._sums)]
+        return [_labeled(self._events, self._rows)]
 
 
 def merge_labels(estimates: Iterable[Estimate]) -> Iterator[LabeledChunk]:
@@ -91,7 +93,6 @@ def _check_order(left: Events, window: Window, base: int) -> None:
         )
 
 
-def _labeled(events: Events, sums: Floats) -> LabeledChunk:
-    n, kept, score, confidence = sums
-    labeled = events.with_signal(kept >= 0.5 * n)
-    return LabeledChunk(labeled, score / n, confidence / n, events.signal)
+def _labeled(events: Events, rows: Floats) -> LabeledChunk:
+    n, score, signal, confidence = rows
+    return LabeledChunk(events.with_signal(signal > 0.0), score / n, confidence, events.signal)

@@ -1,6 +1,7 @@
 """Clean a recording and estimate its motion; write the results to a folder."""
 
 import json
+import logging
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
@@ -26,6 +27,8 @@ from evcrisp.pipeline.cancellation import CancellationToken
 from evcrisp.pipeline.label_merging import LabeledChunk, LabelMerger
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,7 @@ def run(
     >>> _ = evcrisp.write(path, evcrisp.simulate(duration_us=60_000, seed=1).events)
     >>> result = run(path, path.parent / "result")
     >>> result.cleaned.name, result.summary["n_windows"]
-    ('scene.clean.npz', 2)
+    ('scene.clean.npz', 3)
     """
     start = time.perf_counter()
     folder = Path(folder)
@@ -139,6 +142,8 @@ def run(
             **log.counts(recording),
             "stopped": cancellation.was_cut,
         }
+        if (advice := log.live_area_advice()) is not None:
+            logger.warning("%s: %s", recording.path, advice)
         with naming(summary_path):
             summary_path.write_text(json.dumps(summary, indent=2) + "\n")
     return RunResult(

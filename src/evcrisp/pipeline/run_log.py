@@ -11,18 +11,25 @@ from typing import Any
 import numpy as np
 
 import evcrisp
+from evcrisp.core.doubt import Doubt
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
+from evcrisp.core.live_area import LiveAreaCounter
 from evcrisp.estimators.layer import Layer
 from evcrisp.estimators.result import Estimate
 from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import naming, refuse_inputs
+from evcrisp.io.reading import live_area_facts
 from evcrisp.io.recording import Recording
 from evcrisp.io.registry import READERS
 from evcrisp.motion import MotionModel
 from evcrisp.motion.open_motion import affine_at, is_open
 from evcrisp.pipeline.label_merging import LabeledChunk
 from evcrisp.pipeline.object_tracking import ObjectTracker
+
+#: Last columns of a window: whether its motion is reliable (1 or 0), codes of the doubts, misfit, and the
+#: same in words.
+_DOUBT_COLUMNS = ("reliable", "doubts", "misfit", "warnings")
 
 _WINDOW_COLUMNS = ("t_start_us", "t_end_us", "n_events", "n_signal", "status")
 
@@ -33,6 +40,7 @@ _FOUND_COLUMNS = ("motion", "n_layers")
 LAYER_COLUMNS = (
     "window", "t_start_us", "t_end_us", "id", "layer", "n_events", "left [px]", "top [px]", "width [px]",
     "height [px]", "vx [px/s]", "vy [px/s]", "a11 [1/s]", "a12 [1/s]", "a21 [1/s]", "a22 [1/s]",
+    "vx_std [px/s]", "vy_std [px/s]", "doubts",
 )  # fmt: skip
 
 
@@ -67,22 +75,27 @@ class MotionFile(TableFile):
     def __init__(self, path: Path, model: MotionModel) -> None:
         self._model = model
         names = zip(model.param_names, model.param_units, strict=True)
-        parameters = (f"{name} [{unit}]" for name, unit in names)
+        names = [(name, unit) for name, unit in names]
+        parameters = [f"{name} [{unit}]" for name, unit in names]
+        deviations = [f"{name}_std [{unit}]" for name, unit in names]
         found = _FOUND_COLUMNS if is_open(model) else ()
-        super().__init__(path, [*_WINDOW_COLUMNS, *found, *parameters, "warnings"])
+        columns = [*_WINDOW_COLUMNS, *found, *parameters, *deviations, *_DOUBT_COLUMNS]
+        super().__init__(path, columns)
 
     def write_window(self, result: Estimate) -> None:
-        """Append a row; a motion that was not found is NaN."""
+        """Append a row; a motion that was not found is NaN, and so is an unknown deviation."""
         window, status = result.window, result.status
         theta = result.parameters(self._model)
         theta = theta if status.has_motion else np.full_like(theta, np.nan)
-        numbers = (repr(float(value)) for value in theta)
+        std = result.parameters_std(self._model)
+        std = std if status.has_motion else np.full_like(theta, np.nan)
+        numbers = [repr(float(value)) for value in theta] + [f"{value:.6g}" for value in std]
         # No commas: not every reader of CSV files understands quotes.
         warnings = " | ".join(result.warnings).replace(",", ";")
         counts = len(result), int(result.signal.sum())
         row = (window.t_start, window.t_end, *counts, status.name.lower())
         found = (result.motion.name, len(result.layer_motions)) if is_open(self._model) else ()
-        self.write_row([*row, *found, *numbers, warnings])
+        self.write_row([*row, *found, *numbers, *_doubt_cells(result), warnings])
 
 
 class LayersFile(TableFile):
@@ -97,10 +110,21 @@ class LayersFile(TableFile):
         """Append the objects of a window."""
         window = result.window
         for thing in self._tracker.update(result):
-            numbers = (*thing.box, *thing.velocity.tolist(), *_matrix_of(thing))
+            velocity = *thing.velocity.tolist(), *_matrix_of(thing)
+            numbers = (*thing.box, *velocity, *thing.velocity_std.tolist())
             row = (self._n_windows, window.t_start, window.t_end, thing.id, thing.index, len(thing))
-            self.write_row([*row, *(f"{value:.6g}" for value in numbers)])
+            cells = (f"{value:.6g}" for value in numbers)
+            self.write_row([*row, *cells, _codes(thing.doubts)])
         self._n_windows += 1
+
+
+def _doubt_cells(result: Estimate) -> tuple[object, ...]:
+    return int(result.reliable), _codes(result.doubts), f"{result.misfit:.4g}"
+
+
+def _codes(doubts: Iterable[Doubt]) -> str:
+    """Return the codes of doubts in one cell, with blanks between them."""
+    return " ".join(doubt.code for doubt in doubts)
 
 
 def _matrix_of(layer: Layer) -> list[float]:
@@ -139,26 +163,40 @@ class RunLog:
         self.n_events = self.n_kept = self.n_windows = 0
         self.statuses: Counter[str] = Counter()
         self.warnings: Counter[str] = Counter()
+        self._live = LiveAreaCounter()
+        self.doubts: Counter[str] = Counter()
+        self.n_reliable = 0
 
     def add_window(self, result: Estimate) -> None:
         """Count a window, its status and its warnings."""
         self.n_windows += 1
         self.statuses[result.status.name.lower()] += 1
         self.warnings.update(result.warnings)
+        self.doubts.update(doubt.code for doubt in result.doubts)
+        self.n_reliable += result.reliable
 
     def add_labels(self, chunk: LabeledChunk) -> None:
         """Count events and kept events."""
         self.n_events += len(chunk.events)
+        self._live.add(chunk.events)
         self.n_kept += int(chunk.signal.sum())
+
+    def live_area_advice(self) -> str | None:
+        """Return what to do if large parts of the sensor have no events."""
+        area = self._live.area()
+        return area.advice() if self.n_events and area.is_small else None
 
     def counts(self, recording: Recording) -> dict[str, Any]:
         """Return the counts as JSON types."""
         damage = recording.damage
         return {
+            "live_area": live_area_facts(self._live.area()) if self.n_events else None,
             "n_events": self.n_events,
             "n_kept": self.n_kept,
             "n_windows": self.n_windows,
             "statuses": dict(sorted(self.statuses.items())),
+            "n_reliable": self.n_reliable,
+            "doubts": dict(sorted(self.doubts.items())),
             "warnings": dict(sorted(self.warnings.items())),
             "damage": None if damage is None else damage.kept(),
         }

@@ -19,11 +19,12 @@ from evcrisp.estimators.estimate import checked_theta, model_for
 from evcrisp.estimators.hot_pixels import HotPixelHistory
 from evcrisp.estimators.protocol import Estimator, session_of
 from evcrisp.estimators.registry import ESTIMATORS
+from evcrisp.estimators.reliability.assess import assess
 from evcrisp.estimators.result import Estimate
-from evcrisp.estimators.significance import with_significance_warning
 from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel, Translation
 from evcrisp.motion.open_motion import is_open
+from evcrisp.pipeline.shared_labels import SharedLabels
 from evcrisp.pipeline.windowing import Windowing
 
 #: Share of its full length that the last window needs for a motion as certain as that of others.
@@ -48,8 +49,10 @@ class Tracker:
         self.resolution = resolution
         self.theta = theta0  # of the last window with a usable motion
         self._has_run = False
+        self._before: Estimate | None = None  # the last window, if its motion is reliable
         self._session = session_of(estimator, resolution)
         self._hot_pixels = HotPixelHistory(resolution)
+        self._shared = SharedLabels()
 
     def estimate(self, window: Window, full_us: int = 0) -> Estimate:
         """Return the estimate of the next window; windows come in order and may overlap.
@@ -61,11 +64,12 @@ class Tracker:
         start = None if is_open(self.model) and self._has_run else self.theta
         result = self._session.run(window, self.model, start, hot)
         self._has_run = True
-        result = _with_length_warning(with_significance_warning(result), full_us)
+        result = _with_length_warning(assess(result, self.model, self._before), full_us)
+        self._before = result if result.reliable else None
         if result.status.is_usable:
             self.theta = result.theta.copy()  # users may change the array of the result
             self._found = result.motion
-        return result
+        return self._shared.combine(result)
 
     def observe(self, window: Window) -> None:
         """Count the events of a window that is not estimated, for hot pixels."""
@@ -96,6 +100,9 @@ def track(
 ) -> Iterator[Estimate]:
     """Yield an estimate per window; each search starts from the motion of the window before.
 
+    Where windows overlap, the label of an event is that of all windows so far: it is signal if the
+    mean of their confidences is at least 0.5.
+
     Hot pixels, which fire far more often than their neighbors over the last second, take no part;
     their events are noise.
 
@@ -106,7 +113,7 @@ def track(
     method, motion, camera, theta0, **params
         As for :func:`evcrisp.estimate`.
     windowing : Windowing, optional
-        How to cut the recording; 30 ms without overlap by default.
+        How to cut the recording. By default the events choose the length of each window.
 
     Yields
     ------

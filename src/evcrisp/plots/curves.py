@@ -110,11 +110,23 @@ def motion_table(estimates: Sequence["Estimate"]) -> tuple["MotionModel", Floats
     return model, np.array(rows)
 
 
+def motion_std(estimates: Sequence["Estimate"], model: "MotionModel") -> Floats:
+    """Return the standard deviations of the parameters of `motion_table`, shape (n, m)."""
+    rows = [
+        result.parameters_std(model)
+        if result.status.has_motion
+        else np.full(len(model.param_names), np.nan)
+        for result in estimates
+    ]
+    return np.array(rows)
+
+
 def draw_motion(
     all_axes: Sequence["Axes"], estimates: Sequence["Estimate"], imu: "Imu | None" = None
 ) -> None:
     """Draw every motion parameter over time, one per axes; for rotations also the gyroscope.
 
+    Bands are intervals of 95 %; parameters of motions that are not reliable are drawn as crosses.
     ``estimates`` are consecutive windows; ``imu`` has the camera's time and axes. Where windows have
     several models or layers, :func:`motion_table` tells what is drawn; each layer has one more line,
     with the velocity at the middle of its box.
@@ -126,13 +138,20 @@ def draw_motion(
     if gyro is not None:
         seen = (gyro.t >= t_first) & (gyro.t <= estimates[-1].window.t_end)
         gyro_s, rates = (gyro.t[seen] - t_first) / 1e6, gyro.gyro_rad_s[seen]
+    half = 1.96 * motion_std(estimates, motion)
+    is_doubtful = np.array([not result.reliable for result in estimates])
     line: dict[str, Any] = {"marker": "o", "markersize": 2.5, "linewidth": 1.0}
+    cross: dict[str, Any] = {"marker": "x", "markersize": 4.0, "linestyle": ""}
     for k, (axes, name) in enumerate(zip(all_axes, motion.param_names, strict=True)):
         if gyro is not None:
             axes.plot(gyro_s, rates[:, k], color=PALE, linewidth=2.2, label="gyroscope")
-        axes.plot(
-            t_s, theta[:, k], color=LINE_COLORS[k % len(LINE_COLORS)], **line, label="estimated"
-        )
+        color, values = LINE_COLORS[k % len(LINE_COLORS)], theta[:, k]
+        axes.plot(t_s, values, color=color, **line, label="estimated")
+        limits = _limits(values, half[:, k])
+        band = np.clip(values - half[:, k], *limits), np.clip(values + half[:, k], *limits)
+        axes.fill_between(t_s, *band, color=color, alpha=0.18, linewidth=0)
+        if is_doubtful.any():
+            axes.plot(t_s[is_doubtful], values[is_doubtful], color=INK, **cross, label="doubtful")
         if is_open(motion) and k < 2:  # vx and vy
             _draw_layer_velocities(axes, estimates, t_s, k)
         axes.axhline(0.0, color=INK, linewidth=0.4)
@@ -143,6 +162,15 @@ def draw_motion(
 
 #: Layers of a recording with an entry in the legend; the numbers of later ones go on.
 _MAX_IN_LEGEND = 10
+
+
+def _limits(values: Floats, half: Floats) -> tuple[float, float]:
+    """Return ends for bands: unknown parts of a motion must not flatten the curve."""
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    usual = half[np.isfinite(half)]
+    room = max(high - low, 2.0 * float(np.median(usual)) if usual.size else 0.0)
+    return low - room, high + room
 
 
 def _draw_layer_velocities(

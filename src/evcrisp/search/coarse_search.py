@@ -21,7 +21,7 @@ def coarse_scale(resolution: tuple[int, int]) -> int:
 
     A larger scale widens the maximum but hides texture, so it grows slower than the sensor.
     """
-    relative = max(resolution[0] / 346.0, resolution[1] / 260.0)
+    relative = max(max(resolution) / 346.0, min(resolution) / 260.0)
     return 2 ** min(max(round(math.log2(8.0 * min(relative, math.sqrt(relative)))), 1), 5)
 
 
@@ -33,16 +33,16 @@ def bound_px(problem: SearchProblem, config: SearchConfig) -> float:
 
 
 def coarse_level(
-    problem: SearchProblem, config: SearchConfig, *, share: float = 1.0
+    problem: SearchProblem, config: SearchConfig, *, share: float = 1.0, phase: float = 0.0
 ) -> LevelObjective:
-    """Return the coarsest level, with a share of its events."""
+    """Return the coarsest level, with a share of its events; see `LevelObjective.around`."""
     scale = max(coarse_scale(problem.resolution), config.finest_scale)
     # Equally many events per pixel of the map on every sensor.
     pixels = problem.resolution[0] * problem.resolution[1] / scale**2
     n_events = round(share * config.coarse_events * max(1.0, pixels / _REFERENCE_PIXELS))
     margin_px = 0.5 * bound_px(problem, config) + 2.0 * scale
     zero = np.zeros(len(problem.scaling.forward))
-    return LevelObjective.around(problem, zero, scale, n_events, margin_px=margin_px)
+    return LevelObjective.around(problem, zero, scale, n_events, margin_px=margin_px, phase=phase)
 
 
 def best_starts(level: LevelObjective, bound_px: float) -> tuple[list[Floats], int]:

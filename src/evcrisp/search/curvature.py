@@ -43,7 +43,8 @@ _MIN_RELATIVE, _MIN_TYPICAL = 0.2, 0.05
 
 def inverse_curvature(
     image: Floats,
-    origin_px: tuple[float, float],
+    center_px: tuple[float, float],
+    center: tuple[int, int],
     scale: int,
     n_events: int,
     model: MotionModel,
@@ -53,18 +54,27 @@ def inverse_curvature(
 ) -> Floats:
     """Return the inverse of minus the second derivatives in scaled parameters, shape (m, m).
 
-    ``image`` is the map of the warped events, with quadratic B-splines as footprints; its first pixel
-    is at ``origin_px`` on the sensor. ``least`` is a lower bound on the curvature, relative to
-    `TYPICAL_CURVATURE`: 1 prevents long steps where noise flattens the objective.
+    ``image`` is the map of the warped events, with quadratic B-splines as footprints; its pixel
+    ``center``, (column, row), is at ``center_px`` on the sensor. ``least`` is a lower bound on the
+    curvature, relative to `TYPICAL_CURVATURE`: 1 prevents long steps where noise flattens the
+    objective.
     """
     from evcrisp.kernels.search.structure_tensor import structure_tensor
 
     tile = max(_TILE_PX // scale, 1)
     height, width = image.shape
-    n_tiles = -(-height // tile), -(-width // tile)
-    along = _displacements(model, resolution, origin_px, tile * scale, n_tiles)
+    # Four tiles meet at the center, so that a mirrored map has mirrored tiles.
+    before = -(-center[1] // tile), -(-center[0] // tile)
+    n_tiles = (
+        before[0] - (center[1] - height) // tile,
+        before[1] - (center[0] - width) // tile,
+    )
+    lead = np.array([before[0] * tile - center[1], before[1] * tile - center[0]])
+    if model.uniform_velocity(np.zeros(len(model.param_names))) is not None:
+        center_px = 0.0, 0.0  # the same everywhere
+    along = _displacements(model, resolution, center_px, tile * scale, before, n_tiles)
     tensor = np.empty((along[0].shape[-1],) * 2)
-    energy, square = structure_tensor(image, tile, *along, tensor)
+    energy, square = structure_tensor(image, tile, lead, *along, tensor)
     # On a map of noise, all events may be isolated.
     isolated = min(2.0 * _ISOLATED_ENERGY * n_events / max(energy, 1e-30), 1.0)
     factor = _SLOPE_FACTOR * (1.0 - _ISOLATED_SHARE * isolated)
@@ -79,14 +89,18 @@ def inverse_curvature(
 def _displacements(
     model: MotionModel,
     resolution: tuple[int, int],
-    origin_px: tuple[float, float],
+    center_px: tuple[float, float],
     tile_px: int,
+    before: tuple[int, int],
     n_tiles: tuple[int, int],
 ) -> tuple[Floats, Floats]:
-    """Return displacements of tile centers along x, y per unit parameter, px, (down, across, m)."""
+    """Return displacements of tile centers along x, y per unit parameter, px, (down, across, m).
+
+    ``before`` is the number of tiles above and left of ``center_px``.
+    """
     x, y = np.meshgrid(
-        origin_px[0] + tile_px * (np.arange(n_tiles[1]) + 0.5),
-        origin_px[1] + tile_px * (np.arange(n_tiles[0]) + 0.5),
+        center_px[0] + tile_px * (np.arange(n_tiles[1]) - before[1] + 0.5),
+        center_px[1] + tile_px * (np.arange(n_tiles[0]) - before[0] + 0.5),
     )
     unit = inverse_rates(model, resolution)
     model = model.without_distortion()  # warped events are at ideal pixels

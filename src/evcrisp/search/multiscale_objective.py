@@ -13,10 +13,10 @@ import numpy as np
 
 from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
-from evcrisp.search.border_bias import BorderBias
 from evcrisp.search.collapse_penalty import CollapsePenalty
 from evcrisp.search.contrast_engine import ContrastEngine, MapBuffers, SplineMap
 from evcrisp.search.curvature import inverse_curvature
+from evcrisp.search.event_view import EventView, subsampled
 from evcrisp.search.scaling import Scaling
 
 Limits = tuple[float, float]
@@ -32,8 +32,8 @@ class SearchProblem:
     resolution: tuple[int, int]
     scaling: Scaling
     penalty: CollapsePenalty
-    border_bias: BorderBias
     span_s: float  # from the first to the last event
+    view: EventView
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,21 +44,36 @@ class LevelObjective:
     scale: int  # pixels of the sensor per pixel of the map
     engine: ContrastEngine
     target: SplineMap
+    center: tuple[int, int]  # column and row of the center of the view
 
     @classmethod
     def around(
-        cls, problem: SearchProblem, scaled: Floats, scale: int, n_events: int, *, margin_px: float
+        cls,
+        problem: SearchProblem,
+        scaled: Floats,
+        scale: int,
+        n_events: int,
+        *,
+        margin_px: float,
+        phase: float = 0.0,
     ) -> "LevelObjective":
-        """Return a level of about ``n_events``, with the view at ``scaled`` and a margin."""
+        """Return a level of about ``n_events``, with the view at ``scaled`` and a margin.
+
+        The pixels of the map are ``phase`` pixels before those at whole distances from the center.
+        """
         warp = subsampled(problem.warp, n_events)
         first, last = float(problem.warp.dt[0]), float(problem.warp.dt[-1])
         theta, resolution = problem.scaling.theta(scaled), problem.resolution
         limits_x, limits_y = border_limits(problem.warp.model, resolution, theta, first, last)
-        left, width = _extent(limits_x, resolution[0], margin_px, scale)
-        top, height = _extent(limits_y, resolution[1], margin_px, scale)
-        shift = 1.5 - left / scale, 1.5 - top / scale
-        target = SplineMap.of((height, width), scale, shift, len(warp))
-        return cls(problem, scale, ContrastEngine(warp, target, MapBuffers()), target)
+        # Whole pixels from the center: their positions must depend neither on the start of a search
+        # nor on the place of the events on the sensor.
+        center_x, center_y = problem.view.center_px
+        left, right = _extent(limits_x, center_x, resolution[0], margin_px, scale)
+        above, below = _extent(limits_y, center_y, resolution[1], margin_px, scale)
+        shift = left + phase - center_x / scale, above + phase - center_y / scale
+        target = SplineMap.of((above + below + 1, left + right + 1), scale, shift, len(warp))
+        engine = ContrastEngine(warp, target, MapBuffers())
+        return cls(problem, scale, engine, target, (left, above))
 
     def value(self, scaled: Floats) -> float:
         """Return the objective at ``scaled``; -inf if no event is on the map."""
@@ -78,12 +93,10 @@ class LevelObjective:
 
     def inverse_curvature(self, least: float = 0.0) -> Floats:
         """Return the inverse of minus the second derivatives at the last evaluation."""
-        shift_x, shift_y = self.target.shift
-        origin_px = -shift_x * self.scale, -shift_y * self.scale
-        warp = self.engine.warp
+        problem, warp = self.problem, self.engine.warp
         return inverse_curvature(
-            self.engine.buffers.image, origin_px, self.scale, len(warp), warp.model,
-            self.problem.resolution, least=least,
+            self.engine.buffers.image, problem.view.center_px, self.center, self.scale, len(warp),
+            warp.model, problem.resolution, least=least,
         )  # fmt: skip
 
     def _sum_of_squares(self, theta: Floats) -> float:
@@ -95,29 +108,19 @@ class LevelObjective:
         return math.log(total / len(self.engine.warp)) if total > 0.0 else -math.inf
 
 
-def subsampled(warp: PreparedWarp, n_events: int) -> PreparedWarp:
-    """Return about ``n_events`` of the events, one from each interval of equal event count.
-
-    Not every k-th event: cameras send events in bursts along rows, whose order must not matter.
-    """
-    from evcrisp.kernels.search.array_ops import subsample
-
-    interval = round(len(warp) / max(n_events, 1))
-    if interval < 2:
-        return warp
-    columns = tuple(np.empty(len(warp) // interval) for _ in range(3))
-    subsample(warp.x, warp.y, warp.dt, interval, *columns)
-    return warp.of(*columns)
-
-
-def _extent(limits: Limits, size: int, margin_px: float, scale: int) -> tuple[int, int]:
-    """Return the first position along an axis of a map, and its pixels."""
+def _extent(
+    limits: Limits, center: float, size: int, margin_px: float, scale: int
+) -> tuple[int, int]:
+    """Return the pixels of a map along an axis before the center, and behind it."""
     # Warps that move events far away, or to NaN, must not determine the size of a map.
     low, high = limits if math.isfinite(limits[0]) else (-math.inf, math.inf)
     low, high = (min(max(side, -0.5 * size), 1.5 * size) for side in (low, high))
-    # Whole pixels of the map: their positions must not depend on the start of a search.
-    first = scale * math.floor((min(low, high) - margin_px) / scale)
-    return first, math.ceil((max(low, high) + margin_px - first) / scale) + 4
+    low, high = min(low, high) - margin_px, max(low, high) + margin_px
+    # A spline reaches 1.5 pixels.
+    return (
+        max(math.ceil((center - low) / scale), 0) + 2,
+        max(math.ceil((high - center) / scale), 0) + 2,
+    )
 
 
 def border_limits(

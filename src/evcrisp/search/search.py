@@ -23,11 +23,12 @@ from evcrisp.core.status import Status
 from evcrisp.core.types import Floats
 from evcrisp.optimize import SolverResult
 from evcrisp.optimize.bfgs import Ascent, Bfgs
-from evcrisp.search.border_bias import BorderBias, border_density
+from evcrisp.search.border_bias import BorderBias
 from evcrisp.search.coarse_search import alternatives, best_starts, bound_px, coarse_level
 from evcrisp.search.collapse_penalty import CollapsePenalty, has_collapsed
 from evcrisp.search.config import SearchConfig
 from evcrisp.search.curvature import TYPICAL_CURVATURE
+from evcrisp.search.event_view import EventView
 from evcrisp.search.multiscale_objective import LevelObjective, SearchProblem
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.window_data import WindowData
@@ -121,9 +122,9 @@ def search_problem(data: WindowData, config: SearchConfig) -> SearchProblem:
     """Return the data and constants of a search."""
     model, size = data.warp.model, data.resolution
     span_s = float(data.warp.dt[-1] - data.warp.dt[0])
-    scaling, border_bias = Scaling.of(model, size, span_s), BorderBias.of(model, size)
+    scaling = Scaling.of(model, size, span_s)
     penalty = CollapsePenalty.of(model, size, config.max_log_area)
-    return SearchProblem(data.warp, size, scaling, penalty, border_bias, span_s)
+    return SearchProblem(data.warp, size, scaling, penalty, span_s, EventView.of(data.warp))
 
 
 def _cold_search(problem: SearchProblem, config: SearchConfig) -> SolverResult:
@@ -142,7 +143,9 @@ def _warm_search(problem: SearchProblem, config: SearchConfig, start: Floats) ->
     level = coarse_level(problem, config, share=0.5)
     value, others = level.value(start), alternatives(problem, start, level.scale)
     n_eval = 1 + len(others)
-    if all(level.value(other) <= value for other in others):
+    if all(level.value(other) <= value for other in others) and _beats_rest(
+        problem, config, level, start
+    ):
         passes = _passes(config.finest_scale, config.coarse_events, len(problem.warp), config)
         result = _coarse_to_fine(problem, config, passes, start, n_eval)
         moved = problem.scaling.scaled(result.theta) - start
@@ -152,6 +155,21 @@ def _warm_search(problem: SearchProblem, config: SearchConfig, start: Floats) ->
         n_eval = result.n_eval
     cold = _cold_search(problem, config)
     return replace(cold, n_eval=cold.n_eval + n_eval)
+
+
+def _beats_rest(
+    problem: SearchProblem, config: SearchConfig, level: LevelObjective, start: Floats
+) -> bool:
+    """Return whether a start has a higher contrast than no motion, averaged over two grids of pixels.
+
+    Lamps in a grid that flash are as sharp at rest as after a shift by the distance of the lamps. Which
+    of both lies on pixels of one map is chance.
+    """
+    if float(start @ start) <= (2.0 * level.scale) ** 2:
+        return True
+    rest = np.zeros_like(start)
+    other = coarse_level(problem, config, share=0.5, phase=0.5)
+    return level.value(start) + other.value(start) >= level.value(rest) + other.value(rest)
 
 
 def _passes(scale: int, n_events: int, n_all: int, config: SearchConfig) -> list[Pass]:
@@ -180,7 +198,7 @@ def _coarse_to_fine(
     for scale, n_events, is_last in passes:
         level = LevelObjective.around(problem, scaled, scale, n_events, margin_px=3.0 * scale)
         if is_last:
-            objective = _BorderCorrected(level, scaled)
+            objective = _BorderCorrected.of(level)
             initial = level.inverse_curvature if curvature is None else curvature
             end = _solver(scale, config.tol_px).ascend(objective, scaled, initial)
             value = end.value - objective.correction(end.theta)
@@ -200,26 +218,32 @@ def _coarse_to_fine(
     return SolverResult(theta, value, n_eval, status, inverse)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _BorderCorrected:
-    """A level plus the contrast lost at the border, linearized at ``center``."""
+    """A level plus the contrast that is lost at the border of the view."""
 
     level: LevelObjective
-    center: Floats
-    slope: Floats | None = None  # known after the first evaluation, which warps the events
+    bias: BorderBias
+
+    @classmethod
+    def of(cls, level: LevelObjective) -> "_BorderCorrected":
+        """Return the corrected level, for the view of the events."""
+        problem, view = level.problem, level.problem.view
+        density = view.density_at_sides(problem.warp)
+        model, resolution = problem.warp.model, problem.resolution
+        return cls(level, BorderBias.of(model, resolution, view.sides_px, density))
 
     def __call__(self, scaled: Floats) -> tuple[float, Floats]:
         value, gradient = self.level(scaled)
-        if self.slope is None:
-            problem, buffers = self.level.problem, self.level.engine.buffers
-            density = border_density(buffers.x, buffers.y, problem.resolution)
-            softness_px = 0.5 * self.level.scale
-            self.slope = problem.border_bias.loss(self.center, softness_px, density)[1]
-        return value + self.correction(scaled), gradient + self.slope
+        loss, slope = self._loss(scaled)
+        return value + loss, gradient + slope
 
     def correction(self, scaled: Floats) -> float:
-        """Return the added contrast; 0 before the first evaluation."""
-        return 0.0 if self.slope is None else float(self.slope @ (scaled - self.center))
+        """Return the added contrast."""
+        return self._loss(scaled)[0]
+
+    def _loss(self, scaled: Floats) -> tuple[float, Floats]:
+        return self.bias.loss(scaled, 0.5 * self.level.scale)
 
 
 def _coarse_ascent(level: LevelObjective, start: Floats, tol_px: float) -> Ascent:

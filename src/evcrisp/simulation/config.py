@@ -29,6 +29,7 @@ MAX_PIXELS = 1 << 24
 #: Default parameters by motion model: about 300 px/s on a sensor of 346 x 260 px.
 DEFAULT_THETA: dict[str, tuple[float, ...]] = {
     "zoom": (1.5,),
+    "rigid": (200.0, -80.0, 1.0),
     "translation": (300.0, -120.0),
     "rotation": (0.3, -0.9, 0.6),
     "similarity": (150.0, -60.0, 0.8, 0.5),

@@ -84,7 +84,7 @@ PANES: dict[str, Pane] = {
 
 
 #: Default duration that a frame shows, us: one frame at 30 frames per second.
-DEFAULT_WINDOW_US = 33_333
+DEFAULT_SHOWN_US = 33_333
 
 #: Largest side of a video, px; players do not support more.
 _MAX_SIDE_PX = 16_384
@@ -101,9 +101,10 @@ class VideoConfig:
     speed : float
         Time of the recording per time of the video: 1 is real time, 0.1 slow motion, 10 fast
         forward. Frames start ``speed / fps`` seconds apart.
-    window_us : int, us
+    window_us : int, optional, us
         Duration that a frame shows, and over which a motion is estimated. If it is longer than
-        the step between frames, frames share events; if shorter, some events are not shown.
+        the step between frames, frames share events; if shorter, some events are not shown. By
+        default the motion is that of the windows of ``Windowing()``, and frames show 33.3 ms.
     panes, colors : tuple of str, str
         Panes side by side, keys of ``evcrisp.video.PANES``; palette, a key of ``PALETTES``.
     exposure : float
@@ -116,7 +117,7 @@ class VideoConfig:
 
     fps: float = 30.0
     speed: float = 1.0
-    window_us: int = DEFAULT_WINDOW_US
+    window_us: int | None = None
     panes: tuple[str, ...] = ("raw", "aligned", "denoised")
     colors: str = "red-blue"
     exposure: float = 1.0
@@ -132,7 +133,7 @@ class VideoConfig:
                 parameter="speed",
                 value=self.speed,
             )
-        check_number("window_us", self.window_us, 1, 10_000_000, whole=True)
+        check_number("window_us", self.shown_us, 1, 10_000_000, whole=True)
         check_number("scale", self.scale, 1, 16, whole=True)
         check_number("exposure", self.exposure, 0.0, 100.0, open_low=True)
         if not self.panes:
@@ -140,6 +141,11 @@ class VideoConfig:
         for pane in self.panes:
             lookup(PANES, pane, "pane")
         lookup(PALETTES, self.colors, "palette")
+
+    @property
+    def shown_us(self) -> int:
+        """Duration that a frame shows, us."""
+        return DEFAULT_SHOWN_US if self.window_us is None else self.window_us
 
     @property
     def step_us(self) -> int:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
 from evcrisp.core.palettes import layer_slots
-from evcrisp.core.windows import Window, by_time
+from evcrisp.core.windows import MAX_EMPTY_WINDOWS, Window, by_time
 from evcrisp.estimators.result import Estimate
 from evcrisp.pipeline.tracking import Tracker
+from evcrisp.pipeline.windowing import Windowing
 from evcrisp.video.config import FrameContent, LayerMark, VideoConfig
 
 OnEvents = Callable[[Events], None]
@@ -28,7 +29,11 @@ def frame_contents(
 
     Nothing is estimated if no pane needs it. ``on_events`` is called with the events of each window.
     """
-    length, step = config.window_us, config.step_us
+    length, step = config.shown_us, config.step_us
+    if config.window_us is None and config.is_estimated:
+        cut = Windowing().cut(chunks, tracker.speed_px_s)
+        chosen = (window for window, _ in cut)
+        return _across(_parts(chosen, tracker, on_events, config.shows_layers), length, step)
     apart = step >= length
     windows = _windows_apart(chunks, length, step) if apart else by_time(chunks, length)
     used = tracker if config.is_estimated else None
@@ -125,6 +130,24 @@ def _between(parts: Iterable[_Part], window_us: int, step_us: int) -> Iterator[F
             yield _joined(held, t_frame, t_frame + window_us)
             t_frame += step_us
             held = [part for part in held if part.window.t_end > t_frame]
+
+
+def _across(parts: Iterable[_Part], shown_us: int, step_us: int) -> Iterator[FrameContent]:
+    """Yield frames from windows of any lengths, with pauses between them."""
+    held: list[_Part] = []
+    t_frame = 0
+    for part in parts:
+        t_frame = t_frame if held else part.window.t_start
+        held.append(part)
+        n_empty = (part.window.t_start - t_frame) // step_us
+        t_frame += n_empty * step_us if n_empty > MAX_EMPTY_WINDOWS else 0
+        while t_frame + shown_us <= part.window.t_end:
+            yield _joined(held, t_frame, t_frame + shown_us)
+            t_frame += step_us
+            held = [part for part in held if part.window.t_end > t_frame] or held[-1:]
+    while held and t_frame < held[-1].window.t_end:
+        yield _joined(held, t_frame, t_frame + shown_us)
+        t_frame += step_us
 
 
 def _joined(parts: list[_Part], t_start: int, t_end: int) -> FrameContent:

@@ -87,6 +87,9 @@ class Computer:
             **_facts(request, result.motion, result.theta),
             "row": self._row(request, result),
             **_status_facts(result.status, list(result.warnings)),
+            "std": [None if np.isnan(value) else float(value) for value in result.std],
+            "is_reliable": result.reliable,
+            "doubts": [doubt.code for doubt in result.doubts],
         }
         cell_px, velocity = flow_cells(result)
         facts["flow_cell_px"] = cell_px
@@ -105,22 +108,41 @@ class Computer:
 
     def _tracked(self, request: Request, window: Window) -> Estimate:
         """Estimate a window as `track` does, after the last one or up to LEAD_WINDOWS earlier ones."""
-        start_us, duration_us = request.start_us, request.duration_us
-        key = (request.method, request.motion, duration_us)
+        start_us = request.start_us
+        earlier, full_us, next_us = self._around(request)
+        kind = 0 if request.windows == "auto" else request.duration_us
+        key = (request.method, request.motion, kind)
         last = self._tracking
         if last is None or last.key != key or last.next_us != start_us:
             estimator = build(ESTIMATORS, request.method, "method")
             last = _Tracking(key, Tracker(estimator, self._model(request), self.store.resolution))
-            for k in range(min(HOT_PIXEL_WINDOWS, start_us // duration_us), 0, -1):
-                earlier = self.store.window(start_us - k * duration_us, duration_us)
+            for k, bounds in zip(range(len(earlier), 0, -1), earlier, strict=True):
                 if k > LEAD_WINDOWS:
-                    last.tracker.observe(earlier)
+                    last.tracker.observe(self.store.window(*bounds))
                 else:
-                    last.tracker.estimate(earlier, duration_us)
-        result = last.tracker.estimate(window, duration_us)
-        last.next_us = start_us + duration_us
+                    last.tracker.estimate(self.store.window(*bounds), kind)
+        result = last.tracker.estimate(window, full_us)
+        last.next_us = next_us
         self._tracking = last
         return result
+
+    def _around(self, request: Request) -> tuple[list[tuple[int, int]], int, int]:
+        """Return start and duration of earlier windows, the full length of this one, and the next start.
+
+        Times in us since the first event.
+        """
+        start_us, duration_us = request.start_us, request.duration_us
+        if request.windows == "fixed":
+            n = min(HOT_PIXEL_WINDOWS, start_us // duration_us)
+            starts = range(start_us - n * duration_us, start_us, duration_us)
+            return [(s, duration_us) for s in starts], duration_us, start_us + duration_us
+        windows = self.store.windows()
+        k = int(np.searchsorted(windows[:, 0], start_us))
+        earlier = [(int(s), int(d)) for s, d in windows[max(k - HOT_PIXEL_WINDOWS, 0) : k]]
+        if k + 1 < len(windows):
+            return earlier, 0, int(windows[k + 1, 0])
+        # The recording ends with this window: it may be short.
+        return earlier, earlier[-1][1] if earlier else 0, -1
 
     def _filter(self, request: Request) -> bytes:
         window = self.store.window(request.start_us - LEAD_US, request.duration_us + LEAD_US)
@@ -139,7 +161,8 @@ class Computer:
         return self._front
 
     def _track(self, request: Request, on_progress: Progress) -> bytes:
-        windowing = Windowing(window_us=request.duration_us)
+        is_auto = request.windows == "auto"
+        windowing = Windowing() if is_auto else Windowing(window_us=request.duration_us)
         model = self._model(request)
         rows: list[list[float]] = []
         for result in track(self.store.chunks(), request.method, model, windowing=windowing):
@@ -165,7 +188,7 @@ def _facts(
     request: Request, model: MotionModel | None = None, theta: Iterable[float] = ()
 ) -> dict[str, Any]:
     """Return the fields of a request that the page needs, and the motion, as JSON types."""
-    names = ("kind", "start_us", "duration_us", "method", "motion", "filter")
+    names = ("kind", "start_us", "duration_us", "method", "motion", "filter", "windows")
     facts = {name: getattr(request, name) for name in names}
     if model is not None:
         facts["model"] = model.name

@@ -1,7 +1,7 @@
 """Event store: a copy of a recording on disk with fast access to any time.
 
 Most formats can only be read from the beginning. A recording is read once, in bounded memory, into
-two flat, memory-mapped files of 12 bytes per event.
+two flat, memory-mapped files of 12 bytes per event. A third file has the windows of `run`.
 """
 
 import contextlib
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bools
 from evcrisp.core.windows import Window, end_at_last_event
+from evcrisp.pipeline.windowing import Windowing
 from evcrisp.viewer.bundle_format import pack_pixels, unpack_events, write_bundle
 
 _PREFIX = "evcrisp-view-"
@@ -55,7 +56,7 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-PIXELS, TIMES = "pixels.u4", "times.i8"
+PIXELS, TIMES, WINDOWS = "pixels.u4", "times.i8", "windows.i8"
 
 #: Events of a window that are sent and drawn; of more, every second, third, ... event.
 MAX_SHOWN = 1_000_000
@@ -106,6 +107,7 @@ class EventStore:
     t_first: int = 0  # us
     t_last: int = 0  # us
     has_labels: bool = False
+    n_windows: int = 0  # that the events choose
 
     @property
     def duration_us(self) -> int:
@@ -153,6 +155,16 @@ class EventStore:
         }
         return write_bundle(facts, {"pixels": pixels[::step], "dt": dt.astype(np.uint32)})
 
+    def windows(self) -> NDArray[np.int64]:
+        """Return start and duration of the windows that the events choose, shape (n, 2), us.
+
+        They are those of `track`; starts count from the first event.
+        """
+        if not self.n_windows:
+            return np.zeros((0, 2), np.int64)
+        stored = np.fromfile(Path(self.folder) / WINDOWS, "<i8", 2 * self.n_windows).reshape(-1, 2)
+        return np.column_stack((stored[:, 0] - self.t_first, stored[:, 1] - stored[:, 0]))
+
     def chunks(self, max_events: int = 1 << 18) -> Iterator[Events]:
         """Yield all events."""
         pixels, times = self._open()
@@ -175,7 +187,8 @@ class EventStoreWriter:
         self.rate = EventRate()
         self._pixels: BinaryIO = (folder / PIXELS).open("wb")
         self._times: BinaryIO = (folder / TIMES).open("wb")
-        self._n = self._t_first = self._t_last = 0
+        self._windows: BinaryIO = (folder / WINDOWS).open("wb")
+        self._n = self._t_first = self._t_last = self._n_windows = 0
         self._has_labels = False
 
     def append(self, events: Events) -> None:
@@ -191,18 +204,31 @@ class EventStoreWriter:
         self._n += len(events)
         self._t_last = int(events.t[-1])
 
+    def append_all(self, chunks: Iterable[Events]) -> None:
+        """Append all chunks, and the windows that their events choose."""
+
+        def appended() -> Iterator[Events]:
+            for chunk in chunks:
+                self.append(chunk)
+                yield chunk
+
+        for window, _ in Windowing().cut(appended(), lambda: None):
+            self._windows.write(np.array((window.t_start, window.t_end), "<i8").tobytes())
+            self._n_windows += 1
+
     def store(self) -> EventStore:
         """Flush the files, and return the store of the events so far."""
-        for file in (self._pixels, self._times):
+        for file in (self._pixels, self._times, self._windows):
             if not file.closed:
                 file.flush()
-        facts = self._n, self._t_first, self._t_last, self._has_labels
+        facts = self._n, self._t_first, self._t_last, self._has_labels, self._n_windows
         return EventStore(str(self.folder), self.resolution, *facts)
 
     def close(self) -> None:
         """Close the files."""
         self._pixels.close()
         self._times.close()
+        self._windows.close()
 
 
 def write_store(
@@ -210,6 +236,5 @@ def write_store(
 ) -> EventStoreWriter:
     """Write all chunks to an event store, and return its closed writer."""
     with contextlib.closing(EventStoreWriter(folder, resolution)) as writer:
-        for chunk in chunks:
-            writer.append(chunk)
+        writer.append_all(chunks)
     return writer

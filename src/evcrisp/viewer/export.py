@@ -35,8 +35,10 @@ class ExportOptions:
 
     Parameters
     ----------
-    window_us, n_windows : int
-        Duration and number of windows, evenly spaced over the recording; fewer if they overlap.
+    window_us : int, optional
+        Duration of a window. By default the windows are those of ``Windowing()``.
+    n_windows : int
+        Number of windows, evenly spaced over the recording; fewer if they overlap.
     methods, filters : tuple of str
         Names of the methods and filters in the menus of the page. Parts that were registered in
         this process can be used; objects and classes are refused.
@@ -48,7 +50,7 @@ class ExportOptions:
         Calibration for the motion model "rotation".
     """
 
-    window_us: int = 30_000
+    window_us: int | None = None
     n_windows: int = 8
     methods: tuple[str, ...] = ("auto",)
     motion: str = "auto"
@@ -58,20 +60,22 @@ class ExportOptions:
 
     def __post_init__(self) -> None:
         check_number("n_windows", self.n_windows, 1, MAX_WINDOWS)
-        check_duration("window_us", self.window_us)
+        if self.window_us is not None:
+            check_duration("window_us", self.window_us)
         if self.front_points:
             remedy = "Give 0 for no fronts."
             check_number("front_points", self.front_points, MIN_POINTS, MAX_POINTS, remedy=remedy)
         if not self.methods:
             raise ConfigError("`methods` must name at least one method.")
-        list(self.requests(0))  # checks the names
+        list(self.requests(0, 1_000))  # checks the names
 
-    def requests(self, start_us: int) -> Iterator[Request]:
+    def requests(self, start_us: int, duration_us: int) -> Iterator[Request]:
         """Yield the requests for a window."""
         common: dict[str, Any] = {
             "start_us": start_us,
-            "duration_us": self.window_us,
+            "duration_us": duration_us,
             "motion": self.motion,
+            "windows": "auto" if self.window_us is None else "fixed",
         }
         for method in self.methods:
             yield Request(kind="estimate", method=method, **common)
@@ -147,22 +151,28 @@ def export_html(
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         writer = write_store(chunks, source.resolution, folder)
         results = _WindowResults(Computer(writer.store(), options.camera), options)
-        starts = _window_starts(writer.store(), options)
-        for done, start in enumerate(starts):
-            results.add(start)
+        windows = _windows(writer.store(), options)
+        for done, (start, duration) in enumerate(windows):
+            results.add(start, duration)
             if on_window is not None:
-                on_window(done + 1, len(starts))
+                on_window(done + 1, len(windows))
         format_name = source.format if is_recording else ""
         content = {"rate": writer.rate.as_dict(), "format": format_name, "share": 1.0}
-        facts = recording_facts(name, writer.store(), content)
+        facts = {**recording_facts(name, writer.store(), content), "windows": []}
     return static_page({"name": name, "facts": facts, **results.page_settings()}, results.blobs)
 
 
-def _window_starts(store: EventStore, options: ExportOptions) -> list[int]:
-    """Return the starts of the windows, us since the first event."""
-    last = store.duration_us - options.window_us
-    n = 1 if last <= 0 else min(options.n_windows, 1 + last // options.window_us)
-    return [0] if n == 1 else [last * k // (n - 1) for k in range(n)]
+def _windows(store: EventStore, options: ExportOptions) -> list[tuple[int, int]]:
+    """Return start and duration of the windows, us; starts count from the first event."""
+    duration = options.window_us
+    if duration is None:
+        chosen = store.windows()
+        n = min(options.n_windows, len(chosen))
+        indices = [0] if n == 1 else [(len(chosen) - 1) * k // (n - 1) for k in range(n)]
+        return [(int(chosen[k, 0]), int(chosen[k, 1])) for k in indices]
+    last = store.duration_us - duration
+    n = 1 if last <= 0 else min(options.n_windows, 1 + last // duration)
+    return [(0 if n == 1 else last * k // (n - 1), duration) for k in range(n)]
 
 
 @dataclass(slots=True, eq=False)
@@ -175,12 +185,11 @@ class _WindowResults:
     entries: list[dict[str, Any]] = field(default_factory=list)
     motions: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, start_us: int) -> None:
+    def add(self, start_us: int, duration_us: int) -> None:
         """Compute all results of one window."""
-        duration_us = self.options.window_us
         entry: dict[str, Any] = {"start_us": start_us, "duration_us": duration_us}
         entry["events"] = self._keep(self.computer.store.bundle(start_us, duration_us))
-        for request in self.options.requests(start_us):
+        for request in self.options.requests(start_us, duration_us):
             label = {"estimate": request.method, "filter": request.filter, "front": "front"}
             facts = self._compute(request, entry, label[request.kind])
             if request.kind == "estimate":
@@ -212,7 +221,8 @@ class _WindowResults:
                 "filters": list(options.filters),
             },
             "start": {
-                "window": options.window_us,
+                "window": self.entries[0]["duration_us"],
+                "auto": False,
                 "method": options.methods[0],
                 "motion": options.motion,
                 "filter": options.filters[0] if options.filters else "",

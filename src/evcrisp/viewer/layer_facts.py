@@ -17,7 +17,7 @@ FLOW_CELLS = 32
 
 
 def layers_as_json(layers: Sequence[Layer]) -> list[dict[str, Any]]:
-    """Return number, color, velocity (px/s), box (px) and number of events of each layer."""
+    """Return number, color, velocity (px/s) with deviation, doubts, box (px) and events of each layer."""
     slots = layer_slots([layer.id for layer in layers])
     return [
         {
@@ -25,6 +25,8 @@ def layers_as_json(layers: Sequence[Layer]) -> list[dict[str, Any]]:
             "slot": slot,
             "model": layer.motion.name,
             "velocity": [float(value) for value in np.nan_to_num(layer.velocity)],
+            "std": [None if np.isnan(value) else float(value) for value in layer.velocity_std],
+            "doubts": [doubt.code for doubt in layer.doubts],
             "box": list(layer.box),
             "n_events": len(layer),
         }

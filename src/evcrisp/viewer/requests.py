@@ -49,6 +49,7 @@ class Request:
     method: str = "auto"  # names in the registries
     motion: str = "auto"  # or an open motion
     filter: str = "baf"
+    windows: str = "fixed"  # "auto": the window is one of those that the events choose
     n_points: int = 13  # of the front
     index: int = 0  # of a point
 
@@ -64,6 +65,7 @@ class Request:
                     remedy="Register the part under a name in an installed package.",
                 )
             lookup(dict.fromkeys(known_names(name)), part, registry.kind)
+        lookup(dict.fromkeys(("fixed", "auto")), self.windows, "kind of windows")
         check_window(self.start_us, self.duration_us)
         check_number("n_points", self.n_points, MIN_POINTS, MAX_POINTS)
         check_number("index", self.index, 0, MAX_POINTS)

@@ -27,8 +27,8 @@ class ViewOptions:
         As for :func:`evcrisp.open`.
     camera : Camera, optional
         Calibration for the motion model "rotation".
-    window_us : int
-        Duration of a window.
+    window_us : int, optional
+        Duration of a window. By default the windows are those of ``Windowing()``.
     method, motion, filter : str
         Names in the registries; ``filter`` "" for none. Objects and classes are refused, because
         another process computes: an own method or filter must come from an installed package.
@@ -39,14 +39,15 @@ class ViewOptions:
     resolution: tuple[int, int] | None = None
     on_error: OnError = "raise"
     camera: Camera | None = None
-    window_us: int = 30_000
+    window_us: int | None = None
     method: str = "auto"
     motion: str = "auto"
     filter: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
-        check_duration("window_us", self.window_us)
+        if self.window_us is not None:
+            check_duration("window_us", self.window_us)
         # A request checks the names.
         filter_name = "raw" if self.filter == "" else self.filter
         Request(kind="estimate", method=self.method, motion=self.motion, filter=filter_name)
@@ -67,7 +68,11 @@ class ViewOptions:
                 ]
                 for name in REGISTRIES
             },
-            "start": {"window": self.window_us, **initial},
+            "start": {
+                **({} if self.window_us is None else {"window": self.window_us}),
+                "auto": self.window_us is None,
+                **initial,
+            },
         }
 
 
@@ -147,6 +152,7 @@ def recording_facts(name: str, store: EventStore, content: dict[str, Any]) -> di
         "t_first_us": store.t_first,
         "duration_us": store.duration_us,
         "has_labels": store.has_labels,
+        "windows": store.windows().tolist(),
         "rate": content.get("rate") or EventRate().as_dict(),
         "share": content.get("share"),
         "notes": content.get("notes", []),

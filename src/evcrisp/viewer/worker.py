@@ -12,7 +12,7 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from evcrisp.core.errors import ConfigError, EvError
 
 if TYPE_CHECKING:
     from evcrisp.core.camera import Camera
+    from evcrisp.core.events import Events
     from evcrisp.viewer.compute import Computer
     from evcrisp.viewer.event_store import EventStore
     from evcrisp.viewer.requests import Request
@@ -132,13 +133,16 @@ def read_recording(task: ReadTask, send: Send) -> dict[str, Any]:
                 "notes": log.texts,
             }
 
-        reported_at = -REPORT_S
-        try:
+        def reported() -> Iterator["Events"]:
+            reported_at = -REPORT_S
             for chunk in recording.chunks(CHUNK_EVENTS):
-                writer.append(chunk)
+                yield chunk
                 if time.monotonic() - reported_at >= REPORT_S:
                     reported_at = time.monotonic()
                     send("progress", facts(recording.fraction_read))
+
+        try:
+            writer.append_all(reported())
         except EvError:
             send("progress", facts(1.0))  # the events before the damage can be shown
             raise

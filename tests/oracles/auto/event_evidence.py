@@ -80,10 +80,12 @@ def forward_backward_readiness(events, excess, background, direction):
     return ready, chance
 
 
-def weight_maps(maps, background, threshold):
-    """Return W and W o M of both polarities together."""
-    excess = np.maximum(maps - background[:, None, None], 1e-12)
-    w = np.clip(1.0 - 0.5 * threshold**2 / excess**2, 0.0, 1.0)
-    kept = (w * maps).sum(axis=0)
-    total = maps.sum(axis=0)
-    return np.divide(kept, total, out=np.zeros_like(kept), where=total > 0), kept
+def weight_maps(points, confidence, supporting, shape):
+    """Return W, W o M and M of both polarities together; M is built event by event."""
+    kept, total = np.zeros(shape), np.zeros(shape)
+    rows, columns = np.arange(shape[0]), np.arange(shape[1])
+    for k in np.flatnonzero(supporting & (points.cell >= 0)):
+        footprint = np.outer(spline(rows - points.y[k]), spline(columns - points.x[k]))
+        total += footprint
+        kept += confidence[k] * footprint
+    return np.divide(kept, total, out=np.zeros(shape), where=total > 0), kept, total

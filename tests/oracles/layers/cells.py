@@ -48,34 +48,54 @@ def total_of(gain, agreement, label, k, at):
     return float(gain[(k, *at)]) + agreement * votes
 
 
-def label_cells(gain, agreement, n_sweeps):
+def sweep(gain, agreement, used, n_sweeps, label):
     """Visit all cells in order, n_sweeps times; each takes the first label of the largest total."""
-    label = gain.argmax(axis=0)
     for _ in range(n_sweeps):
         for at in np.ndindex(label.shape):
-            totals = [total_of(gain, agreement, label, k, at) for k in range(len(gain))]
-            label[at] = int(np.argmax(totals))
-    return label
+            totals = [total_of(gain, agreement, label, k, at) for k in used]
+            label[at] = used[int(np.argmax(totals))]
 
 
-def removal_losses(gain, is_used):
-    """Return what the best choice of a label per cell loses without each label."""
-    used = np.flatnonzero(is_used)
-    best = gain[used].max(axis=0)
-    out = np.zeros(len(gain))
-    for k in used:
-        others = [i for i in used if i != k]
-        out[k] = (best - gain[others].max(axis=0)).sum(dtype=np.float64)
-    return out
-
-
-def region_losses(gain, label):
+def losses(gain, used, label):
     """Return what the cells of each label lose if they take the best other label."""
-    out = np.zeros(len(gain))
-    for k in range(len(gain)):
-        others = np.delete(gain, k, axis=0).max(axis=0)
-        out[k] = (gain[k].astype(np.float64) - others)[label == k].sum()
-    return out
+    out = []
+    for k in used:
+        others = gain[[i for i in used if i != k]].max(axis=0)
+        out.append((gain[k].astype(np.float64) - others)[label == k].sum())
+    return np.array(out)
+
+
+def best_labels(gain, used):
+    """Return the label of the largest gain of every cell."""
+    return np.array(used)[gain[used].argmax(axis=0)]
+
+
+def least_useful(gain, used, label, cost, handicap):
+    """Return the label to remove, or None."""
+    lost = losses(gain, used, label)
+    ranked = np.where(lost < cost, lost - handicap[used], np.inf)
+    return used[int(ranked.argmin())] if np.isfinite(ranked).any() else None
+
+
+def choose_motions(gain, cost, handicap, agreement, first_sweeps, n_sweeps):
+    """Return the labels that remain, and the label of every cell."""
+    used = list(range(len(gain)))
+    while len(used) > 1:
+        least = least_useful(gain, used, best_labels(gain, used), cost, handicap)
+        if least is None:
+            break
+        used.remove(least)
+    label = best_labels(gain, used)
+    sweep(gain, agreement, used, first_sweeps, label)
+    while len(used) > 1:
+        least = least_useful(gain, used, label, cost, handicap)
+        if least is None:
+            break
+        used.remove(least)
+        label = np.where(label == least, best_labels(gain, used), label)
+        sweep(gain, agreement, used, first_sweeps, label)
+    sweep(gain, agreement, used, n_sweeps, label)
+    return used, label
 
 
 def total(gain, agreement, label):

@@ -23,3 +23,8 @@ def contrast_volume(x, y, tau, p, shifts, margin, scale, cell, shape):
                     pairs = (part * (part - 1)).sum()
                     volume[k, r, c] += pairs - part.sum() ** 2 / cell**2
     return volume
+
+
+def raised_contrast(volume, reached):
+    """Return the sum over cells of what is above the contrast that is reached."""
+    return np.maximum(volume - reached, 0.0).sum(axis=1, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Slow and obvious version of the local terms of the contrast."""
+"""Slow and obvious versions of the kernels of the misfit."""
 
 import numpy as np
 from tests.oracles.layers.affine_fit import images
@@ -45,3 +45,11 @@ def tensors(x, y, p, scale, margin, shape, cell_px, cells):
                     down = (image[i + 1, j] - image[i - 1, j]) / (2 * scale)
                     out[r, c] += np.array([across**2, across * down, down**2]) / 6
     return out
+
+
+def count_noise(x, y, signal, cell_px, shape):
+    """Return the number of events that are not signal in each cell."""
+    counts = np.zeros(shape, int)
+    for at_x, at_y, is_signal in zip(x, y, signal, strict=True):
+        counts[int(at_y) // cell_px, int(at_x) // cell_px] += not is_signal
+    return counts

@@ -33,12 +33,14 @@ main(sys.argv[2:])
 @pytest.mark.parametrize("suffix", ["npz", "flo", "png"])
 def test_flow_writes_a_file_per_window_and_a_table(run, scene_file, tmp_path, suffix):
     out = tmp_path / "out"
-    printed = run("flow", scene_file, "-o", out, "-m", "cmax", "--to", suffix).stdout
+    words = ("-m", "cmax", "--to", suffix, "--window-ms", 30)
+    printed = run("flow", scene_file, "-o", out, *words).stdout
     assert printed == f"Wrote 4 flow files and flow.csv to {out}.\n"
     with (out / "flow.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {path.name for path in out.iterdir()} == {"flow.csv", *(row["file"] for row in rows)}
-    estimates = evcrisp.track(evcrisp.read(scene_file), "cmax")
+    windowing = evcrisp.Windowing(window_us=30_000)
+    estimates = evcrisp.track(evcrisp.read(scene_file), "cmax", windowing=windowing)
     for row, estimate in zip(rows, estimates, strict=True):
         times = {"t_start": int(row["t_start_us"]), "t_end": int(row["t_end_us"])}
         flow = evcrisp.read_flow(out / row["file"], **times)
@@ -87,6 +89,7 @@ def test_wrong_options_create_no_folder(run, scene_file, tmp_path, words):
 def test_stopped_flow_keeps_whole_files(scene_file, tmp_path, name):
     out = tmp_path / "out"
     words = [name, "flow", str(scene_file), "-o", str(out), "-m", "cmax", "--to", "png"]
+    words += ["--window-ms", "30"]
     command = [sys.executable, "-c", STOPPED, *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 128 + signal.Signals[name]

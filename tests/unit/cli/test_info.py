@@ -111,3 +111,15 @@ def test_gzip_recording_suggests_gunzip(run, sample, tmp_path, name):
     assert (
         f"unpack it first, such as with `gunzip -k {name}.gz`" in run("info", packed, code=1).stderr
     )
+
+
+def test_info_tells_of_empty_parts_of_the_sensor(run, sample, make_events, tmp_path):
+    assert "live area" not in run("info", sample).stdout
+    events = make_events(5000)
+    wide = evcrisp.Events(x=events.x, y=events.y, t=events.t, p=events.p, resolution=(1280, 720))
+    evcrisp.write(tmp_path / "wide.npz", wide)
+    page = run("info", tmp_path / "wide.npz").stdout
+    assert re.search(r"^live area +90% of the sensor of 1280x720 px has no events\.", page, re.M)
+    area = json.loads(run("info", tmp_path / "wide.npz", "--json").stdout)["live_area"]
+    assert (area["width"], area["height"]) == (346, 260)
+    assert area["empty_share"] == pytest.approx(0.9024, abs=1e-3)

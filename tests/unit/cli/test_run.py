@@ -30,7 +30,8 @@ def saved(scene, path):
 def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, tmp_path):
     recording = saved(scene, tmp_path / "scene.aedat4")
     out = tmp_path / "out"
-    summary = json.loads(run("run", recording, "-o", out, "-m", "baf+cmax").stdout)
+    words = ("-m", "baf+cmax", "--window-ms", 30)
+    summary = json.loads(run("run", recording, "-o", out, *words).stdout)
     assert {p.name for p in out.iterdir()} == {
         "scene.clean.aedat4",
         "labels.npz",
@@ -57,6 +58,40 @@ def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, 
     assert summary["resolution"] == [160, 120]
     assert summary["windows"] == {"window_us": 30_000, "overlap": 0.0}
     assert summary["camera"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "facts"),
+    [
+        ((), {"window": "auto", "max_latency_us": 500_000, "overlap": 0.0}),
+        (("--window-ms", "auto"), {"window": "auto", "max_latency_us": 500_000, "overlap": 0.0}),
+        (("--max-latency-ms", 20), {"window": "auto", "max_latency_us": 20_000, "overlap": 0.0}),
+        (("--overlap", 0.5), {"window": "auto", "max_latency_us": 500_000, "overlap": 0.5}),
+    ],
+)
+def test_events_choose_the_windows_by_default(run, scene, tmp_path, words, facts):
+    recording = saved(scene, tmp_path / "scene.npz")
+    out = tmp_path / "out"
+    summary = json.loads(run("run", recording, "-o", out, "-m", "cmax", *words).stdout)
+    assert summary["windows"] == facts
+    windowing = evcrisp.Windowing(max_latency_us=facts["max_latency_us"], overlap=facts["overlap"])
+    expected = list(evcrisp.track(scene.events, "cmax", windowing=windowing))
+    with (out / "motion.csv").open() as file:
+        starts = [int(row["t_start_us"]) for row in csv.DictReader(file)]
+    assert starts == [result.window.t_start for result in expected]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--window-ms", 30, "--max-latency-ms", 100), "--window-ms and --max-latency-ms exclude"),
+        (("--window-ms", "long"), "expected a finite number of milliseconds, or auto; got long"),
+        (("--max-latency-ms", 0.5), "expected 1 to"),
+    ],
+)
+def test_wrong_windows_are_refused(run, scene, tmp_path, words, message):
+    recording = saved(scene, tmp_path / "scene.npz")
+    assert message in run("run", recording, "-o", tmp_path / "out", *words, code=2).stderr
 
 
 def test_run_labels_equal_track_labels(run, scene, tmp_path):
@@ -102,7 +137,7 @@ def test_windows_without_motion_have_nan(run, scene, tmp_path):
     t = events.t + 90_000 * (events.t > events.t[len(events) // 2])
     quiet = evcrisp.Events(x=events.x, y=events.y, t=t, p=events.p, resolution=events.resolution)
     evcrisp.write(tmp_path / "quiet.npz", quiet)
-    run("run", tmp_path / "quiet.npz", "-o", tmp_path / "out", "-m", "cmax")
+    run("run", tmp_path / "quiet.npz", "-o", tmp_path / "out", "-m", "cmax", "--window-ms", 30)
     with (tmp_path / "out" / "motion.csv").open() as file:
         rows = list(csv.DictReader(file))
     silent = [row for row in rows if row["status"] == "too_few_events"]
@@ -121,7 +156,10 @@ def test_motion_file_has_warnings_of_windows(run, tmp_path):
     with (out / "motion.csv").open() as file:
         rows = list(csv.DictReader(file))
     warnings = [row["warnings"] for row in rows if row["warnings"]]
-    assert any("Fewer than 100 events stand out" in warning for warning in warnings)
+    assert any("The motion may be chance" in warning for warning in warnings)
+    assert all("chance" in row["doubts"].split() for row in rows if row["n_events"] == "0")
+    assert {row["reliable"] for row in rows} == {"0"}
+    assert summary["n_reliable"] == 0
     assert sum(summary["warnings"].values()) == sum(
         len(warning.split(" | ")) for warning in warnings
     )
@@ -180,7 +218,10 @@ def test_run_accepts_empty_recording(run, tmp_path):
     assert (summary["n_events"], summary["n_windows"]) == (0, 0)
     assert summary["config"]["objective"] is not None
     header = (tmp_path / "out" / "motion.csv").read_text()
-    assert header == "t_start_us,t_end_us,n_events,n_signal,status,vx [px/s],vy [px/s],warnings\n"
+    assert header == (
+        "t_start_us,t_end_us,n_events,n_signal,status,vx [px/s],vy [px/s],vx_std [px/s],vy_std [px/s],"
+        "reliable,doubts,misfit,warnings\n"
+    )
     assert len(load(tmp_path / "out" / "labels.npz")["signal"]) == 0
 
 

@@ -72,7 +72,7 @@ def test_estimate_shows_motion_labels_and_aligned_events():
     )
     result = evcrisp.estimate(scene.events)
     html = result._repr_html_()
-    assert f"{result.theta[0]:.4g} px/s" in html
+    assert f"{result.theta[0]:.4g} ± {result.std[0]:.2g} px/s" in html
     assert f"{int(result.signal.sum()):,} of {len(result):,} events" in html
     raw, aligned = ((picture != 255).any(axis=2).sum() for picture in pictures(html))
     assert 0 < aligned < 0.7 * raw

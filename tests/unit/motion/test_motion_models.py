@@ -95,6 +95,19 @@ def test_every_larger_model_contains_translation(name, theta, points):
     np.testing.assert_allclose(warped, (x - 120.0 * dt, y + 70.0 * dt), atol=1e-9)
 
 
+def test_rigid_is_a_similarity_without_growth(points):
+    x, y, dt = points
+    rigid, similarity = (motion_model(name, RESOLUTION) for name in ("rigid", "similarity"))
+    theta, whole = (40.0, -25.0, 1.7), (40.0, -25.0, 1.7, 0.0)
+    for name in ("warp", "inverse"):
+        found, wanted = (
+            getattr(model, name)(values, x, y, dt)
+            for model, values in ((rigid, theta), (similarity, whole))
+        )
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+    np.testing.assert_allclose(rigid.angular_velocity(theta), (0.0, 0.0, -1.7))
+
+
 def test_zoom_is_the_growth_of_similarity(points):
     x, y, dt = points
     zoom = motion_model("zoom", RESOLUTION).warp((1.3,), x, y, dt)

@@ -72,9 +72,10 @@ def test_files_have_the_flow_of_track(recording, events, tmp_path):
 
 
 def test_table_has_a_row_per_window(recording, events, tmp_path):
-    evcrisp.write_flow_files(recording, tmp_path / "out", method="cmax")
+    windowing = evcrisp.Windowing(window_us=30_000)
+    evcrisp.write_flow_files(recording, tmp_path / "out", method="cmax", windowing=windowing)
     rows = rows_of(tmp_path / "out")
-    estimates = list(evcrisp.track(events, "cmax"))
+    estimates = list(evcrisp.track(events, "cmax", windowing=windowing))
     assert len(rows) == len(estimates) == 4
     for number, (row, estimate) in enumerate(zip(rows, estimates, strict=True)):
         assert (row["window"], row["file"]) == (str(number), f"flow-{number:06d}.npz")
@@ -91,7 +92,10 @@ def test_windows_without_motion_have_no_valid_pixels(events, tmp_path):
     late = events.t + 90_000 * (events.t > 50_000)
     quiet = evcrisp.Events(x=events.x, y=events.y, t=late, p=events.p, resolution=SIZE)
     evcrisp.write(tmp_path / "quiet.npz", quiet)
-    result = evcrisp.write_flow_files(tmp_path / "quiet.npz", tmp_path / "out", method="cmax")
+    windowing = evcrisp.Windowing(window_us=30_000)
+    result = evcrisp.write_flow_files(
+        tmp_path / "quiet.npz", tmp_path / "out", method="cmax", windowing=windowing
+    )
     rows = rows_of(tmp_path / "out")
     silent = [number for number, row in enumerate(rows) if row["status"] == "too_few_events"]
     assert silent

@@ -159,7 +159,8 @@ def test_maps_share_one_scale_and_alignment_increases_the_variance(estimate):
     assert after.images[0].get_array().sum() <= n_kept
     variances = [float(re.search(r"variance ([\d.]+)", a.get_title())[1]) for a in (before, after)]
     assert variances[0] == pytest.approx(before.images[0].get_array().var(), rel=0.01)
-    assert variances[1] > 1.5 * variances[0]
+    assert variances[1] == pytest.approx(after.images[0].get_array().var(), rel=0.01)
+    assert variances[1] > 1.3 * variances[0]
 
 
 def test_confidence_map_extends_beyond_the_sensor_by_its_padding(estimate):

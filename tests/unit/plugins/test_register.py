@@ -55,7 +55,8 @@ def test_registered_estimator_is_accepted_by_name_everywhere(keep_all, scene, ru
     by_name = evcrisp.estimate(scene.events, "keep_all")
     by_object = evcrisp.estimate(scene.events, KeepAll())
     np.testing.assert_array_equal(by_name.theta, by_object.theta)
-    assert len(list(evcrisp.track(scene.events, "keep_all"))) == 2
+    windowing = evcrisp.Windowing(window_us=30_000)
+    assert len(list(evcrisp.track(scene.events, "keep_all", windowing=windowing))) == 2
     evcrisp.write(tmp_path / "a.npz", scene.events)
     run("run", tmp_path / "a.npz", "-o", tmp_path / "out", "--method", "keep_all")
     assert '"method": "keep_all"' in (tmp_path / "out" / "summary.json").read_text()

@@ -6,7 +6,8 @@ from tests.unit.search.windows import RESOLUTION
 
 from evcrisp.contrast import ContrastMap
 from evcrisp.motion import motion_model
-from evcrisp.search.border_bias import BorderBias, border_density
+from evcrisp.search.border_bias import BorderBias
+from evcrisp.search.scaling import Scaling
 
 
 def test_loss_matches_a_moved_rectangle():
@@ -28,20 +29,37 @@ def test_loss_matches_a_moved_rectangle():
 
 
 def test_loss_gradient_matches_differences():
-    bias = BorderBias.of(motion_model("similarity", RESOLUTION), RESOLUTION)
-    scaled = np.array([3.0, -5.0, 2.0, 1.0])
     density = np.array([0.2, 1.0, 0.5, 0.0])
-    _, gradient = bias.loss(scaled, 1.0, density)
+    view = (3.5, -0.5, 40.5, 20.5)
+    bias = BorderBias.of(motion_model("similarity", RESOLUTION), RESOLUTION, view, density)
+    scaled = np.array([3.0, -5.0, 2.0, 1.0])
+    _, gradient = bias.loss(scaled, 1.0)
     numeric = [
-        (bias.loss(scaled + s, 1.0, density)[0] - bias.loss(scaled - s, 1.0, density)[0]) / 2e-6
+        (bias.loss(scaled + s, 1.0)[0] - bias.loss(scaled - s, 1.0)[0]) / 2e-6
         for s in 1e-6 * np.eye(4)
     ]
     np.testing.assert_allclose(gradient, numeric, rtol=1e-5)
 
 
-def test_border_density_follows_the_events():
-    rng = np.random.default_rng(5)
-    x, y = rng.uniform(0.0, 100.0, 50_000), rng.uniform(0.0, 50.0, 50_000)
-    upper = y < 25.0
-    np.testing.assert_allclose(border_density(x, y, (100, 50)), 1.0, atol=0.05)
-    assert border_density(x[upper], y[upper], (100, 50))[1] == 0.0
+@pytest.mark.parametrize("name", ["translation", "similarity"])
+def test_loss_does_not_depend_on_the_sensor_around_the_view(name):
+    model = motion_model(name, (60, 40))
+    view, theta = (
+        (9.5, 4.5, 49.5, 34.5),
+        np.array([90.0, -40.0, 0.3, 0.2][: len(model.param_names)]),
+    )
+    losses = [
+        BorderBias.of(model, size, view).loss(Scaling.of(model, size, 0.05).scaled(theta), 1.0)[0]
+        for size in ((60, 40), (140, 101))
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-9)
+    assert losses[0] > 0.0
+
+
+def test_a_side_without_events_loses_nothing():
+    model, moved = motion_model("translation", (60, 40)), np.array([8.0, 0.0])
+    both, left = (
+        BorderBias.of(model, (60, 40), None, np.array(density)).loss(moved, 0.5)[0]
+        for density in ((0.0, 0.0, 1.0, 1.0), (1.0, 1.0, 1.0, 0.0))
+    )
+    assert left == pytest.approx(0.5 * both)

@@ -50,7 +50,9 @@ def test_isolated_events_have_the_subtracted_energy():
     x, y = (side.ravel() + rng.uniform(-2.0, 2.0, side.size) for side in (x, y))
     image = np.zeros((170, 220))
     splat.accumulate_spline(0.5 * x + 8.0, 0.5 * y + 8.0, np.ones(x.size), image)
-    energy, _ = structure_tensor(image, 500, *np.zeros((2, 1, 1, 1)), np.empty((1, 1)))
+    energy, _ = structure_tensor(
+        image, 500, np.zeros(2, int), *np.zeros((2, 1, 1, 1)), np.empty((1, 1))
+    )
     assert energy == pytest.approx(2.0 * _ISOLATED_ENERGY * x.size, rel=0.03)
 
 
@@ -60,7 +62,7 @@ def test_curvature_far_outside_the_sensor_is_finite(motion):
     camera = Camera(100.0, 100.0, 59.5, 44.5, distortion=(-0.2, 0.0, 0.0, 0.0, 0.0))
     model = motion_model(motion, RESOLUTION, camera if motion == "rotation" else None)
     image = np.random.default_rng(9).random((400, 500))
-    matrix = inverse_curvature(image, (-450.0, -350.0), 2, 1000, model, RESOLUTION)
+    matrix = inverse_curvature(image, (-450.0, -350.0), (0, 0), 2, 1000, model, RESOLUTION)
     assert np.linalg.eigvalsh(matrix).min() > 0.0
 
 

@@ -7,7 +7,7 @@ from tests.unit.search.windows import RESOLUTION, data_of, models
 from evcrisp.contrast import ContrastMap
 from evcrisp.objectives import MeanSquare
 from evcrisp.search.alignment import Alignment
-from evcrisp.search.multiscale_objective import LevelObjective, subsampled
+from evcrisp.search.multiscale_objective import LevelObjective
 from evcrisp.search.search import SearchConfig, search_problem
 
 
@@ -50,10 +50,3 @@ def test_level_value_matches_contrast_map():
         assert level.value(problem.scaling.scaled(factor * theta)) == pytest.approx(
             expected, rel=0.02
         )
-
-
-def test_subsample_has_about_the_requested_size():
-    _, data = data_of()
-    for n in (10, 100, 700):
-        assert 0.5 * n <= len(subsampled(data.warp, n)) <= 2.0 * n
-    assert subsampled(data.warp, len(data)) is data.warp

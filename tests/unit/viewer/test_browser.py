@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from tests.unit.viewer.conftest import Client, wait_until_read
 from tests.unit.viewer.drawing import (
     NOISE,
     ON,
@@ -310,4 +311,32 @@ def test_invalid_values_in_the_address_are_replaced(screen, url):
     assert shown == ["auto", "auto", "", "red-blue", ""]
     assert [screen.state(name) for name in ("t", "window", "zoom", "points")] == [8, 10, 1, 41]
     assert screen.state("show") == "signal"
-    assert "events in" in screen.page.inner_text("#message")
+    # Ten microseconds tell no motion.
+    assert "The motion may be chance" in screen.page.inner_text("#message")
+
+
+def test_windows_that_the_events_choose_are_the_default(screen, scene, tmp_path):
+    evcrisp.write(tmp_path / "scene.npz", scene.events)
+    t_first = int(scene.events.t[0])
+    chosen = [
+        (result.window.t_start - t_first, result.window.t_end - result.window.t_start)
+        for result in evcrisp.track(scene.events.with_signal(None), "cmax")
+    ]
+    assert len(chosen) > 2
+    with serve(ViewOptions(path=tmp_path / "scene.npz", method="cmax")) as address:
+        wait_until_read(Client(address))
+        screen.open(address)
+        shown = []
+        for _ in chosen:
+            screen.settled()
+            shown.append((screen.state("t"), screen.state("window")))
+            screen.page.keyboard.press("ArrowRight")
+        assert shown == chosen
+        screen.page.fill("#window", "20")
+        screen.page.keyboard.press("Enter")
+        screen.settled()
+        assert (screen.state("auto"), screen.state("window")) == (False, 20_000)
+        screen.page.click("#auto")
+        screen.settled()
+        assert (screen.state("t"), screen.state("window")) in chosen
+        assert screen.state("auto") is True

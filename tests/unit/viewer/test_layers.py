@@ -123,8 +123,16 @@ def check_list(screen, result):
     rows = rows_of(screen)
     assert [row[0] for row in rows] == [str(layer.id) for layer in result.layers]
     for row, layer in zip(rows, result.layers, strict=True):
-        shown = [float(text.replace(",", "")) for text in row[1].split(", ")]
+        pairs = [
+            text.split(" \N{PLUS-MINUS SIGN} ")
+            for text in row[1].lstrip("\N{WARNING SIGN} ").split(", ")
+        ]
+        shown, ranges = zip(
+            *([float(v.replace(",", "")) for v in pair] for pair in pairs), strict=True
+        )
         np.testing.assert_allclose(shown, layer.velocity, rtol=0.01, atol=0.5)
+        np.testing.assert_allclose(ranges, 1.96 * layer.velocity_std, rtol=0.1)
+        assert row[1].startswith("\N{WARNING SIGN}") == bool(layer.doubts)
         assert row[3] == f"{len(layer):,}"
         left, top, width, height = (round(value) for value in layer.box)
         assert row[4] == f"{width} \N{MULTIPLICATION SIGN} {height} at ({left}, {top})"

@@ -32,6 +32,7 @@ def _page(facts: dict[str, Any]) -> str:
         ("file", facts["path"]),
         ("format", facts["format"]),
         ("sensor", f"{facts['width']} x {facts['height']} px{guessed}"),
+        *_live_area(facts["live_area"]),
         ("events", f"{facts['n_events']:,}"),
     ]
     if facts["n_events"]:
@@ -50,6 +51,11 @@ def _page(facts: dict[str, Any]) -> str:
     if facts["damage"]:
         rows.append(("damage", facts["damage"]))
     return "\n".join(f"{name:<16}{value}" for name, value in rows)
+
+
+def _live_area(area: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Return a row with the live area, if large parts of the sensor have no events."""
+    return [] if area is None or area["advice"] is None else [("live area", area["advice"])]
 
 
 def _labels(facts: dict[str, Any]) -> list[tuple[str, str]]:

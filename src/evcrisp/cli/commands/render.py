@@ -24,9 +24,9 @@ from evcrisp.cli.progress import open_with_progress
     options.Number(0, min_open=True),
     default=1.0,
 )
-@options.window_option(
-    "Time that a frame shows, which is the window of the motion estimate, ms. Default: 33.3.",
-    default=None,
+@options.auto_window_option(
+    "Time that a frame shows, which is the window of the motion estimate, ms; or auto: windows end "
+    "when the image has moved, as for `evcrisp run`, and frames show 33.3 ms. Default: auto.",
     most_us=10_000_000,
 )
 @options.option(
@@ -74,8 +74,6 @@ def render_command(
     from evcrisp.video import VideoConfig, render
 
     refuse_inputs(output, recording, estimation["camera"])
-    if look["window_us"] is None:
-        del look["window_us"]
     names = tuple(name.strip() for name in panes.split(",") if name.strip())
     config = VideoConfig(panes=names, titles=not no_titles, **look)
     with open_with_progress("Rendering", recording, **opening) as (opened, advance):

@@ -20,7 +20,7 @@ from evcrisp.cli.signals import cancel_on_signal
 @options.windowing_options
 @options.option(
     "--overlap",
-    "Share of a window that the next one repeats; the label is the majority of the windows.",
+    "Share of a window that the next one repeats; labels follow from the mean confidence.",
     options.Number(min=0, max=0.9),
     default=0.0,
 )

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
+from evcrisp.core.live_area import Box
 from evcrisp.core.types import Bools, Bytes, Floats, Integers, Singles
 from evcrisp.estimators.auto.buffers import Buffers, PointBuffers
 from evcrisp.estimators.auto.exposure import Exposure, exposure_of
+from evcrisp.estimators.auto.live_area import area_of_samples, live_area
 from evcrisp.estimators.auto.noise_model import (
     NoiseSamples,
     n_noise_samples_for,
-    uniform_noise_samples,
+    noise_samples_in,
 )
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
 from evcrisp.search.multiscale_objective import border_limits
@@ -24,6 +26,9 @@ from evcrisp.search.window_data import WindowData
 if TYPE_CHECKING:
     from evcrisp.kernels.auto.self_support import Links
     from evcrisp.kernels.auto.support import MapPoints
+
+#: Fewer events do not show which part of the sensor is live.
+_FEW_EVENTS = 1000
 
 #: Reach of a footprint, px.
 _REACH_PX = 3
@@ -46,6 +51,9 @@ class IndexedWindow:
 
     data: WindowData
     buffers: Buffers
+    extent: Box  # of all events
+    live: Box  # of all but a few strays
+    pixels: Pixels
     p: Bytes  # (n,)
     t: Singles  # (n + 1,) in windows; see `kernels.auto.self_support` for the last element
     links: "Links"
@@ -65,10 +73,16 @@ class IndexedWindow:
         link_events(pixels.x, pixels.y, p, height, width, links)
         t = buffers.t(n + 1)
         in_windows(data.warp.dt, data.duration_s, t[:n])
-        samples = uniform_noise_samples(data.resolution, n_noise_samples_for(n))
+        extent, live = live_area(pixels.x, pixels.y, data.resolution)
+        samples = noise_samples_in(area_of_samples(live), data.resolution, n_noise_samples_for(n))
         before, after = buffers.sample_links(2, samples.t.size)
         link_samples(samples.source, samples.t, t, links, before, after)
-        return cls(data, buffers, p, t, links, samples, before, after)
+        return cls(data, buffers, extent, live, pixels, p, t, links, samples, before, after)
+
+    @property
+    def view(self) -> Box:
+        """The part of the sensor that counts as in view; few events do not tell."""
+        return self.live if self.p.size >= _FEW_EVENTS else Box.whole(self.data.resolution)
 
     def at(self, warp: PreparedWarp, theta: Floats, supporting: Bools) -> "AlignedMaps":
         """Return the maps at a motion, made of the events in ``supporting``, shape (n,)."""
@@ -76,13 +90,17 @@ class IndexedWindow:
         padding_px = padding_for(warp.model, resolution, duration_s, theta)
         event_buffers, sample_buffers = self.buffers.events, self.buffers.samples
         # The warp of the samples is made for a window of one second.
-        sample_warp = _sample_warp(warp.model, resolution, self.samples.t.size)
+        sample_warp = _sample_warp(
+            warp.model, resolution, area_of_samples(self.live), self.samples.t.size
+        )
         dt = np.multiply(sample_warp.dt, duration_s, out=sample_buffers.dt(len(sample_warp)))
         sample_positions = sample_buffers.positions(2, len(sample_warp))
         sample_warp.of(sample_warp.x, sample_warp.y, dt).fill(theta, *sample_positions)
         positions = event_buffers.positions(2, len(warp))
         warp.fill(theta, *positions)
-        exposure = exposure_of(warp.model, theta, duration_s, resolution, padding_px, self.buffers)
+        exposure = exposure_of(
+            warp.model, theta, duration_s, resolution, padding_px, self.buffers, self.view
+        )
         return self.placed(positions, sample_positions, padding_px, exposure, supporting)
 
     def placed(
@@ -182,9 +200,9 @@ class AlignedMaps:
 
 
 @lru_cache(maxsize=8)
-def _sample_warp(model: MotionModel, resolution: tuple[int, int], n: int) -> PreparedWarp:
+def _sample_warp(model: MotionModel, resolution: tuple[int, int], box: Box, n: int) -> PreparedWarp:
     """Return the warp of the noise samples for a window of one second."""
-    samples = uniform_noise_samples(resolution, n)
+    samples = noise_samples_in(box, resolution, n)
     return prepare(model, samples.x, samples.y, samples.t.astype(np.float64), resolution)
 
 

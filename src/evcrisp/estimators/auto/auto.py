@@ -9,6 +9,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats, Singles
 from evcrisp.core.windows import Window
+from evcrisp.estimators.auto.both_labels import BothLabels
 from evcrisp.estimators.auto.event_evidence import Evidence, compute_evidence
 from evcrisp.estimators.auto.session import AutoSession
 from evcrisp.estimators.hot_pixels import events_at_hot_pixels, events_per_pixel
@@ -45,7 +46,12 @@ class AutoRegret:
     from noise samples; see :mod:`evcrisp.estimators.auto.noise_model`. A quarter of the events
     gives a first motion and the labels. All events with a score above 0.25 refine the motion. Hot
     pixels support no events and take no part in the search. The score is e / t0. Events that the
-    motion moves off the map are judged by the pixels around them.
+    motion moves off the map are judged by the pixels around them. Where neighbors in space and time
+    separate events from noise better than the motion, they give the labels; see
+    :mod:`evcrisp.estimators.auto.label_choice`.
+
+    ``w_map`` is the map of events times their confidence, divided by the map of events: W read at an
+    event is the confidence of the events around it.
 
     The baseline of alignment, ``regret.baseline_ea``, is the reached contrast plus the regret of
     denoising: the ideal point, raised until alignment decides.
@@ -54,7 +60,8 @@ class AutoRegret:
     ----------
     false_alarm : float
         Largest share of uniform noise that may be kept. Mostly less is kept: the threshold rises
-        as long as more noise than signal is lost.
+        as long as more noise than signal is lost. Up to half of it is kept where no motion
+        separates events from noise, and much signal would be lost.
 
     Examples
     --------
@@ -81,9 +88,16 @@ class AutoRegret:
         """Estimate motion and labels of one window; an `OpenMotion` finds the model too."""
         if is_open(model):
             return self.start_session(window.events.resolution).run(window, model, theta0)
+        return self.run_both(window, model, theta0).final
+
+    def run_both(
+        self, window: Window, model: MotionModel, theta0: Floats | None = None
+    ) -> BothLabels:
+        """Estimate one window with a given model; return the labels by its motion alone too."""
         events = window.events.contiguous()
         if not len(events):
-            return self._empty(window, model, theta0)
+            empty = self._empty(window, model, theta0)
+            return BothLabels(empty, empty)
         data = WindowData.of(window, model)
         counts = events_per_pixel(events)
         hot = events_at_hot_pixels(events.x, events.y, counts)
@@ -95,12 +109,15 @@ class AutoRegret:
         )
         if hot.any():
             counts[events.y[hot], events.x[hot]] = 0.0
-        w_map, regret = _joint_objectives(evidence, counts)
-        end = _refined(data, candidates, start, evidence.score > REFINE_SCORE)
-        return estimate_from_solver(
-            self, window, data, end, evidence.score, evidence.signal, evidence.confidence,
-            w_map=w_map, regret=regret, warnings=_warnings(end.status, evidence),
+        w_map, regret = _joint_objectives(evidence, not_hot, counts)
+        score, confidence, signal = evidence.labels
+        # Events of other motions have neighbors too, but tell nothing about this one.
+        end = _refined(data, candidates, start, evidence.by_motion.score > REFINE_SCORE)
+        final = estimate_from_solver(
+            self, window, data, end, score, signal, confidence,
+            w_map=w_map, regret=regret, warnings=_warnings(end.status, evidence.by_motion.signal),
         )  # fmt: skip
+        return BothLabels.of(final, evidence)
 
     def start_session(self, resolution: tuple[int, int]) -> AutoSession:
         """Return a session, in which an `OpenMotion` continues from window to window."""
@@ -117,9 +134,9 @@ class AutoRegret:
         )  # fmt: skip
 
 
-def _warnings(status: Status, evidence: Evidence) -> tuple[str, ...]:
+def _warnings(status: Status, signal: Bools) -> tuple[str, ...]:
     """Warn if a motion was found among hardly any signal."""
-    n_signal = np.count_nonzero(evidence.signal)
+    n_signal = np.count_nonzero(signal)
     if not status.has_evidence or n_signal >= MIN_SIGNAL:
         return ()
     return (TOO_LITTLE_SIGNAL,)
@@ -154,14 +171,24 @@ def _refined(
     return replace(end, n_eval=n_eval + end.n_eval)
 
 
-def _joint_objectives(evidence: Evidence, counts: Singles) -> tuple[Floats, Regret]:
-    """Return W of both polarities, and the joint objectives; W o M is the sum of both maps."""
-    from evcrisp.kernels.auto.event_evidence import unaligned_map_sums, weight_maps
+def _joint_objectives(
+    evidence: Evidence, supporting: Bools, counts: Singles
+) -> tuple[Floats, Regret]:
+    """Return W, and the joint objectives; W o M is the map of events times their confidence."""
+    from evcrisp.kernels.auto.event_evidence import (
+        accumulate_confidence,
+        unaligned_map_sums,
+        weight_maps,
+    )
 
-    images = evidence.maps.images
+    images, events = evidence.maps.images, evidence.maps.events
+    confidence = evidence.labels.confidence
+    if evidence.order is not None:
+        confidence, supporting = confidence[evidence.order], supporting[evidence.order]
+    kept = evidence.maps.window.buffers.kept_image(*images.shape[1:])
+    accumulate_confidence(events.cell, events.a, events.b, confidence, supporting, kept)
     w_map, sums, unaligned = np.empty(images.shape[1:]), np.empty(6), np.empty(2)
-    rates = evidence.background.astype(np.float32)
-    weight_maps(images, rates, np.float32(evidence.threshold), w_map, sums)
+    weight_maps(images, kept, w_map, sums)
     unaligned_map_sums(counts, unaligned)
     mean, square, mean_kept, square_kept, mean_w, loss = (sums / w_map.size).tolist()
     f_ea, f_ed = max(square - mean**2, 0.0), max(square_kept - mean_kept**2, 0.0)

@@ -62,6 +62,7 @@ class Buffers:
         self.links, self.last_of_source, self.sample_links, self.supporting_cell = _integers(4)
         self.t, self.images, self.self_support = _singles(3)
         self.excess, self.chance, self.time_order = _singles(3)
+        self.last_times, self.kept_image = _singles(2)
         self.nodes, self.partly_exposed = Buffer(np.float64), Buffer(np.bool_)
 
 

@@ -24,14 +24,19 @@ and once backward in time. The cost is linear in events and pixels.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats, Integers, Singles
 from evcrisp.estimators.auto.aligned_maps import AlignedMaps, IndexedWindow, Pixels
 from evcrisp.estimators.auto.buffers import Buffers, thread_buffers
-from evcrisp.estimators.auto.noise_model import background_rates, evidence_threshold
+from evcrisp.estimators.auto.label_choice import ByMotion, neighbors_instead, part_to_test
+from evcrisp.estimators.auto.noise_density import density_of_noise
+from evcrisp.estimators.auto.noise_model import background_rates, best_threshold, quiet_support
+from evcrisp.estimators.auto.short_evidence import in_time
 from evcrisp.motion import Translation, prepare
 from evcrisp.search.window_data import WindowData
 
@@ -40,16 +45,24 @@ from evcrisp.search.window_data import WindowData
 _MANY_EVENTS = 1_500_000
 
 
+class Labels(NamedTuple):
+    """Labels of events; all arrays have shape (n,)."""
+
+    score: Floats  # evidence over threshold; finite
+    confidence: Floats  # w at lam = 0: 1 - A / e^2 with A = t0^2 / 2; 1/2 for a score of 1
+    signal: Bools  # whether the score is above 1
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """Evidence of each event, and the threshold of signal."""
+    """Labels of the events of a window, and from what they come."""
 
-    score: Floats  # (n,) evidence over threshold; finite
-    confidence: Floats  # (n,) w at lam = 0: 1 - A / e^2 with A = t0^2 / 2; 1/2 for a score of 1
-    signal: Bools  # (n,) whether the score is above 1
-    threshold: float  # t0, events per px and window above the background
+    labels: Labels  # from the evidence that separates best
+    by_motion: Labels  # from the events that the motion aligns; mostly the same object
+    threshold: float  # t0 by motion, events per px and window above the background
     background: Floats  # (2,) noise events per px and window, OFF and ON
     maps: AlignedMaps  # from which it was read; buffers
+    order: Integers | None = None  # (n,) event of each point on the maps; None: the same order
 
 
 def compute_evidence(
@@ -68,40 +81,72 @@ def compute_evidence(
         data, pixels, order = _by_rows(data, pixels)
         supporting = supporting[order]
     maps, support, sample_support = _support(data, pixels, theta, supporting, buffers)
-    background = to_evidence(maps, support, sample_support)
+    part = part_to_test(maps.window, order)
+    raw = part.of(support if order is None else in_time(support, order)).copy()
+    noise = to_evidence(maps, support, sample_support)
     if order is not None:
         by_rows, support = support, buffers.time_order(support.size)
         support[order] = by_rows
-    threshold = evidence_threshold(support, sample_support, false_alarm)
-    return labeled(support, threshold, background, maps)
+    threshold, _ = best_threshold(support, sample_support, false_alarm, noise.weight)
+    tested = part.of(support)
+    motion = ByMotion(
+        part, raw, tested > threshold, threshold, tested, sample_support,
+        noise.rates.astype(np.float32), noise.weight, supporting,
+    )  # fmt: skip
+    labels = by_motion = labels_of(support, threshold)
+    better = neighbors_instead(maps.window, motion, false_alarm, order)
+    if better is not None:
+        labels = labels_of(better.evidence, better.threshold)
+    return Evidence(labels, by_motion, threshold, noise.rates, maps, order)
 
 
-def to_evidence(maps: AlignedMaps, support: Singles, sample_support: Singles) -> Floats:
-    """Turn the support of events and noise samples into evidence, in place.
+class Noise(NamedTuple):
+    """Background of a window."""
 
-    Returns the background: noise events per px and window, OFF and ON.
-    """
+    rates: Floats  # (2,) noise events per px and window where noise is least, OFF and ON
+    weight: Singles | None  # (m,) density of noise at the samples; None if it is uniform
+
+
+def to_evidence(maps: AlignedMaps, support: Singles, sample_support: Singles) -> Noise:
+    """Turn the support of events and noise samples into evidence, in place."""
     from evcrisp.kernels.auto.event_evidence import evidence_from_support
 
     window = maps.window
-    n_pixels = window.data.resolution[0] * window.data.resolution[1]
     p, sample_p = window.p, window.samples.p
-    background = background_rates(support, p, sample_support, sample_p, n_pixels)
+    quiet, share = quiet_support(sample_support, sample_p)
+    background = background_rates(support, p, quiet, share, window.live.area)
     rates = background.astype(np.float32)
+    weight = _subtract_dense_noise(maps, support, sample_support, quiet, rates)
     readiness, sample_readiness = _readiness(maps, support, sample_support, rates)
     evidence_from_support(support, p, rates, readiness)
     evidence_from_support(sample_support, sample_p, rates, sample_readiness)
-    return background
+    return Noise(background, weight)
 
 
-def labeled(evidence: Singles, threshold: float, background: Floats, maps: AlignedMaps) -> Evidence:
-    """Return score, confidence and label of events, given their evidence and its threshold."""
+def _subtract_dense_noise(
+    maps: AlignedMaps, support: Singles, sample_support: Singles, quiet: NDArray, rates: Singles
+) -> Singles | None:
+    """Subtract from support what dense noise adds to it; return the density at the samples."""
+    window = maps.window
+    pixels, samples = window.pixels, window.samples
+    columns = pixels.x, pixels.y, window.p
+    density = density_of_noise(window.live, columns, support, samples, sample_support, quiet)
+    if density is None:
+        return None
+    of_events, of_samples = density.at(pixels.x, pixels.y), density.at(samples.x, samples.y)
+    support -= (of_events - 1.0) * rates[window.p]
+    sample_support -= (of_samples - 1.0) * rates[samples.p]
+    return of_samples
+
+
+def labels_of(evidence: Singles, threshold: float) -> Labels:
+    """Return the labels of events, given their evidence and its threshold."""
     from evcrisp.kernels.auto.event_evidence import score_and_label
 
     score, confidence = np.empty(evidence.size), np.empty(evidence.size)
     signal = np.empty(evidence.size, np.bool_)
     score_and_label(evidence, threshold, score, confidence, signal)
-    return Evidence(score, confidence, signal, threshold, background, maps)
+    return Labels(score, confidence, signal)
 
 
 def _by_rows(data: WindowData, pixels: Pixels) -> tuple[WindowData, Pixels, Integers]:

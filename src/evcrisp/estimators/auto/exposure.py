@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evcrisp.core.live_area import Box
 from evcrisp.core.types import Floats, Singles
 from evcrisp.estimators.auto.buffers import Buffers
 from evcrisp.motion import MotionModel
@@ -34,15 +35,16 @@ def exposure_of(
     resolution: tuple[int, int],
     padding_px: int,
     buffers: Buffers,
+    live: Box | None = None,
 ) -> Exposure:
     """Return the exposure on a padded map at a motion; it uses buffers.
 
+    The view is the live area of the sensor, default all of it.
     Undistortion maps several pixels, or a part of one, to a pixel of the map; this counts too.
     """
     from evcrisp.kernels.auto import exposure as kernels
 
-    low = padding_px - 0.5
-    sides = low, low, resolution[0] + low, resolution[1] + low
+    sides = view_sides(Box.whole(resolution) if live is None else live, padding_px)
     velocity = model.uniform_velocity(theta)
     if velocity is not None:
         # The view moves over the map against the motion. `max` returns its first argument for NaN.
@@ -63,6 +65,12 @@ def exposure_of(
     kernels.fill_node_areas(paths, _NODE_PX, partly)
     kernels.fully_exposed_rectangle(partly, _NODE_PX, paths.whole)
     return lambda value, points: kernels.divide_by_paths(value, points, paths)
+
+
+def view_sides(live: Box, padding_px: int) -> tuple[float, float, float, float]:
+    """Return left, top, right and bottom of the live area on a padded map, px."""
+    left, top = live.left + padding_px - 0.5, live.top + padding_px - 0.5
+    return left, top, left + live.width, top + live.height
 
 
 @lru_cache(maxsize=8)

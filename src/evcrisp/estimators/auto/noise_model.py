@@ -9,7 +9,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from evcrisp.core.live_area import Box
 from evcrisp.core.types import Bytes, Floats, Integers, Singles
 
 Reals = Singles | Floats
@@ -26,8 +28,12 @@ LEAST_EVIDENCE = 0.02
 #: Standard deviations by which the kept share of events must exceed that of samples.
 _CERTAINTY = 3.0
 
-#: Steps of a low-discrepancy sequence in four dimensions: powers of the root of g^5 = g + 1.
-_STEPS = 1.1673039782614187 ** -np.arange(1.0, 5.0)
+#: Factor on the kept share of samples that are weighted by the density of noise: where noise is dense,
+#: more of it is kept, and the density of a tile is known to about a fifth.
+_DENSITY_ERROR = 1.25
+
+#: Steps of a low-discrepancy sequence in three dimensions: powers of the root of g^4 = g + 1.
+_STEPS = 1.2207440846057596 ** -np.arange(1.0, 4.0)
 
 
 class NoiseSamples(NamedTuple):
@@ -38,6 +44,7 @@ class NoiseSamples(NamedTuple):
     t: Singles  # -0.5 to 0.5, in windows from the reference time
     p: Bytes
     source: Integers  # pixel and polarity: (p * height + y) * width + x
+    group: Integers  # number of its group of 16: mirrored, transposed, with the other polarity
 
 
 def n_noise_samples_for(n_events: int) -> int:
@@ -50,53 +57,85 @@ def n_noise_samples_for(n_events: int) -> int:
 
 @lru_cache(maxsize=32)
 def uniform_noise_samples(resolution: tuple[int, int], n: int) -> NoiseSamples:
-    """Return n samples for a sensor, always the same ones.
+    """Return n samples for a sensor, always the same ones; n is a multiple of 16.
+
+    Mirrored along x or y, with swapped polarity, or on the transposed sensor, the samples are the
+    same: what they measure does not depend on the direction of anything.
 
     >>> samples = uniform_noise_samples((346, 260), 8192)
-    >>> bool(abs(samples.t.mean()) < 0.001), bool(abs(samples.x.mean() - 172.5) < 0.5)
-    (True, True)
+    >>> bool(abs(samples.t.mean()) < 0.01), float(samples.x.mean())
+    (True, 172.5)
     """
-    unit = np.mod(0.5 + np.arange(1, n + 1)[:, None] * _STEPS, 1.0)
+    unit = np.mod(0.5 + np.arange(1, n // 16 + 1)[:, None] * _STEPS, 1.0)
+    unit = np.concatenate((unit, unit[:, [1, 0, 2]]))
     width, height = resolution
-    x, y, p = (np.floor(unit[:, i] * n) for i, n in enumerate((width, height, 2)))
+    # A quarter of the sensor; its mirror images are the rest.
+    x, y = (np.floor(0.5 * unit[:, i] * side) for i, side in enumerate((width, height)))
+    ends = (0.0, 1.0)
+    mirror_x, mirror_y, p = (side.reshape(-1, 1) for side in np.meshgrid(*(ends,) * 3))
+    x = np.where(mirror_x, width - 1 - x, x).ravel()
+    y = np.where(mirror_y, height - 1 - y, y).ravel()
+    t = np.tile((unit[:, 2] - 0.5).astype(np.float32), p.size)
+    group = np.tile(np.arange(len(unit)) % (n // 16), p.size).astype(np.int32)
+    p = np.broadcast_to(p, (p.size, len(unit))).ravel()
     source = ((p * height + y) * width + x).astype(np.int32)
     order = np.argsort(source, kind="stable")
-    t = (unit[order, 3] - 0.5).astype(np.float32)
-    columns = x[order], y[order], t, p[order].astype(np.uint8), source[order]
+    columns = x[order], y[order], t[order], p[order].astype(np.uint8), source[order], group[order]
     for column in columns:
         column.flags.writeable = False
     return NoiseSamples(*columns)
 
 
-def background_rates(
-    support: Reals, p: Bytes, sample_support: Reals, sample_p: Bytes, n_pixels: int
-) -> Floats:
-    """Return the noise events per pixel and window, OFF and ON, shape (2,); above 0.
+@lru_cache(maxsize=32)
+def noise_samples_in(box: Box, resolution: tuple[int, int], n: int) -> NoiseSamples:
+    """Return n samples for a part of a sensor, always the same ones."""
+    samples = uniform_noise_samples(box.resolution, n)
+    if box == Box.whole(resolution):
+        return samples
+    x, y = samples.x + box.left, samples.y + box.top
+    width, height = resolution
+    source = ((samples.p * float(height) + y) * width + x).astype(np.int32)
+    for column in (x, y, source):
+        column.flags.writeable = False
+    return NoiseSamples(x, y, samples.t, samples.p, source, samples.group)
 
-    Where samples read the least support there is hardly any signal: events there are noise. Samples
-    add nothing to the maps, and neither does an event to its own support. Taking the quietest
-    positions therefore does not bias the rate. OFF samples come first.
+
+def quiet_support(sample_support: Reals, sample_p: Bytes) -> tuple[NDArray, Floats]:
+    """Return the support up to which samples are quiet, and their share, OFF and ON, both (2,).
+
+    OFF samples come first.
     """
-    from evcrisp.kernels.auto.event_evidence import count_quiet
-
-    quiet, share = np.empty(2, support.dtype), np.empty(2)
+    quiet, share = np.empty(2, sample_support.dtype), np.empty(2)
     first_on = int(np.searchsorted(sample_p, 1))
     for q, part in enumerate((sample_support[:first_on], sample_support[first_on:])):
         ranked = np.sort(part)  # with many equal numbers, `partition` takes ten times as long
         quiet[q] = ranked[int(QUIET_SHARE * ranked.size)]
         share[q] = np.searchsorted(ranked, quiet[q], side="right") / ranked.size
+    return quiet, share
+
+
+def background_rates(
+    support: Reals, p: Bytes, quiet: NDArray, share: Floats, n_pixels: int
+) -> Floats:
+    """Return the noise events per pixel and window, OFF and ON, shape (2,); above 0.
+
+    Where samples read the least support there is hardly any signal: events there are noise. Samples
+    add nothing to the maps, and neither does an event to its own support. Taking the quietest
+    positions therefore does not bias the rate. ``quiet`` and ``share`` are from `quiet_support`.
+    """
+    from evcrisp.kernels.auto.event_evidence import count_quiet
+
     counts = np.empty(2, np.int64)
     count_quiet(support, p, quiet, counts)
     return np.maximum(counts, 0.5 * share) / (share * n_pixels)
 
 
-def evidence_threshold(evidence: Reals, sample_evidence: Reals, false_alarm: float) -> float:
-    """Return the evidence above which an event is signal; see `best_threshold`."""
-    return best_threshold(evidence, sample_evidence, false_alarm)[0]
-
-
 def best_threshold(
-    evidence: Reals, sample_evidence: Reals, false_alarm: float
+    evidence: Reals,
+    sample_evidence: Reals,
+    false_alarm: float,
+    weight: Reals | None = None,
+    least: float = LEAST_EVIDENCE,
 ) -> tuple[float, float]:
     """Return the evidence above which an event is signal, and how well it separates.
 
@@ -106,19 +145,43 @@ def best_threshold(
     the best one, the median is taken, which changes least from window to window. Differences within
     chance do not count, so that of pure noise almost nothing is kept. Events beyond twice the number
     of samples are subsampled. The separation is that difference.
+
+    ``weight``, shape (m,), is the density of noise at the samples; default: the same everywhere. No
+    threshold is below ``least``.
     """
     if not evidence.size:
-        return LEAST_EVIDENCE, 0.0
+        return least, 0.0
     n_samples = sample_evidence.size
     subsample = np.sort(evidence[:: -(-evidence.size // (2 * n_samples))])
-    first = min(int((1.0 - false_alarm) * n_samples), n_samples - 1)
-    top = np.sort(sample_evidence)[first:]
-    steps = np.maximum(top, LEAST_EVIDENCE)
-    kept_samples = (top.size - np.searchsorted(top, steps, side="right")) / n_samples
+    if weight is None:
+        first = min(int((1.0 - false_alarm) * n_samples), n_samples - 1)
+        top = np.sort(sample_evidence)[first:]
+        steps = np.maximum(top, least)
+        kept_samples = (top.size - np.searchsorted(top, steps, side="right")) / n_samples
+        n_effective = float(n_samples)
+    else:
+        order = np.argsort(sample_evidence, kind="stable")
+        # Share of the noise that lies above each sample.
+        beyond = np.append(np.cumsum(weight[order][::-1], dtype=np.float64)[::-1], 0.0)
+        beyond *= _DENSITY_ERROR / beyond[0]
+        ranked = sample_evidence[order]
+        first = min(int(np.searchsorted(-beyond[1:], -false_alarm)), n_samples - 1)
+        steps = np.maximum(ranked[first:], least)
+        kept_samples = beyond[np.searchsorted(ranked, steps, side="right")]
+        n_effective = float(
+            weight.sum(dtype=np.float64) ** 2 / np.square(weight, dtype=np.float64).sum()
+        )
     kept = 1.0 - np.searchsorted(subsample, steps, side="right") / subsample.size
-    variance = np.maximum(kept_samples, 1.0 / n_samples) * (1.0 / subsample.size + 1.0 / n_samples)
+    variance = np.maximum(kept_samples, 1.0 / n_effective) * (
+        1.0 / subsample.size + 1.0 / n_effective
+    )
     deviation = np.sqrt(variance)
     gain = kept - kept_samples - _CERTAINTY * deviation
     best = int(np.argmax(gain))
     similar = np.flatnonzero(gain >= gain[best] - deviation[best])
     return float(steps[similar[similar.size // 2]]), float(gain[best])
+
+
+def evidence_threshold(evidence: Reals, sample_evidence: Reals, false_alarm: float) -> float:
+    """Return the evidence above which an event is signal; see `best_threshold`."""
+    return best_threshold(evidence, sample_evidence, false_alarm)[0]

@@ -35,7 +35,7 @@ class AutoSession:
         from evcrisp.estimators.layers.motion_finder import MotionFinder, with_hot_events
 
         if self._finder is None:
-            self._finder = MotionFinder(self._method.run, self._method.false_alarm)
+            self._finder = MotionFinder(self._method.run_both, self._method.false_alarm)
         wanted = cast(OpenMotion, model)
         if hot is None or not hot.any():
             return replace(self._finder.run(window, wanted, theta0), config=self._method)

@@ -9,7 +9,15 @@ from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.find_layers import FoundLayers
 from evcrisp.estimators.layers.fitting import displacements
 from evcrisp.estimators.layers.layer_window import LayerWindow
-from evcrisp.motion import Affine, Homography, MotionModel, Rotation, Similarity, Translation
+from evcrisp.motion import (
+    Affine,
+    Homography,
+    MotionModel,
+    Rigid,
+    Rotation,
+    Similarity,
+    Translation,
+)
 from evcrisp.motion.protocol import center_of
 
 #: Layers within this distance from one model (root mean square) may be one motion, px.
@@ -106,14 +114,14 @@ def _affine_starts(field: Floats, x: Floats, y: Floats, resolution: tuple[int, i
     """Return the simplest model of an affine field, and those with more parameters."""
     spread = float(np.sqrt((x**2 + y**2).mean()))
     vx, vy, xx, xy, yx, yy = field.tolist()
-    turn_and_growth = 0.5 * float(np.hypot(yx - xy, xx + yy)) * spread
+    turn, growth = 0.5 * abs(yx - xy) * spread, 0.5 * abs(xx + yy) * spread
     stretch = 0.5 * float(np.hypot(xx - yy, xy + yx)) * spread
     similarity = np.array([vx, vy, 0.5 * (yx - xy), 0.5 * (xx + yy)])
     starts = [
         Start(Translation(), np.array([vx, vy])),
+        Start(Rigid.for_sensor(resolution), similarity[:3]),
         Start(Similarity.for_sensor(resolution), similarity),
         Start(Affine.for_sensor(resolution), field),
     ]
-    if stretch > _NEGLIGIBLE_PX:
-        return starts[2:]
-    return starts[1:] if turn_and_growth > _NEGLIGIBLE_PX else starts
+    needed = [part > _NEGLIGIBLE_PX for part in (turn, growth, stretch)]
+    return starts[max((k + 1 for k, is_needed in enumerate(needed) if is_needed), default=0) :]

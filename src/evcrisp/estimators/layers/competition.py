@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.types import Floats, Singles
-from evcrisp.estimators.auto.aligned_maps import AlignedMaps
 from evcrisp.estimators.layers.layer_window import LayerWindow
 
 #: Support at which an event begins to count: log(1 + support / SCALE).
@@ -55,88 +54,38 @@ class Competition:
 
 def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> Competition:
     """Let motions, shape (k, 8), compete for the cells of a window."""
-    from evcrisp.kernels.layers.cells import add_log_support, blur_cells, label_cells, region_losses
+    from evcrisp.kernels.layers.choice import choose_motions
 
-    shape, n_motions = window.cells_shape, len(motions)
-    support = np.empty((n_motions, len(window)), np.float32)
-    gain = np.empty((n_motions, *shape), np.float32)
-    cells = np.empty(shape, np.float32)
+    support, gain = _gains(window, motions)
+    needed = cost * _BLUR_SUM * window.share
+    # One affine field explains two objects apart from each other nearly as well as their own
+    # motions do: of motions that replace each other, the one that deforms the image more goes first.
+    handicap = needed * _deformations(motions)
+    is_used, label = np.empty(len(motions), np.bool_), np.empty(window.cells_shape, np.int16)
+    choose_motions(gain, needed, handicap, _AGREEMENT, _FIRST_SWEEPS, _N_SWEEPS, is_used, label)
+    number = (np.cumsum(is_used) - 1).astype(np.int16)
+    return Competition(motions[is_used], support[is_used], number[label])
+
+
+def _gains(window: LayerWindow, motions: Floats) -> tuple[Singles, Singles]:
+    """Return the support of every event, (k, n), and the gain of every cell under every motion."""
+    from evcrisp.kernels.layers.motion_support import gains_of_motions
+
+    support = np.empty((len(motions), len(window)), np.float32)
+    gain = np.empty((len(motions), *window.cells_shape), np.float32)
     # Of a subsample, support is thinner.
     scale = np.float32(SUPPORT_SCALE * window.share)
-    for k, motion in enumerate(motions):
-        support[k] = np.maximum(support_under(window, motion), 0.0)
-        cells.fill(0.0)
-        add_log_support(support[k], scale, window.cell, cells.reshape(-1))
-        blur_cells(cells, gain[k])
-    needed = cost * _BLUR_SUM * window.share
-    handicap = needed * _deformations(motions)
-    used = np.flatnonzero(_worth_their_cost(gain.reshape(n_motions, -1), needed, handicap))
-    label = np.empty(shape, np.int16)
-    while True:
-        chosen = np.ascontiguousarray(gain[used])
-        label_cells(chosen, _AGREEMENT, _FIRST_SWEEPS, label)
-        if used.size == 1:
-            break
-        # Without the smoothing by neighbors, chance alone would give every motion some cells.
-        losses = np.empty(used.size)
-        region_losses(chosen.reshape(used.size, -1), label.reshape(-1), losses)
-        least = _least_useful(losses, needed, handicap[used])
-        if least is None:
-            break
-        used = np.delete(used, least)
-    label_cells(chosen, _AGREEMENT, _N_SWEEPS, label)
-    return Competition(motions[used], support[used], label)
-
-
-def _worth_their_cost(gain: Singles, cost: float, handicap: Floats) -> NDArray[np.bool_]:
-    """Remove motions, the least useful first, until each one that is left gains its cost."""
-    from evcrisp.kernels.layers.cells import removal_losses
-
-    used, losses = np.ones(len(gain), np.bool_), np.empty(len(gain))
-    while used.sum() > 1:
-        removal_losses(gain, used, losses)
-        losses[~used] = np.inf
-        least = _least_useful(losses, cost, handicap)
-        if least is None:
-            break
-        used[least] = False
-    return used
-
-
-def _least_useful(losses: Floats, cost: float, handicap: Floats) -> int | None:
-    """Return the motion to remove first among those that gain less than their cost.
-
-    Of motions that replace each other, the one that deforms the image more goes first: one affine
-    field explains two objects apart from each other nearly as well as their own motions do.
-    """
-    ranked = np.where(losses < cost, losses - handicap, np.inf)
-    return int(ranked.argmin()) if np.isfinite(ranked).any() else None
+    gains_of_motions(
+        window.x, window.y, window.tau, window.p, window.supporting, window.indexed.links,
+        motions, window.resolution, scale, window.cell, support, gain,
+    )  # fmt: skip
+    return support, gain
 
 
 def _deformations(motions: Floats) -> Floats:
     """Return how much each motion deforms its surroundings, from 0 to 1, shape (k,)."""
     moved_px = np.linalg.norm(motions[:, 2:6], axis=1) * _SURROUNDINGS_PX
     return np.minimum(moved_px / _STRONG_PX, 1.0)
-
-
-def support_under(window: LayerWindow, motion: Floats) -> Singles:
-    """Return the support of every event if all of them move by one motion; a buffer."""
-    layer = np.zeros(len(window), np.int16)
-    return maps_by_layer(window, motion[None], layer).support_of_events()
-
-
-def maps_by_layer(window: LayerWindow, motions: Floats, layer: NDArray[np.int16]) -> AlignedMaps:
-    """Return the maps of events, each moved by its own layer; noise samples stay where they are."""
-    from evcrisp.kernels.layers.placement import place_by_layer
-
-    indexed = window.indexed
-    positions, moved = np.empty((2, 2, len(window)), np.float32)
-    place_by_layer(window.x, window.y, window.tau, layer, motions, *positions, *moved)
-    padding_px = padding_of(positions, window.resolution)
-    samples = np.full((2, indexed.samples.t.size), -1e6, np.float32)
-    return indexed.placed(
-        positions, samples, padding_px, lambda value, points: None, window.supporting
-    )
 
 
 def padding_of(positions: Singles, resolution: tuple[int, int]) -> int:

@@ -1,10 +1,18 @@
-"""Find the layers of a window: propose motions, let them compete, refine, and repeat."""
+"""Find the layers of a window: propose motions, let them compete, refine, and repeat.
+
+::
+
+    few events    proposals, or the motions of the window before
+                  competition for cells, fit of each motion to its events; three times
+    more events   competition; a fit with as few parameters as possible; competition
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.competition import LAYER_COST, Competition, compete
 from evcrisp.estimators.layers.fitting import (
@@ -17,12 +25,14 @@ from evcrisp.estimators.layers.layer_window import LayerWindow
 from evcrisp.estimators.layers.proposals import MIN_EVENTS, propose
 from evcrisp.estimators.layers.splitting import region_proposals, split_proposals
 from evcrisp.estimators.significance import MIN_GAIN_SIGMAS, pair_gain_sigmas
+from evcrisp.search.window_data import WindowData
 
-#: Rounds of competition and fit with a subsample, and then with all events.
-COARSE_ROUNDS, FINE_ROUNDS = 3, 1
+#: Rounds of competition and fit with few events.
+N_ROUNDS = 3
 
-#: Events of the subsample on a sensor of 346 x 260 px; larger sensors have more.
-_COARSE_EVENTS, _REFERENCE_PIXELS = 18_000, 346 * 260
+#: Events of the first rounds and of the last competition on a sensor of 346 x 260 px; larger sensors
+#: have more.
+_COARSE_EVENTS, _FINAL_EVENTS, _REFERENCE_PIXELS = 11_000, 60_000, 346 * 260
 
 #: Least support of the events that refine a motion.
 _LEAST_SUPPORT = 0.15
@@ -34,7 +44,7 @@ _FIRST_STEPS = 5
 _MAX_FIT_EVENTS = 50_000
 
 #: Motions that are slower (root mean square) need no test, px per window; events of the test.
-_TESTED_PX, _TEST_EVENTS = 1.0, 16_384
+_TESTED_PX, _TEST_EVENTS = 1.0, 8_192
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,35 +53,53 @@ class FoundLayers:
 
     motions: Floats  # (n_layers, 8), see `fitting`
     label: NDArray[np.int16]  # (n_slices, rows, columns)
-    is_supported: Bools  # (n,) events with support under the motion of their cell
 
     def __len__(self) -> int:
         return len(self.motions)
 
 
-def coarse_step(n_events: int, resolution: tuple[int, int]) -> int:
-    """Return the interval of the events that the first rounds use.
-
-    >>> coarse_step(36_000, (346, 260)), coarse_step(1_000_000, (1280, 720))
-    (2, 5)
-    """
-    area = max(resolution[0] * resolution[1] / _REFERENCE_PIXELS, 1.0)
-    return max(round(n_events / (_COARSE_EVENTS * area)), 1)
-
-
-def find_motions(
-    window: LayerWindow,
+def find_layers(
+    data: WindowData,
+    events: Events,
+    supporting: Bools,
     known: Floats | None = None,
     *,
     cost: float = LAYER_COST,
-    n_rounds: int = COARSE_ROUNDS,
-) -> Floats:
-    """Return motions of a window, shape (k, 8), from a subsample of its events.
+) -> tuple[LayerWindow, FoundLayers]:
+    """Return the layers of a window, and the window with all events.
 
     ``known``, shape (k, 8), are motions of the window before; they replace the proposals.
     """
+
+    # Windows share their buffers: each is prepared when the one before is not needed any more.
+    def window_of(n_events: int) -> LayerWindow:
+        step = subsampling_step(len(events), events.resolution, n_events)
+        return LayerWindow.of(data, events, supporting, step)
+
+    motions = _search(window_of(_COARSE_EVENTS), known, cost)
+    last = window_of(_FINAL_EVENTS)
+    found = compete(last, _settled(last, compete(last, motions, cost)), cost)
+    moving = at_rest_without_gain(last, found)
+    if moving is not None:
+        found = compete(last, moving, cost)
+    layers = _sorted(last, found)
+    return (LayerWindow.of(data, events, supporting) if last.share < 1.0 else last), layers
+
+
+def subsampling_step(n_events: int, resolution: tuple[int, int], wanted: int) -> int:
+    """Return the interval of a subsample of about ``wanted`` events per sensor of 346 x 260 px.
+
+    >>> subsampling_step(36_000, (346, 260), 18_000), subsampling_step(10**6, (1280, 720), 18_000)
+    (2, 5)
+    """
+    area = max(resolution[0] * resolution[1] / _REFERENCE_PIXELS, 1.0)
+    return max(round(n_events / (wanted * area)), 1)
+
+
+def _search(window: LayerWindow, known: Floats | None, cost: float) -> Floats:
+    """Return motions that are nearly right, from a subsample of the events."""
     motions = np.array(propose(window)) if known is None else known
-    for step in range(n_rounds):
+    for step in range(N_ROUNDS if known is None else 1):
         found = compete(window, motions, cost)
         motions = _refined(window, found)
         if step == 0:
@@ -82,47 +110,50 @@ def find_motions(
     return motions
 
 
-def settle_layers(
-    window: LayerWindow, motions: Floats, *, cost: float = LAYER_COST, n_rounds: int = FINE_ROUNDS
-) -> FoundLayers:
-    """Return the layers of a window, from motions that are nearly right."""
-    for _ in range(n_rounds):
-        motions = _refined(window, compete(window, motions, cost), is_last=True)
-    return _sorted(window, compete(window, motions, cost))
-
-
-def _refined(window: LayerWindow, found: Competition, *, is_last: bool = False) -> Floats:
+def _refined(window: LayerWindow, found: Competition) -> Floats:
     """Fit each motion to the supported events of its cells; drop motions of few events."""
-    layer = found.of_events(window)
-    own_support = found.own_support(layer)
-    is_used = (own_support > _LEAST_SUPPORT * window.share) & window.supporting
-    refined = []
-    largest = int(np.bincount(layer[is_used], minlength=len(found.motions)).argmax())
-    for k, motion in enumerate(found.motions):
-        events = np.flatnonzero((layer == k) & is_used)
-        if events.size < MIN_EVENTS * window.share:
-            continue
-        events = events[:: max(events.size // _MAX_FIT_EVENTS, 1)]
-        if not is_last:
-            motion, _ = fit_motion(
-                window, events, motion, n_free=6, scales=(2.0,), n_steps=_FIRST_STEPS
-            )
-        else:
-            motion = fit_simplest(window, events, motion)
-            other = None if k == largest else found.motions[largest]
-            motion = without_sliding(window, events, motion, other)
-        refined.append(motion)
+    refined = [
+        fit_motion(window, events, motion, n_free=6, scales=(2.0,), n_steps=_FIRST_STEPS)[0]
+        for motion, events in _events_of_motions(window, found)
+    ]
     return np.array(refined) if refined else found.motions
 
 
-def at_rest_without_gain(
-    window: LayerWindow, found: FoundLayers, *, cost: float = LAYER_COST
-) -> FoundLayers:
-    """Set layers to rest whose motion does not align their events significantly.
+def _settled(window: LayerWindow, found: Competition) -> Floats:
+    """Fit each motion to the supported events of its cells, with as few parameters as possible."""
+    parts = _events_of_motions(window, found)
+    if not parts:
+        return found.motions
+    largest = max(parts, key=lambda part: part[1].size)[0]
+    settled = []
+    for motion, events in parts:
+        fitted = fit_simplest(window, events, motion)
+        other = None if motion is largest else largest
+        settled.append(without_sliding(window, events, fitted, other))
+    return np.array(settled)
 
-    The cells compete anew then.
+
+def _events_of_motions(
+    window: LayerWindow, found: Competition
+) -> list[tuple[Floats, NDArray[np.intp]]]:
+    """Return the motions with enough supported events in their cells, and these events."""
+    layer = found.of_events(window)
+    is_used = (found.own_support(layer) > _LEAST_SUPPORT * window.share) & window.supporting
+    used = np.where(is_used, layer, np.int16(-1))
+    parts = []
+    for k, motion in enumerate(found.motions):
+        events = np.flatnonzero(used == k)
+        if events.size >= MIN_EVENTS * window.share:
+            parts.append((motion, events[:: max(events.size // _MAX_FIT_EVENTS, 1)]))
+    return parts
+
+
+def at_rest_without_gain(window: LayerWindow, found: Competition) -> Floats | None:
+    """Return motions, of which those that do not align their events significantly are at rest.
+
+    None if all of them do.
     """
-    layer, rest = found.label.reshape(-1)[window.cell], found.motions.copy()
+    layer, rest = found.of_events(window), found.motions.copy()
     for k, motion in enumerate(found.motions):
         # All events: those with support were chosen by this motion, and would favor it.
         events = np.flatnonzero((layer == k) & window.supporting)
@@ -136,10 +167,10 @@ def at_rest_without_gain(
         if pair_gain_sigmas(aligned, (x, y), window.resolution) < MIN_GAIN_SIGMAS:
             rest[k, :6] = 0.0
     if np.array_equal(rest, found.motions):
-        return found
+        return None
     moving = rest[np.abs(rest[:, :6]).max(axis=1) > 0.0]
     still = rest[np.abs(rest[:, :6]).max(axis=1) == 0.0][:1]
-    return _sorted(window, compete(window, np.concatenate((moving, still)), cost))
+    return np.concatenate((moving, still))
 
 
 def _sorted(window: LayerWindow, found: Competition) -> FoundLayers:
@@ -153,4 +184,4 @@ def _sorted(window: LayerWindow, found: Competition) -> FoundLayers:
     order = [int(k) for k in np.argsort(-counts, kind="stable") if present[k]]
     position = np.zeros(n_layers, np.int16)
     position[order] = np.arange(len(order), dtype=np.int16)
-    return FoundLayers(found.motions[order], position[found.label], is_supported)
+    return FoundLayers(found.motions[order], position[found.label])

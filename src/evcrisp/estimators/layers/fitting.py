@@ -12,18 +12,15 @@ from numpy.typing import NDArray
 from evcrisp.core.types import Floats
 from evcrisp.estimators.layers.layer_window import LayerWindow
 
-#: Least radius of the events of a layer, px: turn and growth of a smaller spot mean nothing.
-_LEAST_RADIUS_PX = 10.0
-
 #: A fit that moves the center by more has left its layer, px per window.
 _MAX_CORRECTION_PX = 8.0
-
-#: Largest turn, growth or stretch within a window, rad or share: larger ones are a collapse.
-_MAX_CHANGE = 0.3
 
 #: Contrast across the weaker direction, relative to the stronger one, below which a layer has edges of
 #: one direction only.
 _LEAST_ACROSS = 0.12
+
+#: Events that suffice to tell the direction of edges.
+_DIRECTION_EVENTS = 4_000
 
 #: More parameters must raise the log contrast by this, over the root of the pairs that meet.
 _LEAST_GAIN = 1.5
@@ -54,27 +51,18 @@ def fit_motion(
 ) -> tuple[Floats, float]:
     """Fit a motion to the chosen events; return it with its log contrast.
 
-    ``n_free`` is 2 for a translation, 4 for a similarity, 6 for an affine motion; ``scales`` are the
-    px per pixel of the maps, coarse to fine; each has at most ``n_steps``. A motion that is corrected by more than
-    ``max_correction_px`` has left its layer, and stays as it was.
+    ``n_free`` is 2 for a translation, 3 for a rigid motion, 4 for a similarity, 6 for an affine one; ``scales`` are the
+    px per pixel of the maps, coarse to fine; each has at most ``n_steps``. A motion that is corrected by
+    more than ``max_correction_px`` has left its layer, and stays as it was, with -inf.
     """
-    from evcrisp.kernels.layers.affine_fit import fit_affine
+    from evcrisp.kernels.layers.affine_fit import fit_chosen
 
-    x, y, tau, p = window.x[chosen], window.y[chosen], window.tau[chosen], window.p[chosen]
-    center_x, center_y = float(x.mean()), float(y.mean())
-    spread = float(((x - center_x) ** 2 + (y - center_y) ** 2).mean())
-    radius = max(spread**0.5, _LEAST_RADIUS_PX)
-    parameters = _to_parameters(start, center_x, center_y, radius, n_free)
-    first, value = parameters[:2].copy(), 0.0
-    for scale in scales:
-        tolerance = 0.05 * scale
-        value, _ = fit_affine(
-            x, y, tau, p, center_x, center_y, radius, n_free, scale, tolerance, n_steps, parameters
-        )
-    has_left = not np.linalg.norm(parameters[:2] - first) < max_correction_px
-    if has_left or np.abs(parameters[2:]).max() > _MAX_CHANGE * radius:
-        return start, -np.inf
-    return _to_motion(parameters, center_x, center_y, radius), value
+    found = np.empty(8)
+    value = fit_chosen(
+        window.x, window.y, window.tau, window.p, chosen, start, n_free, np.array(scales),
+        n_steps, max_correction_px, found,
+    )  # fmt: skip
+    return found, value
 
 
 def fit_simplest(window: LayerWindow, chosen: NDArray[Any], start: Floats) -> Floats:
@@ -85,14 +73,28 @@ def fit_simplest(window: LayerWindow, chosen: NDArray[Any], start: Floats) -> Fl
     best, most = fit_motion(window, chosen, start, n_free=6, scales=(2.0,))
     if not np.isfinite(most):
         return best
-    # The contrast of a single event on the map is 0.3.
-    n_pairs = chosen.size * max(float(np.exp(most)) - 0.3, 0.1)
-    needed = _LEAST_GAIN / n_pairs**0.5
     for n_free in (2, 4):
         simple, value = fit_motion(window, chosen, best, n_free=n_free, scales=(2.0,))
-        if value > most - needed:
+        if value > most - _least_gain(chosen.size, most):
             return simple
     return best
+
+
+def is_rigid(window: LayerWindow, chosen: NDArray[Any], start: Floats) -> bool:
+    """Return whether a rigid motion is hardly less sharp than a similarity.
+
+    Spokes of a wheel, or a single bar, do not show growth.
+    """
+    best, most = fit_motion(window, chosen, start, n_free=4, scales=(2.0,))
+    _, value = fit_motion(window, chosen, best, n_free=3, scales=(2.0,))
+    return value > most - _least_gain(chosen.size, most)
+
+
+def _least_gain(n_events: int, log_contrast: float) -> float:
+    """Return the gain of the log contrast that more parameters need."""
+    # The contrast of a single event on the map is 0.3.
+    n_pairs = n_events * max(float(np.exp(log_contrast)) - 0.3, 0.1)
+    return _LEAST_GAIN / n_pairs**0.5
 
 
 def without_sliding(
@@ -105,6 +107,7 @@ def without_sliding(
     """
     from evcrisp.kernels.layers.local_misfit import local_terms
 
+    events = events[:: max(events.size // _DIRECTION_EVENTS, 1)]
     x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
     moved = displacements(motion, x, y) * window.tau[events, None]
     pull, tensor, count = np.empty((1, 1, 2)), np.empty((1, 1, 3)), np.empty((1, 1))
@@ -122,20 +125,3 @@ def without_sliding(
     fixed = motion.copy()
     fixed[:2] += along * float(along @ (wanted - motion[:2]))
     return fixed
-
-
-def _to_parameters(motion: Floats, x: float, y: float, radius: float, n_free: int) -> Floats:
-    """Return displacement at a center, turn, growth and stretches at a radius, px."""
-    shift = displacements(motion, np.array([x]), np.array([y]))[0]
-    xx, xy, yx, yy = motion[2:6] * radius
-    halves = 0.5 * np.array([yx - xy, xx + yy, xx - yy, xy + yx])
-    halves[max(n_free - 2, 0) :] = 0.0
-    return np.concatenate((shift, halves))
-
-
-def _to_motion(parameters: Floats, x: float, y: float, radius: float) -> Floats:
-    from evcrisp.kernels.layers.affine_fit import linear_part
-
-    matrix = np.empty(4)
-    linear_part(parameters, radius, matrix)
-    return np.concatenate((parameters[:2], matrix, (x, y)))

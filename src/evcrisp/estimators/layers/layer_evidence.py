@@ -5,13 +5,13 @@ Two kinds of evidence are combined: support from events that the motion of the l
 after it, which needs no motion. Where a motion is wrong or missing, the second one is left.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from evcrisp.core.types import Floats, Singles
 from evcrisp.estimators.auto.aligned_maps import AlignedMaps
-from evcrisp.estimators.auto.event_evidence import Evidence, labeled, to_evidence
+from evcrisp.estimators.auto.event_evidence import Evidence, labels_of, to_evidence
+from evcrisp.estimators.auto.exposure import view_sides
+from evcrisp.estimators.auto.label_choice import ByMotion, neighbors_instead, part_to_test
 from evcrisp.estimators.auto.noise_model import best_threshold
 from evcrisp.estimators.layers.competition import padding_of
 from evcrisp.estimators.layers.find_layers import FoundLayers
@@ -44,16 +44,26 @@ def model_evidence(
 def _with_neighbors(window: LayerWindow, maps: AlignedMaps, false_alarm: float) -> Evidence:
     """Combine the support on maps with that of neighbors in space and time, if that helps."""
     support, sample_support = maps.support()
-    background = to_evidence(maps, support, sample_support)
-    threshold, separation = best_threshold(support, sample_support, false_alarm)
+    part = part_to_test(window.indexed, share=1.0)
+    raw = part.of(support).copy()
+    background, weight = to_evidence(maps, support, sample_support)
+    threshold, separation = best_threshold(support, sample_support, false_alarm, weight)
     neighbors, sample_neighbors = _short_support(window)
     combined = _combined(support, neighbors, threshold)
     sample_combined = _combined(sample_support, sample_neighbors, threshold)
-    both, with_neighbors = best_threshold(combined, sample_combined, false_alarm)
-    if with_neighbors < separation:
-        return labeled(support, threshold, background, maps)
-    # The threshold of the maps stays that of the support by motion alone.
-    return replace(labeled(combined, both, background, maps), threshold=threshold)
+    both, with_neighbors = best_threshold(combined, sample_combined, false_alarm, weight)
+    kept = part.of(support) > threshold
+    by_motion = labels_of(support, threshold)
+    if with_neighbors >= separation:
+        support, sample_support = combined, sample_combined
+        by_motion = labels_of(combined, both)
+    motion = ByMotion(
+        part, raw, kept, threshold, part.of(support), sample_support,
+        background.astype(np.float32), weight, window.supporting,
+    )  # fmt: skip
+    better = neighbors_instead(window.indexed, motion, false_alarm)
+    labels = by_motion if better is None else labels_of(better.evidence, better.threshold)
+    return Evidence(labels, by_motion, threshold, background, maps)
 
 
 def _combined(evidence: Singles, neighbors: Singles, threshold: float) -> Singles:
@@ -67,7 +77,7 @@ def _maps(window: LayerWindow, found: FoundLayers) -> AlignedMaps:
     """Return the maps of events and noise samples, each moved by the layer of its cell."""
     from evcrisp.kernels.layers.placement import divide_by_own_sweep, place_by_layer
 
-    indexed, (width, height) = window.indexed, window.resolution
+    indexed = window.indexed
     samples, label = indexed.samples, found.label.reshape(-1)
     positions, moved = np.empty((2, 2, len(window)), np.float32)
     sample_positions, sample_moved = np.empty((2, 2, samples.t.size), np.float32)
@@ -79,8 +89,7 @@ def _maps(window: LayerWindow, found: FoundLayers) -> AlignedMaps:
         *sample_positions, *sample_moved,
     )  # fmt: skip
     padding_px = padding_of(positions, window.resolution)
-    low = padding_px - 0.5
-    sides = low, low, width + low, height + low
+    sides = view_sides(indexed.view, padding_px)
 
     def exposure(value: Singles, points: object) -> None:
         own = moved if value.size == len(window) and points is not maps.samples else sample_moved

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evcrisp.core.types import Floats
+from evcrisp.core.types import Singles
 from evcrisp.core.windows import Window
 from evcrisp.estimators.result import Estimate
 
@@ -53,11 +54,13 @@ def misfit_of(result: Estimate) -> Misfit:
 
 def _unexplained(result: Estimate) -> float:
     """Count the events without support beyond noise as dense as in the quiet half of the cells."""
-    events = result.window.events
-    columns = -(-events.resolution[0] // _COUNT_PX)
-    cell = (events.y // _COUNT_PX).astype(np.intp) * columns + events.x // _COUNT_PX
-    rows = -(-events.resolution[1] // _COUNT_PX)
-    counts = np.bincount(cell[~result.signal], minlength=rows * columns)
+    from evcrisp.kernels.layers.local_misfit import count_noise
+
+    events = result.window.events.contiguous()
+    rows, columns = (-(-side // _COUNT_PX) for side in reversed(events.resolution))
+    counts = np.empty((rows, columns), np.int64)
+    count_noise(events.x, events.y, result.signal, _COUNT_PX, counts)
+    counts = counts.ravel()
     quiet = 1.1 * float(np.sort(counts)[: max(counts.size // 2, 1)].mean())
     return float(np.maximum(counts - quiet - 3.0 * np.sqrt(quiet + 1.0), 0.0).sum())
 
@@ -73,7 +76,7 @@ def _misaligned(result: Estimate) -> float:
     shape = -(-height // _LOCAL_PX), -(-width // _LOCAL_PX)
     pull, tensor, count = np.empty((*shape, 2)), np.empty((*shape, 3)), np.empty(shape)
     local_terms(
-        result.aligned_x[chosen], result.aligned_y[chosen], _tau(result.window)[chosen],
+        result.aligned_x[chosen], result.aligned_y[chosen], _tau(result.window, chosen),
         events.p[chosen].view(np.uint8), 2.0, 40.0, (height, width), float(_LOCAL_PX),
         pull, tensor, count,
     )  # fmt: skip
@@ -89,7 +92,7 @@ def _misaligned(result: Estimate) -> float:
     return float(count[is_off].sum() / max(count.sum(), 1.0))
 
 
-def _tau(window: Window) -> Floats:
-    """Return the time of events in windows since the reference time, shape (n,)."""
+def _tau(window: Window, chosen: NDArray[np.intp]) -> Singles:
+    """Return the time of chosen events in windows since the reference time, shape (k,)."""
     length = max(window.t_end - window.t_start, 1)
-    return ((window.events.t - window.t_ref) / length).astype(np.float32)
+    return ((window.events.t[chosen] - window.t_ref) / length).astype(np.float32)

@@ -15,25 +15,23 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
+from evcrisp.estimators.auto.both_labels import BothLabels
+from evcrisp.estimators.auto.event_evidence import Evidence
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import LayerMap, LayerMotion
 from evcrisp.estimators.layers.common_models import Start, common_models
 from evcrisp.estimators.layers.competition import LAYER_COST
-from evcrisp.estimators.layers.find_layers import (
-    FoundLayers,
-    at_rest_without_gain,
-    coarse_step,
-    find_motions,
-    settle_layers,
-)
+from evcrisp.estimators.layers.find_layers import FoundLayers, find_layers
+from evcrisp.estimators.layers.fitting import is_rigid
 from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.layers.layer_evidence import layer_evidence, model_evidence
 from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow
-from evcrisp.estimators.layers.misfit import Misfit, misfit_of
+from evcrisp.estimators.layers.misfit import misfit_of
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.significance import (
     MIN_SIGNAL,
@@ -41,13 +39,13 @@ from evcrisp.estimators.significance import (
     TOO_LITTLE_SIGNAL,
     with_significance_warning,
 )
-from evcrisp.motion import Affine, MotionModel, Translation
-from evcrisp.motion.open_motion import OpenMotion
+from evcrisp.motion import Affine, MotionModel, Rigid, Translation
+from evcrisp.motion.open_motion import OpenMotion, affine_at
 from evcrisp.motion.protocol import center_of
 from evcrisp.search.window_data import WindowData
 
 #: A method that estimates one motion: window, model, start.
-OneMotion = Callable[[Window, MotionModel, Floats | None], Estimate]
+OneMotion = Callable[[Window, MotionModel, Floats | None], BothLabels]
 
 #: Windows with fewer events have one motion.
 _LEAST_EVENTS = 300
@@ -58,22 +56,11 @@ _FIELD_COST = 0.5 * LAYER_COST
 #: A model with more parameters must lower the misfit by more.
 _CLEARLY = 0.1
 
-#: Rounds with a subsample in a window whose layers are known from the window before.
-_WARM_ROUNDS = 1
+#: Events that suffice to tell whether the image grows.
+_RIGID_EVENTS = 8_192
 
 #: Known layers are searched anew if they leave this much more unexplained than when they were found.
 _NEW_UNEXPLAINED = 0.03
-
-
-#: Motions are doubtful if they leave more than this misaligned or unexplained. On 30 simulated scenes
-#: they leave at most 0.45 and 0.04; on real windows with hits, or a dot on a circle, 0.58 to 0.83 is
-#: misaligned.
-_DOUBTFUL_MISALIGNED, _DOUBTFUL_UNEXPLAINED = 0.5, 0.3
-
-POORLY_EXPLAINED = (
-    "The motions explain this window poorly: a motion changes within it, or is of another kind. "
-    "Use shorter windows."
-)
 
 
 class MotionFinder:
@@ -92,44 +79,69 @@ class MotionFinder:
         """Return the estimate of the next window; ``start`` is a velocity, (2,), px/s."""
         t = window.events.t
         if len(t) < _LEAST_EVENTS or t[0] == t[-1]:
-            return self._one(window, Translation(), start)
-        result = None
+            return self._one(window, Translation(), start).final
+        one, stands_out = None, True
         if wanted.name == "auto" and self._layers is None:
             theta = start if self._theta is None else self._theta
-            result = self._one(window, self._model, theta)
-            stands_out = result.status.has_evidence and not result.warnings
-            if not stands_out or not misfit_of(result).is_large(self._unexplained):
-                return result
+            one = self._without_growth(window, self._one(window, self._model, theta))
+            if not one.final.status.has_evidence:
+                return one.final
+            # A motion under which hardly any event stands out: of another kind, or there is noise alone.
+            stands_out = not one.final.warnings
+            fit = misfit_of(one.by_motion) if stands_out else None
+            if fit is not None and not fit.is_large(self._unexplained):
+                return replace(one.final, fit=fit)
         # One layer explains a second object nearly as well as its own motion: search for that anew.
         known = self._layers if self._layers is not None and len(self._layers) > 2 else None
         prepared, found = self._search(window, wanted, known)
         layered = self._layered(window, prepared, found)
-        misfit = misfit_of(layered)
+        if one is not None and not stands_out and layered.by_motion.warnings:
+            return one.final
+        misfit = misfit_of(layered.by_motion)
         unexplained = misfit.unexplained
         if wanted.name == "auto":
-            starts = common_models(prepared, found, layered.signal, wanted.camera)
-            single = self._single(window, starts, len(found), result, unexplained)
+            starts = common_models(prepared, found, layered.by_motion.signal, wanted.camera)
+            single = self._single(window, starts, len(found), one, unexplained)
             if single is not None:
+                single = self._without_growth(window, single)
                 self._unexplained = unexplained
-                return _with_doubt(single, misfit_of(single))
+                return replace(single.final, fit=misfit_of(single.by_motion))
         if known is not None and unexplained > self._unexplained + _NEW_UNEXPLAINED:
             prepared, found = self._search(window, wanted, None)
             layered = self._layered(window, prepared, found)
-            misfit, known = misfit_of(layered), None
+            misfit, known = misfit_of(layered.by_motion), None
             unexplained = misfit.unexplained
         if known is None:
             self._unexplained = unexplained
         self._remember(window, found)
-        return self._with_identities(_with_doubt(layered, misfit))
+        return self._with_identities(replace(layered.final, fit=misfit))
 
-    def _one(self, window: Window, model: MotionModel, start: Floats | None) -> Estimate:
+    def _one(self, window: Window, model: MotionModel, start: Floats | None) -> BothLabels:
         """Return the estimate with one motion, and remember it."""
         result = self._one_motion(window, model, start)
-        if model.name != "translation" and result.status.has_evidence:
-            result = self._with_neighbors(result)
-        if result.status.is_usable:
-            self._model, self._theta, self._layers = model, result.theta.copy(), None
+        if model.name != "translation" and result.final.status.has_evidence:
+            result = self._with_neighbors(result.final)
+        if result.final.status.is_usable:
+            self._model, self._theta, self._layers = model, result.final.theta.copy(), None
         return result
+
+    def _without_growth(self, window: Window, both: BothLabels) -> BothLabels:
+        """Return a rigid motion instead of a similarity whose growth the events do not show."""
+        result = both.by_motion
+        model = result.motion
+        if model.name != "similarity" or not result.status.is_usable:
+            return both
+        chosen = np.flatnonzero(result.signal)
+        if chosen.size < MIN_SIGNAL:
+            return both
+        chosen = chosen[:: max(chosen.size // _RIGID_EVENTS, 1)]
+        data, events = WindowData.of(window, model), window.events.contiguous()
+        prepared = LayerWindow.of(data, events, np.ones(len(events), np.bool_))
+        center = center_of(events.resolution)
+        start = affine_at(model, result.theta, center)
+        if not is_rigid(prepared, chosen, np.array([*start * data.duration_s, *center])):
+            return both
+        return self._one(window, Rigid.for_sensor(events.resolution), result.theta[:3])
 
     def _search(
         self, window: Window, wanted: OpenMotion, known: Floats | None
@@ -138,41 +150,31 @@ class MotionFinder:
         data, events = WindowData.of(window, Translation()), window.events.contiguous()
         supporting = ~hot_events(events)
         cost = _FIELD_COST if wanted.name == "flow" else LAYER_COST
-        step = coarse_step(len(events), events.resolution)
-        coarse = LayerWindow.of(data, events, supporting, step)
-        if known is None:
-            motions = find_motions(coarse, cost=cost)
-        else:
-            motions = find_motions(
-                coarse, _scaled(known, data.duration_s), cost=cost, n_rounds=_WARM_ROUNDS
-            )
-        # The buffers of the subsample are free now.
-        prepared = coarse if step == 1 else LayerWindow.of(data, events, supporting)
-        found = settle_layers(prepared, motions, cost=cost)
-        return prepared, at_rest_without_gain(prepared, found, cost=cost)
+        known = None if known is None else _scaled(known, data.duration_s)
+        return find_layers(data, events, supporting, known, cost=cost)
 
     def _single(
         self,
         window: Window,
         starts: list[Start],
         n_layers: int,
-        result: Estimate | None,
+        result: BothLabels | None,
         unexplained: float,
-    ) -> Estimate | None:
+    ) -> BothLabels | None:
         """Return an estimate with one motion if a model explains all layers.
 
         ``result`` is the estimate that did not explain the window; layers leave ``unexplained``.
         """
         best, least = None, None
         for model, start in starts:
-            is_known = result is not None and model == result.motion
-            if is_known and result is not None:
+            if result is not None and model == result.final.motion:
                 other = result
             else:
                 duration_s = (window.t_end - window.t_start) / 1e6
                 other = self._one(window, model, None if start is None else start / duration_s)
-            misfit = misfit_of(other)
-            if with_significance_warning(other).warnings or other.status is not Status.CONVERGED:
+            misfit = misfit_of(other.by_motion)
+            has_warning = bool(with_significance_warning(other.by_motion).warnings)
+            if has_warning or other.final.status is not Status.CONVERGED:
                 continue
             if not misfit.is_large(unexplained):
                 best = other
@@ -182,40 +184,28 @@ class MotionFinder:
                 best, least = other, misfit
         if best is None and n_layers == 1 and starts:
             best = result
-        if best is not None and best.status.is_usable:
-            self._model, self._theta, self._layers = best.motion, best.theta.copy(), None
+        if best is not None and best.final.status.is_usable:
+            self._model, self._layers = best.final.motion, None
+            self._theta = best.final.theta.copy()
         return best
 
-    def _with_neighbors(self, result: Estimate) -> Estimate:
+    def _with_neighbors(self, result: Estimate) -> BothLabels:
         """Label the events of an estimate with one motion as those of layers are labeled."""
         events = result.window.events.contiguous()
         data = WindowData.of(result.window, result.motion)
         prepared = LayerWindow.of(data, events, ~hot_events(events))
         evidence = model_evidence(prepared, data.warp, result.theta, self._false_alarm)
-        return replace(
-            result,
-            signal=evidence.signal,
-            score=evidence.score,
-            confidence=evidence.confidence,
-        )
+        score, confidence, signal = evidence.labels
+        final = replace(result, score=score, confidence=confidence, signal=signal)
+        return BothLabels.of(final, evidence)
 
-    def _layered(self, window: Window, prepared: LayerWindow, found: FoundLayers) -> Estimate:
+    def _layered(self, window: Window, prepared: LayerWindow, found: FoundLayers) -> BothLabels:
         """Label the events, and return the estimate."""
         evidence = layer_evidence(prepared, found, self._false_alarm)
-        layer = np.where(evidence.signal, found.label.reshape(-1)[prepared.cell], np.int16(-1))
-        duration_s = prepared.indexed.data.duration_s
-        motions = tuple(
-            LayerMotion(motion=Affine((row[6], row[7])), theta=np.array(row[:6]) / duration_s)
-            for row in found.motions.tolist()
-        )
-        x, y = _aligned(prepared, found)
-        return Estimate(
-            theta=motions[0].theta, signal=evidence.signal, score=evidence.score,
-            confidence=evidence.confidence, aligned_x=x, aligned_y=y, status=Status.CONVERGED,
-            motion=motions[0].motion, window=window, config=None, layer=layer.astype(np.int16),
-            layer_motions=motions, layer_map=LayerMap(found.label, CELL_PX),
-            warnings=_warnings(found, evidence.signal),
-        )  # fmt: skip
+        final = _layered_estimate(window, prepared, found, evidence)
+        both = BothLabels.of(final, evidence)
+        layer = _layer_of(prepared, found, both.by_motion.signal)
+        return replace(both, by_motion=replace(both.by_motion, layer=layer))
 
     def _with_identities(self, result: Estimate) -> Estimate:
         numbers = self._identities.assign(result.layers, result.window.t_ref)
@@ -230,19 +220,37 @@ class MotionFinder:
         self._model, self._theta = Translation(), None
 
 
+def _layered_estimate(
+    window: Window, prepared: LayerWindow, found: FoundLayers, evidence: Evidence
+) -> Estimate:
+    """Return the estimate of a window with layers."""
+    score, confidence, signal = evidence.labels
+    duration_s = prepared.indexed.data.duration_s
+    motions = tuple(
+        LayerMotion(motion=Affine((row[6], row[7])), theta=np.array(row[:6]) / duration_s)
+        for row in found.motions.tolist()
+    )
+    x, y = _aligned(prepared, found)
+    return Estimate(
+        theta=motions[0].theta, signal=signal, score=score, confidence=confidence,
+        aligned_x=x, aligned_y=y, status=Status.CONVERGED, motion=motions[0].motion,
+        window=window, config=None, layer=_layer_of(prepared, found, signal),
+        layer_motions=motions, layer_map=LayerMap(found.label, CELL_PX),
+        warnings=_warnings(found, evidence.by_motion.signal),
+    )  # fmt: skip
+
+
+def _layer_of(prepared: LayerWindow, found: FoundLayers, signal: Bools) -> NDArray[np.int16]:
+    """Return the layer of each event; -1 for noise."""
+    layer = np.where(signal, found.label.reshape(-1)[prepared.cell], np.int16(-1))
+    return layer.astype(np.int16)
+
+
 def _warnings(found: FoundLayers, signal: Bools) -> tuple[str, ...]:
     """Warn of layers among hardly any signal, and of layers that are all at rest."""
     if np.count_nonzero(signal) < MIN_SIGNAL:
         return (TOO_LITTLE_SIGNAL,)
     return () if found.motions[:, :6].any() else (NOT_SIGNIFICANT,)
-
-
-def _with_doubt(result: Estimate, misfit: Misfit) -> Estimate:
-    """Return an estimate, with a warning if its motions explain the window poorly."""
-    is_explained = misfit.unexplained < _DOUBTFUL_UNEXPLAINED
-    if is_explained and misfit.misaligned < _DOUBTFUL_MISALIGNED:
-        return result
-    return replace(result, warnings=(*result.warnings, POORLY_EXPLAINED))
 
 
 def _scaled(motions: Floats, factor: float) -> Floats:
@@ -270,7 +278,11 @@ def with_hot_events(result: Estimate, window: Window, hot: Bools) -> Estimate:
     score[not_hot], confidence[not_hot] = result.score, result.confidence
     signal[not_hot], layer[not_hot] = result.signal, result.layer
     x, y = result.align(window.events, window.t_ref)
+    by_motion = result.motion_signal
+    if by_motion is not None:
+        by_motion = np.zeros(n, np.bool_)
+        by_motion[not_hot] = result.motion_signal
     return replace(
-        result, window=window, score=score, confidence=confidence, signal=signal, layer=layer,
+        result, window=window, motion_signal=by_motion, score=score, confidence=confidence, signal=signal, layer=layer,
         aligned_x=x, aligned_y=y,
     )  # fmt: skip

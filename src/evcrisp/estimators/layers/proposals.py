@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from evcrisp.core.types import Floats, Singles
-from evcrisp.estimators.layers.fitting import constant_motion, displacements, fit_motion
+from evcrisp.estimators.layers.fitting import constant_motion, fit_motion
 from evcrisp.estimators.layers.layer_window import LayerWindow
 
 #: Cells, their map and the lattice on a sensor of 346 x 260; larger sensors have larger ones.
@@ -31,7 +31,7 @@ _MAX_SHIFTS, _LEAST_GAIN = 18, 0.006
 MIN_EVENTS = 150
 _FIT_EVENTS = 2_000
 
-#: Proposals that differ by less on the events of one of them are the same, px.
+#: Translations that differ by less are the same, px.
 _SAME_PX = 1.0
 
 #: Iterations of the robust fit of a field, and its width, px: from wide to narrow.
@@ -49,7 +49,7 @@ def propose(window: LayerWindow) -> list[Floats]:
     choice = best[row, column]
     width, height = window.resolution
     middle = 0.5 * (width - 1), 0.5 * (height - 1)
-    found: list[tuple[Floats, np.ndarray]] = []
+    motions: list[Floats] = []
     for k, shift in enumerate(shifts[chosen].astype(np.float64)):
         events = np.flatnonzero((choice == k) & window.supporting)
         if events.size < MIN_EVENTS * window.share:
@@ -57,9 +57,8 @@ def propose(window: LayerWindow) -> list[Floats]:
         events = events[:: max(events.size // _FIT_EVENTS, 1)]
         start = constant_motion(shift, middle)
         motion, _ = fit_motion(window, events, start, n_free=2, scales=(3.0,))
-        if not any(_is_same(motion, other, window, events) for other, _ in found):
-            found.append((motion, events))
-    motions = [motion for motion, _ in found]
+        if _is_new(motion, motions):
+            motions.append(motion)
     field = _field(shifts, volume, cell_px, window.resolution)
     events = np.flatnonzero(window.supporting)
     # If all events are of hot pixels, none is left for a fit.
@@ -79,7 +78,7 @@ def _volume(window: LayerWindow, scale: float) -> tuple[Singles, Singles]:
     width, height = window.resolution
     cell_px = scale * _CELL
     rows, columns = (math.ceil((side + 2.0 * cell_px) / cell_px) for side in (height, width))
-    step = max(len(window) // (_EVENTS_PER_CELL * rows * columns), 1)
+    step = max(round(len(window) / (_EVENTS_PER_CELL * rows * columns)), 1)
     shifts = _lattice(_BOUND_SHARE * max(width, height), _STEP_PX * scale / _SCALE_PX)
     volume = np.empty((len(shifts), rows, columns), np.float32)
     columns_of = (
@@ -106,9 +105,12 @@ def _cover(volume: Singles) -> tuple[list[int], np.ndarray]:
 
     Returns them, and which of them is the best of every cell.
     """
+    from evcrisp.kernels.layers.contrast_volume import raised_contrast
+
     reached, chosen, first = np.median(volume, axis=0), [], 0.0
+    gains = np.empty(len(volume), np.float32)
     for _ in range(_MAX_SHIFTS):
-        gains = np.maximum(volume - reached, 0.0).sum(axis=(1, 2))
+        raised_contrast(volume.reshape(len(volume), -1), reached.reshape(-1), gains)
         k = int(gains.argmax())
         first = first or float(gains[k])
         if chosen and gains[k] < _LEAST_GAIN * first:
@@ -132,9 +134,11 @@ def _field(
     rows = np.column_stack((np.ones(used.sum()), x[used] - middle_x, y[used] - middle_y))
     wanted, certainty = shifts[volume.argmax(axis=0)[used]], np.sqrt(contrast[used])
     weight, solution = certainty, np.zeros((3, 2))
+    # Cells in one line do not determine all parameters.
+    regular = np.diag([1e-9, 1e-3, 1e-3]) * float(certainty.sum())
     for step in range(_FIELD_STEPS):
-        root = np.sqrt(weight)[:, None]
-        solution = np.linalg.lstsq(rows * root, wanted * root, rcond=None)[0]
+        weighted = rows.T * weight
+        solution = np.linalg.solve(weighted @ rows + regular, weighted @ wanted)
         distance = np.linalg.norm(wanted - rows @ solution, axis=1)
         scale = max(_NARROW_PX, _WIDE_PX * _NARROWING**step)
         weight = certainty / (1.0 + (distance / scale) ** 2) ** 2
@@ -143,8 +147,10 @@ def _field(
     return np.array([*shift, *matrix, middle_x, middle_y])
 
 
-def _is_same(motion: Floats, other: Floats, window: LayerWindow, events: np.ndarray) -> bool:
-    """Return whether two motions hardly differ at some events."""
-    x, y = window.x[events[::16]].astype(np.float64), window.y[events[::16]].astype(np.float64)
-    difference = displacements(motion, x, y) - displacements(other, x, y)
-    return float((difference**2).sum(axis=1).mean()) < _SAME_PX**2
+def _is_new(translation: Floats, others: list[Floats]) -> bool:
+    """Return whether a translation differs from all others."""
+    if not others:
+        return True
+    return (
+        float(((np.array(others)[:, :2] - translation[:2]) ** 2).sum(axis=1).min()) >= _SAME_PX**2
+    )

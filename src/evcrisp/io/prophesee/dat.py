@@ -74,6 +74,8 @@ class DatReader(Reader):
     title = TITLE
     suffixes = (".dat",)
     standard_sizes = ATIS_SIZES
+    #: N-CARS has objects cut out of recordings, without their size.
+    holds_crops = True
 
     def recognizes(self, head: bytes, path: Path) -> bool:
         """Look for the type and the size of events after the header."""

@@ -6,6 +6,7 @@ Arrays may have single or double precision.
 import numpy as np
 
 from evcrisp.kernels.compile import accumulating, fused, njit
+from evcrisp.kernels.contrast.spline import accumulate_at
 
 #: Single precision: products keep the precision of the arrays.
 _ZERO, _HALF, _ONE, _MIDDLE, _SIDE = (np.float32(c) for c in (0.0, 0.5, 1.0, 0.75, 0.125))
@@ -121,42 +122,54 @@ def score_and_label(evidence, threshold, score, confidence, signal):
 
 
 @fused
-def weight_maps(images, rates, threshold, w_map, sums):
-    """Weight the maps of both polarities by their confidence, and sum them.
+def accumulate_confidence(cell, a, b, confidence, supporting, out):
+    """Fill the map out : (h, w) with the footprints of all events, times their confidence.
 
-    images : (2, h, w) floats      rates : (2,) floats, of noise, OFF and ON
-    threshold : float of the same precision, above 0
-    w_map : (h, w) floats, filled: the confidence W of both maps together
+    cell, a, b : (n,), as in `MapPoints`, of both polarities      confidence : (n,) float64
+    supporting : (n,) bool, events that are on the maps
+    """
+    flat, width = out.reshape(-1), np.uint64(out.shape[1])
+    n_pixels = flat.size
+    flat[:] = _ZERO
+    for k in range(cell.size):
+        if cell[k] >= 0 and supporting[k] and confidence[k] > 0.0:
+            # The map of ON lies behind that of OFF.
+            at = cell[k] - n_pixels if cell[k] >= n_pixels else cell[k]
+            accumulate_at(flat, np.uint64(at), width, a[k], b[k], confidence[k])
+
+
+@fused
+def weight_maps(images, kept, w_map, sums):
+    """Divide the map of confidence by the map of events, and sum.
+
+    images : (2, h, w) floats, OFF and ON      kept : (h, w) floats, from `accumulate_confidence`
+    w_map : (h, w) floats, filled: W, so that W o M is the map of confidence
     sums : (6,) float64, filled, over pixels: M, M^2, W M, (W M)^2, W, (W M - M)^2
     """
-    limit = _HALF * threshold * threshold
     sums[:] = 0.0
     for y in range(w_map.shape[0]):
         # Single precision only for the sums of a row.
-        row = _weight_row(images[0, y], images[1, y], rates[0], rates[1], limit, w_map[y])
+        row = _weight_row(images[0, y], images[1, y], kept[y], w_map[y])
         for i in range(6):
             sums[i] += row[i]
 
 
 @accumulating
-def _weight_row(off, on, rate_off, rate_on, limit, w):
+def _weight_row(off, on, kept, w):
     """Weight a row without branches, so that it vectorizes."""
     m1 = m2 = k1 = k2 = w1 = loss = _ZERO
     for c in range(w.size):
         total = off[c] + on[c]
-        above_off, above_on = max(off[c] - rate_off, _ZERO), max(on[c] - rate_on, _ZERO)
-        square_off, square_on = above_off * above_off, above_on * above_on
-        kept_off = off[c] * (_ONE - limit / square_off) if square_off > limit else _ZERO
-        kept_on = on[c] * (_ONE - limit / square_on) if square_on > limit else _ZERO
-        kept = kept_off + kept_on
-        share = kept / total if kept > _ZERO else _ZERO
+        # Rounding may exceed the whole by a little.
+        part = min(kept[c], total)
+        share = part / total if part > _ZERO else _ZERO
         w[c] = share
         m1 += total
         m2 += total * total
-        k1 += kept
-        k2 += kept * kept
+        k1 += part
+        k2 += part * part
         w1 += share
-        loss += (kept - total) * (kept - total)
+        loss += (part - total) * (part - total)
     return m1, m2, k1, k2, w1, loss
 
 

@@ -92,14 +92,23 @@ def _row(flat, cell, first, last, left, right):
 @fused
 def slope_at(flat, cell, width, a, b):
     """Return the slopes of an image along both axes; arguments as of `accumulate_at`."""
+    _, across, down = value_and_slope_at(flat, cell, width, a, b)
+    return across, down
+
+
+@fused
+def value_and_slope_at(flat, cell, width, a, b):
+    """Return an image and its slopes along both axes; arguments as of `accumulate_at`."""
     left, right, above, below = _HALF - a, _HALF + a, _HALF - b, _HALF + b
     first, last = _HALF * left * left, _HALF * right * right
     upper, across_upper = _row(flat, cell, first, last, left, right)
     middle, across_middle = _row(flat, cell + width, first, last, left, right)
     lower, across_lower = _row(flat, cell + width + width, first, last, left, right)
-    across = across_middle + _HALF * below * below * (across_lower - across_middle)
-    across -= _HALF * above * above * (across_middle - across_upper)
-    return across, above * (middle - upper) + below * (lower - middle)
+    high, low = _HALF * above * above, _HALF * below * below
+    across = across_middle + low * (across_lower - across_middle)
+    across -= high * (across_middle - across_upper)
+    value = middle + low * (lower - middle) - high * (middle - upper)
+    return value, across, above * (middle - upper) + below * (lower - middle)
 
 
 @fused

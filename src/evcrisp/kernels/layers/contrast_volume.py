@@ -78,3 +78,16 @@ def _pairs_above_chance(sums, cell):
             square += sums[2 * q + 1, c]
         pairs += square - total - total * total / np.float32(cell * cell)
     return pairs
+
+
+@accumulating
+def raised_contrast(volume, reached, out):
+    """Sum over the cells how far each displacement raises the contrast that is reached already.
+
+    volume : (k, n_cells) float32      reached : (n_cells,) float32      out : (k,) float32, filled
+    """
+    for k in range(volume.shape[0]):
+        total = _ZERO
+        for i in range(reached.size):
+            total += max(volume[k, i] - reached[i], _ZERO)
+        out[k] = total

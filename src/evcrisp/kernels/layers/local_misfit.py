@@ -1,9 +1,21 @@
-"""Displacement by which the parts of an aligned window are still off."""
+"""What a motion leaves unexplained: events without support, and parts that are still off."""
 
 import numpy as np
 
-from evcrisp.kernels.compile import fused
+from evcrisp.kernels.compile import accumulating, fused, njit
 from evcrisp.kernels.contrast.spline import accumulate, locate, slope_at
+
+
+@njit
+def count_noise(x, y, signal, cell_px, counts):
+    """Count the events that are not signal in square cells.
+
+    x, y : (n,) uint16      signal : (n,) bool      counts : (rows, columns) int64, filled
+    """
+    counts[:] = 0
+    side = np.uint32(cell_px)
+    for k in range(x.size):
+        counts[np.uint32(y[k]) // side, np.uint32(x[k]) // side] += not signal[k]
 
 
 @fused
@@ -44,15 +56,56 @@ def local_terms(x, y, tau, p, scale, margin, shape, cell_px, pull, tensor, count
         count[r, c] += 1.0
     # Times spread evenly over the window have a variance of 1/12.
     factor = 2.0 * gain * gain / 12.0
-    for i in range(1, 2 * high - 1):
-        r = int(max(((i % high) - start) * scale, 0.0) / cell_px)
-        if r >= rows or i % high == 0 or i % high == high - 1:
-            continue
-        for j in range(1, wide - 1):
-            c = int(max((j - start) * scale, 0.0) / cell_px)
-            if c < columns:
-                across = np.float32(0.5) * (image[i, j + 1] - image[i, j - 1])
-                down = np.float32(0.5) * (image[i + 1, j] - image[i - 1, j])
-                tensor[r, c, 0] += factor * across * across
-                tensor[r, c, 1] += factor * across * down
-                tensor[r, c, 2] += factor * down * down
+    edges = _edges(columns, wide, start, scale, cell_px)
+    for polarity in range(2):
+        first, last = _rows_with_events(cell, polarity * high * wide, high, wide)
+        for i in range(max(first - 1, 1), min(last + 4, high - 1)):
+            r = int(max((i - start) * scale, 0.0) / cell_px)
+            if r >= rows:
+                break
+            at = polarity * high + i
+            for c in range(columns):
+                xx, xy, yy = _slope_products(
+                    image[at - 1], image[at], image[at + 1], edges[c], edges[c + 1]
+                )
+                tensor[r, c, 0] += factor * xx
+                tensor[r, c, 1] += factor * xy
+                tensor[r, c, 2] += factor * yy
+
+
+@fused
+def _edges(columns, wide, start, scale, cell_px):
+    """Return the first pixel of a row of the map in each cell, and the end of the last cell."""
+    edges = np.empty(columns + 1, np.int64)
+    c, edges[0] = 0, 1
+    for j in range(1, wide - 1):
+        here = int(max((j - start) * scale, 0.0) / cell_px)
+        while c < here and c < columns:
+            c += 1
+            edges[c] = j
+    edges[c + 1 :] = wide - 1
+    return edges
+
+
+@fused
+def _rows_with_events(cell, first_cell, high, wide):
+    """Return the first and last upper left row of the events on one of both maps."""
+    first, last = high, -9
+    for k in range(cell.size):
+        at = cell[k] - first_cell
+        if cell[k] >= 0 and 0 <= at < high * wide:
+            first, last = min(first, at // wide), max(last, at // wide)
+    return first, last
+
+
+@accumulating
+def _slope_products(above, row, below, first, last):
+    """Return the sums of squares and products of the slopes along a row."""
+    xx = xy = yy = np.float32(0.0)
+    half = np.float32(0.5)
+    for j in range(first, last):
+        across, down = half * (row[j + 1] - row[j - 1]), half * (below[j] - above[j])
+        xx += across * across
+        xy += across * down
+        yy += down * down
+    return xx, xy, yy

@@ -1,13 +1,10 @@
-"""Operations on columns of numbers: conversion, limits, counts, order, subsample, selection."""
+"""Operations on columns of numbers: conversion, limits, counts, order, thinning, selection."""
 
 import math
 
 import numpy as np
 
-from evcrisp.kernels.compile import fused, njit
-
-#: Golden ratio: the fractions of its multiples are evenly distributed (Weyl sequence).
-WEYL = 0.6180339887498949
+from evcrisp.kernels.compile import fused, njit, unchecked
 
 
 @fused
@@ -41,13 +38,19 @@ def limits_of(values):
 
 
 @fused
-def count_at_ends(values, low, high):
-    """Count values below low, and values of at least high; values : (n,) float64."""
-    first = last = 0
+def count_at_ends(values, dt, middle, low, high):
+    """Count values below low, and values above high, each before a time and not before it.
+
+    values, dt : (n,) float64
+    """
+    first_early = first_late = last_early = last_late = 0
     for k in range(values.size):
-        first += values[k] < low
-        last += values[k] >= high
-    return first, last
+        is_first, is_last, is_early = values[k] < low, values[k] > high, dt[k] < middle
+        first_early += is_first & is_early
+        first_late += is_first & (not is_early)
+        last_early += is_last & is_early
+        last_late += is_last & (not is_early)
+    return (first_early, first_late), (last_early, last_late)
 
 
 @njit
@@ -67,17 +70,44 @@ def stable_order(keys, n_keys, order):
 
 
 @njit
-def subsample(x, y, dt, interval, out_x, out_y, out_dt):
-    """Copy one event of every interval of events, at varying positions within it.
+def _product(value, factor):
+    """Multiply modulo 2^32. In 64 bits, so that plain NumPy has no overflow to warn of."""
+    return np.uint32((np.uint64(value) * np.uint64(factor)) & np.uint64(0xFFFFFFFF))
 
-    x, y, dt : (n,) float64      out_x, out_y, out_dt : (n // interval,) float64, overwritten
+
+@njit
+def _mixed(value):
+    """Scramble the bits of a 32-bit number."""
+    value = _product(value ^ (value >> np.uint32(16)), 0x7FEB352D)
+    value = _product(value ^ (value >> np.uint32(15)), 0x846CA68B)
+    return np.uint32(value ^ (value >> np.uint32(16)))
+
+
+@njit
+def _spread(value):
+    """Scramble a small whole number, so that sums of two are mostly different."""
+    value = _product(value, 0x9E3779B1)
+    return np.uint32(value ^ (value >> np.uint32(15)))
+
+
+@unchecked
+def thin(x, y, dt, center, unit, salt, limit, keep):
+    """Mark a share of the events, selected by their distances from a center in space and time.
+
+    Neither the order of the events nor their direction from the center matters, nor which axis is x.
+
+    x, y, dt : (n,) float64      center : (3,) float64, x, y and dt      salt : int64, below 2^32
+    unit : (3,) float64, whole numbers per unit of x, y and dt
+    limit : int64, share of the events times 2^32      keep : (n,) bool, filled
     """
-    for i in range(out_x.size):
-        phase = i * WEYL
-        k = i * interval + int((phase - int(phase)) * interval)
-        out_x[i] = x[k]
-        out_y[i] = y[k]
-        out_dt[i] = dt[k]
+    start = np.uint32(salt)
+    for k in range(keep.size):
+        across = np.uint32(np.int32(abs(x[k] - center[0]) * unit[0] + 0.5))
+        down = np.uint32(np.int32(abs(y[k] - center[1]) * unit[1] + 0.5))
+        when = np.uint32(np.int64(abs(dt[k] - center[2]) * unit[2] + 0.5))
+        places = np.uint64(_spread(across ^ start)) + np.uint64(_spread(down ^ start))
+        where = np.uint32(places & np.uint64(0xFFFFFFFF))
+        keep[k] = _mixed(where ^ _product(when, 0x85EBCA6B)) < limit
 
 
 @njit

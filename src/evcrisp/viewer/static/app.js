@@ -72,6 +72,33 @@ export class App {
     return this.state.get("theme") || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   }
 
+  /** Whether the windows are those that the events choose. */
+  get isAuto() {
+    return this.source.isLive && this.state.get("auto") && this.facts.windows.length > 0;
+  }
+
+  /** Number of the chosen window that contains a time, or that is the last one before it. */
+  windowAt(t) {
+    const { windows } = this.facts;
+    let [low, high] = [0, windows.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (windows[middle][0] <= t) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** Start and duration of the window to show for a time. */
+  place(t) {
+    if (this.isAuto) {
+      const [start, window] = this.facts.windows[this.windowAt(t)];
+      return { t: start, window };
+    }
+    const start = this.clamp(t);
+    return this.source.isLive ? { t: start } : { t: start, window: this.source.durationAt(start) };
+  }
+
   clamp(t) {
     const last = Math.max(0, this.facts.duration_us - this.state.get("window"));
     return this.source.snap(Math.min(Math.max(0, t), last));
@@ -80,21 +107,26 @@ export class App {
   /** Change the state to an available window; the address can hold any window. */
   snap() {
     const { values } = this.state;
+    if (this.isAuto) return Object.assign(values, this.place(values.t));
     const duration = this.source.snapDuration(values.window);
     if (duration !== values.window) {
       const [wanted, available] = [[values.window], this.source.durations].map((list) => list.map(formatMilliseconds).join(", "));
       this.showMessage(`This page has no windows of ${wanted}, only of ${available}; the nearest one is shown.`, 15000);
       values.window = duration;
     }
-    if (this.facts.is_complete) values.t = this.clamp(values.t);
+    if (this.facts.is_complete) Object.assign(values, this.place(values.t));
   }
 
   goTo(t) {
-    this.state.set({ t: this.clamp(t) });
+    this.state.set(this.place(t));
   }
 
   step(n) {
     const { t } = this.state.values;
+    if (this.isAuto) {
+      const index = Math.min(this.facts.windows.length - 1, Math.max(0, this.windowAt(t) + n));
+      return this.goTo(this.facts.windows[index][0]);
+    }
     this.goTo(this.source.isLive ? t + n * this.state.get("window") : this.source.neighbor(t, n));
   }
 
@@ -102,8 +134,15 @@ export class App {
     if (!this.source.isLive || !(us > 0)) return this.paint();
     const window = Math.round(Math.min(1e7, Math.max(10, us)));
     const middle = this.state.get("t") + this.state.get("window") / 2;
-    this.state.set({ window });
+    this.state.set({ window, auto: false });
     this.goTo(middle - window / 2);
+  }
+
+  /** Switch between windows that the events choose and windows of the present length. */
+  switchAuto() {
+    const { t, auto } = this.state.values;
+    this.state.set({ auto: !auto });
+    this.goTo(t);
   }
 
   resize(factor) {
@@ -218,7 +257,7 @@ export class App {
     const { t, window, method, motion, filter, front, point, points } = this.state.values;
     const common = { start_us: t, duration_us: window, motion };
     if (front && point >= 0) this.tasks.estimate.request({ kind: "point", ...common, n_points: points, index: point });
-    else this.tasks.estimate.request({ kind: "estimate", ...common, method });
+    else this.tasks.estimate.request({ kind: "estimate", ...common, method, windows: this.windowKind });
     if (filter) this.tasks.filter.request({ kind: "filter", start_us: t, duration_us: window, filter });
     clearTimeout(this.frontTimer);
     if (!front) this.front.set(null);
@@ -245,9 +284,13 @@ export class App {
     this.paint();
   }
 
+  get windowKind() {
+    return this.isAuto ? "auto" : "fixed";
+  }
+
   trackAll() {
     const { window, method, motion } = this.state.values;
-    this.tasks.track.request({ kind: "track", duration_us: window, method, motion });
+    this.tasks.track.request({ kind: "track", duration_us: window, method, motion, windows: this.windowKind });
   }
 
   cancel() {
@@ -290,6 +333,7 @@ export class App {
     if (!flag) return this.load();
     const last = this.facts.duration_us - this.state.get("window");
     if (this.state.get("t") >= last) this.goTo(0);
+    this.playhead = this.state.get("t");
     this.lastFrame = performance.now();
     requestAnimationFrame((now) => this.advance(now));
   }
@@ -309,7 +353,10 @@ export class App {
     } else if (!this.isFetching) {
       this.lastFrame = now;
       if (t >= last) return this.play(false);
-      this.goTo(t + Math.max(1, elapsed * 1000 * speed));
+      // A chosen window is shown until the next one starts.
+      const from = this.isAuto && this.windowAt(this.playhead) === this.windowAt(t) ? this.playhead : t;
+      this.playhead = from + Math.max(1, elapsed * 1000 * speed);
+      this.goTo(this.playhead);
     }
     requestAnimationFrame((next) => this.advance(next));
   }

@@ -34,7 +34,18 @@ export function formatPercent(share) {
   return `${(100 * share).toFixed(share > 0.995 || share < 0.1 ? 1 : 0)} %`;
 }
 
-/** "vx 1,364 px/s, vy 186 px/s" */
-export function formatMotion({ names, units, theta }) {
-  return names.map((name, k) => `${name} ${formatNumber(theta[k])} ${units[k]}`).join(", ");
+/** 1364 and a standard deviation of 8 -> "1,364 ± 16": the interval of 95 %. */
+export function formatUncertain(value, std) {
+  if (std === undefined || std === null) return formatNumber(value);
+  return `${formatNumber(value)} ± ${formatNumber(Number((1.96 * std).toPrecision(2)))}`;
+}
+
+/** "vx 1,364 ± 16 px/s, vy 186 ± 12 px/s" */
+export function formatMotion({ names, units, theta, std }) {
+  return names.map((name, k) => `${name} ${formatUncertain(theta[k], std?.[k])} ${units[k]}`).join(", ");
+}
+
+/** "⚠ aperture, at rest: " before a motion that is doubtful; nothing before others. */
+export function formatDoubts({ doubts }) {
+  return doubts?.length ? `⚠ ${doubts.map((code) => code.replaceAll("_", " ")).join(", ")}: ` : "";
 }

@@ -1,6 +1,7 @@
 """Support, background and threshold of the default method, on events that are easy to judge."""
 
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from evcrisp.estimators.auto.noise_model import (
     background_rates,
     evidence_threshold,
     n_noise_samples_for,
+    quiet_support,
     uniform_noise_samples,
 )
 from evcrisp.kernels.auto.support import MapPoints
@@ -63,12 +65,15 @@ def merged(*parts):
 
 
 def weighed(events, theta=(0.0, 0.0), model=None, supporting=None, false_alarm=0.1):
+    """Return the labels by the motion alone, their threshold and the background."""
     window = Window(events, 0, DURATION_US)
     data = WindowData.of(window, Translation() if model is None else model)
     supporting = np.ones(len(events), bool) if supporting is None else supporting
-    return compute_evidence(
+    found = compute_evidence(
         data, events, np.array(theta), supporting=supporting, false_alarm=false_alarm
     )
+    labels = found.by_motion._asdict()
+    return SimpleNamespace(**labels, threshold=found.threshold, background=found.background)
 
 
 def evidence_of(events, theta=(0.0, 0.0), **options):
@@ -86,6 +91,26 @@ def test_samples_are_uniform_over_sensor_time_and_polarity():
     assert ((samples.source >= half) == samples.p).all()
     corners = sum(column.astype(int) << i for i, column in enumerate(columns))
     np.testing.assert_allclose(np.bincount(corners), MAX_SAMPLES / 16, rtol=0.05)
+
+
+def sample_set(samples, x=None, y=None, t=None, p=None):
+    columns = (
+        samples.x if x is None else x, samples.y if y is None else y,
+        samples.t if t is None else t, samples.p if p is None else p,
+    )  # fmt: skip
+    return sorted(zip(*(column.tolist() for column in columns), strict=True))
+
+
+@pytest.mark.parametrize("resolution", [(64, 48), (37, 50), (1, 3)])
+def test_samples_have_no_direction(resolution):
+    samples = uniform_noise_samples(resolution, 2048)
+    wanted = sample_set(samples)
+    assert samples.t.size == 2048
+    assert sample_set(samples, x=resolution[0] - 1 - samples.x) == wanted
+    assert sample_set(samples, y=resolution[1] - 1 - samples.y) == wanted
+    assert sample_set(samples, p=1 - samples.p) == wanted
+    turned = uniform_noise_samples(resolution[::-1], 2048)
+    assert sample_set(turned, x=turned.y, y=turned.x) == wanted
 
 
 def test_larger_windows_have_more_samples():
@@ -145,7 +170,8 @@ def test_the_background_is_found_beside_moving_lines(rate, share_on):
 def test_rates_without_events_are_above_zero():
     none, zeros = np.empty(0), np.zeros(100)
     p = np.repeat(np.array([0, 1], np.uint8), 50)
-    rates = background_rates(none, none.astype(np.uint8), zeros, p, 1000)
+    quiet, share = quiet_support(zeros, p)
+    rates = background_rates(none, none.astype(np.uint8), quiet, share, 1000)
     np.testing.assert_allclose(rates, 0.5 / 1000)
 
 
@@ -239,8 +265,10 @@ def test_processing_by_rows_gives_the_same_evidence(motion, monkeypatch):
     rows = compute_evidence(data, scene.events, theta, **settings)
     # Maps add up in another order, in single precision.
     assert rows.threshold == pytest.approx(plain.threshold, rel=1e-4)
-    np.testing.assert_allclose(rows.score, plain.score, rtol=1e-4, atol=1e-4)
-    assert (rows.signal == plain.signal).mean() > 0.9999
+    for name in ("labels", "by_motion"):
+        found, expected = getattr(rows, name), getattr(plain, name)
+        np.testing.assert_allclose(found.score, expected.score, rtol=1e-4, atol=1e-4)
+        assert (found.signal == expected.signal).mean() > 0.9999
     assert rows.background == pytest.approx(plain.background, rel=1e-6)
 
 

@@ -37,7 +37,7 @@ def found(window, motions):
     label = np.zeros(window.cells_shape, np.int16)
     if len(motions) > 1:
         label[:, :, label.shape[2] // 2 :] = 1
-    return FoundLayers(np.array(motions), label, np.ones(len(window), bool))
+    return FoundLayers(np.array(motions), label)
 
 
 def affine(vx, vy, xx, xy, yx, yy):
@@ -63,6 +63,12 @@ def test_the_simplest_model_comes_first_with_its_parameters(window, motion, name
     warped = first.model.warp(first.theta, x, y, np.full(2, 1e-3))
     np.testing.assert_allclose(np.stack((x, y)) - 1e-3 * moved, warped, atol=1e-4)
     assert starts[-1].model.name == "homography"
+
+
+def test_a_turn_without_growth_is_rigid(window):
+    starts = models(window, found(window, [affine(3, -2, 0.0, -0.1, 0.1, 0.0)]))
+    names = [start.model.name for start in starts]
+    assert names == ["rigid", "similarity", "affine", "homography"]
 
 
 def test_layers_that_move_apart_share_no_model(window):

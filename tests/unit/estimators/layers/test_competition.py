@@ -1,11 +1,13 @@
 """Competition of motions for the cells of a window."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evcrisp import Events, Window
-from evcrisp.estimators.layers.competition import compete, padding_of, support_under
-from evcrisp.estimators.layers.fitting import constant_motion
+from evcrisp.estimators.layers.competition import compete, padding_of
+from evcrisp.estimators.layers.fitting import constant_motion, displacements
 from evcrisp.estimators.layers.layer_window import N_SLICES, LayerWindow, cells_of
 from evcrisp.motion import Translation
 from evcrisp.search.window_data import WindowData
@@ -66,7 +68,8 @@ def test_one_motion_has_all_cells(halves):
 @pytest.mark.parametrize("bad", [1e9, -1e30, np.inf])
 def test_impossible_motions_have_no_support_and_lose(halves, bad):
     with np.errstate(invalid="ignore"):
-        assert (support_under(halves, motion((bad, 0.0))) <= 0.0).mean() > 0.99
+        alone = compete(halves, motion((bad, 0.0))[None])
+        assert (alone.support <= 0.0).mean() > 0.99
         found = compete(halves, np.stack([motion((bad, 0.0)), motion(LEFT), motion(RIGHT)]))
     np.testing.assert_array_equal(found.motions[:, :2], [LEFT, RIGHT])
 
@@ -85,3 +88,32 @@ def test_the_order_of_motions_does_not_matter(halves):
 )
 def test_padding_holds_all_positions_up_to_the_sensor_size(positions, padding):
     assert padding_of(np.array(positions, np.float32), SIZE) == padding
+
+
+def support_on_maps(window, row):
+    """Return the support of events on the maps of `auto`, all moved by one affine motion."""
+    x, y, tau = (column.astype(np.float64) for column in (window.x, window.y, window.tau))
+    moved = displacements(row, x, y) * tau[:, None]
+    positions = np.stack((x - moved[:, 0], y - moved[:, 1])).astype(np.float32)
+    samples = np.full((2, window.indexed.samples.t.size), -1e6, np.float32)
+    padding = padding_of(positions, SIZE)
+    maps = window.indexed.placed(
+        positions, samples, padding, lambda value, points: None, window.supporting
+    )
+    return np.maximum(maps.support_of_events(), 0.0)
+
+
+@pytest.mark.parametrize("matrix", [(0, 0, 0, 0), (0.05, -0.1, 0.12, 0.03)])
+@pytest.mark.parametrize("shift", [(0.0, 0.0), LEFT, (60.0, -40.0)])
+@pytest.mark.parametrize("stride", [0, 5])
+def test_support_equals_that_of_the_maps_of_auto(halves, matrix, shift, stride):
+    row = np.array([*shift, *matrix, 79.5, 47.5])
+    window = halves
+    if stride:
+        supporting = np.arange(len(halves)) % stride > 0
+        window = replace(halves, supporting=supporting)
+    # The maps are buffers of the same window: compare copies.
+    wanted = support_on_maps(window, row).copy()
+    found = compete(window, row[None]).support[0]
+    np.testing.assert_allclose(found, wanted, atol=2e-3)
+    assert (found > 0.3).sum() > 100 or shift == (60.0, -40.0)

@@ -5,7 +5,9 @@ import pytest
 
 import evcrisp
 from evcrisp import Events, Window
+from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.layers.misfit import Misfit, misfit_of
+from evcrisp.motion import motion_model
 from evcrisp.simulation import ObjectConfig
 
 WINDOW_US = 30_000
@@ -17,7 +19,8 @@ def scene(seed=1, **settings):
 
 
 def misfit(events, motion="translation"):
-    return misfit_of(evcrisp.estimate(Window(events, 0, WINDOW_US), motion=motion))
+    model = motion_model(motion, events.resolution)
+    return misfit_of(AutoRegret().run_both(Window(events, 0, WINDOW_US), model).by_motion)
 
 
 @pytest.mark.parametrize("texture", ["shapes", "dots", "rocks"])

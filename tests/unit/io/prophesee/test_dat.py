@@ -196,3 +196,17 @@ def test_eventcv_reads_the_same(tmp_path, make_events):
     assert tuple(stream.sensor_size) == events.resolution
     x, y, t, p = stream.numpy().astype(np.int64).T
     assert Events(x=x, y=y, t=t, p=p, resolution=events.resolution).equals(events)
+
+
+@pytest.mark.parametrize(
+    ("right", "bottom", "resolution"),
+    [(53, 60, (54, 61)), (53, 200, (304, 240)), (160, 60, (304, 240)), (303, 239, (304, 240))],
+)
+def test_a_file_without_size_is_a_crop_if_its_events_fill_little(
+    tmp_path, right, bottom, resolution
+):
+    address = np.array([0, right | bottom << 14], "<u4")
+    words = np.stack((np.array([10, 20], "<u4"), address), axis=1)
+    path = tmp_path / "crop.dat"
+    path.write_bytes(b"% Version 2\n% end\n" + bytes((0, 8)) + words.tobytes())
+    assert evcrisp.read(path).resolution == resolution

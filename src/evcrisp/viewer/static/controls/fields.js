@@ -32,6 +32,8 @@ export function attachControls(app) {
   }
   byId("window").addEventListener("change", (event) => app.setWindow(1000 * Number(event.target.value)));
   byId("window").disabled = !app.source.isLive;
+  byId("auto").addEventListener("click", () => app.switchAuto());
+  byId("auto").hidden = !app.source.isLive;
   byId("scrubber").addEventListener("input", (event) => app.goTo(Number(event.target.value)));
   byId("play").addEventListener("click", () => app.play(!app.isPlaying));
   byId("back").addEventListener("click", () => app.step(-1));
@@ -60,10 +62,10 @@ export function showControls(app, theme) {
   const duration = String(Number((state.get("window") / 1000).toPrecision(6)));
   if (document.activeElement !== field && field.value !== duration) field.value = duration;
   const scrubber = byId("scrubber");
-  const last = String(Math.max(0, facts.duration_us - state.get("window")));
+  const last = String(app.isAuto ? facts.windows.at(-1)[0] : Math.max(0, facts.duration_us - state.get("window")));
   if (scrubber.max !== last) scrubber.max = last;
   if (scrubber.value !== String(state.get("t"))) scrubber.value = String(state.get("t"));
-  for (const id of ["front", "boxes"]) byId(id).setAttribute("aria-pressed", String(state.get(id)));
+  for (const id of ["front", "boxes", "auto"]) byId(id).setAttribute("aria-pressed", String(state.get(id)));
   const play = byId("play");
   const label = app.isPlaying ? "Pause" : "Play";
   if (play.getAttribute("aria-label") !== label) {

@@ -13,6 +13,7 @@ export function attachKeys(app) {
     ["← →", "previous or next window; with Shift, ten windows", ["ArrowLeft", "ArrowRight"], (event) => app.step((event.key === "ArrowLeft" ? -1 : 1) * (event.shiftKey ? 10 : 1))],
     ["Home End", "start or end of the recording", ["Home", "End"], (event) => app.goTo(event.key === "Home" ? 0 : app.facts.duration_us)],
     ["[ ]", "shorter or longer window", ["[", "]"], (event) => app.resize(event.key === "[" ? 1 / 1.5 : 1.5)],
+    ["N", "windows that the events choose on or off", ["n"], () => app.switchAuto()],
     ["- +", "slower or faster", ["-", "+", "="], (event) => app.changeSpeed(event.key === "-" ? -1 : 1)],
     ["M", "next method", ["m"], () => cycle("method")],
     ["S", "signal and noise, signal only, noise only", ["s"], () => cycle("show")],

@@ -3,6 +3,7 @@
 const KINDS = {
   t: "number", // start of the window, us since the first event
   window: "number", // us
+  auto: "flag", // whether the events choose the length of windows
   method: "text",
   motion: "text",
   filter: "text", // "" for none
@@ -32,6 +33,7 @@ const KINDS = {
 const DEFAULTS = {
   t: 0,
   window: 30000,
+  auto: false,
   method: "auto",
   motion: "auto",
   filter: "",
@@ -93,7 +95,9 @@ export class State {
 
   /** State in the address; invalid values are replaced by the initial ones. */
   read() {
-    return { ...this.start, ...parse(location.hash, this.texts) };
+    const given = parse(location.hash, this.texts);
+    if ("window" in given && !("auto" in given)) given.auto = false;
+    return { ...this.start, ...given };
   }
 
   get(name) {
@@ -119,6 +123,7 @@ export class State {
     const parts = [];
     for (const [name, value] of Object.entries(this.values)) {
       if (value === this.start[name] || !(name in KINDS)) continue;
+      if (name === "window" && this.values.auto) continue;
       const text = typeof value === "number" ? String(Number(value.toPrecision(12))) : String(value);
       parts.push(`${name}=${encodeURIComponent(text)}`);
     }

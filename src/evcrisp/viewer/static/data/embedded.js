@@ -21,6 +21,12 @@ export class EmbeddedSource {
     return nearest(this.durations, duration);
   }
 
+  /** Duration of the nearest available window, us. */
+  durationAt(t) {
+    const start = this.snap(t);
+    return this.settings.windows.find((entry) => entry.start_us === start).duration_us;
+  }
+
   /** Start of the nearest available window. */
   snap(t) {
     return nearest(this.settings.windows.map((entry) => entry.start_us), t);

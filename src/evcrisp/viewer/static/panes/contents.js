@@ -6,7 +6,7 @@ import { drawMap } from "evcrisp/drawing/maps";
 import { drawFlow, drawLayers } from "evcrisp/drawing/overlays";
 import { describeLayers, hasLayers, isByLayer } from "evcrisp/panes/layers";
 import { clipOf, frameSensor, viewOf } from "evcrisp/panes/pane";
-import { formatCount, formatMotion, formatNumber, formatPercent } from "evcrisp/formatting";
+import { formatCount, formatDoubts, formatMotion, formatNumber, formatPercent } from "evcrisp/formatting";
 
 /** Drawing options of all panes. */
 function lookOf(app, theme) {
@@ -147,7 +147,7 @@ export function paintInfo(app) {
   panes.compare.setStale(isStale(compare) && !app.isPlaying);
   if (result) {
     const motion = hasLayers(result) ? describeLayers(result) : formatMotion(result);
-    panes.aligned.info(result.is_good ? motion : `no motion: ${result.status}`);
+    panes.aligned.info(result.is_good ? `${formatDoubts(result)}${motion}` : `no motion: ${result.status}`, result.is_reliable === false);
     panes.denoised.info(describeLabels(result));
     const { before, [state.get("map")]: now } = result.variance;
     const gain = before > 0 && state.get("map") !== "before" ? `, ${formatNumber(now / before)} × not aligned` : "";

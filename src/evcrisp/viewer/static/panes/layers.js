@@ -1,7 +1,7 @@
 // The list of layers: number, velocity, direction, events and box of each.
 
 import { layerPalette } from "evcrisp/drawing/colors";
-import { formatCount, formatNumber } from "evcrisp/formatting";
+import { formatCount, formatDoubts, formatNumber, formatUncertain } from "evcrisp/formatting";
 
 /** Whether the window has several motions. */
 export function hasLayers(result) {
@@ -26,13 +26,13 @@ function cell(text, name = "") {
   return element;
 }
 
-function row({ id, slot, velocity, box, n_events: count, model }, colors, nSignal) {
+function row({ id, slot, velocity, std, doubts, box, n_events: count, model }, colors, nSignal) {
   const element = document.createElement("tr");
   element.dataset.layer = id;
   const [left, top, width, height] = box.map(Math.round);
   const place = count ? `${width} × ${height} at (${left}, ${top})` : "";
   const share = nSignal ? `${Math.round((100 * count) / nSignal)} % of the signal` : "no signal";
-  element.title = `${formatNumber(Math.hypot(...velocity))} px/s, ${share}; box ${place} px; motion model: ${model}`;
+  element.title = `${formatDoubts({ doubts })}${formatNumber(Math.hypot(...velocity))} px/s, ${share}; box ${place} px; motion model: ${model}`;
   const number = cell(String(id), "layer-id");
   number.style.setProperty("--chip", colors[slot]);
   const arrow = document.createElement("i");
@@ -44,7 +44,7 @@ function row({ id, slot, velocity, box, n_events: count, model }, colors, nSigna
   if (Math.hypot(...velocity) > 0) direction.append(arrow);
   element.append(
     number,
-    cell(velocity.map(formatNumber).join(", ")),
+    cell(`${doubts?.length ? "⚠ " : ""}${velocity.map((value, k) => formatUncertain(value, std?.[k])).join(", ")}`, doubts?.length ? "is-doubtful" : ""),
     direction,
     cell(formatCount(count)),
     cell(place),

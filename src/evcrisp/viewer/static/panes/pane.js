@@ -26,7 +26,9 @@ export class Pane {
     return !this.element.hidden;
   }
 
-  info(text) {
+  /** Write the line beside the title; a doubtful one is marked. */
+  info(text, isDoubtful = false) {
+    this.infoElement.classList.toggle("is-doubtful", isDoubtful);
     if (this.infoElement.textContent === text) return;
     this.infoElement.textContent = text;
     this.infoElement.title = text;

@@ -37,7 +37,7 @@ export class Timeline {
     const go = (event) => {
       const box = canvas.getBoundingClientRect();
       const share = (event.clientX - box.left - PAD.left) / (box.width - PAD.left - PAD.right);
-      app.goTo(share * app.facts.duration_us - app.state.get("window") / 2);
+      app.goTo(share * app.facts.duration_us - (app.isAuto ? 0 : app.state.get("window") / 2));
     };
     canvas.addEventListener("pointerdown", (event) => {
       isDragging = true;
@@ -162,7 +162,11 @@ export class Timeline {
         isDown = Boolean(good);
       }
       context.stroke();
-      for (const dot of dots) context.fillRect(plot.at(dot.middle) - 1.5, y(dot.theta[k]) - 1.5, 3, 3);
+      for (const dot of dots) {
+        const place = [plot.at(dot.middle) - 1.5, y(dot.theta[k]) - 1.5, 3, 3];
+        if (dot.is_reliable === false) context.strokeRect(...place); // doubtful: hollow
+        else context.fillRect(...place);
+      }
       context.textAlign = "left";
       context.fillText(names[k], plot.x + 6 + 28 * shown.indexOf(k), top + 9);
     }

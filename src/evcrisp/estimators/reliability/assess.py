@@ -1,0 +1,286 @@
+"""Covariance of the motions of a window, and reasons to doubt them."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.doubt import Doubt
+from evcrisp.core.status import Status
+from evcrisp.core.types import Bools, Floats
+from evcrisp.estimators.hot_pixels import hot_events
+from evcrisp.estimators.layer import Layer, LayerMotion
+from evcrisp.estimators.layers.misfit import misfit_of
+from evcrisp.estimators.reliability.covariance import MotionCovariance, covariance_of
+from evcrisp.estimators.reliability.motion_terms import MotionTerms, subsample
+from evcrisp.estimators.reliability.normal_motion import NORMAL_METHODS, with_normal_motion
+from evcrisp.estimators.reliability.structure import relabeled_share, unexplained_share
+from evcrisp.estimators.result import Estimate
+from evcrisp.estimators.significance import MIN_SIGNAL
+from evcrisp.motion import Translation
+from evcrisp.motion.open_motion import is_open
+from evcrisp.motion.protocol import MotionModel
+from evcrisp.search.window_data import WindowData
+
+#: Curvature over the root of the pairs that meet, of a motion that is no chance. In some 20 windows
+#: of noise it was at most 0.41; in 350 windows of moving scenes, at least 1.5.
+MIN_STRENGTH = 0.7
+
+#: Standard deviations from rest of a motion: those of 95 % for two parameters.
+_MIN_REST_SIGMAS = 2.45
+
+#: Standard deviation along the least known direction above which only a part of the motion is known,
+#: px per window, and relative to that of the best known one.
+_APERTURE_PX, _APERTURE_RATIO = 1.0, 4.0
+
+#: Displacement in bounds of a cold search beyond which a motion is not found, but met by chance.
+_MAX_BOUNDS = 1.25
+
+#: Least share of the contrast that lasts over the window, with one motion and in a layer. Of 90
+#: constant motions the least is 0.70; 12 that swing within the window have 0.48 or less.
+_LEAST_LASTING, _LEAST_LASTING_LAYER = 0.65, 0.5
+
+#: Share of structured events without explanation that is too much.
+_MAX_MISFIT = 0.3
+
+#: Unexplained share of the signal, and misaligned share, above which a given motion is not all; and
+#: those above which the motions that were found explain a window poorly.
+_ONE_MOTION, _ALL_MOTIONS = (0.06, 0.4), (0.3, 0.5)
+
+#: Standard deviation of a motion by which parts of the view can be compared, px per window.
+_SHARP_PX = 0.25
+
+#: Displacements of events that do not align are chance up to this, px: hardly more than a pixel.
+_STILL_PX = 2.5
+
+#: Standard deviation of the fit of a layer besides that of its events, px per window: steps below 0.1 px
+#: end a fit, and its events are those that an earlier motion aligned.
+_LAYER_PX = 0.1
+
+#: Doubts that hold for this share of the moving signal hold for the estimate.
+_DOUBTFUL_SHARE = 0.5
+
+#: Share of the signal that another layer holds in another third of the window, of a motion that changes.
+_MAX_RELABELED = 0.15
+
+#: False alarms of the labels by which methods without comparable labels are judged.
+_FALSE_ALARM = 0.1
+
+
+def assess(
+    result: Estimate, wanted: MotionModel | None = None, prior: Estimate | None = None
+) -> Estimate:
+    """Return an estimate with its covariance, its misfit and its doubts.
+
+    ``wanted`` is the motion that was asked for; ``prior`` the estimate of the window before. Along
+    edges of one direction, the motion is that of ``prior`` or zero, for the methods that search for
+    the sharpest map.
+    """
+    if not result.status.has_evidence or len(result) < MIN_SIGNAL:
+        return with_doubts(result, Doubt.CHANCE)
+    if result.layer_map is not None:
+        return _assessed_layers(result)
+    judged = _with_comparable_labels(result)
+    found = covariance_in(judged, judged.signal)
+    misfit = _misfit(judged)
+    if found is None:
+        is_noise = misfit <= _MAX_MISFIT
+        doubt = Doubt.CHANCE if is_noise else Doubt.POORLY_EXPLAINED
+        return with_doubts(replace(result, misfit=misfit), doubt)
+    if not found.is_known.all() and getattr(result.config, "name", "") in NORMAL_METHODS:
+        result = with_normal_motion(result, found, prior)
+        moved = result.theta, result.aligned_x, result.aligned_y
+        judged = replace(judged, theta=moved[0], aligned_x=moved[1], aligned_y=moved[2], fit=None)
+        found = covariance_in(judged, judged.signal) or found
+    own = found
+    if getattr(result.config, "name", "") != "auto":
+        own = covariance_in(result, result.signal & ~hot_events(result.window.events))
+    covariance = (own or found).covariance if result.covariance is None else result.covariance
+    doubts = doubts_of(found, result.window.events.resolution, _LEAST_LASTING)
+    if Doubt.CHANCE in doubts:
+        doubts = [_without_motion(judged, found, misfit)]
+    elif not {Doubt.ACCELERATION, Doubt.AT_REST} & set(doubts):
+        is_given = wanted is None or not is_open(wanted)
+        limits = _ONE_MOTION if is_given else _ALL_MOTIONS
+        if misfit > _MAX_MISFIT or _is_partial(judged, found, limits):
+            doubts.append(Doubt.SEVERAL_MOTIONS if is_given else Doubt.POORLY_EXPLAINED)
+    if result.status in (Status.COLLAPSED, Status.OUTSIDE):
+        doubts.append(Doubt.AT_BOUND)
+    return with_doubts(replace(result, covariance=covariance, misfit=misfit), *doubts)
+
+
+def with_doubts(result: Estimate, *doubts: Doubt) -> Estimate:
+    """Return an estimate with more doubts, without repetition."""
+    return replace(result, doubts=tuple(dict.fromkeys((*result.doubts, *doubts))))
+
+
+def covariance_in(result: Estimate, chosen: Bools) -> MotionCovariance | None:
+    """Return the covariance of the motion of chosen events; None if they are too few."""
+    n_events = int(np.count_nonzero(chosen))
+    terms = _terms(result, chosen, n_events)
+    if terms is None:
+        return None
+    return _covariance(result, terms, result.motion, result.theta, n_events)
+
+
+def _covariance(
+    result: Estimate, terms: MotionTerms, motion: MotionModel, theta: Floats, n_events: int
+) -> MotionCovariance:
+    """Return the covariance of a motion of ``n_events`` events, from some of them."""
+    window = result.window
+    length_s = max(window.t_end - window.t_start, 1) / 1e6
+    unknown_px = 0.5 * bound_px(window.events.resolution)
+    return covariance_of(terms, motion, theta, length_s, n_events, unknown_px)
+
+
+def _terms(result: Estimate, chosen: Bools, n_events: int) -> MotionTerms | None:
+    """Return what chosen events say about their motion; None if they are too few."""
+    if n_events < MIN_SIGNAL:
+        return None
+    window, events, at = result.window, result.window.events, subsample(chosen)
+    length_us = max(window.t_end - window.t_start, 1)
+    tau = ((events.t[at] - window.t_ref) / length_us).astype(np.float32)
+    p = np.ascontiguousarray(events.p[at]).view(np.uint8)
+    terms = MotionTerms.of(result.aligned_x[at], result.aligned_y[at], tau, p)
+    return terms if len(terms) else None
+
+
+def bound_px(resolution: tuple[int, int]) -> float:
+    """Return the largest displacement that a cold search covers, px."""
+    return min(0.18 * max(resolution), 100.0)
+
+
+def doubts_of(
+    found: MotionCovariance, resolution: tuple[int, int], least_lasting: float
+) -> list[Doubt]:
+    """Return the doubts about a motion that its own events tell."""
+    doubts = []
+    if found.lasting < least_lasting:
+        doubts.append(Doubt.ACCELERATION)
+    if not found.strength > MIN_STRENGTH:
+        return [Doubt.CHANCE]
+    std = found.axis_std
+    is_partly_known = std.max() > max(_APERTURE_PX, _APERTURE_RATIO * float(std.min()))
+    if is_partly_known or not found.is_known.all():
+        doubts.append(Doubt.APERTURE)
+    if found.rest_sigmas < _MIN_REST_SIGMAS:
+        doubts.append(Doubt.AT_REST)
+    if float(np.linalg.norm(found.displacement)) > _MAX_BOUNDS * bound_px(resolution):
+        doubts.append(Doubt.AT_BOUND)
+    return doubts
+
+
+def _without_motion(result: Estimate, found: MotionCovariance, misfit: float) -> Doubt:
+    """Return why the events do not align: nothing moves, all moves differently, or it is noise."""
+    is_signal = 2 * int(np.count_nonzero(result.signal)) > len(result)
+    if misfit > _MAX_MISFIT:
+        return Doubt.POORLY_EXPLAINED
+    if is_signal and float(np.linalg.norm(found.displacement)) < _STILL_PX:
+        return Doubt.AT_REST
+    return Doubt.POORLY_EXPLAINED if is_signal else Doubt.CHANCE
+
+
+def _is_partial(
+    result: Estimate, found: MotionCovariance | None, limits: tuple[float, float]
+) -> bool:
+    """Return whether motions leave a part of the window unexplained, or misaligned."""
+    fit, (max_unexplained, max_misaligned) = result.fit or misfit_of(result), limits
+    if fit.unexplained > max_unexplained:
+        # Events of hot pixels need no explanation. To find them takes longer than the rest.
+        fit = misfit_of(_subset(result, ~hot_events(result.window.events)))
+    # Where the whole motion is uncertain, parts seem off by chance.
+    is_sharp = found is not None and float(found.axis_std.min()) < _SHARP_PX
+    return fit.unexplained > max_unexplained or (is_sharp and fit.misaligned > max_misaligned)
+
+
+def _misfit(result: Estimate) -> float:
+    return unexplained_share(result.window.events, result.signal)
+
+
+def _with_comparable_labels(result: Estimate) -> Estimate:
+    """Return an estimate with labels as of "auto" at its motion; other labels have other aims."""
+    if getattr(result.config, "name", "") == "auto":
+        return _by_motion(result)
+    from evcrisp.estimators.auto.event_evidence import compute_evidence
+
+    events = result.window.events.contiguous()
+    data = WindowData.of(result.window, result.motion)
+    evidence = compute_evidence(
+        data, events, result.theta, supporting=~hot_events(events), false_alarm=_FALSE_ALARM
+    )
+    return replace(result, signal=evidence.by_motion.signal)
+
+
+def _by_motion(result: Estimate) -> Estimate:
+    """Return an estimate with the labels by its motion: others tell nothing about the motion."""
+    signal = result.motion_signal
+    if signal is None:
+        return result
+    return replace(result, signal=signal, layer=np.where(signal, result.layer, np.int16(-1)))
+
+
+def _subset(result: Estimate, chosen: Bools) -> Estimate:
+    """Return an estimate with one motion, with some of the events."""
+    columns = ("signal", "score", "confidence", "aligned_x", "aligned_y", "layer")
+    parts = {name: getattr(result, name)[chosen] for name in columns}
+    window = replace(result.window, events=result.window.events[chosen])
+    return replace(result, window=window, **parts)
+
+
+def _assessed_layers(result: Estimate) -> Estimate:
+    """Return an estimate with layers, with the covariance and the doubts of each of them."""
+    judged = _by_motion(result)
+    assessed = [_assessed_layer(judged, layer) for layer in judged.layers]
+    motions, largest = [part for part, _ in assessed], assessed[0][1]
+    misfit = _misfit(judged)
+    sizes = np.bincount(judged.layer[judged.layer >= 0], minlength=len(motions))
+    doubts = _shared_doubts(motions, sizes)
+    if not any(part.theta.any() for part in motions):
+        doubts.append(Doubt.AT_REST)
+    elif relabeled_share(result) > _MAX_RELABELED:
+        doubts.append(Doubt.ACCELERATION)
+    elif misfit > _MAX_MISFIT or _is_partial(judged, largest, _ALL_MOTIONS):
+        doubts.append(Doubt.POORLY_EXPLAINED)
+    if np.count_nonzero(judged.signal) < MIN_SIGNAL:
+        doubts.append(Doubt.CHANCE)
+    changed = replace(
+        result, layer_motions=tuple(motions), covariance=motions[0].covariance, misfit=misfit
+    )
+    return with_doubts(changed, *doubts)
+
+
+def _assessed_layer(result: Estimate, layer: Layer) -> tuple[LayerMotion, MotionCovariance | None]:
+    """Return a layer with its covariance and doubts; that it is at rest is no reason for doubt.
+
+    And the covariance of its velocity alone.
+    """
+    part, n_events = result.layer_motions[layer.index], len(layer)
+    terms = _terms(result, result.layer == layer.index, n_events)
+    if terms is None:
+        return replace(part, doubts=(Doubt.CHANCE,) if part.theta.any() else ()), None
+    found = _covariance(result, terms, Translation(), part.theta[:2], n_events)
+    covariance = np.zeros((part.theta.size, part.theta.size))
+    covariance[:2, :2] = found.covariance
+    if part.theta[2:].any():
+        field = _covariance(result, terms, part.motion, part.theta, n_events)
+        covariance = field.covariance.copy()
+    length_s = (result.window.t_end - result.window.t_start) / 1e6
+    covariance[[0, 1], [0, 1]] += (_LAYER_PX / length_s) ** 2
+    doubts = doubts_of(found, result.window.events.resolution, _LEAST_LASTING_LAYER)
+    doubts = doubts if part.theta.any() else []
+    layer = replace(layer, covariance=covariance)
+    if part.theta.any() and layer.velocity_std.max() * length_s > _APERTURE_PX:
+        doubts = list(dict.fromkeys((*doubts, Doubt.APERTURE)))
+    return replace(part, covariance=covariance, doubts=tuple(doubts)), found
+
+
+def _shared_doubts(motions: list[LayerMotion], sizes: NDArray[np.intp]) -> list[Doubt]:
+    """Return the doubts of the largest layer, and those that hold for much of the moving signal."""
+    pairs = list(zip(motions, sizes.tolist(), strict=True))
+    n_moving = sum(n for part, n in pairs if part.theta.any())
+    doubts = list(motions[0].doubts)
+    for doubt in Doubt:
+        held = sum(n for part, n in pairs if doubt in part.doubts)
+        if held > _DOUBTFUL_SHARE * max(n_moving, 1):
+            doubts.append(doubt)
+    return doubts

@@ -1,0 +1,103 @@
+"""What aligned events say about their motion, tile by tile."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evcrisp.core.types import Bools, Bytes, Floats, Singles
+
+#: Positions in an array.
+Indices = NDArray[np.intp]
+
+#: Events that suffice; more take longer.
+MAX_EVENTS = 16_384
+
+#: Side of a tile, px.
+TILE_PX = 16
+
+#: Pixels of the sensor per pixel of the map; the same map as in the search.
+_SCALE = 2.0
+
+#: Room around the events on the map, px.
+_MARGIN_PX = 8.0
+
+#: Events that suffice for the box around them.
+_EXTENT_EVENTS = 2_048
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MotionTerms:
+    """Gradient and curvature of the contrast by the displacement of each tile, px per window.
+
+    Tiles without events are left out. See `evcrisp.kernels.reliability.tile_terms`.
+    """
+
+    pull: Floats  # (k, 2) gradient
+    curvature: Floats  # (k, 2, 2) minus the second derivatives
+    count: Floats  # (k,) events
+    x: Floats  # (k,) middle of the tile, px
+    y: Floats
+    row: Indices  # (k,) position of the tile, in tiles
+    column: Indices
+    energy: float  # sum of squares of the map
+    slopes: float  # sum of squares of its slopes, per px
+    n_events: int
+
+    @classmethod
+    def of(cls, x: Floats, y: Floats, tau: Singles, p: Bytes) -> "MotionTerms":
+        """Return the terms of events at aligned positions; ``tau`` is in windows since the middle."""
+        from evcrisp.kernels.reliability.tile_terms import tile_terms
+
+        left, top, width, height = _extent(x, y)
+        rows, columns = -(-height // TILE_PX), -(-width // TILE_PX)
+        pull, curvature = np.empty((rows, columns, 2)), np.empty((rows, columns, 3))
+        count = np.empty((rows, columns))
+        energy, slopes = tile_terms(
+            x - left, y - top, tau, p, _SCALE, _MARGIN_PX, (height, width), float(TILE_PX),
+            pull, curvature, count,
+        )  # fmt: skip
+        row, column = np.nonzero(count)
+        xx, xy, yy = curvature[row, column].T
+        tensor = np.stack((np.stack((xx, xy), -1), np.stack((xy, yy), -1)), -2)
+        return cls(
+            pull[row, column], tensor, count[row, column],
+            left + TILE_PX * (column + 0.5), top + TILE_PX * (row + 0.5), row, column,
+            float(energy), float(slopes), x.size,
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return self.count.size
+
+    @property
+    def lasting(self) -> float:
+        """Share of the contrast of pairs that are far apart in time as often as events are, about 1.
+
+        It is 0 if all events that meet do so at nearly the same time.
+        """
+        trace = float(self.curvature[:, 0, 0].sum() + self.curvature[:, 1, 1].sum())
+        # Pairs of times spread evenly over the window have the mean square difference 1/6.
+        return trace / max(self.slopes / 6.0, 1e-30)
+
+
+def subsample(chosen: Bools) -> Indices:
+    """Return the indices of some of the chosen events, evenly over the window."""
+    index = np.flatnonzero(chosen)
+    return index[:: max(-(-index.size // MAX_EVENTS), 1)]
+
+
+def _extent(x: Floats, y: Floats) -> tuple[float, float, int, int]:
+    """Return left, top, width and height of the box of finite positions, whole tiles from zero, px."""
+    if not x.size:
+        return 0.0, 0.0, TILE_PX, TILE_PX
+    # Single events that a motion throws far away must not determine the size of the map.
+    step = max(x.size // _EXTENT_EVENTS, 1)
+    sides = []
+    for values in (x[::step], y[::step]):
+        low = int(0.002 * values.size)
+        high = values.size - 1 - low
+        ends = np.partition(np.nan_to_num(values, posinf=1e6, neginf=-1e6), (low, high))
+        first = TILE_PX * np.floor(ends[low] / TILE_PX)
+        sides.append((float(first), int(ends[high] - first) + 1))
+    (left, width), (top, height) = sides
+    return left, top, min(width, 4096), min(height, 4096)

@@ -1,0 +1,1 @@
+"""Kernels of the reliability of a motion."""

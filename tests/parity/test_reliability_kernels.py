@@ -1,0 +1,90 @@
+"""Kernels of the reliability of motions against their oracles."""
+
+import numpy as np
+import pytest
+from tests.oracles.reliability import neighbor_polarity as plain_polarity
+from tests.oracles.reliability import tile_terms as plain_terms
+
+from evcrisp.kernels.reliability.neighbor_polarity import count_agreement
+from evcrisp.kernels.reliability.tile_terms import tile_terms
+
+WIDTH, HEIGHT = 40, 30
+
+
+def columns(n, seed):
+    """Return x, y, tau, p of random events; numbers are exact in single precision."""
+    rng = np.random.default_rng(seed)
+    return (
+        rng.integers(0, 8 * WIDTH, n) / 8.0,
+        rng.integers(0, 8 * HEIGHT, n) / 8.0,
+        (np.sort(rng.integers(-256, 257, n)) / 512).astype(np.float32),
+        rng.integers(0, 2, n).astype(np.uint8),
+    )
+
+
+def terms_of(x, y, tau, p, scale=2.0, margin=8.0, tile_px=16.0, tiles=(2, 3)):
+    pull, curvature = np.full((*tiles, 2), np.nan), np.full((*tiles, 3), np.nan)
+    count = np.full(tiles, np.nan)
+    sums = tile_terms(x, y, tau, p, scale, margin, (HEIGHT, WIDTH), tile_px, pull, curvature, count)
+    return pull, curvature, count, sums
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+@pytest.mark.parametrize(("tile_px", "tiles"), [(16.0, (2, 3)), (64.0, (1, 1))])
+def test_tile_terms_equal_oracle(scale, tile_px, tiles):
+    x, y, tau, p = columns(220, 5)
+    pull, curvature, count, sums = terms_of(x, y, tau, p, scale, 8.0, tile_px, tiles)
+    common = scale, 8.0, (HEIGHT, WIDTH)
+    wanted = plain_terms.pulls(x, y, tau, p, *common, tile_px, tiles)
+    np.testing.assert_allclose(pull, wanted, rtol=1e-3, atol=2e-2)
+    wanted = plain_terms.curvatures(x, y, tau, p, *common, tile_px, tiles)
+    np.testing.assert_allclose(curvature, wanted, rtol=1e-3, atol=2e-3)
+    np.testing.assert_allclose(sums, plain_terms.squares(x, y, p, *common), rtol=1e-5)
+    assert count.sum() == x.size
+
+
+def test_an_event_alone_has_no_curvature():
+    x, y, _, p = columns(1, 1)
+    _, curvature, _, sums = terms_of(x, y, np.full(1, 0.5, np.float32), p)
+    np.testing.assert_allclose(curvature, 0.0, atol=1e-7)
+    assert sums[0] > 0.0
+
+
+def test_noise_and_straight_edges_have_hardly_any_curvature_along_them():
+    """An edge of 10,000 events across x: its curvature along y is chance, for two edges it is not."""
+    rng = np.random.default_rng(6)
+    n = 10_000
+    tau = rng.uniform(-0.5, 0.5, n).astype(np.float32)
+    p = rng.integers(0, 2, n).astype(np.uint8)
+    along, across = rng.uniform(-30.0, HEIGHT + 30.0, n), 20.0 + rng.normal(0.0, 0.5, n)
+    _, edge, _, _ = terms_of(across, along, tau, p, 2.0, 8.0, 64.0, (1, 1))
+    assert abs(edge[0, 0, 2]) < 0.05 * edge[0, 0, 0]
+    spots = np.where(along > HEIGHT / 2, 20.0, 8.0) + rng.normal(0.0, 0.5, n)
+    _, corner, _, _ = terms_of(across, spots, tau, p, 2.0, 8.0, 64.0, (1, 1))
+    assert corner[0, 0, 2] > 0.5 * corner[0, 0, 0]
+    _, noise, _, _ = terms_of(
+        rng.uniform(-30.0, WIDTH + 30.0, n), along, tau, p, 2.0, 8.0, 64.0, (1, 1)
+    )
+    assert abs(noise[0, 0, 0]) < 0.05 * edge[0, 0, 0]
+
+
+@pytest.mark.parametrize("place", [-1e9, 1e9, np.nan, np.inf])
+def test_events_off_the_map_have_no_terms(place):
+    x, y, tau, p = columns(30, 9)
+    wanted = terms_of(x, y, tau, p)
+    more = np.append(x, place), np.append(y, place)
+    got = terms_of(*more, np.append(tau, tau[-1:]), np.append(p, p[:1]))
+    for a, b in zip(wanted, got, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_agreement_equals_oracle(seed):
+    rng = np.random.default_rng(seed)
+    n = 400
+    x, y = rng.integers(0, 12, n).astype(np.uint16), rng.integers(0, 9, n).astype(np.uint16)
+    p, chosen = rng.integers(0, 2, n).astype(np.uint8), rng.random(n) < 0.6
+    counts = np.full(4, -1, np.int64)
+    count_agreement(x, y, p, chosen, 12, 9, counts)
+    assert tuple(counts) == plain_polarity.count_agreement(x, y, p, chosen)
+    assert counts[0] > 100

@@ -1,0 +1,155 @@
+"""Windows that the events choose: they fit the motion, and motion and labels are right in them."""
+
+import numpy as np
+import pytest
+
+import evcrisp
+from evcrisp import Events, Windowing
+from evcrisp.pipeline.windowing import DEFAULT_LATENCY_US
+from evcrisp.simulation import ObjectConfig
+
+
+def windows_of(events, **fields):
+    return [window for window, _ in Windowing(**fields).cut([events], lambda: None)]
+
+
+def joined(*parts):
+    """Return the events of several simulations of one sensor, in order."""
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in "xytp"}
+    return Events.sorted_from(**columns, resolution=parts[0].resolution)
+
+
+def uniform(rate_hz, duration_us, resolution, seed=0):
+    rng = np.random.default_rng(seed)
+    n = int(rate_hz * resolution[0] * resolution[1] * duration_us / 1e6)
+    return Events(
+        x=rng.integers(0, resolution[0], n), y=rng.integers(0, resolution[1], n),
+        t=np.sort(rng.integers(0, duration_us, n)), p=rng.integers(0, 2, n).astype(bool),
+        resolution=resolution,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("texture", ["shapes", "dots", "rocks"])
+@pytest.mark.parametrize(("speed", "duration_us"), [(30, 900_000), (300, 120_000), (3_000, 20_000)])
+@pytest.mark.parametrize("noise_hz", [2.0, 20.0])
+def test_image_moves_by_some_pixels_in_each_window(texture, speed, duration_us, noise_hz):
+    scene = evcrisp.simulate(
+        theta=(0.8 * speed, -0.6 * speed), duration_us=duration_us, texture=texture,
+        noise_hz=noise_hz, seed=speed,
+    )  # fmt: skip
+    *windows, _ = windows_of(scene.events)
+    assert windows
+    for window in windows:
+        assert 3.0 < speed * (window.t_end - window.t_start) / 1e6 < 20.0
+
+
+@pytest.mark.parametrize("resolution", [(128, 128), (640, 480)])
+def test_length_does_not_depend_on_the_sensor(resolution):
+    scene = evcrisp.simulate(
+        resolution=resolution, theta=(300, 100), duration_us=100_000, noise_hz=5.0, seed=2
+    )
+    for window in windows_of(scene.events)[:-1]:
+        assert 4.0 < 316 * (window.t_end - window.t_start) / 1e6 < 20.0
+
+
+@pytest.mark.parametrize("rate_hz", [0.1, 2.0, 20.0])
+@pytest.mark.parametrize("resolution", [(128, 128), (346, 260)])
+def test_noise_alone_is_cut_at_the_latency(rate_hz, resolution):
+    windows = windows_of(uniform(rate_hz, 1_600_000, resolution, seed=3), max_latency_us=200_000)
+    for window in windows[:-1]:
+        assert window.t_end - window.t_start == 200_000
+
+
+def test_hot_pixels_do_not_hold_a_window_open():
+    scene = evcrisp.simulate(
+        theta=(300, -120), duration_us=150_000, noise_hz=5.0, hot_pixels=50, hot_hz=1_000.0, seed=1
+    )
+    for window in windows_of(scene.events)[:-1]:
+        assert 4.0 < 323 * (window.t_end - window.t_start) / 1e6 < 20.0
+
+
+def test_windows_follow_a_start_from_rest():
+    """Nothing moves for 0.7 s; then the window in which the motion starts ends soon after."""
+    rest = uniform(2.0, 700_000, (346, 260), seed=1)
+    moving = evcrisp.simulate(
+        theta=(600, 0), t_start_us=700_000, duration_us=100_000, noise_hz=2.0, seed=2
+    ).events
+    windows = windows_of(joined(rest, moving))
+    late = [window for window in windows if window.t_start >= 700_000]
+    assert windows[0].t_end - windows[0].t_start == DEFAULT_LATENCY_US
+    crossing = next(w for w in windows if w.t_start < 700_000 < w.t_end)
+    assert crossing.t_end < 790_000
+    for window in late[:-1]:
+        assert 4.0 < 600 * (window.t_end - window.t_start) / 1e6 < 20.0
+
+
+def test_fast_object_bounds_the_window_of_a_slow_background():
+    thing = ObjectConfig(theta=(900, 0), size=(0.35, 0.5))
+    scene = evcrisp.simulate(
+        theta=(20, 5), objects=(thing,), duration_us=300_000, noise_hz=3.0, seed=3
+    )
+    alone = evcrisp.simulate(theta=(20, 5), duration_us=900_000, noise_hz=3.0, seed=3)
+    background = windows_of(alone.events)[0]
+    first = windows_of(scene.events)[0]
+    assert 20 * (background.t_end - background.t_start) / 1e6 > 3.0
+    assert 900 * (first.t_end - first.t_start) / 1e6 < 60.0
+
+
+def swung(amplitude_px, hz, texture, noise_hz, seed, duration_us=340_000):
+    t = np.arange(0, duration_us + 2_000, 1_000)
+    speed = 2 * np.pi * hz * amplitude_px * np.cos(2e-6 * np.pi * hz * t + seed)
+    knots = np.column_stack((t, 0.8 * speed, 0.6 * speed))
+    return evcrisp.simulate(
+        trajectory=tuple(map(tuple, knots.tolist())), duration_us=duration_us, texture=texture,
+        noise_hz=noise_hz, seed=seed,
+    )  # fmt: skip
+
+
+def labels_of(events):
+    return np.concatenate([result.signal for result in evcrisp.track(events)])
+
+
+@pytest.mark.parametrize("amplitude_px", [15.0, 40.0])
+@pytest.mark.parametrize(("texture", "noise_hz", "seed"), [("shapes", 2.0, 1), ("dots", 20.0, 2)])
+def test_labels_of_a_shaken_camera(amplitude_px, texture, noise_hz, seed):
+    events = swung(amplitude_px, 6.0, texture, noise_hz, seed).events
+    labels = labels_of(events)
+    assert labels[events.signal].mean() > 0.93
+    assert (~labels[~events.signal]).mean() > 0.93
+
+
+@pytest.mark.parametrize(("texture", "noise_hz", "seed"), [("shapes", 20.0, 1), ("star", 2.0, 2)])
+def test_labels_of_a_rolling_camera(texture, noise_hz, seed):
+    events = evcrisp.simulate(
+        motion="similarity", theta=(0, 0, 8.0, 0), duration_us=120_000, texture=texture,
+        noise_hz=noise_hz, seed=seed,
+    ).events  # fmt: skip
+    labels = labels_of(events)
+    assert labels[events.signal].mean() > 0.93
+    assert (~labels[~events.signal]).mean() > 0.93
+
+
+def test_motion_of_a_recording_whose_speed_changes():
+    knots = ((0, 1_500, 0), (50_000, 1_500, 0), (150_000, 100, 0), (500_000, 100, 0))
+    scene = evcrisp.simulate(trajectory=knots, duration_us=450_000, noise_hz=5.0, seed=6)
+    lengths = []
+    for result in evcrisp.track(scene.events, motion="translation"):
+        window = result.window
+        lengths.append(window.t_end - window.t_start)
+        expected = scene.theta(window.t_start, window.t_end)
+        off_px = np.hypot(*(result.theta - expected)) * lengths[-1] / 1e6
+        assert off_px < 0.5
+        assert not result.warnings
+    assert max(lengths) > 8 * min(lengths)
+
+
+def test_slow_bar_of_ten_pixels_per_second(data_dir):
+    path = data_dir / "dvsflow16" / "TranslatingBarX.aedat"
+    if not path.is_file():
+        pytest.skip("no such recording")
+    results = list(evcrisp.track(evcrisp.read(path)))
+    speeds = [np.median(np.hypot(*result.velocity[result.signal].T)) for result in results]
+    assert np.median(speeds) == pytest.approx(10.0, rel=0.1)
+    # A bar has edges of one direction: the motion along it is not known.
+    others = [set(result.doubts) - {evcrisp.Doubt.APERTURE} for result in results]
+    assert np.mean([bool(doubts) for doubts in others]) <= 0.25
