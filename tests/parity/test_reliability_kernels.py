@@ -24,19 +24,24 @@ def columns(n, seed):
 
 def terms_of(x, y, tau, p, scale=2.0, margin=8.0, tile_px=16.0, tiles=(2, 3)):
     pull, curvature = np.full((*tiles, 2), np.nan), np.full((*tiles, 3), np.nan)
-    count = np.full(tiles, np.nan)
-    sums = tile_terms(x, y, tau, p, scale, margin, (HEIGHT, WIDTH), tile_px, pull, curvature, count)
-    return pull, curvature, count, sums
+    bend, count = np.full((*tiles, 2, 2), np.nan), np.full(tiles, np.nan)
+    sums = tile_terms(
+        x, y, tau, p, scale, margin, (HEIGHT, WIDTH), tile_px, pull, bend, curvature, count
+    )
+    return pull, curvature, count, sums, bend
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 @pytest.mark.parametrize(("tile_px", "tiles"), [(16.0, (2, 3)), (64.0, (1, 1))])
 def test_tile_terms_equal_oracle(scale, tile_px, tiles):
     x, y, tau, p = columns(220, 5)
-    pull, curvature, count, sums = terms_of(x, y, tau, p, scale, 8.0, tile_px, tiles)
+    pull, curvature, count, sums, bend = terms_of(x, y, tau, p, scale, 8.0, tile_px, tiles)
     common = scale, 8.0, (HEIGHT, WIDTH)
     wanted = plain_terms.pulls(x, y, tau, p, *common, tile_px, tiles)
     np.testing.assert_allclose(pull, wanted, rtol=1e-3, atol=2e-2)
+    for k, bent in enumerate(plain_terms.legendre(tau)):
+        wanted = plain_terms.pulls(x, y, bent, p, *common, tile_px, tiles)
+        np.testing.assert_allclose(bend[..., k, :], wanted, rtol=1e-3, atol=4e-2)
     wanted = plain_terms.curvatures(x, y, tau, p, *common, tile_px, tiles)
     np.testing.assert_allclose(curvature, wanted, rtol=1e-3, atol=2e-3)
     np.testing.assert_allclose(sums, plain_terms.squares(x, y, p, *common), rtol=1e-5)
@@ -45,7 +50,7 @@ def test_tile_terms_equal_oracle(scale, tile_px, tiles):
 
 def test_an_event_alone_has_no_curvature():
     x, y, _, p = columns(1, 1)
-    _, curvature, _, sums = terms_of(x, y, np.full(1, 0.5, np.float32), p)
+    _, curvature, _, sums, _ = terms_of(x, y, np.full(1, 0.5, np.float32), p)
     np.testing.assert_allclose(curvature, 0.0, atol=1e-7)
     assert sums[0] > 0.0
 
@@ -57,12 +62,12 @@ def test_noise_and_straight_edges_have_hardly_any_curvature_along_them():
     tau = rng.uniform(-0.5, 0.5, n).astype(np.float32)
     p = rng.integers(0, 2, n).astype(np.uint8)
     along, across = rng.uniform(-30.0, HEIGHT + 30.0, n), 20.0 + rng.normal(0.0, 0.5, n)
-    _, edge, _, _ = terms_of(across, along, tau, p, 2.0, 8.0, 64.0, (1, 1))
+    _, edge, *_ = terms_of(across, along, tau, p, 2.0, 8.0, 64.0, (1, 1))
     assert abs(edge[0, 0, 2]) < 0.05 * edge[0, 0, 0]
     spots = np.where(along > HEIGHT / 2, 20.0, 8.0) + rng.normal(0.0, 0.5, n)
-    _, corner, _, _ = terms_of(across, spots, tau, p, 2.0, 8.0, 64.0, (1, 1))
+    _, corner, *_ = terms_of(across, spots, tau, p, 2.0, 8.0, 64.0, (1, 1))
     assert corner[0, 0, 2] > 0.5 * corner[0, 0, 0]
-    _, noise, _, _ = terms_of(
+    _, noise, *_ = terms_of(
         rng.uniform(-30.0, WIDTH + 30.0, n), along, tau, p, 2.0, 8.0, 64.0, (1, 1)
     )
     assert abs(noise[0, 0, 0]) < 0.05 * edge[0, 0, 0]

@@ -14,8 +14,11 @@ from evcrisp.core.events import Events
 from evcrisp.core.windows import Window
 from evcrisp.pipeline.moved_share import MovedShare
 
-#: Shortest window, us; a longer pause ends with the next event.
-LEAST_US = 1_000
+#: Shortest window, us: in it, an image of 30 000 px/s moves by 7 px.
+LEAST_US = 250
+
+#: A longer pause ends with the next event, us.
+_PAUSE_US = 1_000
 
 #: Most events of a window, unless more come within the shortest one. They bound memory and time.
 MAX_EVENTS = 1_000_000
@@ -69,7 +72,7 @@ def auto_windows(
         if not buffer.fill(t_start, 0):
             return
         t_next = int(buffer.events.t[0])
-        t_start = t_next if t_next >= t_start + LEAST_US else t_start
+        t_start = t_next if t_next >= t_start + _PAUSE_US else t_start
 
 
 def _has_short_rest(
@@ -97,7 +100,7 @@ def _choose_length(buffer: "_Buffer", t_start: int, most_us: int, moved: MovedSh
         n = buffer.count(t_start + length)
         while n > known.n_more:
             more = _Growth(int(buffer.events.t[known.n_more]) - t_start, known.n_more)
-            if known.is_slower_than(more) and _later_has_moved(buffer, t_start, more, moved):
+            if known.is_slower_than(more) and _has_moved(buffer, t_start, more, moved):
                 return more.length_us
             known = more
         if n > MAX_EVENTS:
@@ -106,7 +109,7 @@ def _choose_length(buffer: "_Buffer", t_start: int, most_us: int, moved: MovedSh
             return length
         if length >= most or buffer.ends_before(t_start + length):
             return length
-        share = moved(buffer.events[:n], t_start, length) if n >= _LEAST_EVENTS else 0.0
+        share = moved(buffer.events[:n]) if n >= _LEAST_EVENTS else 0.0
         if share >= _MOVED:
             return length
         if share >= _FIRST_MOVED:
@@ -127,18 +130,22 @@ class _Growth(NamedTuple):
         return self.n + self.n // 2
 
     def is_slower_than(self, later: "_Growth") -> bool:
-        """Return whether events come at twice the mean rate since then."""
-        return 4 * (later.length_us - self.length_us) < self.length_us
+        """Return whether events come clearly faster since then, by a quarter or more."""
+        return 5 * (later.length_us - self.length_us) < 2 * self.length_us
 
 
-def _later_has_moved(buffer: "_Buffer", t_start: int, now: _Growth, moved: MovedShare) -> bool:
-    """Return whether the image has moved within the later half of the events."""
-    t_half = int(buffer.events.t[now.n // 2])
-    first, last = buffer.count(t_half), buffer.count(t_start + now.length_us)
-    duration = t_start + now.length_us - t_half
-    if now.length_us < LEAST_US or duration < 1:
+def _has_moved(buffer: "_Buffer", t_start: int, now: _Growth, moved: MovedShare) -> bool:
+    """Return whether the image has moved within the window, or within the later half of its events."""
+    if now.length_us < LEAST_US:
         return False
-    return moved(buffer.events[first:last], t_half, duration) >= _MOVED
+    t_end = t_start + now.length_us
+    last = buffer.count(t_end)
+    t_half = int(buffer.events.t[now.n // 2])
+    return any(
+        moved(buffer.events[buffer.count(t) : last]) >= _MOVED
+        for t in (t_start, t_half)
+        if t < t_end
+    )
 
 
 class _Buffer:

@@ -2,7 +2,7 @@
 
 ::
 
-    the thirds of the window   |  first  |  second  |  third  |
+    thirds of the events       |  first  |  second  |  third  |
     every tile of 32 px        does the next third fit better one cell (4 px) further than in place?
 
 Noise of a constant rate fits nowhere, and so does not count. A tile whose structure is gone has moved
@@ -44,7 +44,7 @@ class MovedShare:
     >>> import evcrisp
     >>> events = evcrisp.simulate(theta=(300, 0), duration_us=60_000, noise_hz=5.0, seed=1).events
     >>> share = MovedShare(events.resolution)
-    >>> [round(share(events.between(0, us), 0, us), 1) for us in (4_000, 40_000)]
+    >>> [round(share(events.between(0, us)), 1) for us in (4_000, 40_000)]
     [0.0, 1.0]
     """
 
@@ -59,16 +59,16 @@ class MovedShare:
             np.int32
         )
 
-    def __call__(self, events: Events, t_start: int, length_us: int) -> float:
-        """Return the share, 0 to 1, of the structure that has moved; 0 if there is too little.
-
-        ``events`` are those of the window that starts at ``t_start``, us.
-        """
+    def __call__(self, events: Events) -> float:
+        """Return the share, 0 to 1, of the structure that has moved; 0 if there is too little."""
         from evcrisp.kernels.pipeline.moved_share import center_tiles, count_cells, match_thirds
 
         events = events.contiguous()
-        edges = [t_start + -(-k * length_us // 3) for k in (1, 2, 3)]
-        ends = np.searchsorted(events.t, edges).astype(np.int64)
+        n = len(events)
+        if not n:
+            return 0.0
+        # Of equal numbers of events: those of an edge come as fast as it moves, also where it starts.
+        ends = np.array([*np.searchsorted(events.t, events.t[[n // 3, 2 * n // 3]]), n], np.int64)
         count_cells(events.x, events.y, events.p.view(np.uint8), ends, _CELL_BITS, self._cells)
         center_tiles(self._cells, self._roots, _TILE, self._energy)
         sigma = np.sqrt(self._n_values)

@@ -63,7 +63,7 @@ class Windowing:
     ...     first, *_ = evcrisp.track(scene.events, windowing=Windowing())
     ...     print(name, first.window.t_end // 1000, "ms")
     slow 256 ms
-    fast 11 ms
+    fast 16 ms
     """
 
     window_us: int | None = None

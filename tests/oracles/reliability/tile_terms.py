@@ -4,7 +4,7 @@ import numpy as np
 from tests.oracles.layers.affine_fit import images
 from tests.oracles.layers.local_misfit import cell_at, map_of, pulls
 
-__all__ = ["curvatures", "pulls", "squares"]
+__all__ = ["curvatures", "legendre", "pulls", "squares"]
 
 #: Slopes by Scharr: differences along an axis, smoothed along the other.
 SMOOTH, STEP = np.array([3.0, 10.0, 3.0]) / 16.0, np.array([-1.0, 0.0, 1.0]) / 2.0
@@ -14,6 +14,11 @@ def slopes(image, i, j):
     """Return the slopes of an image along x and y at a pixel, per pixel."""
     patch = image[i - 1 : i + 2, j - 1 : j + 2]
     return np.array([SMOOTH @ patch @ STEP, STEP @ patch @ SMOOTH])
+
+
+def legendre(tau):
+    """Return the second and third Legendre polynomials of 2 tau."""
+    return (np.polynomial.Legendre.basis(k)(2.0 * np.asarray(tau, float)) for k in (2, 3))
 
 
 def curvatures(x, y, tau, p, scale, margin, shape, cell_px, cells):

@@ -80,14 +80,19 @@ def fit_simplest(window: LayerWindow, chosen: NDArray[Any], start: Floats) -> Fl
     return best
 
 
-def is_rigid(window: LayerWindow, chosen: NDArray[Any], start: Floats) -> bool:
-    """Return whether a rigid motion is hardly less sharp than a similarity.
+def least_parameters(window: LayerWindow, chosen: NDArray[Any], start: Floats, n_free: int) -> int:
+    """Return with how few parameters a motion is hardly less sharp: 2, 3, 4, or ``n_free`` itself.
 
-    Spokes of a wheel, or a single bar, do not show growth.
+    Spokes of a wheel, or a single bar, do not show growth or stretch.
     """
-    best, most = fit_motion(window, chosen, start, n_free=4, scales=(2.0,))
-    _, value = fit_motion(window, chosen, best, n_free=3, scales=(2.0,))
-    return value > most - _least_gain(chosen.size, most)
+    best, most = fit_motion(window, chosen, start, n_free=n_free, scales=(2.0,))
+    for fewer in (2, 3, 4):
+        if fewer >= n_free:
+            break
+        _, value = fit_motion(window, chosen, best, n_free=fewer, scales=(2.0,))
+        if value > most - _least_gain(chosen.size, most):
+            return fewer
+    return n_free
 
 
 def _least_gain(n_events: int, log_contrast: float) -> float:

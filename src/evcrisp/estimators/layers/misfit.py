@@ -49,7 +49,7 @@ def misfit_of(result: Estimate) -> Misfit:
     n_signal = int(np.count_nonzero(result.signal))
     if not result.status.has_motion or not n_signal:
         return Misfit(0.0, 0.0)
-    return Misfit(_unexplained(result) / n_signal, _misaligned(result))
+    return Misfit(_unexplained(result) / n_signal, misaligned_share(result))
 
 
 def _unexplained(result: Estimate) -> float:
@@ -65,8 +65,11 @@ def _unexplained(result: Estimate) -> float:
     return float(np.maximum(counts - quiet - 3.0 * np.sqrt(quiet + 1.0), 0.0).sum())
 
 
-def _misaligned(result: Estimate) -> float:
-    """Return the share of the signal in cells that a displacement of 1 px or more would sharpen."""
+def misaligned_share(result: Estimate, off_px: float = _OFF_PX) -> float:
+    """Return the share of the signal in cells that another displacement would sharpen.
+
+    It differs by ``off_px`` or more from that of the estimate, px per window.
+    """
     from evcrisp.kernels.layers.local_misfit import local_terms
 
     chosen = np.flatnonzero(result.signal)
@@ -88,7 +91,7 @@ def _misaligned(result: Estimate) -> float:
     # any displacement keeps sharp, a step means nothing.
     across, down = pull[..., 0], pull[..., 1]
     gain = (yy * across**2 - 2.0 * xy * across * down + xx * down**2) / determinant
-    is_off = gain > _OFF_PX**2 * 0.5 * (xx + yy)
+    is_off = gain > off_px**2 * 0.5 * (xx + yy)
     return float(count[is_off].sum() / max(count.sum(), 1.0))
 
 

@@ -27,11 +27,12 @@ from evcrisp.estimators.layer import LayerMap, LayerMotion
 from evcrisp.estimators.layers.common_models import Start, common_models
 from evcrisp.estimators.layers.competition import LAYER_COST
 from evcrisp.estimators.layers.find_layers import FoundLayers, find_layers
-from evcrisp.estimators.layers.fitting import is_rigid
+from evcrisp.estimators.layers.fitting import least_parameters
 from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.layers.layer_evidence import layer_evidence, model_evidence
 from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow
 from evcrisp.estimators.layers.misfit import misfit_of
+from evcrisp.estimators.reliability.structure import MAX_RELABELED, relabeled_share
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.significance import (
     MIN_SIGNAL,
@@ -39,7 +40,7 @@ from evcrisp.estimators.significance import (
     TOO_LITTLE_SIGNAL,
     with_significance_warning,
 )
-from evcrisp.motion import Affine, MotionModel, Rigid, Translation
+from evcrisp.motion import Affine, MotionModel, Rigid, Similarity, Translation
 from evcrisp.motion.open_motion import OpenMotion, affine_at
 from evcrisp.motion.protocol import center_of
 from evcrisp.search.window_data import WindowData
@@ -56,8 +57,11 @@ _FIELD_COST = 0.5 * LAYER_COST
 #: A model with more parameters must lower the misfit by more.
 _CLEARLY = 0.1
 
-#: Events that suffice to tell whether the image grows.
-_RIGID_EVENTS = 8_192
+#: Models for which a simpler one may do, and events that suffice to tell.
+_SIMPLER, _SHARP_EVENTS = ("rigid", "similarity", "affine"), 8_192
+
+#: A simpler motion may leave this much more unexplained.
+_AS_GOOD = 0.005
 
 #: Known layers are searched anew if they leave this much more unexplained than when they were found.
 _NEW_UNEXPLAINED = 0.03
@@ -83,7 +87,7 @@ class MotionFinder:
         one, stands_out = None, True
         if wanted.name == "auto" and self._layers is None:
             theta = start if self._theta is None else self._theta
-            one = self._without_growth(window, self._one(window, self._model, theta))
+            one = self._simplest(window, self._one(window, self._model, theta))
             if not one.final.status.has_evidence:
                 return one.final
             # A motion under which hardly any event stands out: of another kind, or there is noise alone.
@@ -103,10 +107,11 @@ class MotionFinder:
             starts = common_models(prepared, found, layered.by_motion.signal, wanted.camera)
             single = self._single(window, starts, len(found), one, unexplained)
             if single is not None:
-                single = self._without_growth(window, single)
+                single = self._simplest(window, single)
                 self._unexplained = unexplained
                 return replace(single.final, fit=misfit_of(single.by_motion))
-        if known is not None and unexplained > self._unexplained + _NEW_UNEXPLAINED:
+        is_worse = unexplained > self._unexplained + _NEW_UNEXPLAINED
+        if known is not None and (is_worse or relabeled_share(layered.final) > MAX_RELABELED):
             prepared, found = self._search(window, wanted, None)
             layered = self._layered(window, prepared, found)
             misfit, known = misfit_of(layered.by_motion), None
@@ -125,23 +130,34 @@ class MotionFinder:
             self._model, self._theta, self._layers = model, result.final.theta.copy(), None
         return result
 
-    def _without_growth(self, window: Window, both: BothLabels) -> BothLabels:
-        """Return a rigid motion instead of a similarity whose growth the events do not show."""
+    def _simplest(self, window: Window, both: BothLabels) -> BothLabels:
+        """Return a simpler motion instead of a similarity or affine motion, if it is as sharp."""
         result = both.by_motion
-        model = result.motion
-        if model.name != "similarity" or not result.status.is_usable:
+        model, resolution = result.motion, window.events.resolution
+        if model.name not in _SIMPLER or not result.status.is_usable:
             return both
         chosen = np.flatnonzero(result.signal)
         if chosen.size < MIN_SIGNAL:
             return both
-        chosen = chosen[:: max(chosen.size // _RIGID_EVENTS, 1)]
+        chosen = chosen[:: max(chosen.size // _SHARP_EVENTS, 1)]
         data, events = WindowData.of(window, model), window.events.contiguous()
         prepared = LayerWindow.of(data, events, np.ones(len(events), np.bool_))
-        center = center_of(events.resolution)
+        center = center_of(resolution)
         start = affine_at(model, result.theta, center)
-        if not is_rigid(prepared, chosen, np.array([*start * data.duration_s, *center])):
+        row = np.array([*start * data.duration_s, *center])
+        n_free = least_parameters(prepared, chosen, row, result.theta.size)
+        if n_free == result.theta.size:
             return both
-        return self._one(window, Rigid.for_sensor(events.resolution), result.theta[:3])
+        vx, vy, xx, xy, yx, yy = start.tolist()
+        simple = (vx, vy, 0.5 * (yx - xy), 0.5 * (xx + yy))[:n_free]
+        simpler = {2: Translation(), 3: Rigid.for_sensor(resolution)}
+        model = simpler.get(n_free, Similarity.for_sensor(resolution))
+        other = self._one(window, model, np.array(simple))
+        worse = misfit_of(other.by_motion).unexplained - misfit_of(result).unexplained
+        if worse < _AS_GOOD:
+            return other
+        self._model, self._theta = result.motion, result.theta.copy()
+        return both
 
     def _search(
         self, window: Window, wanted: OpenMotion, known: Floats | None

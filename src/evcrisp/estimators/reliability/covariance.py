@@ -11,12 +11,14 @@ gradient (a sandwich estimator with clusters). Three terms join:
 - along edges, all parts say nothing: the variance there is that of any motion that a search covers.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from evcrisp.core.types import Bools, Floats
-from evcrisp.estimators.reliability.motion_terms import Indices, MotionTerms
+from evcrisp.estimators.reliability.motion_terms import TILE_PX, Indices, MotionTerms
 from evcrisp.motion.protocol import MotionModel
 from evcrisp.search.scaling import displacement_fields
 
@@ -24,11 +26,20 @@ from evcrisp.search.scaling import displacement_fields
 _PART_TILES, _LEAST_PARTS = 2, 24
 
 #: Straight edges across pixels seem to have this much curvature along them, relative to that across.
-#: Measured with edges, bars and stripes of four directions, by plain differences: up to 0.044.
-_ALONG_EDGES = 0.05
+#: In tiles of 330 windows of edges, bars and stripes of random directions it was up to 0.011.
+_ALONG_EDGES = 0.015
+
+#: Distance from the outermost events within which the end of an edge may be that of the view, besides
+#: half of the displacement, px: half of a tile, and the width of an edge.
+_BORDER_PX = 0.5 * TILE_PX + 2.0
 
 #: Directions with less curvature, relative to the largest, are unknown.
 _LEAST_CURVATURE = 0.005
+
+#: Directions with less curvature than this, relative to the largest, must show it among all events too,
+#: to about this factor. A motion along an edge labels those events signal that it happens to align: the
+#: ratio was 0.7 to 1.1 for ends of bars and corners, and below 0 or above 1.4 for most long edges.
+_WEAK_CURVATURE, _SAME_CURVATURE = 0.15, 0.7
 
 #: Second derivatives of the contrast, relative to those from slopes between pixels of the map: the map
 #: is as sharp as its pixels. Median of 60 simulated windows; nine of ten have 2.35 to 3.0.
@@ -41,8 +52,35 @@ _PIXEL = 12.0**-0.5
 #: the variance is that of independent events, but not all.
 _MAX_THINNING = 10.0
 
+#: Variance of the second and third Legendre polynomial, over that of the time in windows, 1/12.
+_BEND_VARIANCES = np.array([12.0 / 5.0, 12.0 / 7.0])
+
 #: A maximum within this many standard deviations is where the motion should be.
 _NEAR_SIGMAS = 2.0
+
+
+class View(NamedTuple):
+    """What a camera sees of a scene: rectangle of all events of a window, px."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    unknown_px: float  # standard deviation of a displacement about which the events say nothing
+
+    def without_borders(self, terms: MotionTerms, displacement: Floats) -> Floats:
+        """Return the curvature of tiles, (k, 2, 2), without parts along edges that are no motion.
+
+        They come from pixels, and from ends of edges at the border of the view, which do not move with
+        their edge. ``displacement``, shape (k, 2), is that of the tiles.
+        """
+        return _across_edges(terms.curvature, self._is_border(terms, np.abs(displacement)))
+
+    def _is_border(self, terms: MotionTerms, displacement: Floats) -> Bools:
+        margin = _BORDER_PX + 0.5 * displacement
+        inside_x = (terms.x > self.left + margin[:, 0]) & (terms.x < self.right - margin[:, 0])
+        inside_y = (terms.y > self.top + margin[:, 1]) & (terms.y < self.bottom - margin[:, 1])
+        return ~(inside_x & inside_y)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +95,7 @@ class MotionCovariance:
     is_known: Bools  # (m,) whether the events tell the motion along each axis
     strength: float  # curvature along the best known axis, over the root of the pairs that meet
     lasting: float  # see `MotionTerms.lasting`
+    bend_px: float  # by which the motion of the whole image changes within the window
 
     @property
     def axis_std(self) -> Floats:
@@ -78,26 +117,33 @@ def covariance_of(
     model: MotionModel,
     theta: Floats,
     duration_s: float,
-    n_events: int,
-    unknown_px: float,
+    view: View,
+    all_terms: Callable[[], MotionTerms],
 ) -> MotionCovariance:
-    """Return the covariance of a motion of aligned events.
+    """Return the covariance of a motion of aligned events, those that it labels signal.
 
-    ``duration_s`` is the length of the window; ``n_events`` had a part in the motion, of which the terms
-    may have fewer; ``unknown_px`` is the standard deviation of a
-    displacement about which the events say nothing.
+    ``duration_s`` is the length of the window; ``all_terms`` returns the terms of these events and
+    of the others.
     """
-    fields = displacement_fields(model.without_distortion(), terms.x, terms.y)
-    along = np.stack(fields, axis=1) * duration_s  # (k, 2, m) px per unit of theta
+    along = _along(terms, model, duration_s)
     backward = _scale(along, terms.count)
     along = along @ backward
     axes_sums = (0, 1), (0, 1)
     whole = np.tensordot(along, terms.curvature @ along, axes=axes_sums)
     strength = float(np.linalg.eigvalsh(whole)[-1]) / np.sqrt(terms.energy + 1.0)
-    true = _across_edges(terms.curvature)
+    displacement = np.asarray(np.linalg.solve(backward, theta), np.float64)
+    true = view.without_borders(terms, along @ displacement)
     values, axes = np.linalg.eigh(np.tensordot(along, true @ along, axes=axes_sums))
     is_known = values > max(_LEAST_CURVATURE * float(values[-1]), 1e-12)
-    thinning = min(max(n_events / max(terms.n_events, 1), 1.0), _MAX_THINNING)
+    is_weak = is_known & (values < _WEAK_CURVATURE * float(values[-1]))
+    if is_weak.any():
+        others = all_terms()
+        over = _along(others, model, duration_s) @ (backward @ axes)
+        of_all = view.without_borders(others, over @ (axes.T @ displacement))
+        ratio = (over * (of_all @ over)).sum(axis=(0, 1)) * others.pair_thinning
+        ratio = ratio / np.maximum(values * terms.pair_thinning, 1e-12)
+        is_known &= ~is_weak | ((ratio > _SAME_CURVATURE) & (ratio < 1.0 / _SAME_CURVATURE))
+    thinning = min(terms.thinning, _MAX_THINNING)
     known, inverse = axes[:, is_known], 1.0 / (_SLOPE_FACTOR * values[is_known])
     part, n_parts = _parts(terms)
     along_known = along @ known
@@ -111,23 +157,41 @@ def covariance_of(
     near = _NEAR_SIGMAS**2 * max(step.size, 1)
     if far > near:
         inner = inner + (1.0 - near / far) * np.outer(step, step)
-    displacement = np.asarray(np.linalg.solve(backward, theta), np.float64)
     moved = max(float(np.linalg.norm(known.T @ displacement)), 1.0)
     pixel = (_PIXEL / moved) ** 2
     inner = inner + np.eye(len(step)) * pixel
     scaled = known @ inner @ known.T
     other = axes[:, ~is_known]
-    scaled = scaled + unknown_px**2 * other @ other.T
+    scaled = scaled + view.unknown_px**2 * other @ other.T
     return MotionCovariance(
         backward @ scaled @ backward.T, displacement, scaled, backward, axes, is_known, strength,
-        terms.lasting,
+        terms.lasting, _bend_px(terms),
     )  # fmt: skip
+
+
+def _bend_px(terms: MotionTerms) -> float:
+    """Return the amplitude of a change of the motion with time: Legendre polynomials 2 and 3, px."""
+    values, axes = np.linalg.eigh(_SLOPE_FACTOR * terms.curvature.sum(axis=0))
+    # Along edges of one direction nothing can be told.
+    is_known = values > max(_WEAK_CURVATURE * float(values[-1]), 1e-9)
+    step = axes[:, is_known].T @ terms.bend.sum(axis=0).T / values[is_known, None]
+    # Variances of times spread evenly over the window, relative to that of a constant motion.
+    return float(np.linalg.norm(step / _BEND_VARIANCES))
+
+
+def _along(terms: MotionTerms, model: MotionModel, duration_s: float) -> Floats:
+    """Return the displacement of tiles per unit of theta, px, shape (k, 2, m)."""
+    fields = displacement_fields(model.without_distortion(), terms.x, terms.y)
+    return np.stack(fields, axis=1) * duration_s
 
 
 def _scale(along: Floats, count: Floats) -> Floats:
     """Return theta per u, such that the length of u is the displacement of the events (rms), (m, m)."""
     weight = np.sqrt(count / max(float(count.sum()), 1.0))
-    r = np.linalg.qr((along * weight[:, None, None]).reshape(-1, along.shape[2]), mode="r")
+    rows, n_params = (along * weight[:, None, None]).reshape(-1, along.shape[2]), along.shape[2]
+    # Few tiles have fewer rows than there are parameters.
+    rows = np.concatenate((rows, np.zeros((n_params, n_params))))
+    r = np.linalg.qr(rows, mode="r")
     diagonal = np.diag(r)
     # Parameters that move no event keep their own unit.
     weak = np.abs(diagonal) < 1e-9 * max(float(np.abs(diagonal).max(initial=0.0)), 1e-30)
@@ -135,14 +199,19 @@ def _scale(along: Floats, count: Floats) -> Floats:
     return np.linalg.inv(r)
 
 
-def _across_edges(curvature: Floats) -> Floats:
-    """Return the curvature of tiles without the part along edges that comes from pixels."""
+def _across_edges(curvature: Floats, is_border: Bools) -> Floats:
+    """Return the curvature of tiles without the part along edges that is no motion.
+
+    It comes from pixels, or from the border of the view.
+    """
     xx, xy, yy = curvature[:, 0, 0], curvature[:, 0, 1], curvature[:, 1, 1]
     half, mean = np.hypot(0.5 * (xx - yy), xy), 0.5 * (xx + yy)
     # I - e e^T of the direction e across the edge, from the tensor and its eigenvalues mean +- half.
     along = (mean + half)[:, None, None] * np.eye(2) - curvature
     along = along / np.maximum(2.0 * half, 1e-30)[:, None, None]
-    return curvature - _ALONG_EDGES * np.maximum(mean + half, 0.0)[:, None, None] * along
+    from_pixels = _ALONG_EDGES * np.maximum(mean + half, 0.0)
+    apparent = np.where(is_border, np.maximum(mean - half, 0.0), from_pixels)
+    return curvature - apparent[:, None, None] * along
 
 
 def _parts(terms: MotionTerms) -> tuple[Indices, int]:

@@ -34,6 +34,7 @@ class MotionTerms:
     """
 
     pull: Floats  # (k, 2) gradient
+    bend: Floats  # (k, 2, 2) gradient by what changes with time as Legendre polynomials 2 and 3, px
     curvature: Floats  # (k, 2, 2) minus the second derivatives
     count: Floats  # (k,) events
     x: Floats  # (k,) middle of the tile, px
@@ -42,32 +43,39 @@ class MotionTerms:
     column: Indices
     energy: float  # sum of squares of the map
     slopes: float  # sum of squares of its slopes, per px
-    n_events: int
+    thinning: float  # events per event of the subsample
 
     @classmethod
-    def of(cls, x: Floats, y: Floats, tau: Singles, p: Bytes) -> "MotionTerms":
+    def of(
+        cls, x: Floats, y: Floats, tau: Singles, p: Bytes, thinning: float = 1.0
+    ) -> "MotionTerms":
         """Return the terms of events at aligned positions; ``tau`` is in windows since the middle."""
         from evcrisp.kernels.reliability.tile_terms import tile_terms
 
         left, top, width, height = _extent(x, y)
         rows, columns = -(-height // TILE_PX), -(-width // TILE_PX)
         pull, curvature = np.empty((rows, columns, 2)), np.empty((rows, columns, 3))
-        count = np.empty((rows, columns))
+        bend, count = np.empty((rows, columns, 2, 2)), np.empty((rows, columns))
         energy, slopes = tile_terms(
             x - left, y - top, tau, p, _SCALE, _MARGIN_PX, (height, width), float(TILE_PX),
-            pull, curvature, count,
+            pull, bend, curvature, count,
         )  # fmt: skip
         row, column = np.nonzero(count)
         xx, xy, yy = curvature[row, column].T
         tensor = np.stack((np.stack((xx, xy), -1), np.stack((xy, yy), -1)), -2)
         return cls(
-            pull[row, column], tensor, count[row, column],
+            pull[row, column], bend[row, column], tensor, count[row, column],
             left + TILE_PX * (column + 0.5), top + TILE_PX * (row + 0.5), row, column,
-            float(energy), float(slopes), x.size,
+            float(energy), float(slopes), thinning,
         )  # fmt: skip
 
     def __len__(self) -> int:
         return self.count.size
+
+    @property
+    def pair_thinning(self) -> float:
+        """Pairs of events per pair of the subsample."""
+        return self.thinning**2
 
     @property
     def lasting(self) -> float:

@@ -16,6 +16,9 @@ _MAX_EVENTS = 8_192
 #: Fewer events with a neighbor, or polarities that nearly all agree by chance, tell nothing.
 _LEAST_PAIRS, _LEAST_CHANCE = 50, 0.1
 
+#: Share of the signal that another layer holds in another third of the window, of a motion that changes.
+MAX_RELABELED = 0.15
+
 #: Layers whose displacements differ by less are the same for a point, px.
 _SAME_PX = 2.0
 

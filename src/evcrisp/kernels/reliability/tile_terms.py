@@ -10,7 +10,7 @@ _MAPS = 3
 
 
 @fused
-def tile_terms(x, y, tau, p, scale, margin, shape, tile_px, pull, curvature, count):
+def tile_terms(x, y, tau, p, scale, margin, shape, tile_px, pull, bend, curvature, count):
     r"""Sum gradient and curvature of the contrast, the sum of squares of the map, over tiles.
 
     With the maps A, B, C of 1, tau, tau^2 at every event, the curvature by the displacement u over the
@@ -21,6 +21,8 @@ def tile_terms(x, y, tau, p, scale, margin, shape, tile_px, pull, curvature, cou
     scale : px per pixel of the map      margin : px around the sensor      shape : (height, width), px
     tile_px : side of a tile, px
     pull : (rows, columns, 2) float64, filled: gradient by u along x and y
+    bend : (rows, columns, 2, 2) float64, filled: gradient by displacements along x and y, px, that grow
+        with the second and the third Legendre polynomial of 2 tau
     curvature : (rows, columns, 3) float64, filled: minus the second derivatives xx, xy, yy by u
     count : (rows, columns) float64, filled: events
     Returns the sum of squares of the map, and that of its slopes per px.
@@ -36,6 +38,7 @@ def tile_terms(x, y, tau, p, scale, margin, shape, tile_px, pull, curvature, cou
     maps = np.zeros((_MAPS, 2 * high, wide), np.float32)
     _accumulate(cell, a, b, tau, maps)
     pull[:] = 0.0
+    bend[:] = 0.0
     curvature[:] = 0.0
     count[:] = 0.0
     flat = maps[0].reshape(-1)
@@ -47,9 +50,14 @@ def tile_terms(x, y, tau, p, scale, margin, shape, tile_px, pull, curvature, cou
         if r >= rows or c >= columns:
             continue
         slope_x, slope_y = slope_at(flat, np.uint64(cell[k]), np.uint64(wide), a[k], b[k])
-        factor = -2.0 * gain * tau[k]
-        pull[r, c, 0] += factor * slope_x
-        pull[r, c, 1] += factor * slope_y
+        factor, square = -2.0 * gain, 4.0 * tau[k] * tau[k]
+        second, third = 1.5 * square - 0.5, tau[k] * (5.0 * square - 3.0)
+        pull[r, c, 0] += factor * tau[k] * slope_x
+        pull[r, c, 1] += factor * tau[k] * slope_y
+        bend[r, c, 0, 0] += factor * second * slope_x
+        bend[r, c, 0, 1] += factor * second * slope_y
+        bend[r, c, 1, 0] += factor * third * slope_x
+        bend[r, c, 1, 1] += factor * third * slope_y
         count[r, c] += 1.0
     # A row of the map at a time, without branches, so that the loop is vectorized.
     sums, slopes_of_row = np.zeros((5, wide), np.float32), np.zeros((6, wide), np.float32)
