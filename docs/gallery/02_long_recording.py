@@ -47,8 +47,8 @@ def rates(path):
 
 
 figure, axes = plt.subplots(figsize=(8, 3.5), layout="constrained")
-axes.plot(*rates(source), label="recorded")
-axes.plot(*rates(target), label="filtered")
+axes.plot(*rates(source), marker=".", label="recorded")
+axes.plot(*rates(target), marker=".", label="filtered")
 axes.set(xlabel="time [s]", ylabel="thousand events per second", ylim=(0, None))
 axes.legend()
 plt.show()

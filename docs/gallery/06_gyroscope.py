@@ -32,8 +32,7 @@ else:
     )  # fmt: skip
     events, imu = scene.events, scene.imu
 
-windowing = evcrisp.Windowing(window_us=25_000)
-results = list(evcrisp.track(events, motion="rotation", camera=camera, windowing=windowing))
+results = list(evcrisp.track(events, motion="rotation", camera=camera))
 
 # %%
 # Gray lines are the gyroscope, colored ones the camera, with intervals of 95 % as bands. The constant offset
