@@ -1,15 +1,19 @@
 """Labels and motion of the default method and of others on the same events. Prints JSON.
 
-Command: ``python -m benchmarks.quality.auto [--data FOLDER] [--scenes 18] [--seeds 3]``.
+Command: ``python -m benchmarks.quality.auto [--data FOLDER] [--scenes 18] [--seeds 3] [--history-ms 60]``.
 
-Compared: methods without prior motion on the scenes of `benchmarks.quality.scenes`. Filters start
-without history in every window. Errors of the motion are those of `benchmarks.quality.motion`.
+Compared: methods with the true motion model, but without prior motion, on the scenes of
+`benchmarks.quality.scenes`. Filters start without history in every window, unless ``--history-ms`` gives
+them that of a simulated scene; the other methods see the window only. Errors of the motion are those of
+`benchmarks.quality.motion`.
 
 auto    the default, with one configuration for all scenes
 exact   `exact` with its defaults: a threshold on the contrast map of both polarities
 eja     `eja` with the true share of signal
 baf     background activity filter, 5 ms
 stcf    two of eight neighbors of the same polarity within 10 ms
+ebf     decaying events of the same polarity in 25 pixels
+pugm    a probabilistic graph of pixels and bins of 4 ms
 
 Floor: an AUC of 0.5, random scores.
 """
@@ -37,25 +41,24 @@ from evcrisp.motion import motion_model
 from evcrisp.search.search import find_motion
 from evcrisp.search.window_data import WindowData
 
-METHODS = ("auto", "exact", "eja", "baf", "stcf")
-TAU_US = 5_000
+FILTERS = {"baf": {"tau_us": 5_000}, "stcf": {}, "ebf": {}, "pugm": {}}
+METHODS = ("auto", "exact", "eja", *FILTERS)
 
 
 def labels_of(method, case):
     """Return labels and scores of a method, and its motion if it has one."""
-    events = case.window.events
-    if method == "baf":
-        found = denoise(events, "baf", tau_us=TAU_US)
-    elif method == "stcf":
-        found = denoise(events, "stcf")
-    else:
-        estimators = {
-            "auto": AutoRegret(),
-            "exact": ExactRegret(),
-            "eja": Eja(tau=float(case.signal.mean())),
-        }
-        found = estimators[method].run(case.window, case.model)
-    return found.signal, found.score, getattr(found, "theta", None)
+    if method in FILTERS:
+        events = case.window.events if case.recording is None else case.recording
+        found = denoise(events, method, **FILTERS[method])
+        inside = slice(len(events) - len(case.signal), None)
+        return found.signal[inside], found.score[inside], None
+    estimators = {
+        "auto": AutoRegret(),
+        "exact": ExactRegret(),
+        "eja": Eja(tau=float(case.signal.mean())),
+    }
+    found = estimators[method].run(case.window, case.model)
+    return found.signal, found.score, found.theta
 
 
 def quality(case, methods=METHODS):
@@ -84,13 +87,13 @@ def averaged(rows):
     return means
 
 
-def simulated_scenes(n_scenes, levels, first=0):
+def simulated_scenes(n_scenes, levels, first=0, history_us=0):
     """Return means per level of noise, the worst scenes of `auto`, and its mean AUC."""
     by_level, by_scene = {}, defaultdict(list)
     for noise_hz in levels:
         rows = []
         for i in range(first, first + n_scenes):
-            case = scenes.simulated(i, noise_hz)
+            case = scenes.simulated(i, noise_hz, history_us)
             rows.append(quality(case))
             by_scene[case.name].append(rows[-1]["auto"])
         by_level[noise_hz] = averaged(rows)
@@ -180,12 +183,14 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="first scene with labels")
     parser.add_argument("--levels", type=float, nargs="+", default=scenes.NOISE_HZ)
     parser.add_argument("--seeds", type=int, default=3, help="seeds of the motion errors")
+    parser.add_argument("--history-ms", type=int, default=0, help="time that filters see before")
     parser.add_argument("--repeats", type=int, default=20)
     options = parser.parse_args()
     logging.disable(logging.WARNING)
     start = time.perf_counter()
+    history_us = 1000 * options.history_ms
     results = {
-        "simulated": simulated_scenes(options.scenes, options.levels, options.first),
+        "simulated": simulated_scenes(options.scenes, options.levels, options.first, history_us),
         "extremes": extremes(options.scenes, options.levels),
         "motion": motion_errors(options.scenes, options.seeds),
         "timing": timing(options.repeats),

@@ -44,6 +44,7 @@ class Case:
     signal: np.ndarray  # (n,) bool
     theta: np.ndarray  # (m,) true or best known
     warp_error_px: object = None  # theta -> px, where the truth is known
+    recording: object = None  # events before the window and of it, where there are any before
 
 
 def scene_settings(i):
@@ -82,18 +83,19 @@ def shift_px(model, theta):
     return 1e3 * float(np.sqrt(np.mean(moved**2)))
 
 
-def simulated(i, noise_hz):
-    """Return scene i with uniform noise."""
-    settings = scene_settings(i)
-    scene = evcrisp.simulate(**settings, noise_hz=noise_hz)
-    window = Window(scene.events, 0, DURATION_US)
+def simulated(i, noise_hz, history_us=0):
+    """Return scene i with uniform noise, after ``history_us`` of the same motion."""
+    end_us = history_us + DURATION_US
+    scene = evcrisp.simulate(**scene_settings(i) | {"duration_us": end_us}, noise_hz=noise_hz)
+    events = scene.events.between(history_us, end_us)
     return Case(
         name=name_of(i),
-        window=window,
+        window=Window(events, history_us, end_us),
         model=scene.motion,
-        signal=np.asarray(scene.events.signal),
-        theta=scene.theta(0, DURATION_US),
-        warp_error_px=lambda theta: scene.warp_error_px(theta, 0, DURATION_US),
+        signal=np.asarray(events.signal),
+        theta=scene.theta(history_us, end_us),
+        warp_error_px=lambda theta: scene.warp_error_px(theta, history_us, end_us),
+        recording=scene.events,
     )
 
 

@@ -13,7 +13,7 @@ import evcrisp
 
 pytestmark = pytest.mark.slow
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "plugin"
+EXAMPLE = Path(__file__).parents[3] / "docs" / "plugin"
 
 
 @pytest.fixture(scope="module")
