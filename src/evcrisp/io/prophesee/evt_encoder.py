@@ -67,6 +67,11 @@ class EvtEncoder:
         value = triggers.channel[good].astype(np.int64) << 8 | rising[good]
         return Edges(triggers.t[good], value)
 
+    @property
+    def next_edge(self) -> int | None:
+        """Time of the next trigger, us, or None."""
+        return int(self._edges.t[0]) if self._edges.t.size else None
+
     def encode(self, columns: Columns) -> Iterator[NDArray[Any]]:
         """Yield the words of contiguous columns, with time from 0 on, and of earlier triggers."""
         if not columns.t.size:
