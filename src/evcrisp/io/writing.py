@@ -19,6 +19,9 @@ from evcrisp.io.registry import WRITERS
 
 logger = logging.getLogger(__name__)
 
+#: Output format for recordings whose format is not written.
+DEFAULT_FORMAT = "aedat4"
+
 
 def writer_for(
     path: Path,
@@ -37,6 +40,22 @@ def writer_for(
             remedy=f"Or name the output format: {', '.join(sorted(WRITERS))}.",
         )
     return build(WRITERS, format, "output format", **(options or {}))
+
+
+def writer_like(
+    recording: Recording, format: str | type[Writer] | Writer | None = None
+) -> tuple[Writer, str]:
+    """Return the writer for a changed copy of a recording, and the suffix of its file.
+
+    The format is that of the recording, unless it is given. Formats that are not written become
+    AEDAT4, which keeps all sensor data.
+    """
+    if format is None:
+        format = recording.format if recording.format in WRITERS else DEFAULT_FORMAT
+    writer = build(WRITERS, format, "output format")
+    name = recording.path.name.lower()
+    fitting = (suffix for suffix in writer.suffixes if name.endswith(suffix))
+    return writer, next(fitting, writer.suffixes[0])
 
 
 def write(
