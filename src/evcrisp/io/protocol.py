@@ -182,6 +182,10 @@ class FileSink:
 class SensorDataSink(Sink, Protocol):
     """A sink that also keeps sensor data; it has the methods of what its writer ``keeps``."""
 
+    def write_stamp_offset(self, offset: int) -> None:
+        """Take the time of sensor data minus the time of the events, us."""
+        ...
+
     def write_imu(self, imu: Imu) -> None:
         """Append IMU samples."""
         ...
@@ -205,7 +209,7 @@ class Writer(Protocol):
     title: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     keeps_signal: ClassVar[bool] = False  # whether labels are written
-    #: Sensor data that is written: some of "imu", "triggers", "frames".
+    #: Sensor data that is written: some of "imu", "triggers", "frames", "stamp_offset".
     keeps: ClassVar[tuple[str, ...]] = ()
     #: Whether sensor data is given before the first event, not after the last one. The sink must
     #: then use the frames while the events come.

@@ -222,6 +222,10 @@ class ChunkWriter:
         imu = self._imu if data is None else data.imu()
         triggers = None if data is None else data.triggers()
         frames = iter(()) if data is None else data.frames()
+        # Sensor data of some ROS bags has another clock than the events.
+        offset = getattr(data, "metadata", {}).get("stamp_offset_us")
+        if offset is not None and "stamp_offset" in keeps:
+            sink.write_stamp_offset(offset)
         if imu is not None and "imu" in keeps:
             sink.write_imu(imu)
         if triggers is not None and "triggers" in keeps:

@@ -18,8 +18,9 @@ of libcaer, else sensor time. IMU samples and frames have ROS time.
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -43,6 +44,9 @@ _PACKET_TYPES = ("event_camera_msgs/EventPacket", "event_array_msgs/EventArray")
 
 #: Messages are joined up to this many events; more would only cost copies.
 _ENOUGH = PACKET_EVENTS // 16
+
+#: Messages whose stamps relate the sensor's clock to ROS time.
+_STAMPED_MESSAGES = 16
 
 #: Encodings with time since the start of the sensor.
 _SENSOR_CLOCK = ("evt3", "mono")
@@ -241,7 +245,24 @@ def _first_facts(source: RosSource) -> dict[str, Any]:
         if message.encoding == "evt3" and not len(message.data) % 2:
             has_ros_time = evt3_origin(message, _words(message, "u2", 2)) > 0
         facts["clock"] = "ros" if has_ros_time else "sensor"
+        if not has_ros_time:
+            facts["stamp_offset_us"] = _stamp_offset(source)
     return facts
+
+
+def _stamp_offset(source: RosSource) -> int | None:
+    """Return ROS time minus sensor time, us, from the first messages; None without events.
+
+    Stamps are late by up to some milliseconds, so the smallest difference is the best.
+    """
+    offsets: list[int] = []
+    decoder = _PacketDecoder()
+    packets = source._parsed(source.events, messages.event_packet)
+    with suppress(FormatError):  # reading the events reports it
+        for packet, message in islice(packets, _STAMPED_MESSAGES):
+            first = [c.t[0] for c in decoder.decode(packet, message.offset) if c.t.size][:1]
+            offsets += [packet.stamp - int(t) for t in first]
+    return min(offsets, default=None)
 
 
 def _parent(topic: Topic) -> str:

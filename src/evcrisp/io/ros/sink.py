@@ -72,9 +72,13 @@ class RosSink:
         self._waiting: Iterator[_Item] = iter(())
         self._next: _Item | None = None  # the first one that waits
         self._encoder: Evt3Encoder | None = None
-        self._t_origin = 0
+        self._t_origin = self._stamp_offset = 0
         self._pending: list[Columns] = []
         self._n_pending, self._slot = 0, -1
+
+    def write_stamp_offset(self, offset: int) -> None:
+        """Take ROS time minus the time of the events, us; sensor data has ROS time."""
+        self._stamp_offset = offset
 
     def write_imu(self, imu: Imu) -> None:
         """Take the IMU samples."""
@@ -167,7 +171,7 @@ class RosSink:
 
     def _write_packet(self, t: int, words: list[NDArray[np.uint16]]) -> None:
         """Write a message that starts at a time of the sensor's clock, after earlier data."""
-        t += self._t_origin
+        t += self._t_origin + self._stamp_offset
         self._check_time(t, "an event")
         self._write_waiting(t)
         seq = self.counts.by_topic.get(EVENT_TOPIC, 0)

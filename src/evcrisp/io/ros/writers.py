@@ -36,7 +36,7 @@ _ROS1_CODECS: dict[str, tuple[str, Callable[[], Codec]]] = {
 class _RosWriter(Writer):
     """Base of the writers."""
 
-    keeps = ("imu", "triggers", "frames")
+    keeps = ("imu", "triggers", "frames", "stamp_offset")
     data_first = True
 
 

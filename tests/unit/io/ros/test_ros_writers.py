@@ -17,6 +17,7 @@ import evcrisp
 from evcrisp import ConfigError, Events, OutputError
 from evcrisp.core.sensor_data import Frame, Imu, TriggerKind, Triggers
 from evcrisp.io.ros import container, definitions, sink
+from evcrisp.pipeline.convert import convert_recording
 
 NS = 1000
 EPOCH = 1_700_000_000_000_000
@@ -455,6 +456,32 @@ def test_base_of_other_writers_is_not_used(ros2, tmp_path):
         message[1].header = ros2.header(stamp_us)
         path = ros2.write(tmp_path / str(stamp_us), [("/event_camera/events", message)])
         assert evcrisp.read(path).t.tolist() == [5 if stamp_us == 5 else 0]
+
+
+@pytest.mark.parametrize("kind", ["mcap", "db3", "bag"])
+@pytest.mark.parametrize("shift", [False, True])
+def test_relation_of_the_clocks_of_a_bag_is_kept(ros2, tmp_path, kind, shift):
+    """Events of drivers have the sensor's clock; stamps and IMU samples have ROS time."""
+    messages = []
+    for k, late_us in enumerate((4000, 300, 900)):
+        words = np.array([0x8000 | 2 + k, 0x6000, 0x0001, 0x2001 + k], "<u2")
+        packet = ros2.event_packet(words.tobytes(), encoding="evt3")
+        packet[1].header = ros2.header(EPOCH + (2 + k) * 4096 + late_us)
+        messages.append(("/event_camera/events", packet))
+    messages.append(("/event_camera/imu", ros2.imu(EPOCH + 9000, (1, 2, 3), (4, 5, 6))))
+    source = ros2.write(tmp_path / "source", messages)
+    target = tmp_path / KINDS[kind][0]
+    convert_recording(source, target, start_at_zero=shift)
+    zero = 8192 if shift else 0
+    with evcrisp.open(target) as opened:
+        assert opened.read().t.tolist() == [8192 - zero, 12_288 - zero, 16_384 - zero]
+        assert opened.metadata["stamp_offset_us"] == EPOCH + 300
+        assert opened.imu().t.tolist() == [EPOCH + 9000 - zero]
+    found = [(topic, time) for topic, time, _ in oracle_messages(target)]
+    t_events = [EPOCH + 300 + t - zero for t in (8192, 12_288, 16_384)]
+    expected = [(sink.EVENT_TOPIC.name, t * NS) for t in t_events]
+    expected.insert(1, (sink.IMU_TOPIC.name, (EPOCH + 9000 - zero) * NS))
+    assert found == expected
 
 
 @pytest.mark.parametrize("command", ["convert", "filter"])
