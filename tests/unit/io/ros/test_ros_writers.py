@@ -460,8 +460,9 @@ def test_base_of_other_writers_is_not_used(ros2, tmp_path):
 
 @pytest.mark.parametrize("kind", ["mcap", "db3", "bag"])
 @pytest.mark.parametrize("shift", [False, True])
-def test_relation_of_the_clocks_of_a_bag_is_kept(ros2, tmp_path, kind, shift):
+def test_relation_of_the_clocks_of_a_bag_is_kept(ros2, tmp_path, kind, shift, monkeypatch):
     """Events of drivers have the sensor's clock; stamps and IMU samples have ROS time."""
+    monkeypatch.setattr(sink, "SLOT_US", 1000)
     messages = []
     for k, late_us in enumerate((4000, 300, 900)):
         words = np.array([0x8000 | 2 + k, 0x6000, 0x0001, 0x2001 + k], "<u2")
