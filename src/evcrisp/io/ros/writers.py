@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
@@ -15,11 +14,13 @@ from evcrisp.io.protocol import Writer
 from evcrisp.io.ros.mcap_writer import McapFile
 from evcrisp.io.ros.metadata import write_metadata
 from evcrisp.io.ros.rosbag1_writer import RosBag1File
+from evcrisp.io.ros.sensor_messages import BagKind
 from evcrisp.io.ros.sink import RosSink
 from evcrisp.io.ros.sqlite_writer import SqliteFile
 
-#: Limits of time stamps, us: seconds have 32 bits, in ROS 2 with a sign.
-_ROS1_END, _ROS2_END = (1 << 32) * 1_000_000, (1 << 31) * 1_000_000
+#: Seconds of time stamps have 32 bits, in ROS 2 with a sign.
+_ROS1 = BagKind(title="ROS 1 bag", cdr=False, max_time=(1 << 32) * 1_000_000)
+_ROS2 = BagKind(title="ROS 2 bag", cdr=True, max_time=(1 << 31) * 1_000_000)
 
 #: Names in the container, and codecs, by option.
 _MCAP_CODECS: dict[str, tuple[str, Callable[[], Codec]]] = {
@@ -51,7 +52,7 @@ class Ros1Writer(_RosWriter):
     """
 
     name = "ros1"
-    title = "ROS 1 bag"
+    title = _ROS1.title
     suffixes = (".bag",)
 
     compression: str = "none"
@@ -63,22 +64,20 @@ class Ros1Writer(_RosWriter):
         """Start a bag."""
         check_size(self.title, resolution, MAX_SIZE)
         kind, codec = lookup(_ROS1_CODECS, self.compression, "compression")
-        file = RosBag1File(path, kind, codec())
-        return RosSink(file, resolution, cdr=False, title=self.title, max_time=_ROS1_END)
+        return RosSink(RosBag1File(path, kind, codec()), resolution, _ROS1)
 
 
 class _FolderSink(RosSink):
     """A bag with a folder, which also has a description."""
 
-    def __init__(self, folder: Path, storage: str, file_name: str, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self._folder, self._storage, self._file_name = folder, storage, file_name
+    storage: str
+    file: Path
 
     def finish(self) -> None:
         """Complete the container, and write the description."""
         super().finish()
-        path = self._folder / "metadata.yaml"
-        write_metadata(path, self._storage, self._file_name, self.counts)
+        path = self.file.with_name("metadata.yaml")
+        write_metadata(path, self.storage, self.file.name, self.counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +93,7 @@ class Ros2Writer(_RosWriter):
     """
 
     name = "ros2"
-    title = "ROS 2 bag"
+    title = _ROS2.title
     suffixes = (".mcap", ".db3")
 
     storage: str = "mcap"
@@ -107,15 +106,15 @@ class Ros2Writer(_RosWriter):
     def open(self, path: Path, resolution: tuple[int, int]) -> RosSink:
         """Start a bag."""
         check_size(self.title, resolution, MAX_SIZE)
-        common = {"cdr": True, "title": self.title, "max_time": _ROS2_END}
         suffix = path.suffix.lower()
         if suffix in self.suffixes:
             storage = "mcap" if suffix == ".mcap" else "sqlite3"
-            return RosSink(self._container(path, storage), resolution, **common)
-        name = BAG_STEM + (".mcap" if self.storage == "mcap" else ".db3")
+            return RosSink(self._container(path, storage), resolution, _ROS2)
         path.mkdir()
-        file = self._container(path / name, self.storage)
-        return _FolderSink(path, self.storage, name, file, resolution, **common)
+        file = path / (BAG_STEM + (".mcap" if self.storage == "mcap" else ".db3"))
+        sink = _FolderSink(self._container(file, self.storage), resolution, _ROS2)
+        sink.storage, sink.file = self.storage, file
+        return sink
 
     def _container(self, path: Path, storage: str) -> McapFile | SqliteFile:
         kind, codec = lookup(_MCAP_CODECS, self.compression, "compression")

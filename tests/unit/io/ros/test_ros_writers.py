@@ -147,7 +147,10 @@ def test_rosbags_reads_the_same(tmp_path, make_events, kind, t_start):
     path = written(tmp_path, kind, events, sensor_data_from=data)
     messages = oracle_messages(path)
     assert all(time == stamp(message) for _, time, message in messages)
-    by_topic = {topic.name: [] for topic in (sink.EVENT_TOPIC, sink.IMU_TOPIC, sink.IMAGE_TOPIC)}
+    by_topic = {
+        topic.name: []
+        for topic in (container.EVENT_TOPIC, container.IMU_TOPIC, container.IMAGE_TOPIC)
+    }
     for topic, _, message in messages:
         by_topic[topic].append(message)
     packets, samples, images = by_topic.values()
@@ -179,7 +182,7 @@ def test_rosbags_reads_the_same(tmp_path, make_events, kind, t_start):
 def test_each_message_has_the_events_from_its_stamp_on(tmp_path, make_events, kind):
     events, data = make_events(4000, t_start=2_000_000), some_data(2_000_000)
     messages = oracle_messages(written(tmp_path, kind, events, sensor_data_from=data))
-    packets = [message for topic, _, message in messages if topic == sink.EVENT_TOPIC.name]
+    packets = [message for topic, _, message in messages if topic == container.EVENT_TOPIC.name]
     assert len(packets) > 3
     for packet in packets:
         found, triggers = decoded([packet])  # on its own
@@ -294,15 +297,17 @@ def test_mcap_index_and_checksums_are_right(tmp_path, make_events, monkeypatch):
             channel.topic: summary.statistics.channel_message_counts[number]
             for number, channel in summary.channels.items()
         }
-        assert counts[sink.IMU_TOPIC.name] == 40
+        assert counts[container.IMU_TOPIC.name] == 40
         times = [message.log_time for _, _, message in indexed]
         assert times == sorted(times)
         span = summary.statistics.message_start_time, summary.statistics.message_end_time
         assert span == (times[0], times[-1])
         assert {schema.encoding for schema in summary.schemas.values()} == {"ros2msg"}
         with path.open("rb") as file:
-            samples = list(reader.make_reader(file).iter_messages(topics=[sink.IMU_TOPIC.name]))
-        expected = [m for _, channel, m in indexed if channel.topic == sink.IMU_TOPIC.name]
+            samples = list(
+                reader.make_reader(file).iter_messages(topics=[container.IMU_TOPIC.name])
+            )
+        expected = [m for _, channel, m in indexed if channel.topic == container.IMU_TOPIC.name]
         assert [message for *_, message in samples] == expected
 
 
@@ -321,7 +326,7 @@ def test_connections_of_ros1_have_their_digests(tmp_path, make_events):
     with rosbag1.Reader(path) as reader:
         found = {c.topic: (c.msgtype, c.digest, c.msgcount) for c in reader.connections}
         assert reader.message_count == sum(count for *_, count in found.values())
-    assert found[sink.IMU_TOPIC.name] == ("sensor_msgs/msg/Imu", definitions.IMU.md5, 40)
+    assert found[container.IMU_TOPIC.name] == ("sensor_msgs/msg/Imu", definitions.IMU.md5, 40)
 
 
 @pytest.mark.parametrize("kind", ["folder", "folder db3"])
@@ -341,7 +346,7 @@ def test_folder_is_described_by_its_metadata(tmp_path, make_events, kind):
         topic["topic_metadata"]["name"]: topic["message_count"]
         for topic in content["topics_with_message_count"]
     }
-    assert counts[sink.IMU_TOPIC.name] == 40
+    assert counts[container.IMU_TOPIC.name] == 40
     assert sum(counts.values()) == len(messages)
     assert {file.name for file in path.iterdir()} == {"metadata.yaml", f"evcrisp_0{suffix}"}
 
@@ -441,9 +446,9 @@ def test_data_that_a_bag_cannot_hold_is_named(tmp_path, make_events, caplog):
         assert opened.imu().t.tolist() == [5]
         assert [frame.t for frame in opened.frames()] == [3]
     for text in (
-        "left out 2 IMU samples: before time 0",
+        "has no time before 0; left out: 2 IMU samples",
         "no temperature and no magnetic field",
-        "left out 3 frames: before time 0, or of a type other than",
+        "from time 0 on; left out: 3 other frames",
         "no exposure times and no positions",
     ):
         assert text in caplog.text
@@ -480,8 +485,8 @@ def test_relation_of_the_clocks_of_a_bag_is_kept(ros2, tmp_path, kind, shift, mo
         assert opened.imu().t.tolist() == [EPOCH + 9000 - zero]
     found = [(topic, time) for topic, time, _ in oracle_messages(target)]
     t_events = [EPOCH + 300 + t - zero for t in (8192, 12_288, 16_384)]
-    expected = [(sink.EVENT_TOPIC.name, t * NS) for t in t_events]
-    expected.insert(1, (sink.IMU_TOPIC.name, (EPOCH + 9000 - zero) * NS))
+    expected = [(container.EVENT_TOPIC.name, t * NS) for t in t_events]
+    expected.insert(1, (container.IMU_TOPIC.name, (EPOCH + 9000 - zero) * NS))
     assert found == expected
 
 
