@@ -497,15 +497,3 @@ def test_command_line_writes_bags(tmp_path, make_events, command, name):
     arguments = [sys.executable, "-m", "evcrisp", command, tmp_path / "a.npz", tmp_path / name]
     subprocess.run(arguments, check=True, capture_output=True)
     assert len(evcrisp.read(tmp_path / name)) > 0
-
-
-def test_real_recordings_are_read_back(tmp_path, data_dir):
-    for source in ("emlb/demo-01.aedat4", "ros/ros2_evt3_trigger_1280x720"):
-        with evcrisp.open(data_dir / source) as opened:
-            events, imu, frames = opened.read(), opened.imu(), list(opened.frames())
-            evcrisp.write(tmp_path / "a.mcap", opened, overwrite=True)
-        with evcrisp.open(tmp_path / "a.mcap") as back:
-            assert back.read().equals(events)
-            assert [frame.t for frame in back.frames()] == [frame.t for frame in frames]
-            if imu is not None:
-                np.testing.assert_array_equal(back.imu().accel_m_s2, imu.accel_m_s2)
