@@ -97,6 +97,30 @@ def test_events_and_triggers_are_read(make_events, tmp_path, n, size, padded):
     assert triggers.channel.tolist() == [0, 0, 2]
 
 
+def test_layout_of_the_vendor_is_read(make_events, tmp_path):
+    """Its writer encodes only the events of the last chunk, and stores whole chunks of triggers."""
+    events = make_events(1000)
+    path = tmp_path / "a.hdf5"
+    with h5py.File(path, "w") as file:
+        dataset = create(file, 1000, 400)
+        for first in (0, 400, 800):
+            dataset.id.write_direct_chunk((first,), block_of(events[first : first + 400], 1))
+        triggers = np.zeros(400, EXT_TRIGGER)
+        triggers["p"], triggers["t"] = 1, np.arange(400)
+        options = {"chunks": (400,), "maxshape": (None,), "dtype": EXT_TRIGGER}
+        edges = file.create_dataset("EXT_TRIGGER/events", (2,), **options)
+        edges.id.write_direct_chunk((0,), triggers.tobytes())
+        index = np.dtype([("id", "<u8"), ("ts", "<i8")])
+        for group in ("CD", "EXT_TRIGGER"):
+            file.create_dataset(f"{group}/indexes", (0,), index, chunks=(400,), maxshape=(None,))
+            file[f"{group}/indexes"].attrs["offset"] = "0"
+        file.attrs["geometry"], file.attrs["format"] = "346x260", "ECF"
+    with evcrisp.open(path) as opened:
+        assert opened.format == "prophesee-hdf5"
+        assert opened.read().equals(events)
+        assert opened.triggers().t.tolist() == [0, 1]
+
+
 def test_table_without_rows_is_an_empty_recording(tmp_path):
     with h5py.File(tmp_path / "a.hdf5", "w") as file:
         create(file, 0, 400)
