@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.sensor_data import GivenData
 
 import evcrisp
 from evcrisp import Events
@@ -96,27 +97,21 @@ def test_labels_are_kept_or_their_loss_is_logged(name, make_events, tmp_path, ca
         assert "does not keep labels" in caplog.text
 
 
-class SensorData:
-    """Four IMU samples, three edges and two gray frames."""
-
-    def imu(self):
-        vectors = np.arange(12.0).reshape(4, 3)
-        return Imu(t=np.arange(4) * 500, gyro_rad_s=vectors, accel_m_s2=vectors + 1)
-
-    def triggers(self):
-        kind = [TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE, TriggerKind.RISING_EDGE]
-        t = np.array([10, 1_000_020, 2_000_000])
-        return Triggers(t=t, kind=np.array(kind, np.uint8), channel=np.zeros(3, np.uint8))
-
-    def frames(self):
-        for t in (20, 1_050_000):
-            yield Frame(t=t, image=np.full((4, 6), t % 251, np.uint8))
+def some_data():
+    """Return four IMU samples, three edges and two gray frames."""
+    vectors = np.arange(12.0).reshape(4, 3)
+    samples = Imu(t=np.arange(4) * 500, gyro_rad_s=vectors, accel_m_s2=vectors + 1)
+    kind = np.array([TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE, TriggerKind.RISING_EDGE])
+    t, channel = np.array([10, 1_000_020, 2_000_000]), np.zeros(3, np.uint8)
+    edges = Triggers(t=t, kind=kind.astype(np.uint8), channel=channel)
+    images = (Frame(t=t, image=np.full((4, 6), t % 251, np.uint8)) for t in (20, 1_050_000))
+    return GivenData(samples, edges, tuple(images))
 
 
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("n", [0, 700])
 def test_sensor_data_is_kept_or_its_loss_is_logged(name, n, make_events, tmp_path, caplog):
-    events, data, keeps = make_events(n), SensorData(), WRITERS[name].keeps
+    events, data, keeps = make_events(n), some_data(), WRITERS[name].keeps
     evcrisp.write(path_for(name, tmp_path), events, format=name, sensor_data_from=data)
     lost = caplog.text.partition("left out: ")[2]
     with evcrisp.open(path_for(name, tmp_path), resolution=events.resolution) as opened:

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.sensor_data import GivenData
 
 import evcrisp
 from evcrisp.core.sensor_data import TriggerKind, Triggers
@@ -17,28 +18,13 @@ def scene():
     return evcrisp.simulate(resolution=(160, 120), duration_us=60_000, noise_hz=5.0, seed=4)
 
 
-class Data:
-    """IMU samples of a scene, and triggers."""
-
-    def __init__(self, scene):
-        self._imu = scene.imu
-        t = np.array([1000, 2000, 50_000])
-        kind = np.array([TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE] * 2, np.uint8)[:3]
-        self._triggers = Triggers(t=t, kind=kind, channel=np.zeros(3, np.uint8))
-
-    def imu(self):
-        return self._imu
-
-    def triggers(self):
-        return self._triggers
-
-    def frames(self):
-        return iter(())
-
-
 def saved(scene, path, **options):
-    events = scene.events.with_signal(None)
-    evcrisp.write(path, events, sensor_data_from=Data(scene), **options)
+    """Write a scene with its IMU samples and three triggers."""
+    kind = np.array([TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE, TriggerKind.RISING_EDGE])
+    t, channel = np.array([1000, 2000, 50_000]), np.zeros(3, np.uint8)
+    edges = Triggers(t=t, kind=kind.astype(np.uint8), channel=channel)
+    data = GivenData(scene.imu, edges)
+    evcrisp.write(path, scene.events.with_signal(None), sensor_data_from=data, **options)
     return path
 
 

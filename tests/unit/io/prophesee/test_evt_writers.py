@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.oracles.io import evt2 as evt2_oracle
 from tests.oracles.io import evt3 as evt3_oracle
+from tests.sensor_data import GivenData
 
 import evcrisp
 from evcrisp import Events, OutputError
@@ -199,22 +200,6 @@ def test_too_large_sensor_is_refused(tmp_path, name):
 # ---------------------------------------------------------------- triggers
 
 
-class Data:
-    """Sensor data with triggers only."""
-
-    def __init__(self, triggers):
-        self._triggers = triggers
-
-    def imu(self):
-        return None
-
-    def triggers(self):
-        return self._triggers
-
-    def frames(self):
-        return iter(())
-
-
 def edges(t, channel=0, kind=None):
     t = np.asarray(t, np.int64)
     kind = np.where(np.arange(t.size) % 2, 2, 1) if kind is None else np.asarray(kind)
@@ -249,13 +234,15 @@ def test_triggers_are_written_among_the_events(tmp_path, name, t_start, n_parts)
     )
     bounds = np.linspace(0, len(events), n_parts + 1).astype(int)
     parts = [events[a:b] for a, b in pairwise(bounds)]
-    path = written(tmp_path, parts, name, sensor_data_from=Data(triggers))
+    path = written(tmp_path, parts, name, sensor_data_from=GivenData(edges=triggers))
     back, found = read_back(path)
     assert back.equals(events)
     assert found == listed(triggers)
-    whole = written(tmp_path, events, name, sensor_data_from=Data(triggers), overwrite=True)
+    whole = written(
+        tmp_path, events, name, sensor_data_from=GivenData(edges=triggers), overwrite=True
+    )
     content = whole.read_bytes()
-    written(tmp_path, parts, name, sensor_data_from=Data(triggers), overwrite=True)
+    written(tmp_path, parts, name, sensor_data_from=GivenData(edges=triggers), overwrite=True)
     assert whole.read_bytes() == content
 
 
@@ -263,7 +250,7 @@ def test_triggers_are_written_among_the_events(tmp_path, name, t_start, n_parts)
 def test_words_are_in_the_order_of_time(tmp_path, name):
     events = burst_events(2000)
     triggers = edges(events.t[::100] + 1)
-    path = written(tmp_path, events, name, sensor_data_from=Data(triggers))
+    path = written(tmp_path, events, name, sensor_data_from=GivenData(edges=triggers))
     words = np.frombuffer(
         path.read_bytes()[read_header(path).size :], f"<u{2 if name == 'evt3' else 4}"
     )
@@ -282,7 +269,9 @@ def test_words_are_in_the_order_of_time(tmp_path, name):
 @pytest.mark.parametrize("name", FORMATS)
 def test_recording_without_events_keeps_its_triggers(tmp_path, name):
     triggers = edges([5, 5, 900_000_000])
-    path = written(tmp_path, Events.empty((64, 48)), name, sensor_data_from=Data(triggers))
+    path = written(
+        tmp_path, Events.empty((64, 48)), name, sensor_data_from=GivenData(edges=triggers)
+    )
     back, found = read_back(path)
     assert len(back) == 0
     assert found == listed(triggers)
@@ -292,19 +281,17 @@ def test_recording_without_events_keeps_its_triggers(tmp_path, name):
 def test_triggers_that_the_words_cannot_hold_are_counted(tmp_path, name, n_channels, caplog):
     kind = [TriggerKind.RISING_EDGE] * 3 + [TriggerKind.FRAME_START, TriggerKind.FALLING_EDGE]
     triggers = edges([7, -3, 8, 9, 10], [0, 0, n_channels, 0, n_channels - 1], kind)
-    path = written(tmp_path, burst_events(10), name, sensor_data_from=Data(triggers))
+    path = written(tmp_path, burst_events(10), name, sensor_data_from=GivenData(edges=triggers))
     assert read_back(path)[1] == [(7, 1, 0), (10, 2, n_channels - 1)]
     text = f"edges of channels 0 to {n_channels - 1}, from time 0 on; left out: 3 other triggers"
     assert text in caplog.text
 
 
 def test_streams_that_the_format_does_not_hold_are_named(tmp_path, caplog):
-    class More(Data):
-        def imu(self):
-            zeros = np.zeros((4, 3))
-            return Imu(t=np.arange(4), gyro_rad_s=zeros, accel_m_s2=zeros)
-
-    written(tmp_path, burst_events(10), "evt3", sensor_data_from=More(edges([1])))
+    zeros = np.zeros((4, 3))
+    samples = Imu(t=np.arange(4), gyro_rad_s=zeros, accel_m_s2=zeros)
+    data = GivenData(samples, edges([1]))
+    written(tmp_path, burst_events(10), "evt3", sensor_data_from=data)
     assert "Format 'evt3' does not keep all sensor data; left out: 4 IMU samples." in caplog.text
     assert "trigger" not in caplog.text.split("left out")[1].split(".")[0]
 
@@ -314,7 +301,7 @@ def test_eventcv_reads_events_among_triggers(tmp_path, name):
     eventcv = pytest.importorskip("eventcv", reason="eventcv is the independent reader")
     events = burst_events()
     triggers = edges(events.t[::50], 3)
-    path = written(tmp_path, events, name, sensor_data_from=Data(triggers))
+    path = written(tmp_path, events, name, sensor_data_from=GivenData(edges=triggers))
     x, y, t, p = eventcv.load(str(path)).numpy().astype(np.int64).T
     assert Events(x=x, y=y, t=t, p=p, resolution=events.resolution).equals(events)
 
@@ -324,7 +311,7 @@ def test_slow_decoder_reads_the_triggers(tmp_path, name):
     decode = {"evt3": evt3_oracle.decode_evt3, "evt2": evt2_oracle.decode_evt2}[name]
     events = burst_events(400)
     triggers = edges(events.t[::50], 3)
-    path = written(tmp_path, events, name, sensor_data_from=Data(triggers))
+    path = written(tmp_path, events, name, sensor_data_from=GivenData(edges=triggers))
     words = np.frombuffer(
         path.read_bytes()[read_header(path).size :], f"<u{2 if name == 'evt3' else 4}"
     )

@@ -6,12 +6,12 @@ import os
 import subprocess
 import sys
 import tracemalloc
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from tests.oracles.io import evt3 as evt3_oracle
+from tests.sensor_data import GivenData
 
 import evcrisp
 from evcrisp import ConfigError, Events, OutputError
@@ -34,24 +34,6 @@ KINDS = {
 }
 
 
-@dataclass
-class Data:
-    """Sensor data beside events."""
-
-    samples: Imu | None = None
-    edges: Triggers | None = None
-    images: list[Frame] = field(default_factory=list)
-
-    def imu(self):
-        return self.samples
-
-    def triggers(self):
-        return self.edges
-
-    def frames(self):
-        return iter(self.images)
-
-
 def some_data(t_start=0, seed=5):
     """Return IMU samples, triggers and frames from 1 ms before to 20 ms after ``t_start``."""
     rng = np.random.default_rng(seed)
@@ -70,7 +52,7 @@ def some_data(t_start=0, seed=5):
         Frame(t=t_start + 3000 * i, image=rng.integers(0, 200, shape).astype(dtype))
         for i, (shape, dtype) in enumerate(shapes)
     ]
-    return Data(samples, edges, images)
+    return GivenData(samples, edges, tuple(images))
 
 
 def written(folder, kind, events, **options):
@@ -242,7 +224,7 @@ def test_bytes_do_not_depend_on_the_chunks(tmp_path, make_events, kind, monkeypa
 def test_many_waiting_samples_do_not_nest(tmp_path, make_events):
     n = 20_000
     zeros = np.zeros((1, 3))
-    late = Data(Imu(t=np.array([10**11]), gyro_rad_s=zeros, accel_m_s2=zeros))
+    late = GivenData(Imu(t=np.array([10**11]), gyro_rad_s=zeros, accel_m_s2=zeros))
     t = np.arange(n) * sink.SLOT_US
     events = Events(x=[1] * n, y=[1] * n, t=t, p=[1] * n, resolution=(64, 48))
     path = written(tmp_path, "mcap", events, sensor_data_from=late)
@@ -441,7 +423,7 @@ def test_data_that_a_bag_cannot_hold_is_named(tmp_path, make_events, caplog):
         Frame(t=3, image=np.zeros((2, 2), np.uint8), exposure_start=1, exposure_end=3),
     ]
     caplog.set_level(logging.WARNING)
-    data = Data(samples, None, images)
+    data = GivenData(samples, None, tuple(images))
     with evcrisp.open(written(tmp_path, "mcap", make_events(9), sensor_data_from=data)) as opened:
         assert opened.imu().t.tolist() == [5]
         assert [frame.t for frame in opened.frames()] == [3]
