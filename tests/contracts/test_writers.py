@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.sensor_data import GivenData
 
 import evcrisp
 from evcrisp import Events
+from evcrisp.core.sensor_data import Frame, Imu, TriggerKind, Triggers
 from evcrisp.io import READERS, WRITERS
 
 pytestmark = pytest.mark.slow
@@ -93,6 +95,41 @@ def test_labels_are_kept_or_their_loss_is_logged(name, make_events, tmp_path, ca
     else:
         assert back.signal is None
         assert "does not keep labels" in caplog.text
+
+
+def some_data():
+    """Return four IMU samples, three edges and two gray frames."""
+    vectors = np.arange(12.0).reshape(4, 3)
+    samples = Imu(t=np.arange(4) * 500, gyro_rad_s=vectors, accel_m_s2=vectors + 1)
+    kind = np.array([TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE, TriggerKind.RISING_EDGE])
+    t, channel = np.array([10, 1_000_020, 2_000_000]), np.zeros(3, np.uint8)
+    edges = Triggers(t=t, kind=kind.astype(np.uint8), channel=channel)
+    images = (Frame(t=t, image=np.full((4, 6), t % 251, np.uint8)) for t in (20, 1_050_000))
+    return GivenData(samples, edges, tuple(images))
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("n", [0, 700])
+def test_sensor_data_is_kept_or_its_loss_is_logged(name, n, make_events, tmp_path, caplog):
+    events, data, keeps = make_events(n), some_data(), WRITERS[name].keeps
+    evcrisp.write(path_for(name, tmp_path), events, format=name, sensor_data_from=data)
+    lost = caplog.text.partition("left out: ")[2]
+    with evcrisp.open(path_for(name, tmp_path), resolution=events.resolution) as opened:
+        assert opened.read().equals(events)
+        imu, triggers, frames = opened.imu(), opened.triggers(), list(opened.frames())
+    assert ("4 IMU samples" in lost) == ("imu" not in keeps)
+    assert ("3 triggers" in lost) == ("triggers" not in keeps)
+    assert ("2 frames" in lost) == ("frames" not in keeps)
+    if "imu" in keeps:
+        assert imu.t.tolist() == data.imu().t.tolist()
+        np.testing.assert_allclose(imu.gyro_rad_s, data.imu().gyro_rad_s, rtol=1e-6)
+        np.testing.assert_allclose(imu.accel_m_s2, data.imu().accel_m_s2, rtol=1e-6)
+    if "triggers" in keeps:
+        assert triggers.t.tolist() == data.triggers().t.tolist()
+        assert triggers.kind.tolist() == data.triggers().kind.tolist()
+    if "frames" in keeps:
+        assert [frame.t for frame in frames] == [20, 1_050_000]
+        assert [int(frame.image[0, 0]) for frame in frames] == [20, 1_050_000 % 251]
 
 
 @pytest.mark.parametrize("name", WRITERS)

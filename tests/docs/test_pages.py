@@ -32,14 +32,32 @@ def test_command_line_page_equals_the_help():
 
 
 def test_formats_page_has_a_row_for_each_format():
+    table = (DOCS / "reference" / "formats.md").read_text().partition("\n## ")[0]
     rows = {
         line.split("|")[1].strip(" `"): line
-        for line in (DOCS / "reference" / "formats.md").read_text().splitlines()
+        for line in table.splitlines()
         if line.startswith("| `")
     }
     assert set(rows) == set(READERS)
     for name, row in rows.items():
         assert bool(row.split("|")[4].strip()) == (name in WRITERS), name
+
+
+def test_formats_page_lists_the_sensor_data_that_writers_keep():
+    page = (DOCS / "reference" / "formats.md").read_text()
+    table = page.partition("## Sensor data")[2].partition("\n## ")[0]
+    listed = {}
+    for line in table.splitlines():
+        if line.startswith("| `"):
+            names, *cells = line.strip("|").split("|")
+            kept = {
+                kind
+                for kind, cell in zip(("imu", "triggers", "frames"), cells, strict=True)
+                if cell.strip()
+            }
+            listed |= dict.fromkeys(re.findall(r"`(.+?)`", names), kept)
+    written = {name: set(kind.keeps) - {"stamp_offset"} for name, kind in WRITERS.items()}
+    assert listed == {name: kept for name, kept in written.items() if kept}
 
 
 def test_api_page_lists_every_filter():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import evcrisp
+from evcrisp.core.sensor_data import TriggerKind
 
 RECORDINGS = {
     "ros1_evt3_640x480_test_events_1.bag": ("ros1", (640, 480), 343474, 125183, 7139845, 9218023),
@@ -118,3 +119,24 @@ def test_messages_agree_with_rosbags(data_dir):
         theirs = [raw for _, _, raw in reader.messages()]
     ours = [bytes(message.data) for message in RosBag1(path).messages("/event_camera/events")]
     assert ours == theirs
+
+
+@pytest.mark.parametrize("name", ["a.mcap", "a.db3", "a.bag"])
+@pytest.mark.parametrize("source", ["emlb/demo-01.aedat4", "ros/ros2_evt3_trigger_1280x720"])
+def test_written_bags_hold_what_the_recording_holds(tmp_path, data_dir, source, name):
+    with evcrisp.open(data_dir / source) as opened:
+        events, imu, frames = opened.read(), opened.imu(), list(opened.frames())
+        triggers = opened.triggers()
+        evcrisp.write(tmp_path / name, opened)
+    edges = np.isin(triggers.kind, (TriggerKind.RISING_EDGE, TriggerKind.FALLING_EDGE))
+    with evcrisp.open(tmp_path / name) as back:
+        assert back.read().equals(events)
+        assert back.triggers().t.tolist() == triggers.t[edges].tolist()
+        found = list(back.frames())
+        assert [frame.t for frame in found] == [frame.t for frame in frames]
+        for frame, expected in zip(found, frames, strict=True):
+            np.testing.assert_array_equal(frame.image, expected.image)
+        if imu is not None:
+            np.testing.assert_array_equal(back.imu().t, imu.t)
+            np.testing.assert_array_equal(back.imu().gyro_rad_s, imu.gyro_rad_s)
+            np.testing.assert_array_equal(back.imu().accel_m_s2, imu.accel_m_s2)

@@ -140,6 +140,27 @@ def test_evt2_encoder_matches_oracle(pause_us):
     assert evt2_oracle.decode_evt2(out[:n])[0] == as_tuples(*columns)
 
 
+@pytest.mark.parametrize(
+    ("name", "dtype", "n_channels"), [("evt2", np.uint32, 32), ("evt3", np.uint16, 16)]
+)
+@pytest.mark.parametrize("pause_us", [3, 9000, 60_000_000])
+def test_trigger_encoder_matches_oracle(name, dtype, n_channels, pause_us):
+    rng = np.random.default_rng(11)
+    t = 4000 + np.cumsum(rng.integers(0, pause_us, 300))
+    channel, level = rng.integers(0, n_channels, 300), rng.integers(0, 2, 300)
+    state = np.array(evt_writers.START, np.int64)
+    out = np.empty(1 << 14, dtype)
+    encode = getattr(evt_writers, f"encode_{name}_triggers")
+    n = sum(
+        encode(t[part], channel[part] << 8 | level[part], state, out[start:])
+        for part, start in ((slice(0), 0), (slice(None), 0))
+    )
+    triggers = list(zip(t.tolist(), channel.tolist(), level.tolist(), strict=True))
+    assert out[:n].tolist() == getattr(writers_oracle, f"encode_{name}_triggers")(triggers)
+    decoded = {"evt2": evt2_oracle.decode_evt2, "evt3": evt3_oracle.decode_evt3}[name](out[:n])
+    assert decoded[1] == [(t, bool(level), channel) for t, channel, level in triggers]
+
+
 @pytest.mark.parametrize("n_pieces", [1, 2, 67])
 def test_evt3_encoder_uses_vectors_that_save_words(n_pieces):
     x = np.concatenate([np.arange(64, 128), [1, 9, 17]]).astype(np.uint16)

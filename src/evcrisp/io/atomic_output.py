@@ -12,6 +12,9 @@ from evcrisp.core.errors import EvError, OutputError, Setting
 
 #: Marks a folder as an output of evcrisp; other folders are never replaced.
 FOLDER_MARK = "meta.json"
+#: Name, without suffix, of the only data file in a ROS 2 bag of evcrisp.
+BAG_STEM = "evcrisp_0"
+_BAGS = tuple({"metadata.yaml", BAG_STEM + suffix} for suffix in (".mcap", ".db3"))
 
 
 @contextmanager
@@ -126,7 +129,7 @@ def _check_folder(path: Path) -> None:
     """Raise unless evcrisp has written the folder; other folders are never replaced."""
     names = _names_in(path)
     other = sorted(name for name in names or () if not name.endswith((".npy", ".json")))
-    if names is None or (FOLDER_MARK in names and not other):
+    if names is None or names in _BAGS or (FOLDER_MARK in names and not other):
         return
     what = "an empty folder"
     if names:

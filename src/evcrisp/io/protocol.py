@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import IO, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,9 +179,12 @@ class FileSink:
     abort = finish
 
 
-@runtime_checkable
 class SensorDataSink(Sink, Protocol):
-    """A sink that also keeps sensor data beside the events, written before ``finish``."""
+    """A sink that also keeps sensor data; it has the methods of what its writer ``keeps``."""
+
+    def write_stamp_offset(self, offset: int) -> None:
+        """Take the time of sensor data minus the time of the events, us."""
+        ...
 
     def write_imu(self, imu: Imu) -> None:
         """Append IMU samples."""
@@ -206,7 +209,11 @@ class Writer(Protocol):
     title: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     keeps_signal: ClassVar[bool] = False  # whether labels are written
-    keeps_sensor_data: ClassVar[bool] = False  # whether its sinks are `SensorDataSink`
+    #: Sensor data that is written: some of "imu", "triggers", "frames", "stamp_offset".
+    keeps: ClassVar[tuple[str, ...]] = ()
+    #: Whether sensor data is given before the first event, not after the last one. The sink must
+    #: then use the frames while the events come.
+    data_first: ClassVar[bool] = False
 
     def open(self, path: Path, resolution: tuple[int, int]) -> Sink:
         """Create the file (or folder) at ``path``, which does not exist yet."""

@@ -46,6 +46,8 @@ WRITERS: Registry[type[Writer]] = Registry(
         "evt3": "evcrisp.io.prophesee.evt_writers:Evt3Writer",
         "evt2": "evcrisp.io.prophesee.evt_writers:Evt2Writer",
         "dat": "evcrisp.io.prophesee.dat:DatWriter",
+        "ros1": "evcrisp.io.ros.writers:Ros1Writer",
+        "ros2": "evcrisp.io.ros.writers:Ros2Writer",
         "es": "evcrisp.io.other.es:EsWriter",
         "columns": "evcrisp.io.arrays.npy:ColumnsWriter",
         "ecd": "evcrisp.io.text.ecd:EcdWriter",

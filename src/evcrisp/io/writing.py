@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
@@ -18,6 +18,9 @@ from evcrisp.io.recording import Recording
 from evcrisp.io.registry import WRITERS
 
 logger = logging.getLogger(__name__)
+
+#: Output format for recordings whose format is not written.
+DEFAULT_FORMAT = "aedat4"
 
 
 def writer_for(
@@ -37,6 +40,22 @@ def writer_for(
             remedy=f"Or name the output format: {', '.join(sorted(WRITERS))}.",
         )
     return build(WRITERS, format, "output format", **(options or {}))
+
+
+def writer_like(
+    recording: Recording, format: str | type[Writer] | Writer | None = None
+) -> tuple[Writer, str]:
+    """Return the writer for a changed copy of a recording, and the suffix of its file.
+
+    The format is that of the recording, unless it is given. Formats that are not written become
+    AEDAT4, which keeps all sensor data.
+    """
+    if format is None:
+        format = recording.format if recording.format in WRITERS else DEFAULT_FORMAT
+    writer = build(WRITERS, format, "output format")
+    name = recording.path.name.lower()
+    fitting = (suffix for suffix in writer.suffixes if name.endswith(suffix))
+    return writer, next(fitting, writer.suffixes[0])
 
 
 def write(
@@ -113,11 +132,20 @@ def _keeps_signal(writer: Writer | type[Writer]) -> bool:
     return getattr(writer, "keeps_signal", False)
 
 
+def _kept_by(writer: Writer | type[Writer]) -> tuple[str, ...]:
+    return getattr(writer, "keeps", ())
+
+
+def _takes_data_first(writer: Writer) -> bool:
+    return getattr(writer, "data_first", False)
+
+
 class ChunkWriter:
     """Write a recording chunk by chunk: a context manager that finishes the file, or aborts it.
 
-    The first chunk opens the file, which has a temporary name. Sensor data is written at the end:
-    that of ``sensor_data_from``, or ``imu`` alone.
+    The first chunk opens the file, which has a temporary name. Sensor data, that of
+    ``sensor_data_from`` or ``imu`` alone, is written at the end, or at the start if the format has
+    it among the events.
     """
 
     def __init__(
@@ -148,8 +176,8 @@ class ChunkWriter:
         with self._stack:  # finishes or aborts the sink
             if error is not None:
                 raise error
-            if self._sink is not None:
-                self._write_sensor_data(self._sink)
+            if self._sink is not None and not _takes_data_first(self._writer):
+                self._write_sensor_data(cast(SensorDataSink, self._sink))
 
     def write(self, chunk: Events) -> None:
         """Append a chunk; raise if it does not continue the ones before."""
@@ -157,6 +185,8 @@ class ChunkWriter:
         if self._sink is None:
             opened = self._writer.open(self._path, chunk.resolution)
             self._sink = self._stack.enter_context(finishing(opened))
+            if _takes_data_first(self._writer):
+                self._write_sensor_data(cast(SensorDataSink, self._sink))
         self._sink.write(chunk)
         self.n_events += len(chunk)
 
@@ -186,23 +216,33 @@ class ChunkWriter:
                 ", ".join(sorted(name for name, other in WRITERS.items() if _keeps_signal(other))),
             )
 
-    def _write_sensor_data(self, sink: Sink) -> None:
-        data = self._data
+    def _write_sensor_data(self, sink: SensorDataSink) -> None:
+        """Write the sensor data that the format keeps, and log the number of others."""
+        data, keeps = self._data, _kept_by(self._writer)
         imu = self._imu if data is None else data.imu()
         triggers = None if data is None else data.triggers()
         frames = iter(()) if data is None else data.frames()
-        if isinstance(sink, SensorDataSink):
-            if imu is not None:
-                sink.write_imu(imu)
-            if triggers is not None:
-                sink.write_triggers(triggers)
+        # Sensor data of some ROS bags has another clock than the events.
+        offset = getattr(data, "metadata", {}).get("stamp_offset_us")
+        if offset is not None and "stamp_offset" in keeps:
+            sink.write_stamp_offset(offset)
+        if imu is not None and "imu" in keeps:
+            sink.write_imu(imu)
+        if triggers is not None and "triggers" in keeps:
+            sink.write_triggers(triggers)
+        if "frames" in keeps:
             sink.write_frames(frames)
-            return
-        counts = {
-            "IMU sample": 0 if imu is None else len(imu),
-            "trigger": 0 if triggers is None else len(triggers),
-            "frame": sum(1 for _ in frames),
+        lost = {
+            "imu": 0 if imu is None or "imu" in keeps else len(imu),
+            "triggers": 0 if triggers is None or "triggers" in keeps else len(triggers),
+            "frames": 0 if "frames" in keeps else sum(1 for _ in frames),
         }
-        lost = ", ".join(counted(n, what) for what, n in counts.items() if n)
-        if lost:
-            logger.warning("Format %r keeps events only; left out: %s.", self._writer.name, lost)
+        if any(lost.values()):
+            self._warn_of_loss({kind for kind, n in lost.items() if n}, lost)
+
+    def _warn_of_loss(self, kinds: set[str], numbers: dict[str, int]) -> None:
+        nouns = {"imu": "IMU sample", "triggers": "trigger", "frames": "frame"}
+        listing = ", ".join(counted(numbers[kind], nouns[kind]) for kind in nouns if kind in kinds)
+        others = sorted(name for name, other in WRITERS.items() if kinds <= set(_kept_by(other)))
+        text = "Format %r does not keep all sensor data; left out: %s. These keep it: %s."
+        logger.warning(text, self._writer.name, listing, ", ".join(others))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
@@ -84,6 +85,11 @@ class _ShiftedToZero:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._t_zero: int | None = None
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """Facts of the recording; differences of its clocks do not change."""
+        return self._recording.metadata
 
     def chunks(self) -> Iterator[Events]:
         """Yield the events, at least one chunk."""

@@ -17,10 +17,10 @@ from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.io.atomic_output import naming, replacing
+from evcrisp.io.protocol import Writer
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
-from evcrisp.io.registry import WRITERS
-from evcrisp.io.writing import ChunkWriter
+from evcrisp.io.writing import ChunkWriter, writer_like
 from evcrisp.motion import MotionModel
 from evcrisp.pipeline import run_log
 from evcrisp.pipeline.cancellation import CancellationToken
@@ -51,6 +51,7 @@ def run(
     motion: str | MotionModel = "auto",
     camera: Camera | None = None,
     windowing: Windowing | None = None,
+    to: str | Writer | None = None,
     overwrite: bool = False,
     on_chunk: Callable[[Events], None] | None = None,
     cancellation: CancellationToken | None = None,
@@ -69,6 +70,9 @@ def run(
         has the warnings. Events that came with labels keep them.
     method, motion, camera, windowing, **params
         As for :func:`evcrisp.track`.
+    to : str or Writer, optional
+        Format of the cleaned recording. Default: that of the input, or AEDAT4 if it is not
+        written. A warning names the streams that the format does not keep.
     overwrite : bool
         Replace existing results, unless they are those of another recording.
     on_chunk : callable, optional
@@ -100,8 +104,8 @@ def run(
     estimator = build(ESTIMATORS, method, "method", **params)
     with ExitStack() as stack:
         recording = stack.enter_context(opened(source))
-        writer = WRITERS[recording.format if recording.format in WRITERS else "npz"]()
-        clean_name = f"{run_log.stem_of(recording)}.clean{writer.suffixes[0]}"
+        writer, suffix = writer_like(recording, to)
+        clean_name = f"{run_log.stem_of(recording)}.clean{suffix}"
         # The summary appears last: where it is, the other files belong to it.
         names = ("summary.json", "layers.csv", "motion.csv", "labels.npz", clean_name)
         has_old_results = run_log.has_results(folder, names, recording, overwrite=overwrite)

@@ -65,3 +65,27 @@ def _runs(events):
                 continue
         runs.append([event])
     return runs
+
+
+def encode_evt2_triggers(triggers):
+    """Return the EVT 2.0 words of triggers (t, channel, level)."""
+    words = []
+    high = None
+    for t, channel, level in triggers:
+        words += [0x8 << 28 | value % (1 << 28) for value in high_words(high, t // 64, 28)]
+        high = t // 64
+        words.append(0xA << 28 | t % 64 << 22 | channel << 8 | level)
+    return words
+
+
+def encode_evt3_triggers(triggers):
+    """Return the EVT 3.0 words of triggers (t, channel, level)."""
+    words = []
+    high = low = None
+    for t, channel, level in triggers:
+        changes = [0x8000 | value % 4096 for value in high_words(high, t // 4096, 12)]
+        if changes or low != t % 4096:
+            changes.append(0x6000 | t % 4096)
+        high, low = t // 4096, t % 4096
+        words += [*changes, 0xA << 12 | channel << 8 | level]
+    return words

@@ -197,7 +197,7 @@ def test_run_keeps_existing_results_without_force(run, scene, tmp_path):
         assert (tmp_path / "out" / name).read_bytes() == before[name]
 
 
-def test_run_writes_npz_for_read_only_formats(run, scene, tmp_path):
+def test_run_writes_aedat4_for_read_only_formats(run, scene, tmp_path):
     text = tmp_path / "scene.bin"
     n = 500
     words = np.zeros((n, 5), np.uint8)
@@ -207,7 +207,7 @@ def test_run_writes_npz_for_read_only_formats(run, scene, tmp_path):
     words[:, 2], words[:, 3], words[:, 4] = t >> 16, t >> 8 & 255, t & 255
     text.write_bytes(words.tobytes())
     summary = json.loads(run("run", text, "-o", tmp_path / "out", "-m", "cmax").stdout)
-    assert summary["output"] == "scene.clean.npz"
+    assert summary["output"] == "scene.clean.aedat4"
 
 
 def test_run_accepts_empty_recording(run, tmp_path):

@@ -24,21 +24,27 @@ from evcrisp.cli.signals import cancel_on_signal
     options.Number(min=0, max=0.9),
     default=0.0,
 )
+@options.option(
+    "--to",
+    "Format of the cleaned recording. Default: that of the input, or aedat4 if it is not written.",
+)
 @options.force_option
 @options.input_options
 def run_command(
     recording: Path,
     output: Path,
     estimation: dict[str, Any],
+    to: str | None,
     overwrite: bool,
     opening: dict[str, Any],
     **windowing: Any,
 ) -> None:
     """Align and denoise RECORDING, and write the results to a folder.
 
-    The results are the cleaned recording (in the format of the input, or .npz), labels.npz (signal,
-    score and confidence of every event of the input), motion.csv (the motion of every window),
-    layers.csv (the objects of every window) and summary.json. After Ctrl+C or SIGTERM, the results of the finished windows are written.
+    The results are the cleaned recording, labels.npz (signal, score and confidence of every event of
+    the input), motion.csv (the motion of every window), layers.csv (the objects of every window) and
+    summary.json. IMU samples, triggers and frames are kept if the format of the cleaned recording
+    can hold them. After Ctrl+C or SIGTERM, the results of the finished windows are written.
     """
     from evcrisp.core.messages import counted
     from evcrisp.io.reading import open_recording
@@ -55,6 +61,7 @@ def run_command(
             output,
             **options.method_arguments(estimation, opened),
             windowing=Windowing(**windowing),
+            to=to,
             overwrite=overwrite,
             on_chunk=advance,
             cancellation=cancellation.token,

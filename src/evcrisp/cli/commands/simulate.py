@@ -127,7 +127,7 @@ def simulate_command(
             format=to,
             overwrite=overwrite,
             # The truth file has the gyroscope samples too, so no warning is needed.
-            imu=truth.imu if writer.keeps_sensor_data else None,
+            imu=truth.imu if "imu" in writer.keeps else None,
             on_chunk=advance,
         )
     click.echo(f"Wrote {counted(n_events, 'event')} to {output}, and the truth to {truth_path}.")

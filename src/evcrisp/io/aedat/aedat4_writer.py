@@ -312,7 +312,7 @@ class Aedat4Writer(Writer):
     name = "aedat4"
     title = "AEDAT 4 (iniVation DV)"
     suffixes = (".aedat4",)
-    keeps_sensor_data = True
+    keeps = ("imu", "triggers", "frames")
 
     compression: str = "lz4"
     level: int | None = None

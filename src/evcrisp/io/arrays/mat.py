@@ -1,9 +1,13 @@
 """MATLAB files, versions 5 to 7: a matrix of four columns, a struct, or one variable per column.
 
+A matrix ``events`` can have more columns, such as the number of a frame (REMOT); its first four are
+read.
+
 A variable is read whole, because MATLAB stores one column after the other. The parser of scipy is
 not used, because it can crash on a damaged file.
 """
 
+import logging
 import math
 import zlib
 from collections.abc import Iterator
@@ -19,6 +23,8 @@ from evcrisp.core.messages import counted
 from evcrisp.io.event_columns import ColumnConverter, find_columns, find_order
 from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source, slices
 
+logger = logging.getLogger(__name__)
+
 HEADER_BYTES = 128
 _HEAD_BYTES = 4096
 _FEED_BYTES, _PIECE_BYTES = 1 << 16, 1 << 20
@@ -28,6 +34,8 @@ _FREE_BYTES = 1 << 25
 _MAX_RATIO = 200
 _MATRIX, _COMPRESSED, _LAST_TYPE = 14, 15, 18
 _STRUCT = 2
+#: Limit of the columns of a matrix `events`; more are not a table of events.
+_MAX_COLUMNS = 16
 #: Types of stored numbers, and classes of arrays of numbers.
 _STORED = dict(enumerate(["i1", "u1", "i2", "u2", "i4", "u4", "f4"], start=1))
 _STORED |= {9: "f8", 12: "i8", 13: "u8"}
@@ -286,11 +294,11 @@ class _MatSource(Source):
 def _matrix_packets(numbers: Numbers) -> Iterator[Packet]:
     height, width = numbers.shape
     values = numbers.values
-    if width == 4:  # one column after the other
+    if width == 4 or 4 != height > width:  # one column after the other
         n = min(height, max(0, values.size - 3 * height))
         columns = [values[k * height : k * height + n] for k in range(4)]
     else:
-        columns = list(values[: values.size // 4 * 4].reshape(-1, 4).T)
+        columns = list(values[: values.size // height * height].reshape(-1, height)[:, :4].T)
     if columns[0].size:
         head = np.stack([column[:PACKET_EVENTS] for column in columns], axis=1)
         order = find_order(head, HEADER_BYTES)
@@ -338,8 +346,21 @@ class MatReader(Reader):
             chosen = _choose(variables)
         except FormatError as error:
             raise damage or error from error
-        facts = {"variables": sorted(variables)}
+        facts: dict[str, Any] = {"variables": sorted(variables)}
+        if _is_wide(chosen[0]):
+            n_columns = min(chosen[0].shape)
+            facts["n_unused_columns"] = n_columns - 4
+            text = "%s: `events` has %d columns; the first four are read, the others are left out."
+            logger.warning(text, path, n_columns)
         return _MatSource(None, facts, path=path, variables=chosen, damage=damage)
+
+
+def _is_wide(variable: _Variable) -> bool:
+    """Return whether a matrix has more columns than four, and even more rows."""
+    if not variable.is_numeric or len(variable.shape) != 2 or 4 in variable.shape:
+        return False
+    n_columns, n_rows = sorted(variable.shape)
+    return 4 < n_columns <= _MAX_COLUMNS and n_columns < n_rows
 
 
 def _choose(variables: dict[str, _Variable]) -> list[_Variable]:
@@ -350,6 +371,8 @@ def _choose(variables: dict[str, _Variable]) -> list[_Variable]:
         if variable.is_struct
         or (variable.is_numeric and len(variable.shape) == 2 and 4 in variable.shape)
     }
+    if "events" in variables and _is_wide(variables["events"]):
+        return [variables["events"]]
     if "events" in wholes:
         return [wholes["events"]]
     if len(wholes) == 1:
@@ -360,6 +383,6 @@ def _choose(variables: dict[str, _Variable]) -> list[_Variable]:
     except FormatError:
         listing = ", ".join(f"{name} {item.shape}" for name, item in sorted(variables.items()))
         raise FormatError(
-            "expected a variable `events` with four columns, a struct with x, y, t, p, or variables "
+            "expected a variable `events` with four or more columns, a struct with x, y, t, p, or variables "
             f"with these names; the file has {listing or 'no variables'}"
         ) from None

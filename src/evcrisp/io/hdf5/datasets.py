@@ -1,7 +1,7 @@
 """Read events from the datasets of an HDF5 file; shared by all layouts.
 
 HDF5 returns fill values for rows that were never written, decompresses whole chunks of any size,
-and follows links to other files. `Rows` prevents all three.
+and follows links to other files. `Rows` and `find_node` prevent all three.
 """
 
 import math
@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,11 @@ from evcrisp.core.errors import EvError, FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import require
 from evcrisp.io.event_columns import ColumnConverter
+from evcrisp.io.hdf5.ecf import EcfRows
+from evcrisp.io.hdf5.rows import Rows
 from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source
 
-#: HDF5 filter of Prophesee's event codec ("ECF"); no Python package has it.
+#: HDF5 filter of Prophesee's event codec, ECF.
 ECF_FILTER = 0x8ECF
 #: Limit of a chunk, bytes, unless the file is large too.
 _CHUNK_BYTES = 1 << 26
@@ -55,43 +57,6 @@ def library() -> Any:
     return h5py
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """A dataset; only rows that are stored in the file are read."""
-
-    name: str
-    dataset: Any  # h5py.Dataset
-    n_claimed: int
-    n_stored: int
-
-    def read(self, first: int, last: int) -> NDArray[Any]:
-        """Return rows ``first`` to ``last - 1``."""
-        return cast(NDArray[Any], self.dataset[first : min(last, self.n_stored)])
-
-    def read_all(self) -> NDArray[Any]:
-        """Return all rows; for small streams."""
-        if self.n_stored < self.n_claimed:
-            raise FormatError(self.shortfall(), offset=self.offset(self.n_stored))
-        return self.read(0, self.n_stored)
-
-    def shortfall(self) -> str:
-        """Describe the missing rows."""
-        return f"{self.name!r} states {counted(self.n_claimed, 'row')}, but has {self.n_stored:,}"
-
-    def offset(self, row: int) -> int:
-        """Return the byte of a row in the file, or of its chunk."""
-        dataset = self.dataset
-        row = max(0, min(row, self.n_stored - 1))
-        if dataset.chunks is None:
-            start = dataset.id.get_offset()
-            row_bytes = dataset.dtype.itemsize * math.prod(dataset.shape[1:])
-            return 0 if start is None else int(start) + row * row_bytes
-        if self.n_stored == 0:
-            return 0
-        corner = (row // dataset.chunks[0] * dataset.chunks[0],) + (0,) * (dataset.ndim - 1)
-        return int(dataset.id.get_chunk_info_by_coord(corner).byte_offset or 0)
-
-
 def find_node(file: Any, path: str) -> Any:
     """Return the group or dataset at ``path``, or None; raise at links."""
     h5py = library()
@@ -119,8 +84,8 @@ def find_rows(file: Any, path: str, *, n_axes: int = 1, compound: bool = False) 
         raise FormatError(f"{path!r} must be {what}; got {found}")
     if dataset.is_virtual or dataset.external:
         raise FormatError(f"{path!r} has its data in other files, which are not read")
-    _check_filters(h5py, dataset, path)
-    return Rows(path, dataset, dataset.shape[0], _n_stored(dataset, path))
+    kind = EcfRows if _has_ecf(h5py, dataset, path) else Rows
+    return kind(path, dataset, dataset.shape[0], _n_stored(dataset, path))
 
 
 def find_columns_in(file: Any, group: str, *optional: str) -> dict[str, Rows]:
@@ -132,19 +97,19 @@ def find_columns_in(file: Any, group: str, *optional: str) -> dict[str, Rows]:
     return rows
 
 
-def _check_filters(h5py: Any, dataset: Any, path: str) -> None:
+def _has_ecf(h5py: Any, dataset: Any, path: str) -> bool:
+    """Return whether a dataset is compressed with ECF; raise if it cannot be read."""
     settings = dataset.id.get_create_plist()
-    for index in range(settings.get_nfilters()):
-        code = settings.get_filter(index)[0]
-        if h5py.h5z.filter_avail(code):
-            continue
+    codes = [settings.get_filter(index)[0] for index in range(settings.get_nfilters())]
+    if codes == [ECF_FILTER] and {"x", "y", "p", "t"} <= set(dataset.dtype.names or ()):
+        return True  # also if a plugin could read it, because the plugin can crash at damage
+    for code in codes:
         if code == ECF_FILTER:
-            raise FormatError(
-                f"{path!r} is compressed with Prophesee's ECF codec (HDF5 filter {code}), which no "
-                "Python package has; convert the recording with the vendor's "
-                "`metavision_file_to_dat`, or use the original RAW file"
-            )
-        raise FormatError(f"{path!r} is compressed with the unknown HDF5 filter {code}")
+            found = f"{dataset.dtype} and the HDF5 filters {codes}"
+            raise FormatError(f"{path!r} has ECF for x, y, p and t only; got {found}")
+        if not h5py.h5z.filter_avail(code):
+            raise FormatError(f"{path!r} is compressed with the unknown HDF5 filter {code}")
+    return False
 
 
 def _n_stored(dataset: Any, path: str) -> int:

@@ -1,7 +1,6 @@
 """Read HDF5 of any layout.
 
-- Prophesee: tables ``CD/events`` and ``EXT_TRIGGER/events``. The vendor's files are compressed with
-  its ECF codec, which only its SDK can read; an error with advice is raised for them.
+- Prophesee: tables ``CD/events`` and ``EXT_TRIGGER/events``, also with the vendor's ECF codec.
 - MVSEC: ``davis/{left,right}/events``, a table of x, y, t [s], p. M3ED:
   ``prophesee/{left,right}/{x,y,t,p}``. Of two cameras, the left one is read.
 - columns ``x, y, t, p`` or ``xs, ys, ts, ps`` at the root or in ``events`` (event_utils, EDS, e2calib);
@@ -165,7 +164,7 @@ class _CompoundSource(TableSource):
 
 
 class PropheseeHdf5Reader(Hdf5Layout):
-    """Read HDF5 files in the layout of Prophesee, except those with its own codec."""
+    """Read HDF5 files in the layout of Prophesee, also with its ECF codec."""
 
     name = "prophesee-hdf5"
     title = "HDF5 in the layout of Prophesee"

@@ -163,25 +163,30 @@ class HeadedSink(FileSink, ABC):
     def flush(self) -> None:
         """Write events that are kept back."""
 
+    def first_time(self) -> int | None:
+        """Return the time of the first item beside the events, us, or None."""
+        return None
+
     def write(self, events: Events) -> None:
         """Append events."""
         for rows in slices(len(events), PACKET_EVENTS):
             part = events[rows].contiguous()
             if self.t_origin is None:
-                self._start(self._origin(int(part.t[0])))
+                self._start(int(part.t[0]))
             t = part.t - self.t_origin if self.t_origin else part.t
             self.write_columns(Columns(part.x, part.y, t, part.p))
 
     def finish(self) -> None:
         """Complete and close the file."""
         if self.t_origin is None:
-            self._start(0)
+            self._start(None)
         self.flush()
         self.file.close()
 
-    def _start(self, t_origin: int) -> None:
-        self.t_origin = t_origin
-        self.file.write(self.header(t_origin))
+    def _start(self, first_event: int | None) -> None:
+        times = [t for t in (first_event, self.first_time()) if t is not None]
+        self.t_origin = self._origin(min(times)) if times else 0
+        self.file.write(self.header(self.t_origin))
 
     def _origin(self, first: int) -> int:
         """Return the time to subtract: 0, or a first time that the words cannot express."""

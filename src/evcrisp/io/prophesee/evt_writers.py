@@ -1,91 +1,85 @@
-"""Write Prophesee RAW files: EVT 3.0 and EVT 2.0."""
+"""Write Prophesee RAW files: EVT 3.0 and EVT 2.0, with triggers among the events."""
 
+import logging
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evcrisp.core.errors import OutputError
+from evcrisp.core.messages import counted
+from evcrisp.core.sensor_data import Triggers
 from evcrisp.io.prophesee.evt import MAX_SIZE
-from evcrisp.io.prophesee.evt_header import SPLIT, HeadedSink, check_size
+from evcrisp.io.prophesee.evt_encoder import (
+    NO_EDGES,
+    Edges,
+    Evt2Encoder,
+    Evt3Encoder,
+    EvtEncoder,
+)
+from evcrisp.io.prophesee.evt_header import HeadedSink, check_size
 from evcrisp.io.protocol import Columns, Writer
 
-#: Limit of a pause in loops of the clock, each of which is written; 203 days for EVT 3.0.
-MAX_LOOPS = 1 << 20
+logger = logging.getLogger(__name__)
+
+
+def possible_edges(encoder: type[EvtEncoder], triggers: Triggers) -> Edges:
+    """Return the triggers that an encoding can hold, from time 0 on; log the number of others."""
+    edges = encoder.edges_of(triggers)
+    edges = edges.part(slice(int(np.searchsorted(edges.t, 0)), None))
+    n_lost = len(triggers) - edges.t.size
+    if n_lost:
+        logger.warning(
+            "%s keeps rising and falling edges of channels 0 to %d, from time 0 on; left out: %s.",
+            *(encoder.title, encoder.n_channels - 1, counted(n_lost, "other trigger")),
+        )
+    return edges
 
 
 @dataclass(slots=True, kw_only=True)
 class _EvtSink(HeadedSink):
     writer: "_EvtWriter"
     resolution: tuple[int, int]
-    state: NDArray[np.int64] = field(init=False)
-    t_last: int = field(default=0, init=False)
+    edges: Edges = field(default=NO_EDGES, init=False)
+    encoder: EvtEncoder | None = field(default=None, init=False)
 
-    def __post_init__(self) -> None:
-        from evcrisp.kernels.io.evt_writers import START
+    def write_triggers(self, triggers: Triggers) -> None:
+        """Take the triggers, before the first event."""
+        self.edges = possible_edges(self.writer.encoder, triggers)
 
-        self.state = np.array(START, np.int64)
+    def first_time(self) -> int | None:
+        return int(self.edges.t[0]) if self.edges.t.size else None
 
     def header(self, t_origin: int) -> bytes:
         version, (width, height) = self.writer.version, self.resolution
+        edges = Edges(self.edges.t - t_origin, self.edges.value)
+        self.encoder = self.writer.encoder(width, edges)
         name = "EVT" + version.removesuffix(".0")
         lines = [f"evt {version}", f"format {name};height={height};width={width}"]
         lines += [f"geometry {width}x{height}", *([f"t0 {t_origin}"] if t_origin else []), "end"]
         return "".join(f"% {line}\n" for line in lines).encode("ascii")
 
     def write_columns(self, columns: Columns) -> None:
-        t = columns.t
-        if self._n_loops(t) > MAX_LOOPS and t.size > 1:
-            for part in (slice(t.size // 2), slice(t.size // 2, None)):
-                self.write_columns(columns.part(part))
-            return
-        if self._n_loops(t) > MAX_LOOPS:
-            self.flush()
-        if self._n_loops(t) > MAX_LOOPS:
-            pause = int(t[-1]) - self.t_last
-            raise OutputError(f"{self.title} does not keep a pause of {pause} us.", remedy=SPLIT)
-        self.t_last = int(t[-1])
-        self._write_words(columns, self._n_loops(t), is_end=False)
+        if self.encoder is not None:
+            for words in self.encoder.encode(columns):
+                self.file.write(words.data)
 
     def flush(self) -> None:
-        """Write the pending run of events."""
-        self._write_words(Columns.empty(0), self._n_loops(np.array([self.t_last])), is_end=True)
-
-    def _n_loops(self, t: NDArray[np.int64]) -> int:
-        """Return the number of clock loops to write up to the last time."""
-        from evcrisp.kernels.io.evt_writers import HIGH
-
-        time_bits = self.writer.time_bits
-        written = max(int(self.state[HIGH]), 0) << self.writer.low_bits
-        return (int(t[-1]) >> time_bits) - (written >> time_bits) + 1
-
-    def _write_words(self, columns: Columns, n_loops: int, *, is_end: bool) -> None:
-        from evcrisp.kernels.io import evt_writers as kernel
-
-        writer = self.writer
-        size = columns.t.size * writer.words_per_event + kernel.WORDS_PER_LOOP * n_loops
-        out = np.empty(size + kernel.RUN_WORDS, writer.word_dtype)
-        if writer.has_vectors:
-            width = self.resolution[0]
-            n_words = int(kernel.encode_evt3(*columns, width, is_end, self.state, out))
-        else:
-            n_words = int(kernel.encode_evt2(*columns, self.state, out))
-        self.file.write(out[:n_words].astype(out.dtype.newbyteorder("<"), copy=False).data)
+        """Write the pending run of events, and the last triggers."""
+        if self.encoder is not None:
+            for words in self.encoder.finish():
+                self.file.write(words.data)
 
 
 class _EvtWriter(Writer):
     """Base of the writers."""
 
     suffixes = (".raw",)
+    keeps = ("triggers",)
+    data_first = True
     version: ClassVar[str]
-    time_bits: ClassVar[int]  # of the clock
-    low_bits: ClassVar[int]  # of them, those that are not in TIME_HIGH words
     max_start: ClassVar[int]  # us
-    word_dtype: ClassVar[type[np.unsignedinteger[Any]]]
-    words_per_event: ClassVar[int]
-    has_vectors: ClassVar[bool]  # EVT 3.0, else EVT 2.0
+    encoder: ClassVar[type[EvtEncoder]]
 
     def open(self, path: Path, resolution: tuple[int, int]) -> _EvtSink:
         check_size(self.title, resolution, MAX_SIZE)
@@ -100,12 +94,8 @@ class Evt3Writer(_EvtWriter):
     name = "evt3"
     title = "Prophesee RAW, EVT 3.0"
     version = "3.0"
-    time_bits = 24
-    low_bits = 12
     max_start = 1 << 36  # 4096 loops of the clock, 24 kB
-    word_dtype = np.uint16
-    words_per_event = 4
-    has_vectors = True
+    encoder = Evt3Encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +105,5 @@ class Evt2Writer(_EvtWriter):
     name = "evt2"
     title = "Prophesee RAW, EVT 2.0"
     version = "2.0"
-    time_bits = 34
-    low_bits = 6
     max_start = 1 << 34
-    word_dtype = np.uint32
-    words_per_event = 2
-    has_vectors = False
+    encoder = Evt2Encoder

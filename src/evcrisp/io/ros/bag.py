@@ -6,7 +6,7 @@ A bag is a container of serialized messages by topic; see ``rosbag1.py``, ``mcap
 =============== ================================================== ============
 encoding        payload                                            time
 =============== ================================================== ============
-``evt3``        EVT 3.0 words of Prophesee sensors                 sensor clock
+``evt3``        EVT 3.0 words of Prophesee sensors                 sensor clock (`evt3_origin`)
 ``libcaer_cmp`` 16-bit words, see ``kernels/io/libcaer.py``        base + us
 ``libcaer``     address and time of libcaer, 4 bytes each          base + us
 ``mono``        8 bytes: polarity, y, x, time (deprecated)         base + ns
@@ -18,8 +18,9 @@ of libcaer, else sensor time. IMU samples and frames have ROS time.
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -43,6 +44,9 @@ _PACKET_TYPES = ("event_camera_msgs/EventPacket", "event_array_msgs/EventArray")
 
 #: Messages are joined up to this many events; more would only cost copies.
 _ENOUGH = PACKET_EVENTS // 16
+
+#: Messages whose stamps relate the sensor's clock to ROS time.
+_STAMPED_MESSAGES = 16
 
 #: Encodings with time since the start of the sensor.
 _SENSOR_CLOCK = ("evt3", "mono")
@@ -237,8 +241,28 @@ def _first_facts(source: RosSource) -> dict[str, Any]:
         facts["resolution"] = message.resolution
     if isinstance(message, EventPacket):
         facts["encoding"] = message.encoding
-        facts["clock"] = "sensor" if message.encoding in _SENSOR_CLOCK else "ros"
+        has_ros_time = message.encoding not in _SENSOR_CLOCK
+        if message.encoding == "evt3" and not len(message.data) % 2:
+            has_ros_time = evt3_origin(message, _words(message, "u2", 2)) > 0
+        facts["clock"] = "ros" if has_ros_time else "sensor"
+        if not has_ros_time:
+            facts["stamp_offset_us"] = _stamp_offset(source)
     return facts
+
+
+def _stamp_offset(source: RosSource) -> int | None:
+    """Return ROS time minus sensor time, us, from the first messages; None without events.
+
+    Stamps are late by up to some milliseconds, so the smallest difference is the best.
+    """
+    offsets: list[int] = []
+    decoder = _PacketDecoder()
+    packets = source._parsed(source.events, messages.event_packet)
+    with suppress(FormatError):  # reading the events reports it
+        for packet, message in islice(packets, _STAMPED_MESSAGES):
+            first = [c.t[0] for c in decoder.decode(packet, message.offset) if c.t.size][:1]
+            offsets += [packet.stamp - int(t) for t in first]
+    return min(offsets, default=None)
 
 
 def _parent(topic: Topic) -> str:
@@ -282,8 +306,9 @@ class _PacketDecoder:
         return None if self._evt3 is None else self._evt3.triggers()
 
     def _decode_evt3(self, packet: EventPacket) -> Iterator[Columns]:
-        self._evt3 = self._evt3 or Evt3Decoder()
-        return self._evt3.pieces(_words(packet, "u2", 2), PACKET_EVENTS)
+        words = _words(packet, "u2", 2)
+        self._evt3 = self._evt3 or Evt3Decoder(t_base=evt3_origin(packet, words))
+        return self._evt3.pieces(words, PACKET_EVENTS)
 
     def _decode_libcaer_cmp(self, packet: EventPacket) -> Iterator[Columns]:
         from evcrisp.kernels.io.libcaer import STATE_SIZE, count_libcaer, decode_libcaer
@@ -311,6 +336,16 @@ def _words(packet: EventPacket, kind: str, unit: int) -> NDArray[Any]:
         raise FormatError(f"the size of {packet.encoding} must be {found}")
     stored = np.frombuffer(packet.data, (">" if packet.big_endian else "<") + kind)
     return np.ascontiguousarray(stored, stored.dtype.newbyteorder("="))
+
+
+def evt3_origin(first: EventPacket, words: NDArray[Any]) -> int:
+    """Return the ROS time at which the sensor's clock was 0, us, or 0 if it is unknown.
+
+    Drivers leave the base of EVT 3.0 messages undefined. It is used if it is the time stamp of the
+    first message, and the clock starts at 0 there, as evcrisp writes it.
+    """
+    starts_at_zero = words[:2].tolist() == [0x8000, 0x6000]
+    return first.stamp if starts_at_zero and first.time_base == first.stamp * 1000 else 0
 
 
 def _microseconds(nanoseconds: int) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
-from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.core.sensor_data import Imu
 from evcrisp.io import byte_blocks
 from evcrisp.io.protocol import Packet, Reader, Source, Writer, keeping
 from evcrisp.io.text import event_text
@@ -248,15 +248,6 @@ class _EcdZipSink:
     def write_imu(self, imu: Imu) -> None:
         self.imus.append(imu)
 
-    def write_triggers(self, triggers: Triggers) -> None:
-        if len(triggers):
-            logger.warning("ECD archives keep no triggers; left out: %d.", len(triggers))
-
-    def write_frames(self, frames: Iterator[Frame]) -> None:
-        n_frames = sum(1 for _ in frames)
-        if n_frames:
-            logger.warning("ECD archives are written without frames; left out: %d.", n_frames)
-
     def finish(self) -> None:
         self.text.finish()
         if self.imus:
@@ -285,7 +276,7 @@ class EcdZipWriter(Writer):
     name = "ecd-zip"
     title = "ECD archive (zip)"
     suffixes = (".zip",)
-    keeps_sensor_data = True
+    keeps = ("imu",)
 
     compressed: bool = True
 

@@ -129,3 +129,49 @@ def encode_evt3(x, y, t, p, width, is_end, state, out):
     state[RUN_TIME], state[RUN_ROW], state[RUN_HEAD] = time, y_run, head
     state[RUN_MASK] = np.int64(mask)
     return k
+
+
+@njit
+def encode_evt2_triggers(t, value, state, out):
+    """Encode triggers as EVT 2.0 words; return the number of words.
+
+    t : (n,) int64, us, 0 or more      value : (n,) int64, channel << 8 | level
+    state, out : as for `encode_evt2`
+    """
+    high = state[HIGH]
+    k = 0
+    for i in range(t.size):
+        while high != t[i] >> 6:
+            high = _next_high(high, t[i] >> 6, 28)
+            out[k] = (0x8 << 28) | (high & 0xFFFFFFF)
+            k += 1
+        out[k] = (0xA << 28) | ((t[i] & 0x3F) << 22) | value[i]
+        k += 1
+    state[HIGH] = high
+    return k
+
+
+@njit
+def encode_evt3_triggers(t, value, state, out):
+    """Encode triggers as EVT 3.0 words; return the number of words. No run may be pending.
+
+    t : (n,) int64, us, 0 or more      value : (n,) int64, channel << 8 | level
+    state, out : as for `encode_evt3`
+    """
+    high, low = state[HIGH], state[LOW]
+    k = 0
+    for i in range(t.size):
+        if high != t[i] >> 12:
+            low = -1
+        while high != t[i] >> 12:
+            high = _next_high(high, t[i] >> 12, 12)
+            out[k] = 0x8000 | (high & 0xFFF)
+            k += 1
+        if low != t[i] & 0xFFF:
+            low = t[i] & 0xFFF
+            out[k] = 0x6000 | low
+            k += 1
+        out[k] = 0xA000 | value[i]
+        k += 1
+    state[HIGH], state[LOW], state[FOLLOWING] = high, low, -1
+    return k

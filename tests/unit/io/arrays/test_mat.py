@@ -34,6 +34,44 @@ def test_matrix_of_four_columns_is_read(tmp_path, make_events, order, dtype, com
     assert evcrisp.read(saved(tmp_path, {"lying": matrix.T}), resolution=SIZE).equals(events)
 
 
+@pytest.mark.parametrize("order", ["xypt", "txyp"])
+@pytest.mark.parametrize("n_more", [1, 3, 12])
+@pytest.mark.parametrize("compressed", [False, True])
+def test_further_columns_of_events_are_left_out(
+    tmp_path, make_events, order, n_more, compressed, caplog
+):
+    events = make_events(700)
+    more = np.random.default_rng(1).integers(0, 9, (700, n_more))
+    matrix = np.stack([columns(events)[name] for name in order], axis=1)
+    matrix = np.concatenate([matrix, more], axis=1).astype(np.int32)
+    for content in (matrix, matrix.T):
+        path = saved(tmp_path, {"events": content, "other": [1, 2]}, do_compression=compressed)
+        caplog.clear()
+        with evcrisp.open(path, resolution=SIZE) as opened:
+            assert opened.read().equals(events)
+            assert opened.metadata["n_unused_columns"] == n_more
+        assert f"`events` has {4 + n_more} columns; the first four are read" in caplog.text
+
+
+@pytest.mark.parametrize("shape", [(700, 17), (700, 3), (5, 5)])
+def test_other_matrices_are_refused(tmp_path, shape):
+    path = saved(tmp_path, {"events": np.zeros(shape)})
+    with pytest.raises(FormatError, match="expected a variable `events` with four or more columns"):
+        evcrisp.read(path, resolution=SIZE)
+
+
+def test_cut_matrix_with_further_columns_keeps_the_events_before(tmp_path, make_events):
+    events = make_events(700)
+    matrix = np.stack([columns(events)[name] for name in "xypt"] + [events.t // 9], axis=1)
+    path = saved(tmp_path, {"events": matrix.astype(np.int32)})
+    for n_lost, n_kept in ((40, 700), (700 * 4 + 100, None)):
+        cut = tmp_path / "cut.mat"
+        cut.write_bytes(path.read_bytes()[:-n_lost])
+        kept = evcrisp.read(cut, resolution=SIZE, on_error="truncate")
+        assert kept.equals(events[: len(kept)])
+        assert len(kept) == n_kept or 0 < len(kept) < 700
+
+
 def test_time_with_fractions_is_in_seconds(tmp_path, make_events):
     events = make_events(700)
     matrix = np.stack([events.t / 1e6, events.x, events.y, events.p], axis=1)

@@ -182,21 +182,6 @@ def test_prophesee_tables_give_events_triggers_and_facts(make_events, tmp_path):
     assert triggers.channel.tolist() == [0, 0, 2]
 
 
-def test_ecf_codec_is_refused_with_advice(make_events, tmp_path):
-    settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    settings.set_chunk((100,))
-    settings.set_filter(0x8ECF, h5py.h5z.FLAG_OPTIONAL, ())
-    with h5py.File(tmp_path / "a.hdf5", "w") as file:
-        group = file.create_group("CD")
-        space = h5py.h5s.create_simple((1000,))
-        kind = h5py.h5t.py_create(EVENT_CD)
-        h5py.h5d.create(group.id, b"events", kind, space, settings)
-    with pytest.raises(
-        FormatError, match=r"ECF codec \(HDF5 filter 36559\).*metavision_file_to_dat"
-    ):
-        evcrisp.open(tmp_path / "a.hdf5")
-
-
 def test_event_utils_columns_in_seconds_and_its_size(make_events, tmp_path):
     events = make_events(500)
     with h5py.File(tmp_path / "a.h5", "w") as file:

@@ -4,9 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.oracles.io import evt2 as evt2_oracle
+from tests.oracles.io import evt3 as evt3_oracle
+from tests.sensor_data import GivenData
 
 import evcrisp
 from evcrisp import Events, OutputError
+from evcrisp.core.sensor_data import Imu, TriggerKind, Triggers
+from evcrisp.io.prophesee.evt_decoder import Evt2Decoder, Evt3Decoder
 from evcrisp.io.prophesee.evt_header import read_header
 
 FORMATS = ["evt3", "evt2"]
@@ -164,7 +169,7 @@ def test_bytes_do_not_depend_on_the_chunks(tmp_path, name, n_parts):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_long_pauses_between_parts_are_written(tmp_path, name, monkeypatch):
-    monkeypatch.setattr("evcrisp.io.prophesee.evt_writers.MAX_LOOPS", 5)
+    monkeypatch.setattr("evcrisp.io.prophesee.evt_encoder.MAX_LOOPS", 5)
     loop = 1 << (24 if name == "evt3" else 34)
     n = 40
     t = np.arange(n) * 3 * loop
@@ -190,6 +195,131 @@ def test_impossible_pause_is_refused(tmp_path, name):
 def test_too_large_sensor_is_refused(tmp_path, name):
     with pytest.raises(OutputError, match="up to 2048x2048 px; got 4000x3000"):
         written(tmp_path, Events.empty((4000, 3000)), name)
+
+
+# ---------------------------------------------------------------- triggers
+
+
+def edges(t, channel=0, kind=None):
+    t = np.asarray(t, np.int64)
+    kind = np.where(np.arange(t.size) % 2, 2, 1) if kind is None else np.asarray(kind)
+    channel = np.broadcast_to(np.asarray(channel, np.uint8), t.shape)
+    return Triggers(t=t, kind=kind.astype(np.uint8), channel=channel)
+
+
+def read_back(path):
+    with evcrisp.open(path) as opened:
+        found = opened.triggers()
+        return opened.read(), None if found is None else [
+            *zip(found.t.tolist(), found.kind.tolist(), found.channel.tolist(), strict=True)
+        ]
+
+
+def listed(triggers):
+    return [
+        *zip(triggers.t.tolist(), triggers.kind.tolist(), triggers.channel.tolist(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("t_start", [0, 16_777_000, 10**15])
+@pytest.mark.parametrize("n_parts", [1, 7, 300])
+def test_triggers_are_written_among_the_events(tmp_path, name, t_start, n_parts):
+    events = burst_events(3000, t_start=t_start + 500)
+    rng = np.random.default_rng(3)
+    inside = rng.choice(events.t, 40)
+    triggers = edges(
+        np.sort([t_start + 3, t_start + 400, *inside, events.t[-1], events.t[-1] + 20_000_000]),
+        rng.integers(0, 16, 44),
+    )
+    bounds = np.linspace(0, len(events), n_parts + 1).astype(int)
+    parts = [events[a:b] for a, b in pairwise(bounds)]
+    path = written(tmp_path, parts, name, sensor_data_from=GivenData(edges=triggers))
+    back, found = read_back(path)
+    assert back.equals(events)
+    assert found == listed(triggers)
+    whole = written(
+        tmp_path, events, name, sensor_data_from=GivenData(edges=triggers), overwrite=True
+    )
+    content = whole.read_bytes()
+    written(tmp_path, parts, name, sensor_data_from=GivenData(edges=triggers), overwrite=True)
+    assert whole.read_bytes() == content
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_words_are_in_the_order_of_time(tmp_path, name):
+    events = burst_events(2000)
+    triggers = edges(events.t[::100] + 1)
+    path = written(tmp_path, events, name, sensor_data_from=GivenData(edges=triggers))
+    words = np.frombuffer(
+        path.read_bytes()[read_header(path).size :], f"<u{2 if name == 'evt3' else 4}"
+    )
+    decoder = {"evt3": Evt3Decoder, "evt2": Evt2Decoder}[name]()
+    seen, n_triggers = [], 0
+    for word in words:
+        columns = decoder.decode(np.array([word]))
+        seen += columns.t.tolist()
+        found = decoder.triggers().t
+        seen += found[n_triggers:].tolist()
+        n_triggers = found.size
+    assert len(seen) == 2000 + 20
+    assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_recording_without_events_keeps_its_triggers(tmp_path, name):
+    triggers = edges([5, 5, 900_000_000])
+    path = written(
+        tmp_path, Events.empty((64, 48)), name, sensor_data_from=GivenData(edges=triggers)
+    )
+    back, found = read_back(path)
+    assert len(back) == 0
+    assert found == listed(triggers)
+
+
+@pytest.mark.parametrize(("name", "n_channels"), [("evt3", 16), ("evt2", 32)])
+def test_triggers_that_the_words_cannot_hold_are_counted(tmp_path, name, n_channels, caplog):
+    kind = [TriggerKind.RISING_EDGE] * 3 + [TriggerKind.FRAME_START, TriggerKind.FALLING_EDGE]
+    triggers = edges([7, -3, 8, 9, 10], [0, 0, n_channels, 0, n_channels - 1], kind)
+    path = written(tmp_path, burst_events(10), name, sensor_data_from=GivenData(edges=triggers))
+    assert read_back(path)[1] == [(7, 1, 0), (10, 2, n_channels - 1)]
+    text = f"edges of channels 0 to {n_channels - 1}, from time 0 on; left out: 3 other triggers"
+    assert text in caplog.text
+
+
+def test_streams_that_the_format_does_not_hold_are_named(tmp_path, caplog):
+    zeros = np.zeros((4, 3))
+    samples = Imu(t=np.arange(4), gyro_rad_s=zeros, accel_m_s2=zeros)
+    data = GivenData(samples, edges([1]))
+    written(tmp_path, burst_events(10), "evt3", sensor_data_from=data)
+    assert "Format 'evt3' does not keep all sensor data; left out: 4 IMU samples." in caplog.text
+    assert "trigger" not in caplog.text.split("left out")[1].split(".")[0]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_eventcv_reads_events_among_triggers(tmp_path, name):
+    eventcv = pytest.importorskip("eventcv", reason="eventcv is the independent reader")
+    events = burst_events()
+    triggers = edges(events.t[::50], 3)
+    path = written(tmp_path, events, name, sensor_data_from=GivenData(edges=triggers))
+    x, y, t, p = eventcv.load(str(path)).numpy().astype(np.int64).T
+    assert Events(x=x, y=y, t=t, p=p, resolution=events.resolution).equals(events)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_slow_decoder_reads_the_triggers(tmp_path, name):
+    decode = {"evt3": evt3_oracle.decode_evt3, "evt2": evt2_oracle.decode_evt2}[name]
+    events = burst_events(400)
+    triggers = edges(events.t[::50], 3)
+    path = written(tmp_path, events, name, sensor_data_from=GivenData(edges=triggers))
+    words = np.frombuffer(
+        path.read_bytes()[read_header(path).size :], f"<u{2 if name == 'evt3' else 4}"
+    )
+    found = decode(words)
+    columns = (column.tolist() for column in (events.x, events.y, events.t, events.p))
+    assert found[0] == list(zip(*columns, strict=True))
+    expected = zip(triggers.t.tolist(), (triggers.kind == 1).tolist(), strict=True)
+    assert found[1] == [(t, rising, 3) for t, rising in expected]
 
 
 # ---------------------------------------------------------------- oracle
