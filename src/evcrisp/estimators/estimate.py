@@ -141,7 +141,8 @@ def _check_camera(camera: Camera, resolution: Sequence[int]) -> None:
             remedy="Read a file with `Camera.from_file`.",
         )  # fmt: skip
     width, height = resolution
-    if not (0 <= camera.cx < width and 0 <= camera.cy < height):
+    is_outside = not (0 <= camera.cx < width and 0 <= camera.cy < height)
+    if is_outside and not camera.is_cropped:
         raise ConfigError(
             f"`camera` has its principal point at ({camera.cx:.1f}, {camera.cy:.1f}) px, outside "
             f"the sensor of {width}x{height} px. Is it the calibration of this sensor?"

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -13,7 +14,18 @@ from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.core.validation import as_resolution, check_choice, check_number
 from evcrisp.io.atomic_output import naming
-from evcrisp.io.protocol import ALL_SIZES, Packet, Reader, Source, slices
+from evcrisp.io.cut import (
+    Cut,
+    CutPass,
+    TimeSpan,
+    closed_at_end,
+    cropped_frame,
+    is_proved,
+    packets_of_span,
+    samples_within,
+)
+from evcrisp.io.protocol import ALL_SIZES, Packet, Reader, Source, Stream, slices
+from evcrisp.io.streams import choose_stream
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +44,10 @@ class Recording:
     ----------
     path, format : Path, str
         The file or folder, and the name of its format.
+    stream : str
+        Name of the stream of events that is read; see :attr:`streams`.
+    cut : Cut
+        The part that is read: ``start_us``, ``duration_us``, ``roi``.
     damage : FormatError or None
         With ``on_error="truncate"``: the error that ended the last read early.
     """
@@ -43,10 +59,13 @@ class Recording:
         *,
         resolution: tuple[int, int] | None = None,
         on_error: OnError = "raise",
+        stream: str | int | None = None,
+        cut: Cut | None = None,
     ) -> None:
         check_choice("on_error", on_error, get_args(OnError))
         self.path = path
         self.format = reader.name
+        self.cut = Cut() if cut is None else cut
         self.damage: FormatError | None = None
         self._reader = reader
         self._on_error = on_error
@@ -55,17 +74,20 @@ class Recording:
         self._n_bytes = path.stat().st_size if path.is_file() else 0
         self._position = 0  # byte of the packet that was read last
         self._n_read = 0  # events up to its end
+        self._pass: CutPass | None = None  # the last one
+        self._t_first: int | None = None  # of all events, us
         self._live: list[Generator[Packet, None, None]] = []
         self._is_closed = False
         try:
             self._source: Source = reader.open(path)
         except Exception as error:
             raise self._translated(error, 0) from error
-        width, height = self._source.resolution or (1, 1)
-        if not (0 < width <= 65_536 and 0 < height <= 65_536):
+        try:
+            self._source, self.stream = choose_stream(self._source, stream, path)
+            self._check_sizes()
+        except BaseException:
             self._source.close()
-            reason = f"the file states an impossible sensor size of {width}x{height} px"
-            raise FormatError(reason, path=path)
+            raise
 
     def __enter__(self) -> "Recording":
         return self
@@ -83,6 +105,20 @@ class Recording:
         self._is_closed = True
         self._source.close()
 
+    def _check_sizes(self) -> None:
+        """Raise if the file states an impossible sensor, or the region is not on the sensor."""
+        width, height = self._source.resolution or (1, 1)
+        if not (0 < width <= 65_536 and 0 < height <= 65_536):
+            reason = f"the file states an impossible sensor size of {width}x{height} px"
+            raise FormatError(reason, path=self.path)
+        if (known := self._given or self._source.resolution) is not None:
+            self.cut.check_inside(known)
+
+    @property
+    def streams(self) -> list[Stream]:
+        """The streams that the file declares: name, kind, sensor size, number of elements."""
+        return self._source.streams()
+
     @property
     def metadata(self) -> dict[str, object]:
         """Facts stated by the file's header."""
@@ -97,7 +133,12 @@ class Recording:
 
     @property
     def resolution(self) -> tuple[int, int]:
-        """``(width, height)``, px.
+        """``(width, height)``, px; that of the region if the recording is cut to one."""
+        return self.sensor_size if self.cut.roi is None else self.cut.roi.resolution
+
+    @property
+    def sensor_size(self) -> tuple[int, int]:
+        """``(width, height)`` of the whole sensor, px.
 
         If neither the caller nor the file states it, the events are scanned once, and the
         smallest standard sensor size that holds them all is taken. In formats of data sets that hold
@@ -108,7 +149,7 @@ class Recording:
         if known is not None:
             return known
         high_x = high_y = -1
-        for packet in self._packets(scanning=True):
+        for packet in self._packets(is_scan=True):
             if packet.t.size:
                 high_x = max(high_x, int(packet.x.max()))
                 high_y = max(high_y, int(packet.y.max()))
@@ -117,6 +158,8 @@ class Recording:
     @property
     def fraction_read(self) -> float | None:
         """Share of the file before the end of the last chunk, 0 to 1; None if unknown."""
+        if self.cut.limits_time:
+            return None if self._pass is None else self._pass.share()
         if self._source.n_events:
             return min(self._n_read / self._source.n_events, 1.0) if self._n_read else None
         return self._position / self._n_bytes if self._position and self._n_bytes else None
@@ -140,37 +183,86 @@ class Recording:
 
     def read(self) -> Events:
         """Return all events at once."""
-        size = self._given or self._source.resolution or self._guessed
         self.damage = None
+        packet = self._whole() if self.cut.is_whole else self._cut_whole()
+        size = self._given or self._source.resolution or self._guessed
+        if self.cut.is_whole and size is None:
+            is_empty = packet is None or not packet.t.size
+            ends = (0, 0) if is_empty else (int(packet.x.max()) + 1, int(packet.y.max()) + 1)
+            self._guess(*ends)
+        size = self.resolution
+        return Events.empty(size) if packet is None else _events(packet, size, slice(None))
+
+    def _whole(self) -> Packet | None:
         packet = self._source.whole(self._given or self._source.resolution)
         if packet is None:
             n_expected = self._source.n_events
             packet = join(self._packets(), n_expected=n_expected, n_bytes=self._n_bytes)
-        if size is None:
-            is_empty = packet is None or not packet.t.size
-            ends = (0, 0) if is_empty else (int(packet.x.max()) + 1, int(packet.y.max()) + 1)
-            size = self._guess(*ends)
-        return Events.empty(size) if packet is None else _events(packet, size, slice(None))
+        return packet
+
+    def _cut_whole(self) -> Packet | None:
+        """Return the events of the cut; their number is unknown."""
+        span = self._span()
+        packet = self._part().whole(self._given or self._source.resolution)
+        if packet is None or not is_proved(packet, span, self._t_first):
+            return join(self._packets(), n_expected=0, n_bytes=self._n_bytes)
+        cutting = CutPass(self.cut, self._first_time())
+        kept = cutting.kept(packet)
+        cutting.finish(self.path)
+        return kept
 
     def imu(self) -> Imu | None:
         """Return all IMU samples, or None if the file has no such stream."""
-        return self._guarded_call("IMU samples", self._source.imu)
+        samples = self._guarded_call("IMU samples", self._part().imu)
+        return samples_within(samples, self._sensor_span())
 
     def triggers(self) -> Triggers | None:
         """Return all triggers, or None if the file has no such stream."""
-        return self._guarded_call("triggers", self._source.triggers)
+        triggers = self._guarded_call("triggers", self._part().triggers)
+        return samples_within(triggers, self._span())
 
     def frames(self) -> Iterator[Frame]:
         """Yield the frames one by one."""
-        frames = self._source.frames()
+        frames, span, roi = self._part().frames(), self._sensor_span(), self.cut.roi
         while True:
             frame = self._guarded_call("frames", lambda: next(frames, None))
-            if frame is None:
+            if frame is None or (span is not None and span.end is not None and frame.t >= span.end):
                 return
-            yield frame
+            if span is None or frame.t >= span.start:
+                frame = frame if roi is None else cropped_frame(frame, roi)
+                if frame is not None:
+                    yield frame
 
-    def _packets(self, *, scanning: bool = False) -> Iterator[Packet]:
-        packets = self._checked_packets(scanning=scanning)
+    def count_from(self, other: "Recording") -> None:
+        """Count the start of the cut from the first event of another recording."""
+        self._t_first = other._first_time()
+
+    def _first_time(self) -> int | None:
+        """Return the time of the first event of the file; None without events."""
+        if self._t_first is None:
+            with closing(self._checked_packets(is_scan=True)) as packets:
+                times = (int(packet.t[0]) for packet in packets if packet.t.size)
+                self._t_first = next(times, None)
+        return self._t_first
+
+    def _span(self) -> TimeSpan | None:
+        """Return the times of the cut; None if it keeps all, or there are no events."""
+        if not self.cut.limits_time or (t_first := self._first_time()) is None:
+            return None
+        return self.cut.span(t_first)
+
+    def _sensor_span(self) -> TimeSpan | None:
+        """Return the times of the cut in the clock of IMU samples and frames."""
+        span = self._span()
+        return None if span is None else span.shifted(self._source.sensor_clock_offset)
+
+    def _part(self) -> Source:
+        """Return the source of the cut, which may skip all other data."""
+        span = self._span()
+        return self._source if span is None else self._source.between(*span)
+
+    def _packets(self, *, is_scan: bool = False) -> Iterator[Packet]:
+        packets = self._checked_packets(is_scan=is_scan)
         self._live.append(packets)
         try:
             yield from packets
@@ -178,23 +270,31 @@ class Recording:
             packets.close()
             self._live = [live for live in self._live if live is not packets]
 
-    def _checked_packets(self, *, scanning: bool) -> Generator[Packet, None, None]:
-        """Yield checked packets; handle damage, which a scan leaves to the read after it."""
+    def _checked_packets(self, *, is_scan: bool) -> Generator[Packet, None, None]:
+        """Yield checked packets of the cut; a scan reads all, and leaves damage to the read after it."""
         self._check_open()
-        self.damage = None
+        if not is_scan:
+            self.damage = None
+        cutting = None
+        if not is_scan and not self.cut.is_whole:
+            t_first = self._first_time() if self.cut.limits_time else None
+            self._pass = cutting = CutPass(self.cut, t_first)
+        span = None if cutting is None else self._span()
         packets = self._source.packets()
-        try:
-            yield from self._good_packets(packets)
-        except FormatError as error:
-            self._damaged(error, error, quiet=scanning)
-        finally:
-            if isinstance(packets, Generator):  # closes its file now, not at garbage collection
-                packets.close()
+        if span is not None and self._t_first is not None:
+            packets = packets_of_span(self._source, span, self._t_first)
+        with closed_at_end(packets):
+            try:
+                yield from self._good_packets(packets, cutting)
+            except FormatError as error:
+                self._damaged(error, error, quiet=is_scan)
+        if cutting is not None:
+            cutting.finish(self.path)
 
-    def _good_packets(self, packets: Iterator[Packet]) -> Iterator[Packet]:
-        """Yield the good events of all packets, then raise at the first damage."""
+    def _good_packets(self, packets: Iterator[Packet], cutting: CutPass | None) -> Iterator[Packet]:
+        """Yield the good events of all packets up to the end of the cut, or raise at damage."""
         size = self._given or self._source.resolution
-        n_before = 0
+        n_before = n_read = 0
         t_last = np.iinfo(np.int64).min
         while True:
             try:
@@ -205,9 +305,14 @@ class Recording:
                 return
             n_good, problem = _check(packet, size, t_last)
             t_last = int(packet.t[n_good - 1]) if n_good else t_last
-            n_before += n_good
-            self._position, self._n_read = min(packet.offset, self._n_bytes), n_before
-            yield packet if problem is None else packet.first(n_good)
+            n_read += n_good
+            self._position, self._n_read = min(packet.offset, self._n_bytes), n_read
+            good = packet if problem is None else packet.first(n_good)
+            kept = good if cutting is None else cutting.kept(good)
+            n_before += kept.t.size
+            yield kept
+            if cutting is not None and cutting.is_done:
+                return
             if problem is not None:
                 problem += f", in the piece of the file that starts at byte {packet.offset}"
                 raise FormatError(problem, offset=packet.offset, path=self.path, n_before=n_before)

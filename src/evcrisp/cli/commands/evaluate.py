@@ -70,13 +70,16 @@ def evaluate_command(
 
     With --raw or --labels, the raw events and a random control are measured too. The control has as
     many raw events as are kept, drawn at random: a filter must exceed its numbers. If true labels
-    are known, the labels are compared with them. Recordings are streamed.
+    are known, the labels are compared with them. Recordings are streamed. With --raw, both are cut
+    at the same times: --start counts from the first raw event. --stream is that of the raw recording.
     """
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
     from evcrisp.pipeline.evaluation import evaluate
 
     raw_opening: dict[str, Any] = {**opening, "format": None}
+    if raw is not None:
+        opening["stream"] = None
     paths = {"recording": recording, "raw": raw, "labels": labels, "truth": truth}
     with ExitStack() as stack:
         temporary = None
@@ -84,9 +87,13 @@ def evaluate_command(
             refuse_inputs(output, *paths.values())
             # Before the work: an invalid output name is reported first.
             temporary = stack.enter_context(replacing(output, overwrite=overwrite))
+        measured = stack.enter_context(open_recording(recording, **opening))
+        base = None if raw is None else stack.enter_context(open_recording(raw, **raw_opening))
+        if base is not None:
+            measured.count_from(base)  # both are cut at the same times
         result = evaluate(
-            stack.enter_context(open_recording(recording, **opening)),
-            None if raw is None else stack.enter_context(open_recording(raw, **raw_opening)),
+            measured,
+            base,
             labels,
             truth,
             seed=seed,

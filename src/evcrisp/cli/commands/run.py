@@ -37,7 +37,7 @@ def run_command(
     """Align and denoise RECORDING, and write the results to a folder.
 
     The results are the cleaned recording (in the format of the input, or .npz), labels.npz (signal,
-    score and confidence of every event of the input), motion.csv (the motion of every window),
+    score and confidence of every event that was read), motion.csv (the motion of every window),
     layers.csv (the objects of every window) and summary.json. After Ctrl+C or SIGTERM, the results of the finished windows are written.
     """
     from evcrisp.core.messages import counted

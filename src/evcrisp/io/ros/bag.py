@@ -30,7 +30,16 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.io.prophesee.evt_decoder import Evt3Decoder
-from evcrisp.io.protocol import PACKET_EVENTS, Columns, Packet, Source, keeping, located, slices
+from evcrisp.io.protocol import (
+    PACKET_EVENTS,
+    Columns,
+    Packet,
+    Source,
+    Stream,
+    keeping,
+    located,
+    slices,
+)
 from evcrisp.io.ros import messages
 from evcrisp.io.ros.messages import EventPacket
 
@@ -40,6 +49,8 @@ T = TypeVar("T")
 
 _ARRAY_TYPES = ("dvs_msgs/EventArray", "prophesee_event_msgs/EventArray")
 _PACKET_TYPES = ("event_camera_msgs/EventPacket", "event_array_msgs/EventArray")
+_EVENT_TYPES = _ARRAY_TYPES + _PACKET_TYPES
+_IMU_TYPE, _IMAGE_TYPE = "sensor_msgs/Imu", "sensor_msgs/Image"
 
 #: Messages are joined up to this many events; more would only cost copies.
 _ENOUGH = PACKET_EVENTS // 16
@@ -110,6 +121,25 @@ class RosSource(Source):
                 for _ in self._pieces():
                     pass
         return self._triggers
+
+    def streams(self) -> list[Stream]:
+        """Return the topics with events, IMU samples or images; a name needs no slash in front."""
+        kinds = dict.fromkeys(_EVENT_TYPES, "events")
+        kinds |= {_IMU_TYPE: "imu", _IMAGE_TYPE: "frames"}
+        return [
+            Stream(
+                topic.name,
+                kinds[topic.type],
+                self.resolution if topic == self.events else None,
+                aliases=(topic.name.lstrip("/"),) if topic.name.startswith("/") else (),
+            )
+            for topic in sorted(self.bag.topics)
+            if topic.type in kinds
+        ]
+
+    def choose(self, stream: str) -> "RosSource":
+        """Return the source of another topic of events."""
+        return open_bag(self.bag, stream)
 
     def frames(self) -> Iterator[Frame]:
         """Yield the frames of the topic nearest to the events."""
@@ -193,25 +223,23 @@ def _joined(pieces: list[Packet]) -> Packet:
     return Packet(*map(np.concatenate, columns), offset=pieces[0].offset)
 
 
-def open_bag(bag: Bag) -> RosSource:
-    """Choose the topics of a bag; the first message of events has the sensor size."""
+def open_bag(bag: Bag, name: str | None = None) -> RosSource:
+    """Choose the topics of a bag, by default the first with events; its first message has the size."""
     by_name = sorted(bag.topics)
-    event_topics = [topic for topic in by_name if topic.type in _ARRAY_TYPES + _PACKET_TYPES]
+    event_topics = [topic for topic in by_name if topic.type in _EVENT_TYPES]
     if not event_topics:
         found = ", ".join(f"{topic.name} ({topic.type})" for topic in by_name) or "none"
         raise FormatError(f"the bag has no topic of events; its topics are: {found}")
-    events = event_topics[0]
+    events = next(topic for topic in event_topics if name in (None, topic.name))
     if events.wire not in ("ros1", "cdr"):
         raise FormatError(f"topic {events.name} is serialized as {events.wire!r}; expected cdr")
-    if len(event_topics) > 1:
-        names = ", ".join(topic.name for topic in event_topics)
-        text = "%s: %d topics have events (%s); reading %s."
-        logger.warning(text, bag.path, len(event_topics), names, events.name)
-    inertial = _nearest(events, [topic for topic in by_name if topic.type == "sensor_msgs/Imu"])
-    images = [topic for topic in by_name if topic.type == "sensor_msgs/Image"]
+    inertial = _nearest(events, [topic for topic in by_name if topic.type == _IMU_TYPE])
+    images = [topic for topic in by_name if topic.type == _IMAGE_TYPE]
     siblings = [topic for topic in images if _parent(topic) == _parent(events)]
     source = RosSource(bag=bag, events=events, inertial=inertial, images=_nearest(events, siblings))
     facts = _first_facts(source)
+    if facts.get("clock") == "sensor":
+        source.sensor_clock_offset = _clock_offset(source, facts["first_stamp_us"])
     source.resolution = facts.pop("resolution", None)
     source.metadata = {
         "topic": events.name,
@@ -239,6 +267,15 @@ def _first_facts(source: RosSource) -> dict[str, Any]:
         facts["encoding"] = message.encoding
         facts["clock"] = "sensor" if message.encoding in _SENSOR_CLOCK else "ros"
     return facts
+
+
+def _clock_offset(source: RosSource, first_stamp: int) -> int:
+    """Return ROS time minus sensor time, from the first message of events."""
+    try:
+        times = (int(piece.t[0]) for piece in source._pieces() if piece.t.size)
+        return first_stamp - next(times, first_stamp)
+    except FormatError:
+        return 0  # reading the events reports the damage
 
 
 def _parent(topic: Topic) -> str:
