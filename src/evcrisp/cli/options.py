@@ -107,6 +107,9 @@ class Time(click.ParamType):
 
     name = "time"
 
+    def __init__(self, least_us: int = 0) -> None:
+        self.least_us = least_us
+
     def convert(self, value: Any, param: _Parameter, ctx: _Context) -> int:
         """Parse ``1.5s``; a plain number means seconds."""
         if isinstance(value, int):
@@ -116,8 +119,9 @@ class Time(click.ParamType):
             expected = "expected a time such as 1.5s, 200ms or 30us; a plain number means seconds"
             self.fail(f"{expected}; got {value!r}.", param, ctx)
         time_us = Decimal(found[1]) * _UNITS_US[found[2]]
-        if time_us > LONGEST_US:
-            self.fail(f"expected at most {LONGEST_US // 10**6} s; got {value}.", param, ctx)
+        if not self.least_us <= time_us <= LONGEST_US:
+            limits = f"{self.least_us} us to {LONGEST_US // 10**6} s"
+            self.fail(f"expected {limits}; got {value}.", param, ctx)
         if time_us != int(time_us):
             self.fail(f"expected whole microseconds; got {value}.", param, ctx)
         return int(time_us)
@@ -340,7 +344,7 @@ input_options = decorated(
     option(
         "--duration duration_us",
         "Read this much time from --start on. Default: to the end.",
-        Time(),
+        Time(least_us=1),
         metavar="TIME",
     ),
     option(

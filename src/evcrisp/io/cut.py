@@ -135,9 +135,9 @@ def as_roi(roi: Sequence[int]) -> Box:
     return box
 
 
-def packets_of_span(source: Source, span: TimeSpan, t_first: int) -> Iterator[Packet]:
-    """Yield the packets of a span; of the whole file, if a source skipped events inside."""
-    part, is_first = source.between(*span), True
+def packets_of_span(source: Source, part: Source, span: TimeSpan, t_first: int) -> Iterator[Packet]:
+    """Yield the packets of ``part``, of a span; of the whole source, if events inside were skipped."""
+    is_first = True
     with closed_at_end(part.packets()) as packets:
         for packet in packets:
             if is_first and packet.t.size:

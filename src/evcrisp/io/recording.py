@@ -76,6 +76,7 @@ class Recording:
         self._n_read = 0  # events up to its end
         self._pass: CutPass | None = None  # the last one
         self._t_first: int | None = None  # of all events, us
+        self._parts: tuple[TimeSpan, Source] | None = None  # of the cut
         self._live: list[Generator[Packet, None, None]] = []
         self._is_closed = False
         try:
@@ -158,9 +159,10 @@ class Recording:
     @property
     def fraction_read(self) -> float | None:
         """Share of the file before the end of the last chunk, 0 to 1; None if unknown."""
-        if self.cut.limits_time:
-            return None if self._pass is None else self._pass.share()
-        if self._source.n_events:
+        share = None if self._pass is None else self._pass.share()
+        if share is not None:
+            return share
+        if not self.cut.limits_time and self._source.n_events:
             return min(self._n_read / self._source.n_events, 1.0) if self._n_read else None
         return self._position / self._n_bytes if self._position and self._n_bytes else None
 
@@ -259,7 +261,11 @@ class Recording:
     def _part(self) -> Source:
         """Return the source of the cut, which may skip all other data."""
         span = self._span()
-        return self._source if span is None else self._source.between(*span)
+        if span is None:
+            return self._source
+        if self._parts is None or self._parts[0] != span:
+            self._parts = span, self._source.between(*span)
+        return self._parts[1]
 
     def _packets(self, *, is_scan: bool = False) -> Iterator[Packet]:
         packets = self._checked_packets(is_scan=is_scan)
@@ -282,7 +288,7 @@ class Recording:
         span = None if cutting is None else self._span()
         packets = self._source.packets()
         if span is not None and self._t_first is not None:
-            packets = packets_of_span(self._source, span, self._t_first)
+            packets = packets_of_span(self._source, self._part(), span, self._t_first)
         with closed_at_end(packets):
             try:
                 yield from self._good_packets(packets, cutting)

@@ -39,7 +39,7 @@ def _found(streams: list[Stream], wanted: str, path: Path) -> Stream:
     if len(by_alias) > 1:
         problem = f"{path} has several streams of events {wanted!r}"
     elif others:
-        problem = f"The stream {wanted!r} of {path} has no events, but {others[0].kind}"
+        problem = f"The stream {wanted!r} of {path} holds {others[0].kind}, not events"
     known = f"Known: {_names(of_events)}." if of_events else "It has no stream of events."
     raise UnknownNameError(f"{problem}. {known}")
 

@@ -56,17 +56,18 @@ def _page(facts: dict[str, Any]) -> str:
 
 
 def _streams(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return a row per stream, if the file declares several."""
-    streams = facts["streams"] if len(facts["streams"]) > 1 else []
-    return [(f"stream {stream['name']}", _stream(stream, facts["stream"])) for stream in streams]
+    """Return a row per stream of events, if there are several."""
+    streams = [stream for stream in facts["streams"] if stream["kind"] == "events"]
+    rows = [("stream", _stream(stream, facts["stream"])) for stream in streams]
+    return rows if len(rows) > 1 else []
 
 
 def _stream(stream: dict[str, Any], read: str) -> str:
-    parts = [stream["kind"], *stream["aliases"]]
+    parts = [stream["name"], *stream["aliases"][:1]]
     if stream["resolution"] is not None:
         parts.append("{} x {} px".format(*stream["resolution"]))
     if stream["n_elements"] is not None:
-        parts.append(f"{stream['n_elements']:,} in the file")
+        parts.append(f"{stream['n_elements']:,} events")
     return ", ".join(parts) + (" (read)" if stream["name"] == read else "")
 
 

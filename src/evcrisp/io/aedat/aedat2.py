@@ -6,7 +6,7 @@ the frame sensor (APS) are skipped.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -100,6 +100,11 @@ def _davis(name: str, size: tuple[int, int], header: bytes) -> _Chip:
 class _Aedat2Source(Source):
     start: int  # byte of the first word
     chip: _Chip
+    t_end: int | None = None  # us, where reading stops
+
+    def between(self, t_start: int, t_end: int | None) -> "_Aedat2Source":
+        """Return a source that stops at the end; words before the start are read for their clock."""
+        return replace(self, t_end=t_end)
 
     def _words(self) -> Iterator[tuple[int, NDArray[np.uint32], NDArray[np.int64]]]:
         """Yield (byte, addresses, times in us)."""
@@ -109,6 +114,8 @@ class _Aedat2Source(Source):
             t = _unwrapped(words[:, 1], t_last)
             t_last = int(t[-1])
             yield offset, words[:, 0], t
+            if self.t_end is not None and t[0] >= self.t_end:
+                return
 
     def packets(self) -> Iterator[Packet]:
         width, height = self.chip.resolution

@@ -4,7 +4,7 @@ import logging
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -82,11 +82,36 @@ class _Piece:
 @dataclass(slots=True, kw_only=True)
 class _Aedat31Source(Source):
     start: int  # byte of the first packet
+    span: tuple[int, int | None] | None = None  # us, to skip packets outside
 
-    def _pieces(self, *kinds: int) -> Iterator[_Piece]:
-        """Yield the valid events of some kinds, packet by packet."""
+    def between(self, t_start: int, t_end: int | None) -> "_Aedat31Source":
+        """Return a source that skips packets by the time of their first event."""
+        return replace(self, span=(t_start, t_end))
+
+    def _start_of_events(self) -> int:
+        """Return the byte of the last packet of events that starts before the span."""
+        found = self.start
+        if self.span is None:
+            return found
+        chosen: int | None = None
+        with self.path.open("rb", buffering=0) as file:
+            offset, n_bytes = file.seek(found), self.path.stat().st_size
+            while len(head := file.read(_PACKET_HEADER.size)) == _PACKET_HEADER.size:
+                kind, source, size, t_base, n = _checked(head, offset, n_bytes)
+                chosen = source if kind == _POLARITY and chosen is None else chosen
+                if kind == _POLARITY and source == chosen and n:
+                    word = np.frombuffer(file.read(size).ljust(size, b"\0"), np.uint8)
+                    if _Piece(offset, source, t_base, word[None]).time()[0] >= self.span[0]:
+                        break
+                    found = offset
+                offset = file.seek(offset + _PACKET_HEADER.size + size * n)
+        return found
+
+    def _pieces(self, *kinds: int, start: int | None = None) -> Iterator[_Piece]:
+        """Yield the valid events of some kinds, packet by packet, up to the end of the span."""
         n_bytes = self.path.stat().st_size
-        offset = self.start
+        offset = self.start if start is None else start
+        t_end = None if self.span is None else self.span[1]
         with self.path.open("rb") as file:
             file.seek(offset)
             while head := file.read(_PACKET_HEADER.size):
@@ -95,6 +120,8 @@ class _Aedat31Source(Source):
                 if kind in kinds:
                     for piece in _split(file, offset, source, t_base, size, n):
                         yield piece.valid()
+                        if t_end is not None and len(piece.words) and piece.time()[0] >= t_end:
+                            return
                 file.seek(end)
                 offset = end
         # The events of a cut packet were yielded up to the end of the file.
@@ -105,7 +132,7 @@ class _Aedat31Source(Source):
         """Yield the polarity events of the first source, in file order."""
         chosen: int | None = None
         warned = False
-        for piece in self._pieces(_POLARITY):
+        for piece in self._pieces(_POLARITY, start=self._start_of_events()):
             chosen = piece.source if chosen is None else chosen
             if piece.source != chosen:
                 if not warned:
