@@ -72,22 +72,21 @@ class _EvtSource(Source):
         decoder = self.make_decoder(keep_triggers=True, t_base=self.t_base + loops)
         pieces = self._words(decoder.word_dtype, start)
         if self.span is not None:
-            return self._triggers_until(self.span[1], decoder, pieces)
+            return self._triggers_until(self.span[1], decoder, pieces) or None
         if not any(decoder.has_triggers(words) for _, words in pieces):
             return None
         return self._triggers_until(None, decoder, self._words(decoder.word_dtype, start))
 
     def _triggers_until(
         self, t_end: int | None, decoder: EvtDecoder, pieces: Iterator[tuple[int, NDArray[Any]]]
-    ) -> Triggers | None:
-        """Return the triggers up to the first event from ``t_end`` on; None without any."""
+    ) -> Triggers:
+        """Return the triggers up to the first event from ``t_end`` on."""
         with keeping(decoder.triggers):
             for _, words in pieces:
                 columns = [piece.t for piece in decoder.pieces(words, 4 * PACKET_EVENTS)]
                 if t_end is not None and any(t.size and t[-1] >= t_end for t in columns):
                     break
-        triggers = decoder.triggers()
-        return triggers if len(triggers) else None
+        return decoder.triggers()
 
     def _start(self) -> tuple[int, int]:
         """Return the byte where reading starts, and the loops of the clock before it, us."""

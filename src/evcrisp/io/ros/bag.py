@@ -159,7 +159,7 @@ class RosSource(Source):
 
     def choose(self, stream: str) -> "RosSource":
         """Return the source of another topic of events."""
-        return open_bag(self.bag, stream)
+        return self if stream == self.events.name else open_bag(self.bag, stream)
 
     def frames(self) -> Iterator[Frame]:
         """Yield the frames of the topic nearest to the events."""
