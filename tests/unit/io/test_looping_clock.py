@@ -79,6 +79,23 @@ def test_parts_of_evt2_files_beyond_the_34_bit_clock(start, tmp_path, monkeypatc
     assert len(part) == 25
 
 
+def test_parts_of_evt21_files_skip_blocks(tmp_path, monkeypatch):
+    """EVT 2.1 words of 64 bits: a time every 64 us, and two pixels at each."""
+    monkeypatch.setattr(evt, "_BLOCK_BYTES", 64 * 8)
+    monkeypatch.setattr(evt, "_SAMPLE_BYTES", 8 * 8)
+    words = []
+    for high in range(1000):
+        words += [0x8 << 60 | high << 32, 0x1 << 60 | 5 << 54 | 32 << 43 | 7 << 32 | 0b11]
+    header = b"% evt 2.1\n% format EVT21;height=480;width=640;endianness=little\n% end\n"
+    (tmp_path / "a.raw").write_bytes(header + np.array(words, "<u8").tobytes())
+    whole = evcrisp.read(tmp_path / "a.raw")
+    assert whole.t.tolist() == [64 * high + 5 for high in range(1000) for _ in range(2)]
+    with evcrisp.open(tmp_path / "a.raw", start_us=51_200, duration_us=128) as opened:
+        assert opened.read().equals(whole.between(51_205, 51_333))
+        byte, loops = opened._part()._start()
+    assert (byte - len(header), loops) == (1600 // 64 * 64 * 8 - 64 * 8 * (1600 % 64 == 0), 0)
+
+
 def test_clock_of_dat_is_sampled_and_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(dat, "PACKET_EVENTS", 64)
     monkeypatch.setattr(dat, "_BLOCK_BYTES", 64 * 8)
