@@ -82,10 +82,9 @@ def small_packets(monkeypatch):
     monkeypatch.setattr(aedat4_writer, "_EVENTS_PER_PACKET", 16)
     monkeypatch.setattr(npy, "PACKET_EVENTS", 16)
     monkeypatch.setattr(datasets, "PACKET_EVENTS", 16)
-    monkeypatch.setattr(dat, "PACKET_EVENTS", 16)
-    monkeypatch.setattr(dat, "_BLOCK_BYTES", 16 * 8)
+    monkeypatch.setattr(dat, "_BLOCK_EVENTS", 16)
     monkeypatch.setattr(evt, "_BLOCK_BYTES", 16 * 4)
-    monkeypatch.setattr(evt, "_SAMPLE_BYTES", 8 * 4)
+    monkeypatch.setattr(evt, "_SAMPLE_BYTES", (2 * 4, 8 * 4))
 
 
 @pytest.mark.parametrize("name", WRITERS)

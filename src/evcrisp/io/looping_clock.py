@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 
+#: Longest step between samples, as a share of the range: 67 s of 32 bits. Few recordings are so
+#: quiet, and reading these takes no time.
+_MAX_STEP = 1 / 64
+
 
 class LoopingClock:
     """Time of samples of a clock with a limited number of bits.
 
-    >>> clock = LoopingClock(bits=8)
-    >>> [clock.advance(raw) for raw in (200, 250, 10, 90)]
-    [200, 250, 266, None]
+    >>> clock = LoopingClock(bits=10)
+    >>> [clock.advance(raw) for raw in (1008, 1020, 6, 100)]
+    [1008, 1020, 1030, None]
     """
 
     def __init__(self, bits: int) -> None:
@@ -18,10 +22,11 @@ class LoopingClock:
     def advance(self, raw: int) -> int | None:
         """Return the time of the next sample, us; None if loops could be missed.
 
-        A step of a quarter of the range or more is refused: a longer one looks like a short one.
+        Steps from `_MAX_STEP` of the range on are refused. A step of more than the whole range is
+        taken for a short one if it is that close to a whole number of loops.
         """
         step = 0 if self._last is None else (raw - self._last) % self._range
-        if 4 * step >= self._range:
+        if step >= _MAX_STEP * self._range:
             return None
         self._last = raw if self._last is None else self._last + step
         return self._last

@@ -12,7 +12,7 @@ from evcrisp.io.aedat import aedat4, aedat4_packets
 from evcrisp.io.arrays import npy
 from evcrisp.io.hdf5 import datasets, dsec
 from evcrisp.io.other import es
-from evcrisp.io.prophesee import dat, evt
+from evcrisp.io.prophesee import evt
 from evcrisp.io.text import event_text
 
 IO_COUNTS = Path("/proc/self/io")
@@ -29,14 +29,11 @@ SEEKING = ("npz", "aedat4", "dsec", "evt2", "dat", "columns")
 @pytest.fixture(autouse=True)
 def small_packets(monkeypatch):
     """Read in small pieces, so that a small file has many of them."""
-    for module in (npy, datasets, dat, byte_blocks, event_text):
+    for module in (npy, datasets, byte_blocks, event_text):
         monkeypatch.setattr(module, "PACKET_EVENTS", PACKET)
     monkeypatch.setattr(byte_blocks, "BLOCK_BYTES", 1 << 16)
     monkeypatch.setattr(es, "_BLOCK_BYTES", 5 * PACKET)
-    monkeypatch.setattr(dat, "_BLOCK_BYTES", 8 * PACKET)
     monkeypatch.setattr(evt, "_PIECE_BYTES", 1 << 14)
-    monkeypatch.setattr(evt, "_BLOCK_BYTES", 1 << 15)
-    monkeypatch.setattr(evt, "_SAMPLE_BYTES", 1 << 8)
     monkeypatch.setattr(aedat4, "_BATCH_EVENTS", PACKET)
     monkeypatch.setattr(aedat4_packets, "BUFFER_BYTES", 1 << 12)
     monkeypatch.setattr(dsec, "_CHUNK_ROWS", PACKET)

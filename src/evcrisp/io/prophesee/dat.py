@@ -15,16 +15,7 @@ from evcrisp.io.byte_blocks import read_records
 from evcrisp.io.looping_clock import last_block_before
 from evcrisp.io.prophesee import evt_header
 from evcrisp.io.prophesee.evt_decoder import edge_triggers
-from evcrisp.io.protocol import (
-    ATIS_SIZES,
-    PACKET_EVENTS,
-    Columns,
-    Packet,
-    Reader,
-    Source,
-    Writer,
-    keeping,
-)
+from evcrisp.io.protocol import ATIS_SIZES, Columns, Packet, Reader, Source, Writer, keeping
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +25,8 @@ MAX_SIZE = 1 << 14
 EVENT_BYTES = 8
 #: Type byte: 2-d events, contrast events (the same layout), triggers.
 EVENT_2D, EVENT_CD, EVENT_TRIGGER = 0x00, 0x0C, 0x0E
-_BLOCK_BYTES = EVENT_BYTES * PACKET_EVENTS
+#: Events between two samples of the clock: at most so many must not last a loop of 72 minutes.
+_BLOCK_EVENTS = 1 << 11
 _CLOCK_BITS = 32
 #: Version -> bits of x and y in the address; the polarity follows.
 _LAYOUTS = {"1": (9, 8), "2": (14, 14)}
@@ -59,7 +51,7 @@ class _DatSource(Source):
             return
         block, loops = self._first_block()
         state = np.array([loops, 0], np.int64)
-        for offset, words in self._pieces(self.start + block * _BLOCK_BYTES):
+        for offset, words in self._pieces(self._byte(block)):
             columns = Columns.empty(len(words))
             decode_dat(words, *self.layout, state, *columns)
             if self.t_base:
@@ -91,11 +83,14 @@ class _DatSource(Source):
         with self.path.open("rb", buffering=0) as file:
 
             def sample(block: int) -> int:
-                file.seek(self.start + block * _BLOCK_BYTES)
+                file.seek(self._byte(block))
                 return int.from_bytes(file.read(4), "little")
 
-            n_blocks = (self.n_events or 0) // PACKET_EVENTS
+            n_blocks = (self.n_events or 0) // _BLOCK_EVENTS
             return last_block_before(self.t_start - self.t_base, n_blocks, sample, _CLOCK_BITS)
+
+    def _byte(self, block: int) -> int:
+        return self.start + block * _BLOCK_EVENTS * EVENT_BYTES
 
 
 class DatReader(Reader):

@@ -24,8 +24,10 @@ logger = logging.getLogger(__name__)
 #: Sensor sides, px; coordinates have 11 bits.
 MAX_SIZE = 2048
 _PIECE_BYTES = 1 << 19
-#: Blocks that can be skipped, and the part of each that shows its time.
-_BLOCK_BYTES, _SAMPLE_BYTES = 1 << 22, 1 << 14
+#: Bytes between two samples of the clock: at most so many must not last a loop of 4.8 hours.
+_BLOCK_BYTES = 1 << 16
+#: Bytes of a block in which an event with its time is sought; few events need the larger number.
+_SAMPLE_BYTES = (1 << 10, 1 << 14)
 #: Clocks with fewer bits start over too often to be followed from block to block.
 _LONG_CLOCK_BITS = 32
 
@@ -95,12 +97,15 @@ class _EvtSource(Source):
         with self.path.open("rb", buffering=0) as file:
 
             def sample(block: int) -> int | None:
-                file.seek(self.start + block * _BLOCK_BYTES)
-                data = file.read(_SAMPLE_BYTES)
-                n = len(data) // kind.word_dtype.itemsize
-                words = np.frombuffer(data, kind.word_dtype, n)
-                t = self.make_decoder(keep_triggers=False, t_base=0).decode(words).t
-                return int(t[0]) if t.size else None
+                for n_bytes in _SAMPLE_BYTES:
+                    file.seek(self.start + block * _BLOCK_BYTES)
+                    data = file.read(n_bytes)
+                    n = len(data) // kind.word_dtype.itemsize
+                    words = np.frombuffer(data, kind.word_dtype, n)
+                    t = self.make_decoder(keep_triggers=False).decode(words).t
+                    if t.size:
+                        return int(t[0])
+                return None
 
             n_blocks = (self.path.stat().st_size - self.start) // _BLOCK_BYTES
             t_start = self.span[0] - self.t_base
