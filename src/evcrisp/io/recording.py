@@ -1,11 +1,10 @@
 """Stream a recording: checks, chunks and damage, for all formats."""
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from evcrisp.io.cut import (
     packets_of_span,
     samples_within,
 )
+from evcrisp.io.joining import join
 from evcrisp.io.protocol import ALL_SIZES, Packet, Reader, Source, Stream, slices
 from evcrisp.io.streams import choose_stream
 
@@ -264,7 +264,11 @@ class Recording:
         if span is None:
             return self._source
         if self._parts is None or self._parts[0] != span:
-            self._parts = span, self._source.between(*span)
+            try:
+                self._parts = span, self._source.between(*span)
+            except Exception as error:
+                self._translated(error, 0)  # raises what is no damage
+                return self._source  # reading it reports the damage
         return self._parts[1]
 
     def _packets(self, *, is_scan: bool = False) -> Iterator[Packet]:
@@ -281,14 +285,8 @@ class Recording:
         self._check_open()
         if not is_scan:
             self.damage = None
-        cutting = None
-        if not is_scan and not self.cut.is_whole:
-            t_first = self._first_time() if self.cut.limits_time else None
-            self._pass = cutting = CutPass(self.cut, t_first)
-        span = None if cutting is None else self._span()
-        packets = self._source.packets()
-        if span is not None and self._t_first is not None:
-            packets = packets_of_span(self._source, self._part(), span, self._t_first)
+        cutting = None if is_scan or self.cut.is_whole else self._new_pass()
+        packets = self._source.packets() if cutting is None else self._packets_of_cut()
         with closed_at_end(packets):
             try:
                 yield from self._good_packets(packets, cutting)
@@ -296,6 +294,18 @@ class Recording:
                 self._damaged(error, error, quiet=is_scan)
         if cutting is not None:
             cutting.finish(self.path)
+
+    def _new_pass(self) -> CutPass:
+        t_first = self._first_time() if self.cut.limits_time else None
+        self._pass = CutPass(self.cut, t_first)
+        return self._pass
+
+    def _packets_of_cut(self) -> Iterator[Packet]:
+        """Yield the packets of the cut, and possibly others, from the source."""
+        span = self._span()
+        if span is None or self._t_first is None:
+            return self._source.packets()
+        return packets_of_span(self._source, self._part(), span, self._t_first)
 
     def _good_packets(self, packets: Iterator[Packet], cutting: CutPass | None) -> Iterator[Packet]:
         """Yield the good events of all packets up to the end of the cut, or raise at damage."""
@@ -419,72 +429,3 @@ def _check(packet: Packet, size: tuple[int, int] | None, t_last: int) -> tuple[i
             n_good, where = first, f"x={x[first]}, y={y[first]}"
             problem = f"event at {where} lies outside the sensor of {size[0]}x{size[1]} px"
     return n_good, problem
-
-
-_DTYPES = {"x": np.uint16, "y": np.uint16, "t": np.int64, "p": np.bool_, "signal": np.bool_}
-#: Factor on an estimated number of events, and the share that must be filled to avoid a copy.
-_SLACK = 1.05
-_FILLED = 0.75
-
-
-class _Buffer:
-    """Columns of a fixed length, filled from the front. Unfilled memory is not touched."""
-
-    def __init__(self, n: int, names: Iterable[str]) -> None:
-        self.columns = {name: np.empty(n, _DTYPES[name]) for name in names}
-        self.size = n
-        self.n = 0
-
-    def add(self, packet: Packet) -> bool:
-        """Copy a packet, or return False if it does not fit."""
-        n_next = self.n + packet.t.size
-        if n_next > self.size:
-            return False
-        for name, column in self.columns.items():
-            column[self.n : n_next] = getattr(packet, name)
-        self.n = n_next
-        return True
-
-    def packet(self, offset: int) -> Packet:
-        columns: dict[str, Any] = {name: column[: self.n] for name, column in self.columns.items()}
-        if self.n < _FILLED * self.size:
-            columns = {name: column.copy() for name, column in columns.items()}
-        return Packet(**columns, offset=offset)
-
-
-def join(packets: Iterable[Packet], *, n_expected: int | None, n_bytes: int) -> Packet | None:
-    """Return all packets as one, or None if there are none. Labels are kept if all have them.
-
-    ``n_expected`` is the number of events stated by the file, else it is estimated from the first
-    packet; a wrong number costs time only. ``n_bytes``, the size of the file, limits the allocation.
-    Copying each packet while it is in the cache takes half the time of a concatenation at the end.
-    """
-    packets = iter(packets)
-    first, second = next(packets, None), next(packets, None)
-    if first is None or second is None:
-        return first
-    if n_expected is None:
-        n_expected = _estimate(first, second, n_bytes)
-    is_labeled = first.signal is not None
-    buffer = _Buffer(min(n_expected, n_bytes), _DTYPES if is_labeled else tuple(_DTYPES)[:4])
-    rest: list[Packet] = []
-    for packet in chain((first, second), packets):
-        if is_labeled and packet.signal is None:
-            is_labeled = False
-            del buffer.columns["signal"]
-        if rest or not buffer.add(packet):
-            rest.append(packet)
-    joined = buffer.packet(first.offset)
-    if not rest:
-        return joined
-    parts = [joined, *rest] if buffer.n else rest
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in buffer.columns
-    }
-    return Packet(**columns, offset=first.offset)
-
-
-def _estimate(first: Packet, second: Packet, n_bytes: int) -> int:
-    """Estimate the number of events from the bytes of the first packet."""
-    n_first, n_all = second.offset - first.offset, max(n_bytes - first.offset, 0)
-    return int(_SLACK * first.t.size * n_all / n_first) if n_first > 0 else 0
