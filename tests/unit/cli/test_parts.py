@@ -97,6 +97,16 @@ def test_evaluate_cuts_a_cleaned_recording_at_the_times_of_the_raw_one(run, tmp_
     assert facts["quality"]["cleaned"]["n_events"] == len(kept)
 
 
+def test_evaluate_compares_the_result_of_a_part_with_the_raw_recording(run, scene_file, tmp_path):
+    """The cleaned recording has the size of the region; it is not cut to the region again."""
+    run("run", scene_file, "-o", tmp_path / "a", "-m", "cmax", *WORDS)
+    words = ("--raw", scene_file, "--json", "--no-aocc", "--slice-events", 100)
+    part = tmp_path / "a" / "scene.clean.npz"
+    facts = json.loads(run("evaluate", part, *words, *WORDS).stdout)
+    assert facts["quality"]["raw"]["n_events"] == len(evcrisp.read(scene_file, **CUT))
+    assert facts["quality"]["cleaned"]["n_events"] == len(evcrisp.read(part))
+
+
 def test_render_shows_the_part(run, scene_file, part_file, tmp_path):
     pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
     for name, path, words in (("a", scene_file, WORDS), ("b", part_file, ())):
