@@ -119,11 +119,14 @@ def test_formats_with_an_index_or_fixed_records_do_not_read_what_is_before(
 
 
 @needs_counts
-@pytest.mark.parametrize("name", ["npy", "mvsec", "records"])
+@pytest.mark.parametrize("name", ["npy", "npy rows", "npy seconds", "mvsec", "records"])
 def test_other_tables_are_searched_by_their_times(name, events, tmp_path):
-    path = tmp_path / ("a.npy" if name == "npy" else "a.h5")
+    path = tmp_path / ("a.npy" if "npy" in name else "a.h5")
     if name == "npy":
         np.save(path, np.array(events.to_structured()))
+    elif "npy" in name:
+        t = events.t / 1e6 if name == "npy seconds" else events.t
+        np.save(path, np.stack([t, events.x, events.y, events.p], axis=1))
     else:
         h5py = pytest.importorskip("h5py")
         with h5py.File(path, "w") as file:

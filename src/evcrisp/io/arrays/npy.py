@@ -92,6 +92,21 @@ class NpyColumn:
         self._file.seek(self._start + row * self._row_bytes)
 
 
+class _RowSplitter:
+    """Split rows into columns: by their fields, or by the order that fits the first rows."""
+
+    def __init__(self, names: tuple[str, ...] | None) -> None:
+        self._fields = None if names is None else find_columns(names)
+        self._order: Order | None = None
+
+    def columns(self, rows: NDArray[Any], offset: int) -> dict[str, NDArray[Any]]:
+        """Return the columns of at least one row, which starts at a byte of the file."""
+        if self._fields is not None:
+            return {name: rows[key] for name, key in self._fields.items()}
+        self._order = self._order or find_order(rows, offset)
+        return dict(zip(self._order, rows.T, strict=True))
+
+
 @dataclass(slots=True)
 class _NpySource(Source):
     t_start: int | None = field(default=None, kw_only=True)  # us, to skip earlier rows
@@ -102,33 +117,20 @@ class _NpySource(Source):
 
     def packets(self) -> Iterator[Packet]:
         with self.path.open("rb") as file:
-            column = NpyColumn("events", file)
-            names = column.dtype.names
-            fields = None if names is None else find_columns(names)
-            order: Order | None = None
-            converter = ColumnConverter()
-            n_left = len(column)
+            column, converter = NpyColumn("events", file), ColumnConverter()
+            splitter, offset, n_left = _RowSplitter(column.dtype.names), file.tell(), len(column)
             if self.t_start is not None and n_left:
-                head = column.read(min(PACKET_EVENTS, column.rows_at_once, n_left))
-                order = find_order(head, file.tell()) if fields is None else None
-                time = order.index("t") if order is not None else (fields or {})["t"]
+                start = offset
                 n_left -= seek_before(
-                    column,
-                    self.t_start,
-                    converter,
-                    lambda rows: rows.T[time] if order else rows[time],
+                    column, self.t_start, converter, lambda rows: splitter.columns(rows, start)["t"]
                 )
-            offset = file.tell()
+                offset = file.tell()
             while n_left:
                 n = min(PACKET_EVENTS, column.rows_at_once, n_left)
                 rows = column.read(n)
                 n_left -= len(rows)
-                if fields is not None:
-                    parts = {name: rows[key] for name, key in fields.items()}
-                    yield from converter.packets(parts, offset)
-                elif len(rows):
-                    order = order or find_order(rows, offset)
-                    yield from converter.packets(dict(zip(order, rows.T, strict=True)), offset)
+                if len(rows):
+                    yield from converter.packets(splitter.columns(rows, offset), offset)
                 offset = file.tell()
                 if len(rows) < n:
                     missing = counted(n_left, "event")
@@ -176,7 +178,8 @@ def seek_before(
 
     def time_of(row: int, n_rows: int = 1) -> int | None:
         column.seek(row)
-        return converter.time(times(column.read(n_rows)))
+        rows = column.read(n_rows)
+        return converter.time(times(rows)) if len(rows) else None  # after the end of a cut file
 
     n = len(column)
     time_of(0, min(PACKET_EVENTS, column.rows_at_once, n))  # decides the unit of time
