@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, TriggerKind, Triggers
-from evcrisp.io.protocol import DVS_SIZES, PACKET_EVENTS, Packet, Reader, Source, keeping
+from evcrisp.io.protocol import DVS_SIZES, PACKET_EVENTS, Packet, Reader, Source, Stream, keeping
 
 logger = logging.getLogger(__name__)
 
@@ -82,18 +82,33 @@ class _Piece:
 @dataclass(slots=True, kw_only=True)
 class _Aedat31Source(Source):
     start: int  # byte of the first packet
+    devices: dict[int, str]  # by number of the source, as the header declares them
+    source: int | None = None  # that is read; None for the first one with events
     span: tuple[int, int | None] | None = None  # us, to skip packets outside
 
     def between(self, t_start: int, t_end: int | None) -> "_Aedat31Source":
         """Return a source that skips packets by the time of their first event."""
         return replace(self, span=(t_start, t_end))
 
+    def streams(self) -> list[Stream]:
+        """Return the sources of the header, if there are several."""
+        if len(self.devices) < 2:
+            return Source.streams(self)
+        return [
+            Stream(str(number), "events", _size_of(device), aliases=(device,))
+            for number, device in self.devices.items()
+        ]
+
+    def choose(self, stream: str) -> "_Aedat31Source":
+        """Return the source of another device."""
+        return self if stream == "events" else _source_of(self, int(stream))
+
     def _start_of_events(self) -> int:
         """Return the byte of the last packet of events that starts before the span."""
         found = self.start
         if self.span is None:
             return found
-        chosen: int | None = None
+        chosen = self.source
         with self.path.open("rb", buffering=0) as file:
             offset, n_bytes = file.seek(found), self.path.stat().st_size
             while len(head := file.read(_PACKET_HEADER.size)) == _PACKET_HEADER.size:
@@ -117,7 +132,7 @@ class _Aedat31Source(Source):
             while head := file.read(_PACKET_HEADER.size):
                 kind, source, size, t_base, n = _checked(head, offset, n_bytes)
                 end = offset + _PACKET_HEADER.size + size * n
-                if kind in kinds:
+                if kind in kinds and self.source in (None, source):
                     for piece in _split(file, offset, source, t_base, size, n):
                         yield piece.valid()
                         if t_end is not None and len(piece.words) and piece.time()[0] >= t_end:
@@ -164,6 +179,18 @@ class _Aedat31Source(Source):
         for piece in self._pieces(_FRAME):
             for row in range(len(piece.words)):
                 yield _frame(piece.words[row].tobytes(), piece.t_base, piece.offset)
+
+
+def _size_of(device: str) -> tuple[int, int] | None:
+    """Return the size of the sensor of a device, if it is known."""
+    sizes = (size for size, name in _DEVICES.items() if device.lower().startswith(name))
+    return next(sizes, None)
+
+
+def _source_of(source: _Aedat31Source, number: int) -> _Aedat31Source:
+    """Return a source that reads one of the devices."""
+    device = source.devices[number]
+    return replace(source, resolution=_size_of(device), metadata={"device": device}, source=number)
 
 
 def _checked(head: bytes, offset: int, n_bytes: int) -> tuple[int, int, int, int, int]:
@@ -261,11 +288,14 @@ class Aedat31Reader(Reader):
         if coding is not None and coding[1] != b"RAW":
             raise FormatError(f"the format {coding[1].decode()!r} is not read; expected RAW")
         # A minus marks a source from which the file was copied.
-        found = re.search(rb"^#\s*Source\s+-?\d+:\s*([\w-]+)", header, re.MULTILINE)
-        device = None if found is None else found[1].decode()
-        sizes = [size for size, name in _DEVICES.items() if (device or "").lower().startswith(name)]
-        size, facts = sizes[0] if sizes else None, {} if device is None else {"device": device}
-        return _Aedat31Source(size, facts, path=path, start=len(header))
+        found = re.findall(rb"^#\s*Source\s+-?(\d{1,5}):\s*([\w-]+)", header, re.MULTILINE)
+        devices = {int(number): name.decode() for number, name in found}
+        source = _Aedat31Source(path=path, start=len(header), devices=devices)
+        if not devices:
+            return source
+        first = next(iter(devices))
+        # The only device may have other numbers in its packets.
+        return replace(_source_of(source, first), source=first if len(devices) > 1 else None)
 
 
 def _read_header(file: IO[bytes]) -> bytes:

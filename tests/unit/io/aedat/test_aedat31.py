@@ -292,3 +292,33 @@ def test_part_starts_right_although_an_event_has_a_wrong_time(tmp_path):
     ]
     events = read(tmp_path, header() + b"".join(packets), start_us=15)
     assert events.t.tolist() == [30, 40, 40]
+
+
+def two_devices():
+    """Return a file of two declared devices, with events and IMU samples of both."""
+    declared = header().replace(
+        b"#Source 1: DAVIS240C\r\n", b"#Source 1: DAVIS240C\r\n#Source 2: DVS128\r\n"
+    )
+    content = declared + packet(POLARITY, [polarity(1, 2, 2, 1)], source=2)
+    content += packet(POLARITY, [polarity(5, 200, 1, 1)], source=1)
+    content += packet(IMU6, [imu6(6, (0, 0, 1), (0, 0, 0), 20)], source=1)
+    content += packet(POLARITY, [polarity(7, 3, 3, 1)], source=2)
+    return content + packet(POLARITY, [polarity(8, 201, 3, 1)], source=1)
+
+
+@pytest.mark.parametrize(
+    ("stream", "t", "size"),
+    [("1", [5, 8], (240, 180)), (2, [1, 7], (128, 128)), ("DVS128", [1, 7], (128, 128))],
+)
+def test_one_of_two_declared_devices_is_chosen(tmp_path, caplog, stream, t, size):
+    events = read(tmp_path, two_devices(), stream=stream)
+    assert (events.t.tolist(), events.resolution) == (t, size)
+    assert not caplog.records
+    with evcrisp.open(tmp_path / "a.aedat", stream=stream) as opened:
+        assert (opened.imu() is None) == (t == [1, 7])
+
+
+def test_first_declared_device_is_the_default(tmp_path, caplog):
+    assert read(tmp_path, two_devices()).t.tolist() == [5, 8]
+    assert "2 streams of events (1 (DAVIS240C), 2 (DVS128)); reading 1." in caplog.text
+    assert read(tmp_path, two_devices(), stream="2", start_us=3).t.tolist() == [7]
