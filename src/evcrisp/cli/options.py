@@ -452,6 +452,10 @@ def load_camera(
     if path is None and (roi is None or motion != "rotation"):
         return None
     width, height = sensor.sensor_size if isinstance(sensor, Recording) else sensor
+    if path is None:
+        from evcrisp.estimators.estimate import warn_ideal_lens
+
+        warn_ideal_lens(motion)
     camera = Camera.ideal((width, height)) if path is None else Camera.from_file(path)
     warn_of_mismatch(camera, (width, height))
     return camera if roi is None else camera.cropped(roi)

@@ -125,7 +125,7 @@ def model_for(
     kind = lookup(MOTION_MODELS, motion, "motion model")
     if camera is None:
         if kind.uses_rays:
-            _warn_ideal_lens(kind.name)
+            warn_ideal_lens(kind.name)
         return kind.for_sensor(resolution, None)
     _check_camera(camera, resolution)
     if not kind.uses_rays:
@@ -151,7 +151,7 @@ def _check_camera(camera: Camera, resolution: Sequence[int]) -> None:
 
 
 @lru_cache(maxsize=4)
-def _warn_ideal_lens(motion: str) -> None:
+def warn_ideal_lens(motion: str) -> None:
     """Warn once, not for every window."""
     _LOG.warning(
         "The motion %r has no camera: its rad/s hold for an ideal lens with a field of view of "

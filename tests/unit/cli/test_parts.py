@@ -12,6 +12,7 @@ import pytest
 
 import evcrisp
 from evcrisp.core.camera import Camera
+from evcrisp.estimators.estimate import warn_ideal_lens
 
 CUT = {"start_us": 20_000, "duration_us": 50_000, "roi": (8, 6, 64, 48)}
 WORDS = ("--start", "20ms", "--duration", "0.05", "--roi", "8,6,64,48")
@@ -190,7 +191,9 @@ def test_calibration_follows_the_region(run, scene_file, part_file, tmp_path, gi
     write_calibration(tmp_path / "moved.txt", moved)
     rotation = ("-m", "cmax", "--motion", "rotation", "--window-ms", 25)
     camera = ("--camera", tmp_path / "whole.txt") if given else ()
-    run("run", scene_file, "-o", tmp_path / "a", *rotation, *camera, *WORDS)
+    warn_ideal_lens.cache_clear()
+    result = run("run", scene_file, "-o", tmp_path / "a", *rotation, *camera, *WORDS)
+    assert ("an ideal lens with a field of view" in result.stderr) == (not given)
     run("run", part_file, "-o", tmp_path / "b", *rotation, "--camera", tmp_path / "moved.txt")
     assert (tmp_path / "a" / "motion.csv").read_text() == (
         tmp_path / "b" / "motion.csv"
