@@ -66,6 +66,29 @@ def read(path, on_error, reader):
         return None, error
 
 
+def read_part(path, reader, whole):
+    """Read the second half of a damaged file; return whether all events have a time in it.
+
+    A wrong first event moves the part, possibly beyond the end.
+    """
+    start_us = whole.duration_us // 2
+    try:
+        with evcrisp.open(
+            path,
+            on_error="truncate",
+            format=reader,
+            resolution=(65536, 65536),
+            start_us=start_us,
+            duration_us=max(start_us, 1),
+        ) as opened:
+            events = opened.read()
+            n_chunks = sum(map(len, opened.chunks(1000)))
+            opened.imu(), opened.triggers(), sum(1 for _ in opened.frames())
+            return n_chunks == len(events) and events.duration_us <= start_us
+    except (evcrisp.FormatError, evcrisp.EventDataError):
+        return True
+
+
 def main():
     sample, n_cuts, n_flips, seed = sys.argv[1], *map(int, sys.argv[2:5])
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
@@ -85,6 +108,8 @@ def main():
                 sys.exit(f"{kind}: truncate kept {len(kept)} of {failure.n_before} good events")
             if kind == "cut" and kept is not None and not is_prefix(kept, whole):
                 sys.exit("cut: the kept events are not the start of the recording")
+            if not read_part(path, reader, whole):
+                sys.exit(f"{kind}: a part has events outside of it, or other events in chunks")
             with contextlib.suppress(evcrisp.FormatError, evcrisp.MissingExtraError):
                 evcrisp.read(path)  # detection must not fail on damaged content
     sys.stdout.write(json.dumps(counts))

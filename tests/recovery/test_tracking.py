@@ -7,7 +7,7 @@ import evcrisp
 from evcrisp import ConfigError, Events, UnknownNameError
 from evcrisp.core.doubt import Doubt
 from evcrisp.core.status import Status
-from evcrisp.estimators.estimate import _warn_ideal_lens
+from evcrisp.estimators.estimate import warn_ideal_lens
 from evcrisp.pipeline.label_merging import merge_labels
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
@@ -219,7 +219,7 @@ def test_recording_shorter_than_a_window_is_one_window(scene, windows):
 
 
 def test_rotation_without_camera_warns_once(scene, caplog):
-    _warn_ideal_lens.cache_clear()
+    warn_ideal_lens.cache_clear()
     for _ in range(2):
         evcrisp.estimate(scene.events[:3000], "cmax", "rotation")
     assert caplog.text.count("an ideal lens with a field of view of 60 degrees") == 1

@@ -4,7 +4,9 @@ import functools
 import importlib
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +96,54 @@ class WindowLength(Milliseconds):
         if isinstance(value, str) and value.strip().lower() == AUTO:
             return None
         return super().convert(value, param, ctx)
+
+
+#: Microseconds per unit of time; a number without a unit is in seconds.
+_UNITS_US = {"us": 1, "ms": 1000, "s": 1_000_000, "": 1_000_000}
+
+
+class Time(click.ParamType):
+    """A time with a unit, such as ``1.5s``, ``200ms`` or ``30us``, in whole microseconds."""
+
+    name = "time"
+
+    def __init__(self, least_us: int = 0) -> None:
+        self.least_us = least_us
+
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> int:
+        """Parse ``1.5s``; a plain number means seconds."""
+        if isinstance(value, int):
+            return value
+        found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(us|ms|s|)\s*", str(value))
+        if found is None:
+            expected = "expected a time such as 1.5s, 200ms or 30us; a plain number means seconds"
+            self.fail(f"{expected}; got {value!r}.", param, ctx)
+        time_us = Decimal(found[1]) * _UNITS_US[found[2]]
+        if not self.least_us <= time_us <= LONGEST_US:
+            limits = f"{self.least_us} us to {LONGEST_US // 10**6} s"
+            self.fail(f"expected {limits}; got {value}.", param, ctx)
+        if time_us != int(time_us):
+            self.fail(f"expected whole microseconds; got {value}.", param, ctx)
+        return int(time_us)
+
+
+class RoiType(click.ParamType):
+    """A region of the sensor, ``X,Y,W,H``, px."""
+
+    name = "roi"
+
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> tuple[int, ...]:
+        """Parse ``100,50,64,48``."""
+        if isinstance(value, tuple):
+            return value
+        numbers = [number.strip() for number in str(value).split(",")]
+        fits = len(numbers) == 4 and all(
+            n.isascii() and n.isdecimal() and len(n) < 6 for n in numbers
+        )
+        if not fits or min(int(number) for number in numbers[2:]) < 1:
+            expected = "expected X,Y,W,H in px, such as 100,50,64,48, with W and H of 1 or more"
+            self.fail(f"{expected}; got {value!r}.", param, ctx)
+        return tuple(int(number) for number in numbers)
 
 
 class OutputFile(click.Path):
@@ -213,8 +263,8 @@ def auto_window_option(
 
 
 start_option = option(
-    "--start-ms start_us",
-    "Start of the window, ms after the first event.",
+    "--start-ms window_start_us",
+    "Start of the window, ms after the first event that is read.",
     Milliseconds(),
     default=0.0,
     metavar="MS",
@@ -257,6 +307,9 @@ def _collected(name: str, *keys: str) -> Decorator:
     return apply
 
 
+#: Parameters of `evcrisp.open` that `input_options` set.
+OPENING = ("format", "resolution", "on_error", "stream", "start_us", "duration_us", "roi")
+
 #: How a recording is opened.
 input_options = decorated(
     option("--format -f", "Input format. Default: detected from the content."),
@@ -273,7 +326,35 @@ input_options = decorated(
         click.Choice(["raise", "truncate"]),
         default="raise",
     ),
-    _collected("opening", "format", "resolution", "on_error"),
+    option(
+        "--stream",
+        "Stream of events to read, if the file has several: a number or name of AEDAT4, a topic of "
+        "ROS bags, left or right; `evcrisp info` lists them. Default: the first.",
+        metavar="NAME",
+    ),
+    option(
+        "--start start_us",
+        "Skip the time before, counted from the first event of the recording: 1.5s, 200ms, 30us; a "
+        "plain number means seconds.",
+        Time(),
+        default=0,
+        show_default=False,
+        metavar="TIME",
+    ),
+    option(
+        "--duration duration_us",
+        "Read this much time from --start on. Default: to the end.",
+        Time(least_us=1),
+        metavar="TIME",
+    ),
+    option(
+        "--roi",
+        "Read only the events in a region of the sensor, px, and move its corner to (0, 0). A "
+        "--camera is shifted with it.",
+        RoiType(),
+        metavar="X,Y,W,H",
+    ),
+    _collected("opening", *OPENING),
 )
 
 #: The method, its parameters and the motion model; see `method_arguments`.
@@ -345,7 +426,7 @@ def method_arguments(estimation: Mapping[str, Any], recording: "Recording") -> d
     return {
         "method": build(ESTIMATORS, estimation["method"], "method", **parameters),
         "motion": estimation["motion"],
-        "camera": load_camera(estimation["camera"], recording),
+        "camera": load_camera(estimation["camera"], recording, estimation["motion"]),
     }
 
 
@@ -357,17 +438,27 @@ def refuse_unused(context: click.Context, names: Iterable[str], reason: str) -> 
             raise click.UsageError(f"{option_name(option)} {reason}", context)
 
 
-def load_camera(path: Path | None, sensor: "Recording | Sequence[int]") -> "Camera | None":
-    """Read a calibration file; log a warning if it does not match the sensor."""
+def load_camera(
+    path: Path | None, sensor: "Recording | Sequence[int]", motion: str = ""
+) -> "Camera | None":
+    """Read a calibration file, for the region that is read; warn if it does not match the sensor.
+
+    Without a file, a rotation in a region has the ideal lens of the whole sensor.
+    """
     from evcrisp.core.camera import Camera, warn_of_mismatch
     from evcrisp.io.recording import Recording
 
-    if path is None:
+    roi = sensor.cut.roi if isinstance(sensor, Recording) else None
+    if path is None and (roi is None or motion != "rotation"):
         return None
-    camera = Camera.from_file(path)
-    width, height = sensor.resolution if isinstance(sensor, Recording) else sensor
+    width, height = sensor.sensor_size if isinstance(sensor, Recording) else sensor
+    if path is None:
+        from evcrisp.estimators.estimate import warn_ideal_lens
+
+        warn_ideal_lens(motion)
+    camera = Camera.ideal((width, height)) if path is None else Camera.from_file(path)
     warn_of_mismatch(camera, (width, height))
-    return camera
+    return camera if roi is None else camera.cropped(roi)
 
 
 #: Where tasks run.

@@ -3,7 +3,7 @@
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -39,6 +39,9 @@ class Camera:
         Principal point.
     distortion : sequence of 5 floats
         ``(k1, k2, p1, p2, k3)`` in the order of OpenCV; all zero for an ideal lens.
+    is_cropped : bool
+        Whether pixels are those of a region of the sensor, so that the principal point may lie far
+        from its middle; see :meth:`cropped`.
 
     Raises
     ------
@@ -57,6 +60,7 @@ class Camera:
     cx: float
     cy: float
     distortion: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
+    is_cropped: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         for name, low in (("fx", 0.0), ("fy", 0.0), ("cx", -math.inf), ("cy", -math.inf)):
@@ -107,6 +111,15 @@ class Camera:
         focal = 0.5 * width / math.tan(math.radians(fov_deg) / 2)
         return cls(focal, focal, 0.5 * (width - 1), 0.5 * (height - 1))
 
+    def cropped(self, roi: Sequence[int]) -> "Camera":
+        """Return the camera of a region ``(x, y, width, height)`` whose corner becomes (0, 0).
+
+        >>> Camera(fx=200.0, fy=200.0, cx=119.5, cy=89.5).cropped((100, 50, 64, 48)).matrix[:2, 2]
+        array([19.5, 39.5])
+        """
+        left, top = as_numbers("roi", roi, 4, "(x, y, width, height)")[:2]
+        return replace(self, cx=self.cx - left, cy=self.cy - top, is_cropped=True)
+
     @property
     def matrix(self) -> Floats:
         """Matrix from rays to ideal pixels, shape (3, 3)."""
@@ -128,6 +141,8 @@ class Camera:
         """
         width, height = as_resolution(resolution)
         x, y = 0.5 * (width - 1), 0.5 * (height - 1)
+        if self.is_cropped:
+            return None
         if max(abs(self.cx - x) / width, abs(self.cy - y) / height) <= _MAX_OFF_CENTER:
             return None
         return (

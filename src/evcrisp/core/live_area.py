@@ -99,8 +99,8 @@ class LiveArea:
         left, top, width, height = self.box
         return (
             f"{self.empty_share:.0%} of the sensor of {self.resolution[0]}x{self.resolution[1]} px "
-            f"has no events. They lie in {width}x{height} px from x={left}, y={top}; "
-            "`evcrisp.LiveArea.crop` cuts to that."
+            f"has no events. They lie in {width}x{height} px from x={left}, y={top}; the region (roi) "
+            f"{left},{top},{width},{height} cuts to that."
         )
 
     def crop(self, events: Events) -> Events:

@@ -125,7 +125,7 @@ def model_for(
     kind = lookup(MOTION_MODELS, motion, "motion model")
     if camera is None:
         if kind.uses_rays:
-            _warn_ideal_lens(kind.name)
+            warn_ideal_lens(kind.name)
         return kind.for_sensor(resolution, None)
     _check_camera(camera, resolution)
     if not kind.uses_rays:
@@ -141,7 +141,8 @@ def _check_camera(camera: Camera, resolution: Sequence[int]) -> None:
             remedy="Read a file with `Camera.from_file`.",
         )  # fmt: skip
     width, height = resolution
-    if not (0 <= camera.cx < width and 0 <= camera.cy < height):
+    is_outside = not (0 <= camera.cx < width and 0 <= camera.cy < height)
+    if is_outside and not camera.is_cropped:
         raise ConfigError(
             f"`camera` has its principal point at ({camera.cx:.1f}, {camera.cy:.1f}) px, outside "
             f"the sensor of {width}x{height} px. Is it the calibration of this sensor?"
@@ -150,7 +151,7 @@ def _check_camera(camera: Camera, resolution: Sequence[int]) -> None:
 
 
 @lru_cache(maxsize=4)
-def _warn_ideal_lens(motion: str) -> None:
+def warn_ideal_lens(motion: str) -> None:
     """Warn once, not for every window."""
     _LOG.warning(
         "The motion %r has no camera: its rad/s hold for an ideal lens with a field of view of "

@@ -1,11 +1,13 @@
 """Public names; loaded on first use."""
 
+from .cut import Cut as Cut
 from .flow.files import read_flow as read_flow
 from .flow.files import write_flow as write_flow
 from .protocol import Packet as Packet
 from .protocol import Reader as Reader
 from .protocol import Sink as Sink
 from .protocol import Source as Source
+from .protocol import Stream as Stream
 from .protocol import Writer as Writer
 from .reading import detect as detect
 from .reading import open_recording as open_recording

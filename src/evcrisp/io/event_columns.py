@@ -4,7 +4,7 @@ Integer time is in microseconds. Floating-point time is in seconds if any row of
 has a fraction, else in microseconds. A fraction in a later packet is damage.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,22 @@ def _are_pixels(values: NDArray[Any]) -> Bools:
     return (values >= 0) & (values <= 65_535) & (values == np.floor(values))
 
 
+def row_before(t: int, n: int, time_of: Callable[[int], int | None]) -> int:
+    """Return the last row before time ``t``, by bisection over ``n`` rows; 0 if there is none.
+
+    ``time_of`` returns the time of a row, us; None for a wrong one, from which on nothing is skipped.
+    """
+    low, high = 0, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = time_of(middle)
+        if found is not None and found < t:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 class ColumnConverter:
     """Convert columns of any usual type to packets; ``t_offset`` (us) is added to all times.
 
@@ -133,6 +149,11 @@ class ColumnConverter:
         yield Packet(x, y, t[:n_good], _as_flag(good["p"]), offset, signal)
         if wrong is not None:
             raise FormatError(wrong[1], offset=offset)
+
+    def time(self, values: NDArray[Any]) -> int | None:
+        """Return the first of some times, us; None if there is none, or it is wrong."""
+        times, _ = self._converted_time(widened(values))
+        return int(times[0]) if times.size else None
 
     def _converted_time(self, values: NDArray[Any]) -> tuple[NDArray[np.int64], _Wrong | None]:
         """Return the good times, us, and the problem of the next one."""

@@ -80,8 +80,12 @@ class Packet:
 
     def first(self, n: int) -> "Packet":
         """Return the first ``n`` events, as views."""
-        signal = None if self.signal is None else self.signal[:n]
-        return Packet(self.x[:n], self.y[:n], self.t[:n], self.p[:n], self.offset, signal)
+        return self.part(slice(n))
+
+    def part(self, part: slice) -> "Packet":
+        """Return a range of the events, as views."""
+        x, y, t, p = self.x[part], self.y[part], self.t[part], self.p[part]
+        return Packet(x, y, t, p, self.offset, None if self.signal is None else self.signal[part])
 
 
 class SensorData(Protocol):
@@ -100,6 +104,29 @@ class SensorData(Protocol):
         yield from ()
 
 
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One of the streams of a file.
+
+    Attributes
+    ----------
+    name, kind : str
+        Name by which it is chosen; "events", "imu", "triggers", "frames" or a word of the format.
+    resolution : (int, int) or None, px
+        Size of its sensor, if the file states it.
+    n_elements : int or None
+        Number of its events, samples or frames, if the file states it.
+    aliases : tuple of str
+        Other names by which it is chosen.
+    """
+
+    name: str
+    kind: str = "events"
+    resolution: tuple[int, int] | None = None
+    n_elements: int | None = None
+    aliases: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Source(SensorData):
     """An open file; formats override methods they have data for. ``packets`` can start again."""
@@ -111,6 +138,8 @@ class Source(SensorData):
     #: Number of events stated by the header, or None.
     n_events: int | None = None
     path: Path = field(default=Path(), kw_only=True)
+    #: Time of IMU samples and frames minus time of events, us, if their clocks differ.
+    sensor_clock_offset: int = field(default=0, kw_only=True)
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order, in packets of about `PACKET_EVENTS`."""
@@ -122,6 +151,22 @@ class Source(SensorData):
         None if it is not faster, or if a check fails; ``packets`` then finds the damage.
         """
         return None
+
+    def between(self, t_start: int, t_end: int | None) -> "Source":
+        """Return a source for ``t_start <= t < t_end``, us, which may skip other data.
+
+        Its events start with at least one before ``t_start``, if the file has any: it proves that
+        none inside was skipped. It may deliver more data outside. It shares the open file.
+        """
+        return self
+
+    def streams(self) -> list[Stream]:
+        """Return the streams that the file declares; the first stream of events is the default."""
+        return [Stream("events", "events", self.resolution, self.n_events)]
+
+    def choose(self, stream: str) -> "Source":
+        """Return a source of another stream of events, by its name; it shares the open file."""
+        return self
 
     def close(self) -> None:
         """Close the file."""

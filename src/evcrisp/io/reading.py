@@ -5,15 +5,16 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
-from evcrisp.core.live_area import LiveArea, LiveAreaCounter
+from evcrisp.core.live_area import Box, LiveArea, LiveAreaCounter
 from evcrisp.core.validation import as_resolution
 from evcrisp.io.atomic_output import naming
 from evcrisp.io.byte_blocks import GZIP_MAGIC
-from evcrisp.io.protocol import Reader
+from evcrisp.io.cut import Cut
+from evcrisp.io.protocol import Reader, Stream
 from evcrisp.io.recording import OnError, Recording
 from evcrisp.io.registry import READERS, as_reader, detection_order
 
@@ -46,6 +47,10 @@ def open_recording(
     format: str | Reader | None = None,
     resolution: Sequence[int] | None = None,
     on_error: OnError = "raise",
+    stream: str | int | None = None,
+    start_us: int = 0,
+    duration_us: int | None = None,
+    roi: Sequence[int] | None = None,
 ) -> Recording:
     """Open a recording for streaming; available as ``evcrisp.open``.
 
@@ -62,6 +67,16 @@ def open_recording(
     on_error : {"raise", "truncate"}
         At damage, deliver all events before it, then raise :class:`~evcrisp.FormatError`; or end
         there and keep the error in ``Recording.damage``.
+    stream : str or int, optional
+        Which of several streams of events: a name of ``Recording.streams``, such as a number of
+        AEDAT4, a topic of a ROS bag, or "left" and "right" of MVSEC and M3ED. Default: the first,
+        with a message that names the others.
+    start_us, duration_us : int, us
+        Time to read, for events, IMU samples, triggers and frames. ``start_us`` counts from the
+        first event of the recording. Default: to the end.
+    roi : (int, int, int, int), px, optional
+        ``(x, y, width, height)``: read this region, and move it to (0, 0). It becomes the sensor;
+        a camera must be shifted too, see :meth:`Camera.cropped`.
     """
     if not os.fspath(path):
         raise FileNotFoundError("The name of the recording is empty.")
@@ -73,7 +88,9 @@ def open_recording(
         raise FormatError(f"{reason}; save it to a file", path=path)
     reader = detect(path) if format is None else as_reader(format)
     size = None if resolution is None else as_resolution(resolution)
-    return Recording(path, reader, resolution=size, on_error=on_error)
+    # The cut checks the region.
+    cut = Cut(start_us=start_us, duration_us=duration_us, roi=cast("Box | None", roi))
+    return Recording(path, reader, resolution=size, on_error=on_error, stream=stream, cut=cut)
 
 
 def read(
@@ -82,6 +99,10 @@ def read(
     format: str | Reader | None = None,
     resolution: Sequence[int] | None = None,
     on_error: OnError = "raise",
+    stream: str | int | None = None,
+    start_us: int = 0,
+    duration_us: int | None = None,
+    roi: Sequence[int] | None = None,
 ) -> Events:
     """Read all events of a recording; parameters as for :func:`open_recording`.
 
@@ -92,9 +113,20 @@ def read(
     ...     path = pathlib.Path(folder) / "two.npz"
     ...     _ = write(path, events)
     ...     read(path)
+    ...     read(path, start_us=5, roi=(2, 0, 4, 3))    # times count from the first event
     Events(n=2, resolution=8x4, t=0..10 us, on=1)
+    Events(n=1, resolution=4x3, t=10..10 us, on=0)
     """
-    with open_recording(path, format=format, resolution=resolution, on_error=on_error) as recording:
+    with open_recording(
+        path,
+        format=format,
+        resolution=resolution,
+        on_error=on_error,
+        stream=stream,
+        start_us=start_us,
+        duration_us=duration_us,
+        roi=roi,
+    ) as recording:
         return recording.read()
 
 
@@ -142,6 +174,9 @@ def summarize(
         "width": width,
         "height": height,
         "resolution_source": recording.resolution_source,
+        "stream": recording.stream,
+        "streams": [stream_facts(stream) for stream in recording.streams],
+        "cut": recording.cut.facts(),
         "live_area": live_area_facts(counter.area()) if n_events else None,
         "n_events": n_events,
         "t_first_us": t_first,
@@ -157,6 +192,13 @@ def summarize(
         "damage": None if damage is None else damage.kept(),
         "metadata": recording.metadata,
     }
+
+
+def stream_facts(stream: Stream) -> dict[str, Any]:
+    """Return a stream as JSON types."""
+    facts = {"name": stream.name, "kind": stream.kind, "aliases": list(stream.aliases)}
+    size = None if stream.resolution is None else list(stream.resolution)
+    return {**facts, "resolution": size, "n_elements": stream.n_elements}
 
 
 def live_area_facts(area: LiveArea) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Stream a recording: checks, chunks and damage, for all formats."""
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -13,7 +13,19 @@ from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.core.validation import as_resolution, check_choice, check_number
 from evcrisp.io.atomic_output import naming
-from evcrisp.io.protocol import ALL_SIZES, Packet, Reader, Source, slices
+from evcrisp.io.cut import (
+    Cut,
+    CutPass,
+    TimeSpan,
+    closed_at_end,
+    cropped_frame,
+    is_proved,
+    packets_of_span,
+    samples_within,
+)
+from evcrisp.io.joining import join
+from evcrisp.io.protocol import ALL_SIZES, Packet, Reader, Source, Stream, slices
+from evcrisp.io.streams import choose_stream
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +44,10 @@ class Recording:
     ----------
     path, format : Path, str
         The file or folder, and the name of its format.
+    stream : str
+        Name of the stream of events that is read; see :attr:`streams`.
+    cut : Cut
+        The part that is read: ``start_us``, ``duration_us``, ``roi``.
     damage : FormatError or None
         With ``on_error="truncate"``: the error that ended the last read early.
     """
@@ -43,10 +59,13 @@ class Recording:
         *,
         resolution: tuple[int, int] | None = None,
         on_error: OnError = "raise",
+        stream: str | int | None = None,
+        cut: Cut | None = None,
     ) -> None:
         check_choice("on_error", on_error, get_args(OnError))
         self.path = path
         self.format = reader.name
+        self.cut = Cut() if cut is None else cut
         self.damage: FormatError | None = None
         self._reader = reader
         self._on_error = on_error
@@ -55,17 +74,21 @@ class Recording:
         self._n_bytes = path.stat().st_size if path.is_file() else 0
         self._position = 0  # byte of the packet that was read last
         self._n_read = 0  # events up to its end
+        self._pass: CutPass | None = None  # the last one
+        self._t_first: int | None = None  # of all events, us
+        self._parts: tuple[TimeSpan, Source] | None = None  # of the cut
         self._live: list[Generator[Packet, None, None]] = []
         self._is_closed = False
         try:
             self._source: Source = reader.open(path)
         except Exception as error:
             raise self._translated(error, 0) from error
-        width, height = self._source.resolution or (1, 1)
-        if not (0 < width <= 65_536 and 0 < height <= 65_536):
+        try:
+            self._source, self.stream = choose_stream(self._source, stream, path)
+            self._check_sizes()
+        except BaseException:
             self._source.close()
-            reason = f"the file states an impossible sensor size of {width}x{height} px"
-            raise FormatError(reason, path=path)
+            raise
 
     def __enter__(self) -> "Recording":
         return self
@@ -83,6 +106,20 @@ class Recording:
         self._is_closed = True
         self._source.close()
 
+    def _check_sizes(self) -> None:
+        """Raise if the file states an impossible sensor, or the region is not on the sensor."""
+        width, height = self._source.resolution or (1, 1)
+        if not (0 < width <= 65_536 and 0 < height <= 65_536):
+            reason = f"the file states an impossible sensor size of {width}x{height} px"
+            raise FormatError(reason, path=self.path)
+        if (known := self._given or self._source.resolution) is not None:
+            self.cut.check_inside(known)
+
+    @property
+    def streams(self) -> list[Stream]:
+        """The streams that the file declares: name, kind, sensor size, number of elements."""
+        return self._source.streams()
+
     @property
     def metadata(self) -> dict[str, object]:
         """Facts stated by the file's header."""
@@ -97,7 +134,12 @@ class Recording:
 
     @property
     def resolution(self) -> tuple[int, int]:
-        """``(width, height)``, px.
+        """``(width, height)``, px; that of the region if the recording is cut to one."""
+        return self.sensor_size if self.cut.roi is None else self.cut.roi.resolution
+
+    @property
+    def sensor_size(self) -> tuple[int, int]:
+        """``(width, height)`` of the whole sensor, px.
 
         If neither the caller nor the file states it, the events are scanned once, and the
         smallest standard sensor size that holds them all is taken. In formats of data sets that hold
@@ -108,7 +150,7 @@ class Recording:
         if known is not None:
             return known
         high_x = high_y = -1
-        for packet in self._packets(scanning=True):
+        for packet in self._packets(is_scan=True):
             if packet.t.size:
                 high_x = max(high_x, int(packet.x.max()))
                 high_y = max(high_y, int(packet.y.max()))
@@ -117,7 +159,10 @@ class Recording:
     @property
     def fraction_read(self) -> float | None:
         """Share of the file before the end of the last chunk, 0 to 1; None if unknown."""
-        if self._source.n_events:
+        share = None if self._pass is None else self._pass.share()
+        if share is not None:
+            return share
+        if not self.cut.limits_time and self._source.n_events:
             return min(self._n_read / self._source.n_events, 1.0) if self._n_read else None
         return self._position / self._n_bytes if self._position and self._n_bytes else None
 
@@ -140,37 +185,94 @@ class Recording:
 
     def read(self) -> Events:
         """Return all events at once."""
-        size = self._given or self._source.resolution or self._guessed
         self.damage = None
+        packet = self._whole() if self.cut.is_whole else self._cut_whole()
+        size = self._given or self._source.resolution or self._guessed
+        if self.cut.is_whole and size is None:
+            is_empty = packet is None or not packet.t.size
+            ends = (0, 0) if is_empty else (int(packet.x.max()) + 1, int(packet.y.max()) + 1)
+            self._guess(*ends)
+        size = self.resolution
+        return Events.empty(size) if packet is None else _events(packet, size, slice(None))
+
+    def _whole(self) -> Packet | None:
         packet = self._source.whole(self._given or self._source.resolution)
         if packet is None:
             n_expected = self._source.n_events
             packet = join(self._packets(), n_expected=n_expected, n_bytes=self._n_bytes)
-        if size is None:
-            is_empty = packet is None or not packet.t.size
-            ends = (0, 0) if is_empty else (int(packet.x.max()) + 1, int(packet.y.max()) + 1)
-            size = self._guess(*ends)
-        return Events.empty(size) if packet is None else _events(packet, size, slice(None))
+        return packet
+
+    def _cut_whole(self) -> Packet | None:
+        """Return the events of the cut; their number is unknown."""
+        span = self._span()
+        packet = self._part().whole(self._given or self._source.resolution)
+        if packet is None or not is_proved(packet, span, self._t_first):
+            return join(self._packets(), n_expected=0, n_bytes=self._n_bytes)
+        cutting = CutPass(self.cut, self._first_time())
+        kept = cutting.kept(packet)
+        cutting.finish(self.path)
+        return kept
 
     def imu(self) -> Imu | None:
         """Return all IMU samples, or None if the file has no such stream."""
-        return self._guarded_call("IMU samples", self._source.imu)
+        samples = self._guarded_call("IMU samples", self._part().imu)
+        return samples_within(samples, self._sensor_span())
 
     def triggers(self) -> Triggers | None:
         """Return all triggers, or None if the file has no such stream."""
-        return self._guarded_call("triggers", self._source.triggers)
+        triggers = self._guarded_call("triggers", self._part().triggers)
+        return samples_within(triggers, self._span())
 
     def frames(self) -> Iterator[Frame]:
         """Yield the frames one by one."""
-        frames = self._source.frames()
+        frames, span, roi = self._part().frames(), self._sensor_span(), self.cut.roi
         while True:
             frame = self._guarded_call("frames", lambda: next(frames, None))
-            if frame is None:
+            if frame is None or (span is not None and span.end is not None and frame.t >= span.end):
                 return
-            yield frame
+            if span is None or frame.t >= span.start:
+                frame = frame if roi is None else cropped_frame(frame, roi)
+                if frame is not None:
+                    yield frame
 
-    def _packets(self, *, scanning: bool = False) -> Iterator[Packet]:
-        packets = self._checked_packets(scanning=scanning)
+    def count_from(self, other: "Recording") -> None:
+        """Count the start of the cut from the first event of another recording."""
+        self._t_first = other._first_time()
+
+    def _first_time(self) -> int | None:
+        """Return the time of the first event of the file; None without events."""
+        if self._t_first is None:
+            with closing(self._checked_packets(is_scan=True)) as packets:
+                times = (int(packet.t[0]) for packet in packets if packet.t.size)
+                self._t_first = next(times, None)
+        return self._t_first
+
+    def _span(self) -> TimeSpan | None:
+        """Return the times of the cut; None if it keeps all, or there are no events."""
+        if not self.cut.limits_time or (t_first := self._first_time()) is None:
+            return None
+        return self.cut.span(t_first)
+
+    def _sensor_span(self) -> TimeSpan | None:
+        """Return the times of the cut in the clock of IMU samples and frames."""
+        span = self._span()
+        return None if span is None else span.shifted(self._source.sensor_clock_offset)
+
+    def _part(self) -> Source:
+        """Return the source of the cut, which may skip all other data."""
+        span = self._span()
+        if span is None:
+            return self._source
+        if self._parts is None or self._parts[0] != span:
+            try:
+                self._parts = span, self._source.between(*span)
+            except Exception as error:
+                self._translated(error, 0)  # raises what is no damage
+                return self._source  # reading it reports the damage
+        return self._parts[1]
+
+    def _packets(self, *, is_scan: bool = False) -> Iterator[Packet]:
+        packets = self._checked_packets(is_scan=is_scan)
         self._live.append(packets)
         try:
             yield from packets
@@ -178,23 +280,37 @@ class Recording:
             packets.close()
             self._live = [live for live in self._live if live is not packets]
 
-    def _checked_packets(self, *, scanning: bool) -> Generator[Packet, None, None]:
-        """Yield checked packets; handle damage, which a scan leaves to the read after it."""
+    def _checked_packets(self, *, is_scan: bool) -> Generator[Packet, None, None]:
+        """Yield checked packets of the cut; a scan reads all, and leaves damage to the read after it."""
         self._check_open()
-        self.damage = None
-        packets = self._source.packets()
-        try:
-            yield from self._good_packets(packets)
-        except FormatError as error:
-            self._damaged(error, error, quiet=scanning)
-        finally:
-            if isinstance(packets, Generator):  # closes its file now, not at garbage collection
-                packets.close()
+        if not is_scan:
+            self.damage = None
+        cutting = None if is_scan or self.cut.is_whole else self._new_pass()
+        packets = self._source.packets() if cutting is None else self._packets_of_cut()
+        with closed_at_end(packets):
+            try:
+                yield from self._good_packets(packets, cutting)
+            except FormatError as error:
+                self._damaged(error, error, quiet=is_scan)
+        if cutting is not None:
+            cutting.finish(self.path)
 
-    def _good_packets(self, packets: Iterator[Packet]) -> Iterator[Packet]:
-        """Yield the good events of all packets, then raise at the first damage."""
+    def _new_pass(self) -> CutPass:
+        t_first = self._first_time() if self.cut.limits_time else None
+        self._pass = CutPass(self.cut, t_first)
+        return self._pass
+
+    def _packets_of_cut(self) -> Iterator[Packet]:
+        """Yield the packets of the cut, and possibly others, from the source."""
+        span = self._span()
+        if span is None or self._t_first is None:
+            return self._source.packets()
+        return packets_of_span(self._source, self._part(), span, self._t_first)
+
+    def _good_packets(self, packets: Iterator[Packet], cutting: CutPass | None) -> Iterator[Packet]:
+        """Yield the good events of all packets up to the end of the cut, or raise at damage."""
         size = self._given or self._source.resolution
-        n_before = 0
+        n_before = n_read = 0
         t_last = np.iinfo(np.int64).min
         while True:
             try:
@@ -205,9 +321,14 @@ class Recording:
                 return
             n_good, problem = _check(packet, size, t_last)
             t_last = int(packet.t[n_good - 1]) if n_good else t_last
-            n_before += n_good
-            self._position, self._n_read = min(packet.offset, self._n_bytes), n_before
-            yield packet if problem is None else packet.first(n_good)
+            n_read += n_good
+            self._position, self._n_read = min(packet.offset, self._n_bytes), n_read
+            good = packet if problem is None else packet.first(n_good)
+            kept = good if cutting is None else cutting.kept(good)
+            n_before += kept.t.size
+            yield kept
+            if cutting is not None and cutting.is_done:
+                return
             if problem is not None:
                 problem += f", in the piece of the file that starts at byte {packet.offset}"
                 raise FormatError(problem, offset=packet.offset, path=self.path, n_before=n_before)
@@ -308,72 +429,3 @@ def _check(packet: Packet, size: tuple[int, int] | None, t_last: int) -> tuple[i
             n_good, where = first, f"x={x[first]}, y={y[first]}"
             problem = f"event at {where} lies outside the sensor of {size[0]}x{size[1]} px"
     return n_good, problem
-
-
-_DTYPES = {"x": np.uint16, "y": np.uint16, "t": np.int64, "p": np.bool_, "signal": np.bool_}
-#: Factor on an estimated number of events, and the share that must be filled to avoid a copy.
-_SLACK = 1.05
-_FILLED = 0.75
-
-
-class _Buffer:
-    """Columns of a fixed length, filled from the front. Unfilled memory is not touched."""
-
-    def __init__(self, n: int, names: Iterable[str]) -> None:
-        self.columns = {name: np.empty(n, _DTYPES[name]) for name in names}
-        self.size = n
-        self.n = 0
-
-    def add(self, packet: Packet) -> bool:
-        """Copy a packet, or return False if it does not fit."""
-        n_next = self.n + packet.t.size
-        if n_next > self.size:
-            return False
-        for name, column in self.columns.items():
-            column[self.n : n_next] = getattr(packet, name)
-        self.n = n_next
-        return True
-
-    def packet(self, offset: int) -> Packet:
-        columns: dict[str, Any] = {name: column[: self.n] for name, column in self.columns.items()}
-        if self.n < _FILLED * self.size:
-            columns = {name: column.copy() for name, column in columns.items()}
-        return Packet(**columns, offset=offset)
-
-
-def join(packets: Iterable[Packet], *, n_expected: int | None, n_bytes: int) -> Packet | None:
-    """Return all packets as one, or None if there are none. Labels are kept if all have them.
-
-    ``n_expected`` is the number of events stated by the file, else it is estimated from the first
-    packet; a wrong number costs time only. ``n_bytes``, the size of the file, limits the allocation.
-    Copying each packet while it is in the cache takes half the time of a concatenation at the end.
-    """
-    packets = iter(packets)
-    first, second = next(packets, None), next(packets, None)
-    if first is None or second is None:
-        return first
-    if n_expected is None:
-        n_expected = _estimate(first, second, n_bytes)
-    is_labeled = first.signal is not None
-    buffer = _Buffer(min(n_expected, n_bytes), _DTYPES if is_labeled else tuple(_DTYPES)[:4])
-    rest: list[Packet] = []
-    for packet in chain((first, second), packets):
-        if is_labeled and packet.signal is None:
-            is_labeled = False
-            del buffer.columns["signal"]
-        if rest or not buffer.add(packet):
-            rest.append(packet)
-    joined = buffer.packet(first.offset)
-    if not rest:
-        return joined
-    parts = [joined, *rest] if buffer.n else rest
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in buffer.columns
-    }
-    return Packet(**columns, offset=first.offset)
-
-
-def _estimate(first: Packet, second: Packet, n_bytes: int) -> int:
-    """Estimate the number of events from the bytes of the first packet."""
-    n_first, n_all = second.offset - first.offset, max(n_bytes - first.offset, 0)
-    return int(_SLACK * first.t.size * n_all / n_first) if n_first > 0 else 0

@@ -49,7 +49,7 @@ class LabelFile:
     def _wrong_count(self, bound: str = "") -> EventDataError:
         return EventDataError(
             f"{self.path} holds {counted(len(self._signal), 'label')}, but the recording has {bound}"
-            f"{counted(self._n_read, 'event')}. Give the labels of this recording."
+            f"{counted(self._n_read, 'event')}. Give the labels of this recording, of the same part."
         )
 
 

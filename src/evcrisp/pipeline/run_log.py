@@ -210,6 +210,8 @@ def input_facts(recording: Recording, output: str) -> dict[str, Any]:
         "format": recording.format,
         "output": output,
         "resolution": recording.resolution,
+        "stream": recording.stream,
+        "cut": recording.cut.facts(),
     }
 
 

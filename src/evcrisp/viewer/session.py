@@ -23,8 +23,8 @@ class ViewOptions:
     ----------
     path : path
         The recording; the server opens no other file.
-    format, resolution, on_error
-        As for :func:`evcrisp.open`.
+    format, resolution, on_error, stream, start_us, duration_us, roi
+        As for :func:`evcrisp.open`. With ``roi``, ``camera`` is that of the region.
     camera : Camera, optional
         Calibration for the motion model "rotation".
     window_us : int, optional
@@ -38,6 +38,10 @@ class ViewOptions:
     format: str | None = None
     resolution: tuple[int, int] | None = None
     on_error: OnError = "raise"
+    stream: str | int | None = None
+    start_us: int = 0
+    duration_us: int | None = None
+    roi: tuple[int, int, int, int] | None = None
     camera: Camera | None = None
     window_us: int | None = None
     method: str = "auto"
@@ -55,7 +59,8 @@ class ViewOptions:
     @property
     def opening(self) -> dict[str, Any]:
         """How the recording is opened."""
-        return {name: getattr(self, name) for name in ("format", "resolution", "on_error")}
+        names = ("format", "resolution", "on_error", "stream", "start_us", "duration_us", "roi")
+        return {name: getattr(self, name) for name in names}
 
     def page_settings(self) -> dict[str, Any]:
         """Return title, menus and initial selections of the page as JSON types."""

@@ -42,7 +42,7 @@ class ReadTask:
 
     path: str
     folder: str
-    opening: dict[str, Any]  # format, resolution and on_error
+    opening: dict[str, Any]  # arguments of `open_recording`
 
 
 @dataclass(frozen=True, slots=True)

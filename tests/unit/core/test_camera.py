@@ -223,3 +223,26 @@ def test_distort_is_nan_beyond_the_fold_radius():
     assert np.isfinite(x[0])
     assert np.isnan(x[1:]).all()
     assert np.isnan(y[1:]).all()
+
+
+def test_camera_of_a_region_has_the_rays_of_its_pixels(ecd):
+    left, top, width, height = roi = (150, 20, 60, 40)
+    whole = ecd.rays((240, 180))[top : top + height, left : left + width]
+    np.testing.assert_allclose(ecd.cropped(roi).rays((width, height)), whole, atol=1e-12)
+
+
+def test_camera_of_a_region_may_have_its_principal_point_outside(ecd):
+    cropped = ecd.cropped((150, 120, 60, 40))
+    assert cropped.cx < 0
+    assert cropped.mismatch_warning((60, 40)) is None
+    events = simulate(resolution=(60, 40), duration_us=20_000, seed=1).events
+    assert estimate(events, "cmax", "rotation", cropped).theta.shape == (3,)
+    plain = Camera(cropped.fx, cropped.fy, cropped.cx, cropped.cy)
+    with pytest.raises(ConfigError, match="outside the sensor"):
+        estimate(events, "cmax", "rotation", plain)
+
+
+@pytest.mark.parametrize("roi", [(1, 2, 3), "roi", (1, 2, 3, np.nan)])
+def test_camera_of_an_impossible_region_is_refused(ecd, roi):
+    with pytest.raises(ConfigError, match="`roi` must be"):
+        ecd.cropped(roi)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from evcrisp.io.joining import join
 from evcrisp.io.protocol import Packet
-from evcrisp.io.recording import join
 
 
 def packets_of(sizes, *, labeled=(), step=100):

@@ -5,12 +5,15 @@ import math
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evcrisp.cli import options
 from evcrisp.cli.progress import reading_progress
+
+if TYPE_CHECKING:
+    from evcrisp.io.recording import Recording
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -70,7 +73,9 @@ def evaluate_command(
 
     With --raw or --labels, the raw events and a random control are measured too. The control has as
     many raw events as are kept, drawn at random: a filter must exceed its numbers. If true labels
-    are known, the labels are compared with them. Recordings are streamed.
+    are known, the labels are compared with them. Recordings are streamed. With --raw, both are cut
+    at the same times: --start counts from the first raw event. A cleaned recording of the size of --roi
+    is one of that region. --stream is that of the raw recording.
     """
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
@@ -84,9 +89,11 @@ def evaluate_command(
             refuse_inputs(output, *paths.values())
             # Before the work: an invalid output name is reported first.
             temporary = stack.enter_context(replacing(output, overwrite=overwrite))
+        base = None if raw is None else stack.enter_context(open_recording(raw, **raw_opening))
+        measured = stack.enter_context(_open_measured(recording, opening, base))
         result = evaluate(
-            stack.enter_context(open_recording(recording, **opening)),
-            None if raw is None else stack.enter_context(open_recording(raw, **raw_opening)),
+            measured,
+            base,
             labels,
             truth,
             seed=seed,
@@ -103,6 +110,22 @@ def evaluate_command(
             temporary.write_text(text + "\n")
     titles = next(iter(result.quality.values())).titles
     click.echo(text if as_json else _page(facts, titles))
+
+
+def _open_measured(path: Path, opening: dict[str, Any], raw: "Recording | None") -> "Recording":
+    """Open the recording to measure, cut as the raw one, or with the size of its region already."""
+    from evcrisp.io.reading import open_recording
+
+    if raw is None:
+        return open_recording(path, **opening)
+    own: dict[str, Any] = {**opening, "stream": None}
+    uncut: dict[str, Any] = {**own, "roi": None}
+    recording = open_recording(path, **uncut)
+    if raw.cut.roi is not None and recording.sensor_size != raw.resolution:
+        recording.close()
+        recording = open_recording(path, **own)
+    recording.count_from(raw)
+    return recording
 
 
 #: Key -> name and number format in the table.

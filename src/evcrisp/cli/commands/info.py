@@ -31,6 +31,8 @@ def _page(facts: dict[str, Any]) -> str:
     rows = [
         ("file", facts["path"]),
         ("format", facts["format"]),
+        *_streams(facts),
+        *_part(facts["cut"]),
         ("sensor", f"{facts['width']} x {facts['height']} px{guessed}"),
         *_live_area(facts["live_area"]),
         ("events", f"{facts['n_events']:,}"),
@@ -51,6 +53,32 @@ def _page(facts: dict[str, Any]) -> str:
     if facts["damage"]:
         rows.append(("damage", facts["damage"]))
     return "\n".join(f"{name:<16}{value}" for name, value in rows)
+
+
+def _streams(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return a row per stream of events, if there are several."""
+    streams = [stream for stream in facts["streams"] if stream["kind"] == "events"]
+    rows = [("stream", _stream(stream, facts["stream"])) for stream in streams]
+    return rows if len(rows) > 1 else []
+
+
+def _stream(stream: dict[str, Any], read: str) -> str:
+    parts = [stream["name"], *stream["aliases"][:1]]
+    if stream["resolution"] is not None:
+        parts.append("{} x {} px".format(*stream["resolution"]))
+    if stream["n_elements"] is not None:
+        parts.append(f"{stream['n_elements']:,} events")
+    return ", ".join(parts) + (" (read)" if stream["name"] == read else "")
+
+
+def _part(cut: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Return a row with the part that was read, if it is not the whole recording."""
+    if cut is None:
+        return []
+    start, duration = cut["start_us"] / 1e6, cut["duration_us"]
+    end = "the end" if duration is None else f"{start + duration / 1e6:g} s"
+    region = "" if cut["roi"] is None else "; {2} x {3} px from x={0}, y={1}".format(*cut["roi"])
+    return [("part", f"from {start:g} s to {end} after the first event{region}")]
 
 
 def _live_area(area: dict[str, Any] | None) -> list[tuple[str, str]]:

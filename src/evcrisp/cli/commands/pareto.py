@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 @options.input_options
 def pareto_command(
     recording: Path,
+    motion: str,
     camera: Path | None,
-    start_us: int,
+    window_start_us: int,
     window_us: int,
     settings: tuple[str, ...],
     output: Path | None,
@@ -51,10 +52,10 @@ def pareto_command(
     # Before the work: an invalid output name is reported first.
     with nullcontext() if output is None else replacing(output, overwrite=overwrite) as temporary:
         with open_recording(recording, **opening) as opened:
-            _, window = read_window(opened, start_us, window_us)
-            lens = options.load_camera(camera, opened)
+            _, window = read_window(opened, window_start_us, window_us)
+            lens = options.load_camera(camera, opened, motion)
         params = options.parse_settings(settings)
-        source = FigureSource(camera=lens, params=params, **front_options)
+        source = FigureSource(motion=motion, camera=lens, params=params, **front_options)
         with work_progress(f"Tracing {counted(source.n_points, 'point')}") as on_share:
             front = source.front(window, on_share=on_share)
         text = json.dumps(_as_dict(front), indent=2)

@@ -29,7 +29,7 @@ _APPLIES_TO = {
     "style": ("flow",),
     "n_points": _FRONT_FIGURES,
     "methods": (*_METHOD_FIGURES, "motion"),
-    "start_us": (*_METHOD_FIGURES, *_FRONT_FIGURES),
+    "window_start_us": (*_METHOD_FIGURES, *_FRONT_FIGURES),
 }
 
 
@@ -72,7 +72,9 @@ def plot_command(
     recording: Path,
     output: Path,
     methods: tuple[str, ...],
+    motion: str,
     camera: Path | None,
+    window_start_us: int,
     settings: tuple[str, ...],
     colors: str,
     style: str,
@@ -117,7 +119,9 @@ def plot_command(
     # Before the work: an invalid output name is reported first.
     with replacing(output, overwrite=overwrite) as temporary:
         with open_recording(recording, **opening) as opened, work_progress(f"Drawing {kind}"):
-            lens, params = options.load_camera(camera, opened), options.parse_settings(settings)
+            lens = options.load_camera(camera, opened, motion)
+            params = options.parse_settings(settings)
+            window |= {"motion": motion, "start_us": window_start_us}
             source = FigureSource(methods=names, camera=lens, params=params, **window)
             data = source.data(kind, opened)
         for option, value in (("colors", colors), ("style", style)):

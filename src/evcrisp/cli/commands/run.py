@@ -41,9 +41,9 @@ def run_command(
 ) -> None:
     """Align and denoise RECORDING, and write the results to a folder.
 
-    The results are the cleaned recording, labels.npz (signal, score and confidence of every event of
-    the input), motion.csv (the motion of every window), layers.csv (the objects of every window) and
-    summary.json. IMU samples, triggers and frames are kept if the format of the cleaned recording
+    The results are the cleaned recording, labels.npz (signal, score and confidence of every event
+    that was read), motion.csv (the motion of every window), layers.csv (the objects of every window)
+    and summary.json. IMU samples, triggers and frames are kept if the format of the cleaned recording
     can hold them. After Ctrl+C or SIGTERM, the results of the finished windows are written.
     """
     from evcrisp.core.messages import counted

@@ -98,7 +98,9 @@ def view_command(
         options.refuse_unused(context, ("port", "no_browser"), "is not for --export.")
         refuse_inputs(page, recording, camera)
     with open_recording(recording, **opening) as opened:  # errors of opening come before the server
-        common["camera"] = options.load_camera(camera, opened)
+        common["camera"] = options.load_camera(camera, opened, common["motion"])
+        if opened.cut.start_us:
+            next(opened.chunks(), None)  # raises if the start is after the end
         if page is not None:
             names = {"methods": (method,), "filters": (filter,) if filter else ()}
             sizes = {"n_windows": n_windows, "front_points": front_points}

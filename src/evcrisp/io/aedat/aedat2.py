@@ -6,7 +6,7 @@ the frame sensor (APS) are skipped.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Imu, TriggerKind, Triggers
 from evcrisp.io.byte_blocks import read_records
+from evcrisp.io.looping_clock import last_block_before
 from evcrisp.io.protocol import DVS_SIZES, Packet, Reader, Source, keeping
 
 T = TypeVar("T")
@@ -24,6 +25,11 @@ _MAGIC = b"#!AER-DAT2.0"
 _WORD_BYTES = 8
 _MAX_HEADER_BYTES = 1 << 26
 _MAX_LINE_BYTES = 1 << 16
+#: Bytes between two samples of the clock, and of a sample: 2048 and 512 words.
+_BLOCK_BYTES, _SAMPLE_BYTES = _WORD_BYTES << 11, _WORD_BYTES << 9
+_CLOCK_BITS = 32
+#: IMU samples and triggers may be this much out of order, us.
+_DISORDER_US = 1_000_000
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _NOT_DVS = 0x80000000  # a word of the frame sensor or the IMU
@@ -100,22 +106,54 @@ def _davis(name: str, size: tuple[int, int], header: bytes) -> _Chip:
 class _Aedat2Source(Source):
     start: int  # byte of the first word
     chip: _Chip
+    span: tuple[int, int | None] | None = None  # us, to skip words outside
 
-    def _words(self) -> Iterator[tuple[int, NDArray[np.uint32], NDArray[np.int64]]]:
-        """Yield (byte, addresses, times in us)."""
+    def between(self, t_start: int, t_end: int | None) -> "_Aedat2Source":
+        """Return a source that skips blocks by the times of their first events."""
+        return replace(self, span=(t_start, t_end))
+
+    def _words(
+        self, lead_us: int = 0
+    ) -> Iterator[tuple[int, NDArray[np.uint32], NDArray[np.int64]]]:
+        """Yield (byte, addresses, times in us), from ``lead_us`` before the span on."""
+        start, loops = self._first_word(lead_us)
         t_last: int | None = None
-        for offset, data in read_records(self.path, self.start, _WORD_BYTES):
+        for offset, data in read_records(self.path, start, _WORD_BYTES):
             words = np.frombuffer(data, ">u4").astype(np.uint32).reshape(-1, 2)
             t = _unwrapped(words[:, 1], t_last)
             t_last = int(t[-1])
-            yield offset, words[:, 0], t
+            yield offset, words[:, 0], t + loops
+            t_end = None if self.span is None else self.span[1]
+            if t_end is not None and t[0] + loops >= t_end + lead_us:
+                return
+
+    def _first_word(self, lead_us: int) -> tuple[int, int]:
+        """Return the byte where reading starts, and the loops of the clock before it, us."""
+        if self.span is None:
+            return self.start, 0
+        mask = self._other_mask()
+        with self.path.open("rb", buffering=0) as file:
+
+            def sample(block: int) -> int | None:
+                file.seek(self.start + block * _BLOCK_BYTES)
+                words = np.frombuffer(file.read(_SAMPLE_BYTES), ">u4").astype(np.uint32)
+                events = np.flatnonzero(words[::2] & mask == 0)
+                return int(_unwrapped(words[1::2], None)[events[0]]) if events.size else None
+
+            n_blocks = (self.path.stat().st_size - self.start) // _BLOCK_BYTES
+            t_start = self.span[0] - lead_us
+            block, loops = last_block_before(t_start, n_blocks, sample, _CLOCK_BITS)
+        return self.start + block * _BLOCK_BYTES, loops
+
+    def _other_mask(self) -> int:
+        """Return the bits that are set in words that are no events."""
+        return _NOT_DVS | _EXTERNAL if self.chip.is_davis else _EXTERNAL_DVS128
 
     def packets(self) -> Iterator[Packet]:
         width, height = self.chip.resolution
         davis = self.chip.is_davis
         for offset, words, t in self._words():
-            other = words & (_NOT_DVS | _EXTERNAL if davis else _EXTERNAL_DVS128)
-            index = np.flatnonzero(other == 0)
+            index = np.flatnonzero(words & self._other_mask() == 0)
             a = words[index]
             column = a >> 12 & 0x3FF if davis else a >> 1 & 0x7F
             row = a >> 22 & 0x1FF if davis else a >> 8 & 0x7F
@@ -144,7 +182,7 @@ class _Aedat2Source(Source):
             return convert(np.concatenate(words), np.concatenate(times))
 
         with keeping(converted):
-            for _, block, t in self._words():
+            for _, block, t in self._words(_DISORDER_US):
                 index = np.flatnonzero(block & mask == value)
                 words.append(block[index])
                 times.append(t[index])

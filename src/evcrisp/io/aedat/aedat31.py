@@ -4,7 +4,7 @@ import logging
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import STANDARD_GRAVITY_M_S2, Frame, Imu, TriggerKind, Triggers
-from evcrisp.io.protocol import DVS_SIZES, PACKET_EVENTS, Packet, Reader, Source, keeping
+from evcrisp.io.protocol import DVS_SIZES, PACKET_EVENTS, Packet, Reader, Source, Stream, keeping
 
 logger = logging.getLogger(__name__)
 
@@ -82,19 +82,61 @@ class _Piece:
 @dataclass(slots=True, kw_only=True)
 class _Aedat31Source(Source):
     start: int  # byte of the first packet
+    devices: dict[int, str]  # by number of the source, as the header declares them
+    source: int | None = None  # that is read; None for the first one with events
+    span: tuple[int, int | None] | None = None  # us, to skip packets outside
 
-    def _pieces(self, *kinds: int) -> Iterator[_Piece]:
-        """Yield the valid events of some kinds, packet by packet."""
+    def between(self, t_start: int, t_end: int | None) -> "_Aedat31Source":
+        """Return a source that skips packets by the time of their first event."""
+        return replace(self, span=(t_start, t_end))
+
+    def streams(self) -> list[Stream]:
+        """Return the sources of the header, if there are several."""
+        if len(self.devices) < 2:
+            return Source.streams(self)
+        return [
+            Stream(str(number), "events", _size_of(device), aliases=(device,))
+            for number, device in self.devices.items()
+        ]
+
+    def choose(self, stream: str) -> "_Aedat31Source":
+        """Return the source of another device."""
+        return self if stream == "events" else _source_of(self, int(stream))
+
+    def _start_of_events(self) -> int:
+        """Return the byte of the last packet of events that starts before the span."""
+        found = self.start
+        if self.span is None:
+            return found
+        chosen = self.source
+        with self.path.open("rb", buffering=0) as file:
+            offset, n_bytes = file.seek(found), self.path.stat().st_size
+            while len(head := file.read(_PACKET_HEADER.size)) == _PACKET_HEADER.size:
+                kind, source, size, t_base, n = _checked(head, offset, n_bytes)
+                chosen = source if kind == _POLARITY and chosen is None else chosen
+                if kind == _POLARITY and source == chosen and n:
+                    word = np.frombuffer(file.read(size).ljust(size, b"\0"), np.uint8)
+                    if _Piece(offset, source, t_base, word[None]).time()[0] >= self.span[0]:
+                        break
+                    found = offset
+                offset = file.seek(offset + _PACKET_HEADER.size + size * n)
+        return found
+
+    def _pieces(self, *kinds: int, start: int | None = None) -> Iterator[_Piece]:
+        """Yield the valid events of some kinds, packet by packet, up to the end of the span."""
         n_bytes = self.path.stat().st_size
-        offset = self.start
+        offset = self.start if start is None else start
+        t_end = None if self.span is None else self.span[1]
         with self.path.open("rb") as file:
             file.seek(offset)
             while head := file.read(_PACKET_HEADER.size):
                 kind, source, size, t_base, n = _checked(head, offset, n_bytes)
                 end = offset + _PACKET_HEADER.size + size * n
-                if kind in kinds:
+                if kind in kinds and self.source in (None, source):
                     for piece in _split(file, offset, source, t_base, size, n):
                         yield piece.valid()
+                        if t_end is not None and len(piece.words) and piece.time()[0] >= t_end:
+                            return
                 file.seek(end)
                 offset = end
         # The events of a cut packet were yielded up to the end of the file.
@@ -105,7 +147,7 @@ class _Aedat31Source(Source):
         """Yield the polarity events of the first source, in file order."""
         chosen: int | None = None
         warned = False
-        for piece in self._pieces(_POLARITY):
+        for piece in self._pieces(_POLARITY, start=self._start_of_events()):
             chosen = piece.source if chosen is None else chosen
             if piece.source != chosen:
                 if not warned:
@@ -137,6 +179,18 @@ class _Aedat31Source(Source):
         for piece in self._pieces(_FRAME):
             for row in range(len(piece.words)):
                 yield _frame(piece.words[row].tobytes(), piece.t_base, piece.offset)
+
+
+def _size_of(device: str) -> tuple[int, int] | None:
+    """Return the size of the sensor of a device, if it is known."""
+    sizes = (size for size, name in _DEVICES.items() if device.lower().startswith(name))
+    return next(sizes, None)
+
+
+def _source_of(source: _Aedat31Source, number: int) -> _Aedat31Source:
+    """Return a source that reads one of the devices."""
+    device = source.devices[number]
+    return replace(source, resolution=_size_of(device), metadata={"device": device}, source=number)
 
 
 def _checked(head: bytes, offset: int, n_bytes: int) -> tuple[int, int, int, int, int]:
@@ -234,11 +288,14 @@ class Aedat31Reader(Reader):
         if coding is not None and coding[1] != b"RAW":
             raise FormatError(f"the format {coding[1].decode()!r} is not read; expected RAW")
         # A minus marks a source from which the file was copied.
-        found = re.search(rb"^#\s*Source\s+-?\d+:\s*([\w-]+)", header, re.MULTILINE)
-        device = None if found is None else found[1].decode()
-        sizes = [size for size, name in _DEVICES.items() if (device or "").lower().startswith(name)]
-        size, facts = sizes[0] if sizes else None, {} if device is None else {"device": device}
-        return _Aedat31Source(size, facts, path=path, start=len(header))
+        found = re.findall(rb"^#\s*Source\s+-?(\d{1,5}):\s*([\w-]+)", header, re.MULTILINE)
+        devices = {int(number): name.decode() for number, name in found}
+        source = _Aedat31Source(path=path, start=len(header), devices=devices)
+        if not devices:
+            return source
+        first = next(iter(devices))
+        # The only device may have other numbers in its packets.
+        return replace(_source_of(source, first), source=first if len(devices) > 1 else None)
 
 
 def _read_header(file: IO[bytes]) -> bytes:

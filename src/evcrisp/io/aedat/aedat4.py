@@ -1,10 +1,9 @@
 """Read AEDAT4 (iniVation DV): events, IMU samples, triggers and frames in compressed packets."""
 
-import logging
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -24,9 +23,9 @@ from evcrisp.io.aedat.aedat4_packets import (
     read_header,
 )
 from evcrisp.io.aedat.aedat4_sensor_data import read_frames, read_imu, read_triggers
-from evcrisp.io.protocol import DVS_SIZES, Columns, Packet, Reader, Source, located
+from evcrisp.io.protocol import DVS_SIZES, Columns, Packet, Reader, Source, Stream, located
 
-logger = logging.getLogger(__name__)
+_KINDS = {EVENTS: "events", FRAMES: "frames", IMU: "imu", TRIGGERS: "triggers"}
 
 #: Events per batch, so that a batch and its packet fit into the cache of a core.
 _BATCH_EVENTS = 1 << 16
@@ -38,9 +37,10 @@ class _Aedat4Source(Source):
     file_size: int
     header: Header
     table: aedat4_packets.PacketList | None
+    span: tuple[int, int | None] | None = None  # us, to skip packets outside
 
     def packets(self) -> Iterator[Packet]:
-        """Yield the events of the first event stream, several packets of the file at a time."""
+        """Yield the events of the chosen stream, several packets of the file at a time."""
         from evcrisp.kernels.io.aedat4 import split_records
 
         batch: Columns | None = None
@@ -78,7 +78,8 @@ class _Aedat4Source(Source):
         events = self.header.chosen(EVENTS)
         if self.table is None or events is None:
             return None
-        return read_whole(self.path, self.header, self.table, events.id, resolution)
+        table = self.table if self.span is None else self.table.between(events.id, *self.span)
+        return read_whole(self.path, self.header, table, events.id, resolution)
 
     def imu(self) -> Imu | None:
         return read_imu(self._walk(IMU)) if self.header.chosen(IMU) else None
@@ -89,6 +90,31 @@ class _Aedat4Source(Source):
     def frames(self) -> Iterator[Frame]:
         yield from read_frames(self._walk(FRAMES))
 
+    def between(self, t_start: int, t_end: int | None) -> "_Aedat4Source":
+        """Return a source that skips packets by the times of the data table, if there is one."""
+        return self if self.table is None else replace(self, span=(t_start, t_end))
+
+    def streams(self) -> list[Stream]:
+        """Return the streams of the XML; a name is that of the XML if it is unique, else the number."""
+        names = [stream.name for stream in self.header.streams]
+        return [
+            Stream(
+                stream.name if names.count(stream.name) == 1 else str(stream.id),
+                _KINDS.get(stream.kind, stream.kind),
+                stream.resolution,
+                None if self.table is None else int(self.table.counts(stream.id).sum()),
+                tuple(alias for alias in (stream.source, str(stream.id)) if alias),
+            )
+            for stream in self.header.streams
+        ]
+
+    def choose(self, stream: str) -> "_Aedat4Source":
+        """Return the source of another stream of events."""
+        named = zip(self.streams(), self.header.streams, strict=True)
+        number = next(declared.id for known, declared in named if known.name == stream)
+        header = replace(self.header, event_stream=number)
+        return _source(self.path, self.file, self.file_size, header, self.table)
+
     def close(self) -> None:
         self.file.close()
 
@@ -96,6 +122,9 @@ class _Aedat4Source(Source):
         stream = self.header.chosen(kind)
         if stream is None:
             return iter(())
+        if self.table is not None and self.span is not None:
+            listed = self.table.between(stream.id, *self.span)
+            return aedat4_packets.walk_listed(self.file, self.header, listed)
         return aedat4_packets.walk(self.file, self.header, self.file_size, stream.id)
 
 
@@ -114,38 +143,43 @@ class Aedat4Reader(Reader):
         try:
             file_size = os.fstat(file.fileno()).st_size
             header = read_header(file, file_size)
-            events = header.chosen(EVENTS)
             table = aedat4_packets.read_table(file, header, file_size)
         except BaseException:
             file.close()
             raise
-        n_events = None
-        if table is not None:
-            n_events = 0 if events is None else int(table.counts(events.id).sum())
-        sized = events or header.chosen(FRAMES)
-        return _Aedat4Source(
-            resolution=None if sized is None else sized.resolution,
-            metadata=_metadata(path, header, table is not None),
-            n_events=n_events,
-            path=path.absolute(),
-            file=file,
-            file_size=file_size,
-            header=header,
-            table=table,
-        )
+        return _source(path.absolute(), file, file_size, header, table)
 
 
-def _metadata(path: Path, header: Header, is_table_good: bool) -> dict[str, object]:
-    event_streams = header.of_kind(EVENTS)
-    if len(event_streams) > 1:
-        names = ", ".join(stream.source or str(stream.id) for stream in event_streams)
-        text = "%s: the file has %d streams of events (%s); reading the first."
-        logger.warning(text, path, len(event_streams), names)
+def _source(
+    path: Path,
+    file: IO[bytes],
+    file_size: int,
+    header: Header,
+    table: aedat4_packets.PacketList | None,
+) -> _Aedat4Source:
+    events, n_events = header.chosen(EVENTS), None
+    if table is not None:
+        n_events = 0 if events is None else int(table.counts(events.id).sum())
+    sized = events or header.chosen(FRAMES)
+    return _Aedat4Source(
+        resolution=None if sized is None else sized.resolution,
+        metadata=_metadata(header, table is not None),
+        n_events=n_events,
+        path=path,
+        file=file,
+        file_size=file_size,
+        header=header,
+        table=table,
+    )
+
+
+def _metadata(header: Header, is_table_good: bool) -> dict[str, object]:
+    events = header.chosen(EVENTS)
     return {
-        "source": event_streams[0].source if event_streams else "",
+        "source": "" if events is None else events.source,
         "compression": header.compression,
-        "event_streams": [stream.id for stream in event_streams],
-        "event_stream_read": event_streams[0].id if event_streams else None,
+        "event_streams": [stream.id for stream in header.of_kind(EVENTS)],
+        "event_stream_read": None if events is None else events.id,
         "data_table": is_table_good,
         "streams": [
             {

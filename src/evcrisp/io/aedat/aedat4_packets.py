@@ -6,6 +6,7 @@ recorder was killed, and whose position can be damaged.
 """
 
 import struct
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import IO
@@ -56,15 +57,19 @@ class Header:
     table_position: int  # byte of the data table, -1 if there is none
     first_packet: int  # byte of the first packet
     streams: tuple[Stream, ...]
+    event_stream: int | None = None  # id of the chosen one; None for the first
 
     def of_kind(self, kind: str) -> list[Stream]:
         """Return the streams of a kind."""
         return [stream for stream in self.streams if stream.kind == kind]
 
     def chosen(self, kind: str) -> Stream | None:
-        """Return the first stream of events, or the first stream of the same camera."""
-        fitting, events = self.of_kind(kind), self.of_kind(EVENTS)
-        if len(events) > 1:  # several cameras
+        """Return the chosen stream of events, or the first stream of the same camera."""
+        fitting, all_events = self.of_kind(kind), self.of_kind(EVENTS)
+        events = [s for s in all_events if self.event_stream in (None, s.id)][:1]
+        if kind == EVENTS:
+            fitting = events
+        elif len(all_events) > 1:  # several cameras
             fitting = [stream for stream in fitting if stream.source == events[0].source]
         return fitting[0] if fitting else None
 
@@ -184,6 +189,24 @@ def walk(
         at += 8 + size
 
 
+def walk_listed(
+    file: IO[bytes], header: Header, packets: "PacketList"
+) -> Iterator[tuple[int, bytes]]:
+    """Yield (byte, decompressed data) of packets of the data table."""
+    decode, n_head = header.codec.decoder(), PACKET_HEADER.size
+    rows = (packets.stream, packets.position, packets.size)
+    for stream, position, size in zip(*(row.tolist() for row in rows), strict=True):
+        at = position - n_head
+        file.seek(at)
+        head = file.read(n_head)
+        if len(head) < n_head or PACKET_HEADER.unpack(head) != (stream, size):
+            reason = f"a packet of stream {stream} with {counted(size, 'byte')} is not where"
+            raise FormatError(f"{reason} the data table states it", offset=at)
+        with located(at):
+            data = decode(file.read(size))
+        yield at, data
+
+
 def _problem(stream: int, size: int, left: int, known: Collection[int]) -> str:
     if stream not in known:
         return f"a packet belongs to stream {stream}; the header declares {sorted(known)}"
@@ -212,6 +235,22 @@ class PacketList:
     position: NDArray[np.int64]  # (n,) byte of the content, after the packet's header
     size: NDArray[np.int64]  # (n,) bytes
     n_elements: NDArray[np.int64]  # (n,)
+    t_first: NDArray[np.int64]  # (n,) us
+    t_last: NDArray[np.int64]  # (n,) us
+
+    def between(self, stream: int, t_start: int, t_end: int | None) -> "PacketList":
+        """Return the packets of a stream with data in a span of time, and the one before them.
+
+        All packets of the stream, if their times are missing or not in order.
+        """
+        index = np.flatnonzero((self.stream == stream) & (self.n_elements > 0))
+        first, last = self.t_first[index], self.t_last[index]
+        if (first <= last).all() and (first[1:] >= last[:-1]).all():
+            # Searched by Python's integers, which may exceed those of the file.
+            low = max(bisect_left(last.tolist(), t_start) - 1, 0)
+            high = index.size if t_end is None else bisect_left(first.tolist(), t_end)
+            index = index[low : max(high, low + 1)]
+        return PacketList(*(getattr(self, name)[index] for name in PacketList.__slots__))
 
     def counts(self, stream: int) -> NDArray[np.int64]:
         """Return the number of elements of one stream in each packet."""
@@ -230,7 +269,7 @@ def read_table(file: IO[bytes], header: Header, file_size: int) -> PacketList | 
         rows = flatbuffers.Tables(data, table.tables(0))
         position, _ = rows.column(0, "<i8")
         packet, _ = rows.column(1, "<i8")
-        n_elements, _ = rows.column(2, "<i8")
+        n_elements, t_first, t_last = (rows.column(field, "<i8")[0] for field in (2, 3, 4))
     except FormatError:
         return None
     stream, size = packet.view("<i4").reshape(-1, 2).T.astype(np.int64)
@@ -240,7 +279,7 @@ def read_table(file: IO[bytes], header: Header, file_size: int) -> PacketList | 
     are_possible = (size >= 0) & (n_elements >= 0) & (n_elements <= _MAX_PACKET_ELEMENTS)
     if not is_complete or not are_possible.all():
         return None
-    return PacketList(stream, position, size, n_elements)
+    return PacketList(stream, position, size, n_elements, t_first, t_last)
 
 
 def event_records(data: bytes) -> tuple[NDArray[np.uint64], int]:

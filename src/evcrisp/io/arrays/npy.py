@@ -2,9 +2,9 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
-from evcrisp.io.event_columns import ColumnConverter, Order, find_columns, find_order
+from evcrisp.io.event_columns import ColumnConverter, Order, find_columns, find_order, row_before
 from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source, Writer, check_labels
 
 _META = "meta.json"
@@ -38,7 +38,10 @@ def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
 
 
 class NpyColumn:
-    """A ``.npy`` stream, read front to back. Object arrays are refused: they can run code."""
+    """A ``.npy`` stream, read front to back, or from any row of a file.
+
+    Object arrays are refused: they can run code.
+    """
 
     def __init__(self, name: str, file: IO[bytes]) -> None:
         self.name = name
@@ -50,6 +53,7 @@ class NpyColumn:
         except Exception as error:
             # numpy evaluates the header as a literal: damage causes any error of its tokenizer.
             raise FormatError(f"column {name!r} has a damaged npy header") from error
+        self._start = file.tell() if file.seekable() else 0
         self._row_bytes = self.dtype.itemsize * math.prod(self.shape[1:])
         problems = {
             "has Python objects, which are not read": self.dtype.hasobject,
@@ -66,6 +70,11 @@ class NpyColumn:
         return self.shape[0] if self.shape else 1
 
     @property
+    def end(self) -> int:
+        """Byte of the file after the last row, as stated."""
+        return self._start + len(self) * self._row_bytes
+
+    @property
     def rows_at_once(self) -> int:
         """Limit of rows for one call of `read`."""
         return READ_BYTES // max(self._row_bytes, 1)
@@ -78,26 +87,50 @@ class NpyColumn:
         whole = np.frombuffer(data, self.dtype, n_whole * math.prod(row_shape))
         return whole.reshape(n_whole, *row_shape)
 
+    def seek(self, row: int) -> None:
+        """Continue at a row."""
+        self._file.seek(self._start + row * self._row_bytes)
 
+
+class _RowSplitter:
+    """Split rows into columns: by their fields, or by the order that fits the first rows."""
+
+    def __init__(self, names: tuple[str, ...] | None) -> None:
+        self._fields = None if names is None else find_columns(names)
+        self._order: Order | None = None
+
+    def columns(self, rows: NDArray[Any], offset: int) -> dict[str, NDArray[Any]]:
+        """Return the columns of at least one row, which starts at a byte of the file."""
+        if self._fields is not None:
+            return {name: rows[key] for name, key in self._fields.items()}
+        self._order = self._order or find_order(rows, offset)
+        return dict(zip(self._order, rows.T, strict=True))
+
+
+@dataclass(slots=True)
 class _NpySource(Source):
+    t_start: int | None = field(default=None, kw_only=True)  # us, to skip earlier rows
+
+    def between(self, t_start: int, t_end: int | None) -> "_NpySource":
+        """Return a source that finds the first row by its time."""
+        return replace(self, t_start=t_start)
+
     def packets(self) -> Iterator[Packet]:
         with self.path.open("rb") as file:
-            column = NpyColumn("events", file)
-            offset, n_left = file.tell(), len(column)
-            names = column.dtype.names
-            fields = None if names is None else find_columns(names)
-            order: Order | None = None
-            converter = ColumnConverter()
+            column, converter = NpyColumn("events", file), ColumnConverter()
+            splitter, offset, n_left = _RowSplitter(column.dtype.names), file.tell(), len(column)
+            if self.t_start is not None and n_left:
+                start = offset
+                n_left -= seek_before(
+                    column, self.t_start, converter, lambda rows: splitter.columns(rows, start)["t"]
+                )
+                offset = file.tell()
             while n_left:
                 n = min(PACKET_EVENTS, column.rows_at_once, n_left)
                 rows = column.read(n)
                 n_left -= len(rows)
-                if fields is not None:
-                    parts = {name: rows[key] for name, key in fields.items()}
-                    yield from converter.packets(parts, offset)
-                elif len(rows):
-                    order = order or find_order(rows, offset)
-                    yield from converter.packets(dict(zip(order, rows.T, strict=True)), offset)
+                if len(rows):
+                    yield from converter.packets(splitter.columns(rows, offset), offset)
                 offset = file.tell()
                 if len(rows) < n:
                     missing = counted(n_left, "event")
@@ -135,9 +168,34 @@ def _check_numbers(name: str, dtype: np.dtype[Any]) -> None:
         raise FormatError(f"column {name!r} must hold numbers; got {dtype}")
 
 
+def seek_before(
+    column: NpyColumn,
+    t: int,
+    converter: ColumnConverter,
+    times: Callable[[NDArray[Any]], NDArray[Any]] = lambda rows: rows,
+) -> int:
+    """Continue at the last row before time ``t``, us, and return it; ``times`` selects the time."""
+
+    def time_of(row: int, n_rows: int = 1) -> int | None:
+        column.seek(row)
+        rows = column.read(n_rows)
+        return converter.time(times(rows)) if len(rows) else None  # after the end of a cut file
+
+    n = len(column)
+    time_of(0, min(PACKET_EVENTS, column.rows_at_once, n))  # decides the unit of time
+    row = row_before(t, n, time_of)
+    column.seek(row)
+    return row
+
+
 @dataclass(slots=True, kw_only=True)
 class _ColumnsSource(Source):
     files: dict[str, Path]  # column -> file
+    t_start: int | None = None  # us, to skip earlier rows
+
+    def between(self, t_start: int, t_end: int | None) -> "_ColumnsSource":
+        """Return a source that finds the first row by its time."""
+        return replace(self, t_start=t_start)
 
     def packets(self) -> Iterator[Packet]:
         with ExitStack() as stack:
@@ -146,16 +204,24 @@ class _ColumnsSource(Source):
                 for name, file in self.files.items()
             }
             # The position in the largest column stands for the position in the folder.
-            yield from column_packets(columns, 0, columns["t"].dtype.itemsize)
+            row_bytes = columns["t"].dtype.itemsize
+            yield from column_packets(columns, 0, row_bytes, t_start=self.t_start)
 
 
 def column_packets(
-    columns: dict[str, NpyColumn], offset: int, row_bytes: int = 0
+    columns: dict[str, NpyColumn], offset: int, row_bytes: int = 0, *, t_start: int | None = None
 ) -> Iterator[Packet]:
-    """Yield the common rows of columns; a packet starts at ``offset`` plus its rows in bytes."""
+    """Yield the common rows of columns; a packet starts at ``offset`` plus its rows in bytes.
+
+    ``t_start``, us, skips rows before it, in columns that can seek.
+    """
     converter = ColumnConverter()
     n_total = max(len(column) for column in columns.values())
     n_read = 0
+    if t_start is not None and len(columns["t"]):
+        n_read = seek_before(columns["t"], t_start, converter)
+        for column in columns.values():
+            column.seek(n_read)
     while n_read < n_total:
         n, at = min(PACKET_EVENTS, n_total - n_read), offset + n_read * row_bytes
         parts = {name: column.read(n) for name, column in columns.items()}

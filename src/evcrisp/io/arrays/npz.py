@@ -1,10 +1,12 @@
 """NPZ: a numpy archive with the members x, y, t, p, resolution and optionally signal."""
 
 import shutil
+import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from os import SEEK_CUR
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,16 +22,27 @@ from evcrisp.io.byte_blocks import ZIP_ERRORS, create_member, has_member, open_a
 from evcrisp.io.event_columns import find_columns
 from evcrisp.io.protocol import Packet, Reader, Source, Writer
 
+#: Size of the header before a member and its name; flag of an encrypted member.
+_LOCAL_HEADER_BYTES, _ENCRYPTED = 30, 1
+
 
 @dataclass(slots=True, kw_only=True)
 class _NpzSource(Source):
     """An NPZ archive; every pass opens it again and decompresses the members in pieces."""
 
     names: dict[str, str]  # column -> member
+    t_start: int | None = None  # us, to skip earlier rows
+
+    def between(self, t_start: int, t_end: int | None) -> "_NpzSource":
+        """Return a source that finds the first row by its time, unless a column is compressed."""
+        with zipfile.ZipFile(self.path) as archive, ExitStack() as stack:
+            stored = self._stored_columns(archive, stack)
+        return self if stored is None else replace(self, t_start=t_start)
 
     def packets(self) -> Iterator[Packet]:
         with zipfile.ZipFile(self.path) as archive, ExitStack() as stack:
-            columns = {
+            columns = None if self.t_start is None else self._stored_columns(archive, stack)
+            columns = columns or {
                 name: NpyColumn(name, stack.enter_context(archive.open(member)))
                 for name, member in self.names.items()
             }
@@ -38,7 +51,25 @@ class _NpzSource(Source):
                     found = f"{column.dtype} of shape {column.shape}"
                     raise FormatError(f"column {name!r} must be 1-d numbers; got {found}")
             offset = min(info.header_offset for info in archive.infolist())
-            yield from column_packets(columns, offset)
+            yield from column_packets(columns, offset, t_start=self.t_start)
+
+    def _stored_columns(
+        self, archive: zipfile.ZipFile, stack: ExitStack
+    ) -> dict[str, NpyColumn] | None:
+        """Return columns that can seek, which those of `zipfile` cannot; None if one is compressed."""
+        columns: dict[str, NpyColumn] = {}
+        for name, member_name in self.names.items():
+            member = archive.getinfo(member_name)
+            if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & _ENCRYPTED:
+                return None
+            file = stack.enter_context(self.path.open("rb"))
+            file.seek(member.header_offset)
+            n_name, n_extra = struct.unpack("<26x2H", file.read(_LOCAL_HEADER_BYTES))
+            start = file.seek(n_name + n_extra, SEEK_CUR)
+            columns[name] = NpyColumn(name, file)
+            if columns[name].end - start != member.file_size:
+                return None  # reading in order reports the damage
+        return columns
 
 
 class NpzReader(Reader):

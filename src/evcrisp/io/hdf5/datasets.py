@@ -7,7 +7,7 @@ and follows links to other files. `Rows` and `find_node` prevent all three.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import EvError, FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import require
-from evcrisp.io.event_columns import ColumnConverter
+from evcrisp.io.event_columns import ColumnConverter, row_before
 from evcrisp.io.hdf5.ecf import EcfRows
 from evcrisp.io.hdf5.rows import Rows
-from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source
+from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source, Stream
 
 #: HDF5 filter of Prophesee's event codec, ECF.
 ECF_FILTER = 0x8ECF
@@ -139,6 +139,9 @@ class TableSource(Source):
     order: str = ""  # columns of the only dataset, "events", if it is a table
     t_offset: int = 0  # us, added to all times
     seconds: bool | None = None  # unit of time, if the layout states it
+    index: Rows | None = None  # first row of every millisecond since the offset
+    sides: tuple[str, ...] = ()  # of several cameras, "left" and "right"; the first one is read
+    span: tuple[int, int | None] | None = None  # us, to skip rows outside
 
     def __post_init__(self) -> None:
         self.n_events = min(rows.n_stored for rows in self.rows.values())
@@ -152,7 +155,8 @@ class TableSource(Source):
         first_of_all = next(iter(self.rows.values()))
         n_common = self.n_events or 0
         converter = ColumnConverter(seconds=self.seconds, t_offset=self.t_offset)
-        for first in range(0, max(n_common, 1), PACKET_EVENTS):  # labels of a file without events
+        start = 0 if self.span is None else self._row_before(self.span[0], converter)
+        for first in range(start, max(n_common, 1), PACKET_EVENTS):  # labels without events
             for start, parts in self._pieces(first, min(first + PACKET_EVENTS, n_common)):
                 yield from converter.packets(self.columns(parts), first_of_all.offset(start))
         for rows in self.rows.values():
@@ -175,6 +179,37 @@ class TableSource(Source):
             yield from self._pieces(middle, last)
         else:
             yield first, parts
+
+    def between(self, t_start: int, t_end: int | None) -> "TableSource":
+        """Return a source that finds the first row by its time."""
+        return replace(self, span=(t_start, t_end))
+
+    def _row_before(self, t: int, converter: ColumnConverter) -> int:
+        """Return a row before time ``t``, with few or no rows between; 0 if there is none."""
+        times = self.rows["t"] if "t" in self.rows else self.rows["events"]
+
+        def time_of(row: int, n_rows: int = 1) -> int | None:
+            try:
+                part = times.read(row, row + n_rows)
+            except _FOREIGN_ERRORS:
+                return None  # reading the events reports the damage
+            return converter.time(part if "t" in self.rows else self.columns({"events": part})["t"])
+
+        n = self.n_events or 0
+        time_of(0, min(n, PACKET_EVENTS))  # decides the unit of time
+        ms = (t - self.t_offset) // 1000
+        if self.index is not None and 0 < ms < self.index.n_stored:
+            row = int(self.index.read(ms, ms + 1)[0]) - 1
+            if 0 < row < n and (found := time_of(row)) is not None and found < t:
+                return row
+        return row_before(t, n, time_of)
+
+    def streams(self) -> list[Stream]:
+        """Return the cameras, if there are several."""
+        if not self.sides:
+            return Source.streams(self)
+        own = Stream(self.sides[0], "events", self.resolution, self.n_events)
+        return [own, *map(Stream, self.sides[1:])]
 
     def close(self) -> None:
         """Close the file."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import OutputError
+from evcrisp.core.errors import FormatError, OutputError
 from evcrisp.core.events import Events
 from evcrisp.core.validation import check_choice
 from evcrisp.io.hdf5 import datasets
@@ -43,7 +43,13 @@ class DsecReader(datasets.Hdf5Layout):
         t_offset = datasets.find_number(file, "t_offset") or 0
         size = datasets.size_from_attributes(file)
         facts = {"layout": "dsec", "t_offset_us": t_offset}
-        return datasets.TableSource(size, facts, file=file, rows=rows, t_offset=t_offset)
+        try:
+            index = datasets.find_rows(file, "ms_to_idx")
+        except FormatError:
+            index = None  # times are searched without it
+        return datasets.TableSource(
+            size, facts, file=file, rows=rows, t_offset=t_offset, index=index
+        )
 
 
 class _OutputFile:

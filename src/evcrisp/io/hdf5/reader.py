@@ -2,7 +2,7 @@
 
 - Prophesee: tables ``CD/events`` and ``EXT_TRIGGER/events``, also with the vendor's ECF codec.
 - MVSEC: ``davis/{left,right}/events``, a table of x, y, t [s], p. M3ED:
-  ``prophesee/{left,right}/{x,y,t,p}``. Of two cameras, the left one is read.
+  ``prophesee/{left,right}/{x,y,t,p}``. Of two cameras, the left one is the default.
 - columns ``x, y, t, p`` or ``xs, ys, ts, ps`` at the root or in ``events`` (event_utils, EDS, e2calib);
 - a table ``events`` of four columns t [us], x, y, p (v2e);
 - a table ``events`` of records.
@@ -20,6 +20,7 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.core.types import Floats
+from evcrisp.io.cut import TimeSpan
 from evcrisp.io.event_columns import as_microseconds, find_columns
 from evcrisp.io.hdf5 import datasets
 from evcrisp.io.hdf5.datasets import Hdf5Layout, TableSource, find_node, find_rows
@@ -41,6 +42,10 @@ class _MvsecSource(TableSource):
 
     side: str = "left"
 
+    def choose(self, stream: str) -> "_MvsecSource":
+        """Return the source of the other camera."""
+        return _open_mvsec(self.file, sorted(self.sides, key=lambda side: side != stream))
+
     def imu(self) -> Imu | None:
         table = find_rows(self.file, f"davis/{self.side}/imu", n_axes=2)
         stamps = find_rows(self.file, f"davis/{self.side}/imu_ts")
@@ -61,7 +66,12 @@ class _MvsecSource(TableSource):
         if images is None or stamps is None:
             return
         t = as_microseconds(stamps.read_all(), stamps.offset(0))
-        for index in range(min(t.size, images.n_stored)):
+        n = min(t.size, images.n_stored)
+        if self.span is not None:
+            for index in np.flatnonzero(TimeSpan(*self.span).has(t[:n])).tolist():
+                yield Frame(t=int(t[index]), image=images.read(index, index + 1)[0])
+            return
+        for index in range(n):
             yield Frame(t=int(t[index]), image=images.read(index, index + 1)[0])
         if t.size != images.n_claimed:
             reason = f"{counted(images.n_claimed, 'frame')}, but {counted(t.size, 'time stamp')}"
@@ -84,21 +94,34 @@ class MvsecReader(Hdf5Layout):
         return bool(_cameras(file, "davis/{}/events"))
 
     def open_source(self, file: Any) -> _MvsecSource:
-        """Find the table."""
-        cameras = _cameras(file, "davis/{}/events")
-        side = cameras[0] if cameras else "left"
-        table = find_rows(file, f"davis/{side}/events", n_axes=2)
-        if table is None or table.dataset.shape[1] != 4:
-            raise FormatError(f"expected a table of four columns at 'davis/{side}/events'")
-        facts = {"layout": "mvsec", "camera": side, "cameras": cameras}
-        rows = {"events": table}
-        return _MvsecSource(
-            _DAVIS346, facts, file=file, rows=rows, order="xytp", seconds=True, side=side
-        )
+        """Find the table of the first camera."""
+        return _open_mvsec(file, _cameras(file, "davis/{}/events") or ["left"])
+
+
+def _open_mvsec(file: Any, cameras: list[str]) -> _MvsecSource:
+    side = cameras[0]
+    table = find_rows(file, f"davis/{side}/events", n_axes=2)
+    if table is None or table.dataset.shape[1] != 4:
+        raise FormatError(f"expected a table of four columns at 'davis/{side}/events'")
+    facts = {"layout": "mvsec", "camera": side, "cameras": sorted(cameras)}
+    return _MvsecSource(
+        _DAVIS346,
+        facts,
+        file=file,
+        rows={"events": table},
+        order="xytp",
+        seconds=True,
+        side=side,
+        sides=tuple(cameras),
+    )
 
 
 @dataclass(slots=True)
 class _M3edSource(TableSource):
+    def choose(self, stream: str) -> "_M3edSource":
+        """Return the source of the other camera."""
+        return _open_m3ed(self.file, sorted(self.sides, key=lambda side: side != stream))
+
     def imu(self) -> Imu | None:
         """Return the samples of the rig's IMU, without missing ones (NaN)."""
         accel = find_rows(self.file, "ovc/imu/accel", n_axes=2)
@@ -126,17 +149,20 @@ class M3edReader(Hdf5Layout):
         return bool(_cameras(file, "prophesee/{}/t"))
 
     def open_source(self, file: Any) -> _M3edSource:
-        """Find the columns."""
-        cameras = _cameras(file, "prophesee/{}/t")
-        side = cameras[0] if cameras else "left"
-        rows = datasets.find_columns_in(file, f"prophesee/{side}")
-        size = find_rows(file, f"prophesee/{side}/calib/resolution")
-        resolution = None
-        if size is not None and size.n_stored == 2:
-            width, height = size.read_all().tolist()
-            resolution = int(width), int(height)
-        facts = {"layout": "m3ed", "camera": side, "cameras": cameras}
-        return _M3edSource(resolution, facts, file=file, rows=rows)
+        """Find the columns of the first camera."""
+        return _open_m3ed(file, _cameras(file, "prophesee/{}/t") or ["left"])
+
+
+def _open_m3ed(file: Any, cameras: list[str]) -> _M3edSource:
+    side = cameras[0]
+    rows = datasets.find_columns_in(file, f"prophesee/{side}")
+    size = find_rows(file, f"prophesee/{side}/calib/resolution")
+    resolution = None
+    if size is not None and size.n_stored == 2:
+        width, height = size.read_all().tolist()
+        resolution = int(width), int(height)
+    facts = {"layout": "m3ed", "camera": side, "cameras": sorted(cameras)}
+    return _M3edSource(resolution, facts, file=file, rows=rows, sides=tuple(cameras))
 
 
 #: Attributes of the vendor's files for the metadata.

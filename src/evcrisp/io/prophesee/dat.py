@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from evcrisp.core.errors import FormatError, OutputError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Triggers
 from evcrisp.io.byte_blocks import read_records
+from evcrisp.io.looping_clock import last_block_before
 from evcrisp.io.prophesee import evt_header
 from evcrisp.io.prophesee.evt_decoder import edge_triggers
 from evcrisp.io.protocol import ATIS_SIZES, Columns, Packet, Reader, Source, Writer, keeping
@@ -24,6 +25,9 @@ MAX_SIZE = 1 << 14
 EVENT_BYTES = 8
 #: Type byte: 2-d events, contrast events (the same layout), triggers.
 EVENT_2D, EVENT_CD, EVENT_TRIGGER = 0x00, 0x0C, 0x0E
+#: Events between two samples of the clock: at most so many must not last a loop of 72 minutes.
+_BLOCK_EVENTS = 1 << 11
+_CLOCK_BITS = 32
 #: Version -> bits of x and y in the address; the polarity follows.
 _LAYOUTS = {"1": (9, 8), "2": (14, 14)}
 
@@ -34,14 +38,20 @@ class _DatSource(Source):
     kind: int
     layout: tuple[int, int]
     t_base: int  # us
+    t_start: int | None = None  # us, to skip earlier blocks
+
+    def between(self, t_start: int, t_end: int | None) -> "_DatSource":
+        """Return a source that finds the first block by the times at the starts of blocks."""
+        return replace(self, t_start=t_start)
 
     def packets(self) -> Iterator[Packet]:
         from evcrisp.kernels.io.dat import decode_dat
 
         if self.kind == EVENT_TRIGGER:
             return
-        state = np.zeros(2, np.int64)
-        for offset, words in self._pieces():
+        block, loops = self._first_block()
+        state = np.array([loops, 0], np.int64)
+        for offset, words in self._pieces(self._byte(block)):
             columns = Columns.empty(len(words))
             decode_dat(words, *self.layout, state, *columns)
             if self.t_base:
@@ -54,7 +64,7 @@ class _DatSource(Source):
             return None
         parts = [np.empty((0, 2), np.uint32)]
         with keeping(lambda: self._as_triggers(np.concatenate(parts))):
-            parts += (words for _, words in self._pieces())
+            parts += (words for _, words in self._pieces(self.start))
         return self._as_triggers(np.concatenate(parts))
 
     def _as_triggers(self, words: NDArray[np.uint32]) -> Triggers:
@@ -62,9 +72,25 @@ class _DatSource(Source):
         loops = np.cumsum(np.diff(raw, prepend=raw[:1]) < -(1 << 31))
         return edge_triggers(raw + (loops << 32) + self.t_base, words[:, 1] & 1, words[:, 1] >> 26)
 
-    def _pieces(self) -> Iterator[tuple[int, NDArray[np.uint32]]]:
-        for offset, data in read_records(self.path, self.start, EVENT_BYTES):
+    def _pieces(self, start: int) -> Iterator[tuple[int, NDArray[np.uint32]]]:
+        for offset, data in read_records(self.path, start, EVENT_BYTES):
             yield offset, np.frombuffer(data, "<u4").reshape(-1, 2)
+
+    def _first_block(self) -> tuple[int, int]:
+        """Return the block where reading starts, and the loops of the clock before it, us."""
+        if self.t_start is None:
+            return 0, 0
+        with self.path.open("rb", buffering=0) as file:
+
+            def sample(block: int) -> int:
+                file.seek(self._byte(block))
+                return int.from_bytes(file.read(4), "little")
+
+            n_blocks = (self.n_events or 0) // _BLOCK_EVENTS
+            return last_block_before(self.t_start - self.t_base, n_blocks, sample, _CLOCK_BITS)
+
+    def _byte(self, block: int) -> int:
+        return self.start + block * _BLOCK_EVENTS * EVENT_BYTES
 
 
 class DatReader(Reader):

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from io import RawIOBase
 from pathlib import Path
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError, Setting
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Triggers
+from evcrisp.io.looping_clock import last_block_before
 from evcrisp.io.prophesee.evt_decoder import Evt2Decoder, Evt3Decoder, Evt21Decoder, EvtDecoder
 from evcrisp.io.prophesee.evt_header import PropheseeHeader, parse_header, read_header
 from evcrisp.io.protocol import PACKET_EVENTS, PROPHESEE_SIZES, Packet, Reader, Source, keeping
@@ -23,19 +24,35 @@ logger = logging.getLogger(__name__)
 #: Sensor sides, px; coordinates have 11 bits.
 MAX_SIZE = 2048
 _PIECE_BYTES = 1 << 19
+#: Bytes between two samples of the clock: at most so many must not last a loop of 4.8 hours.
+_BLOCK_BYTES = 1 << 16
+#: Bytes of a block in which an event with its time is sought; few events need the larger number.
+_SAMPLE_BYTES = (1 << 10, 1 << 14)
+#: Clocks with fewer bits start over too often to be followed from block to block.
+_LONG_CLOCK_BITS = 32
 
 
 @dataclass(slots=True, kw_only=True)
 class _EvtSource(Source):
     start: int  # byte of the first word
     make_decoder: Callable[..., EvtDecoder]
+    t_base: int = 0  # us
+    span: tuple[int, int | None] | None = None  # us, to skip words outside
     _has_reported: bool = field(default=False, init=False)
 
+    def between(self, t_start: int, t_end: int | None) -> "_EvtSource":
+        """Return a source that skips blocks before the span, except of EVT 3.0.
+
+        The clock of EVT 3.0 starts over every 16.8 s, and only its words tell how often.
+        """
+        return replace(self, span=(t_start, t_end))
+
     def packets(self) -> Iterator[Packet]:
-        decoder = self.make_decoder(keep_triggers=False)
+        start, loops = self._start()
+        decoder = self.make_decoder(keep_triggers=False, t_base=self.t_base + loops)
         n_events = 0
         try:
-            for offset, words in self._words(decoder.word_dtype):
+            for offset, words in self._words(decoder.word_dtype, start):
                 for x, y, t, p in decoder.pieces(words, 4 * PACKET_EVENTS):
                     n_good = x.size if self.resolution else _n_possible(x)
                     n_events += n_good
@@ -53,21 +70,53 @@ class _EvtSource(Source):
 
     def triggers(self) -> Triggers | None:
         """Return the external triggers, from a pass over the whole file."""
-        decoder = self.make_decoder(keep_triggers=True)
-        pieces = self._words(decoder.word_dtype)
+        start, loops = self._start()
+        decoder = self.make_decoder(keep_triggers=True, t_base=self.t_base + loops)
+        pieces = self._words(decoder.word_dtype, start)
+        if self.span is not None:
+            return self._triggers_until(self.span[1], decoder, pieces) or None
         if not any(decoder.has_triggers(words) for _, words in pieces):
             return None
+        return self._triggers_until(None, decoder, self._words(decoder.word_dtype, start))
+
+    def _triggers_until(
+        self, t_end: int | None, decoder: EvtDecoder, pieces: Iterator[tuple[int, NDArray[Any]]]
+    ) -> Triggers:
+        """Return the triggers up to the first event from ``t_end`` on."""
         with keeping(decoder.triggers):
-            for _, words in self._words(decoder.word_dtype):
-                for _ in decoder.pieces(words, 4 * PACKET_EVENTS):
-                    pass
+            for _, words in pieces:
+                columns = [piece.t for piece in decoder.pieces(words, 4 * PACKET_EVENTS)]
+                if t_end is not None and any(t.size and t[-1] >= t_end for t in columns):
+                    break
         return decoder.triggers()
 
-    def _words(self, dtype: np.dtype[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+    def _start(self) -> tuple[int, int]:
+        """Return the byte where reading starts, and the loops of the clock before it, us."""
+        if self.span is None or (kind := self.make_decoder()).clock_bits < _LONG_CLOCK_BITS:
+            return self.start, 0
+        with self.path.open("rb", buffering=0) as file:
+
+            def sample(block: int) -> int | None:
+                for n_bytes in _SAMPLE_BYTES:
+                    file.seek(self.start + block * _BLOCK_BYTES)
+                    data = file.read(n_bytes)
+                    n = len(data) // kind.word_dtype.itemsize
+                    words = np.frombuffer(data, kind.word_dtype, n)
+                    t = self.make_decoder(keep_triggers=False).decode(words).t
+                    if t.size:
+                        return int(t[0])
+                return None
+
+            n_blocks = (self.path.stat().st_size - self.start) // _BLOCK_BYTES
+            t_start = self.span[0] - self.t_base
+            block, loops = last_block_before(t_start, n_blocks, sample, kind.clock_bits)
+        return self.start + block * _BLOCK_BYTES, loops
+
+    def _words(self, dtype: np.dtype[Any], start: int) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield (byte, words) in pieces; the array is reused."""
         buffer = bytearray(_PIECE_BYTES)
         with self.path.open("rb", buffering=0) as file:
-            offset = file.seek(self.start)
+            offset = file.seek(start)
             while n_bytes := _read_into(file, buffer):
                 n_over = n_bytes % dtype.itemsize
                 yield offset, np.frombuffer(buffer, dtype, n_bytes // dtype.itemsize)
@@ -78,7 +127,7 @@ class _EvtSource(Source):
 
     def _report(self, decoder: EvtDecoder) -> None:
         """Log once how many words gave no events, and add the numbers to the metadata."""
-        if self._has_reported:
+        if self._has_reported or self.span is not None:
             return
         self._has_reported = True
         lost, reserved = decoder.n_lost, decoder.n_reserved
@@ -108,10 +157,17 @@ def _n_possible(x: NDArray[np.uint16]) -> int:
 
 def _open(path: Path, header: PropheseeHeader, kind: type[EvtDecoder]) -> _EvtSource:
     options = {"legacy": header.has_legacy_halves} if kind is Evt21Decoder else {}
-    make_decoder = partial(kind, t_base=header.time_base, **options)
+    make_decoder = partial(kind, **options)
     size = None if max(header.resolution or (0, 0)) > MAX_SIZE else header.resolution
     facts = {**header.fields, **options}
-    return _EvtSource(size, facts, path=path, start=header.size, make_decoder=make_decoder)
+    return _EvtSource(
+        size,
+        facts,
+        path=path,
+        start=header.size,
+        make_decoder=make_decoder,
+        t_base=header.time_base,
+    )
 
 
 class _EvtReader(Reader):

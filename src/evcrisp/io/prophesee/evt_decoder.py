@@ -28,6 +28,7 @@ class EvtDecoder:
     _name: ClassVar[str]  # in the names of the kernels
     _kernel_module: ClassVar[str]
     _channel_mask: ClassVar[int] = 0x1F  # of the word of a trigger, from bit 8 on
+    clock_bits: ClassVar[int] = 34  # the clock starts over after 2^34 us
 
     def __init__(self, *, t_base: int = 0, keep_triggers: bool = True) -> None:
         self._t_base = int(t_base)
@@ -113,6 +114,7 @@ class Evt3Decoder(EvtDecoder):
     word_dtype = np.dtype("<u2")
     _name = _kernel_module = "evt3"
     _channel_mask = 0xF
+    clock_bits = 24
 
 
 class Evt2Decoder(EvtDecoder):

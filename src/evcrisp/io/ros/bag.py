@@ -19,7 +19,7 @@ of libcaer, else sensor time. IMU samples and frames have ROS time.
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -30,17 +30,30 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.io.event_columns import row_before
 from evcrisp.io.prophesee.evt_decoder import Evt3Decoder
-from evcrisp.io.protocol import PACKET_EVENTS, Columns, Packet, Source, keeping, located, slices
+from evcrisp.io.protocol import (
+    PACKET_EVENTS,
+    Columns,
+    Packet,
+    Source,
+    Stream,
+    keeping,
+    located,
+    slices,
+)
 from evcrisp.io.ros import messages
 from evcrisp.io.ros.messages import EventPacket
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+Stamped = TypeVar("Stamped", messages.ImuSample, messages.Image)
 
 _ARRAY_TYPES = ("dvs_msgs/EventArray", "prophesee_event_msgs/EventArray")
 _PACKET_TYPES = ("event_camera_msgs/EventPacket", "event_array_msgs/EventArray")
+_EVENT_TYPES = _ARRAY_TYPES + _PACKET_TYPES
+_IMU_TYPE, _IMAGE_TYPE = "sensor_msgs/Imu", "sensor_msgs/Image"
 
 #: Messages are joined up to this many events; more would only cost copies.
 _ENOUGH = PACKET_EVENTS // 16
@@ -50,6 +63,10 @@ _STAMPED_MESSAGES = 16
 
 #: Encodings with time since the start of the sensor.
 _SENSOR_CLOCK = ("evt3", "mono")
+#: Encodings whose messages do not continue those before them.
+_INDEPENDENT = ("libcaer", "mono")
+#: IMU samples and images may be this much out of order, us.
+_DISORDER_US = 1_000_000
 
 
 class Topic(NamedTuple):
@@ -73,8 +90,15 @@ class Bag(Protocol):
     path: Path
     topics: list[Topic]
 
-    def messages(self, topic: str) -> Iterator[Message]:
-        """Yield the messages of a topic in file order, and raise at damage."""
+    def messages(self, topic: str, start: int | None = None) -> Iterator[Message]:
+        """Yield the messages of a topic in file order, from a place on, and raise at damage."""
+        ...
+
+    def places(self, topic: str) -> list[int]:
+        """Return where `messages` of a topic can start, in order; none without an index.
+
+        A place is the byte of a chunk, or the id of a row.
+        """
         ...
 
 
@@ -91,7 +115,12 @@ class RosSource(Source):
     events: Topic
     inertial: Topic | None = None
     images: Topic | None = None
+    span: tuple[int, int | None] | None = None  # us, to skip messages outside
     _triggers: Triggers | None = None
+
+    def between(self, t_start: int, t_end: int | None) -> "RosSource":
+        """Return a source that finds the first messages through the index of the bag."""
+        return replace(self, span=(t_start, t_end), _triggers=None)
 
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order."""
@@ -103,23 +132,44 @@ class RosSource(Source):
             return None
         samples: list[messages.ImuSample] = []
         with keeping(lambda: _as_imu(samples)):
-            for sample, _ in self._parsed(self.inertial, messages.imu_sample):
+            for sample, _ in self._stamped(self.inertial, messages.imu_sample):
                 samples.append(sample)
         return _as_imu(samples)
 
     def triggers(self) -> Triggers | None:
         """Return the triggers among the events; decodes the events unless `packets` has."""
+        if self.events.type in _ARRAY_TYPES:
+            return None
         if self._triggers is None:
             with keeping(lambda: self._triggers):
                 for _ in self._pieces():
                     pass
         return self._triggers
 
+    def streams(self) -> list[Stream]:
+        """Return the topics with events, IMU samples or images; a name needs no slash in front."""
+        kinds = dict.fromkeys(_EVENT_TYPES, "events")
+        kinds |= {_IMU_TYPE: "imu", _IMAGE_TYPE: "frames"}
+        return [
+            Stream(
+                topic.name,
+                kinds[topic.type],
+                self.resolution if topic == self.events else None,
+                aliases=(topic.name.lstrip("/"),) if topic.name.startswith("/") else (),
+            )
+            for topic in sorted(self.bag.topics)
+            if topic.type in kinds
+        ]
+
+    def choose(self, stream: str) -> "RosSource":
+        """Return the source of another topic of events."""
+        return self if stream == self.events.name else open_bag(self.bag, stream)
+
     def frames(self) -> Iterator[Frame]:
         """Yield the frames of the topic nearest to the events."""
         if self.images is None:
             return
-        for image, message in self._parsed(self.images, messages.image):
+        for image, message in self._stamped(self.images, messages.image):
             frame = messages.as_frame(image, message.offset)
             if frame is None:
                 text = "%s: images of %s have the unknown encoding %r; they are left out."
@@ -127,32 +177,79 @@ class RosSource(Source):
                 return
             yield frame
 
-    def _pieces(self) -> Iterator[Packet]:
+    def _pieces(self, start: int | None = None) -> Iterator[Packet]:
+        """Yield the events of messages, from a place or the start of the span on."""
+        start = self._event_start() if start is None else start
         if self.events.type in _ARRAY_TYPES:
-            yield from self._array_pieces()
+            yield from self._array_pieces(start)
             return
         decoder = _PacketDecoder()
+        t_end = None if self.span is None else self.span[1]
         try:
-            for packet, message in self._parsed(self.events, messages.event_packet):
+            for packet, message in self._parsed(self.events, messages.event_packet, start):
                 for columns in decoder.decode(packet, message.offset):
                     yield Packet(*columns, offset=message.offset)
+                    if t_end is not None and columns.t.size and columns.t[-1] >= t_end:
+                        self._triggers = decoder.triggers()
+                        return
         except FormatError:
             self._triggers = decoder.triggers()  # those before the damage
             raise
         self._triggers = decoder.triggers()
 
-    def _array_pieces(self) -> Iterator[Packet]:
-        for array, message in self._parsed(self.events, messages.event_array):
+    def _event_start(self) -> int | None:
+        """Return the last place whose first event is before the span; None for the whole bag."""
+        if self.span is None or not self._has_independent_messages():
+            return None
+        places = self.bag.places(self.events.name)
+
+        def time_of(number: int) -> int | None:
+            whole = replace(self, span=None)
+            try:
+                times = (int(p.t[0]) for p in whole._pieces(places[number]) if p.t.size)
+                return next(times, None)
+            except FormatError:
+                return None  # reading the events reports the damage
+
+        return places[row_before(self.span[0], len(places), time_of)] if places else None
+
+    def _has_independent_messages(self) -> bool:
+        """Return whether messages are decoded without those before them."""
+        encoding = self.metadata.get("encoding")
+        return self.events.type in _ARRAY_TYPES or encoding in _INDEPENDENT
+
+    def _stamped(
+        self, topic: Topic, parse: Callable[[messages.Cursor], Stamped]
+    ) -> Iterator[tuple[Stamped, Message]]:
+        """Yield the parsed messages of a topic around the span, by the time of their header."""
+        if self.span is None:
+            yield from self._parsed(topic, parse)
+            return
+        first, last = (None if t is None else t + self.sensor_clock_offset for t in self.span)
+        places = self.bag.places(topic.name)
+
+        def time_of(number: int) -> int | None:
+            found = next(self._parsed(topic, parse, places[number]), None)
+            return None if found is None else found[0].stamp
+
+        number = row_before((first or 0) - _DISORDER_US, len(places), time_of)
+        for parsed, message in self._parsed(topic, parse, places[number] if places else None):
+            yield parsed, message
+            if last is not None and parsed.stamp >= last + _DISORDER_US:
+                return
+
+    def _array_pieces(self, start: int | None) -> Iterator[Packet]:
+        for array, message in self._parsed(self.events, messages.event_array, start):
             for part in slices(array.t.size, PACKET_EVENTS):
                 x, y, t = array.x[part], array.y[part], array.t[part]
                 p = array.p[part] != 0
                 yield Packet(x.astype(np.uint16), y.astype(np.uint16), t, p, message.offset)
 
     def _parsed(
-        self, topic: Topic, parse: Callable[[messages.Cursor], T]
+        self, topic: Topic, parse: Callable[[messages.Cursor], T], start: int | None = None
     ) -> Iterator[tuple[T, Message]]:
-        """Yield the parsed messages of a topic; errors name the message."""
-        for number, message in enumerate(self.bag.messages(topic.name)):
+        """Yield the parsed messages of a topic, from a place on; errors name the message."""
+        for number, message in enumerate(self.bag.messages(topic.name, start)):
             try:
                 parsed = parse(messages.Cursor(message.data, cdr=topic.wire == "cdr"))
             except FormatError as error:
@@ -197,25 +294,22 @@ def _joined(pieces: list[Packet]) -> Packet:
     return Packet(*map(np.concatenate, columns), offset=pieces[0].offset)
 
 
-def open_bag(bag: Bag) -> RosSource:
-    """Choose the topics of a bag; the first message of events has the sensor size."""
+def open_bag(bag: Bag, name: str | None = None) -> RosSource:
+    """Choose the topics of a bag, by default the first with events; its first message has the size."""
     by_name = sorted(bag.topics)
-    event_topics = [topic for topic in by_name if topic.type in _ARRAY_TYPES + _PACKET_TYPES]
+    event_topics = [topic for topic in by_name if topic.type in _EVENT_TYPES]
     if not event_topics:
         found = ", ".join(f"{topic.name} ({topic.type})" for topic in by_name) or "none"
         raise FormatError(f"the bag has no topic of events; its topics are: {found}")
-    events = event_topics[0]
+    events = next(topic for topic in event_topics if name in (None, topic.name))
     if events.wire not in ("ros1", "cdr"):
         raise FormatError(f"topic {events.name} is serialized as {events.wire!r}; expected cdr")
-    if len(event_topics) > 1:
-        names = ", ".join(topic.name for topic in event_topics)
-        text = "%s: %d topics have events (%s); reading %s."
-        logger.warning(text, bag.path, len(event_topics), names, events.name)
-    inertial = _nearest(events, [topic for topic in by_name if topic.type == "sensor_msgs/Imu"])
-    images = [topic for topic in by_name if topic.type == "sensor_msgs/Image"]
+    inertial = _nearest(events, [topic for topic in by_name if topic.type == _IMU_TYPE])
+    images = [topic for topic in by_name if topic.type == _IMAGE_TYPE]
     siblings = [topic for topic in images if _parent(topic) == _parent(events)]
     source = RosSource(bag=bag, events=events, inertial=inertial, images=_nearest(events, siblings))
     facts = _first_facts(source)
+    source.sensor_clock_offset = facts.get("stamp_offset_us") or 0
     source.resolution = facts.pop("resolution", None)
     source.metadata = {
         "topic": events.name,

@@ -18,7 +18,8 @@ from evcrisp.io.ros.bag import Message, Topic, short_type
 
 MAGIC = b"\x89MCAP0\r\n"
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0B
-_READ = (_FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS)
+_CHUNK_INDEX = 0x08
+_READ = (_FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _CHUNK_INDEX, _STATISTICS)
 _FOOTER_SIZE = 9 + 20 + len(MAGIC)
 _MESSAGE_HEADER = 22  # channel, sequence, two times
 
@@ -41,22 +42,36 @@ class Mcap:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise FormatError("the file does not start with the magic bytes of MCAP")
-            channels = self._summarized_channels(file) or self._collected(file, len(MAGIC))
-        self.topics = sorted(set(channels.values()))
+            self._channels = self._summarized_channels(file) or self._collected(file, len(MAGIC))
+        self.topics = sorted(set(self._channels.values()))
 
-    def messages(self, topic: str) -> Iterator[Message]:
-        """Yield the messages of a topic in file order."""
-        directory = _Directory()
+    def places(self, topic: str) -> list[int]:
+        """Return the bytes of the chunks with messages of a topic, from the summary."""
+        numbers = {number for number, known in self._channels.items() if known.name == topic}
+        found: list[int] = []
+        with self.path.open("rb") as file:
+            start = self._summary_start(file)
+            try:
+                for record in self._all_records(file, start) if start else ():
+                    if record.op == _CHUNK_INDEX and _has_channel(record, numbers):
+                        found.append(_unpack("<QQQ", record)[2])
+            except FormatError:
+                return []
+        return sorted(found) if all(len(MAGIC) <= at < self._size for at in found) else []
+
+    def messages(self, topic: str, start: int | None = None) -> Iterator[Message]:
+        """Yield the messages of a topic in file order, from a chunk on."""
+        directory = _Directory({} if start is None else self._channels)
         n_found = 0
         n_stated: int | None = None
         with self.path.open("rb") as file:
-            for record in self._all_records(file, len(MAGIC)):
+            for record in self._all_records(file, len(MAGIC) if start is None else start):
                 directory.add(record)
                 if record.op == _MESSAGE:
                     if directory.topic_of(record).name == topic:
                         n_found += 1
                         yield Message(record.data[_MESSAGE_HEADER:], record.offset)
-                elif record.op == _STATISTICS:
+                elif record.op == _STATISTICS and start is None:
                     n_stated = directory.n_stated(record, topic)
         if n_stated is not None and n_found != n_stated:
             reason = f"found {counted(n_found, 'message')}, but the statistics state {n_stated}"
@@ -64,14 +79,18 @@ class Mcap:
 
     def _summarized_channels(self, file: IO[bytes]) -> dict[int, Topic] | None:
         """Return the channels of the summary, or None if it is missing or incomplete."""
+        start = self._summary_start(file)
+        return None if start is None else self._collected(file, start)
+
+    def _summary_start(self, file: IO[bytes]) -> int | None:
+        """Return the byte of the summary, or None if there is none."""
         if self._size < len(MAGIC) + _FOOTER_SIZE:
             return None
         file.seek(self._size - _FOOTER_SIZE)
         footer = file.read(_FOOTER_SIZE)
         start = int.from_bytes(footer[9:17], "little")
-        if not footer.endswith(MAGIC) or not len(MAGIC) <= start < self._size:
-            return None
-        return self._collected(file, start)
+        is_there = footer.endswith(MAGIC) and len(MAGIC) <= start < self._size
+        return start if is_there else None
 
     def _collected(self, file: IO[bytes], start: int) -> dict[int, Topic]:
         """Return the channels up to the end or to the first damage."""
@@ -122,9 +141,9 @@ class Mcap:
 class _Directory:
     """The schemas and channels found so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, channels: dict[int, Topic] | None = None) -> None:
         self._schemas: dict[int, str] = {}
-        self.channels: dict[int, Topic] = {}
+        self.channels = dict(channels or {})
 
     def add(self, record: _Record) -> None:
         if record.op == _SCHEMA:
@@ -156,6 +175,15 @@ class _Directory:
             for number, count in struct.iter_unpack("<HQ", counts)
             if number in self.channels and self.channels[number].name == topic
         )
+
+
+def _has_channel(chunk_index: _Record, numbers: set[int]) -> bool:
+    """Return whether a chunk has messages of some channels; True if its index does not tell."""
+    (size,) = _unpack("<I", chunk_index, 32)
+    entries = chunk_index.data[36 : 36 + size]
+    if not size or len(entries) % 10:
+        return True
+    return any(number in numbers for number, _ in struct.iter_unpack("<HQ", entries))
 
 
 def _chunk_records(chunk: _Record) -> Iterator[_Record]:

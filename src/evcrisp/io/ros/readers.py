@@ -18,6 +18,8 @@ _SQLITE_MAGIC = b"SQLite format 3\x00"
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError)
 #: Limits of SQLite have 32 bits.
 _MAX_LIMIT = (1 << 31) - 1
+#: Places of a bag of several files are those of a file, plus this times its number.
+_PER_FILE = 1 << 56
 
 
 class _SqliteFile:
@@ -30,14 +32,29 @@ class _SqliteFile:
             self._ids = self._read_topics(connection)
         self.topics = sorted(self._ids)
 
-    def messages(self, topic: str) -> Iterator[Message]:
+    def places(self, topic: str) -> list[int]:
+        """Return the ids of the messages of a topic."""
+        ids, marks = self._topic_ids(topic)
+        query = f"SELECT id FROM messages WHERE topic_id IN ({marks}) ORDER BY id"
+        with closing(self._connect()) as connection:
+            try:
+                return [int(number) for (number,) in connection.execute(query, ids)]
+            except (*_DAMAGE, TypeError, ValueError):
+                return []  # reading the messages reports it
+
+    def _topic_ids(self, topic: str) -> tuple[list[int], str]:
+        """Return the ids of a topic, and as many marks of a query."""
         ids = {i for kind, numbers in self._ids.items() if kind.name == topic for i in numbers}
+        return sorted(ids), ",".join("?" * len(ids))
+
+    def messages(self, topic: str, start: int | None = None) -> Iterator[Message]:
         before: int | None = None
         with closing(self._connect()) as connection:
-            marks = ",".join("?" * len(ids))
-            query = f"SELECT id, data FROM messages WHERE topic_id IN ({marks}) ORDER BY id"
+            ids, marks = self._topic_ids(topic)
+            later = "" if start is None else " AND id >= ?"
+            query = f"SELECT id, data FROM messages WHERE topic_id IN ({marks}){later} ORDER BY id"
             try:
-                for number, data in connection.execute(query, sorted(ids)):
+                for number, data in connection.execute(query, [*ids, *([start] if later else [])]):
                     if not isinstance(data, bytes) or (before is not None and number <= before):
                         raise FormatError(f"the database is damaged after message id {before}")
                     before = number
@@ -110,10 +127,21 @@ class RosBag2:
                 break  # reading the messages reports it, after the files before it
         self.topics = sorted(topics)
 
-    def messages(self, topic: str) -> Iterator[Message]:
-        """Yield the messages of a topic, file after file."""
-        for file in self._files:
-            for message in _open_file(file).messages(topic):
+    def places(self, topic: str) -> list[int]:
+        """Return the places of all files, each with the number of the file."""
+        found: list[int] = []
+        for number, file in enumerate(self._files):
+            try:
+                found += (number * _PER_FILE + at for at in _open_file(file).places(topic))
+            except FormatError:
+                break  # reading the messages reports it
+        return found
+
+    def messages(self, topic: str, start: int | None = None) -> Iterator[Message]:
+        """Yield the messages of a topic, file after file, from a place on."""
+        first, place = (0, None) if start is None else divmod(start, _PER_FILE)
+        for number, file in enumerate(self._files[first:]):
+            for message in _open_file(file).messages(topic, place if number == 0 else None):
                 if message.data[:4] == ZSTD_MAGIC:  # no CDR message starts like this
                     yield Message(unpack_zstd(message.data), message.offset)
                 else:

@@ -40,16 +40,33 @@ class RosBag1:
         with path.open("rb") as file:
             self._read_header(file)
             connections = self._indexed_connections(file)
+        self._connections = connections or {}  # of the index
         if connections is None:
             connections = self._scanned_connections()
         self.topics = sorted(set(connections.values()))
 
-    def messages(self, topic: str) -> Iterator[Message]:
-        """Yield the messages of a topic in file order."""
-        connections: dict[int, Topic] = {}
+    def places(self, topic: str) -> list[int]:
+        """Return the bytes of the chunks with messages of a topic, from the index."""
+        found: list[int] = []
+        with self.path.open("rb") as file:
+            if not self._connections or not self._first <= self._index_offset < self._size:
+                return []
+            try:
+                for record in self._all_records(file, self._index_offset):
+                    if record.op == _CHUNK_INFO and len(record.data) % 8:
+                        return []
+                    if record.op == _CHUNK_INFO and _n_stated(record, self._connections, topic):
+                        found.append(_number(record, "chunk_pos", "<Q"))
+            except FormatError:
+                return []
+        return sorted(found) if all(self._first <= at < self._size for at in found) else []
+
+    def messages(self, topic: str, start: int | None = None) -> Iterator[Message]:
+        """Yield the messages of a topic in file order, from a chunk on."""
+        connections = {} if start is None else dict(self._connections)
         n_found = n_stated = n_chunks = 0
         with self.path.open("rb") as file:
-            for record in self._all_records(file):
+            for record in self._all_records(file, self._first if start is None else start):
                 if record.op == _CONNECTION:
                     connections |= _parse_connection(record)
                 elif record.op == _MESSAGE:
@@ -64,12 +81,9 @@ class RosBag1:
                     if len(record.data) % 8:
                         raise FormatError("the index of a chunk is damaged", offset=record.offset)
                     n_chunks += 1
-                    n_stated += sum(
-                        count
-                        for number, count in struct.iter_unpack("<II", record.data)
-                        if number in connections and connections[number].name == topic
-                    )
-        self._check_end(n_chunks, n_found, n_stated)
+                    n_stated += _n_stated(record, connections, topic)
+        if start is None:
+            self._check_end(n_chunks, n_found, n_stated)
 
     def _check_end(self, n_chunks: int, n_found: int, n_stated: int) -> None:
         reason = None
@@ -116,16 +130,15 @@ class RosBag1:
         connections: dict[int, Topic] = {}
         with self.path.open("rb") as file:
             try:
-                for record in self._all_records(file):
+                for record in self._all_records(file, self._first):
                     if record.op == _CONNECTION:
                         connections |= _parse_connection(record)
             except FormatError:
                 pass  # reading the messages reports it
         return connections
 
-    def _all_records(self, file: IO[bytes]) -> Iterator[_Record]:
-        """Yield all records of the file, with the records of chunks in place of the chunks."""
-        offset = self._first
+    def _all_records(self, file: IO[bytes], offset: int) -> Iterator[_Record]:
+        """Yield all records from a byte on, with the records of chunks in place of the chunks."""
         while offset < self._size:
             record = self._read_record(file, offset)
             offset = file.tell()
@@ -159,6 +172,15 @@ class RosBag1:
         if size > MAX_UNPACKED:
             raise FormatError(f"a record states a size of {counted(size, 'byte')}", offset=offset)
         return size, self._size - offset - 4
+
+
+def _n_stated(chunk_info: _Record, connections: dict[int, Topic], topic: str) -> int:
+    """Return the number of messages of a topic that the index states for a chunk."""
+    return sum(
+        int(count)
+        for number, count in struct.iter_unpack("<II", chunk_info.data)
+        if number in connections and connections[number].name == topic
+    )
 
 
 def _chunk_records(chunk: _Record) -> Iterator[_Record]:

@@ -192,3 +192,29 @@ def test_other_versions_are_refused(tmp_path, first):
     (tmp_path / "a.aedat").write_bytes(first + bytes(16))
     with pytest.raises(FormatError, match="the file must start with '#!AER-DAT2.0'"):
         evcrisp.read(tmp_path / "a.aedat", format="aedat2")
+
+
+@pytest.mark.parametrize("wraps", [False, True])
+@pytest.mark.parametrize("davis", [False, True])
+def test_part_skips_blocks_and_counts_wraps(davis, wraps, tmp_path, monkeypatch):
+    from evcrisp.io.aedat import aedat2
+
+    n, step = 20_000, 1_000_000 if wraps else 100  # five hours, or two seconds
+    t = 7_000 + step * np.arange(n)
+    addresses = (np.arange(n) % 100) << 12 | (np.arange(n) % 90) << 22 if davis else 2 * (t % 64)
+    words = np.stack([addresses, t % 2**32], axis=1).astype(">u4")
+    chip = b"eu.seebetter.ini.chips.davis.DAVIS240C" if davis else b"ch.DVS128"
+    path = tmp_path / "a.aedat"
+    path.write_bytes(b"#!AER-DAT2.0\r\n# AEChip: " + chip + b"\r\n" + words.tobytes())
+    monkeypatch.setattr(aedat2, "_BLOCK_BYTES", 8 * 16)
+    monkeypatch.setattr(aedat2, "_SAMPLE_BYTES", 8 * 4)
+    starts = []
+    real = aedat2.read_records
+    monkeypatch.setattr(
+        aedat2, "read_records", lambda path, start, n: starts.append(start) or real(path, start, n)
+    )
+    whole = evcrisp.read(path)
+    assert whole.t.tolist() == t.tolist()
+    with evcrisp.open(path, start_us=15_000 * step, duration_us=100 * step) as opened:
+        assert opened.read().equals(whole[15_000:15_100])
+    assert starts[-1] - starts[0] == (15_000 - 1) // 16 * 16 * 8

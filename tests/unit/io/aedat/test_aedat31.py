@@ -259,3 +259,66 @@ def test_header_of_a_million_lines_is_refused_quickly(tmp_path):
     with pytest.raises(FormatError, match="the header has no line '#!END-HEADER'") as caught:
         evcrisp.read(path)
     assert caught.value.offset <= (1 << 20) + 2
+
+
+def test_part_is_found_by_the_first_events_of_packets(tmp_path, monkeypatch):
+    content, wrong = header(), packet(POLARITY, [polarity(5_000, 1, 1, 1)], overflow=-1)
+    for t in range(0, 100_000, 1000):
+        content += packet(POLARITY, [polarity(t + dt, 1, 2, 1) for dt in range(0, 1000, 100)])
+        content += packet(IMU6, [imu6(t, (0, 0, 1), (0, 0, 0), 20)])
+        content += packet(SPECIAL, [special(t + 1, 2)])
+    cut = {"start_us": 90_050, "duration_us": 2_000}
+    events = read(tmp_path, content + wrong, **cut)  # the damage is after the end
+    assert events.t.tolist() == list(range(90_100, 92_050, 100))
+    with evcrisp.open(tmp_path / "a.aedat", **cut) as opened:
+        assert opened.imu().t.tolist() == [91_000, 92_000]
+        assert opened.triggers().t.tolist() == [91_001, 92_001]
+    split = []
+    real = evcrisp.io.aedat.aedat31._split
+    monkeypatch.setattr(
+        "evcrisp.io.aedat.aedat31._split", lambda *args: split.append(1) or real(*args)
+    )
+    evcrisp.read(tmp_path / "a.aedat", **cut)
+    # One for the first event of all, then those of the span and the one after it.
+    assert len(split) <= 5
+
+
+def test_part_starts_right_although_an_event_has_a_wrong_time(tmp_path):
+    packets = [
+        packet(
+            POLARITY, [polarity(0 if t == 30 else t, 1, 1, 1, valid=t != 30), polarity(t, 1, 1, 1)]
+        )
+        for t in (10, 20, 30, 40)
+    ]
+    events = read(tmp_path, header() + b"".join(packets), start_us=15)
+    assert events.t.tolist() == [30, 40, 40]
+
+
+def two_devices():
+    """Return a file of two declared devices, with events and IMU samples of both."""
+    declared = header().replace(
+        b"#Source 1: DAVIS240C\r\n", b"#Source 1: DAVIS240C\r\n#Source 2: DVS128\r\n"
+    )
+    content = declared + packet(POLARITY, [polarity(1, 2, 2, 1)], source=2)
+    content += packet(POLARITY, [polarity(5, 200, 1, 1)], source=1)
+    content += packet(IMU6, [imu6(6, (0, 0, 1), (0, 0, 0), 20)], source=1)
+    content += packet(POLARITY, [polarity(7, 3, 3, 1)], source=2)
+    return content + packet(POLARITY, [polarity(8, 201, 3, 1)], source=1)
+
+
+@pytest.mark.parametrize(
+    ("stream", "t", "size"),
+    [("1", [5, 8], (240, 180)), (2, [1, 7], (128, 128)), ("DVS128", [1, 7], (128, 128))],
+)
+def test_one_of_two_declared_devices_is_chosen(tmp_path, caplog, stream, t, size):
+    events = read(tmp_path, two_devices(), stream=stream)
+    assert (events.t.tolist(), events.resolution) == (t, size)
+    assert not caplog.records
+    with evcrisp.open(tmp_path / "a.aedat", stream=stream) as opened:
+        assert (opened.imu() is None) == (t == [1, 7])
+
+
+def test_first_declared_device_is_the_default(tmp_path, caplog):
+    assert read(tmp_path, two_devices()).t.tolist() == [5, 8]
+    assert "2 streams of events (1 (DAVIS240C), 2 (DVS128)); reading 1." in caplog.text
+    assert read(tmp_path, two_devices(), stream="2", start_us=3).t.tolist() == [7]

@@ -232,6 +232,117 @@ def test_first_of_several_event_streams_is_read(make_events, tmp_path, caplog):
     assert caplog.text.count("2 streams of events") == 1
 
 
+@pytest.mark.parametrize(("stream", "expected"), [(0, 40), ("0", 40), (4, 30), ("4", 30)])
+def test_stream_is_chosen_by_its_number(make_events, tmp_path, caplog, stream, expected):
+    mine, other = make_events(30, seed=1), make_events(40, seed=2)
+    streams = ((4, "EVTS", "events"), (0, "EVTS", "events"), (7, "IMUS", "imu"))
+    write_raw(tmp_path / "a.aedat4", [(0, event_packet(other)), (4, event_packet(mine))], streams)
+    with evcrisp.open(tmp_path / "a.aedat4", stream=stream) as opened:
+        assert len(opened.read()) == expected
+        assert opened.metadata["event_stream_read"] == int(stream)
+        assert opened.stream == str(stream)
+        assert [(s.name, s.kind) for s in opened.streams] == [
+            ("4", "events"),
+            ("0", "events"),
+            ("imu", "imu"),
+        ]
+    assert not caplog.records
+    with pytest.raises(evcrisp.UnknownNameError, match=r"'9'. Known: 4 \(cam\), 0 \(cam\)."):
+        evcrisp.open(tmp_path / "a.aedat4", stream=9)
+
+
+def test_stream_is_chosen_by_its_name_or_camera_with_its_sensor_data(make_events, tmp_path):
+    left, right = make_events(30, seed=1), make_events(40, seed=2)
+    streams = (
+        (0, "EVTS", "events"), (1, "IMUS", "imu"), (2, "EVTS", "events2"), (3, "IMUS", "imu2"),
+    )  # fmt: skip
+    packets = [(0, event_packet(left)), (2, event_packet(right))]
+    write_raw(tmp_path / "a.aedat4", packets, streams, camera="A")
+    data = (tmp_path / "a.aedat4").read_bytes()
+    source = b'<attr key="source" type="string">A<'
+    assert data.count(source) == 4
+    first, *rest = data.split(source)
+    other = source.replace(b">A<", b">B<")
+    (tmp_path / "a.aedat4").write_bytes(
+        first + source + rest[0] + source + rest[1] + other + rest[2] + other + rest[3]
+    )
+    for name in ("events2", "B", "2"):
+        with evcrisp.open(tmp_path / "a.aedat4", stream=name) as opened:
+            assert opened.read().equals(right)
+            assert opened.stream == "events2"
+            assert opened.metadata["source"] == "B"
+            assert opened._source.header.chosen("IMUS").id == 3
+    assert evcrisp.read(tmp_path / "a.aedat4", stream="A").equals(left)
+
+
+def test_table_tells_the_number_of_elements(make_events, tmp_path):
+    write_with_sensor_data(tmp_path / "a.aedat4", make_events(20_000), imu=an_imu())
+    with evcrisp.open(tmp_path / "a.aedat4") as opened:
+        known = {stream.name: stream.n_elements for stream in opened.streams}
+    assert known["events"] == 20_000
+    assert known["imu"] == 2500
+
+
+def test_part_has_the_sensor_data_of_its_time(make_events, tmp_path):
+    events = make_events(50_000, t_start=0, duration_us=2_000_000)
+    triggers = Triggers(
+        t=np.arange(0, 2_000_000, 1000), kind=np.ones(2000, "u1"), channel=np.zeros(2000, "u1")
+    )
+    frames = [
+        Frame(t=t, image=np.full((260, 346), t // 10_000, "u1"))
+        for t in range(0, 2_000_000, 50_000)
+    ]
+    write_with_sensor_data(
+        tmp_path / "a.aedat4", events, imu=an_imu(), triggers=triggers, frames=frames
+    )
+    t_first = int(events.t[0])
+    start, end = t_first + 1_000_000, t_first + 1_100_000
+    cut = {"start_us": 1_000_000, "duration_us": 100_000, "roi": (6, 10, 40, 30)}
+    with (
+        evcrisp.open(tmp_path / "a.aedat4") as whole,
+        evcrisp.open(tmp_path / "a.aedat4", **cut) as part,
+    ):
+        for name in ("imu", "triggers"):
+            all_of, some = getattr(whole, name)(), getattr(part, name)()
+            inside = (all_of.t >= start) & (all_of.t < end)
+            assert inside.sum() == 100
+            assert np.array_equal(some.t, all_of.t[inside])
+        assert np.array_equal(part.imu().magnetic_ut, whole.imu().magnetic_ut[part.imu().t // 1000])
+        shown = [frame for frame in whole.frames() if start <= frame.t < end]
+        cropped = list(part.frames())
+        assert [frame.t for frame in cropped] == [frame.t for frame in shown] != []
+        assert all(frame.image.shape == (30, 40) for frame in cropped)
+
+
+def test_part_of_a_file_without_table_is_found_by_reading(make_events, tmp_path):
+    events = make_events(5000)
+    packets = [(0, event_packet(events[i : i + 100])) for i in range(0, 5000, 100)]
+    write_raw(tmp_path / "a.aedat4", packets)
+    t_first = int(events.t[0])
+    part = evcrisp.read(tmp_path / "a.aedat4", start_us=50_000, duration_us=10_000)
+    assert part.equals(events.between(t_first + 50_000, t_first + 60_000))
+
+
+def test_damaged_packet_is_reported_only_in_parts_that_need_it(make_events, tmp_path):
+    events = make_events(100_000)
+    evcrisp.write(tmp_path / "a.aedat4", events, compression="none")
+    data = bytearray((tmp_path / "a.aedat4").read_bytes())
+    record = data.index(records(events[20_000:20_001]))
+    data[record + 12] = 7  # polarity
+    (tmp_path / "a.aedat4").write_bytes(data)
+    t_first, t_bad = int(events.t[0]), int(events.t[20_000])
+    with pytest.raises(evcrisp.FormatError):
+        evcrisp.read(tmp_path / "a.aedat4")
+    after = {"start_us": t_bad - t_first + 50_000}
+    assert evcrisp.read(tmp_path / "a.aedat4", **after).equals(
+        events.between(t_bad + 50_000, 2**62)
+    )
+    before = {"duration_us": 10_000}
+    assert evcrisp.read(tmp_path / "a.aedat4", **before).equals(
+        events.between(t_first, t_first + 10_000)
+    )
+
+
 def test_sensor_data_of_the_first_of_two_cameras_is_read(make_events, tmp_path):
     streams = ((0, "EVTS", "events"), (1, "EVTS", "events"), (2, "IMUS", "imu"))
     write_raw(tmp_path / "a.aedat4", [(0, event_packet(make_events(5)))], streams)

@@ -107,9 +107,18 @@ class Bags:
         to_bytes = self.store.serialize_ros1 if self.generation == 1 else self.store.serialize_cdr
         return bytes(to_bytes(message, kind))
 
-    def write(self, path: Path, messages, *, packing: str = "none", storage: str = "mcap") -> Path:
+    def write(
+        self,
+        path: Path,
+        messages,
+        *,
+        packing: str = "none",
+        storage: str = "mcap",
+        chunk_bytes: int = 1 << 20,
+    ) -> Path:
         """Write (topic, (kind, message)) pairs, one per millisecond of recording time."""
         writer = self._writer(path, packing, storage)
+        writer.chunk_threshold = chunk_bytes  # of ROS 1
         connections: dict[str, Any] = {}
         with writer:
             for number, (topic, (kind, message)) in enumerate(messages):

@@ -131,7 +131,7 @@ def test_of_several_event_topics_the_first_by_name_is_read(ros1, make_events, tm
     with evcrisp.open(ros1.write(tmp_path / "a.bag", messages)) as opened:
         assert opened.read().equals(left)
         assert opened.metadata["event_topics"] == ["/a/events", "/b/events"]
-    assert caplog.text.count("2 topics have events") == 1
+    assert caplog.text.count("2 streams of events (/a/events, /b/events); reading /a/events") == 1
 
 
 def test_error_for_a_bag_without_events_lists_its_topics(ros1, tmp_path):
