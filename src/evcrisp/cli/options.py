@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -43,6 +43,35 @@ class ResolutionType(click.ParamType):
             expected = "expected WIDTHxHEIGHT in px, such as 346x260, up to 65536 a side"
             self.fail(f"{expected}; got {value!r}.", param, ctx)
         return int(sides[0]), int(sides[1])
+
+
+class CameraFile(NamedTuple):
+    """A calibration file, and the name of a camera in it."""
+
+    path: Path
+    name: str | None = None
+
+
+class CameraFileType(click.ParamType):
+    """``FILE`` or ``FILE:NAME``."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> CameraFile:
+        """Split off the name, unless the whole text is the name of a file."""
+        if isinstance(value, CameraFile):
+            return value
+        text = os.fsdecode(value)
+        file, separator, name = text.rpartition(":")
+        if Path(text).exists() or not separator or not name or not Path(file).exists():
+            file, name = text, ""
+        checked = click.Path(exists=True, dir_okay=False, path_type=Path).convert(file, param, ctx)
+        return CameraFile(Path(os.fsdecode(checked)), name or None)
+
+
+def camera_path(camera: CameraFile | None) -> Path | None:
+    """Return the file of a calibration."""
+    return None if camera is None else camera.path
 
 
 class Number(click.FloatRange):
@@ -175,9 +204,11 @@ motion_option = option(
 )
 camera_option = option(
     "--camera",
-    "Text file with the calibration for rotation: fx fy cx cy (px) k1 k2 p1 p2 k3. Default: a "
-    "field of view of 60 degrees without distortion.",
-    click.Path(exists=True, dir_okay=False, path_type=Path),
+    "Calibration for rotation: YAML of ROS (camera_info), Kalibr or OpenCV, or a text with fx fy cx cy "
+    "(px) k1 k2 p1 p2 k3. FILE:NAME takes a camera of several, such as chain.yaml:cam1. Default: "
+    "calib.txt of an ECD folder or zip, or else a field of view of 60 degrees without distortion.",
+    CameraFileType(),
+    metavar="FILE[:NAME]",
 )
 
 
@@ -357,14 +388,14 @@ def refuse_unused(context: click.Context, names: Iterable[str], reason: str) -> 
             raise click.UsageError(f"{option_name(option)} {reason}", context)
 
 
-def load_camera(path: Path | None, sensor: "Recording | Sequence[int]") -> "Camera | None":
+def load_camera(file: CameraFile | None, sensor: "Recording | Sequence[int]") -> "Camera | None":
     """Read a calibration file; log a warning if it does not match the sensor."""
     from evcrisp.core.camera import Camera, warn_of_mismatch
     from evcrisp.io.recording import Recording
 
-    if path is None:
+    if file is None:
         return None
-    camera = Camera.from_file(path)
+    camera = Camera.from_file(*file)
     width, height = sensor.resolution if isinstance(sensor, Recording) else sensor
     warn_of_mismatch(camera, (width, height))
     return camera

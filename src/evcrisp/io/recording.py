@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
+from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError, EvError, FormatError, Setting
 from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
@@ -168,6 +169,18 @@ class Recording:
             if frame is None:
                 return
             yield frame
+
+    def camera(self) -> Camera | None:
+        """Return the calibration that lies beside the events, or None; ``calib.txt`` of ECD has one.
+
+        Motions that need a camera use it unless another one is given.
+        """
+        self._check_open()
+        try:
+            return self._source.camera()
+        except ConfigError as error:
+            remedy = Setting("Correct it, or set the calibration", "camera")
+            raise ConfigError(f"{self.path}: calib.txt: {error}", remedy=remedy) from error
 
     def _packets(self, *, scanning: bool = False) -> Iterator[Packet]:
         packets = self._checked_packets(scanning=scanning)

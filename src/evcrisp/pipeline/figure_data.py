@@ -1,6 +1,6 @@
 """Compute the data of a figure from a recording."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window, window_at
 from evcrisp.io.recording import Recording
+from evcrisp.pipeline.recorded_camera import camera_for
 
 if TYPE_CHECKING:
     from evcrisp.core.camera import Camera
@@ -65,6 +66,10 @@ class FigureSource:
 
     def data(self, kind: str, recording: Recording) -> dict[str, Any]:
         """Return the keyword arguments of :func:`evcrisp.plots.figure`."""
+        camera = camera_for(recording, self.motion, self.camera)
+        return replace(self, camera=camera)._data(kind, recording)
+
+    def _data(self, kind: str, recording: Recording) -> dict[str, Any]:
         if kind == "motion":
             return {"estimates": self._track(recording), "imu": recording.imu()}
         lead, window = read_window(recording, self.start_us, self.window_us, lead_us=LEAD_US)

@@ -25,6 +25,7 @@ from evcrisp.motion import MotionModel
 from evcrisp.pipeline import run_log
 from evcrisp.pipeline.cancellation import CancellationToken
 from evcrisp.pipeline.label_merging import LabeledChunk, LabelMerger
+from evcrisp.pipeline.recorded_camera import camera_for, camera_source
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
 
@@ -105,7 +106,8 @@ def run(
         # The summary appears last: where it is, the other files belong to it.
         names = ("summary.json", "layers.csv", "motion.csv", "labels.npz", clean_name)
         has_old_results = run_log.has_results(folder, names, recording, overwrite=overwrite)
-        model = model_for(motion, recording.resolution, camera, estimator)
+        lens = camera_for(recording, motion, camera)
+        model = model_for(motion, recording.resolution, lens, estimator)
         estimates = track(recording, estimator, model, windowing=windowing)
         folder.mkdir(parents=True, exist_ok=True)
         summary_path, layers_path, motion_path, labels_path, clean_path = (
@@ -138,7 +140,8 @@ def run(
             "motion": model.name,
             "config": run_log.config_facts(estimator),
             "windows": windowing.facts(),
-            "camera": run_log.config_facts(camera),
+            "camera": run_log.config_facts(lens),
+            "camera_source": camera_source(camera, lens),
             **log.counts(recording),
             "stopped": cancellation.was_cut,
         }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @options.input_options
 def pareto_command(
     recording: Path,
-    camera: Path | None,
+    camera: options.CameraFile | None,
     start_us: int,
     window_us: int,
     settings: tuple[str, ...],
@@ -45,14 +45,16 @@ def pareto_command(
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
     from evcrisp.pipeline.figure_data import FigureSource, read_window
+    from evcrisp.pipeline.recorded_camera import camera_for
 
     if output is not None:
-        refuse_inputs(output, recording, camera)
+        refuse_inputs(output, recording, options.camera_path(camera))
     # Before the work: an invalid output name is reported first.
     with nullcontext() if output is None else replacing(output, overwrite=overwrite) as temporary:
         with open_recording(recording, **opening) as opened:
             _, window = read_window(opened, start_us, window_us)
             lens = options.load_camera(camera, opened)
+            lens = camera_for(opened, front_options["motion"], lens)
         params = options.parse_settings(settings)
         source = FigureSource(camera=lens, params=params, **front_options)
         with work_progress(f"Tracing {counted(source.n_points, 'point')}") as on_share:

@@ -72,7 +72,7 @@ def plot_command(
     recording: Path,
     output: Path,
     methods: tuple[str, ...],
-    camera: Path | None,
+    camera: options.CameraFile | None,
     settings: tuple[str, ...],
     colors: str,
     style: str,
@@ -113,7 +113,7 @@ def plot_command(
         raise click.UsageError(
             "--method can be repeated only for scatter, outcomes and roc without --set."
         )
-    refuse_inputs(output, recording, camera)
+    refuse_inputs(output, recording, options.camera_path(camera))
     # Before the work: an invalid output name is reported first.
     with replacing(output, overwrite=overwrite) as temporary:
         with open_recording(recording, **opening) as opened, work_progress(f"Drawing {kind}"):
