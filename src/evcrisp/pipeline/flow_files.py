@@ -26,8 +26,8 @@ from evcrisp.io.flow.formats import FLOW_FORMATS, FlowFormat, fitting
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel
+from evcrisp.pipeline.camera_motion.recorded_camera import camera_for
 from evcrisp.pipeline.cancellation import CancellationToken
-from evcrisp.pipeline.recorded_camera import camera_for
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
 

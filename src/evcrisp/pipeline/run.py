@@ -23,9 +23,9 @@ from evcrisp.io.registry import WRITERS
 from evcrisp.io.writing import ChunkWriter
 from evcrisp.motion import MotionModel
 from evcrisp.pipeline import run_log
+from evcrisp.pipeline.camera_motion.recorded_camera import camera_for, camera_source
 from evcrisp.pipeline.cancellation import CancellationToken
 from evcrisp.pipeline.label_merging import LabeledChunk, LabelMerger
-from evcrisp.pipeline.recorded_camera import camera_for, camera_source
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
 

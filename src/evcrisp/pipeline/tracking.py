@@ -24,7 +24,7 @@ from evcrisp.estimators.result import Estimate
 from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel, Translation
 from evcrisp.motion.open_motion import is_open
-from evcrisp.pipeline.recorded_camera import camera_for
+from evcrisp.pipeline.camera_motion.recorded_camera import camera_for
 from evcrisp.pipeline.shared_labels import SharedLabels
 from evcrisp.pipeline.windowing import Windowing
 

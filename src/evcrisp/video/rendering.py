@@ -20,7 +20,7 @@ from evcrisp.io.atomic_output import replacing
 from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel
-from evcrisp.pipeline.recorded_camera import camera_for
+from evcrisp.pipeline.camera_motion.recorded_camera import camera_for
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.video.config import FrameContent, VideoConfig
 from evcrisp.video.formats import Gif, Mp4, VideoFormat, VideoSink, Webp

@@ -44,8 +44,8 @@ def pareto_command(
     from evcrisp.core.messages import counted
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
+    from evcrisp.pipeline.camera_motion.recorded_camera import camera_for
     from evcrisp.pipeline.figure_data import FigureSource, read_window
-    from evcrisp.pipeline.recorded_camera import camera_for
 
     if output is not None:
         refuse_inputs(output, recording, options.camera_path(camera))

@@ -116,6 +116,8 @@ class EcdZipReader(Reader):
             byte_blocks.first_bytes(calib_blocks, 4096),
         )
         source.resolution = source.resolution or event_text.stated_size([comment])
+        if comment.content.startswith(b"#evcrisp "):
+            source.metadata = {**source.metadata, "written_by": "evcrisp"}
         return source
 
 
