@@ -1,8 +1,12 @@
 """Facts that headers state, under one name for all formats: camera, serial number, date, clock."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+#: DV names a camera by model and serial number.
+_DV_NAME = re.compile(r"(?:DAVIS|DVX|DVS)[^_]*_(.+)")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -42,8 +46,8 @@ def serial_number(metadata: Mapping[str, Any]) -> str:
     stated = metadata.get("serial_number")
     if stated:
         return str(stated)
-    # DV names a camera by model and serial number.
-    return str(metadata.get("source") or "").partition("_")[2]
+    found = _DV_NAME.fullmatch(str(metadata.get("source") or ""))
+    return "" if found is None else found[1]
 
 
 def stream_lines(metadata: Mapping[str, Any]) -> list[str]:
@@ -84,4 +88,23 @@ def clock_text(metadata: Mapping[str, Any], t_first_us: int | None) -> str:
         return "clock of the sensor" + (
             "" if received is None else f"; first message at {received}"
         )
-    return "" if t_first_us is None else "not absolute"
+    return "" if t_first_us is None else "counts from a start that is not stated"
+
+
+def header_facts(
+    metadata: Mapping[str, Any], t_first_us: int | None, t_last_us: int | None
+) -> dict[str, Any]:
+    """Return the facts of a header as JSON types; None for those that it does not state."""
+    times = (t_first_us, t_last_us)
+    first, last = (None if t is None else utc_time(t) for t in times)
+    return {
+        "camera": camera_name(metadata) or None,
+        "serial_number": serial_number(metadata) or None,
+        "compression": metadata.get("compression"),
+        "encoding": metadata.get("encoding"),
+        "date": metadata.get("date"),
+        "clock": clock_text(metadata, t_first_us) or None,
+        "utc_first": first,
+        "utc_last": last,
+        "streams": stream_lines(metadata),
+    }

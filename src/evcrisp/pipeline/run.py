@@ -113,7 +113,7 @@ def run(
         summary_path, layers_path, motion_path, labels_path, clean_path = (
             stack.enter_context(replacing(folder / name, overwrite=overwrite)) for name in names
         )
-        log = run_log.RunLog()
+        log = run_log.RunLog(model)
         with (
             closing(run_log.MotionFile(motion_path, model)) as motions,
             closing(run_log.LayersFile(layers_path)) as layers,

@@ -15,7 +15,7 @@ from evcrisp.cli.progress import open_with_progress
 @options.json_option
 @options.input_options
 def info_command(recording: Path, as_json: bool, opening: dict[str, Any]) -> None:
-    """Show the contents of RECORDING: format, sensor size, events, time, other sensor data.
+    """Show the contents of RECORDING: format, camera, sensor size, events, time, other sensor data.
 
     The whole file is read once, in bounded memory: the numbers are counted, not read from a header.
     """
@@ -31,6 +31,7 @@ def _page(facts: dict[str, Any]) -> str:
     rows = [
         ("file", facts["path"]),
         ("format", facts["format"]),
+        *_header(facts),
         ("sensor", f"{facts['width']} x {facts['height']} px{guessed}"),
         *_live_area(facts["live_area"]),
         ("events", f"{facts['n_events']:,}"),
@@ -41,6 +42,7 @@ def _page(facts: dict[str, Any]) -> str:
             ("ON / OFF", f"{facts['n_on']:,} / {facts['n_off']:,} ({share:.1%} ON)"),
             *_labels(facts),
             ("time", f"{facts['t_first_us']} to {facts['t_last_us']} us"),
+            ("clock", facts["clock"]),
             ("duration", f"{facts['duration_s']:.6f} s"),
             ("rate", _rate(facts["rate_hz"]) if facts["duration_s"] else "-"),
         ]
@@ -51,6 +53,23 @@ def _page(facts: dict[str, Any]) -> str:
     if facts["damage"]:
         rows.append(("damage", facts["damage"]))
     return "\n".join(f"{name:<16}{value}" for name, value in rows)
+
+
+#: Fact -> its name on the page, if the file states it.
+_HEADER = {
+    "camera": "camera",
+    "serial_number": "serial number",
+    "compression": "compression",
+    "encoding": "encoding",
+    "date": "recorded",
+}
+
+
+def _header(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return rows with what the header states; streams have a row each."""
+    rows = [(name, str(facts[key])) for key, name in _HEADER.items() if facts[key]]
+    titles = ["streams", *[""] * len(facts["streams"])]
+    return [*rows, *zip(titles, facts["streams"], strict=False)]
 
 
 def _live_area(area: dict[str, Any] | None) -> list[tuple[str, str]]:

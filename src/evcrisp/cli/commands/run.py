@@ -24,12 +24,14 @@ from evcrisp.cli.signals import cancel_on_signal
     options.Number(min=0, max=0.9),
     default=0.0,
 )
+@options.json_option
 @options.force_option
 @options.input_options
 def run_command(
     recording: Path,
     output: Path,
     estimation: dict[str, Any],
+    as_json: bool,
     overwrite: bool,
     opening: dict[str, Any],
     **windowing: Any,
@@ -38,8 +40,10 @@ def run_command(
 
     The results are the cleaned recording (in the format of the input, or .npz), labels.npz (signal,
     score and confidence of every event of the input), motion.csv (the motion of every window),
-    layers.csv (the objects of every window) and summary.json. After Ctrl+C or SIGTERM, the results of the finished windows are written.
+    layers.csv (the objects of every window) and summary.json. A short summary is printed; --json prints
+    that of summary.json. After Ctrl+C or SIGTERM, the results of the finished windows are written.
     """
+    from evcrisp.cli.run_page import run_page
     from evcrisp.core.messages import counted
     from evcrisp.io.reading import open_recording
     from evcrisp.pipeline.run import run
@@ -60,7 +64,7 @@ def run_command(
             cancellation=cancellation.token,
         )
     summary = result.summary
-    click.echo(json.dumps(summary, indent=2))
+    click.echo(json.dumps(summary, indent=2) if as_json else run_page(result))
     if summary["stopped"]:
         raise cancellation.error(
             f"Kept {counted(summary['n_windows'], 'window')} "
