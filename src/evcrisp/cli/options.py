@@ -372,12 +372,37 @@ def method_arguments(estimation: Mapping[str, Any], recording: "Recording") -> d
     from evcrisp.core.registry import build
     from evcrisp.estimators.registry import ESTIMATORS
 
+    refuse_filter(estimation["method"])
     parameters = parse_settings(estimation["settings"])
     return {
         "method": build(ESTIMATORS, estimation["method"], "method", **parameters),
         "motion": estimation["motion"],
         "camera": load_camera(estimation["camera"], recording),
     }
+
+
+def refuse_filter(method: str) -> None:
+    """Raise if a filter is given where a method is wanted; say which command takes it."""
+    from evcrisp.estimators.registry import ESTIMATORS
+    from evcrisp.filters import FILTERS
+
+    if method not in ESTIMATORS and method in FILTERS:
+        raise click.UsageError(
+            f"{method!r} is a filter, which finds no motion. Use `evcrisp filter RECORDING OUTPUT -m "
+            f"{method}`; or filter first and then align, with -m sequential --set filter={method}."
+        )
+
+
+def refuse_method(filter: str) -> None:
+    """Raise if a method is given where a filter is wanted; say which command takes it."""
+    from evcrisp.estimators.registry import ESTIMATORS
+    from evcrisp.filters import FILTERS
+
+    if filter not in FILTERS and filter in ESTIMATORS:
+        raise click.UsageError(
+            f"{filter!r} is a method, which works window by window. Use `evcrisp run RECORDING -o FOLDER "
+            f"-m {filter}`, which writes the cleaned recording too."
+        )
 
 
 def refuse_unused(context: click.Context, names: Iterable[str], reason: str) -> None:

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ class RunResult:
     labels: Path
     motion: Path
     layers: Path
-    summary: dict[str, Any]
+    summary: dict[str, Any] = field(repr=False)
 
 
 def run(

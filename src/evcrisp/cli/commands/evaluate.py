@@ -146,6 +146,7 @@ def _motion_facts(
     from evcrisp.pipeline.camera_motion.motion_evaluation import evaluate_motion
     from evcrisp.pipeline.windowing import Windowing
 
+    options.refuse_filter(method)
     lens = options.load_camera(camera, recording)
     windowing = Windowing(window_us=window_us)
     with reading_progress("Aligning", recording) as advance:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ class MotionEvaluation:
     n_windows: int
     n_with_motion: int
     n_reliable: int
-    fwl: Floats  # (n_with_motion,) flow warp loss of each window with a motion
+    fwl: Floats = field(repr=False)  # (n_with_motion,) flow warp loss of each window with a motion
     statement: str
     agreement: AxisAgreement | None = None
     reliable_agreement: AxisAgreement | None = None
