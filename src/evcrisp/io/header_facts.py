@@ -106,5 +106,5 @@ def header_facts(
         "clock": clock_text(metadata, t_first_us) or None,
         "utc_first": first,
         "utc_last": last,
-        "streams": stream_lines(metadata),
+        "contents": stream_lines(metadata),
     }

@@ -136,7 +136,7 @@ def test_info_shows_camera_streams_and_clock(run, make_events, tmp_path):
         "camera": "DAVIS346_00000391",
         "serial number": "00000391",
         "compression": "LZ4",
-        "streams": r"0: events \(EVTS\) 346x260 px",
+        "contents": r"0: events \(EVTS\) 346x260 px",
         "clock": r"Unix time; the first event is at 2022-01-27T00:33:48\.\d{6}Z",
     }.items():
         assert re.search(rf"^{name} +{value}$", page, re.M), page
@@ -147,7 +147,7 @@ def test_info_shows_camera_streams_and_clock(run, make_events, tmp_path):
 
 def test_info_leaves_out_what_the_file_does_not_state(run, sample, tmp_path):
     page = run("info", sample).stdout
-    for name in ("camera", "serial number", "compression", "streams", "recorded"):
+    for name in ("camera", "serial number", "compression", "contents", "recorded"):
         assert not re.search(rf"^{name}\b", page, re.M)
     assert re.search("^clock +counts from a start that is not stated$", page, re.M)
     evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))

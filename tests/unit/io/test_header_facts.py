@@ -46,7 +46,7 @@ def test_clock_of_a_sensor_has_the_time_of_its_first_message():
 
 def test_empty_metadata_states_nothing():
     facts = header_facts({}, None, None)
-    assert facts.pop("streams") == []
+    assert facts.pop("contents") == []
     assert set(facts.values()) == {None}
     assert camera_name({"source": "", "chip": "DVS128"}) == "DVS128"
     assert serial_number({"source": "my_camera"}) == ""

@@ -66,10 +66,10 @@ _HEADER = {
 
 
 def _header(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return rows with what the header states; streams have a row each."""
+    """Return rows with what the header states; streams and topics have a row each."""
     rows = [(name, str(facts[key])) for key, name in _HEADER.items() if facts[key]]
-    titles = ["streams", *[""] * len(facts["streams"])]
-    return [*rows, *zip(titles, facts["streams"], strict=False)]
+    titles = ["contents", *[""] * len(facts["contents"])]
+    return [*rows, *zip(titles, facts["contents"], strict=False)]
 
 
 def _live_area(area: dict[str, Any] | None) -> list[tuple[str, str]]:

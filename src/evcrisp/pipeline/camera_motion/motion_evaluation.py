@@ -121,7 +121,7 @@ def evaluate_motion(
     reliable = has_both & np.array(is_reliable, np.bool_)
     return MotionEvaluation(
         **counts,
-        statement=_compared(gyroscope.statement, lens),
+        statement=_compared(gyroscope.statement, lens) if has_both.any() else _NO_SAMPLES,
         agreement=axis_agreement(ours[has_both], rates[has_both]),
         reliable_agreement=axis_agreement(ours[reliable], rates[reliable]),
     )
@@ -135,6 +135,9 @@ def _fwl(result: Estimate) -> float:
         still = np.zeros_like(result.theta)
         x, y = result.motion.warp(still, x, y, seconds_since(events.t, window.t_ref))
     return flow_warp_loss(x, y, result.aligned_x, result.aligned_y, events.resolution)
+
+
+_NO_SAMPLES = "No window with a motion has IMU samples, so that nothing is compared: are their times of one clock?"
 
 
 def _not_compared(motion: str) -> str:

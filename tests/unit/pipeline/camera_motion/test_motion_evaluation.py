@@ -107,3 +107,12 @@ def test_windows_without_gyroscope_are_left_out(scene, tmp_path):
     with evcrisp.open(tmp_path / "half.aedat4") as recording:
         found = evaluate_motion(recording, "cmax", camera=CAMERA, windowing=WINDOWS)
     assert (found.n_windows, found.agreement.n) == (12, 6)
+
+
+def test_gyroscope_of_another_clock_is_noticed(scene, tmp_path):
+    late = replace(scene.imu, t=scene.imu.t + 10**9)
+    evcrisp.write(tmp_path / "late.aedat4", scene.events.with_signal(None), imu=late)
+    with evcrisp.open(tmp_path / "late.aedat4") as recording:
+        found = evaluate_motion(recording, "cmax", camera=CAMERA, windowing=WINDOWS)
+    assert found.agreement.n == 0
+    assert "are their times of one clock?" in found.statement
