@@ -78,7 +78,10 @@ def _math(formula: str) -> str:
 
 def _sections(kind: type) -> dict[str, str]:
     """Return the sections of a docstring by title; the text before them has an empty title."""
-    parts = _SECTION.split((inspect.cleandoc(kind.__doc__ or "")) + "\n")
+    text = inspect.cleandoc(kind.__doc__ or "")
+    if text.startswith(f"{kind.__name__}("):  # a dataclass without a docstring has its signature
+        text = ""
+    parts = _SECTION.split(text + "\n")
     return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
 

@@ -21,6 +21,11 @@ def entry(title: str, lines: Iterable[str]) -> str:
     return "\n".join(parts)
 
 
+def paragraph(text: str) -> str:
+    """Return a text wrapped to the width of the terminal."""
+    return _wrapped(text, "", 0)
+
+
 def parameters_line(parameters: Mapping[str, object]) -> str:
     """Return the parameters with their defaults, such as ``tau_us=5000``."""
     return f"parameters: {settings(parameters) or 'none'}"
@@ -65,7 +70,7 @@ def explanation(facts: Mapping[str, Any], use: str) -> str:
     """Return the rule and the parameters of a part; ``use`` is how to set them."""
     first, *rest = facts["rule"] or ("",)
     head = _wrapped(f"{facts['name']}: {first}".removesuffix(": "), "")
-    title = "\n\n".join([head, *(_wrapped(paragraph, "", 0) for paragraph in rest)])
+    title = "\n\n".join([head, *map(paragraph, rest)])
     known = facts["parameter_docs"].items()
     rows = [
         (f"{name} = {_word(row['default'])} {row['unit']}".rstrip(), row["meaning"])

@@ -69,3 +69,50 @@ def test_calibration_is_not_overwritten(run, folder):
     words = ("pareto", folder / "scene.npz", "--camera", camera, "-o", output, "--force")
     assert "chain.yaml" in run(*words, code=1).stderr
     assert output.read_text() == KALIBR
+
+
+@pytest.fixture(scope="module")
+def ecd(tmp_path_factory):
+    """Return an ECD folder with a calibration."""
+    path = tmp_path_factory.mktemp("ecd") / "scene"
+    path.mkdir()
+    scene = evcrisp.simulate(resolution=(240, 180), duration_us=40_000, seed=1)
+    evcrisp.write(path / "events.txt", scene.events.with_signal(None))
+    (path / "calib.txt").write_text("199 199 119.5 89.5 -0.3 0.1 0 0 0")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("flow", ("-o", "flow")),
+        ("render", ("a.gif", "--panes", "aligned")),
+        ("pareto", ("--points", 3, "-o", "a.json")),
+        ("evaluate", ("--no-aocc",)),
+    ],
+)
+def test_commands_use_the_calibration_of_the_recording(
+    run, ecd, tmp_path, monkeypatch, command, words
+):
+    monkeypatch.chdir(tmp_path)
+    method = () if command == "pareto" else ("-m", "cmax")
+    messages = run(command, ecd, *words, "--motion", "rotation", *method).stderr
+    assert messages.count("Info: ") == messages.count("using the calibration in its calib.txt") == 1
+    assert "has no camera" not in messages
+
+
+def test_plot_uses_the_calibration_of_the_recording(run, ecd, tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    for kind in ("aligned", "motion"):
+        words = ("--motion", "rotation", "-m", "cmax", "-o", tmp_path / f"{kind}.png")
+        assert run("plot", kind, ecd, *words).stderr.count("in its calib.txt") == 1
+
+
+def test_info_shows_the_calibration(run, ecd, tmp_path):
+    page = run("info", ecd).stdout
+    assert "calibration     Camera(fx=199, fy=199, cx=119.5, cy=89.5, plumb_bob)" in page
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "events.txt").write_bytes((ecd / "events.txt").read_bytes())
+    (broken / "calib.txt").write_text("199 199")
+    assert "calibration     not readable: " in run("info", broken).stdout

@@ -2,10 +2,12 @@
 
 import inspect
 import json
+from dataclasses import dataclass
 
 import pytest
 
 from evcrisp.cli.part_docs import read_doc, unit_of
+from evcrisp.cli.part_page import explanation, parameter_facts
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.filters import FILTERS
 
@@ -108,3 +110,25 @@ def test_method_in_place_of_a_filter_names_the_right_command(run, sample, tmp_pa
         "Unknown filter 'nothing'"
         in run("filter", sample, tmp_path / "a.npz", "-m", "nothing", code=2).stderr
     )
+
+
+def test_motion_is_explained(run):
+    page = " ".join(run("methods", "rotation").stdout.split())
+    assert page.startswith("rotation: Angular velocity (wx, wy, wz) of the camera")
+    assert page.endswith("Parameters: wx [rad/s], wy [rad/s], wz [rad/s]")
+    assert ">>>" not in page
+    assert json.loads(run("methods", "affine", "--json").stdout)["parameters"]["a11"] == "1/s"
+
+
+def test_part_without_a_docstring_has_no_rule():
+    @dataclass(frozen=True)
+    class Mine:
+        tau_us: int = 5
+
+    class Plain:
+        pass
+
+    assert read_doc(Mine).rule == read_doc(Plain).rule == ()
+    facts = {"name": "mine", **parameter_facts(Mine, ())}
+    assert explanation(facts, "use").splitlines()[0] == "mine"
+    assert "tau_us = 5 us" in explanation(facts, "use")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evcrisp.cli import options
+from evcrisp.cli.part_page import paragraph
 from evcrisp.cli.progress import reading_progress
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def _motion_lines(facts: dict[str, Any] | None) -> list[str]:
     for key, title in (("gyroscope", "windows"), ("gyroscope_reliable", "reliable windows")):
         if facts[key] is not None and facts[key]["n"]:
             lines += _axis_lines(facts[key], f"{facts[key]['n']} {title}")
-    return [*lines, "", facts["compared"]]
+    return [*lines, "", paragraph(facts["compared"])]
 
 
 def _axis_lines(table: dict[str, Any], title: str) -> list[str]:

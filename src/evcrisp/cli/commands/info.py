@@ -2,12 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evcrisp.cli import options
 from evcrisp.cli.progress import open_with_progress
+from evcrisp.core.errors import EvError
+
+if TYPE_CHECKING:
+    from evcrisp.io.recording import Recording
 
 
 @click.command("info")
@@ -22,7 +26,7 @@ def info_command(recording: Path, as_json: bool, opening: dict[str, Any]) -> Non
     from evcrisp.io.reading import summarize
 
     with open_with_progress("Reading", recording, **opening) as (opened, advance):
-        facts = summarize(opened, advance)
+        facts = {**summarize(opened, advance), "calibration": _calibration(opened)}
     click.echo(json.dumps(facts, indent=2) if as_json else _page(facts))
 
 
@@ -55,6 +59,15 @@ def _page(facts: dict[str, Any]) -> str:
     return "\n".join(f"{name:<16}{value}" for name, value in rows)
 
 
+def _calibration(recording: "Recording") -> str | None:
+    """Return the calibration of the recording, or what is wrong with it, as text."""
+    try:
+        camera = recording.camera()
+    except EvError as error:
+        return f"not readable: {error}"
+    return None if camera is None else repr(camera)
+
+
 #: Fact -> its name on the page, if the file states it.
 _HEADER = {
     "camera": "camera",
@@ -62,6 +75,7 @@ _HEADER = {
     "compression": "compression",
     "encoding": "encoding",
     "date": "recorded",
+    "calibration": "calibration",
 }
 
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evcrisp.cli import options
-from evcrisp.cli.part_page import entry, explanation, is_plain, parameter_facts, parameters_line
+from evcrisp.cli.part_docs import read_doc
+from evcrisp.cli.part_page import (
+    entry,
+    explanation,
+    is_plain,
+    paragraph,
+    parameter_facts,
+    parameters_line,
+)
 
 if TYPE_CHECKING:
     from evcrisp.estimators.protocol import Estimator
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 @click.argument("name", required=False)
 @options.json_option
 def methods_command(name: str | None, as_json: bool) -> None:
-    """List the methods and the motions; or explain the method NAME: its rule and parameters.
+    """List the methods and the motions; or explain the method or the motion NAME.
 
     The parameters can be set with --set. For a default of none, the method chooses the value. The
     method auto finds the model of an open motion; other methods take it as a translation.
@@ -29,6 +37,10 @@ def methods_command(name: str | None, as_json: bool) -> None:
     from evcrisp.motion import MOTION_MODELS
     from evcrisp.motion.open_motion import OPEN_MOTIONS
 
+    if name is not None and name in MOTION_MODELS and name not in ESTIMATORS:
+        row = _motion(MOTION_MODELS[name])
+        click.echo(json.dumps(row, indent=2) if as_json else _motion_page(row))
+        return
     if name is not None:
         kind = lookup(ESTIMATORS, name, "method")
         explained = {"name": kind.name, **parameter_facts(kind, ESTIMATORS.values())}
@@ -64,7 +76,16 @@ def _motion(kind: "type[MotionModel]") -> dict[str, Any]:
     return {
         "name": kind.name,
         "parameters": dict(zip(kind.param_names, kind.param_units, strict=True)),
+        "about": list(read_doc(kind).rule),
     }
+
+
+def _motion_page(row: dict[str, Any]) -> str:
+    """Return the page of one motion model."""
+    first, *rest = row["about"] or ("",)
+    parameters = ", ".join(f"{name} [{unit}]" for name, unit in row["parameters"].items())
+    texts = [f"{row['name']}: {first}", *(text for text in rest if not text.startswith(">>>"))]
+    return "\n\n".join(map(paragraph, [*texts, f"Parameters: {parameters}"]))
 
 
 def _first_sentence(kind: type) -> str:

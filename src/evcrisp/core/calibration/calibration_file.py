@@ -23,9 +23,11 @@ def read_calibration(path: Path, name: str | None = None) -> Intrinsics:
     """Return the camera of a file; ``name`` chooses one of several. Errors name file and field."""
     try:
         with path.open(encoding="utf-8-sig") as file:
-            text = file.read(_MAX_CHARACTERS)
+            text = file.read(_MAX_CHARACTERS + 1)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: {_NUMBERS}; got a file that is not text.") from error
+    if len(text) > _MAX_CHARACTERS:
+        raise ConfigError(f"{path}: {_NUMBERS}, or YAML; got a text of more than 1 MiB.")
     try:
         return parse_calibration(text, name)
     except ConfigError as error:
@@ -41,6 +43,11 @@ def parse_calibration(text: str, name: str | None = None) -> Intrinsics:
     >>> parse_calibration(text).focal
     (200.0, 200.0)
     """
+    if text.lstrip().startswith("<"):
+        raise ConfigError(
+            "calibrations in XML are not read. Save it as YAML (OpenCV and DV can), or as a text of nine "
+            "numbers, fx fy cx cy k1 k2 p1 p2 k3."
+        )
     if text.startswith("%YAML") or text.lstrip()[:1] == "{" or _HAS_KEY.search(text):
         return _from_yaml(text, name)
     if name is not None:

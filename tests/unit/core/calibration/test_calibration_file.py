@@ -241,3 +241,19 @@ def test_camera_has_a_short_repr(tmp_path):
         repr(read(tmp_path, ROS_FILE))
         == "Camera(fx=226.38, fy=226.15, cx=173.65, cy=133.73, plumb_bob, 346x260)"
     )
+
+
+def test_xml_is_refused_with_advice(tmp_path):
+    with pytest.raises(ConfigError, match="calibrations in XML are not read. Save it as YAML"):
+        read(tmp_path, '<?xml version="1.0"?>\n<opencv_storage></opencv_storage>\n')
+
+
+def test_huge_file_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="more than 1 MiB"):
+        read(tmp_path, "a: 1\n" + "# " + "x" * (1 << 20))
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n", "[1, 2]", "{}", "a:\n"])
+def test_text_without_calibration_is_refused(tmp_path, text):
+    with pytest.raises(ConfigError, match=f"^{tmp_path}/calibration.yaml: "):
+        read(tmp_path, text)

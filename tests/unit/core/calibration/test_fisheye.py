@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import evcrisp
 from evcrisp import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.motion import Rotation
@@ -80,3 +81,31 @@ def test_invalid_lens_raises(values, message):
 
     with pytest.raises(EvError, match=message):
         Camera(180.0, 180.0, 172.5, 129.5, *values)
+
+
+@pytest.mark.parametrize("method", ["cmax", "auto"])
+def test_rotation_is_recovered_through_a_fisheye_lens(method):
+    lens = Camera(90.0, 90.0, 79.5, 59.5, (-0.05, 0.01, 0.0, 0.0), "equidistant")
+    truth = (0.6, -1.1, 1.5)
+    scene = evcrisp.simulate(
+        motion="rotation",
+        theta=truth,
+        camera=lens,
+        resolution=(160, 120),
+        duration_us=40_000,
+        seed=2,
+    )
+    result = evcrisp.estimate(scene.events, method, "rotation", camera=lens)
+    assert np.abs(result.theta - truth).max() < 0.06
+    assert (result.std < 0.2).all()
+    pinhole = evcrisp.estimate(
+        scene.events, method, "rotation", camera=lens.without_distortion()
+    ).theta
+    assert np.abs(pinhole - truth).max() > 2 * np.abs(result.theta - truth).max()
+    true_flow = Rotation(lens)
+    x, y = np.array([20.0, 130.0]), np.array([30.0, 100.0])
+    still = true_flow.warp(truth, x, y, 0.0)
+    ahead = true_flow.inverse(truth, *still, 1e-4)
+    expected = (np.stack(ahead, axis=1) - np.stack((x, y), axis=1)) / 1e-4
+    velocity = result.flow(everywhere=True).velocity[y.astype(int), x.astype(int)]
+    np.testing.assert_allclose(velocity, expected, atol=8.0)
