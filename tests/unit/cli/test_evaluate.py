@@ -263,3 +263,17 @@ def test_evaluate_measures_the_fwl_of_other_motions(run, files):
 @pytest.mark.parametrize(("word", "value"), [("-m", "cmax"), ("--window-ms", 20)])
 def test_options_of_the_motion_need_it(run, files, word, value):
     assert "needs --motion." in run(files / "raw.npz", word, value, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--motion", "spin"), "Unknown motion 'spin'. Known: affine, auto"),
+        (("--motion", "auto", "-m", "cmaxx"), "Unknown method 'cmaxx'. Did you mean 'cmax'?"),
+    ],
+)
+def test_wrong_names_are_found_before_reading(run, files, words, message):
+    # The file is damaged: reading it would be another error.
+    path = files / "raw.aedat4"
+    path.write_bytes(path.read_bytes()[:-50_000])
+    assert message in " ".join(run(path, *words, code=2).stderr.split())

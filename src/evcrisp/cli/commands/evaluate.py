@@ -104,6 +104,8 @@ def evaluate_command(
 
     if motion is None:
         options.refuse_unused(context, ("method", "camera", "window_us"), "needs --motion.")
+    else:
+        _check_names(method, motion)
     raw_opening: dict[str, Any] = {**opening, "format": None}
     paths = {"recording": recording, "raw": raw, "labels": labels, "truth": truth}
     with ExitStack() as stack:
@@ -136,6 +138,18 @@ def evaluate_command(
     click.echo(text if as_json else _page(facts, titles))
 
 
+def _check_names(method: str, motion: str) -> None:
+    """Raise if a name is unknown, before the recording is read."""
+    from evcrisp.core.registry import lookup
+    from evcrisp.estimators.registry import ESTIMATORS
+    from evcrisp.motion import MOTION_MODELS
+    from evcrisp.motion.open_motion import OPEN_MOTIONS
+
+    options.refuse_filter(method)
+    lookup(ESTIMATORS, method, "method")
+    lookup({**dict.fromkeys(OPEN_MOTIONS), **MOTION_MODELS}, motion, "motion")
+
+
 def _motion_facts(
     recording: "Recording",
     method: str,
@@ -147,7 +161,6 @@ def _motion_facts(
     from evcrisp.pipeline.camera_motion.motion_evaluation import evaluate_motion
     from evcrisp.pipeline.windowing import Windowing
 
-    options.refuse_filter(method)
     lens = options.load_camera(camera, recording)
     windowing = Windowing(window_us=window_us)
     with reading_progress("Aligning", recording) as advance:
