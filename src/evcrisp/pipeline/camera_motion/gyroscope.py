@@ -8,7 +8,6 @@ import numpy as np
 from evcrisp.core.calibration.imu_axes import ImuAxes, imu_axes
 from evcrisp.core.sensor_data import Imu
 from evcrisp.core.types import Floats
-from evcrisp.core.windows import Window
 from evcrisp.io.header_facts import camera_name
 from evcrisp.io.recording import Recording
 
@@ -21,15 +20,19 @@ class Gyroscope:
     axes: ImuAxes
     statement: str
 
-    def mean_rates(self, windows: Sequence[Window]) -> Floats:
-        """Return the mean angular velocity in each window, (n, 3), rad/s; NaN without samples."""
-        rows = np.full((len(windows), 3), np.nan)
-        t, rates = self.imu.t, self.imu.gyro_rad_s
-        for row, window in zip(rows, windows, strict=True):
-            inside = (t >= window.t_start) & (t < window.t_end)
-            if inside.any():
-                row[:] = rates[inside].mean(axis=0)
-        return rows
+    def mean_rates(self, spans: Sequence[tuple[int, int]]) -> Floats:
+        """Return the mean angular velocity from start to end of each span of time, us, (n, 3), rad/s.
+
+        NaN without samples; the end is excluded.
+        """
+        order = np.argsort(self.imu.t, kind="stable")
+        t, rates = self.imu.t[order], self.imu.gyro_rad_s[order]
+        sums = np.concatenate((np.zeros((1, 3)), np.cumsum(rates, axis=0)))
+        ends = np.searchsorted(t, np.array(spans, np.int64).reshape(-1, 2))
+        counts = ends[:, 1] - ends[:, 0]
+        means = (sums[ends[:, 1]] - sums[ends[:, 0]]) / np.maximum(counts, 1)[:, None]
+        means[counts < 1] = np.nan
+        return means
 
 
 def gyroscope_of(recording: Recording) -> Gyroscope | None:

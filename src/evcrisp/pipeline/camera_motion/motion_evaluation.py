@@ -10,11 +10,12 @@ import numpy as np
 from evcrisp.core.camera import Camera
 from evcrisp.core.events import Events
 from evcrisp.core.types import Floats
-from evcrisp.core.windows import Window, seconds_since
+from evcrisp.core.windows import seconds_since
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.result import Estimate
 from evcrisp.io.recording import Recording
 from evcrisp.metrics import AxisAgreement, axis_agreement, flow_warp_loss
+from evcrisp.motion import MotionModel, Rotation
 from evcrisp.pipeline.camera_motion.gyroscope import gyroscope_of
 from evcrisp.pipeline.camera_motion.recorded_camera import camera_for
 from evcrisp.pipeline.tracking import track
@@ -60,7 +61,7 @@ def _facts(agreement: AxisAgreement | None) -> dict[str, Any] | None:
 def evaluate_motion(
     recording: Recording,
     method: str | Estimator = "auto",
-    motion: str = "rotation",
+    motion: str | MotionModel = "rotation",
     camera: Camera | None = None,
     *,
     windowing: Windowing | None = None,
@@ -90,41 +91,54 @@ def evaluate_motion(
     (3, True, True)
     """
     gyroscope = gyroscope_of(recording)
+    log = _WindowLog()
     lens = camera_for(recording, motion, camera)
-    windows: list[Window] = []
-    thetas: list[Floats] = []
-    is_reliable: list[bool] = []
-    fwl: list[float] = []
-    n_windows = 0
     for result in track(recording, method, motion, lens, windowing=windowing, **params):
-        n_windows += 1
+        log.add(result)
         if on_chunk is not None:
             on_chunk(result.window.events)
-        if not result.status.has_motion:
-            continue
-        fwl.append(_fwl(result))
-        is_reliable.append(result.reliable)
-        thetas.append(result.theta if result.motion.name == "rotation" else np.full(3, np.nan))
-        window = result.window
-        # Without its events, which would fill the memory.
-        windows.append(Window(window.events[:0], window.t_start, window.t_end, window.index))
-    counts: dict[str, Any] = {
-        "n_windows": n_windows,
-        "n_with_motion": len(fwl),
-        "n_reliable": sum(is_reliable),
-        "fwl": np.array(fwl),
-    }
-    if motion != "rotation" or gyroscope is None:
-        return MotionEvaluation(**counts, statement=_not_compared(motion))
-    rates, ours = gyroscope.mean_rates(windows), np.array(thetas).reshape(-1, 3)
+    name = motion if isinstance(motion, str) else motion.name
+    if name != "rotation" or gyroscope is None:
+        return MotionEvaluation(**log.counts(), statement=_not_compared(name))
+    if isinstance(motion, Rotation):
+        lens = motion.camera
+    rates, ours = gyroscope.mean_rates(log.spans), np.array(log.thetas).reshape(-1, 3)
     has_both = np.isfinite(rates).all(axis=1) & np.isfinite(ours).all(axis=1)
-    reliable = has_both & np.array(is_reliable, np.bool_)
+    reliable = has_both & np.array(log.is_reliable, np.bool_)
     return MotionEvaluation(
-        **counts,
+        **log.counts(),
         statement=_compared(gyroscope.statement, lens) if has_both.any() else _NO_SAMPLES,
         agreement=axis_agreement(ours[has_both], rates[has_both]),
         reliable_agreement=axis_agreement(ours[reliable], rates[reliable]),
     )
+
+
+@dataclass(slots=True)
+class _WindowLog:
+    """Facts of the windows with a motion, without their events, which would fill the memory."""
+
+    n_windows: int = 0
+    spans: list[tuple[int, int]] = field(default_factory=list)  # start and end, us
+    thetas: list[Floats] = field(default_factory=list)
+    is_reliable: list[bool] = field(default_factory=list)
+    fwl: list[float] = field(default_factory=list)
+
+    def add(self, result: Estimate) -> None:
+        self.n_windows += 1
+        if not result.status.has_motion:
+            return
+        self.spans.append((result.window.t_start, result.window.t_end))
+        self.thetas.append(result.theta)
+        self.is_reliable.append(result.reliable)
+        self.fwl.append(_fwl(result))
+
+    def counts(self) -> dict[str, Any]:
+        return {
+            "n_windows": self.n_windows,
+            "n_with_motion": len(self.fwl),
+            "n_reliable": sum(self.is_reliable),
+            "fwl": np.array(self.fwl),
+        }
 
 
 def _fwl(result: Estimate) -> float:
@@ -137,7 +151,7 @@ def _fwl(result: Estimate) -> float:
     return flow_warp_loss(x, y, result.aligned_x, result.aligned_y, events.resolution)
 
 
-_NO_SAMPLES = "No window with a motion has IMU samples, so that nothing is compared: are their times of one clock?"
+_NO_SAMPLES = "No window with a motion has IMU samples, so that nothing is compared. Are the times of one clock?"
 
 
 def _not_compared(motion: str) -> str:

@@ -4,12 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import evcrisp
 from evcrisp import Camera, Windowing, evaluate_motion
+from evcrisp.core.calibration.imu_axes import UNKNOWN
+from evcrisp.core.sensor_data import Imu
 from evcrisp.io.aedat.aedat4_writer import Aedat4Writer
 from evcrisp.metrics import flow_warp_loss
+from evcrisp.motion import Rotation
 from evcrisp.pipeline.camera_motion import motion_evaluation
+from evcrisp.pipeline.camera_motion.gyroscope import Gyroscope
 
 CAMERA = Camera(150.0, 150.0, 79.5, 59.5, (-0.1, 0.0, 0.0, 0.0, 0.0))
 WINDOWS = Windowing(window_us=25_000)
@@ -115,4 +121,32 @@ def test_gyroscope_of_another_clock_is_noticed(scene, tmp_path):
     with evcrisp.open(tmp_path / "late.aedat4") as recording:
         found = evaluate_motion(recording, "cmax", camera=CAMERA, windowing=WINDOWS)
     assert found.agreement.n == 0
-    assert "are their times of one clock?" in found.statement
+    assert "Are the times of one clock?" in found.statement
+
+
+def test_motion_may_be_a_model(scene, tmp_path):
+    evcrisp.write(tmp_path / "scene.aedat4", scene.events.with_signal(None), imu=scene.imu)
+    with evcrisp.open(tmp_path / "scene.aedat4") as recording:
+        by_model = evaluate_motion(recording, "cmax", Rotation(CAMERA), windowing=WINDOWS)
+        by_name = evaluate_motion(recording, "cmax", camera=CAMERA, windowing=WINDOWS)
+    np.testing.assert_array_equal(by_model.agreement.rms, by_name.agreement.rms)
+    assert by_model.statement == by_name.statement
+    assert "no calibration" not in by_model.statement
+
+
+@given(
+    st.lists(st.integers(0, 200), min_size=1, max_size=30),
+    st.lists(st.tuples(st.integers(-10, 210), st.integers(0, 80)), max_size=10),
+)
+def test_mean_rates_are_means_of_the_samples_in_a_span(times, windows):
+    """Samples may be out of order in a file."""
+    t = np.array(times, np.int64)
+    rates = np.random.default_rng(t.size).normal(size=(t.size, 3))
+    gyroscope = Gyroscope(Imu(t=t, gyro_rad_s=rates, accel_m_s2=rates), UNKNOWN, "")
+    spans = [(start, start + length) for start, length in windows]
+    expected = np.full((len(spans), 3), np.nan)
+    for row, (start, end) in zip(expected, spans, strict=True):
+        inside = (t >= start) & (t < end)
+        if inside.any():
+            row[:] = rates[inside].mean(axis=0)
+    np.testing.assert_allclose(gyroscope.mean_rates(spans), expected, atol=1e-12)
