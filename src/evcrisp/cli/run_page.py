@@ -42,8 +42,9 @@ def _rows(result: "RunResult") -> Iterator[tuple[str, str]]:
     yield "events", f"{n:,}"
     yield "kept", f"{n_kept:,} ({n_kept / n:.1%})" if n else "0"
     yield "windows", _windows(summary)
-    if summary["models"]:
+    if summary["motion_range"]:
         yield "motion", _ranges(summary)
+    if summary["models"]:
         yield "models", _models(summary)
     yield from _doubts(summary, n_windows)
     if summary["camera_source"] is not None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, is_dataclass
@@ -228,7 +229,9 @@ class RunLog:
             "n_kept": self.n_kept,
             "n_windows": self.n_windows,
             "window_length_us": self._lengths_us.ends(),
-            "motion_range": {name: seen.ends() for name, seen in self._ranges.items()},
+            "motion_range": {
+                name: ends for name, seen in self._ranges.items() if (ends := seen.ends())
+            },
             "models": dict(sorted(self.models.items())),
             "layers": {str(n): count for n, count in sorted(self.layers.items())},
             "statuses": dict(sorted(self.statuses.items())),
@@ -247,7 +250,8 @@ def _motion_values(result: Estimate, model: MotionModel) -> Iterator[tuple[str, 
             yield f"{name} [{unit}]", value
         return
     for layer in result.layers:
-        yield from zip(("vx [px/s]", "vy [px/s]"), layer.velocity.tolist(), strict=True)
+        if len(layer):
+            yield from zip(("vx [px/s]", "vy [px/s]"), layer.velocity.tolist(), strict=True)
 
 
 class _Range:
@@ -257,8 +261,9 @@ class _Range:
         self._ends: list[float] | None = None
 
     def add(self, value: float) -> None:
-        low, high = self._ends or (value, value)
-        self._ends = [min(low, value), max(high, value)]
+        if math.isfinite(value):
+            low, high = self._ends or (value, value)
+            self._ends = [min(low, value), max(high, value)]
 
     def ends(self) -> list[float] | None:
         return self._ends
