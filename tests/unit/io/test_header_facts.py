@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evcrisp.io.header_facts import (
@@ -15,6 +15,7 @@ from evcrisp.io.header_facts import (
 )
 
 
+@settings(deadline=None)
 @given(st.integers(946_684_800_000_000, 4_102_444_799_999_999))
 def test_unix_time_is_written_to_the_microsecond(t_us):
     expected = str(np.datetime64(t_us, "us"))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evcrisp.core.errors import EventDataError
@@ -22,6 +22,7 @@ def test_known_lines_per_axis():
     assert found.as_dict()["scale"][:2] == pytest.approx([2.0, -1.0])
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=3, max_size=30),
     st.floats(0.1, 3.0),

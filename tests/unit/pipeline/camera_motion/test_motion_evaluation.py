@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evcrisp
@@ -134,6 +134,7 @@ def test_motion_may_be_a_model(scene, tmp_path):
     assert "no calibration" not in by_model.statement
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 200), min_size=1, max_size=30),
     st.lists(st.tuples(st.integers(-10, 210), st.integers(0, 80)), max_size=10),
