@@ -27,10 +27,15 @@ def row(kind) -> str:
         about(kind).cost,
         about(kind).memory,
         about(kind).source,
-        ", ".join(f"`{preset}`" for preset in presets(kind)),
+        ", ".join(_marked(preset, kind) for preset in presets(kind)),
         about(kind).reconstruction,
     )
     return "| " + " | ".join(cells) + " |\n"
+
+
+def _marked(preset: str, kind) -> str:
+    """Return a preset; a mark tells that it was compared with the program."""
+    return f"`{preset}`{' =' if preset in about(kind).compared else ''}"
 
 
 def page() -> str:

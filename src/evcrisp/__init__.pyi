@@ -92,6 +92,12 @@ from .io.reading import open as open
 from .io.reading import read as read
 from .io.recording import Recording as Recording
 from .io.writing import write as write
+from .pipeline.camera_motion.motion_evaluation import (
+    MotionEvaluation as MotionEvaluation,
+)
+from .pipeline.camera_motion.motion_evaluation import (
+    evaluate_motion as evaluate_motion,
+)
 from .pipeline.evaluation import evaluate as evaluate
 from .pipeline.filter_recording import filter_recording as filter_recording
 from .pipeline.flow_files import FlowFiles as FlowFiles

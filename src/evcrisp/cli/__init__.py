@@ -127,4 +127,5 @@ def main() -> None:
     package_logger = logging.getLogger("evcrisp")
     package_logger.handlers[:] = [_MessageHandler()]
     package_logger.propagate = False
+    package_logger.setLevel(logging.INFO)
     click.get_current_context().with_resource(clean_exit())

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -45,6 +45,35 @@ class ResolutionType(click.ParamType):
             expected = "expected WIDTHxHEIGHT in px, such as 346x260, up to 65536 a side"
             self.fail(f"{expected}; got {value!r}.", param, ctx)
         return int(sides[0]), int(sides[1])
+
+
+class CameraFile(NamedTuple):
+    """A calibration file, and the name of a camera in it."""
+
+    path: Path
+    name: str | None = None
+
+
+class CameraFileType(click.ParamType):
+    """``FILE`` or ``FILE:NAME``."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> CameraFile:
+        """Split off the name, unless the whole text is the name of a file."""
+        if isinstance(value, CameraFile):
+            return value
+        text = os.fsdecode(value)
+        file, separator, name = text.rpartition(":")
+        if Path(text).exists() or not separator or not name or not Path(file).exists():
+            file, name = text, ""
+        checked = click.Path(exists=True, dir_okay=False, path_type=Path).convert(file, param, ctx)
+        return CameraFile(Path(os.fsdecode(checked)), name or None)
+
+
+def camera_path(camera: CameraFile | None) -> Path | None:
+    """Return the file of a calibration."""
+    return None if camera is None else camera.path
 
 
 class Number(click.FloatRange):
@@ -225,9 +254,11 @@ motion_option = option(
 )
 camera_option = option(
     "--camera",
-    "Text file with the calibration for rotation: fx fy cx cy (px) k1 k2 p1 p2 k3. Default: a "
-    "field of view of 60 degrees without distortion.",
-    click.Path(exists=True, dir_okay=False, path_type=Path),
+    "Calibration for rotation: YAML of ROS (camera_info), Kalibr or OpenCV, or a text with fx fy cx cy "
+    "(px) k1 k2 p1 p2 k3. FILE:NAME takes a camera of several, such as chain.yaml:cam1. Default: "
+    "calib.txt of an ECD folder or zip, or else a field of view of 60 degrees without distortion.",
+    CameraFileType(),
+    metavar="FILE[:NAME]",
 )
 
 
@@ -422,12 +453,37 @@ def method_arguments(estimation: Mapping[str, Any], recording: "Recording") -> d
     from evcrisp.core.registry import build
     from evcrisp.estimators.registry import ESTIMATORS
 
+    refuse_filter(estimation["method"])
     parameters = parse_settings(estimation["settings"])
     return {
         "method": build(ESTIMATORS, estimation["method"], "method", **parameters),
         "motion": estimation["motion"],
         "camera": load_camera(estimation["camera"], recording, estimation["motion"]),
     }
+
+
+def refuse_filter(method: str) -> None:
+    """Raise if a filter is given where a method is wanted; say which command takes it."""
+    from evcrisp.estimators.registry import ESTIMATORS
+    from evcrisp.filters import FILTERS
+
+    if method not in ESTIMATORS and method in FILTERS:
+        raise click.UsageError(
+            f"{method!r} is a filter, which finds no motion. Use `evcrisp filter RECORDING OUTPUT -m "
+            f"{method}`; or filter first and then align, with -m sequential --set filter={method}."
+        )
+
+
+def refuse_method(filter: str) -> None:
+    """Raise if a method is given where a filter is wanted; say which command takes it."""
+    from evcrisp.estimators.registry import ESTIMATORS
+    from evcrisp.filters import FILTERS
+
+    if filter not in FILTERS and filter in ESTIMATORS:
+        raise click.UsageError(
+            f"{filter!r} is a method, which works window by window. Use `evcrisp run RECORDING -o FOLDER "
+            f"-m {filter}`, which writes the cleaned recording too."
+        )
 
 
 def refuse_unused(context: click.Context, names: Iterable[str], reason: str) -> None:
@@ -439,24 +495,27 @@ def refuse_unused(context: click.Context, names: Iterable[str], reason: str) -> 
 
 
 def load_camera(
-    path: Path | None, sensor: "Recording | Sequence[int]", motion: str = ""
+    file: CameraFile | None, sensor: "Recording | Sequence[int]", motion: str = ""
 ) -> "Camera | None":
     """Read a calibration file, for the region that is read; warn if it does not match the sensor.
 
-    Without a file, a rotation in a region has the ideal lens of the whole sensor.
+    Without a file, a rotation in a region has the ideal lens of the whole sensor, unless a calibration
+    lies beside the events.
     """
     from evcrisp.core.camera import Camera, warn_of_mismatch
     from evcrisp.io.recording import Recording
 
     roi = sensor.cut.roi if isinstance(sensor, Recording) else None
-    if path is None and (roi is None or motion != "rotation"):
+    if file is None and (roi is None or motion != "rotation"):
+        return None
+    if file is None and isinstance(sensor, Recording) and sensor.camera() is not None:
         return None
     width, height = sensor.sensor_size if isinstance(sensor, Recording) else sensor
-    if path is None:
+    if file is None:
         from evcrisp.estimators.estimate import warn_ideal_lens
 
         warn_ideal_lens(motion)
-    camera = Camera.ideal((width, height)) if path is None else Camera.from_file(path)
+    camera = Camera.ideal((width, height)) if file is None else Camera.from_file(*file)
     warn_of_mismatch(camera, (width, height))
     return camera if roi is None else camera.cropped(roi)
 

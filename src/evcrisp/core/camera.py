@@ -1,4 +1,4 @@
-"""Pinhole camera with lens distortion: from pixels to rays and back."""
+"""Camera with lens distortion: from pixels to rays and back."""
 
 import logging
 import math
@@ -10,23 +10,30 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evcrisp.core.calibration.calibration_file import read_calibration
+from evcrisp.core.calibration.fields import EQUIDISTANT, PLUMB_BOB, Intrinsics
+from evcrisp.core.calibration.fisheye import distort_fisheye, undistort_fisheye
 from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.lens import TOLERANCE, distort_visible_rays, undistort_rays
 from evcrisp.core.types import Floats
-from evcrisp.core.validation import as_numbers, as_resolution, check_number
+from evcrisp.core.validation import as_numbers, as_resolution, check_choice, check_number
 
 _LOG = logging.getLogger(__name__)
 
-_MAX_FILE_CHARACTERS = 4096
+#: Coefficients of each lens model.
+_COEFFICIENTS = {
+    PLUMB_BOB: (5, "five numbers (k1, k2, p1, p2, k3), 0 for absent terms"),
+    EQUIDISTANT: (4, "four numbers (k1, k2, k3, k4), 0 for absent terms"),
+}
 
 #: Distance of the principal point from the middle of the sensor, as a share of its size, that warns.
 #: The Event Camera Dataset has 0.12; a calibration at half the resolution has 0.25.
 _MAX_OFF_CENTER = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Camera:
-    """Pinhole camera with radial and tangential ("plumb bob") distortion.
+    """Camera with a pinhole and a distorting lens.
 
     Axes are x right, y down, z forward; pixel centers lie at integers. The *ideal* pixel of a ray
     is the pixel of the same camera without distortion.
@@ -37,8 +44,14 @@ class Camera:
         Focal lengths, greater than 0.
     cx, cy : float, px
         Principal point.
-    distortion : sequence of 5 floats
-        ``(k1, k2, p1, p2, k3)`` in the order of OpenCV; all zero for an ideal lens.
+    distortion : sequence of floats
+        In the order of OpenCV: ``(k1, k2, p1, p2, k3)`` of a lens "plumb_bob", all zero for an ideal
+        lens; ``(k1, k2, k3, k4)`` of a lens "equidistant".
+    lens : {"plumb_bob", "equidistant"}
+        Radial and tangential distortion; or a fisheye lens, whose image radius is about proportional
+        to the angle (Kannala and Brandt).
+    resolution : (int, int), px, optional
+        Sensor ``(width, height)`` for which the calibration holds, if it is known.
     is_cropped : bool
         Whether pixels are those of a region of the sensor, so that the principal point may lie far
         from its middle; see :meth:`cropped`.
@@ -53,13 +66,17 @@ class Camera:
     >>> camera = Camera(fx=200.0, fy=200.0, cx=119.5, cy=89.5)
     >>> [float(value) for value in camera.undistort(10.0, 20.0)]
     [10.0, 20.0]
+    >>> camera
+    Camera(fx=200, fy=200, cx=119.5, cy=89.5)
     """
 
     fx: float
     fy: float
     cx: float
     cy: float
-    distortion: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
+    distortion: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0)
+    lens: str = PLUMB_BOB
+    resolution: tuple[int, int] | None = None
     is_cropped: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -67,37 +84,50 @@ class Camera:
             (value,) = as_numbers(name, getattr(self, name), 1)
             check_number(name, value, low, open_low=True)
             object.__setattr__(self, name, value)
-        wanted = "five numbers (k1, k2, p1, p2, k3), 0 for absent terms"
-        values = as_numbers("distortion", self.distortion, 5, wanted)
+        check_choice("lens", self.lens, _COEFFICIENTS)
+        values = as_numbers("distortion", self.distortion, *_COEFFICIENTS[self.lens])
         object.__setattr__(self, "distortion", values)
+        if self.resolution is not None:
+            object.__setattr__(self, "resolution", as_resolution(self.resolution))
+
+    def __repr__(self) -> str:
+        names = ("fx", "fy", "cx", "cy")
+        numbers = ", ".join(f"{name}={getattr(self, name):.6g}" for name in names)
+        lens = f", {self.lens}" if self.is_distorted else ""
+        size = "" if self.resolution is None else ", {}x{}".format(*self.resolution)
+        return f"Camera({numbers}{lens}{size})"
 
     @classmethod
-    def from_file(cls, path: str | Path) -> "Camera":
-        """Read ``fx fy cx cy`` and optionally ``k1 k2 p1 p2 k3`` from a text file.
+    def from_file(cls, path: str | Path, name: str | None = None) -> "Camera":
+        """Read a calibration: ROS camera_info, Kalibr, OpenCV, or nine numbers.
 
-        This is the ``calib.txt`` of the Event Camera Dataset. Comments after ``#`` and lines after
-        the first nine numbers are ignored.
+        The numbers are those of ``calib.txt`` of the Event Camera Dataset: ``fx fy cx cy`` and
+        optionally ``k1 k2 p1 p2 k3``. Comments after ``#`` and lines after the first nine numbers are
+        ignored. See :doc:`/guide/calibration` for the YAML files.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        name : str, optional
+            Camera of a file with several, such as "cam1" of Kalibr. Default: cam0, with a message.
+
+        Raises
+        ------
+        ConfigError
+            If a field is missing or wrong, or a lens model is not supported; the message names it.
         """
         path = Path(path)
-        wanted = f"{path}: a calibration must be 4 or 9 numbers, fx fy cx cy k1 k2 p1 p2 k3"
-        values: list[float] = []
+        found = read_calibration(path, name)
         try:
-            with path.open(encoding="utf-8") as file:
-                lines = file.read(_MAX_FILE_CHARACTERS).splitlines()
-            for line in lines:
-                if len(values) < 9:
-                    values += [float(word) for word in line.partition("#")[0].split()]
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{wanted}; got a file that is not text.") from error
-        except ValueError as error:
-            raise ConfigError(f"{wanted}; {error}.") from error
-        if len(values) not in (4, 9):
-            raise ConfigError(f"{wanted}; got {len(values)}.")
-        fx, fy, cx, cy, k1, k2, p1, p2, k3 = (*values, 0.0, 0.0, 0.0, 0.0, 0.0)[:9]
-        try:
-            return cls(fx, fy, cx, cy, (k1, k2, p1, p2, k3))
-        except ConfigError as error:
+            return cls.from_intrinsics(found)
+        except (ConfigError, EventDataError) as error:
             raise ConfigError(f"{path}: {error}") from error
+
+    @classmethod
+    def from_intrinsics(cls, found: Intrinsics) -> "Camera":
+        """Return the camera of a parsed calibration."""
+        return cls(*found.focal, *found.center, found.distortion, found.lens, found.resolution)
 
     @classmethod
     def ideal(cls, resolution: Sequence[int], fov_deg: float = 60.0) -> "Camera":
@@ -118,7 +148,8 @@ class Camera:
         array([19.5, 39.5])
         """
         left, top = as_numbers("roi", roi, 4, "(x, y, width, height)")[:2]
-        return replace(self, cx=self.cx - left, cy=self.cy - top, is_cropped=True)
+        cx, cy = self.cx - left, self.cy - top
+        return replace(self, cx=cx, cy=cy, resolution=None, is_cropped=True)
 
     @property
     def matrix(self) -> Floats:
@@ -127,8 +158,12 @@ class Camera:
 
     @property
     def is_distorted(self) -> bool:
-        """Whether any distortion coefficient is not zero."""
-        return any(self.distortion)
+        """Whether the lens distorts: any coefficient is not zero, or it is a fisheye lens."""
+        return self.lens != PLUMB_BOB or any(self.distortion)
+
+    def without_distortion(self) -> "Camera":
+        """Return the same camera with an ideal lens."""
+        return replace(self, distortion=(0.0,) * 5, lens=PLUMB_BOB)
 
     def mismatch_warning(self, resolution: Sequence[int]) -> str | None:
         """Return a warning if this may be the calibration of another sensor, else None.
@@ -140,6 +175,12 @@ class Camera:
         The principal point (119.5, 89.5) px is far from (319.5, 239.5), the middle of the sensor of 640x480 px. Is it the calibration of this sensor, at this resolution?
         """
         width, height = as_resolution(resolution)
+        if self.resolution not in (None, (width, height)):
+            stated = "{}x{}".format(*self.resolution)
+            return (
+                f"The calibration is for a sensor of {stated} px, and this one has {width}x{height} px. "
+                "Is it the calibration of this sensor, at this resolution?"
+            )
         x, y = 0.5 * (width - 1), 0.5 * (height - 1)
         if self.is_cropped:
             return None
@@ -159,9 +200,8 @@ class Camera:
         x, y = _pair(x, y)
         if not self.is_distorted:
             return x, y
-        xn, yn = distort_visible_rays(
-            self.distortion, (x - self.cx) / self.fx, (y - self.cy) / self.fy
-        )
+        distort = distort_fisheye if self.lens == EQUIDISTANT else distort_visible_rays
+        xn, yn = distort(self.distortion, (x - self.cx) / self.fx, (y - self.cy) / self.fy)
         return self.fx * xn + self.cx, self.fy * yn + self.cy
 
     def undistort(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
@@ -179,7 +219,8 @@ class Camera:
         if not self.is_distorted:
             return x, y
         slopes = (x - self.cx) / self.fx, (y - self.cy) / self.fy
-        xn, yn, error = undistort_rays(self.distortion, *slopes)
+        undistort = undistort_fisheye if self.lens == EQUIDISTANT else undistort_rays
+        xn, yn, error = undistort(self.distortion, *slopes)
         if np.any(error > TOLERANCE):
             worst = np.unravel_index(np.argmax(error), x.shape)
             raise ConfigError(

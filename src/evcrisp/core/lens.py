@@ -7,7 +7,7 @@ import numpy as np
 from evcrisp.core.types import Floats
 
 #: ``(k1, k2, p1, p2, k3)`` in the order of OpenCV.
-Distortion = tuple[float, float, float, float, float]
+Distortion = tuple[float, ...]
 
 TOLERANCE = 1e-10  # error of a slope; about 1e-8 px
 _MAX_ITERATIONS = 60

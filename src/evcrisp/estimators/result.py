@@ -248,10 +248,15 @@ class Estimate:
 
     def parameters_std(self, model: MotionModel) -> Floats:
         """Return the standard deviations of `parameters`; NaN where they are not known."""
-        if not is_open(model) or self.layer_map is not None or self.covariance is None:
-            return (
-                self.std if self.parameters(model).size == self.theta.size else np.full(6, np.nan)
-            )
+        return np.sqrt(np.diag(self.parameters_covariance(model)))
+
+    def parameters_covariance(self, model: MotionModel) -> Floats:
+        """Return the covariance of `parameters`, shape (m, m); NaN where it is not known."""
+        n = self.parameters(model).size
+        if self.covariance is None:
+            return np.full((n, n), np.nan)
+        if not is_open(model) or self.layer_map is not None:
+            return self.covariance if n == self.theta.size else np.full((n, n), np.nan)
         center, columns = center_of(self.window.events.resolution), []
         for step in _STEP * np.eye(self.theta.size):
             ahead = affine_at(self.motion, self.theta + step, center)
@@ -259,7 +264,7 @@ class Estimate:
                 (ahead - affine_at(self.motion, self.theta - step, center)) / (2 * _STEP)
             )
         rates = np.stack(columns, axis=1)
-        return np.sqrt(np.einsum("ia,ab,ib->i", rates, self.covariance, rates))
+        return rates @ self.covariance @ rates.T
 
     def _velocity_at(self, x: NDArray[Any], y: NDArray[Any], dt: Floats) -> Floats:
         """Return velocities at pixels, shape (n, 2), each by the motion that holds there."""

@@ -20,15 +20,22 @@ Presets = Mapping[str, Mapping[str, object]]
 _MAX_VALUE = 2**53
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Labels:
-    """Signal and score of each event."""
+    """Signal and score of each event.
+
+    >>> Labels(np.array([True, False]), np.array([0.9, 0.2]))
+    Labels(n=2, signal=1)
+    """
 
     signal: Bools  # (n,) True = keep
     score: Floats  # (n,) larger = more likely signal; always finite
 
     def __len__(self) -> int:
         return self.signal.size
+
+    def __repr__(self) -> str:
+        return f"Labels(n={len(self)}, signal={int(np.count_nonzero(self.signal))})"
 
     def kept(self, events: Events) -> Events:
         """Return the events that are signal; faster than ``events[labels.signal]``."""
@@ -72,6 +79,8 @@ class About:
     cost: str = ""  # work per event, such as "9 pixels"
     memory: str = ""  # size of the state, such as "1 time per pixel"
     reconstruction: str = ""  # parts that the source leaves open
+    #: Presets whose labels were compared with those of the program, and are equal bit for bit.
+    compared: tuple[str, ...] = ()
 
 
 class Stream(Protocol):

@@ -14,6 +14,7 @@ from typing import IO, Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError, FormatError
 from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
@@ -144,6 +145,10 @@ class Source(SensorData):
     def packets(self) -> Iterator[Packet]:
         """Yield the events in file order, in packets of about `PACKET_EVENTS`."""
         yield from ()
+
+    def camera(self) -> Camera | None:
+        """Return the calibration of the camera, or None if the recording has none."""
+        return None
 
     def whole(self, resolution: tuple[int, int] | None) -> Packet | None:
         """Return all events, checked for order and range, if that is faster than in packets.

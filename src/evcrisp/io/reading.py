@@ -14,6 +14,7 @@ from evcrisp.core.validation import as_resolution
 from evcrisp.io.atomic_output import naming
 from evcrisp.io.byte_blocks import GZIP_MAGIC
 from evcrisp.io.cut import Cut
+from evcrisp.io.header_facts import header_facts
 from evcrisp.io.protocol import Reader, Stream
 from evcrisp.io.recording import OnError, Recording
 from evcrisp.io.registry import READERS, as_reader, detection_order
@@ -171,6 +172,7 @@ def summarize(
     return {
         "path": str(recording.path),
         "format": recording.format,
+        **header_facts(recording.metadata, t_first, t_last),
         "width": width,
         "height": height,
         "resolution_source": recording.resolution_source,

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar, get_args
 
 import numpy as np
 
+from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError, EvError, FormatError, Setting
 from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
@@ -270,6 +271,25 @@ class Recording:
                 self._translated(error, 0)  # raises what is no damage
                 return self._source  # reading it reports the damage
         return self._parts[1]
+
+    def camera(self) -> Camera | None:
+        """Return the calibration that lies beside the events, or None; ``calib.txt`` of ECD has one.
+
+        Motions that need a camera use it unless another one is given.
+        """
+        self._check_open()
+        try:
+            found = self._source.camera()
+        except ConfigError as error:
+            remedy = Setting("Correct it, or set the calibration", "camera")
+            raise ConfigError(f"{self.path}: calib.txt: {error}", remedy=remedy) from error
+        roi = self.cut.roi
+        return found if found is None or roi is None else found.cropped(roi)
+
+    @property
+    def sensor_clock_offset_us(self) -> int:
+        """Time of IMU samples and frames minus that of events, us; 0 unless they have two clocks."""
+        return self._source.sensor_clock_offset
 
     def _packets(self, *, is_scan: bool = False) -> Iterator[Packet]:
         packets = self._checked_packets(is_scan=is_scan)

@@ -7,6 +7,7 @@ from evcrisp.metrics.alignment import (
     motion_error,
 )
 from evcrisp.metrics.aocc import AoccCurve, AoccMeter, aocc
+from evcrisp.metrics.axes import AxisAgreement, axis_agreement
 from evcrisp.metrics.boxes import TrackingScore, box_overlap, hota
 from evcrisp.metrics.chunks import Meter
 from evcrisp.metrics.control import random_chunks, random_subset
@@ -19,9 +20,9 @@ from evcrisp.metrics.registry import METRICS, Metric, measure
 from evcrisp.metrics.roc import RocCurve, SweepCurve, roc_curve, sweep_curve
 
 __all__ = [
-    "METRICS", "AoccCurve", "AoccMeter", "Confusion", "EntropyMeter", "EsrMeter", "EsrReport",
+    "METRICS", "AoccCurve", "AoccMeter", "AxisAgreement", "Confusion", "EntropyMeter", "EsrMeter", "EsrReport",
     "EsrSlices", "FlowErrors", "Meter", "Metric", "MotionError", "Quality", "QualityMeter",
-    "RocCurve", "SweepCurve", "TrackingScore", "aocc", "block_entropy", "box_overlap",
+    "RocCurve", "SweepCurve", "TrackingScore", "aocc", "axis_agreement", "block_entropy", "box_overlap",
     "confusion", "entropy_reduction", "esr", "flow_errors", "flow_warp_loss", "hota",
     "interpolate_truth", "measure", "motion_error", "random_chunks", "random_subset",
     "rank_auc", "roc_curve", "sensitivity", "specificity", "sweep_curve",

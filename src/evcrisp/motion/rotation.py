@@ -86,7 +86,7 @@ class Rotation(PixelMotion):
 
     def without_distortion(self) -> Self:
         """Return the same rotation for an ideal lens."""
-        return replace(self, camera=replace(self.camera, distortion=(0.0,) * 5))
+        return replace(self, camera=self.camera.without_distortion())
 
 
 def rotation_matrix(omega: ArrayLike, dt: ArrayLike) -> Floats:

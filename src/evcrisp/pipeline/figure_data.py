@@ -1,6 +1,7 @@
 """Compute the data of a figure from a recording."""
 
-from dataclasses import dataclass, field
+import logging
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +11,14 @@ from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window, window_at
 from evcrisp.io.recording import Recording
+from evcrisp.pipeline.camera_motion.recorded_camera import camera_for
 
 if TYPE_CHECKING:
     from evcrisp.core.camera import Camera
     from evcrisp.estimators.joint.pareto import ParetoFront
     from evcrisp.estimators.result import Estimate
+
+logger = logging.getLogger(__name__)
 
 #: Figures that compare several methods.
 COMPARISONS = ("scatter", "outcomes", "roc")
@@ -65,8 +69,12 @@ class FigureSource:
 
     def data(self, kind: str, recording: Recording) -> dict[str, Any]:
         """Return the keyword arguments of :func:`evcrisp.plots.figure`."""
+        camera = camera_for(recording, self.motion, self.camera)
+        return replace(self, camera=camera)._data(kind, recording)
+
+    def _data(self, kind: str, recording: Recording) -> dict[str, Any]:
         if kind == "motion":
-            return {"estimates": self._track(recording), "imu": recording.imu()}
+            return {"estimates": self._track(recording), **_gyroscope(recording, self.motion)}
         lead, window = read_window(recording, self.start_us, self.window_us, lead_us=LEAD_US)
         if kind in ("pareto", "tradeoff"):
             return {"front": self.front(window)}
@@ -136,3 +144,14 @@ class FigureSource:
             "curves": {method: roc_curve(score, truth) for method, (_, score) in found.items()},
             "points": {name: (1.0 - c.specificity, c.sensitivity) for name, c in counts.items()},
         }
+
+
+def _gyroscope(recording: Recording, motion: str) -> dict[str, Any]:
+    """Return the gyroscope of a recording for the figure of a rotation, and say its axes."""
+    from evcrisp.pipeline.camera_motion.gyroscope import gyroscope_of
+
+    found = gyroscope_of(recording)
+    if found is None or motion != "rotation":
+        return {"imu": None}
+    logger.info("%s", found.statement)
+    return {"imu": found.imu, "imu_label": found.axes.label}

@@ -26,6 +26,7 @@ from evcrisp.io.flow.formats import FLOW_FORMATS, FlowFormat, fitting
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel
+from evcrisp.pipeline.camera_motion.recorded_camera import camera_for
 from evcrisp.pipeline.cancellation import CancellationToken
 from evcrisp.pipeline.tracking import track
 from evcrisp.pipeline.windowing import Windowing
@@ -115,6 +116,7 @@ def write_flow_files(
         old = _old_files(folder, overwrite=overwrite)
         for path in old:
             refuse_inputs(path, recording.path)
+        camera = camera_for(recording, motion, camera)
         model = model_for(motion, recording.resolution, camera, estimator)
         estimates = track(recording, estimator, model, windowing=windowing)
         folder.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from evcrisp.io.recording import Recording
 from evcrisp.io.writing import ChunkWriter, writer_like
 from evcrisp.motion import MotionModel
 from evcrisp.pipeline import run_log
+from evcrisp.pipeline.camera_motion.recorded_camera import camera_for, camera_source
 from evcrisp.pipeline.cancellation import CancellationToken
 from evcrisp.pipeline.label_merging import LabeledChunk, LabelMerger
 from evcrisp.pipeline.tracking import track
@@ -40,7 +41,7 @@ class RunResult:
     labels: Path
     motion: Path
     layers: Path
-    summary: dict[str, Any]
+    summary: dict[str, Any] = field(repr=False)
 
 
 def run(
@@ -109,13 +110,14 @@ def run(
         # The summary appears last: where it is, the other files belong to it.
         names = ("summary.json", "layers.csv", "motion.csv", "labels.npz", clean_name)
         has_old_results = run_log.has_results(folder, names, recording, overwrite=overwrite)
-        model = model_for(motion, recording.resolution, camera, estimator)
+        lens = camera_for(recording, motion, camera)
+        model = model_for(motion, recording.resolution, lens, estimator)
         estimates = track(recording, estimator, model, windowing=windowing)
         folder.mkdir(parents=True, exist_ok=True)
         summary_path, layers_path, motion_path, labels_path, clean_path = (
             stack.enter_context(replacing(folder / name, overwrite=overwrite)) for name in names
         )
-        log = run_log.RunLog()
+        log = run_log.RunLog(model)
         with (
             closing(run_log.MotionFile(motion_path, model)) as motions,
             closing(run_log.LayersFile(layers_path)) as layers,
@@ -142,7 +144,8 @@ def run(
             "motion": model.name,
             "config": run_log.config_facts(estimator),
             "windows": windowing.facts(),
-            "camera": run_log.config_facts(camera),
+            "camera": run_log.config_facts(lens),
+            "camera_source": camera_source(camera, lens),
             **log.counts(recording),
             "stopped": cancellation.was_cut,
         }

@@ -2,8 +2,9 @@
 
 import csv
 import json
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from evcrisp.core.doubt import Doubt
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.live_area import LiveAreaCounter
+from evcrisp.estimators.contrast_gain import contrast_gain
 from evcrisp.estimators.layer import Layer
 from evcrisp.estimators.result import Estimate
 from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import naming, refuse_inputs
+from evcrisp.io.header_facts import utc_time
 from evcrisp.io.reading import live_area_facts
 from evcrisp.io.recording import Recording
 from evcrisp.io.registry import READERS
@@ -35,6 +38,10 @@ _WINDOW_COLUMNS = ("t_start_us", "t_end_us", "n_events", "n_signal", "status")
 
 #: Columns of a motion whose model was found: the model, and the number of layers.
 _FOUND_COLUMNS = ("motion", "n_layers")
+
+#: Columns of a window: contrast aligned over unaligned, reference time in the clock of the recording, and
+#: the same as a date if that clock has Unix time.
+_MEASURE_COLUMNS = ("contrast_gain", "t_ref_us", "t_ref_utc")
 
 #: Columns of layers.csv: window, identity, layer, box, velocity at its middle, and change of the velocity.
 LAYER_COLUMNS = (
@@ -79,7 +86,8 @@ class MotionFile(TableFile):
         parameters = [f"{name} [{unit}]" for name, unit in names]
         deviations = [f"{name}_std [{unit}]" for name, unit in names]
         found = _FOUND_COLUMNS if is_open(model) else ()
-        columns = [*_WINDOW_COLUMNS, *found, *parameters, *deviations, *_DOUBT_COLUMNS]
+        numbers = [*parameters, *deviations, *_covariance_columns(names)]
+        columns = [*_WINDOW_COLUMNS, *found, *numbers, *_MEASURE_COLUMNS, *_DOUBT_COLUMNS]
         super().__init__(path, columns)
 
     def write_window(self, result: Estimate) -> None:
@@ -87,15 +95,30 @@ class MotionFile(TableFile):
         window, status = result.window, result.status
         theta = result.parameters(self._model)
         theta = theta if status.has_motion else np.full_like(theta, np.nan)
-        std = result.parameters_std(self._model)
-        std = std if status.has_motion else np.full_like(theta, np.nan)
-        numbers = [repr(float(value)) for value in theta] + [f"{value:.6g}" for value in std]
+        covariance = result.parameters_covariance(self._model)
+        covariance = covariance if status.has_motion else np.full_like(covariance, np.nan)
+        spread = [*np.sqrt(np.diag(covariance)), *covariance[np.triu_indices(theta.size)]]
+        numbers = [repr(float(value)) for value in theta] + [f"{value:.6g}" for value in spread]
         # No commas: not every reader of CSV files understands quotes.
         warnings = " | ".join(result.warnings).replace(",", ";")
         counts = len(result), int(result.signal.sum())
         row = (window.t_start, window.t_end, *counts, status.name.lower())
         found = (result.motion.name, len(result.layer_motions)) if is_open(self._model) else ()
-        self.write_row([*row, *found, *numbers, *_doubt_cells(result), warnings])
+        measures = (f"{contrast_gain(result):.6g}", window.t_ref, utc_time(window.t_ref) or "")
+        self.write_row([*row, *found, *numbers, *measures, *_doubt_cells(result), warnings])
+
+
+def _covariance_columns(names: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the names of all entries of a covariance that differ, row by row.
+
+    >>> _covariance_columns([("vx", "px/s"), ("w", "1/s")])
+    ['cov(vx vx) [px/s px/s]', 'cov(vx w) [px/s 1/s]', 'cov(w w) [1/s 1/s]']
+    """
+    return [
+        f"cov({name} {other}) [{unit} {other_unit}]"
+        for k, (name, unit) in enumerate(names)
+        for other, other_unit in names[k:]
+    ]
 
 
 class LayersFile(TableFile):
@@ -159,8 +182,13 @@ class LabelsFile:
 class RunLog:
     """Counts of a run, for its summary."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: MotionModel) -> None:
         self.n_events = self.n_kept = self.n_windows = 0
+        self._model = model
+        self.models: Counter[str] = Counter()
+        self.layers: Counter[int] = Counter()
+        self._lengths_us = _Range()
+        self._ranges: dict[str, _Range] = {}
         self.statuses: Counter[str] = Counter()
         self.warnings: Counter[str] = Counter()
         self._live = LiveAreaCounter()
@@ -174,6 +202,12 @@ class RunLog:
         self.warnings.update(result.warnings)
         self.doubts.update(doubt.code for doubt in result.doubts)
         self.n_reliable += result.reliable
+        self._lengths_us.add(result.window.t_end - result.window.t_start)
+        if result.status.has_motion:
+            self.models[result.motion.name] += 1
+            self.layers[len(result.layer_motions)] += 1
+            for name, value in _motion_values(result, self._model):
+                self._ranges.setdefault(name, _Range()).add(value)
 
     def add_labels(self, chunk: LabeledChunk) -> None:
         """Count events and kept events."""
@@ -194,12 +228,45 @@ class RunLog:
             "n_events": self.n_events,
             "n_kept": self.n_kept,
             "n_windows": self.n_windows,
+            "window_length_us": self._lengths_us.ends(),
+            "motion_range": {
+                name: ends for name, seen in self._ranges.items() if (ends := seen.ends())
+            },
+            "models": dict(sorted(self.models.items())),
+            "layers": {str(n): count for n, count in sorted(self.layers.items())},
             "statuses": dict(sorted(self.statuses.items())),
             "n_reliable": self.n_reliable,
             "doubts": dict(sorted(self.doubts.items())),
             "warnings": dict(sorted(self.warnings.items())),
             "damage": None if damage is None else damage.kept(),
         }
+
+
+def _motion_values(result: Estimate, model: MotionModel) -> Iterator[tuple[str, float]]:
+    """Yield the parameters of a window by name and unit; of an open motion, velocities of layers."""
+    if not is_open(model):
+        names = zip(model.param_names, model.param_units, strict=True)
+        for (name, unit), value in zip(names, result.theta.tolist(), strict=True):
+            yield f"{name} [{unit}]", value
+        return
+    for layer in result.layers:
+        if len(layer):
+            yield from zip(("vx [px/s]", "vy [px/s]"), layer.velocity.tolist(), strict=True)
+
+
+class _Range:
+    """Smallest and largest of the values so far."""
+
+    def __init__(self) -> None:
+        self._ends: list[float] | None = None
+
+    def add(self, value: float) -> None:
+        if math.isfinite(value):
+            low, high = self._ends or (value, value)
+            self._ends = [min(low, value), max(high, value)]
+
+    def ends(self) -> list[float] | None:
+        return self._ends
 
 
 def input_facts(recording: Recording, output: str) -> dict[str, Any]:

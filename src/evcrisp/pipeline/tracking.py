@@ -24,6 +24,7 @@ from evcrisp.estimators.result import Estimate
 from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel, Translation
 from evcrisp.motion.open_motion import is_open
+from evcrisp.pipeline.camera_motion.recorded_camera import camera_for
 from evcrisp.pipeline.shared_labels import SharedLabels
 from evcrisp.pipeline.windowing import Windowing
 
@@ -111,7 +112,7 @@ def track(
     source : Recording, Events or iterable of Events
         A recording is streamed.
     method, motion, camera, theta0, **params
-        As for :func:`evcrisp.estimate`.
+        As for :func:`evcrisp.estimate`; a rotation without camera uses that of the recording.
     windowing : Windowing, optional
         How to cut the recording. By default the events choose the length of each window.
 
@@ -139,7 +140,7 @@ def track(
     chunks, resolution = _stream(source)
     if resolution is None:
         return iter(())
-    model = model_for(motion, resolution, camera, estimator)
+    model = model_for(motion, resolution, camera_for(source, motion, camera), estimator)
     tracker = Tracker(estimator, model, resolution, checked_theta(theta0, model))
     windows = windowing.cut(chunks, tracker.speed_px_s)
     return (tracker.estimate(window, full_us) for window, full_us in windows)

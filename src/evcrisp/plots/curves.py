@@ -122,12 +122,15 @@ def motion_std(estimates: Sequence["Estimate"], model: "MotionModel") -> Floats:
 
 
 def draw_motion(
-    all_axes: Sequence["Axes"], estimates: Sequence["Estimate"], imu: "Imu | None" = None
+    all_axes: Sequence["Axes"],
+    estimates: Sequence["Estimate"],
+    imu: "Imu | None" = None,
+    imu_label: str = "gyroscope",
 ) -> None:
     """Draw every motion parameter over time, one per axes; for rotations also the gyroscope.
 
     Bands are intervals of 95 %; parameters of motions that are not reliable are drawn as crosses.
-    ``estimates`` are consecutive windows; ``imu`` has the camera's time and axes. Where windows have
+    ``estimates`` are consecutive windows; ``imu`` has the camera's time and axes, and ``imu_label`` names its curve. Where windows have
     several models or layers, :func:`motion_table` tells what is drawn; each layer has one more line,
     with the velocity at the middle of its box.
     """
@@ -144,7 +147,7 @@ def draw_motion(
     cross: dict[str, Any] = {"marker": "x", "markersize": 4.0, "linestyle": ""}
     for k, (axes, name) in enumerate(zip(all_axes, motion.param_names, strict=True)):
         if gyro is not None:
-            axes.plot(gyro_s, rates[:, k], color=PALE, linewidth=2.2, label="gyroscope")
+            axes.plot(gyro_s, rates[:, k], color=PALE, linewidth=2.2, label=imu_label)
         color, values = LINE_COLORS[k % len(LINE_COLORS)], theta[:, k]
         axes.plot(t_s, values, color=color, **line, label="estimated")
         limits = _limits(values, half[:, k])

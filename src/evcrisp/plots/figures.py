@@ -112,12 +112,14 @@ def tradeoff(front: "ParetoFront") -> "Figure":
     return figure
 
 
-def motion(estimates: Sequence["Estimate"], *, imu: "Imu | None" = None) -> "Figure":
+def motion(
+    estimates: Sequence["Estimate"], *, imu: "Imu | None" = None, imu_label: str = "gyroscope"
+) -> "Figure":
     """Return motion over time; for rotations with the gyroscope."""
     n_rows = len(motion_table(estimates)[0].param_names)
     figure = new_figure(7.0, 0.8 + 1.4 * n_rows)
     rows = list(figure.subplots(n_rows, 1, sharex=True, squeeze=False)[:, 0])
-    draw_motion(rows, estimates, imu)
+    draw_motion(rows, estimates, imu, imu_label)
     figure.align_ylabels()
     return figure
 

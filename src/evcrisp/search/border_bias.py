@@ -46,8 +46,9 @@ class BorderBias:
     ) -> Self:
         """Return the bias of a model with parameters scaled for a sensor.
 
-        By default all of the sensor is the view, px. ``density``, shape (4,), is the relative event
-        density at its upper, lower, left and right side, 1 by default.
+        By default all of the sensor is the view, px; a given view is on the undistorted sensor.
+        ``density``, shape (4,), is the relative event density at its upper, lower, left and right
+        side, 1 by default.
         """
         left, top, right, bottom = view or (-0.5, -0.5, resolution[0] - 0.5, resolution[1] - 0.5)
         is_uniform = model.uniform_velocity(np.zeros(len(model.param_names))) is not None
@@ -56,7 +57,8 @@ class BorderBias:
         # A segment of a horizontal side has length width / segments: loss (length) / (6 width height).
         rate = np.repeat(1.0 / (6.0 * np.array([bottom - top, right - left])), 2)
         rate = rate if density is None else rate * density
-        return cls(_side_rows(model, resolution, sides), np.repeat(rate / _PER_SIDE, _PER_SIDE))
+        rows = _side_rows(model, resolution, sides, view is not None)
+        return cls(rows, np.repeat(rate / _PER_SIDE, _PER_SIDE))
 
     def loss(self, scaled: Floats, softness_px: float) -> tuple[float, Floats]:
         """Return the loss at ``scaled`` and its gradient, shape (m,).
@@ -71,14 +73,19 @@ class BorderBias:
 
 
 @lru_cache(maxsize=64)
-def _side_rows(model: MotionModel, resolution: tuple[int, int], sides: Rectangle) -> Floats:
+def _side_rows(
+    model: MotionModel, resolution: tuple[int, int], sides: Rectangle, undistorted: bool
+) -> Floats:
     """Return the displacement of segments of the upper, lower, left, right side, (k, m)."""
+    moving = model.without_distortion() if undistorted else model
     left, top, right, bottom = sides
     steps = (np.arange(_PER_SIDE) + 0.5) / _PER_SIDE
     across, down = left + steps * (right - left), top + steps * (bottom - top)
     # The normal of a side points along y or x.
-    along_x, _ = displacement_fields(model, np.repeat((left, right), _PER_SIDE), np.tile(down, 2))
-    _, along_y = displacement_fields(model, np.tile(across, 2), np.repeat((top, bottom), _PER_SIDE))
+    along_x, _ = displacement_fields(moving, np.repeat((left, right), _PER_SIDE), np.tile(down, 2))
+    _, along_y = displacement_fields(
+        moving, np.tile(across, 2), np.repeat((top, bottom), _PER_SIDE)
+    )
     rows = np.concatenate((along_y, along_x)) @ inverse_rates(model, resolution)
     rows.flags.writeable = False
     return rows

@@ -20,6 +20,7 @@ from evcrisp.io.atomic_output import replacing
 from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
 from evcrisp.motion import MotionModel
+from evcrisp.pipeline.camera_motion.recorded_camera import camera_for
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.video.config import FrameContent, VideoConfig
 from evcrisp.video.formats import Gif, Mp4, VideoFormat, VideoSink, Webp
@@ -154,7 +155,8 @@ def render(
         resolution = source.resolution
         painter = Painter(config, resolution)
         chunks: Iterable[Events] = (source,) if isinstance(source, Events) else source.chunks()
-        tracker = Tracker(estimator, model_for(motion, resolution, camera, estimator), resolution)
+        lens = camera_for(source, motion, camera)
+        tracker = Tracker(estimator, model_for(motion, resolution, lens, estimator), resolution)
         frames = frame_contents(chunks, config, tracker, on_chunk or (lambda chunk: None))
         temporary = stack.enter_context(replacing(path, overwrite=overwrite))
         opened = video_format().open(temporary, painter.size, config.fps, painter.table)

@@ -224,3 +224,56 @@ def test_unrelated_raw_recording_is_refused(run, files, scene, labels, tmp_path)
 def test_conflicting_options_are_wrong_usage(run, files, words, message, monkeypatch):
     monkeypatch.chdir(files)
     assert message in run("raw.npz", *words, code=2).stderr
+
+
+@pytest.fixture(scope="module")
+def turning(tmp_path_factory):
+    """Return a recording of a turning camera with its gyroscope."""
+    path = tmp_path_factory.mktemp("turning") / "turning.aedat4"
+    made = evcrisp.simulate(
+        motion="rotation",
+        theta=(1.0, -1.5, 3.0),
+        resolution=(160, 120),
+        duration_us=120_000,
+        seed=3,
+    )
+    evcrisp.write(path, made.events.with_signal(None), imu=made.imu)
+    return path
+
+
+def test_evaluate_compares_the_motion_with_the_gyroscope(run, turning):
+    words = ("--motion", "rotation", "-m", "cmax", "--window-ms", 30, "--no-aocc")
+    facts = json.loads(run(turning, *words, "--json").stdout)["motion"]
+    assert facts["n_windows"] == facts["gyroscope"]["n"] == 4
+    assert facts["fwl_mean"] > 1.0
+    assert max(facts["gyroscope"]["rms"]) < 0.15  # at 3.5 rad/s
+    page = run(turning, *words).stdout
+    assert "motion rotation, method cmax: 4 windows, 4 with a motion" in page
+    assert "RMS error rad/s" in page
+    assert "The axes of the gyroscope are those of the file" in page
+
+
+def test_evaluate_measures_the_fwl_of_other_motions(run, files):
+    words = ("--motion", "translation", "-m", "cmax", "--window-ms", 30, "--no-aocc")
+    page = run(files / "raw.npz", *words).stdout
+    assert "FWL median" in page
+    assert "gyroscope std" not in page
+
+
+@pytest.mark.parametrize(("word", "value"), [("-m", "cmax"), ("--window-ms", 20)])
+def test_options_of_the_motion_need_it(run, files, word, value):
+    assert "needs --motion." in run(files / "raw.npz", word, value, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--motion", "spin"), "Unknown motion 'spin'. Known: affine, auto"),
+        (("--motion", "auto", "-m", "cmaxx"), "Unknown method 'cmaxx'. Did you mean 'cmax'?"),
+    ],
+)
+def test_wrong_names_are_found_before_reading(run, files, words, message):
+    # The file is damaged: reading it would be another error.
+    path = files / "raw.aedat4"
+    path.write_bytes(path.read_bytes()[:-50_000])
+    assert message in " ".join(run(path, *words, code=2).stderr.split())

@@ -123,3 +123,32 @@ def test_info_tells_of_empty_parts_of_the_sensor(run, sample, make_events, tmp_p
     area = json.loads(run("info", tmp_path / "wide.npz", "--json").stdout)["live_area"]
     assert (area["width"], area["height"]) == (346, 260)
     assert area["empty_share"] == pytest.approx(0.9024, abs=1e-3)
+
+
+def test_info_shows_camera_streams_and_clock(run, make_events, tmp_path):
+    from evcrisp.io.aedat.aedat4_writer import Aedat4Writer
+
+    path = tmp_path / "a.aedat4"
+    events = make_events(1000, t_start=1_643_243_628_737_093)
+    evcrisp.write(path, events, format=Aedat4Writer(camera="DAVIS346_00000391"))
+    page = run("info", path).stdout
+    for name, value in {
+        "camera": "DAVIS346_00000391",
+        "serial number": "00000391",
+        "compression": "LZ4",
+        "contents": r"0: events \(EVTS\) 346x260 px",
+        "clock": r"Unix time; the first event is at 2022-01-27T00:33:48\.\d{6}Z",
+    }.items():
+        assert re.search(rf"^{name} +{value}$", page, re.M), page
+    facts = json.loads(run("info", path, "--json").stdout)
+    assert facts["serial_number"] == "00000391"
+    assert facts["utc_first"].startswith("2022-01-27T00:33:48.")
+
+
+def test_info_leaves_out_what_the_file_does_not_state(run, sample, tmp_path):
+    page = run("info", sample).stdout
+    for name in ("camera", "serial number", "compression", "contents", "recorded"):
+        assert not re.search(rf"^{name}\b", page, re.M)
+    assert re.search("^clock +counts from a start that is not stated$", page, re.M)
+    evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
+    assert "clock" not in run("info", tmp_path / "none.npz").stdout

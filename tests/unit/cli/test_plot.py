@@ -106,3 +106,44 @@ def test_outcomes_figure_needs_true_labels(run, scene_file, tmp_path):
     evcrisp.write(bare, evcrisp.read(scene_file).with_signal(None))
     result = run("plot", "outcomes", bare, "-o", tmp_path / "a.png", code=1)
     assert "needs true labels, and this recording has none" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("camera", "message"),
+    [
+        (
+            "DAVIS346_00000391",
+            "The gyroscope of DAVIS346_00000391 is turned to the axes of the camera",
+        ),
+        ("mine", "The axes of the gyroscope are those of the file"),
+    ],
+)
+def test_motion_says_the_axes_of_the_gyroscope(run, tmp_path, camera, message):
+    from evcrisp.io.aedat.aedat4_writer import Aedat4Writer
+
+    scene = evcrisp.simulate(
+        motion="rotation", theta=(0.5, -0.8, 1.5), resolution=(80, 60), duration_us=60_000, seed=3
+    )
+    path = tmp_path / "turning.aedat4"
+    evcrisp.write(path, scene.events, format=Aedat4Writer(camera=camera), imu=scene.imu)
+    words = ("-m", "cmax", "-o", tmp_path / "a.png")
+    result = run("plot", "motion", path, "--motion", "rotation", *words)
+    assert f"Info: {message}" in result.stderr
+    result = run("plot", "motion", path, "--motion", "translation", *words, "--force")
+    assert "gyroscope" not in result.stderr
+
+
+def test_figure_data_has_the_gyroscope_in_camera_axes(tmp_path):
+    from evcrisp.io.aedat.aedat4_writer import Aedat4Writer
+    from evcrisp.pipeline.figure_data import FigureSource
+
+    scene = evcrisp.simulate(
+        motion="rotation", theta=(0.5, -0.8, 1.5), resolution=(80, 60), duration_us=60_000, seed=3
+    )
+    path = tmp_path / "turning.aedat4"
+    evcrisp.write(path, scene.events, format=Aedat4Writer(camera="DVXplorer_1"), imu=scene.imu)
+    with evcrisp.open(path) as recording:
+        data = FigureSource(methods=("cmax",), motion="rotation").data("motion", recording)
+    expected = scene.imu.gyro_rad_s * (-1, 1, -1)
+    np.testing.assert_allclose(data["imu"].gyro_rad_s, expected, atol=1e-5)
+    assert data["imu_label"] == "gyroscope (camera axes)"

@@ -8,6 +8,7 @@ import pytest
 
 import evcrisp
 from evcrisp.core.camera import warn_of_mismatch
+from evcrisp.estimators.contrast_gain import contrast_gain
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, 
     recording = saved(scene, tmp_path / "scene.aedat4")
     out = tmp_path / "out"
     words = ("-m", "baf+cmax", "--window-ms", 30)
-    summary = json.loads(run("run", recording, "-o", out, *words).stdout)
+    summary = json.loads(run("run", recording, "-o", out, *words, "--json").stdout)
     assert {p.name for p in out.iterdir()} == {
         "scene.clean.aedat4",
         "labels.npz",
@@ -72,7 +73,7 @@ def test_run_writes_the_cleaned_recording_labels_motion_and_summary(run, scene, 
 def test_events_choose_the_windows_by_default(run, scene, tmp_path, words, facts):
     recording = saved(scene, tmp_path / "scene.npz")
     out = tmp_path / "out"
-    summary = json.loads(run("run", recording, "-o", out, "-m", "cmax", *words).stdout)
+    summary = json.loads(run("run", recording, "-o", out, "-m", "cmax", *words, "--json").stdout)
     assert summary["windows"] == facts
     windowing = evcrisp.Windowing(max_latency_us=facts["max_latency_us"], overlap=facts["overlap"])
     expected = list(evcrisp.track(scene.events, "cmax", windowing=windowing))
@@ -114,7 +115,7 @@ def test_summary_has_warnings_of_windows(run, make_events, tmp_path):
     noise = make_events(3000, resolution=(160, 120), t_start=0, duration_us=100_000)
     evcrisp.write(tmp_path / "noise.npz", noise)
     out = tmp_path / "out"
-    summary = json.loads(run("run", tmp_path / "noise.npz", "-o", out).stdout)
+    summary = json.loads(run("run", tmp_path / "noise.npz", "-o", out, "--json").stdout)
     warnings = json.dumps(summary["warnings"])
     for result in evcrisp.track(noise):
         assert result.warnings
@@ -152,7 +153,7 @@ def test_motion_file_has_warnings_of_windows(run, tmp_path):
     )  # fmt: skip
     evcrisp.write(tmp_path / "noise.npz", noise.events)
     out = tmp_path / "out"
-    summary = json.loads(run("run", tmp_path / "noise.npz", "-o", out).stdout)
+    summary = json.loads(run("run", tmp_path / "noise.npz", "-o", out, "--json").stdout)
     with (out / "motion.csv").open() as file:
         rows = list(csv.DictReader(file))
     warnings = [row["warnings"] for row in rows if row["warnings"]]
@@ -168,7 +169,7 @@ def test_motion_file_has_warnings_of_windows(run, tmp_path):
 def test_summary_has_parameters_of_method(run, scene, tmp_path):
     recording = saved(scene, tmp_path / "scene.npz")
     words = ("run", recording, "-o", tmp_path / "out", "-m", "exact", "--set", "b_hat=0.001")
-    summary = json.loads(run(*words).stdout)
+    summary = json.loads(run(*words, "--json").stdout)
     config = summary["config"]
     assert (config["b_hat"], config["beta_hat"], config["min_support"]) == (0.001, 0.5, 6.0)
     # Equal warnings of several windows are one entry.
@@ -206,21 +207,22 @@ def test_run_writes_aedat4_for_read_only_formats(run, scene, tmp_path):
     t = np.arange(n) * 20
     words[:, 2], words[:, 3], words[:, 4] = t >> 16, t >> 8 & 255, t & 255
     text.write_bytes(words.tobytes())
-    summary = json.loads(run("run", text, "-o", tmp_path / "out", "-m", "cmax").stdout)
+    summary = json.loads(run("run", text, "-o", tmp_path / "out", "-m", "cmax", "--json").stdout)
     assert summary["output"] == "scene.clean.aedat4"
 
 
 def test_run_accepts_empty_recording(run, tmp_path):
     evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((16, 12)))
     summary = json.loads(
-        run("run", tmp_path / "none.npz", "-o", tmp_path / "out", "-m", "cmax").stdout
+        run("run", tmp_path / "none.npz", "-o", tmp_path / "out", "-m", "cmax", "--json").stdout
     )
     assert (summary["n_events"], summary["n_windows"]) == (0, 0)
     assert summary["config"]["objective"] is not None
     header = (tmp_path / "out" / "motion.csv").read_text()
     assert header == (
         "t_start_us,t_end_us,n_events,n_signal,status,vx [px/s],vy [px/s],vx_std [px/s],vy_std [px/s],"
-        "reliable,doubts,misfit,warnings\n"
+        "cov(vx vx) [px/s px/s],cov(vx vy) [px/s px/s],cov(vy vy) [px/s px/s],contrast_gain,t_ref_us,"
+        "t_ref_utc,reliable,doubts,misfit,warnings\n"
     )
     assert len(load(tmp_path / "out" / "labels.npz")["signal"]) == 0
 
@@ -252,7 +254,7 @@ def test_run_truncate_uses_events_before_damage(run, scene, tmp_path):
     assert "after" in run("run", recording, "-o", tmp_path / "a", "-m", "cmax", code=1).stderr
     assert list((tmp_path / "a").iterdir()) == []
     words = ("-o", tmp_path / "b", "-m", "cmax", "--on-error", "truncate")
-    summary = json.loads(run("run", recording, *words).stdout)
+    summary = json.loads(run("run", recording, *words, "--json").stdout)
     assert "kept the" in summary["damage"]
     assert 0 < summary["n_events"] < len(scene.events)
 
@@ -324,7 +326,7 @@ def test_run_names_results_after_current_folder(run, scene, tmp_path, monkeypatc
     folder = tmp_path / "take.columns"
     evcrisp.write(folder, scene.events)
     monkeypatch.chdir(folder)
-    summary = json.loads(run("run", ".", "-o", tmp_path / "out", "-m", "cmax").stdout)
+    summary = json.loads(run("run", ".", "-o", tmp_path / "out", "-m", "cmax", "--json").stdout)
     assert summary["output"] == "take.clean.columns"
 
 
@@ -333,8 +335,106 @@ def test_current_folder_as_recording_has_its_name(run, scene, tmp_path, monkeypa
         evcrisp.write(tmp_path / name, scene.events.with_signal(None), format="columns")
     monkeypatch.chdir(tmp_path / "one")
     out = tmp_path / "out"
-    assert json.loads(run("run", ".", "-o", out, "-m", "cmax").stdout)["input"] == "one"
+    assert json.loads(run("run", ".", "-o", out, "-m", "cmax", "--json").stdout)["input"] == "one"
     run("run", tmp_path / "one", "-o", out, "-m", "cmax", "--force")
     monkeypatch.chdir(tmp_path / "other")
     message = run("run", ".", "-o", out, "-m", "cmax", "--force", code=2).stderr
     assert "holds the results of one, not of other" in " ".join(message.split())
+
+
+def rows_of(out):
+    with (out / "motion.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_motion_file_has_covariance_gain_and_reference_time(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    windows = evcrisp.Windowing(window_us=30_000)
+    run("run", recording, "-o", tmp_path / "out", "-m", "cmax", "--window-ms", 30)
+    results = list(evcrisp.track(scene.events.with_signal(None), "cmax", windowing=windows))
+    for row, result in zip(rows_of(tmp_path / "out"), results, strict=True):
+        found = [float(row[f"cov({pair}) [px/s px/s]"]) for pair in ("vx vx", "vx vy", "vy vy")]
+        expected = result.covariance[np.triu_indices(2)]
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+        assert float(row["vx_std [px/s]"]) ** 2 == pytest.approx(found[0], rel=1e-4)
+        assert int(row["t_ref_us"]) == result.window.t_ref
+        assert row["t_ref_utc"] == ""
+        assert float(row["contrast_gain"]) == pytest.approx(contrast_gain(result), rel=1e-5)
+
+
+def test_motion_file_has_dates_for_unix_time(run, scene, tmp_path):
+    events = scene.events.with_signal(None)
+    late = evcrisp.Events(
+        x=events.x,
+        y=events.y,
+        t=events.t + 1_643_243_628_000_000,
+        p=events.p,
+        resolution=(160, 120),
+    )
+    evcrisp.write(tmp_path / "late.npz", late)
+    run("run", tmp_path / "late.npz", "-o", tmp_path / "out", "-m", "cmax", "--window-ms", 50)
+    row = rows_of(tmp_path / "out")[0]
+    expected = np.datetime64(int(row["t_ref_us"]), "us")
+    assert row["t_ref_utc"] == f"{expected}Z"
+
+
+def test_covariance_of_an_open_motion_has_all_entries(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    run("run", recording, "-o", tmp_path / "out")
+    row = rows_of(tmp_path / "out")[1]
+    names = [name for name in row if name.startswith("cov(")]
+    assert len(names) == 21
+    assert "cov(a12 a21) [1/s 1/s]" in names
+    std, variance = float(row["vx_std [px/s]"]), float(row["cov(vx vx) [px/s px/s]"])
+    assert variance == pytest.approx(std**2, rel=1e-4)
+
+
+def test_run_prints_a_short_page(run, scene, tmp_path):
+    recording = saved(scene, tmp_path / "scene.npz")
+    out = tmp_path / "out"
+    page = " ".join(
+        run("run", recording, "-o", out, "-m", "cmax", "--window-ms", 30).stdout.split()
+    )
+    summary = json.loads((out / "summary.json").read_text())
+    assert f"events {len(scene.events):,} kept {summary['n_kept']:,} (" in page
+    low, high = (length / 1000 for length in summary["window_length_us"])
+    assert f"windows 4 of {low:.4g} to 30 ms; {summary['n_reliable']} reliable" in page
+    low, high = summary["motion_range"]["vx [px/s]"]
+    assert low <= 250.0 <= high
+    assert f"motion vx {low:.4g} to {high:.4g} px/s, vy -" in page
+    assert "models translation in 4 windows" in page
+    assert f"{out}: scene.clean.npz, labels.npz, motion.csv, layers.csv, summary.json" in page
+
+
+def test_page_counts_doubts_with_their_remedy(run, make_events, tmp_path):
+    noise = make_events(3000, resolution=(160, 120), t_start=0, duration_us=100_000)
+    evcrisp.write(tmp_path / "noise.npz", noise)
+    out = tmp_path / "out"
+    page = " ".join(run("run", tmp_path / "noise.npz", "-o", out).stdout.split())
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["doubts"]
+    for code, n in summary["doubts"].items():
+        doubt = next(doubt for doubt in evcrisp.Doubt if doubt.code == code)
+        assert f"doubt {code} in {n} of {summary['n_windows']} window" in page
+        assert doubt.value in page
+
+
+def test_page_of_an_empty_recording_has_no_motion(run, tmp_path):
+    evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((16, 12)))
+    page = run("run", tmp_path / "none.npz", "-o", tmp_path / "out").stdout
+    assert "windows         0\n" in page
+    assert "motion  " not in page
+
+
+def test_page_names_layers(run, tmp_path):
+    from evcrisp.simulation import ObjectConfig
+
+    thing = ObjectConfig(motion="translation", theta=(-260, 90), size=(0.3, 0.4))
+    street = evcrisp.simulate(
+        theta=(90, 40), objects=(thing,), duration_us=60_000, noise_hz=3.0, seed=3
+    )
+    evcrisp.write(tmp_path / "street.npz", street.events.between(30_000, 60_000))
+    page = run("run", tmp_path / "street.npz", "-o", tmp_path / "out", "--window-ms", 30).stdout
+    assert "; 2 layers in 1 window" in " ".join(page.split())
+    ends = json.loads((tmp_path / "out" / "summary.json").read_text())["motion_range"]["vx [px/s]"]
+    np.testing.assert_allclose(ends, (-260.0, 90.0), atol=15.0)

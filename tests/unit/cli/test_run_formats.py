@@ -31,7 +31,7 @@ def saved(scene, path, **options):
 @pytest.mark.parametrize("name", sorted(WRITERS))
 def test_cleaned_recording_has_the_chosen_format(run, scene, tmp_path, name):
     recording = saved(scene, tmp_path / "scene.aedat4")
-    result = run("run", recording, "-o", tmp_path / "out", "--to", name, *QUICK)
+    result = run("run", recording, "-o", tmp_path / "out", "--to", name, "--json", *QUICK)
     summary = json.loads(result.stdout)
     clean = tmp_path / "out" / summary["output"]
     assert clean.name == f"scene.clean{WRITERS[name].suffixes[0]}"

@@ -59,7 +59,7 @@ def size_of(folder, ending):
 def test_stopped_run_keeps_finished_windows(recording, tmp_path, number):
     out = tmp_path / "out"
     # Labels of the second window are written when the third begins.
-    words = ("run", recording, "-o", out, "-m", "paper")
+    words = ("run", recording, "-o", out, "-m", "paper", "--json")
     code, stdout, stderr = stopped(words, lambda: size_of(out, ".npz.signal") > 0, number)
     assert code == 128 + number
     summary = json.loads(stdout)

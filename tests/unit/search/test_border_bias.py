@@ -7,7 +7,7 @@ from tests.unit.search.windows import RESOLUTION
 from evcrisp.contrast import ContrastMap
 from evcrisp.motion import motion_model
 from evcrisp.search.border_bias import BorderBias
-from evcrisp.search.scaling import Scaling
+from evcrisp.search.scaling import Scaling, displacement_fields, inverse_rates
 
 
 def test_loss_matches_a_moved_rectangle():
@@ -63,3 +63,18 @@ def test_a_side_without_events_loses_nothing():
         for density in ((0.0, 0.0, 1.0, 1.0), (1.0, 1.0, 1.0, 0.0))
     )
     assert left == pytest.approx(0.5 * both)
+
+
+def test_view_of_a_distorted_camera_is_not_undistorted_again():
+    """Sides of a view are ideal pixels: they move as with an ideal lens."""
+    from evcrisp import Camera
+    from evcrisp.motion import Rotation
+
+    model = Rotation(Camera(150.0, 150.0, 79.5, 59.5, (-0.3, 0.1, 0.0, 0.0, 0.0)))
+    sides = (-30.0, -20.0, 190.0, 140.0)
+    found = BorderBias.of(model, (160, 120), sides)
+    steps = (np.arange(8) + 0.5) / 8
+    down = -20.0 + steps * 160.0
+    along_x, _ = displacement_fields(model.without_distortion(), np.full(8, -30.0), down)
+    expected = along_x @ inverse_rates(model, (160, 120))
+    np.testing.assert_allclose(found.rows[16:24], expected, atol=1e-9)

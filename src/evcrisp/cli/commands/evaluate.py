@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evcrisp.cli import options
+from evcrisp.cli.part_page import paragraph
 from evcrisp.cli.progress import reading_progress
 
 if TYPE_CHECKING:
@@ -53,16 +54,35 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     default=True,
 )
 @options.seed_option("Seed of the random control.")
+@options.option(
+    "--motion",
+    "Also estimate the motion of every window, and measure how it sharpens the events (FWL). A "
+    "rotation is compared with the gyroscope, if there is one. auto, or a model: NAMES. Default: none.",
+    registry=options.MOTION_MODELS,
+)
+@options.option(
+    "--method -m", "Method for --motion: NAMES.", default="auto", registry=options.METHODS
+)
+@options.camera_option
+@options.auto_window_option(
+    "Length of a window for --motion, ms, or auto: it ends when the image has moved. Default: auto."
+)
 @options.json_option
 @options.output_option("Also write the JSON to this file.")
 @options.force_option
 @options.input_options
+@click.pass_context
 def evaluate_command(
+    context: click.Context,
     recording: Path,
     raw: Path | None,
     labels: Path | None,
     truth: Path | None,
     seed: int,
+    motion: str | None,
+    method: str,
+    camera: options.CameraFile | None,
+    window_us: int | None,
     as_json: bool,
     output: Path | None,
     overwrite: bool,
@@ -76,17 +96,24 @@ def evaluate_command(
     are known, the labels are compared with them. Recordings are streamed. With --raw, both are cut
     at the same times: --start counts from the first raw event. A cleaned recording of the size of --roi
     is one of that region. --stream is that of the raw recording.
+
+    With --motion rotation, the estimated angular velocity is compared with the gyroscope: correlation,
+    scale and error per axis, in the axes of the camera where those of the IMU are known.
     """
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
     from evcrisp.pipeline.evaluation import evaluate
 
+    if motion is None:
+        options.refuse_unused(context, ("method", "camera", "window_us"), "needs --motion.")
+    else:
+        _check_names(method, motion)
     raw_opening: dict[str, Any] = {**opening, "format": None}
     paths = {"recording": recording, "raw": raw, "labels": labels, "truth": truth}
     with ExitStack() as stack:
         temporary = None
         if output is not None:
-            refuse_inputs(output, *paths.values())
+            refuse_inputs(output, *paths.values(), options.camera_path(camera))
             # Before the work: an invalid output name is reported first.
             temporary = stack.enter_context(replacing(output, overwrite=overwrite))
         base = None if raw is None else stack.enter_context(open_recording(raw, **raw_opening))
@@ -105,6 +132,8 @@ def evaluate_command(
             "seed": seed,
             **result.as_dict(),
         }
+        if motion is not None:
+            facts["motion"] = _motion_facts(measured, method, motion, camera, window_us)
         text = json.dumps(_without_nan(facts), indent=2)
         if temporary is not None:
             temporary.write_text(text + "\n")
@@ -126,6 +155,38 @@ def _open_measured(path: Path, opening: dict[str, Any], raw: "Recording | None")
         recording = open_recording(path, **own)
     recording.count_from(raw)
     return recording
+
+
+def _check_names(method: str, motion: str) -> None:
+    """Raise if a name is unknown, before the recording is read."""
+    from evcrisp.core.registry import lookup
+    from evcrisp.estimators.registry import ESTIMATORS
+    from evcrisp.motion import MOTION_MODELS
+    from evcrisp.motion.open_motion import OPEN_MOTIONS
+
+    options.refuse_filter(method)
+    lookup(ESTIMATORS, method, "method")
+    lookup({**dict.fromkeys(OPEN_MOTIONS), **MOTION_MODELS}, motion, "motion")
+
+
+def _motion_facts(
+    recording: "Recording",
+    method: str,
+    motion: str,
+    camera: options.CameraFile | None,
+    window_us: int | None,
+) -> dict[str, Any]:
+    """Return the measures of the motion as JSON types."""
+    from evcrisp.pipeline.camera_motion.motion_evaluation import evaluate_motion
+    from evcrisp.pipeline.windowing import Windowing
+
+    lens = options.load_camera(camera, recording, motion)
+    windowing = Windowing(window_us=window_us)
+    with reading_progress("Aligning", recording) as advance:
+        found = evaluate_motion(
+            recording, method, motion, lens, windowing=windowing, on_chunk=advance
+        )
+    return {"method": method, "motion": motion, **found.as_dict()}
 
 
 #: Key -> name and number format in the table.
@@ -161,7 +222,51 @@ def _page(facts: dict[str, Any], titles: Mapping[str, str]) -> str:
         for key, value in facts["against_truth"].items():
             form = ",d" if isinstance(value, int) else ".6f"
             lines.append(f"{key.replace('_', ' '):<20}{_number(value, form):>16}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_motion_lines(facts.get("motion"))])
+
+
+#: Key -> name of a row of the comparison with a gyroscope.
+_AXIS_ROWS = {
+    "correlation": "correlation",
+    "scale": "scale",
+    "offset": "offset rad/s",
+    "rms": "RMS error rad/s",
+    "truth_std": "gyroscope std rad/s",
+}
+
+#: Least standard deviation of a gyroscope for a correlation and a scale, rad/s; below it, they are those
+#: of its noise.
+_LEAST_STD = 0.02
+
+
+def _motion_lines(facts: dict[str, Any] | None) -> list[str]:
+    """Return the lines about the motion."""
+    if facts is None:
+        return []
+    counts = (facts[f"n_{name}"] for name in ("windows", "with_motion", "reliable"))
+    lines = [
+        "\nmotion {}, method {}: {} windows, {} with a motion, {} reliable".format(
+            facts["motion"], facts["method"], *counts
+        ),
+        f"{'FWL mean':<20}{_number(facts['fwl_mean'], '.4f'):>16}",
+        f"{'FWL median':<20}{_number(facts['fwl_median'], '.4f'):>16}",
+    ]
+    for key, title in (("gyroscope", "windows"), ("gyroscope_reliable", "reliable windows")):
+        if facts[key] is not None and facts[key]["n"]:
+            lines += _axis_lines(facts[key], f"{facts[key]['n']} {title}")
+    return [*lines, "", paragraph(facts["compared"])]
+
+
+def _axis_lines(table: dict[str, Any], title: str) -> list[str]:
+    """Return a table of the axes; numbers that mean nothing are left out."""
+    lines = [f"\n{f'gyroscope, {title}':<36}{'x':>12}{'y':>12}{'z':>12}"]
+    for key, name in _AXIS_ROWS.items():
+        values = [
+            math.nan if key in ("correlation", "scale", "offset") and std < _LEAST_STD else value
+            for value, std in zip(table[key], table["truth_std"], strict=True)
+        ]
+        lines.append(f"{name:<36}" + "".join(f"{_number(v, '.4f'):>12}" for v in values))
+    return lines
 
 
 def _in_ms(slicing: str) -> str:
@@ -178,6 +283,8 @@ def _without_nan(facts: Any) -> Any:
     """Replace numbers that are not finite by None, because JSON has none of them."""
     if isinstance(facts, dict):
         return {name: _without_nan(value) for name, value in facts.items()}
+    if isinstance(facts, list):
+        return [_without_nan(value) for value in facts]
     if isinstance(facts, float) and not math.isfinite(facts):
         return None
     return facts

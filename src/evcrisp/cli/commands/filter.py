@@ -47,6 +47,7 @@ def filter_command(
     from evcrisp.filters import build_filter
     from evcrisp.pipeline.filter_recording import filter_recording
 
+    options.refuse_method(method)
     config = build_filter(method, preset, **options.parse_settings(settings))
     with open_with_progress("Filtering", recording, **opening) as (opened, advance):
         result = filter_recording(

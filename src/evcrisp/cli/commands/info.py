@@ -2,12 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evcrisp.cli import options
 from evcrisp.cli.progress import open_with_progress
+from evcrisp.core.errors import EvError
+
+if TYPE_CHECKING:
+    from evcrisp.io.recording import Recording
 
 
 @click.command("info")
@@ -15,14 +19,14 @@ from evcrisp.cli.progress import open_with_progress
 @options.json_option
 @options.input_options
 def info_command(recording: Path, as_json: bool, opening: dict[str, Any]) -> None:
-    """Show the contents of RECORDING: format, sensor size, events, time, other sensor data.
+    """Show the contents of RECORDING: format, camera, sensor size, events, time, other sensor data.
 
     The whole file is read once, in bounded memory: the numbers are counted, not read from a header.
     """
     from evcrisp.io.reading import summarize
 
     with open_with_progress("Reading", recording, **opening) as (opened, advance):
-        facts = summarize(opened, advance)
+        facts = {**summarize(opened, advance), "calibration": _calibration(opened)}
     click.echo(json.dumps(facts, indent=2) if as_json else _page(facts))
 
 
@@ -31,6 +35,7 @@ def _page(facts: dict[str, Any]) -> str:
     rows = [
         ("file", facts["path"]),
         ("format", facts["format"]),
+        *_header(facts),
         *_streams(facts),
         *_part(facts["cut"]),
         ("sensor", f"{facts['width']} x {facts['height']} px{guessed}"),
@@ -43,6 +48,7 @@ def _page(facts: dict[str, Any]) -> str:
             ("ON / OFF", f"{facts['n_on']:,} / {facts['n_off']:,} ({share:.1%} ON)"),
             *_labels(facts),
             ("time", f"{facts['t_first_us']} to {facts['t_last_us']} us"),
+            ("clock", facts["clock"]),
             ("duration", f"{facts['duration_s']:.6f} s"),
             ("rate", _rate(facts["rate_hz"]) if facts["duration_s"] else "-"),
         ]
@@ -79,6 +85,33 @@ def _part(cut: dict[str, Any] | None) -> list[tuple[str, str]]:
     end = "the end" if duration is None else f"{start + duration / 1e6:g} s"
     region = "" if cut["roi"] is None else "; {2} x {3} px from x={0}, y={1}".format(*cut["roi"])
     return [("part", f"from {start:g} s to {end} after the first event{region}")]
+
+
+def _calibration(recording: "Recording") -> str | None:
+    """Return the calibration of the recording, or what is wrong with it, as text."""
+    try:
+        camera = recording.camera()
+    except EvError as error:
+        return f"not readable: {error}"
+    return None if camera is None else repr(camera)
+
+
+#: Fact -> its name on the page, if the file states it.
+_HEADER = {
+    "camera": "camera",
+    "serial_number": "serial number",
+    "compression": "compression",
+    "encoding": "encoding",
+    "date": "recorded",
+    "calibration": "calibration",
+}
+
+
+def _header(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return rows with what the header states; streams and topics have a row each."""
+    rows = [(name, str(facts[key])) for key, name in _HEADER.items() if facts[key]]
+    titles = ["contents", *[""] * len(facts["contents"])]
+    return [*rows, *zip(titles, facts["contents"], strict=False)]
 
 
 def _live_area(area: dict[str, Any] | None) -> list[tuple[str, str]]:

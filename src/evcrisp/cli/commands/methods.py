@@ -1,38 +1,52 @@
-"""``evcrisp methods``: list the methods and the motions."""
+"""``evcrisp methods``: list the methods and the motions, or explain a method."""
 
 import inspect
 import json
 import re
-import shutil
-import textwrap
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evcrisp.cli import options
+from evcrisp.cli.part_docs import read_doc
+from evcrisp.cli.part_page import (
+    entry,
+    explanation,
+    is_plain,
+    paragraph,
+    parameter_facts,
+    parameters_line,
+)
 
 if TYPE_CHECKING:
     from evcrisp.estimators.protocol import Estimator
     from evcrisp.motion import MotionModel
 
 
-#: Types of parameters that --set can give.
-_PLAIN = (bool, int, float, str)
-
-
 @click.command("methods")
+@click.argument("name", required=False)
 @options.json_option
-def methods_command(as_json: bool) -> None:
-    """List the methods with their parameters and defaults, and the motions.
+def methods_command(name: str | None, as_json: bool) -> None:
+    """List the methods and the motions; or explain the method or the motion NAME.
 
     The parameters can be set with --set. For a default of none, the method chooses the value. The
     method auto finds the model of an open motion; other methods take it as a translation.
     """
+    from evcrisp.core.registry import lookup
     from evcrisp.estimators.registry import ESTIMATORS
     from evcrisp.motion import MOTION_MODELS
     from evcrisp.motion.open_motion import OPEN_MOTIONS
 
+    if name is not None and name in MOTION_MODELS and name not in ESTIMATORS:
+        row = _motion(MOTION_MODELS[name])
+        click.echo(json.dumps(row, indent=2) if as_json else _motion_page(row))
+        return
+    if name is not None:
+        kind = lookup(ESTIMATORS, name, "method")
+        explained = {"name": kind.name, **parameter_facts(kind, ESTIMATORS.values())}
+        text = json.dumps(explained, indent=2, default=str) if as_json else _explained(explained)
+        click.echo(text)
+        return
     facts = {
         "methods": [_method(kind) for kind in ESTIMATORS.values()],
         "open_motions": [{"name": name, "about": text} for name, text in OPEN_MOTIONS.items()],
@@ -41,12 +55,20 @@ def methods_command(as_json: bool) -> None:
     click.echo(json.dumps(facts, indent=2) if as_json else _page(facts))
 
 
+def _explained(facts: dict[str, Any]) -> str:
+    """Return the page of one method."""
+    page = explanation(facts, f"evcrisp run -m {facts['name']} --set NAME=VALUE")
+    return "\n\n".join(
+        [page, entry("Reference", facts["references"])] if facts["references"] else [page]
+    )
+
+
 def _method(kind: "type[Estimator]") -> dict[str, Any]:
     parameters = inspect.signature(kind).parameters.values()
     return {
         "name": kind.name,
         "about": _first_sentence(kind),
-        "parameters": {p.name: p.default for p in parameters if _is_plain(p)},
+        "parameters": {p.name: p.default for p in parameters if is_plain(p)},
     }
 
 
@@ -54,19 +76,21 @@ def _motion(kind: "type[MotionModel]") -> dict[str, Any]:
     return {
         "name": kind.name,
         "parameters": dict(zip(kind.param_names, kind.param_units, strict=True)),
+        "about": list(read_doc(kind).rule),
     }
+
+
+def _motion_page(row: dict[str, Any]) -> str:
+    """Return the page of one motion model."""
+    first, *rest = row["about"] or ("",)
+    parameters = ", ".join(f"{name} [{unit}]" for name, unit in row["parameters"].items())
+    texts = [f"{row['name']}: {first}", *(text for text in rest if not text.startswith(">>>"))]
+    return "\n\n".join(map(paragraph, [*texts, f"Parameters: {parameters}"]))
 
 
 def _first_sentence(kind: type) -> str:
     first = (inspect.getdoc(kind) or "").partition("\n")[0]
     return re.sub(r"; see :.*", ".", first)
-
-
-def _is_plain(parameter: inspect.Parameter) -> bool:
-    if parameter.default is None:
-        kinds = set(get_args(parameter.annotation)) - {type(None)}
-        return bool(kinds) and kinds <= set(_PLAIN)
-    return isinstance(parameter.default, _PLAIN)
 
 
 def _page(facts: dict[str, Any]) -> str:
@@ -81,37 +105,3 @@ def _page(facts: dict[str, Any]) -> str:
     ]
     sections = {"Methods": methods, "Open motions": found, "Motion models": motions}
     return "\n\n".join("\n".join([title, "", *lines]) for title, lines in sections.items())
-
-
-#: Minimum width, columns; below it most words would not fit on a line.
-_MIN_COLUMNS = 40
-
-
-def entry(title: str, lines: Iterable[str]) -> str:
-    """Return a title and indented lines below it, wrapped."""
-    width = max(shutil.get_terminal_size().columns, _MIN_COLUMNS)
-    parts = [_wrapped(title, width, ""), *(_wrapped(line, width, "    ") for line in lines)]
-    return "\n".join(parts)
-
-
-def parameters_line(parameters: Mapping[str, object]) -> str:
-    """Return the parameters with their defaults, such as ``tau_us=5000``."""
-    words = (f"{name}={_word(value)}" for name, value in parameters.items())
-    return f"parameters: {' '.join(words) or 'none'}"
-
-
-def _wrapped(text: str, width: int, indent: str) -> str:
-    return textwrap.fill(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _word(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "none" if value is None else str(value)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def pareto_command(
     recording: Path,
     motion: str,
-    camera: Path | None,
+    camera: options.CameraFile | None,
     window_start_us: int,
     window_us: int,
     settings: tuple[str, ...],
@@ -45,15 +45,17 @@ def pareto_command(
     from evcrisp.core.messages import counted
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
+    from evcrisp.pipeline.camera_motion.recorded_camera import camera_for
     from evcrisp.pipeline.figure_data import FigureSource, read_window
 
     if output is not None:
-        refuse_inputs(output, recording, camera)
+        refuse_inputs(output, recording, options.camera_path(camera))
     # Before the work: an invalid output name is reported first.
     with nullcontext() if output is None else replacing(output, overwrite=overwrite) as temporary:
         with open_recording(recording, **opening) as opened:
             _, window = read_window(opened, window_start_us, window_us)
             lens = options.load_camera(camera, opened, motion)
+            lens = camera_for(opened, motion, lens)
         params = options.parse_settings(settings)
         source = FigureSource(motion=motion, camera=lens, params=params, **front_options)
         with work_progress(f"Tracing {counted(source.n_points, 'point')}") as on_share:

@@ -73,7 +73,7 @@ def plot_command(
     output: Path,
     methods: tuple[str, ...],
     motion: str,
-    camera: Path | None,
+    camera: options.CameraFile | None,
     window_start_us: int,
     settings: tuple[str, ...],
     colors: str,
@@ -115,7 +115,7 @@ def plot_command(
         raise click.UsageError(
             "--method can be repeated only for scatter, outcomes and roc without --set."
         )
-    refuse_inputs(output, recording, camera)
+    refuse_inputs(output, recording, options.camera_path(camera))
     # Before the work: an invalid output name is reported first.
     with replacing(output, overwrite=overwrite) as temporary:
         with open_recording(recording, **opening) as opened, work_progress(f"Drawing {kind}"):

@@ -73,7 +73,7 @@ def render_command(
     from evcrisp.io.atomic_output import refuse_inputs
     from evcrisp.video import VideoConfig, render
 
-    refuse_inputs(output, recording, estimation["camera"])
+    refuse_inputs(output, recording, options.camera_path(estimation["camera"]))
     names = tuple(name.strip() for name in panes.split(",") if name.strip())
     config = VideoConfig(panes=names, titles=not no_titles, **look)
     with open_with_progress("Rendering", recording, **opening) as (opened, advance):

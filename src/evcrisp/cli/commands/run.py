@@ -28,6 +28,7 @@ from evcrisp.cli.signals import cancel_on_signal
     "--to",
     "Format of the cleaned recording. Default: that of the input, or aedat4 if it is not written.",
 )
+@options.json_option
 @options.force_option
 @options.input_options
 def run_command(
@@ -35,6 +36,7 @@ def run_command(
     output: Path,
     estimation: dict[str, Any],
     to: str | None,
+    as_json: bool,
     overwrite: bool,
     opening: dict[str, Any],
     **windowing: Any,
@@ -44,8 +46,10 @@ def run_command(
     The results are the cleaned recording, labels.npz (signal, score and confidence of every event
     that was read), motion.csv (the motion of every window), layers.csv (the objects of every window)
     and summary.json. IMU samples, triggers and frames are kept if the format of the cleaned recording
-    can hold them. After Ctrl+C or SIGTERM, the results of the finished windows are written.
+    can hold them. A short summary is printed; --json prints that of summary.json. After Ctrl+C or
+    SIGTERM, the results of the finished windows are written.
     """
+    from evcrisp.cli.run_page import run_page
     from evcrisp.core.messages import counted
     from evcrisp.io.reading import open_recording
     from evcrisp.pipeline.run import run
@@ -67,7 +71,7 @@ def run_command(
             cancellation=cancellation.token,
         )
     summary = result.summary
-    click.echo(json.dumps(summary, indent=2))
+    click.echo(json.dumps(summary, indent=2) if as_json else run_page(result))
     if summary["stopped"]:
         raise cancellation.error(
             f"Kept {counted(summary['n_windows'], 'window')} "

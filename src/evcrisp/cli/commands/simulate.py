@@ -104,7 +104,7 @@ def simulate_command(
     writer = writer_for(output, to)
     truth_path = output.with_name(f"{output.name}.truth.json")
     for path in (output, truth_path):
-        refuse_inputs(path, named["camera"], Path(named["texture"]))
+        refuse_inputs(path, options.camera_path(named["camera"]), Path(named["texture"]))
     chosen = {name: value for name, value in named.items() if value is not None}
     if "camera" in chosen:
         chosen["camera"] = options.load_camera(chosen["camera"], chosen["resolution"])

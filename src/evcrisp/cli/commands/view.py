@@ -72,7 +72,7 @@ def view_command(
     page: Path | None,
     method: str,
     filter: str,
-    camera: Path | None,
+    camera: options.CameraFile | None,
     n_windows: int,
     front_points: int,
     port: int,
@@ -96,7 +96,7 @@ def view_command(
         )
     else:
         options.refuse_unused(context, ("port", "no_browser"), "is not for --export.")
-        refuse_inputs(page, recording, camera)
+        refuse_inputs(page, recording, options.camera_path(camera))
     with open_recording(recording, **opening) as opened:  # errors of opening come before the server
         common["camera"] = options.load_camera(camera, opened, common["motion"])
         if opened.cut.start_us:

@@ -66,8 +66,10 @@ class Eja:
         Events on the map for the ranking.
     leave_one_out : bool
         Subtract the contribution of an event from its own value.
-    random_start, seed : bool, int
-        Start with a random share ``tau`` of the events as signal, instead of all; its seed.
+    random_start : bool
+        Start with a random share ``tau`` of the events as signal, instead of all.
+    seed : int
+        Seed of the random start.
     search : SearchConfig
         Parameters of the search for the first motion.
 

@@ -48,8 +48,10 @@ class PaperRegret(RegretConfig):
     ----------
     n_steps : int
         Number of steps. The status is "converged" if J hardly changes in the last tenth of them.
-    rate_px, rate_w : float
-        Length of the first steps: of theta, as displacement within the window, px; of W.
+    rate_px : float
+        Length of the first steps of theta, as displacement within the window, px.
+    rate_w : float
+        Length of the first steps of W.
     decay : {"cosine", "constant"}
         How the steps become shorter. With constant steps W keeps oscillating by ``rate_w / 10``.
     search : SearchConfig

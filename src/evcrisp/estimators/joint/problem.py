@@ -45,11 +45,19 @@ class RegretConfig:
 
     Parameters
     ----------
-    alpha, beta, b_ea : float, optional
-        As in the paper. They depend on the number of pixels and of events.
-    alpha_hat, beta_hat, b_hat : float, optional
-        The unit-free forms. Defaults: ``beta_hat=0.5``; ``b_hat=1000``, which windows do not
-        reach, so that alignment has the larger regret.
+    alpha : float, optional
+        Weight of the sum of W, as in the paper. It depends on the number of pixels and of events.
+    beta : float, optional
+        Weight of the change of the map by W, as in the paper. It depends on the number of pixels.
+    b_ea : float, optional
+        Baseline of alignment, as in the paper: the contrast that alignment shall reach.
+    alpha_hat : float, optional
+        Unit-free form of ``alpha``.
+    beta_hat : float, optional
+        Unit-free form of ``beta``; 0.5 by default.
+    b_hat : float, optional
+        Unit-free form of ``b_ea``. The default, 1000, is not reached by windows, so that alignment
+        has the larger regret.
     min_support : float, optional
         Third form of ``alpha`` and the default, 6: the map value at which w = 1/2, in multiples of
         the value that a single event contributes to its own position. It holds for lam = 0.

@@ -20,8 +20,10 @@ class HotPixel(Filter):
 
     Parameters
     ----------
-    least, factor : float
-        Count that every pixel may have; additional count, relative to the mean of the neighbors.
+    least : float
+        Count that every pixel may have.
+    factor : float
+        Additional count, relative to the mean of the neighbors.
     half_life_us : int
         Time in which counts decay to one half, us.
     """

@@ -23,8 +23,10 @@ class Iets(Filter):
 
     Parameters
     ----------
-    before_us, after_us : int
-        Minimum gap before the event, excluded; maximum gap to the next event of the burst; us.
+    before_us : int
+        Minimum gap before the event, excluded, us.
+    after_us : int
+        Maximum gap to the next event of the burst, us.
     tau_us : float
         Time constant of the time surface, us.
     radius : int

@@ -26,7 +26,9 @@ class Refractory(Filter):
     """
 
     name: ClassVar[str] = "refractory"
-    about: ClassVar[About] = About("jAER, dv-processing, tonic", "1 pixel", "1 time per pixel")
+    about: ClassVar[About] = About(
+        "jAER, dv-processing, tonic", "1 pixel", "1 time per pixel", compared=("eventcv",)
+    )
     presets: ClassVar[Presets] = {"eventcv": {"since_kept": True}, "tonic": {"since_kept": False}}
 
     period_us: int = 1_000

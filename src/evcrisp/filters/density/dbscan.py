@@ -27,10 +27,14 @@ class Dbscan(Filter):
     ----------
     radius : int
         Extent in space, px, 2 or more; with 1 adjacent pixels would be exactly on the boundary.
-    tau_us, min_events : int
-        Extent in time, us; minimum number of neighbors of a core.
-    same_pixel, same_polarity : bool
-        Count events of the same pixel (a hot pixel is then a cluster); cluster ON and OFF apart.
+    tau_us : int
+        Extent in time, us.
+    min_events : int
+        Minimum number of neighbors of a core.
+    same_pixel : bool
+        Count events of the same pixel (a hot pixel is then a cluster).
+    same_polarity : bool
+        Cluster ON and OFF apart.
 
     References
     ----------

@@ -22,10 +22,16 @@ class Density(Filter):
 
     Parameters
     ----------
-    tau_us, k, radius : int
-        Maximum age of the events, us; their minimum number; maximum distance in x and in y, px.
-    fine, include_self : bool
-        Apply the second stage; count the event itself.
+    tau_us : int
+        Maximum age of the events, us.
+    k : int
+        Minimum number of events.
+    radius : int
+        Maximum distance of the events in x and in y, px.
+    fine : bool
+        Apply the second stage.
+    include_self : bool
+        Count the event itself.
 
     References
     ----------

@@ -18,8 +18,10 @@ class FastDecay(Filter):
 
     Parameters
     ----------
-    half_life_us, cell_px : int
-        Time T in which a count decays to one half, us; side of a cell, px.
+    half_life_us : int
+        Time T in which a count decays to one half, us.
+    cell_px : int
+        Side of a cell, px.
     threshold : float
         Count above which events are kept.
 
@@ -30,7 +32,10 @@ class FastDecay(Filter):
 
     name: ClassVar[str] = "fastdecay"
     about: ClassVar[About] = About(
-        "iniVation, dv-processing", "1 cell, 1 power of two", "1 time and 1 count per cell"
+        "iniVation, dv-processing",
+        "1 cell, 1 power of two",
+        "1 time and 1 count per cell",
+        compared=("dv",),
     )
     presets: ClassVar[Presets] = {"dv": {"half_life_us": 10_000, "cell_px": 4, "threshold": 6.0}}
 

@@ -26,18 +26,24 @@ class HashHeat(Filter):
     projections : int
         Directions per hash. One, as in the original, counts all events of a slab across the whole
         sensor, which carries almost no information; three enclose a small volume.
-    width_px, time_unit_us : float
-        Quantization step, px; time that is equivalent to one pixel, us.
+    width_px : float
+        Quantization step, px.
+    time_unit_us : float
+        Time that is equivalent to one pixel, us.
     counters : int
         Number of counters, a power of two; all hashes share them.
     window_events : int
         Number of events after which the counters are halved, or cleared.
     clear : bool
         Clear the counters, and restart the time.
-    threshold, cold_threshold : int
-        Counter value above which events are kept, from ``warm_event`` of a window on, and before.
-    warm_event, seed : int
-        Event of a window from which ``threshold`` applies; seed of the random directions.
+    threshold : int
+        Counter value above which events are kept, from ``warm_event`` of a window on.
+    cold_threshold : int
+        Counter value above which events are kept before ``warm_event``.
+    warm_event : int
+        Event of a window from which ``threshold`` applies.
+    seed : int
+        Seed of the random directions.
 
     References
     ----------

@@ -35,10 +35,14 @@ class Pugm(Filter):
 
     Parameters
     ----------
-    bin_us, sweeps : int
-        Duration of a cell, us; number of sweeps.
-    data, coupling : float
-        Weight :math:`\eta` of the observation, and :math:`\beta` of the neighbors.
+    bin_us : int
+        Duration of a cell, us.
+    sweeps : int
+        Number of sweeps.
+    data : float
+        Weight :math:`\eta` of the observation.
+    coupling : float
+        Weight :math:`\beta` of the neighbors.
     same_polarity : bool
         Use separate fields for ON and OFF events.
 

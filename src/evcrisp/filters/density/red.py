@@ -35,8 +35,10 @@ class Red(Filter):
     ----------
     period_us : int
         Duration of a period, us.
-    sigma_t, sigma_px : float
-        Width of the filter in time, relative to that of E-MLB; width of the Gaussian, px.
+    sigma_t : float
+        Width of the filter in time, relative to that of E-MLB.
+    sigma_px : float
+        Width of the Gaussian, px.
     threshold : float
         Minimum density of kept events; 1 is the event itself.
     emlb : bool
@@ -56,6 +58,7 @@ class Red(Filter):
         "1 pixel; all pixels once per period",
         "9 numbers per pixel",
         "There is no publication; the rule follows the program. Widths other than 1 scale its time.",
+        compared=("emlb",),
     )
     presets: ClassVar[Presets] = {
         "emlb": {

@@ -36,7 +36,7 @@ class Edncnn(Filter):
     weights : str or path, optional
         A file of ``evcrisp train edncnn``. Default: weights trained on simulated recordings.
     device : str
-        "cpu", or a device of torch such as "cuda"; "auto" is "cuda" if available. Scores differ
+        Device: "cpu", or one of torch such as "cuda"; "auto" is "cuda" if available. Scores differ
         between devices by rounding.
 
     References

@@ -19,12 +19,16 @@ class Baf(NeighborFilter):
 
     Parameters
     ----------
-    tau_us, radius : int
-        Maximum age of the neighboring event, us, and its distance in x and in y, px.
+    tau_us : int
+        Maximum age of the neighboring event, us.
+    radius : int
+        Maximum distance of the neighbor in x and in y, px.
     same_polarity : bool
         Count a neighbor only if its last event has the polarity of the event.
-    include_self, cross : bool
-        Count the event's own pixel as a neighbor; count only neighbors in its row or column.
+    include_self : bool
+        Count the event's own pixel as a neighbor.
+    cross : bool
+        Count only neighbors in the row or the column of the event.
     drop_first : bool
         Drop the first event of each pixel.
     zero_start : bool
@@ -36,7 +40,9 @@ class Baf(NeighborFilter):
     """
 
     name: ClassVar[str] = "baf"
-    about: ClassVar[About] = About("Delbruck 2008", "8 pixels", "1 time per pixel")
+    about: ClassVar[About] = About(
+        "Delbruck 2008", "8 pixels", "1 time per pixel", compared=("emlb", "kugamas", "dv")
+    )
     presets: ClassVar[Presets] = {
         "emlb": _EMLB,
         "kugamas": _EMLB,

@@ -20,8 +20,10 @@ class Dwf(Filter):
     ----------
     length : int
         Number of kept events, and of dropped events, in memory.
-    radius_px, k : int
-        Maximum distance :math:`|dx| + |dy|`, px; number of events that must be near.
+    radius_px : int
+        Maximum distance :math:`|dx| + |dy|`, px.
+    k : int
+        Number of events that must be near.
     warm_up : int
         Events dropped at the start; the first ``length`` of them are stored as kept events.
     zero_start : bool
@@ -33,7 +35,9 @@ class Dwf(Filter):
     """
 
     name: ClassVar[str] = "dwf"
-    about: ClassVar[About] = About("Guo and Delbruck 2022", "2 length events", "2 length events")
+    about: ClassVar[About] = About(
+        "Guo and Delbruck 2022", "2 length events", "2 length events", compared=("emlb", "kugamas")
+    )
     presets: ClassVar[Presets] = {
         "emlb": {"length": 36, "radius_px": 9, "k": 1, "zero_start": True},
         "kugamas": {"length": 8, "radius_px": 10, "k": 1, "warm_up": 8},

@@ -18,8 +18,10 @@ class Ebf(Filter):
 
     Parameters
     ----------
-    tau_us, radius : int
-        Age at which an event no longer counts, us; maximum distance in x and in y, px.
+    tau_us : int
+        Age at which an event no longer counts, us.
+    radius : int
+        Maximum distance in x and in y, px.
     threshold : float
         Events with a larger score are kept. Noise of n Hz/px has a mean score of
         :math:`n \tau ((2 r + 1)^2 - 1) / 4`: 0.2 n with the defaults.

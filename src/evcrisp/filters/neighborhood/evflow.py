@@ -23,8 +23,10 @@ class EvFlow(Filter):
 
     Parameters
     ----------
-    tau_us, radius : int
-        Age from which events are not fitted, us; their maximum distance in x and in y, px.
+    tau_us : int
+        Age from which events are not fitted, us.
+    radius : int
+        Maximum distance of the fitted events in x and in y, px.
     max_px_ms : float
         Maximum speed, px/ms.
     min_events : int
@@ -42,7 +44,10 @@ class EvFlow(Filter):
 
     name: ClassVar[str] = "evflow"
     about: ClassVar[About] = About(
-        "Wang et al. 2019; E-MLB", "9 pixels and their recent events", "the events of tau"
+        "Wang et al. 2019; E-MLB",
+        "9 pixels and their recent events",
+        "the events of tau",
+        compared=("emlb",),
     )
     presets: ClassVar[Presets] = {
         "emlb": {"tau_us": 2_000, "radius": 1, "max_px_ms": 20.0, "min_events": 4, "emlb": True}

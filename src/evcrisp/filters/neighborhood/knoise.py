@@ -20,10 +20,14 @@ class KNoise(Filter):
 
     Parameters
     ----------
-    tau_us, k : int
-        Maximum age of the stored events, us; number of the six that must count.
-    same_polarity, include_self : bool
-        Count only events with the polarity of the event; count earlier ones of the same pixel.
+    tau_us : int
+        Maximum age of the stored events, us.
+    k : int
+        Number of the six that must count.
+    same_polarity : bool
+        Count only events with the polarity of the event.
+    include_self : bool
+        Count earlier events of the same pixel.
     zero_start : bool
         Start as if each column and row had an OFF event at time 0 at its first pixel.
 
@@ -35,7 +39,10 @@ class KNoise(Filter):
 
     name: ClassVar[str] = "knoise"
     about: ClassVar[About] = About(
-        "Khodamoradi and Kastner 2018", "6 cells", "1 event per column and row"
+        "Khodamoradi and Kastner 2018",
+        "6 cells",
+        "1 event per column and row",
+        compared=("emlb", "kugamas", "dv"),
     )
     presets: ClassVar[Presets] = {
         "emlb": {"tau_us": 2_000, "k": 1, "zero_start": True},

@@ -34,6 +34,7 @@ class Padala(NeighborFilter):
         "9 pixels",
         "1 time per pixel",
         reconstruction="The structure follows the first version of E-MLB.",
+        compared=("kugamas",),
     )
     presets: ClassVar[Presets] = {"emlb": _EMLB, "kugamas": _EMLB}
 

@@ -24,10 +24,14 @@ class Pfd(Filter):
 
     Parameters
     ----------
-    tau_us, k : int
-        Maximum age of an event of the same polarity, us; number of neighbors that must have one.
-    window_us, min_active : int
-        Time in which events and changes count, us; number of neighbors that must be active.
+    tau_us : int
+        Maximum age of an event of the same polarity, us.
+    k : int
+        Number of neighbors that must have one.
+    window_us : int
+        Time in which events and changes count, us.
+    min_active : int
+        Number of neighbors that must be active.
     max_changes : float
         Maximum difference between the number of changes and the mean of the active neighbors.
     flicker : bool
@@ -49,8 +53,7 @@ class Pfd(Filter):
     about: ClassVar[About] = About(
         "Shi et al. 2025", "8 pixels and their changes", "3 + memory times per pixel",
         "The authors have two programs that differ; this is the one that works event by event, with "
-        "the changes and the limit of the other. The score is a choice of evcrisp.",
-    )  # fmt: skip
+        "the changes and the limit of the other. The score is a choice of evcrisp.", compared=("pfds",))  # fmt: skip
     presets: ClassVar[Presets] = {
         # Its differences are whole numbers, rounded down, and at most 1. Without rounding they are
         # multiples of 1/2 to 1/8, so that a limit of 1.9 is the same.

@@ -45,8 +45,7 @@ class PfdSlices(Filter):
     name: ClassVar[str] = "pfdslices"
     about: ClassVar[About] = About(
         "Shi et al. 2025", "16 pixels, twice", "2 times and 2 numbers per pixel, the events of a slice",
-        "The score is a choice of evcrisp.",
-    )  # fmt: skip
+        "The score is a choice of evcrisp.", compared=("pfd",))  # fmt: skip
     presets: ClassVar[Presets] = {"pfd": {"tau_us": 24_999, "published": True}}
     is_causal: ClassVar[bool] = False
 

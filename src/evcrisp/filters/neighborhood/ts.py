@@ -19,8 +19,10 @@ class Ts(Filter):
 
     Parameters
     ----------
-    tau_us, radius : int
-        Time constant, us; maximum distance of the pixels in x and in y, px.
+    tau_us : int
+        Time constant, us.
+    radius : int
+        Maximum distance of the pixels in x and in y, px.
     threshold : float
         Minimum score of kept events, above 0 and at most 1.
     zero_start : bool
@@ -34,7 +36,10 @@ class Ts(Filter):
 
     name: ClassVar[str] = "ts"
     about: ClassVar[About] = About(
-        "E-MLB, after Lagorce 2017", "9 pixels", "1 time and 1 count per pixel and polarity"
+        "E-MLB, after Lagorce 2017",
+        "9 pixels",
+        "1 time and 1 count per pixel and polarity",
+        compared=("emlb",),
     )
     presets: ClassVar[Presets] = {  # of the experiments of E-MLB; its C++ default is 20 ms
         "emlb": {"tau_us": 2_000, "radius": 1, "threshold": 0.2, "zero_start": True},

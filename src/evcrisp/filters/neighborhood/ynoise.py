@@ -31,7 +31,7 @@ class YNoise(NeighborFilter):
 
     name: ClassVar[str] = "ynoise"
     about: ClassVar[About] = About(
-        "E-MLB, after Feng 2020", "9 pixels", "1 time per pixel and polarity"
+        "E-MLB, after Feng 2020", "9 pixels", "1 time per pixel and polarity", compared=("emlb",)
     )
     presets: ClassVar[Presets] = {
         "emlb": {"tau_us": 2_000, "k": 1, "radius": 1, "zero_start": True},

@@ -5,8 +5,8 @@ from typing import Protocol
 
 from evcrisp.io.ros.definitions import EVENT_PACKET, IMAGE, IMU, MessageType
 
-#: Size at which a chunk of messages is closed, bytes; recorders use about as much.
-CHUNK_BYTES = 1 << 20
+#: Size at which a chunk of messages is closed, bytes. Recorders use 1 MiB; parts of a bag read less so.
+CHUNK_BYTES = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from evcrisp.core.calibration.calibration_file import parse_calibration
+from evcrisp.core.camera import Camera
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
@@ -38,6 +40,12 @@ class _EcdSource(Source):
     blocks: Blocks
     layout: event_text.Layout
     imu_blocks: Blocks | None = None
+    calib: str = ""  # content of calib.txt
+
+    def camera(self) -> Camera | None:
+        if not self.calib.strip():
+            return None
+        return Camera.from_intrinsics(parse_calibration(self.calib))
 
     def packets(self) -> Iterator[Packet]:
         return event_text.text_packets(self.blocks(), self.layout)
@@ -108,6 +116,8 @@ class EcdZipReader(Reader):
             byte_blocks.first_bytes(calib_blocks, 4096),
         )
         source.resolution = source.resolution or event_text.stated_size([comment])
+        if comment.content.startswith(b"#evcrisp "):
+            source.metadata = {**source.metadata, "written_by": "evcrisp"}
         return source
 
 
@@ -134,7 +144,10 @@ def _source(blocks: Blocks, imu_blocks: Blocks | None, calib: bytes) -> _EcdSour
             offset=data[0].offset,
         )
     metadata = {"calib": numbers} if (numbers := _numbers(calib)) else {}
-    return _EcdSource(size, metadata, blocks=blocks, layout=layout, imu_blocks=imu_blocks)
+    text = calib.decode("utf-8", "replace")
+    return _EcdSource(
+        size, metadata, blocks=blocks, layout=layout, imu_blocks=imu_blocks, calib=text
+    )
 
 
 def looks_like_ecd(head: bytes) -> bool:

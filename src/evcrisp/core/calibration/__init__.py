@@ -1,0 +1,1 @@
+"""Calibration files of other programs, and the axes of gyroscopes."""

@@ -1,0 +1,1 @@
+"""Motion of a calibrated camera: its calibration, its gyroscope, and how well both agree."""
