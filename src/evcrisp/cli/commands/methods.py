@@ -6,7 +6,7 @@ import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,10 +15,6 @@ from evcrisp.cli import options
 if TYPE_CHECKING:
     from evcrisp.estimators.protocol import Estimator
     from evcrisp.motion import MotionModel
-
-
-#: Types of parameters that --set can give.
-_PLAIN = (bool, int, float, str)
 
 
 @click.command("methods")
@@ -42,11 +38,12 @@ def methods_command(as_json: bool) -> None:
 
 
 def _method(kind: "type[Estimator]") -> dict[str, Any]:
-    parameters = inspect.signature(kind).parameters.values()
+    from evcrisp.core.registry import plain_parameters
+
     return {
         "name": kind.name,
         "about": _first_sentence(kind),
-        "parameters": {p.name: p.default for p in parameters if _is_plain(p)},
+        "parameters": plain_parameters(kind),
     }
 
 
@@ -60,13 +57,6 @@ def _motion(kind: "type[MotionModel]") -> dict[str, Any]:
 def _first_sentence(kind: type) -> str:
     first = (inspect.getdoc(kind) or "").partition("\n")[0]
     return re.sub(r"; see :.*", ".", first)
-
-
-def _is_plain(parameter: inspect.Parameter) -> bool:
-    if parameter.default is None:
-        kinds = set(get_args(parameter.annotation)) - {type(None)}
-        return bool(kinds) and kinds <= set(_PLAIN)
-    return isinstance(parameter.default, _PLAIN)
 
 
 def _page(facts: dict[str, Any]) -> str:
