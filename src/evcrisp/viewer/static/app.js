@@ -246,6 +246,7 @@ export class App {
     this.layout();
     if (DATA_KEYS.some((name) => changed.has(name))) this.load();
     else this.paint();
+    if (["large", "layout", "hidden"].some((name) => changed.has(name))) this.requestFront();
   }
 
   layout() {
@@ -285,7 +286,7 @@ export class App {
     const [yaw, pitch] = bestView(events, this.facts, this.trueDuration(events));
     const { start, values } = this.state;
     const isGiven = values.yaw !== start.yaw || values.pitch !== start.pitch;
-    Object.assign(start, { yaw, pitch });
+    this.state.home = { yaw, pitch };
     if (!isGiven) Object.assign(values, { yaw, pitch });
   }
 
@@ -474,9 +475,7 @@ export class App {
 
   /** Set the pixel sizes of the canvases. */
   fit() {
-    const large = this.state.get("large");
     for (const pane of Object.values(this.panes)) {
-      pane.isCovered = Boolean(large) && pane.name !== large;
       if (pane.canvas && pane.isShown && fitCanvas(pane.canvas)) pane.inputs = null;
     }
     fitCanvas(byId("timeline"));

@@ -48,6 +48,7 @@ export function arrangePanes(app) {
     pane.element.hidden = !shown.includes(name);
     pane.element.classList.toggle("is-large", app.state.get("large") === name && shown.includes(name));
     pane.element.classList.toggle("is-main", name === main);
+    pane.isCovered = shown.includes(app.state.get("large")) && app.state.get("large") !== name;
   }
   const grid = byId("panes");
   const columns = columnsFor(shown.length);

@@ -98,6 +98,7 @@ export class State {
     this.start = { ...DEFAULTS, ...start };
     this.texts = allowedTexts(choices);
     this.values = this.read();
+    this.home = { yaw: this.start.yaw, pitch: this.start.pitch }; // first view of the cloud
     this.listeners = [];
     this.timer = 0;
     addEventListener("hashchange", () => this.set(this.read()));

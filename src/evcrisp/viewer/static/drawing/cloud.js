@@ -215,5 +215,5 @@ export function attachRotation(canvas, app) {
     const distance = state.get("distance") * Math.exp(event.deltaY / 600);
     state.set({ distance: Math.min(8, Math.max(0.8, distance)) });
   }, () => app.showWheelHint());
-  canvas.addEventListener("dblclick", () => state.set({ yaw: state.start.yaw, pitch: state.start.pitch, distance: WHOLE }));
+  canvas.addEventListener("dblclick", () => state.set({ ...state.home, distance: WHOLE }));
 }

@@ -129,7 +129,7 @@ function cloudJob(app, look, shared, layered) {
       byLabel: kind === "labels",
       isAligned: kind === "aligned",
       show: kind === "raw" ? "all" : state.get("show"),
-      point: 3.4 * (devicePixelRatio || 1) * Math.max(1, target.height / 400),
+      point: 3.4 * Math.max(devicePixelRatio || 1, target.height / 200),
     },
     finish: () => drawBox(target, camera, app.facts, duration, line, palette(state.get("colors"), app.theme).ground),
   };
@@ -176,9 +176,9 @@ function paintArrow(pane, result) {
 
 function accuracy(result) {
   const parts = [];
-  if (result.sensitivity !== undefined) parts.push(`${formatPercent(result.sensitivity)} of the true signal kept`);
-  if (result.specificity !== undefined) parts.push(`${formatPercent(result.specificity)} of the true noise removed`);
-  return parts.length ? `; ${parts.join(", ")}` : "";
+  if (result.sensitivity !== undefined) parts.push(`${formatPercent(result.sensitivity)} of true signal`);
+  if (result.specificity !== undefined) parts.push(`${formatPercent(1 - result.specificity)} of true noise`);
+  return parts.length ? `: ${parts.join(", ")}` : "";
 }
 
 function describeLabels(result) {
