@@ -9,20 +9,11 @@ from numpy.typing import NDArray
 
 from evcrisp.viewer.bundle_format import delta_encoded, read_bundle, write_bundle
 
-#: Steps between drawn events, and pixels of the sensor per pixel of a map; each about halves the size.
+#: Steps between drawn events, and pixels of the sensor per pixel of a map. Maps of 2 px look complete
+#: on most screens, and so events are thinned first.
 LEVELS = (
-    (1, 1),
-    (1, 2),
-    (2, 2),
-    (3, 3),
-    (4, 4),
-    (6, 4),
-    (8, 6),
-    (12, 8),
-    (16, 8),
-    (32, 16),
-    (64, 16),
-)
+    (1, 1), (1, 2), (2, 2), (3, 2), (4, 2), (6, 2), (6, 3), (8, 4), (12, 6), (16, 8), (32, 16), (64, 16),
+)  # fmt: skip
 
 #: Maps of points of the front are coarser: there are many, and they differ little.
 _POINT_FACTOR = 2

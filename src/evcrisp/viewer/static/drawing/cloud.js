@@ -161,7 +161,8 @@ export function drawBox(canvas, camera, facts, duration, color, ground) {
   const axes = [[1, `t, ${formatDuration(duration)}`], [2, `y, ${facts.height} px`], [4, `x, ${facts.width} px`]];
   context.textAlign = "center";
   context.textBaseline = "middle";
-  for (const { text, angle, place } of labelsOf(canvas, camera, facts, axes)) {
+  for (const { text, angle, place, length } of labelsOf(canvas, camera, facts, axes)) {
+    if (context.measureText(text).width > length) continue; // labels of short edges would touch each other
     context.translate(...place);
     context.rotate(angle);
     context.strokeText(text, 0, 0);
@@ -182,7 +183,7 @@ export function labelsOf(canvas, camera, facts, axes) {
     const [[a, b], { normal }] = [edges[k], sides[k]];
     const angle = Math.atan2(b[1] - a[1], b[0] - a[0]);
     const upright = Math.abs(angle) > Math.PI / 2 + 1e-6 ? angle - Math.sign(angle) * Math.PI : angle;
-    return { text, angle: upright, place: [0, 1].map((axis) => (a[axis] + b[axis]) / 2 + normal[axis] * 10 * ratio) };
+    return { text, angle: upright, length: Math.hypot(b[0] - a[0], b[1] - a[1]), place: [0, 1].map((axis) => (a[axis] + b[axis]) / 2 + normal[axis] * 10 * ratio) };
   });
 }
 

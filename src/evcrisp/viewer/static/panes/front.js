@@ -147,6 +147,7 @@ export class Front {
     context.fillText(formatNumber(Math.max(...ea)), right + 8, bottom + 14);
     context.fillText(formatNumber(Math.max(...ed)), left - 5, PAD.top + 6);
     context.fillText(formatNumber(Math.min(...ed)), left - 5, bottom);
+    if (bottom - PAD.top < 95) return; // too low for the text
     context.save();
     context.translate(12, (PAD.top + bottom) / 2);
     context.rotate(-Math.PI / 2);

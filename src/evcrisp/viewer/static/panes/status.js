@@ -26,6 +26,7 @@ export function paintStatus(app) {
   message.classList.toggle("is-error", Boolean(app.error));
   message.classList.toggle("is-doubtful", !app.error && text.startsWith("⚠"));
   write("message", app.error || text);
+  if (message.title !== message.textContent) message.title = message.textContent; // long ones are cut
   const busy = Object.entries(app.tasks).filter(([, task]) => task.isBusy && performance.now() - task.running.since > 150);
   clearTimeout(app.statusTimer); // the texts also change with time
   if (app.isBusy) app.statusTimer = setTimeout(() => app.paint(), busy.length ? 1000 : 160);
