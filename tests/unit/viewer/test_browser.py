@@ -231,6 +231,16 @@ def test_page_opened_while_reading_shows_complete_results(screen, scene, tracked
         assert f"of {len(window.events):,}" in screen.info("compare")
 
 
+def test_time_in_the_address_is_kept_while_reading(screen, scene, tmp_path):
+    path = tmp_path / "slow.csv"
+    evcrisp.write(path, scene.events)
+    with serve(ViewOptions(path=path, resolution=SIZE, method="cmax")) as url:
+        screen.open(f"{url}#t=90000")
+        start, window = screen.state("t"), screen.state("window")
+        assert start <= 90_000 < start + window
+        assert [start, window] in screen.page.evaluate("evcrisp.facts.windows")
+
+
 def test_recording_without_events_shows_a_message(screen, tmp_path):
     path = tmp_path / "none.npz"
     evcrisp.write(path, evcrisp.Events.empty((8, 4)))

@@ -170,3 +170,22 @@ def test_cloud_starts_at_a_view_that_shows_structure(screen, url):
 def test_view_in_the_address_is_kept(screen, url):
     screen.open(f"{url}#yaw=0.1&pitch=0.9")
     assert (screen.state("yaw"), screen.state("pitch")) == (0.1, 0.9)
+
+
+def test_cloud_of_many_events_shows_density(screen, tmp_path):
+    # A dense half and a sparse half, with more events than the pane has pixels.
+    rng = np.random.default_rng(3)
+    n = 400_000
+    x = np.where(rng.random(n) < 0.9, rng.integers(0, 64, n), rng.integers(64, 128, n))
+    events = evcrisp.Events(
+        x=x, y=rng.integers(0, 96, n), t=np.sort(rng.integers(0, 20_000, n)),
+        p=np.ones(n, bool), resolution=(128, 96),
+    )  # fmt: skip
+    evcrisp.write(tmp_path / "dense.npz", events)
+    with serve(
+        ViewOptions(path=tmp_path / "dense.npz", window_us=20_000, method="cmax")
+    ) as address:
+        screen.open(f"{address}#cloud=raw&yaw=0.9&pitch=0.5")
+        red = screen.pixels("cloud")[..., 0].astype(int)
+    drawn = red[red > 60]
+    assert np.quantile(drawn, 0.9) - np.quantile(drawn, 0.1) > 60  # one color would have no spread

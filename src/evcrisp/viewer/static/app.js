@@ -125,7 +125,11 @@ export class App {
   /** Change the state to an available window; the address can hold any window. */
   snap() {
     const { values } = this.state;
-    if (this.isAuto) return Object.assign(values, this.place(values.t));
+    if (this.isAuto) {
+      // While the recording is read, the window of a later time is not known yet.
+      const [start, duration] = this.facts.windows.at(-1);
+      return this.facts.is_complete || values.t < start + duration ? Object.assign(values, this.place(values.t)) : values;
+    }
     const duration = this.source.snapDuration(values.window);
     if (duration !== values.window) {
       const [wanted, available] = [[values.window], this.source.durations].map((list) => list.map(formatMilliseconds).join(", "));
@@ -512,7 +516,8 @@ export class App {
   async settled() {
     do {
       await new Promise((resolve) => setTimeout(resolve, 10));
-      await new Promise((resolve) => requestAnimationFrame(resolve));
+      // Changes of size are reported after the first frame, and painted in the second.
+      for (let k = 0; k < 2; k++) await new Promise((resolve) => requestAnimationFrame(resolve));
     } while (this.isBusy || this.isFetching || this.sensors.isFetching || this.isPainting || this.frontTimer || !this.facts.is_complete);
   }
 }

@@ -22,7 +22,7 @@ export function attachKeys(app) {
     ["L", "colors by label or by layer", ["l"], () => cycle("by")],
     ["B", "boxes of layers on or off", ["b"], () => state.set({ boxes: !state.get("boxes") })],
     ["W", "flow: none, motion arrow, arrows, colors", ["w"], () => cycle("flow")],
-    ["V", "contrast map: not aligned, aligned, kept", ["v"], () => cycle("map")],
+    ["V", "contrast map: raw, aligned, kept", ["v"], () => cycle("map")],
     ["F", "Pareto front on or off", ["f"], () => state.set({ front: !state.get("front") })],
     [", .", "previous or next point of the front", [",", "."], (event) => app.stepPoint(event.key === "," ? -1 : 1)],
     ["1 … 9", "enlarge a pane", ["1", "2", "3", "4", "5", "6", "7", "8", "9"], (event) => app.enlarge(panes[Number(event.key) - 1])],

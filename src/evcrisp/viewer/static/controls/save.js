@@ -70,7 +70,8 @@ function fileName(app, pane) {
 
 /** Save a pane, or all shown panes for "". */
 export function savePicture(app, name) {
-  const panes = Object.values(app.panes).filter((pane) => pane.canvas && (name ? pane.name === name : pane.isShown && !pane.isCovered));
+  const hasPicture = (pane) => pane.canvas && pane.isShown && !pane.isCovered && (pane.name !== "front" || app.front.data);
+  const panes = Object.values(app.panes).filter((pane) => (name ? pane.name === name : hasPicture(pane)));
   if (!panes.length) return app.showMessage("No pane with a picture is shown.");
   const sheet = pictureOf(app, panes);
   sheet.toBlob((blob) => {

@@ -11,6 +11,8 @@ import { formatCount, formatDoubts, formatDuration, formatMotion, formatNumber, 
 
 /** Opacity of an event with the accumulation "density", and the least one in a picture that is scaled down. */
 const [DENSITY_ALPHA, LEAST_ALPHA] = [0.3, 0.2];
+/** Share of a pane that a cloud covers, and the least opacity of its events. */
+const [CLOUD_SHARE, LEAST_CLOUD_ALPHA] = [0.4, 0.06];
 /** Overlays would hide the events of smaller panes. */
 const LEAST_OVERLAY_PX = 110;
 /** Below this scale, several pixels of the sensor share one of the screen, and their events are blended. */
@@ -125,7 +127,7 @@ function cloudJob(app, look, shared, layered) {
       camera,
       first: layer?.dt_first ?? 0,
       duration,
-      alpha: look.accumulation === "density" ? DENSITY_ALPHA : 1,
+      alpha: cloudOpacity(look.accumulation, layer, target),
       byLabel: kind === "labels",
       isAligned: kind === "aligned",
       show: kind === "raw" ? "all" : state.get("show"),
@@ -133,6 +135,13 @@ function cloudJob(app, look, shared, layered) {
     },
     finish: () => drawBox(target, camera, app.facts, duration, line, palette(state.get("colors"), app.theme).ground),
   };
+}
+
+/** Opacity of an event of the cloud: where several share a pixel, they are blended, so that dense parts show. */
+function cloudOpacity(accumulation, layer, target) {
+  if (accumulation === "density") return DENSITY_ALPHA;
+  const perPixel = (layer?.pixels.length ?? 0) / (CLOUD_SHARE * target.width * target.height);
+  return accumulation === "fade" || perPixel <= 1 ? 1 : Math.max(LEAST_CLOUD_ALPHA, 1 / perPixel);
 }
 
 function paintMaps(app, theme, shared) {
