@@ -63,13 +63,13 @@ def test_pane_shows_the_point_of_the_method_and_says_what_it_shows(screen, url):
     assert len(marks) == len(points) + 1
     caption = screen.page.inner_text("#front-caption")
     assert "a motion and its labels" in caption
-    assert "auto, on the front that keeps as many events" in caption
+    assert "auto; the front keeps as many events as auto" in caption
     image = screen.pixels("front").astype(int)
     x, y = (round(value) for value in marks[-1])
     assert np.abs(image[y, x] - (255, 180, 84)).sum() < 30  # the diamond
     screen.page.select_option("#method", "exact")
     screen.settled()
-    assert "exact, on the front with its constants" in screen.page.inner_text("#front-caption")
+    assert "exact; the front has its constants" in screen.page.inner_text("#front-caption")
 
 
 @pytest.fixture(scope="module")

@@ -39,6 +39,7 @@ def test_filter_parameters_change_the_labels(screen, url, scene):
 def test_method_parameters_change_the_labels_and_are_in_the_address(screen, url):
     screen.open(f"{url}#t=40000&method=eja")
     screen.page.click("#method-options")
+    screen.settled()
     names = screen.page.eval_on_selector_all(
         "#parameters input", "all => all.map((one) => one.name)"
     )

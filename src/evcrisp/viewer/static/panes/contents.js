@@ -233,7 +233,7 @@ export function paintInfo(app) {
   panes.compare.setStale(isStale(app, compare, app.wanted.compare));
   panes.front.setStale(Boolean(app.front.data) && modelOf(app.front.request) !== modelOf(app.wanted.front));
   if (result) {
-    const isDoubtful = result.is_reliable === false;
+    const isDoubtful = result.is_reliable === false || Boolean(result.layers?.some(({ doubts }) => doubts?.length));
     const motion = hasLayers(result) ? describeLayers(result) : formatMotion(result);
     const text = result.is_good ? `${formatDoubts(result)}${motion}` : `⚠ no motion: ${result.status}`;
     panes.aligned.info(text, isDoubtful || !result.is_good, [text, ...(result.warnings ?? [])].join("\n"));

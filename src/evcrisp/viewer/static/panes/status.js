@@ -57,7 +57,7 @@ function ownText(data) {
   if (!data?.own) return "";
   const { method } = data.own;
   const isStated = ["exact", "paper"].includes(method);
-  return `◆ ${method}, on the front ${isStated ? "with its constants" : "that keeps as many events"}.`;
+  return `◆ ${method}; the front ${isStated ? "has its constants" : `keeps as many events as ${method}`}.`;
 }
 
 function statusText(app) {
