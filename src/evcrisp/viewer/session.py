@@ -1,9 +1,9 @@
 """Session: one open recording and its computations; runs in the server's event loop."""
 
 import json
+import math
 import shutil
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -90,10 +90,19 @@ class ViewOptions:
         }
 
 
-@lru_cache(maxsize=2)
 def part_options(registry: str) -> dict[str, dict[str, Any]]:
-    """Return the parameters that the page can change, with defaults, by the name of the part."""
-    return {name: plain_parameters(kind) for name, kind in REGISTRIES[registry].items()}
+    """Return the parameters that the page can change, with defaults, by the name of the part.
+
+    JSON has no infinity: such a default is None, which the page shows as chosen by the part.
+    """
+    return {
+        name: {key: _json_number(value) for key, value in plain_parameters(kind).items()}
+        for name, kind in REGISTRIES[registry].items()
+    }
+
+
+def _json_number(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @dataclass(slots=True, eq=False)

@@ -1,11 +1,14 @@
 """Parameters of methods and filters as controls; results of other settings are dimmed."""
 
+import json
 from urllib.parse import quote
 
 import pytest
 from tests.unit.viewer.conftest import WINDOW_US
 
 import evcrisp
+from evcrisp.filters import FILTERS
+from evcrisp.viewer.session import part_options
 
 pytestmark = pytest.mark.slow
 
@@ -136,3 +139,24 @@ def test_parameters_are_not_offered_in_an_exported_page(screen, scene, tmp_path)
     screen.open(path.as_uri())
     assert not screen.page.is_visible("#method-options")
     assert not screen.page.is_visible("#save-events")
+
+
+def test_defaults_of_own_parts_are_valid_json(monkeypatch):
+    class Odd:
+        name = "odd"
+
+        def __init__(self, limit: float = float("inf"), level: float = 2.0) -> None: ...
+
+    monkeypatch.setitem(FILTERS._loaded, "odd", Odd)
+    options = part_options("filter")
+    assert options["odd"] == {"limit": None, "level": 2.0}
+    assert json.loads(json.dumps(options, allow_nan=False)) == options
+
+
+def test_page_without_panes_shows_a_message(screen, url):
+    names = "raw,aligned,denoised,compare,frame,contrast,confidence,cloud,layers,front"
+    for layout in ("grid", "large"):
+        screen.page.goto("about:blank")
+        screen.open(f"{url}#t=40000&hidden={names}&layout={layout}")
+        screen.page.keyboard.press("p")
+        screen.page.wait_for_selector("#message >> text=No pane with a picture is shown.")
