@@ -26,6 +26,7 @@ SHOTS = (
         "t=10000&show=signal&colors=safe&front=true&point=2&map=after",
     ),
     ("objects", "viewer-layers.png", "dark", "t=60000&window=30000&flow=arrows&map=kept"),
+    ("large", "viewer-large.png", "dark", "t=16000&window=16000&main=denoised"),
 )
 
 
@@ -42,6 +43,13 @@ SCENES: dict[str, dict[str, Any]] = {
         "duration_us": 300_000,
         "noise_hz": 3.0,
         "seed": 1,
+    },
+    "large": {
+        "resolution": (1280, 720),
+        "theta": (400.0, -150.0),
+        "duration_us": 48_000,
+        "noise_hz": 1.0,
+        "seed": 2,
     },
     "objects": {
         "theta": (-120.0, 40.0),

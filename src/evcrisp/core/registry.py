@@ -7,7 +7,7 @@ import logging
 import numbers
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
 import numpy as np
 
@@ -164,6 +164,29 @@ def build(table: Mapping[str, type[T]], part: str | type[T] | T, what: str, /, *
     for option, value in plain.items():
         _check_type(what, name, option, value, parameters[option].default)
     return kind(**plain)
+
+
+#: Types of parameters that a line of text can give.
+_PLAIN = (bool, int, float, str)
+
+
+def plain_parameters(kind: type) -> dict[str, Any]:
+    """Return the parameters of a part that are numbers, texts or truth values, with their defaults.
+
+    >>> class Part:
+    ...     def __init__(self, k: int = 2, tau_us: int | None = None, maps: tuple = ()) -> None: ...
+    >>> plain_parameters(Part)
+    {'k': 2, 'tau_us': None}
+    """
+    parameters = inspect.signature(kind).parameters.values()
+    return {p.name: p.default for p in parameters if _is_plain(p)}
+
+
+def _is_plain(parameter: inspect.Parameter) -> bool:
+    if parameter.default is None:
+        kinds = set(get_args(parameter.annotation)) - {type(None)}
+        return bool(kinds) and kinds <= set(_PLAIN)
+    return isinstance(parameter.default, _PLAIN)
 
 
 def _hint(name: str, known: Mapping[str, Any]) -> str:

@@ -3,9 +3,10 @@
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evcrisp.core.errors import EvError
+from evcrisp.core.errors import ConfigError, EvError
 from evcrisp.viewer.access import AccessControl, App
 from evcrisp.viewer.page import MEDIA_TYPES, live_page, live_policy, static_files
 from evcrisp.viewer.requests import Request, check_window, parse_whole_number
@@ -46,9 +47,16 @@ def make_app(session: Session, *, token: str, port: int) -> App:
             Route("/api/jobs", handlers.submit, methods=["POST"]),
             Route("/api/jobs/{id}", handlers.job, methods=["GET", "DELETE"]),
             Route("/api/jobs/{id}/result", handlers.result),
+            Route("/api/jobs/{id}/file", handlers.file),
+            Route("/api/sensors", handlers.sensors),
+            Route("/api/frame", handlers.frame),
+            Route("/api/recordings", handlers.recordings),
+            Route("/api/open", handlers.open, methods=["POST"]),
         ],
         # Deeply nested JSON raises RecursionError.
-        exception_handlers=dict.fromkeys((EvError, ValueError, RecursionError), _answer_error),
+        exception_handlers=dict.fromkeys(
+            (EvError, OSError, ValueError, RecursionError), _answer_error
+        ),
         lifespan=lifespan,
     )
     return AccessControl(app, token=token, port=port)
@@ -64,12 +72,6 @@ def _json(content: Any, status: int = 200) -> "Response":
     return JSONResponse(content, status)
 
 
-def _binary(data: bytes) -> "Response":
-    from starlette.responses import Response
-
-    return Response(data, media_type="application/octet-stream")
-
-
 def _job_state(job: Job) -> dict[str, Any]:
     return {name: getattr(job, name) for name in ("id", "state", "share", "error", "version")}
 
@@ -80,12 +82,20 @@ class Handlers:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    def _binary(self, data: bytes) -> "Response":
+        """Return data with the serial number of their recording, which the page compares."""
+        from starlette.responses import Response
+
+        headers = {"X-Recording": str(self._session.serial)}
+        return Response(data, media_type="application/octet-stream", headers=headers)
+
     async def page(self, request: "HttpRequest") -> "Response":
         """Return the page."""
         from starlette.responses import HTMLResponse
 
         nonce = secrets.token_urlsafe(16)
-        page = live_page(self._session.options.page_settings(), nonce)
+        settings = {**self._session.options.page_settings(), "serial": self._session.serial}
+        page = live_page(settings, nonce)
         return HTMLResponse(page, headers={"Content-Security-Policy": live_policy(nonce)})
 
     async def static(self, request: "HttpRequest") -> "Response":
@@ -108,6 +118,30 @@ class Handlers:
             )
         return _json(self._session.facts())
 
+    async def sensors(self, request: "HttpRequest") -> "Response":
+        """Return the times of frames, and the IMU trace."""
+        return self._binary(self._session.sensors.bundle())
+
+    async def frame(self, request: "HttpRequest") -> "Response":
+        """Return a frame by its index."""
+        index = parse_whole_number(request.query_params.get("index"), "index")
+        return self._binary(self._session.sensors.frame(index))
+
+    async def recordings(self, request: "HttpRequest") -> "Response":
+        """Return the names of the recordings in the start folder."""
+        from starlette.concurrency import run_in_threadpool
+
+        return _json(await run_in_threadpool(self._session.recordings))
+
+    async def open(self, request: "HttpRequest") -> "Response":
+        """Open another recording of the start folder, by its name in the list."""
+        fields = await request.json()
+        name = fields.get("name") if isinstance(fields, dict) else None
+        if not isinstance(name, str):
+            raise ConfigError("A request to open a recording must be an object with a text 'name'.")
+        await self._session.open(name)
+        return _json({"name": name})
+
     async def events(self, request: "HttpRequest") -> "Response":
         """Return the events of a window."""
         from starlette.concurrency import run_in_threadpool
@@ -116,14 +150,14 @@ class Handlers:
         start = parse_whole_number(query.get("start"), "start")
         duration = parse_whole_number(query.get("duration"), "duration")
         check_window(start, duration)
-        return _binary(await run_in_threadpool(self._session.store.bundle, start, duration))
+        return self._binary(await run_in_threadpool(self._session.store.bundle, start, duration))
 
     async def submit(self, request: "HttpRequest") -> "Response":
         """Start a computation; return the result of a short one, else the state of the job."""
         job = self._session.submit(Request.from_json(await request.json()))
         await job.wait_until_final(DIRECT_RESULT_S)
-        if job.state == "done":
-            return _binary(job.content)
+        if job.state == "done" and isinstance(job.content, bytes):
+            return self._binary(job.content)
         if await request.is_disconnected():
             await self._session.cancel(job)
         return _json(_job_state(job))
@@ -139,6 +173,15 @@ class Handlers:
             await job.wait_for_change(parse_whole_number(version, "after"), POLL_S)
         return _json(_job_state(job))
 
+    async def file(self, request: "HttpRequest") -> "Response":
+        """Return the file that a job has written."""
+        from starlette.responses import FileResponse
+
+        job = self._session.jobs.get(request.path_params["id"])
+        if job is None or job.state != "done" or not isinstance(job.content, str):
+            return _json({"error": "There is no file."}, 404)
+        return FileResponse(job.content, filename=Path(job.content).name)
+
     async def result(self, request: "HttpRequest") -> "Response":
         """Return the result of a job."""
         job = self._session.jobs.get(request.path_params["id"])
@@ -146,4 +189,6 @@ class Handlers:
             return _json({"error": "There is no result yet."}, 404)
         if job.state != "done":
             return _json({"error": job.error or "The computation was cancelled."}, 409)
-        return _binary(job.content)
+        if not isinstance(job.content, bytes):
+            return _json({"error": "The result is a file."}, 409)
+        return self._binary(job.content)

@@ -1,7 +1,7 @@
 """Compute the requests of the page; results are bundles of 5 bytes per event and per-pixel maps."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.windows import Window
 from evcrisp.estimators.estimate import model_for
-from evcrisp.estimators.joint.pareto import ParetoFront, pareto_front
+from evcrisp.estimators.joint.pareto import ParetoFront
 from evcrisp.estimators.layer import Layer
+from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
 from evcrisp.filters import denoise
@@ -25,13 +26,20 @@ from evcrisp.pipeline.tracking import Tracker, track
 from evcrisp.pipeline.windowing import Windowing
 from evcrisp.search.window_data import WindowData
 from evcrisp.viewer.bundle_format import write_bundle
+from evcrisp.viewer.contrast_facts import (
+    ContrastFacts,
+    Positions,
+    map_of_method,
+    mean_confidence,
+    quantized,
+)
 from evcrisp.viewer.event_store import EventStore, display_step
 from evcrisp.viewer.layer_facts import flow_cells, layer_flags, layers_as_json
+from evcrisp.viewer.own_front import OwnFront
 from evcrisp.viewer.requests import Request
 
 #: Called with the share of a computation that is done, 0 to 1.
 Progress = Callable[[float], None]
-Positions = tuple[Floats, Floats]
 
 #: Filters process this time before the window, us, so that their state does not start empty.
 LEAD_US = 200_000
@@ -39,9 +47,6 @@ LEAD_US = 200_000
 #: Windows to estimate before the requested one, for warm starts and filters; and windows before these
 #: whose hot pixels are counted, which takes little time: 5 time constants of 1 s, in windows of 25 ms.
 LEAD_WINDOWS, HOT_PIXEL_WINDOWS = 6, 200
-
-#: Contrast map for display: a small blur closes gaps between pixels and keeps edges sharp.
-DISPLAY_MAP = ContrastMap(footprint="bilinear", sigma_px=0.5, padding_px=0)
 
 
 @dataclass(slots=True)
@@ -60,7 +65,9 @@ class Computer:
     store: EventStore
     camera: Camera | None = None
     _front_key: tuple[Any, ...] = ()
-    _front: ParetoFront | None = None
+    _front: OwnFront | None = None
+    _last_key: tuple[Any, ...] = ()
+    _last: Estimate | None = None  # of the last window
     _tracking: _Tracking | None = None
 
     def compute(self, request: Request, on_progress: Progress) -> bytes:
@@ -75,10 +82,10 @@ class Computer:
         front = self._front_of(request, window)
         if request.kind == "front":
             return _front_bundle(request, front)
-        return _point_bundle(request, window, front)
+        return _point_bundle(request, window, front.front)
 
     def _model(self, request: Request) -> MotionModel:
-        estimator = build(ESTIMATORS, request.method, "method") if request.method else None
+        estimator = _estimator(request) if request.method else None
         return model_for(request.motion, self.store.resolution, self.camera, estimator)
 
     def _estimate(self, request: Request, window: Window) -> bytes:
@@ -95,10 +102,9 @@ class Computer:
         facts["flow_cell_px"] = cell_px
         aligned = result.aligned_x, result.aligned_y
         labels = _Labels(result.signal, result.layer, result.layers)
+        maps = _Maps(map_of_method(result.config), result.confidence, result.w_map)
         more = {"flow": velocity.ravel()}
-        return _result_bundle(
-            window.events, labels, result.confidence, aligned, result.w_map, facts, more
-        )
+        return _result_bundle(window.events, labels, aligned, maps, facts, more)
 
     def _row(self, request: Request, result: Estimate) -> dict[str, Any]:
         """Return the motion in the parameters of the requested model, which all windows share."""
@@ -109,12 +115,15 @@ class Computer:
     def _tracked(self, request: Request, window: Window) -> Estimate:
         """Estimate a window as `track` does, after the last one or up to LEAD_WINDOWS earlier ones."""
         start_us = request.start_us
-        earlier, full_us, next_us = self._around(request)
         kind = 0 if request.windows == "auto" else request.duration_us
-        key = (request.method, request.motion, kind)
+        key = (request.method, request.method_options, request.motion, kind)
+        window_key = (*key, start_us, request.duration_us)
+        if self._last is not None and self._last_key == window_key:
+            return self._last
+        earlier, full_us, next_us = self._around(request)
         last = self._tracking
         if last is None or last.key != key or last.next_us != start_us:
-            estimator = build(ESTIMATORS, request.method, "method")
+            estimator = _estimator(request)
             last = _Tracking(key, Tracker(estimator, self._model(request), self.store.resolution))
             for k, bounds in zip(range(len(earlier), 0, -1), earlier, strict=True):
                 if k > LEAD_WINDOWS:
@@ -123,7 +132,7 @@ class Computer:
                     last.tracker.estimate(self.store.window(*bounds), kind)
         result = last.tracker.estimate(window, full_us)
         last.next_us = next_us
-        self._tracking = last
+        self._tracking, self._last, self._last_key = last, result, window_key
         return result
 
     def _around(self, request: Request) -> tuple[list[tuple[int, int]], int, int]:
@@ -146,17 +155,29 @@ class Computer:
 
     def _filter(self, request: Request) -> bytes:
         window = self.store.window(request.start_us - LEAD_US, request.duration_us + LEAD_US)
-        signal = denoise(window.events, request.filter).signal
+        signal = denoise(window.events, request.filter, **request.filter_options).signal
         n_lead = int(np.searchsorted(window.events.t, window.t_start + LEAD_US))
         events, signal = window.events[n_lead:], signal[n_lead:]
         step = display_step(len(events))
         facts = {**_facts(request), **_label_facts(events, signal), "step": step}
         return write_bundle(facts, {"flags": signal[::step].astype(np.uint8)})
 
-    def _front_of(self, request: Request, window: Window) -> ParetoFront:
-        key = (request.start_us, request.duration_us, request.motion, request.n_points)
+    def _front_of(self, request: Request, window: Window) -> OwnFront:
+        names = (
+            "start_us",
+            "duration_us",
+            "method",
+            "method_options",
+            "motion",
+            "n_points",
+            "windows",
+        )
+        key = tuple(getattr(request, name) for name in names)
         if self._front is None or self._front_key != key:
-            self._front = pareto_front(window, self._model(request), n_points=request.n_points)
+            result = self._tracked(request, window)
+            # Several motions have no front of their own; that of one motion is shown.
+            model = self._model(request) if len(result.layer_motions) > 1 else result.motion
+            self._front = OwnFront.of(result, model, request.n_points)
             self._front_key = key
         return self._front
 
@@ -165,12 +186,14 @@ class Computer:
         windowing = Windowing() if is_auto else Windowing(window_us=request.duration_us)
         model = self._model(request)
         rows: list[list[float]] = []
-        for result in track(self.store.chunks(), request.method, model, windowing=windowing):
+        method = _estimator(request)
+        for result in track(self.store.chunks(), method, model, windowing=windowing):
             middle = result.window.t_ref - self.store.t_first
-            kept = float(result.signal.mean()) if len(result) else 0.0
-            rows.append([middle, float(result.status.is_usable), kept, *result.parameters(model)])
+            certainty = [float(result.status.is_usable), float(result.reliable)]
+            length = result.window.t_end - result.window.t_start
+            rows.append([middle, length, *certainty, *result.parameters(model)])
             on_progress(min(middle / max(self.store.duration_us, 1), 1.0))
-        table = np.array(rows, np.float32).reshape(len(rows), 3 + len(model.param_names))
+        table = np.array(rows, np.float32).reshape(len(rows), 4 + len(model.param_names))
         facts = {**_facts(request, model), "n_windows": len(rows)}
         return write_bundle(facts, {"rows": table.ravel()})
 
@@ -184,12 +207,24 @@ class _Labels:
     layers: Sequence[Layer]
 
 
+@dataclass(frozen=True, slots=True)
+class _Maps:
+    """Contrast map of the method, confidence of each event, and the map W or None."""
+
+    contrast: ContrastMap
+    confidence: Floats
+    w_map: Floats | None
+
+
+def _estimator(request: Request) -> Estimator:
+    return build(ESTIMATORS, request.method, "method", **request.method_options)
+
+
 def _facts(
     request: Request, model: MotionModel | None = None, theta: Iterable[float] = ()
 ) -> dict[str, Any]:
     """Return the fields of a request that the page needs, and the motion, as JSON types."""
-    names = ("kind", "start_us", "duration_us", "method", "motion", "filter", "windows")
-    facts = {name: getattr(request, name) for name in names}
+    facts = asdict(request)
     if model is not None:
         facts["model"] = model.name
         facts["names"], facts["units"] = list(model.param_names), list(model.param_units)
@@ -205,9 +240,11 @@ def _status_facts(status: Status, warnings: list[str]) -> dict[str, Any]:
     return {"status": status.value, "is_good": status.is_usable, "warnings": warnings}
 
 
-def _front_bundle(request: Request, front: ParetoFront) -> bytes:
+def _front_bundle(request: Request, own: OwnFront) -> bytes:
     columns = ("cost_ea", "cost_ed", "f_ea", "f_ed", "lam")
+    front = own.front
     facts = {
+        **own.facts(),
         **_facts(request, front.problem.data.warp.model),
         "status": front.status.value,
         "regret_index": front.regret_index,
@@ -232,7 +269,8 @@ def _point_bundle(request: Request, window: Window, front: ParetoFront) -> bytes
     }
     only = Layer(motion=model, theta=point.theta, index=0, events=window.events[point.signal])
     labels = _Labels(point.signal, point.signal.astype(np.int16) - np.int16(1), [only])
-    return _result_bundle(window.events, labels, confidence, aligned, w_map, facts)
+    maps = _Maps(front.problem.contrast, confidence, w_map)
+    return _result_bundle(window.events, labels, aligned, maps, facts)
 
 
 def _label_facts(events: Events, signal: Bools) -> dict[str, Any]:
@@ -249,9 +287,8 @@ def _label_facts(events: Events, signal: Bools) -> dict[str, Any]:
 def _result_bundle(
     events: Events,
     labels: _Labels,
-    confidence: Floats,
     aligned: Positions,
-    w_map: Floats | None,
+    maps: _Maps,
     facts: dict[str, Any],
     more: Mapping[str, NDArray[Any]] | None = None,
 ) -> bytes:
@@ -259,12 +296,12 @@ def _result_bundle(
     step = display_step(len(events))
     signal, layers = labels.signal, layers_as_json(labels.layers)
     width, height = events.resolution
-    images, image_facts = _contrast_maps(events, signal, aligned)
-    shown = _sensor_part(w_map, events.image_shape)
+    contrast = ContrastFacts.of(events, signal, aligned, maps.contrast)
+    shown = _sensor_part(maps.w_map, events.image_shape)
     facts = {
         **facts,
         **_label_facts(events, signal),
-        **image_facts,
+        **contrast.facts,
         "layers": layers,
         "step": step,
         "width": width,
@@ -272,47 +309,22 @@ def _result_bundle(
         "w_from": "events" if shown is None else "map",
     }
     if shown is None:
-        shown = _mean_confidence(aligned, confidence, events.resolution)
+        shown = mean_confidence(aligned, maps.confidence, events.resolution)
     arrays = {
         "shift_x": _quantized_shift((aligned[0] - events.x)[::step], width),
         "shift_y": _quantized_shift((aligned[1] - events.y)[::step], height),
         "flags": layer_flags(labels.layer[::step], [layer["slot"] for layer in layers]),
-        **images,
-        "w": _quantized(shown).ravel(),
+        **contrast.images,
+        "w": quantized(shown).ravel(),
         **(more or {}),
     }
     return write_bundle(facts, arrays)
-
-
-def _quantized(values: Floats) -> NDArray[np.uint8]:
-    return np.rint(255.0 * np.clip(np.nan_to_num(values), 0.0, 1.0)).astype(np.uint8)
 
 
 def _quantized_shift(values: Floats, side: int) -> NDArray[np.uint16]:
     """Return shifts, which compress better than positions, from -side to side as uint16."""
     share = (np.nan_to_num(values, nan=-side) + side) / (2.0 * side)
     return np.rint(65_535.0 * np.clip(share, 0.0, 1.0)).astype(np.uint16)
-
-
-def _display_map(positions: Positions, weights: Floats, size: tuple[int, int]) -> Floats:
-    return DISPLAY_MAP.build(*positions, weights, size)[: size[1], : size[0]]
-
-
-def _contrast_maps(
-    events: Events, signal: Bools, aligned: Positions
-) -> tuple[dict[str, NDArray[np.uint8]], dict[str, Any]]:
-    """Return contrast maps before and after alignment and of kept events, in one scale."""
-    size, ones = events.resolution, np.ones(len(events))
-    raw = events.x.astype(np.float64), events.y.astype(np.float64)
-    maps = {
-        "before": _display_map(raw, ones, size),
-        "after": _display_map(aligned, ones, size),
-        "kept": _display_map(aligned, signal.astype(np.float64), size),
-    }
-    top = max(float(np.quantile(maps["after"], 0.998)), 1.0)
-    images = {f"map_{name}": _quantized(image / top).ravel() for name, image in maps.items()}
-    variances = {name: float(image.var()) for name, image in maps.items()}
-    return images, {"map_top": top, "variance": variances}
 
 
 def _sensor_part(w_map: Floats | None, shape: tuple[int, int]) -> Floats | None:
@@ -324,10 +336,3 @@ def _sensor_part(w_map: Floats | None, shape: tuple[int, int]) -> Floats | None:
         return None
     border = border_y // 2
     return w_map[border : border + shape[0], border : border + shape[1]]
-
-
-def _mean_confidence(aligned: Positions, confidence: Floats, size: tuple[int, int]) -> Floats:
-    """Return the mean confidence of the events around each pixel; 0 without events."""
-    weights = _display_map(aligned, np.ones(confidence.size), size)
-    sums = _display_map(aligned, confidence, size)
-    return np.where(weights > 0.05, sums / np.maximum(weights, 0.05), 0.0)

@@ -15,11 +15,13 @@ from evcrisp.core.validation import check_number
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
-from evcrisp.viewer.bundle_format import delta_encoded, read_bundle
+from evcrisp.viewer.bundle_format import read_bundle
 from evcrisp.viewer.compute import Computer
 from evcrisp.viewer.event_store import EventStore, make_temp_dir, write_store
 from evcrisp.viewer.page import static_page
+from evcrisp.viewer.page_size import compressed, fitted
 from evcrisp.viewer.requests import MAX_POINTS, MIN_POINTS, Request, check_duration
+from evcrisp.viewer.sensor_store import SensorStore
 from evcrisp.viewer.session import recording_facts
 
 #: Windows of a page; more would make it too large for browsers.
@@ -46,6 +48,9 @@ class ExportOptions:
         Name of the motion model.
     front_points : int
         Points of the Pareto front of each window, which takes most of the time; 0 for none.
+    max_window_kb : int
+        Largest size of a window in the page, 50 or more. Of larger windows, every second, third, ...
+        event is drawn, and maps are coarser; all numbers are those of all events.
     camera : Camera, optional
         Calibration for the motion model "rotation".
     """
@@ -56,6 +61,7 @@ class ExportOptions:
     motion: str = "auto"
     filters: tuple[str, ...] = ()
     front_points: int = 7
+    max_window_kb: int = 700
     camera: Camera | None = None
 
     def __post_init__(self) -> None:
@@ -65,6 +71,7 @@ class ExportOptions:
         if self.front_points:
             remedy = "Give 0 for no fronts."
             check_number("front_points", self.front_points, MIN_POINTS, MAX_POINTS, remedy=remedy)
+        check_number("max_window_kb", self.max_window_kb, 50, 10**6, whole=True)
         if not self.methods:
             raise ConfigError("`methods` must name at least one method.")
         list(self.requests(0, 1_000))  # checks the names
@@ -150,7 +157,10 @@ def export_html(
         folder = Path(make_temp_dir())
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         writer = write_store(chunks, source.resolution, folder)
-        results = _WindowResults(Computer(writer.store(), options.camera), options)
+        sensors = SensorStore(folder, writer.store().t_first)
+        if is_recording:
+            sensors.write(source)
+        results = _WindowResults(Computer(writer.store(), options.camera), options, sensors)
         windows = _windows(writer.store(), options)
         for done, (start, duration) in enumerate(windows):
             results.add(start, duration)
@@ -159,7 +169,8 @@ def export_html(
         format_name = source.format if is_recording else ""
         content = {"rate": writer.rate.as_dict(), "format": format_name, "share": 1.0}
         facts = {**recording_facts(name, writer.store(), content), "windows": []}
-    return static_page({"name": name, "facts": facts, **results.page_settings()}, results.blobs)
+        settings = {"name": name, "facts": facts, **results.page_settings()}
+    return static_page(settings, results.blobs)
 
 
 def _windows(store: EventStore, options: ExportOptions) -> list[tuple[int, int]]:
@@ -181,32 +192,39 @@ class _WindowResults:
 
     computer: Computer
     options: ExportOptions
-    blobs: dict[str, bytes] = field(default_factory=dict)
+    sensors: SensorStore
+    blobs: dict[str, str] = field(default_factory=dict)
     entries: list[dict[str, Any]] = field(default_factory=list)
     motions: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, start_us: int, duration_us: int) -> None:
         """Compute all results of one window."""
-        entry: dict[str, Any] = {"start_us": start_us, "duration_us": duration_us}
-        entry["events"] = self._keep(self.computer.store.bundle(start_us, duration_us))
+        bundles = {"events": self.computer.store.bundle(start_us, duration_us)}
         for request in self.options.requests(start_us, duration_us):
             label = {"estimate": request.method, "filter": request.filter, "front": "front"}
-            facts = self._compute(request, entry, label[request.kind])
+            facts = self._compute(request, bundles, label[request.kind])
             if request.kind == "estimate":
                 self.motions.append(facts)
             if request.kind == "front":
                 for index in range(len(facts["thetas"])):
-                    self._compute(replace(request, kind="point", index=index), entry, index)
-        self.entries.append(entry)
+                    self._compute(replace(request, kind="point", index=index), bundles, index)
+        frame = self.sensors.nearest_frame(start_us + duration_us // 2)
+        if frame >= 0:
+            bundles["frame"] = self.sensors.frame(frame)
+        texts, step = fitted(bundles, 1000 * self.options.max_window_kb)
+        entry: dict[str, Any] = {"start_us": start_us, "duration_us": duration_us, "step": step}
+        self.entries.append({**entry, **{key: self._keep(text) for key, text in texts.items()}})
 
-    def _compute(self, request: Request, entry: dict[str, Any], label: object) -> dict[str, Any]:
+    def _compute(
+        self, request: Request, bundles: dict[str, bytes], label: object
+    ) -> dict[str, Any]:
         bundle = self.computer.compute(request, lambda share: None)
-        entry[f"{request.kind}:{label}"] = self._keep(bundle)
+        bundles[f"{request.kind}:{label}"] = bundle
         return read_bundle(bundle)[0]
 
-    def _keep(self, data: bytes) -> str:
+    def _keep(self, text: str) -> str:
         name = f"blob-{len(self.blobs)}"
-        self.blobs[name] = delta_encoded(data)
+        self.blobs[name] = text
         return name
 
     def page_settings(self) -> dict[str, Any]:
@@ -214,6 +232,7 @@ class _WindowResults:
         options = self.options
         return {
             "windows": self.entries,
+            "sensors": self._keep(compressed(self.sensors.bundle())),
             "motions": self.motions,
             "choices": {
                 "methods": list(options.methods),

@@ -5,7 +5,6 @@ resolves these names: to addresses of the server, or to data URLs in a page with
 """
 
 import base64
-import gzip
 import html
 import json
 import re
@@ -57,8 +56,8 @@ def live_policy(nonce: str) -> str:
     )
 
 
-def static_page(settings: Mapping[str, Any], blobs: Mapping[str, bytes]) -> str:
-    """Return the page with all its data; its Content-Security-Policy forbids every request."""
+def static_page(settings: Mapping[str, Any], blobs: Mapping[str, str]) -> str:
+    """Return the page with all its data, compressed; its Content-Security-Policy forbids every request."""
     policy = (
         "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -68,8 +67,7 @@ def static_page(settings: Mapping[str, Any], blobs: Mapping[str, bytes]) -> str:
         for name, data in _modules().items()
     }
     scripts = "\n".join(
-        f'<script type="text/plain" id="{name}">{_compressed(data)}</script>'
-        for name, data in blobs.items()
+        f'<script type="text/plain" id="{name}">{data}</script>' for name, data in blobs.items()
     )
     return _fill_template(
         {**settings, "live": False},
@@ -78,10 +76,6 @@ def static_page(settings: Mapping[str, Any], blobs: Mapping[str, bytes]) -> str:
         imports=imports,
         blobs=scripts,
     )
-
-
-def _compressed(data: bytes) -> str:
-    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
 
 def _script_json(value: Any) -> str:

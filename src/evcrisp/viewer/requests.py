@@ -1,7 +1,7 @@
 """Requests of the page for computations, with validation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evcrisp.core.errors import ConfigError
@@ -17,7 +17,10 @@ MAX_START_US = 1 << 52
 MIN_POINTS, MAX_POINTS = 3, 41
 
 #: Kinds of computations, and the queue of each: for one window or for the whole recording.
-KINDS = {**dict.fromkeys(("estimate", "filter", "front", "point"), "window"), "track": "recording"}
+KINDS = {
+    **dict.fromkeys(("estimate", "filter", "front", "point"), "window"),
+    **dict.fromkeys(("track", "save", "save_filtered"), "recording"),
+}
 
 #: Registries of the fields of a request that are names.
 REGISTRIES: dict[str, Registry[Any]] = {
@@ -35,12 +38,24 @@ def known_names(field: str) -> list[str]:
     return [*(OPEN_MOTIONS if field == "motion" else ()), *REGISTRIES[field]]
 
 
+#: Types of the fields of a request in JSON, by their annotation, and in words.
+_JSON_TYPES: dict[Any, tuple[type, str]] = {
+    str: (str, "a text"),
+    int: (int, "a whole number"),
+    dict[str, Any]: (dict, "an object"),
+}
+
+#: Number of parameters in one request, above that of any part.
+MAX_OPTIONS = 64
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One computation.
 
     "estimate" gives motion and labels of a window, "filter" the labels of a filter, "front" the
-    Pareto front, "point" motion and labels of one of its points, "track" the motion over time.
+    Pareto front, "point" motion and labels of one of its points, "track" the motion over time. "save" writes
+    the events that the method keeps to a file, "save_filtered" those that the filter keeps.
     """
 
     kind: str
@@ -49,6 +64,8 @@ class Request:
     method: str = "auto"  # names in the registries
     motion: str = "auto"  # or an open motion
     filter: str = "baf"
+    method_options: dict[str, Any] = field(default_factory=dict)  # parameters by name
+    filter_options: dict[str, Any] = field(default_factory=dict)
     windows: str = "fixed"  # "auto": the window is one of those that the events choose
     n_points: int = 13  # of the front
     index: int = 0  # of a point
@@ -79,15 +96,28 @@ class Request:
         if unknown:
             raise ConfigError(f"Unknown key {str(unknown[0])[:40]!r}.")
         for name, value in fields.items():
-            is_text = cls.__dataclass_fields__[name].type is str
-            if type(value) is not (str if is_text else int):
-                raise ConfigError(f"{name!r} must be {'a text' if is_text else 'a whole number'}.")
+            kind, what = _JSON_TYPES[cls.__dataclass_fields__[name].type]
+            if type(value) is not kind:
+                raise ConfigError(f"{name!r} must be {what}.")
+            if kind is dict:
+                _check_options(name, value)
         return cls(**fields)
 
     @property
     def queue(self) -> str:
         """Name of the queue: "window" or "recording"."""
         return KINDS[self.kind]
+
+
+def _check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Raise unless all parameters are plain values; their part checks names and ranges."""
+    if len(options) > MAX_OPTIONS:
+        raise ConfigError(f"{name!r} must have at most {MAX_OPTIONS} parameters.")
+    for option, value in options.items():
+        if not isinstance(value, (bool, int, float, str)):
+            raise ConfigError(
+                f"{option[:40]!r} in {name!r} must be a number, a text or a truth value."
+            )
 
 
 def check_window(start_us: int, duration_us: int) -> None:

@@ -1,17 +1,22 @@
 """Session: one open recording and its computations; runs in the server's event loop."""
 
 import json
+import math
 import shutil
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
+from evcrisp.core.registry import plain_parameters
+from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import OnError
 from evcrisp.viewer.event_store import EventRate, EventStore, make_temp_dir
 from evcrisp.viewer.requests import REGISTRIES, Request, check_duration, known_names
-from evcrisp.viewer.worker import ComputeTask, ReadTask, WarmUp
+from evcrisp.viewer.sensor_store import SensorStore
+from evcrisp.viewer.start_folder import find_recording, list_recordings
+from evcrisp.viewer.worker import ComputeTask, ReadTask, SaveTask, WarmUp
 from evcrisp.viewer.worker_queue import Job, JobTable, WorkerQueue
 
 
@@ -22,7 +27,9 @@ class ViewOptions:
     Parameters
     ----------
     path : path
-        The recording; the server opens no other file.
+        The recording; without ``folder``, the server opens no other file.
+    folder : path, optional
+        Start folder: the page lists its recordings, and can open them.
     format, resolution, on_error, stream, start_us, duration_us, roi
         As for :func:`evcrisp.open`. With ``roi``, ``camera`` is that of the region.
     camera : Camera, optional
@@ -35,6 +42,7 @@ class ViewOptions:
     """
 
     path: Path
+    folder: Path | None = None
     format: str | None = None
     resolution: tuple[int, int] | None = None
     on_error: OnError = "raise"
@@ -50,6 +58,10 @@ class ViewOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
+        if self.folder is not None:
+            object.__setattr__(self, "folder", Path(self.folder))
+            if not Path(self.folder).is_dir():
+                raise ConfigError("must be a folder", parameter="folder", value=str(self.folder))
         if self.window_us is not None:
             check_duration("window_us", self.window_us)
         # A request checks the names.
@@ -73,12 +85,29 @@ class ViewOptions:
                 ]
                 for name in REGISTRIES
             },
+            "options": {name: part_options(name) for name in ("method", "filter")},
+            "has_folder": self.folder is not None,
             "start": {
                 **({} if self.window_us is None else {"window": self.window_us}),
                 "auto": self.window_us is None,
                 **initial,
             },
         }
+
+
+def part_options(registry: str) -> dict[str, dict[str, Any]]:
+    """Return the parameters that the page can change, with defaults, by the name of the part.
+
+    JSON has no infinity: such a default is None, which the page shows as chosen by the part.
+    """
+    return {
+        name: {key: _json_number(value) for key, value in plain_parameters(kind).items()}
+        for name, kind in REGISTRIES[registry].items()
+    }
+
+
+def _json_number(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @dataclass(slots=True, eq=False)
@@ -90,8 +119,12 @@ class Session:
     jobs: JobTable = field(default_factory=JobTable)
     queues: dict[str, WorkerQueue] = field(default_factory=dict)
     read_job: Job = field(init=False)
+    serial: int = 0  # of the open recording; pages of an earlier one must not get its data
 
     def __post_init__(self) -> None:
+        self._prepare()
+
+    def _prepare(self) -> None:
         task = ReadTask(str(self.options.path), str(self.folder), self.options.opening)
         self.read_job = Job(task)
 
@@ -102,6 +135,27 @@ class Session:
             queue.start()
         self.queues["recording"].submit(self.read_job)
         self.queues["window"].submit(Job(WarmUp()))
+
+    async def open(self, name: str) -> None:
+        """Open another recording of the start folder instead of the present one."""
+        path = find_recording(self.options.folder, name)
+        # The format and the sensor size were given for the first recording only.
+        options = replace(self.options, path=path, format=None, resolution=None)
+        open_recording(path, **options.opening).close()
+        await self.stop()
+        self.options, self.folder, self.jobs = options, Path(make_temp_dir()), JobTable()
+        self.serial += 1
+        self._prepare()
+        await self.start()
+
+    def recordings(self) -> list[str]:
+        """Return the names of the recordings in the start folder."""
+        return [] if self.options.folder is None else list(list_recordings(self.options.folder))
+
+    @property
+    def sensors(self) -> SensorStore:
+        """Frames and IMU samples that have been read."""
+        return SensorStore(self.folder, self.store.t_first)
 
     async def stop(self) -> None:
         """Stop the worker processes and remove the temporary files."""
@@ -135,9 +189,17 @@ class Session:
         if (present := self.jobs.find(key)) is not None:
             present.n_clients += 1
             return present
-        job = Job(ComputeTask(store, request, self.options.camera), key)
+        job = Job(self._task(request), key)
         self.queues[request.queue].submit(job)
         return self.jobs.add(job)
+
+    def _task(self, request: Request) -> ComputeTask | SaveTask:
+        options = self.options
+        if not request.kind.startswith("save"):
+            return ComputeTask(self.store, request, options.camera)
+        return SaveTask(
+            str(options.path), str(self.folder), options.opening, request, options.camera
+        )
 
     async def cancel(self, job: Job) -> None:
         """Cancel a job of :meth:`submit`, unless another client needs it."""

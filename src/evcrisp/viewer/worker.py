@@ -55,6 +55,17 @@ class ComputeTask:
 
 
 @dataclass(frozen=True, slots=True)
+class SaveTask:
+    """Write the events of a recording that are kept to a file in ``folder``."""
+
+    path: str
+    folder: str
+    opening: dict[str, Any]
+    request: "Request"
+    camera: "Camera | None" = None
+
+
+@dataclass(frozen=True, slots=True)
 class WarmUp:
     """Import the modules for computations."""
 
@@ -66,13 +77,15 @@ class Worker:
         self._send = send
         self._computer: Computer | None = None
 
-    def run_task(self, task: ReadTask | ComputeTask | WarmUp) -> None:
+    def run_task(self, task: ReadTask | ComputeTask | SaveTask | WarmUp) -> None:
         """Run a task and send its result or its error."""
         try:
             if isinstance(task, ReadTask):
                 content: Any = read_recording(task, self._send)
             elif isinstance(task, ComputeTask):
                 content = self._compute(task)
+            elif isinstance(task, SaveTask):
+                content = save_recording(task, self._send)
             else:
                 import evcrisp.viewer.compute  # noqa: F401
 
@@ -112,10 +125,22 @@ def check_importable(request: "Request") -> None:
             )
 
 
+def save_recording(task: SaveTask, send: Send) -> str:
+    """Write the events that are kept, and return the path of the file."""
+    from evcrisp.viewer.cleaned_file import write_cleaned
+
+    check_importable(task.request)
+    return write_cleaned(
+        task.path, task.opening, task.folder, task.request, task.camera,
+        lambda share: send("progress", share),
+    )  # fmt: skip
+
+
 def read_recording(task: ReadTask, send: Send) -> dict[str, Any]:
     """Read a recording into an event store, and send its facts as progress."""
     from evcrisp.io.reading import open_recording
     from evcrisp.viewer.event_store import EventStoreWriter
+    from evcrisp.viewer.sensor_store import SensorStore
 
     log = _LogMessages()
     logging.getLogger("evcrisp").addHandler(log)
@@ -146,6 +171,11 @@ def read_recording(task: ReadTask, send: Send) -> dict[str, Any]:
         except EvError:
             send("progress", facts(1.0))  # the events before the damage can be shown
             raise
+        try:
+            sensors = SensorStore(Path(task.folder), writer.store().t_first)
+            log.texts += sensors.write(recording)
+        except EvError as error:  # events are shown all the same
+            log.texts.append(str(error))
         return facts(1.0)
 
 

@@ -82,9 +82,7 @@ def test_contrast_map_brightness_follows_event_counts(screen, url, scene):
     counts = np.zeros(events.image_shape)
     np.add.at(counts, (events.y, events.x), 1)
     brightness = screen.sensor("contrast", SIZE).sum(axis=-1)
-    # The color bar covers the lower right corner.
-    shown = np.s_[:70]
-    assert np.corrcoef(counts[shown].ravel(), brightness[shown].ravel())[0, 1] > 0.75
+    assert np.corrcoef(counts.ravel(), brightness.ravel())[0, 1] > 0.75
     assert "variance" in screen.info("contrast")
 
 
@@ -159,7 +157,9 @@ def test_sensors_of_any_size_are_drawn_to_their_borders(screen, tmp_path, size, 
     evcrisp.write(path, evcrisp.Events(x=x, y=y, t=t, p=p, resolution=size))
     with serve(ViewOptions(path=path)) as url:
         screen.open(f"{url}#draw={draw}")
-        shown = is_color(screen.pixels("raw"), ON)
+        image = screen.pixels("raw").astype(int)
+    # Pictures that are scaled down blend the colors of their events with the ground.
+    shown = image[..., 0] - image[..., 2] > 20
     scale = min(shown.shape[1] / width, shown.shape[0] / height)
     rows, columns = np.flatnonzero(shown.any(axis=1)), np.flatnonzero(shown.any(axis=0))
     for places, side, size_px in ((columns, width, shown.shape[1]), (rows, height, shown.shape[0])):

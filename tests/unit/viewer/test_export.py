@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -12,8 +13,9 @@ import evcrisp
 from evcrisp import ConfigError, OutputError, UnknownNameError
 from evcrisp.cli import main
 from evcrisp.viewer import ExportOptions, export, export_html
-from evcrisp.viewer.bundle_format import read_bundle
+from evcrisp.viewer.bundle_format import read_bundle, write_bundle
 from evcrisp.viewer.page import static_files
+from evcrisp.viewer.page_size import LEVELS, fitted
 
 QUICK = {"window_us": 20_000, "n_windows": 3, "front_points": 0}
 
@@ -80,6 +82,8 @@ def test_invalid_options_raise():
         ExportOptions(n_windows=0)
     with pytest.raises(ConfigError, match="at least one method"):
         ExportOptions(methods=())
+    with pytest.raises(ConfigError, match="`max_window_kb`"):
+        ExportOptions(max_window_kb=3)
     with pytest.raises(ConfigError, match="`front_points` must be"):
         ExportOptions(front_points=2)
 
@@ -98,6 +102,77 @@ def test_on_window_is_called_after_each_window(scene):
     seen = []
     export_html(scene.events, ExportOptions(**QUICK), on_window=lambda *counts: seen.append(counts))
     assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def hd_events():
+    """Return structure and noise on 1280 x 720 px, about 100 000 events in 10 ms."""
+    rng = np.random.default_rng(2)
+    n = 100_000
+    t = np.sort(rng.integers(0, 10_000, n))
+    is_noise = rng.random(n) < 0.3
+    x = np.where(is_noise, rng.integers(0, 1280, n), 40 * rng.integers(1, 30, n) + t // 4_000)
+    return evcrisp.Events(
+        x=x, y=rng.integers(0, 720, n), t=t, p=rng.integers(0, 2, n), resolution=(1280, 720)
+    )
+
+
+@pytest.mark.slow
+def test_eight_windows_of_1280x720_need_at_most_6_mb(scene):
+    defaults = ExportOptions()
+    options = ExportOptions(
+        window_us=10_000, n_windows=1, methods=("cmax",), motion="translation", front_points=3
+    )
+    page = export_html(hd_events(), options)
+    (window,) = settings_of(page)["windows"]
+    blobs = [name for name in window.values() if str(name).startswith("blob")]
+    sizes = [len(re.search(rf'id="{name}">(.*?)</script>', page, re.S).group(1)) for name in blobs]
+    assert len(blobs) >= 5
+    limit = 1000 * options.max_window_kb
+    assert 0.3 * limit < sum(sizes) <= limit
+    # Any eight windows have these sizes, and the page is the same.
+    rest = len(page) - sum(sizes)
+    assert rest + defaults.n_windows * 1000 * defaults.max_window_kb <= 6_000_000
+    facts, arrays = bundle_of(page, window["events"])
+    result, more = bundle_of(page, window["estimate:cmax"])
+    # Fewer events are drawn; the numbers are those of all events.
+    assert facts["step"] == result["step"] == window["step"] > 1
+    assert arrays["pixels"].size == -(-facts["n_events"] // facts["step"]) == more["flags"].size
+    assert facts["n_events"] == result["n_events"] == 100_000
+    factor = result["map_factor"]
+    assert more["map_after"].size == -(-1280 // factor) * -(-720 // factor)
+
+
+def test_small_windows_are_exported_completely(scene):
+    page = export_html(scene.events, ExportOptions(**QUICK))
+    window = settings_of(page)["windows"][0]
+    facts, _ = bundle_of(page, window["estimate:auto"])
+    assert window["step"] == facts["step"] == 1
+    assert "map_factor" not in facts
+
+
+@pytest.mark.parametrize("max_bytes", [1, 30_000, 200_000, 10**9])
+def test_bundles_are_thinned_until_they_fit(scene, max_bytes):
+    events = scene.events
+    arrays = {"pixels": events.x.astype(np.uint32), "dt": events.t.astype(np.uint32)}
+    maps = {"w": np.random.default_rng(0).integers(0, 255, 128 * 96).astype(np.uint8)}
+    bundles = {
+        "events": write_bundle({"step": 1}, arrays),
+        "map": write_bundle({"step": 1, "width": 128, "height": 96}, maps),
+        "front": write_bundle({"kind": "front"}, {}),
+    }
+    texts, step = fitted(bundles, max_bytes)
+    assert list(texts) == list(bundles)
+    total = sum(map(len, texts.values()))
+    assert total <= max_bytes or step == LEVELS[-1][0]
+    assert (step == 1) == (max_bytes >= 200_000)
+
+
+def test_command_tells_size_and_time(recording, tmp_path):
+    page = tmp_path / "page.html"
+    words = ["view", str(recording), "--export", str(page), "--window-ms", "20", "--windows", "1"]
+    result = CliRunner().invoke(main, [*words, "--front-points", "0"])
+    size = page.stat().st_size
+    assert re.search(rf": {size / 1e6:.1f} MB, in \d+ s\. Open it", result.output), result.output
 
 
 def test_command_writes_a_page(recording, tmp_path):

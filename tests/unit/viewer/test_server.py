@@ -209,10 +209,12 @@ def test_points_of_a_front_have_labels_and_maps(client):
 
 def test_track_returns_the_motion_of_every_window(client):
     facts, arrays = read_bundle(client.computed(kind="track", duration_us=WINDOW_US))
-    rows = arrays["rows"].reshape(facts["n_windows"], 3 + len(facts["names"]))
+    rows = arrays["rows"].reshape(facts["n_windows"], 4 + len(facts["names"]))
     assert len(rows) == 6
+    assert (rows[:-1, 1] == WINDOW_US).all()
+    assert rows[:, 2:4].all()  # usable and reliable
     assert (facts["motion"], facts["names"][:2]) == ("auto", ["vx", "vy"])
-    np.testing.assert_allclose(np.median(rows[:, 3:5], axis=0), (300, -120), atol=15)
+    np.testing.assert_allclose(np.median(rows[:, 4:6], axis=0), (300, -120), atol=15)
 
 
 @pytest.mark.parametrize("motion", OPEN_MOTIONS)

@@ -12,7 +12,6 @@ from evcrisp.cli.part_docs import read_doc
 from evcrisp.cli.part_page import (
     entry,
     explanation,
-    is_plain,
     paragraph,
     parameter_facts,
     parameters_line,
@@ -64,11 +63,12 @@ def _explained(facts: dict[str, Any]) -> str:
 
 
 def _method(kind: "type[Estimator]") -> dict[str, Any]:
-    parameters = inspect.signature(kind).parameters.values()
+    from evcrisp.core.registry import plain_parameters
+
     return {
         "name": kind.name,
         "about": _first_sentence(kind),
-        "parameters": {p.name: p.default for p in parameters if is_plain(p)},
+        "parameters": plain_parameters(kind),
     }
 
 

@@ -1,5 +1,6 @@
 """``evcrisp view``: view a recording in the browser, or write it as one HTML file."""
 
+import time
 import webbrowser
 from functools import partial
 from pathlib import Path
@@ -45,6 +46,12 @@ class FrontPoints(click.IntRange):
 )
 @options.camera_option
 @options.option(
+    "--folder",
+    "Start folder: the page lists its recordings, and can open them. Default: none.",
+    click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIRECTORY",
+)
+@options.option(
     "--windows n_windows",
     "With --export: number of windows, spread over the recording.",
     click.IntRange(1, 500),
@@ -73,6 +80,7 @@ def view_command(
     method: str,
     filter: str,
     camera: options.CameraFile | None,
+    folder: Path | None,
     n_windows: int,
     front_points: int,
     port: int,
@@ -95,7 +103,7 @@ def view_command(
             context, ("n_windows", "front_points", "overwrite"), "is only for --export."
         )
     else:
-        options.refuse_unused(context, ("port", "no_browser"), "is not for --export.")
+        options.refuse_unused(context, ("port", "no_browser", "folder"), "is not for --export.")
         refuse_inputs(page, recording, options.camera_path(camera))
     with open_recording(recording, **opening) as opened:  # errors of opening come before the server
         common["camera"] = options.load_camera(camera, opened, common["motion"])
@@ -109,8 +117,10 @@ def view_command(
     _view(
         port,
         not no_browser,
-        {**common, **opening, "path": recording, "method": method, "filter": filter},
-    )
+        {
+            **common, **opening, "path": recording, "folder": folder, "method": method, "filter": filter,
+        },
+    )  # fmt: skip
 
 
 def _view(port: int, opens_browser: bool, settings: dict[str, Any]) -> None:
@@ -134,6 +144,7 @@ def _export(recording: "Recording", page: Path, overwrite: bool, settings: dict[
     if not any(len(chunk) for chunk in recording.chunks()):
         raise EventDataError(f"{recording.path} has no events, and so there is nothing to show.")
 
+    start = time.perf_counter()
     n_bytes = export(
         recording,
         page,
@@ -141,4 +152,7 @@ def _export(recording: "Recording", page: Path, overwrite: bool, settings: dict[
         overwrite=overwrite,
         on_window=partial(show_count, "Window"),
     )
-    click.echo(f"Wrote {page}, {n_bytes / 1e6:.1f} MB. Open it in any browser.")
+    elapsed_s = time.perf_counter() - start
+    click.echo(
+        f"Wrote {page}: {n_bytes / 1e6:.1f} MB, in {elapsed_s:.0f} s. Open it in any browser."
+    )

@@ -14,14 +14,20 @@ import { State } from "evcrisp/controls/state";
 import { paintStatus } from "evcrisp/panes/status";
 import { Task } from "evcrisp/data/tasks";
 import { Timeline } from "evcrisp/panes/timeline";
+import { bestView } from "evcrisp/drawing/cloud";
+import { arrangePanes, attachLayouts, hiddenPanes, showPanesMenu } from "evcrisp/controls/layouts";
+import { optionsOf, PartOptions } from "evcrisp/controls/part_options";
+import { attachRecordings } from "evcrisp/controls/recordings";
+import { download, savePicture } from "evcrisp/controls/save";
+import { Sensors } from "evcrisp/panes/frame";
 import { formatMilliseconds } from "evcrisp/formatting";
 
 const byId = (id) => document.getElementById(id);
-const NAMES = ["raw", "aligned", "denoised", "compare", "contrast", "confidence", "cloud", "front", "layers"];
-const IMAGES = ["raw", "aligned", "denoised", "compare", "contrast", "confidence"];
+const NAMES = ["raw", "aligned", "denoised", "compare", "frame", "contrast", "confidence", "cloud", "layers", "front"];
+const IMAGES = ["raw", "aligned", "denoised", "compare", "frame", "contrast", "confidence"];
 
 /** State entries whose change needs other data. */
-const DATA_KEYS = ["t", "window", "method", "motion", "filter", "front", "point", "points"];
+const DATA_KEYS = ["t", "window", "method", "method_options", "motion", "filter", "filter_options", "front", "point", "points"];
 
 export class App {
   constructor(source, settings, facts) {
@@ -30,6 +36,8 @@ export class App {
     this.renderer = makeRenderer(this.state.get("draw"));
     this.panes = Object.fromEntries(NAMES.map((name) => [name, new Pane(name)]));
     this.shown = { events: null, result: null, compare: null };
+    this.wanted = { result: null, compare: null, front: null }; // last requests
+    this.sensors = new Sensors(this);
     this.windows = new LruCache(32); // events by start and duration
     this.isPlaying = false;
     this.isFetching = false;
@@ -40,16 +48,22 @@ export class App {
     this.timeline = new Timeline(byId("timeline"), this);
     for (const result of settings.motions ?? []) this.timeline.visit(result);
     this.createTasks();
+    this.partOptions = new PartOptions(this);
     attachControls(this);
+    attachLayouts(this);
+    attachRecordings(this);
     attachKeys(this);
+    this.panes.front.onView = () => this.requestFront();
     for (const name of IMAGES) attachView(this.panes[name], this);
     attachRotation(this.panes.cloud.canvas, this);
     this.state.onChange((changed) => this.changed(changed));
-    new ResizeObserver(() => this.paint()).observe(byId("panes"));
+    const sizes = new ResizeObserver(() => this.paint());
+    for (const element of document.querySelectorAll("#panes, .stage, .timeline")) sizes.observe(element);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.paint());
     this.snap();
     this.layout();
     this.load();
+    if (facts.is_complete) this.loadSensors();
   }
 
   createTasks() {
@@ -59,6 +73,10 @@ export class App {
       estimate: task((result, request) => this.setResult("result", result, request)),
       filter: task((result, request) => this.setResult("compare", result, request)),
       front: task((result, request) => this.setFront(result, request)),
+      save: task(({ address }) => {
+        download(address, "");
+        this.showMessage("The cleaned events are complete; the browser saves them.");
+      }),
       track: task((result) => {
         this.timeline.track = result;
         this.paint();
@@ -107,7 +125,11 @@ export class App {
   /** Change the state to an available window; the address can hold any window. */
   snap() {
     const { values } = this.state;
-    if (this.isAuto) return Object.assign(values, this.place(values.t));
+    if (this.isAuto) {
+      // While the recording is read, the window of a later time is not known yet.
+      const [start, duration] = this.facts.windows.at(-1);
+      return this.facts.is_complete || values.t < start + duration ? Object.assign(values, this.place(values.t)) : values;
+    }
     const duration = this.source.snapDuration(values.window);
     if (duration !== values.window) {
       const [wanted, available] = [[values.window], this.source.durations].map((list) => list.map(formatMilliseconds).join(", "));
@@ -163,6 +185,28 @@ export class App {
     this.state.set({ large: this.state.get("large") === name || !isShown ? "" : name });
   }
 
+  hidePane(name, isHidden) {
+    const hidden = hiddenPanes(this.state);
+    hidden[isHidden ? "add" : "delete"](name);
+    this.state.set({ hidden: NAMES.filter((pane) => hidden.has(pane)).join(","), ...(isHidden && this.state.get("large") === name ? { large: "" } : {}) });
+  }
+
+  savePicture(name) {
+    this.paintNow();
+    savePicture(this, name);
+  }
+
+  /** Clean the whole recording, by the method ("save") or the filter ("save_filtered"), and download the file. */
+  saveEvents(kind) {
+    this.tasks.save.request({ kind, ...this.methodRequest(), ...this.filterRequest(), duration_us: this.state.get("window") });
+  }
+
+  /** True duration of the events of a layer: a window can reach beyond the end of the recording. */
+  trueDuration(layer) {
+    const { start_us: start = this.state.get("t"), duration_us: duration = this.state.get("window") } = layer ?? {};
+    return Math.max(1, Math.min(duration, this.facts.duration_us - start));
+  }
+
   choosePoint(point) {
     this.state.set({ point });
   }
@@ -198,19 +242,20 @@ export class App {
     this.error = "";
     const moved = changed.has("t") || changed.has("window") || changed.has("motion");
     if (moved && this.state.get("point") >= 0 && !changed.has("point")) this.state.values.point = -1;
-    if (changed.has("method")) this.state.values.point = -1;
+    for (const kind of ["method", "filter"]) {
+      if (changed.has(kind) && !changed.has(`${kind}_options`)) this.state.values[`${kind}_options`] = "";
+    }
+    if (changed.has("method") || changed.has("method_options")) this.state.values.point = -1;
     if (moved) this.snap();
     this.layout();
     if (DATA_KEYS.some((name) => changed.has(name))) this.load();
     else this.paint();
+    if (["large", "layout", "hidden"].some((name) => changed.has(name))) this.requestFront();
   }
 
   layout() {
     document.documentElement.dataset.theme = this.theme;
-    this.panes.compare.element.hidden = !this.state.get("filter");
-    for (const pane of Object.values(this.panes)) {
-      pane.element.classList.toggle("is-large", this.state.get("large") === pane.name);
-    }
+    arrangePanes(this);
   }
 
   // --- data -------------------------------------------------------------------------------
@@ -226,6 +271,8 @@ export class App {
       const { t, window } = this.state.values;
       try {
         this.shown.events = await this.eventsAt(t, window);
+        this.chooseView();
+        this.sensors.update().catch((error) => this.fail(error));
         if (this.facts.is_complete || t + window <= this.facts.duration_us) this.requestResults();
       } catch (error) {
         this.fail(error);
@@ -233,6 +280,22 @@ export class App {
       this.paint();
     }
     this.isFetching = false;
+  }
+
+  /** Start the cloud with a view that shows structure, unless the address has a view. */
+  chooseView() {
+    const { events } = this.shown;
+    if (this.hasView || !events.pixels.length) return;
+    this.hasView = true;
+    const [yaw, pitch] = bestView(events, this.facts, this.trueDuration(events));
+    const { start, values } = this.state;
+    const isGiven = values.yaw !== start.yaw || values.pitch !== start.pitch;
+    this.state.home = { yaw, pitch };
+    if (!isGiven) Object.assign(values, { yaw, pitch });
+  }
+
+  loadSensors() {
+    this.sensors.load().catch((error) => this.fail(error));
   }
 
   async eventsAt(t, duration) {
@@ -252,35 +315,56 @@ export class App {
     return isGradual ? Math.min(Math.ceil(perSecond / 2), 1e7 - duration) : 0; // limit of one request
   }
 
+  methodRequest() {
+    const { method, motion } = this.state.values;
+    return { method, method_options: optionsOf(this, "method"), motion, windows: this.windowKind };
+  }
+
+  filterRequest() {
+    const { filter } = this.state.values;
+    return filter ? { filter, filter_options: optionsOf(this, "filter") } : {};
+  }
+
   /** Request the results of the window. */
   requestResults() {
-    const { t, window, method, motion, filter, front, point, points } = this.state.values;
-    const common = { start_us: t, duration_us: window, motion };
-    if (front && point >= 0) this.tasks.estimate.request({ kind: "point", ...common, n_points: points, index: point });
-    else this.tasks.estimate.request({ kind: "estimate", ...common, method, windows: this.windowKind });
-    if (filter) this.tasks.filter.request({ kind: "filter", start_us: t, duration_us: window, filter });
+    const { t, window, filter, front, point, points } = this.state.values;
+    const times = { start_us: t, duration_us: window };
+    const common = { ...times, ...this.methodRequest() };
+    const isPoint = front && point >= 0;
+    this.wanted.result = isPoint ? { kind: "point", ...common, n_points: points, index: point } : { kind: "estimate", ...common };
+    this.tasks.estimate.request(this.wanted.result);
+    this.wanted.compare = filter ? { kind: "filter", ...times, ...this.filterRequest() } : null;
+    if (filter) this.tasks.filter.request(this.wanted.compare);
+    this.requestFront();
+  }
+
+  /** Request the front, unless its pane is not seen: it takes longer than the other results. */
+  requestFront() {
+    const { t, window, front, points } = this.state.values;
     clearTimeout(this.frontTimer);
-    if (!front) this.front.set(null);
-    else if (!this.isPlaying) {
-      this.frontTimer = setTimeout(() => {
-        this.frontTimer = 0;
-        this.tasks.front.request({ kind: "front", ...common, n_points: points });
-      }, this.source.isLive ? 250 : 0);
-    }
+    this.frontTimer = 0;
+    this.wanted.front = { kind: "front", start_us: t, duration_us: window, ...this.methodRequest(), n_points: points };
+    if (!front) return this.front.set(null);
+    if (this.isPlaying || !this.panes.front.isSeen || !this.shown.events) return undefined;
+    this.frontTimer = setTimeout(() => {
+      this.frontTimer = 0;
+      this.tasks.front.request(this.wanted.front);
+    }, this.source.isLive ? 250 : 0);
+    return undefined;
   }
 
   /** Store a result with the events of its window. */
   setResult(place, result, request) {
     const events = this.windows.get(`${request.start_us} ${request.duration_us}`);
     if (!events || result.flags.length !== events.pixels.length) return;
-    this.shown[place] = { ...result, pixels: events.pixels, dt: events.dt, dt_first: events.dt_first };
+    this.shown[place] = { ...result, request, pixels: events.pixels, dt: events.dt, dt_first: events.dt_first };
     if (place === "result") this.timeline.visit(result);
     this.paint();
   }
 
   setFront(result, request) {
     if (!this.state.get("front") || request.start_us !== this.state.get("t")) return;
-    this.front.set(result);
+    this.front.set(result, request);
     this.paint();
   }
 
@@ -289,8 +373,7 @@ export class App {
   }
 
   trackAll() {
-    const { window, method, motion } = this.state.values;
-    this.tasks.track.request({ kind: "track", duration_us: window, method, motion, windows: this.windowKind });
+    this.tasks.track.request({ kind: "track", duration_us: this.state.get("window"), ...this.methodRequest() });
   }
 
   cancel() {
@@ -311,7 +394,11 @@ export class App {
       if (this.facts.error) this.fail(new Error(this.facts.error));
       if (this.facts.notes.length > before.notes.length) this.showMessage(this.facts.notes.join(" "), 15000);
       const end = this.state.get("t") + this.state.get("window");
-      if (this.facts.is_complete) this.goTo(this.state.get("t"));
+      if (this.facts.is_complete) {
+        this.goTo(this.state.get("t"));
+        this.layout();
+        this.loadSensors();
+      }
       if (this.facts.is_complete || (before.duration_us < end && this.facts.duration_us > before.duration_us)) this.reload();
       this.paint();
     }
@@ -378,6 +465,8 @@ export class App {
     // Read sizes before text changes: a read after a change costs a layout.
     this.fit();
     showControls(this, theme);
+    showPanesMenu(this);
+    this.partOptions.draw();
     paintInfo(this);
     paintPanes(this, theme);
     this.front.draw(theme);
@@ -390,9 +479,7 @@ export class App {
 
   /** Set the pixel sizes of the canvases. */
   fit() {
-    const large = this.state.get("large");
     for (const pane of Object.values(this.panes)) {
-      pane.isCovered = Boolean(large) && pane.name !== large;
       if (pane.canvas && pane.isShown && fitCanvas(pane.canvas)) pane.inputs = null;
     }
     fitCanvas(byId("timeline"));
@@ -429,7 +516,8 @@ export class App {
   async settled() {
     do {
       await new Promise((resolve) => setTimeout(resolve, 10));
-      await new Promise((resolve) => requestAnimationFrame(resolve));
-    } while (this.isBusy || this.isFetching || this.isPainting || this.frontTimer || !this.facts.is_complete);
+      // Changes of size are reported after the first frame, and painted in the second.
+      for (let k = 0; k < 2; k++) await new Promise((resolve) => requestAnimationFrame(resolve));
+    } while (this.isBusy || this.isFetching || this.sensors.isFetching || this.isPainting || this.frontTimer || !this.facts.is_complete);
   }
 }

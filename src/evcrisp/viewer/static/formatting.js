@@ -23,6 +23,20 @@ export function formatMilliseconds(us) {
   return `${Number((us / 1e3).toPrecision(4))} ms`;
 }
 
+/** 8802 -> "8.8 ms", 1500000 -> "1.5 s": the true length, rounded to three digits at most. */
+export function formatDuration(us) {
+  if (us >= 1e6) return `${Number((us / 1e6).toPrecision(4))} s`;
+  if (us < 1e3) return `${Math.round(us)} µs`;
+  return `${Number((us / 1e3).toPrecision(us < 1e4 ? 2 : 3))} ms`;
+}
+
+/** A time and the length of the recording, in the unit of the length. */
+export function formatClock(us, totalUs) {
+  const inSeconds = totalUs >= 2e6;
+  const text = inSeconds ? (us / 1e6).toFixed(3) : (us / 1e3).toFixed(totalUs < 1e5 ? 2 : 1);
+  return `${text} ${inSeconds ? "s" : "ms"} of ${formatDuration(totalUs)}`;
+}
+
 export function formatNumber(value) {
   if (value === 0) return "0";
   const size = Math.abs(value);
@@ -42,7 +56,9 @@ export function formatUncertain(value, std) {
 
 /** "vx 1,364 ± 16 px/s, vy 186 ± 12 px/s" */
 export function formatMotion({ names, units, theta, std }) {
-  return names.map((name, k) => `${name} ${formatUncertain(theta[k], std?.[k])} ${units[k]}`).join(", ");
+  // Parameters that are exactly 0 belong to a simpler motion.
+  const told = names.map((_, k) => k).filter((k) => theta[k] !== 0 || (std?.[k] ?? 1) > 0);
+  return told.map((k) => `${names[k]} ${formatUncertain(theta[k], std?.[k])} ${units[k]}`).join(", ");
 }
 
 /** "⚠ aperture, at rest: " before a motion that is doubtful; nothing before others. */

@@ -6,7 +6,10 @@ import { isByLayer } from "evcrisp/panes/layers";
 
 export const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
-const SELECTS = ["method", "motion", "filter", "accumulation", "colors", "show", "by", "flow", "map", "cloud", "speed"];
+/** Durations of windows that are accepted, ms. */
+const [SHORTEST_MS, LONGEST_MS] = [0.01, 10_000];
+
+const SELECTS = ["layout", "method", "motion", "filter", "accumulation", "colors", "show", "by", "flow", "map", "cloud", "speed"];
 /** The list of layers has all of them. */
 const MAX_IN_LEGEND = 5;
 const byId = (id) => document.getElementById(id);
@@ -30,7 +33,7 @@ export function attachControls(app) {
       event.target.blur();
     });
   }
-  byId("window").addEventListener("change", (event) => app.setWindow(1000 * Number(event.target.value)));
+  attachWindowField(app);
   byId("window").disabled = !app.source.isLive;
   byId("auto").addEventListener("click", () => app.switchAuto());
   byId("auto").hidden = !app.source.isLive;
@@ -47,9 +50,43 @@ export function attachControls(app) {
   byId("help-button").addEventListener("click", () => app.help());
   byId("copy").addEventListener("click", () => app.copyLink());
   byId("copy").hidden = !hasAddress;
-  for (const pane of document.querySelectorAll(".pane")) {
-    pane.querySelector("h2").addEventListener("dblclick", () => app.enlarge(pane.dataset.pane));
+  byId("save-picture").addEventListener("click", () => app.savePicture(""));
+  byId("save-events").addEventListener("click", () => app.saveEvents("save"));
+  byId("save-filtered").addEventListener("click", () => app.saveEvents("save_filtered"));
+  for (const id of ["save-events", "save-filtered"]) byId(id).hidden = !app.source.isLive;
+  for (const menu of document.querySelectorAll(".menu")) {
+    document.addEventListener("click", (event) => {
+      const isOutside = !menu.contains(event.target);
+      if (isOutside || event.target.matches("#save-menu button")) menu.open = false;
+    });
   }
+}
+
+/** Enter applies a duration and leaves the field; a bad one is marked, and stays until it is corrected or left. */
+function attachWindowField(app) {
+  const field = byId("window");
+  const mark = (isBad) => {
+    field.classList.toggle("is-bad", isBad);
+    field.setAttribute("aria-invalid", String(isBad));
+  };
+  const apply = () => {
+    const value = field.value.trim() === "" ? NaN : Number(field.value);
+    const isBad = !(value >= SHORTEST_MS && value <= LONGEST_MS);
+    mark(isBad);
+    if (isBad) app.fail(new Error(`The window must have ${SHORTEST_MS} to ${LONGEST_MS.toLocaleString("en-US")} ms; got ${field.value || "no number"}.`));
+    else app.setWindow(1000 * value);
+    return !isBad;
+  };
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && apply()) field.blur();
+    if (event.key === "Escape") field.blur();
+  });
+  field.addEventListener("input", () => mark(false));
+  field.addEventListener("change", apply);
+  field.addEventListener("blur", () => {
+    mark(false); // the duration in use comes back
+    app.paint();
+  });
 }
 
 /** Show the state in the fields. */
@@ -59,12 +96,13 @@ export function showControls(app, theme) {
     if (byId(id).value !== String(state.get(id))) byId(id).value = String(state.get(id));
   }
   const field = byId("window");
-  const duration = String(Number((state.get("window") / 1000).toPrecision(6)));
+  const duration = String(Number((state.get("window") / 1000).toPrecision(4)));
   if (document.activeElement !== field && field.value !== duration) field.value = duration;
   const scrubber = byId("scrubber");
   const last = String(app.isAuto ? facts.windows.at(-1)[0] : Math.max(0, facts.duration_us - state.get("window")));
   if (scrubber.max !== last) scrubber.max = last;
   if (scrubber.value !== String(state.get("t"))) scrubber.value = String(state.get("t"));
+  byId("save-filtered").hidden = !app.source.isLive || !state.get("filter");
   for (const id of ["front", "boxes", "auto"]) byId(id).setAttribute("aria-pressed", String(state.get(id)));
   const play = byId("play");
   const label = app.isPlaying ? "Pause" : "Play";

@@ -21,11 +21,13 @@ export function attachKeys(app) {
     ["C", "colors", ["c"], () => cycle("colors")],
     ["L", "colors by label or by layer", ["l"], () => cycle("by")],
     ["B", "boxes of layers on or off", ["b"], () => state.set({ boxes: !state.get("boxes") })],
-    ["W", "flow: none, arrows, colors", ["w"], () => cycle("flow")],
-    ["V", "contrast map: not aligned, aligned, kept", ["v"], () => cycle("map")],
+    ["W", "flow: none, motion arrow, arrows, colors", ["w"], () => cycle("flow")],
+    ["V", "contrast map: raw, aligned, kept", ["v"], () => cycle("map")],
     ["F", "Pareto front on or off", ["f"], () => state.set({ front: !state.get("front") })],
     [", .", "previous or next point of the front", [",", "."], (event) => app.stepPoint(event.key === "," ? -1 : 1)],
     ["1 … 9", "enlarge a pane", ["1", "2", "3", "4", "5", "6", "7", "8", "9"], (event) => app.enlarge(panes[Number(event.key) - 1])],
+    ["G", "layout: auto, grid, one large, four images", ["g"], () => cycle("layout")],
+    ["P", "save a picture of all panes", ["p"], () => app.savePicture("")],
     ["0", "show the whole sensor", ["0"], () => state.set({ zoom: 1, cx: -1, cy: -1 })],
     ["T", "light or dark", ["t"], () => app.switchTheme()],
     ["Esc", "cancel; close a large pane; deselect the point of the front", ["Escape"], () => app.escape()],
@@ -37,7 +39,7 @@ export function attachKeys(app) {
     list.append(Object.assign(document.createElement("dd"), { textContent: text }));
   }
   addEventListener("keydown", (event) => {
-    const isTyping = event.target.matches?.('input[type="number"], select, dialog *');
+    const isTyping = event.target.matches?.('input[type="number"], input[type="text"], select, dialog *');
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
     if (event.key === " " && event.target.matches?.("button")) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;

@@ -7,6 +7,11 @@ const KINDS = {
   method: "text",
   motion: "text",
   filter: "text", // "" for none
+  method_options: "text", // parameters that differ from their defaults, as JSON
+  filter_options: "text",
+  layout: "text", // "auto", "grid", "large" or "images"
+  main: "text", // large pane of the layout "large"
+  hidden: "text", // names of hidden panes, with commas
   accumulation: "text",
   colors: "text",
   show: "text",
@@ -37,6 +42,11 @@ const DEFAULTS = {
   method: "auto",
   motion: "auto",
   filter: "",
+  method_options: "",
+  filter_options: "",
+  layout: "auto",
+  main: "aligned",
+  hidden: "",
   accumulation: "latest",
   colors: "red-blue",
   show: "all",
@@ -74,7 +84,7 @@ const WHOLE = ["t", "window", "points", "point"];
 /** Allowed texts of each name, if limited. */
 function allowedTexts({ methods, motions, filters }) {
   const texts = { method: methods, motion: motions, filter: ["", ...filters], theme: ["", "light", "dark"] };
-  for (const id of ["accumulation", "colors", "show", "by", "flow", "map", "cloud"]) {
+  for (const id of ["layout", "accumulation", "colors", "show", "by", "flow", "map", "cloud"]) {
     texts[id] = [...document.getElementById(id).options].map((option) => option.value);
   }
   return texts;
@@ -88,6 +98,7 @@ export class State {
     this.start = { ...DEFAULTS, ...start };
     this.texts = allowedTexts(choices);
     this.values = this.read();
+    this.home = { yaw: this.start.yaw, pitch: this.start.pitch }; // first view of the cloud
     this.listeners = [];
     this.timer = 0;
     addEventListener("hashchange", () => this.set(this.read()));

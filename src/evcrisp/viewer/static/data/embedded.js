@@ -43,6 +43,14 @@ export class EmbeddedSource {
     return this.settings.facts;
   }
 
+  async sensors() {
+    return this.unpack(this.settings.sensors);
+  }
+
+  async frame(index, start) {
+    return this.read(start, "frame");
+  }
+
   async events(start) {
     return this.read(start, "events");
   }
@@ -54,7 +62,11 @@ export class EmbeddedSource {
 
   async read(start, name) {
     const entry = this.settings.windows.find((window) => window.start_us === start);
-    const blob = document.getElementById(entry?.[name] ?? "");
+    return this.unpack(entry?.[name]);
+  }
+
+  async unpack(id) {
+    const blob = document.getElementById(id ?? "");
     if (!blob) throw new Error("This page does not contain that result. Open the recording with `evcrisp view`.");
     const packed = Uint8Array.from(atob(blob.textContent), (character) => character.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));

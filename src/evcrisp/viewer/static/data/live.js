@@ -7,6 +7,7 @@ export class LiveSource {
   constructor(settings) {
     this.settings = settings;
     this.isLive = true;
+    serial = settings.serial;
     this.prefetcher = new Prefetcher((start, duration) => this.window(start, duration));
   }
 
@@ -32,6 +33,23 @@ export class LiveSource {
     return readBundle(await response.arrayBuffer());
   }
 
+  async sensors() {
+    return readBundle(await (await request("api/sensors")).arrayBuffer());
+  }
+
+  async frame(index) {
+    return readBundle(await (await request(`api/frame?index=${index}`)).arrayBuffer());
+  }
+
+  /** Names of the recordings in the start folder. */
+  async recordings() {
+    return (await request("api/recordings")).json();
+  }
+
+  async open(name) {
+    await request("api/open", { method: "POST", body: JSON.stringify({ name }) });
+  }
+
   /** Compute on the server; onProgress is called with 0 to 1, or null if the progress is not known. */
   async compute(computation, onProgress, signal) {
     const answer = await this.submit(computation, signal);
@@ -46,6 +64,7 @@ export class LiveSource {
         job = await (await request(`api/jobs/${job.id}?after=${job.version}`, { signal })).json();
       }
       if (job.state === "failed") throw new Error(job.error);
+      if (computation.kind.startsWith("save")) return { kind: computation.kind, address: `api/jobs/${job.id}/file` };
       const response = await request(`api/jobs/${job.id}/result`, { signal });
       return readBundle(await response.arrayBuffer());
     } finally {
@@ -70,6 +89,9 @@ function isBinary(response) {
   return response.headers.get("content-type") === "application/octet-stream";
 }
 
+/** Number of the recording of this page; the server can open another one for another page. */
+let serial = 0;
+
 async function request(address, options) {
   let response;
   try {
@@ -78,6 +100,8 @@ async function request(address, options) {
     if (error.name === "AbortError") throw error;
     throw new Error("The server does not respond. Start `evcrisp view` again if it has ended.");
   }
+  const of = response.headers.get("x-recording");
+  if (of !== null && Number(of) !== serial) throw new Error("Another page has opened another recording. Reload this page to see it.");
   if (response.ok) return response;
   let text = `The server responded with status ${response.status}.`;
   try {

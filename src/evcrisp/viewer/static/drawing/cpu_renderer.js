@@ -14,8 +14,7 @@ import {
   solidPoints,
 } from "evcrisp/drawing/cpu_points";
 
-/** Opacity of an event, of 256. */
-const ALPHA_OF_DENSITY = 77;
+/** Opacity of the oldest event that fades, of 256. */
 const ALPHA_OF_OLDEST = 13;
 
 const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
@@ -43,7 +42,7 @@ function flagColors(look) {
 
 /** Opacity of an event: value at time 0, and increase per microsecond. */
 function alphaOf(look) {
-  if (look.accumulation === "density") return { start: ALPHA_OF_DENSITY, slope: 0 };
+  if (look.accumulation !== "fade") return { start: Math.round(256 * look.alpha), slope: 0 };
   const slope = (256 - ALPHA_OF_OLDEST) / look.duration;
   return { start: ALPHA_OF_OLDEST - slope * look.first, slope };
 }
@@ -142,9 +141,9 @@ export class CpuRenderer {
     else scaledPoints(points, columns, look.size, width, height, density);
     if (columns.byLayer) {
       const table = flagColors(look);
-      if (look.accumulation === "latest") solidLayers(words, points, n, layer.flags, table);
+      if (look.alpha === 1 && look.accumulation !== "fade") solidLayers(words, points, n, layer.flags, table);
       else blendLayers(words, points, n, layer.dt, layer.flags, table, alphaOf(look));
-    } else if (look.accumulation === "latest") solidPoints(words, points, n, colorsOf(look));
+    } else if (look.alpha === 1 && look.accumulation !== "fade") solidPoints(words, points, n, colorsOf(look));
     else blendPoints(words, points, n, layer.dt, colorsOf(look), alphaOf(look));
   }
 
@@ -163,7 +162,7 @@ export class CpuRenderer {
   }
 
   paintCloud({ words }, layer, look, width, height) {
-    if (layer && look.accumulation === "latest") {
+    if (layer && look.alpha === 1 && look.accumulation !== "fade") {
       const nearest = this.buffers.take("nearest", Int32Array, width * height);
       clearNearest(nearest);
       const columns = columnsOf(layer, look);

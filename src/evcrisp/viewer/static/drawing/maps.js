@@ -1,58 +1,60 @@
-// Draw maps of one byte per pixel in color, with a color bar.
+// Draw maps of one byte per pixel in color; their color bars stand below the pictures.
 
 import { ramp } from "evcrisp/drawing/colors";
 import { viewOf } from "evcrisp/panes/pane";
 
 const buffer = document.createElement("canvas");
-const bars = new Map(); // color map -> canvas with its colors from left to right
 
-/** Draw a map, or only the background for null. */
-export function drawMap(canvas, map, facts, state, theme, scale) {
+/** Largest value of each square of pixels of a map: thin edges stay visible when a map is drawn smaller. */
+export function pooled(map, width, height, factor) {
+  const columns = Math.ceil(width / factor);
+  const rows = Math.ceil(height / factor);
+  if (factor === 1) return { map, columns, rows };
+  const smaller = new Uint8Array(columns * rows);
+  for (let y = 0; y < height; y++) {
+    const row = Math.floor(y / factor) * columns;
+    for (let x = 0; x < width; x++) {
+      const place = row + ((x / factor) | 0);
+      const value = map[y * width + x];
+      if (value > smaller[place]) smaller[place] = value;
+    }
+  }
+  return { map: smaller, columns, rows };
+}
+
+/** Draw a map, or only the background for null; `factor` is the side of its pixels, px of the sensor. */
+export function drawMap(canvas, map, facts, state, theme, factor = 1) {
   const context = canvas.getContext("2d");
   const colors = ramp(theme);
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.fillStyle = `rgb(${colors[0]}, ${colors[1]}, ${colors[2]})`;
   context.fillRect(0, 0, canvas.width, canvas.height);
   if (!map) return;
-  if (buffer.width !== facts.width) buffer.width = facts.width;
-  if (buffer.height !== facts.height) buffer.height = facts.height;
-  const image = new ImageData(facts.width, facts.height);
+  const view = viewOf(canvas, facts, state);
+  const size = [facts.width, facts.height].map((side) => Math.ceil(side / factor));
+  const scale = view.scale * factor; // px of the canvas per pixel of the map
+  const shown = pooled(map, ...size, Math.max(1, Math.floor(1 / scale + 1e-6)));
+  Object.assign(buffer, { width: shown.columns, height: shown.rows });
+  const image = new ImageData(shown.columns, shown.rows);
   const words = new Uint32Array(image.data.buffer);
   const table = new Uint32Array(colors.buffer);
-  for (let k = 0; k < map.length; k++) words[k] = table[map[k]];
+  for (let k = 0; k < shown.map.length; k++) words[k] = table[shown.map[k]];
   buffer.getContext("2d").putImageData(image, 0, 0);
-  const view = viewOf(canvas, facts, state);
-  context.imageSmoothingEnabled = view.scale < 1;
-  context.drawImage(buffer, view.left, view.top, facts.width * view.scale, facts.height * view.scale);
-  drawColorBar(context, canvas, colors, theme, scale);
+  const side = scale * Math.ceil(size[0] / shown.columns); // of a drawn pixel
+  context.save();
+  context.beginPath();
+  context.rect(view.left, view.top, facts.width * view.scale, facts.height * view.scale);
+  context.clip(); // the last pixels of a coarse map can reach beyond the sensor
+  context.imageSmoothingEnabled = side < 1.5 && side !== 1;
+  context.drawImage(buffer, view.left, view.top, shown.columns * side, shown.rows * side);
+  context.restore();
 }
 
-function barOf(colors) {
-  if (bars.has(colors)) return bars.get(colors);
-  const bar = Object.assign(document.createElement("canvas"), { width: 256, height: 1 });
-  bar.getContext("2d").putImageData(new ImageData(colors, 256, 1), 0, 0);
-  bars.set(colors, bar);
-  return bar;
-}
-
-function drawColorBar(context, canvas, colors, theme, { low, high }) {
-  const ratio = devicePixelRatio || 1;
-  const width = 120 * ratio;
-  const height = 8 * ratio;
-  const x = canvas.width - width - 8 * ratio;
-  const y = canvas.height - height - 20 * ratio;
-  context.drawImage(barOf(colors), x, y, width, height);
-  const ink = theme === "dark" ? "#e6eaf0" : "#1b2027";
-  context.strokeStyle = ink;
-  context.lineWidth = ratio;
-  context.strokeRect(x, y, width, height);
-  context.font = `${11 * ratio}px system-ui, sans-serif`;
-  context.fillStyle = ink;
-  context.lineWidth = 3 * ratio;
-  context.strokeStyle = theme === "dark" ? "#0b0e13" : "#ffffff";
-  for (const [text, align, place] of [[low, "left", x], [high, "right", x + width]]) {
-    context.textAlign = align;
-    context.strokeText(text, place, y + height + 12 * ratio);
-    context.fillText(text, place, y + height + 12 * ratio);
-  }
+/** Color bar with the texts of its ends, as elements. */
+export function colorBar(theme, low, high) {
+  const bar = Object.assign(document.createElement("span"), { className: "bar" });
+  const colors = ramp(theme);
+  const stops = Array.from({ length: 9 }, (_, k) => 4 * Math.round((k / 8) * 255)).map((k) => `rgb(${colors[k]} ${colors[k + 1]} ${colors[k + 2]})`);
+  bar.style.setProperty("--ramp", `linear-gradient(to right, ${stops.join(", ")})`);
+  return [low, bar, high];
 }

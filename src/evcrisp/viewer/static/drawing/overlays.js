@@ -14,20 +14,35 @@ export function drawLayers(canvas, view, layers, ground) {
   const reach = 0.1 * Math.min(canvas.width, canvas.height);
   context.font = `bold ${11 * ratio}px ${FONT}`;
   context.textAlign = "left";
-  for (const { id, slot, box, velocity } of layers) {
+  for (const { id, slot, box, velocity, doubts } of layers) {
+    const isDoubtful = Boolean(doubts?.length);
     const [x, y, width, height] = box.map((value) => value * view.scale);
     context.strokeStyle = context.fillStyle = colors[slot];
     context.lineWidth = 1.5 * ratio;
+    context.setLineDash(isDoubtful ? [4 * ratio, 4 * ratio] : []);
     context.strokeRect(view.left + x, view.top + y, width, height);
+    context.setLineDash([]);
     const middle = [view.left + x + width / 2, view.top + y + height / 2];
     const step = velocity.map((value) => (value / fastest) * reach);
     drawArrows(context, [[middle, step]], { color: colors[slot], ground, width: 2 * ratio, head: 7 * ratio });
     context.strokeStyle = ground;
     context.lineWidth = 3 * ratio;
     const place = [view.left + x + 4 * ratio, view.top + y + 12 * ratio];
-    context.strokeText(String(id), ...place);
-    context.fillText(String(id), ...place);
+    const text = `${isDoubtful ? "⚠ " : ""}${id}`;
+    context.strokeText(text, ...place);
+    context.fillText(text, ...place);
   }
+}
+
+/** One arrow for the motion of the window, from the middle of the sensor; a doubtful one has the color of doubt. */
+export function drawMotionArrow(canvas, view, velocity, facts, color, ground) {
+  const ratio = devicePixelRatio || 1;
+  const speed = Math.hypot(...velocity);
+  if (!(speed > 0)) return;
+  const reach = 0.22 * Math.min(facts.width, facts.height) * view.scale;
+  const middle = [view.left + (facts.width / 2) * view.scale, view.top + (facts.height / 2) * view.scale];
+  const step = velocity.map((value) => (value / speed) * reach);
+  drawArrows(canvas.getContext("2d"), [[middle, step]], { color, ground, width: 3 * ratio, head: 12 * ratio });
 }
 
 /** Add the shaft of an arrow to a path of lines, or its head to a path of areas. */
@@ -85,7 +100,6 @@ export function drawFlow(canvas, view, result, facts, style, ground) {
   const size = { columns: Math.ceil(facts.width / cell), rows: Math.ceil(facts.height / cell) };
   if (style === "colors") drawCells(context, view, flow, cell, size, facts, top);
   else drawFlowArrows(context, view, flow, cell, size, facts, top, ground);
-  drawKey(context, canvas, top, style, ground);
 }
 
 function drawFlowArrows(context, view, flow, cell, { columns, rows }, facts, top, ground) {
@@ -147,20 +161,11 @@ function wheelOf() {
   return wheel;
 }
 
-function drawKey(context, canvas, top, style, ground) {
-  const ratio = devicePixelRatio || 1;
-  const side = 34 * ratio;
-  const [right, bottom] = [canvas.width - 8 * ratio, canvas.height - 8 * ratio];
-  const ink = inkOn(ground);
-  if (style === "colors") context.drawImage(wheelOf(), right - side, bottom - side, side, side);
-  else drawArrows(context, [[[right - side, bottom - 5 * ratio], [side, 0]]], { color: ink, ground, width: 1.5 * ratio, head: 5 * ratio });
-  context.font = `${11 * ratio}px ${FONT}`;
-  context.textAlign = "right";
-  context.fillStyle = ink;
-  context.strokeStyle = ground;
-  context.lineWidth = 3 * ratio;
+/** Key of the flow as elements: speed of a full arrow, or of the rim of the color wheel. */
+export function flowKey(style, top) {
   const text = `${formatNumber(Number(top.toPrecision(2)))} px/s`;
-  const place = [right - side - 5 * ratio, bottom - (style === "colors" ? side / 2 - 4 * ratio : 1 * ratio)];
-  context.strokeText(text, ...place);
-  context.fillText(text, ...place);
+  if (style !== "colors") return [Object.assign(document.createElement("i"), { className: "arrow", textContent: "➜" }), `longest arrow ${text}`];
+  const disk = Object.assign(document.createElement("canvas"), { width: 48, height: 48 });
+  disk.getContext("2d").drawImage(wheelOf(), 0, 0);
+  return [disk, `direction of the motion; rim ${text}`];
 }

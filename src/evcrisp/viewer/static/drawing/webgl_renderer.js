@@ -209,9 +209,9 @@ export class WebglRenderer {
     else gl.uniform4f(this.uniform("u_view"), ...look.view);
     gl.uniform1f(this.uniform("u_point"), look.point);
     for (const name of ["on", "off", "signal", "noise"]) gl.uniform3f(this.uniform(`u_${name}`), ...look[name]);
-    gl.uniform1f(this.uniform("u_alpha"), look.accumulation === "density" ? 0.3 : 1);
+    gl.uniform1f(this.uniform("u_alpha"), look.alpha);
     gl.uniform1f(this.uniform("u_oldest"), look.accumulation === "fade" ? 0.05 : 1);
-    const isBlended = look.accumulation !== "latest";
+    const isBlended = look.alpha < 1 || look.accumulation === "fade";
     gl[isBlended ? "enable" : "disable"](gl.BLEND);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     gl[look.camera && !isBlended ? "enable" : "disable"](gl.DEPTH_TEST);

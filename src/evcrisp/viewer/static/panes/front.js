@@ -27,8 +27,9 @@ export class Front {
     });
   }
 
-  set(data) {
+  set(data, request = null) {
     this.data = data;
+    this.request = request;
     this.hovered = -1;
   }
 
@@ -43,17 +44,27 @@ export class Front {
     ].join("\n");
   }
 
-  /** Positions of the points on the canvas, CSS px. */
-  places() {
+  /** Costs of all marks: the points, and the result of the method at the end. */
+  costs(name) {
     const { data } = this;
+    return data.own ? [...data[name], data.own[name]] : data[name];
+  }
+
+  /** Positions of the points on the canvas, and of the result of the method at the end, CSS px. */
+  marks() {
     const { clientWidth, clientHeight } = this.pane.canvas;
     const spread = (values, low, high) => {
       const [min, max] = [Math.min(...values), Math.max(...values)];
       return values.map((value) => low + ((value - min) / (max - min || 1)) * (high - low));
     };
-    const x = spread(data.cost_ea, PAD.left + 10, clientWidth - PAD.right);
-    const y = spread(data.cost_ed, clientHeight - PAD.bottom - 8, PAD.top + 6);
+    const x = spread(this.costs("cost_ea"), PAD.left + 10, clientWidth - PAD.right);
+    const y = spread(this.costs("cost_ed"), clientHeight - PAD.bottom - 8, PAD.top + 6);
     return x.map((value, k) => [value, y[k]]);
+  }
+
+  /** Positions of the points on the canvas, CSS px. */
+  places() {
+    return this.marks().slice(0, this.data.thetas.length);
   }
 
   nearest(event) {
@@ -95,15 +106,34 @@ export class Front {
       context.fill();
       context.stroke();
     });
-    const [x, y] = places[this.data.regret_index];
-    context.fillStyle = quiet;
-    context.textAlign = x > canvas.clientWidth / 2 ? "right" : "left";
-    context.fillText("regret", x + (x > canvas.clientWidth / 2 ? -12 : 12), y + 4);
+    const regret = places[this.data.regret_index];
+    const own = this.data.own ? this.marks().at(-1) : null;
+    const isNear = own && Math.abs(own[0] - regret[0]) < 80 && Math.abs(own[1] - regret[1]) < 20;
+    this.label(context, isNear ? [Math.max(own[0], regret[0]), regret[1]] : regret, "regret", quiet);
+    if (own) this.drawOwn(context, own, isNear ? Math.max(regret[1], PAD.top + 4) + 14 : own[1], styleColor("doubt", theme));
+  }
+
+  /** The result of the method as a diamond. */
+  drawOwn(context, [x, y], textTop, color) {
+    context.fillStyle = color;
+    context.beginPath();
+    [[0, -7], [7, 0], [0, 7], [-7, 0]].forEach(([dx, dy], k) => context[k ? "lineTo" : "moveTo"](x + dx, y + dy));
+    context.closePath();
+    context.fill();
+    this.label(context, [x, textTop], this.data.own.method, color);
+  }
+
+  /** Text beside a mark, on the side with more space, and not above the frame. */
+  label(context, [x, y], text, color) {
+    const isRight = x > this.pane.canvas.clientWidth / 2;
+    context.fillStyle = color;
+    context.textAlign = isRight ? "right" : "left";
+    context.fillText(text, x + (isRight ? -12 : 12), Math.max(y + 4, PAD.top + 8));
   }
 
   drawAxes(context, color) {
     const { clientWidth: width, clientHeight: height } = this.pane.canvas;
-    const { cost_ea: ea, cost_ed: ed } = this.data;
+    const [ea, ed] = ["cost_ea", "cost_ed"].map((name) => this.costs(name));
     const [left, right, bottom] = [PAD.left, width - PAD.right, height - PAD.bottom];
     context.font = "11px system-ui, sans-serif";
     context.fillStyle = context.strokeStyle = color;
@@ -117,6 +147,7 @@ export class Front {
     context.fillText(formatNumber(Math.max(...ea)), right + 8, bottom + 14);
     context.fillText(formatNumber(Math.max(...ed)), left - 5, PAD.top + 6);
     context.fillText(formatNumber(Math.min(...ed)), left - 5, bottom);
+    if (bottom - PAD.top < 95) return; // too low for the text
     context.save();
     context.translate(12, (PAD.top + bottom) / 2);
     context.rotate(-Math.PI / 2);

@@ -14,9 +14,14 @@ export function isByLayer(state, result) {
   return Boolean(result?.layers) && (by === "layer" || (by === "auto" && hasLayers(result)));
 }
 
-/** "4 layers; 0: (155, −147) px/s, 1: ..." */
+/** "4 layers; 0: (155, −147) px/s, 1: ⚠ (3, 5) px/s"; of many layers, the range of their speeds. */
 export function describeLayers({ layers }) {
-  const parts = layers.map(({ id, velocity }) => `${id}: (${velocity.map(formatNumber).join(", ")}) px/s`);
+  if (layers.length > 3) {
+    const speeds = layers.map(({ velocity }) => Math.hypot(...velocity));
+    const nDoubtful = layers.filter(({ doubts }) => doubts?.length).length;
+    return `${layers.length} layers, ${formatNumber(Math.min(...speeds))} to ${formatNumber(Math.max(...speeds))} px/s${nDoubtful ? `, ⚠ ${nDoubtful} doubtful` : ""}`;
+  }
+  const parts = layers.map(({ id, velocity, doubts }) => `${id}: ${doubts?.length ? "⚠ " : ""}(${velocity.map(formatNumber).join(", ")}) px/s`);
   return `${layers.length} layers; ${parts.join(", ")}`;
 }
 

@@ -20,6 +20,28 @@ export class Pane {
     this.canvas = this.element.querySelector("canvas");
     this.title = this.element.querySelector("h2");
     this.infoElement = this.element.querySelector(".info");
+    this.keyElement = this.element.querySelector(".key");
+    this.keyInputs = "";
+    this.keyText = "";
+    this.isInView = true;
+    new IntersectionObserver(([entry]) => {
+      this.isInView = entry.isIntersecting;
+      this.onView?.();
+    }).observe(this.element);
+  }
+
+  /** Whether a part of the pane can be seen: not hidden, not covered, not scrolled away. */
+  get isSeen() {
+    return this.isShown && !this.isCovered && this.isInView;
+  }
+
+  /** Fill the line below the picture with elements and texts; it covers nothing. */
+  key(inputs, text, makeParts) {
+    if (this.keyInputs === inputs) return;
+    this.keyInputs = inputs;
+    this.keyText = text;
+    this.keyElement.hidden = !inputs;
+    this.keyElement.replaceChildren(...(inputs ? makeParts() : []));
   }
 
   get isShown() {
@@ -27,11 +49,10 @@ export class Pane {
   }
 
   /** Write the line beside the title; a doubtful one is marked. */
-  info(text, isDoubtful = false) {
+  info(text, isDoubtful = false, title = text) {
     this.infoElement.classList.toggle("is-doubtful", isDoubtful);
-    if (this.infoElement.textContent === text) return;
-    this.infoElement.textContent = text;
-    this.infoElement.title = text;
+    if (this.infoElement.title !== title) this.infoElement.title = title;
+    if (this.infoElement.textContent !== text) this.infoElement.textContent = text;
   }
 
   /** Whether an input of the drawing has changed since the last call. */

@@ -3,7 +3,10 @@
 import { LINES, palette, styleColor } from "evcrisp/drawing/colors";
 import { formatCompact, formatNumber } from "evcrisp/formatting";
 
-const PAD = { left: 64, right: 12, top: 8, bottom: 18 };
+/** Names of the lines stand right of the plot, so that they cover nothing. */
+const PAD = { left: 64, right: 34, top: 8, bottom: 18 };
+/** Space above motions for the signs of doubtful windows. */
+const SIGNS = 11;
 
 /** A cached drawing, which is repeated only when its inputs change. */
 class CachedDrawing {
@@ -33,6 +36,7 @@ export class Timeline {
     this.track = null; // motion of the whole recording
     this.rate = new CachedDrawing();
     this.motion = new CachedDrawing();
+    this.imu = new CachedDrawing();
     let isDragging = false;
     const go = (event) => {
       const box = canvas.getBoundingClientRect();
@@ -66,22 +70,26 @@ export class Timeline {
     const duration = Math.max(app.facts.duration_us, 1);
     const plot = { x: PAD.left, width: width - PAD.left - PAD.right, duration };
     plot.at = (t) => plot.x + Math.min(t / duration, 1) * plot.width;
-    const half = (height - PAD.top - PAD.bottom) / 2;
+    const { sensors } = app;
+    const lane = (height - PAD.top - PAD.bottom) / (sensors.hasImu ? 3 : 2);
     const size = [canvas.width, canvas.height, ratio, theme, duration];
     const [colors, method, motion] = ["colors", "method", "motion"].map((name) => app.state.get(name));
     this.rate.update(canvas, [...size, app.facts.rate, colors], (sheet) => {
-      this.drawRate(sheet, plot, PAD.top, half - 4, theme, quiet);
+      this.drawRate(sheet, plot, PAD.top, lane - 4, theme, quiet);
       drawAxis(sheet, plot, height, quiet);
     });
+    if (sensors.hasImu) {
+      this.imu.update(canvas, [...size, sensors.gyro], (sheet) => drawImu(sheet, plot, PAD.top + 2 * lane + 4, lane - 6, sensors, theme, quiet));
+    }
     this.motion.update(canvas, [...size, this.track, this.nVisits, method, motion], (sheet) => {
-      this.drawMotion(sheet, plot, PAD.top + half + 4, half - 4, theme, quiet);
+      this.drawMotion(sheet, plot, PAD.top + lane + SIGNS, lane - SIGNS - 3, theme, quiet);
     });
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.drawWindow(context, plot, height, styleColor("accent", theme));
     context.setTransform(1, 0, 0, 1, 0, 0);
-    for (const sheet of [this.rate, this.motion]) context.drawImage(sheet.canvas, 0, 0);
+    for (const sheet of [this.rate, this.motion, ...(sensors.hasImu ? [this.imu] : [])]) context.drawImage(sheet.canvas, 0, 0);
   }
 
   drawWindow(context, plot, height, color) {
@@ -115,35 +123,31 @@ export class Timeline {
     label(context, ink, "events/s", `${formatCompact(peak / (rate.bin_us / 1e6))}`, top, bottom);
   }
 
-  /** Motion of the whole recording, in rows of [middle, is good, share kept, parameters...], and of single windows. */
-  rows() {
+  /** Motions of windows with the chosen method and motion: of all windows, if computed, and of visited ones. */
+  windows() {
     const [method, motion] = [this.app.state.get("method"), this.app.state.get("motion")];
-    const same = this.track && this.track.method === method && this.track.motion === motion;
-    const dots = [...this.visited.values()].filter((r) => r.method === method && r.motion === motion);
-    return { track: same ? this.track : null, dots };
+    const isSame = this.track && this.track.method === method && this.track.motion === motion;
+    const dots = [...this.visited.values()].filter((result) => result.method === method && result.motion === motion);
+    const visited = dots.map((dot) => ({ middle: dot.middle, length: dot.duration_us, isGood: true, isReliable: dot.is_reliable !== false, theta: dot.theta }));
+    return { named: isSame ? this.track : dots[0], track: isSame ? rowsOf(this.track) : [], visited };
   }
 
   drawMotion(context, plot, top, height, theme, ink) {
-    const { track, dots } = this.rows();
-    const names = track?.names ?? dots[0]?.names;
+    const { named, track, visited } = this.windows();
     const bottom = top + height;
-    if (!names) {
+    if (!named) {
       context.fillStyle = ink;
       context.textAlign = "left";
       context.fillText("Motion of the windows you visit; “Motion over time” computes all windows", plot.x + 6, top + height / 2 + 4);
       return;
     }
-    const unit = (track ?? dots[0]).units;
-    const shown = names.map((_, k) => k).filter((k) => unit[k] === unit[0]);
-    const size = 3 + names.length;
-    const n = track ? track.rows.length / size : 0;
-    let [low, high] = [0, 0];
-    const take = (value) => ([low, high] = [Math.min(low, value), Math.max(high, value)]);
-    for (const k of shown) {
-      for (let row = 0; row < n; row++) if (track.rows[row * size + 1]) take(track.rows[row * size + 3 + k]);
-      for (const dot of dots) take(dot.theta[k]);
-    }
-    const y = (value) => bottom - ((value - low) / (high - low || 1)) * height;
+    const { names, units } = named;
+    const shown = names.map((_, k) => k).filter((k) => units[k] === units[0]);
+    const all = [...track, ...visited].filter((window) => window.isGood);
+    const [low, high] = rangeOf(all, shown);
+    // Doubtful values outside the range of the others stand at its border.
+    const y = (value) => bottom - ((Math.min(high, Math.max(low, value)) - low) / (high - low || 1)) * height;
+    drawDoubtful(context, plot, top, height, all, styleColor("doubt", theme));
     context.strokeStyle = ink;
     context.globalAlpha = 0.4;
     context.beginPath();
@@ -154,24 +158,90 @@ export class Timeline {
     for (const k of shown) {
       context.strokeStyle = context.fillStyle = LINES[theme][k % LINES[theme].length];
       context.lineWidth = 1.5;
-      context.beginPath();
-      let isDown = false;
-      for (let row = 0; row < n; row++) {
-        const [t, good] = [track.rows[row * size], track.rows[row * size + 1]];
-        if (good) context[isDown ? "lineTo" : "moveTo"](plot.at(t), y(track.rows[row * size + 3 + k]));
-        isDown = Boolean(good);
-      }
-      context.stroke();
-      for (const dot of dots) {
-        const place = [plot.at(dot.middle) - 1.5, y(dot.theta[k]) - 1.5, 3, 3];
-        if (dot.is_reliable === false) context.strokeRect(...place); // doubtful: hollow
-        else context.fillRect(...place);
-      }
-      context.textAlign = "left";
-      context.fillText(names[k], plot.x + 6 + 28 * shown.indexOf(k), top + 9);
+      drawLine(context, plot, track, k, y);
+      const marked = [...track.filter(({ isGood, isReliable }) => isGood && !isReliable), ...visited];
+      for (const window of marked) drawMark(context, [plot.at(window.middle), y(window.theta[k])], window.isReliable);
     }
-    label(context, ink, unit[0], formatNumber(high), top, bottom, formatNumber(low));
+    drawNames(context, plot, top, shown.map((k) => [names[k], LINES[theme][k % LINES[theme].length]]));
+    label(context, ink, "", `${formatNumber(high)} ${units[0]}`, top, bottom, formatNumber(low));
   }
+}
+
+/** Windows of a track, whose rows are [middle, length, is good, is reliable, parameters...]. */
+function rowsOf(track) {
+  const size = 4 + track.names.length;
+  return Array.from({ length: track.rows.length / size }, (_, k) => {
+    const [middle, length, isGood, isReliable, ...theta] = track.rows.subarray(k * size, (k + 1) * size);
+    return { middle, length, isGood: Boolean(isGood), isReliable: Boolean(isReliable), theta };
+  });
+}
+
+/** Range of the parameters of reliable windows, with 0; of all windows if none is reliable. */
+export function rangeOf(windows, shown) {
+  const reliable = windows.filter(({ isReliable }) => isReliable);
+  const values = (reliable.length ? reliable : windows).flatMap(({ theta }) => shown.map((k) => theta[k]));
+  return [Math.min(0, ...values), Math.max(0, ...values)];
+}
+
+/** Line through reliable windows; doubtful ones interrupt it. */
+function drawLine(context, plot, windows, k, y) {
+  context.beginPath();
+  let isDown = false;
+  for (const { middle, isGood, isReliable, theta } of windows) {
+    const isShown = isGood && isReliable;
+    if (isShown) context[isDown ? "lineTo" : "moveTo"](plot.at(middle), y(theta[k]));
+    isDown = isShown;
+  }
+  context.stroke();
+}
+
+/** A filled square, or a hollow one for a doubtful motion. */
+function drawMark(context, [x, y], isReliable) {
+  if (isReliable) context.fillRect(x - 1.5, y - 1.5, 3, 3);
+  else context.strokeRect(x - 2, y - 2, 4, 4);
+}
+
+/** A ground behind doubtful windows, and a sign where there is space. */
+function drawDoubtful(context, plot, top, height, windows, color) {
+  context.fillStyle = color;
+  context.textAlign = "center";
+  let free = -Infinity;
+  for (const { middle, length } of windows.filter(({ isReliable }) => !isReliable)) {
+    const [left, right] = [plot.at(Math.max(0, middle - length / 2)), plot.at(middle + length / 2)];
+    context.globalAlpha = 0.18;
+    context.fillRect(left, top - SIGNS, Math.max(1, right - left), height + SIGNS + 2);
+    context.globalAlpha = 1;
+    const x = (left + right) / 2;
+    if (x < free) continue;
+    context.fillText("⚠", x, top - 2);
+    free = x + 16;
+  }
+}
+
+/** Names of the lines in their colors, one below the other. */
+function drawNames(context, plot, top, names) {
+  context.textAlign = "left";
+  names.forEach(([name, color], k) => {
+    context.fillStyle = color;
+    context.fillText(name, plot.x + plot.width + 6, top + 9 + 12 * k);
+  });
+}
+
+/** Angular velocity of the camera, rad/s. */
+function drawImu(context, plot, top, height, { imuTimes, gyro }, theme, ink) {
+  const [low, high] = gyro.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [0, 0]);
+  const y = (value) => top + height - ((value - low) / (high - low || 1)) * height;
+  context.lineWidth = 1;
+  for (let axis = 0; axis < 3; axis++) {
+    context.strokeStyle = LINES[theme][axis];
+    context.beginPath();
+    imuTimes.forEach((ms, k) => {
+      if (ms >= 0 && ms * 1e3 <= plot.duration) context.lineTo(plot.at(ms * 1e3), y(gyro[3 * k + axis]));
+    });
+    context.stroke();
+  }
+  drawNames(context, plot, top, ["ωx", "ωy", "ωz"].map((name, axis) => [name, LINES[theme][axis]]));
+  label(context, ink, "", `${formatNumber(high)} rad/s`, top, top + height, formatNumber(low));
 }
 
 function label(context, ink, unit, high, top, bottom, low = "0") {
