@@ -9,6 +9,7 @@ import pytest
 import evcrisp
 from evcrisp import ConfigError, EventDataError, Events, MissingExtraError, UnknownNameError
 from evcrisp.core.palettes import PALETTES, rgb
+from evcrisp.estimators.joint.exact import ExactRegret
 from evcrisp.metrics import roc_curve
 from evcrisp.plots import FIGURES, draw_outcomes, draw_xyt, figure, save_figure
 from evcrisp.plots.scatter import OUTCOMES, STRIP_PX
@@ -202,9 +203,21 @@ def test_pareto_draws_all_points_and_the_regret_solution(front):
     costs = np.stack((front.column("cost_ea"), front.column("cost_ed")), 1)
     assert np.allclose(axes.collections[0].get_offsets(), costs)
     marked = {line.get_label(): line.get_xydata()[0] for line in axes.lines[1:]}
-    assert np.allclose(marked["regret solution"], costs[front.regret_index])
+    assert front.is_compromise
+    assert np.allclose(marked["compromise: smallest larger regret"], costs[front.regret_index])
+    regrets = [f"regret {value:.3g}" for value in front.regrets[front.regret_index]]
+    assert [text.get_text() for text in axes.texts] == regrets
     assert np.allclose(marked["ideal"], costs.min(axis=0))
     assert np.allclose(marked["nadir"], costs.max(axis=0))
+
+
+def test_pareto_names_the_end_that_a_given_baseline_selects(scene):
+    window = evcrisp.Window(scene.events, 0, 30_000)
+    front = evcrisp.pareto_front(window, scene.motion, ExactRegret(b_hat=1000.0), n_points=3)
+    axes = figure("pareto", front=front).axes[0]
+    labels = [line.get_label() for line in axes.lines]
+    assert "regret solution: the best alignment" in labels
+    assert not axes.texts
 
 
 def test_tradeoff_draws_both_variances_and_the_kept_share(front):
