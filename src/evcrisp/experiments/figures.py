@@ -14,8 +14,9 @@ from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.ecd import calibration_file
 from evcrisp.experiments.datasets.emlb import LEVELS
 from evcrisp.experiments.datasets.noise import with_uniform_noise
+from evcrisp.experiments.datasets.sample import limit_events
 from evcrisp.experiments.methods import Method
-from evcrisp.experiments.protocols import limit_events, signal_of
+from evcrisp.experiments.protocols import signal_of
 from evcrisp.experiments.reproduction import Reproduction
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.reading import open_recording

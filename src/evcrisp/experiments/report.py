@@ -13,8 +13,8 @@ import numpy as np
 import evcrisp
 from evcrisp.core.messages import counted
 from evcrisp.experiments.code_digest import attributes_of
+from evcrisp.experiments.datasets.sample import read_true_labels
 from evcrisp.experiments.figures import Figure, first_events
-from evcrisp.experiments.protocols import read_true_labels
 from evcrisp.experiments.reproduction import Reproduction
 from evcrisp.experiments.tables import Options
 from evcrisp.experiments.tables.formats import as_html

@@ -37,12 +37,6 @@ _USED_BY = {
 }
 
 
-def _words(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> tuple[str, ...]:
-    return tuple(word.strip() for word in (value or "").split(",") if word.strip())
-
-
 @click.command("reproduce")
 @click.argument("what", type=click.Choice([*TABLES, "all", "scale", "overhead"]))
 @options.option(
@@ -65,14 +59,14 @@ def _words(
 @options.option(
     "--methods",
     "Rows of the table, and other methods or filters by name. Default: all rows.",
-    callback=_words,
+    callback=options.words,
     metavar="A,B,...",
 )
 @options.pool_options
 @options.option(
     "--gpu-methods",
     "Methods that run on workers with the resource GPU only.",
-    callback=_words,
+    callback=options.words,
     metavar="A,B,...",
 )
 @click.option("--retry-failed", is_flag=True, help="Run tasks again that failed earlier.")

@@ -27,7 +27,7 @@ _FEED_BYTES, _PIECE_BYTES = 1 << 16, 1 << 20
 _FREE_BYTES = 1 << 25
 _MAX_RATIO = 200
 _MATRIX, _COMPRESSED, _LAST_TYPE = 14, 15, 18
-_STRUCT = 2
+_CELL, _STRUCT = 1, 2
 #: Types of stored numbers, and classes of arrays of numbers.
 _STORED = dict(enumerate(["i1", "u1", "i2", "u2", "i4", "u4", "f4"], start=1))
 _STORED |= {9: "f8", 12: "i8", 13: "u8"}
@@ -84,6 +84,30 @@ def _described(head: bytes, order: str, offset: int) -> _Variable:
     kind, shape, name = _Parser(memoryview(head), order, offset, 8).array_head()
     n_bytes = int(np.frombuffer(head, f"{order}u4", 1, 4)[0])
     return _Variable(name, kind & 0xFF, shape, offset, n_bytes, order)
+
+
+def read_arrays(path: Path) -> dict[str, list[NDArray[Any]]]:
+    """Read all arrays of numbers, and cell arrays of them: name -> arrays, one for an array itself.
+
+    Other variables are left out. For the truth of data sets; recordings are opened by `MatReader`.
+    """
+    variables, damage = list_variables(path)
+    if damage is not None:
+        raise FormatError(damage.reason, offset=damage.offset, path=path)
+    found = {}
+    for variable in variables:
+        if variable.is_numeric or variable.kind == _CELL:
+            data, damage = _content(path, variable)
+            parser = _Parser(data, variable.order, variable.offset, 8, damage)
+            parts = [parser.numbers()] if variable.is_numeric else parser.cells()
+            found[variable.name] = [_whole(part, path) for part in parts]
+    return found
+
+
+def _whole(numbers: Numbers, path: Path) -> NDArray[Any]:
+    if numbers.damage is not None:
+        raise FormatError(numbers.damage.reason, offset=numbers.damage.offset, path=path)
+    return numbers.values.reshape(numbers.shape, order="F")
 
 
 def load(path: Path, variable: _Variable) -> Numbers | dict[str, Numbers]:
@@ -242,6 +266,23 @@ class _Parser:
         values = np.frombuffer(self._data, dtype, n_there, start) if n_there else np.empty(0, dtype)
         damage = self._wrong("a variable ends early") if n_there < n_values else self._damage
         return Numbers(shape, values, damage)
+
+    def cells(self) -> list[Numbers]:
+        """Return the cells that are arrays of numbers; others are empty."""
+        _, shape, _ = self.array_head()
+        return [self._cell() for _ in range(math.prod(shape))]
+
+    def _cell(self) -> Numbers:
+        stored, start, n_bytes = self._element()
+        if stored != _MATRIX:
+            raise self._wrong("a cell is damaged")
+        content = self._data[start : start + n_bytes]
+        nothing = Numbers((0, 0), np.empty(0), self._damage)
+        if not n_bytes:
+            return nothing
+        kind = _Parser(content, self._order, self._offset, 0).array_head()[0]
+        cell = _Parser(content, self._order, self._offset, 0, self._damage)
+        return cell.numbers() if kind & 0xFF in _NUMERIC else nothing
 
     def struct(self) -> dict[str, Numbers]:
         """Return the fields that are arrays of numbers."""

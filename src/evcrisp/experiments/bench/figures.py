@@ -1,0 +1,73 @@
+"""Figures of a bench: methods by each main metric, and labels against speed."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evcrisp.core.errors import MissingExtraError
+from evcrisp.core.messages import counted
+from evcrisp.experiments.bench.result import Bench
+from evcrisp.experiments.page import Figure
+from evcrisp.experiments.tables.table import Table
+from evcrisp.plots.ranking import ranking_figure, speed_figure
+from evcrisp.plots.style import png_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+#: Column -> name of the axis, whether lower is better, and what the caption says.
+_RANKINGS = {
+    "auc": ("AUC of the labels", False, "AUC of the labels; original events count as signal"),
+    "esr_gain": (
+        "ESR above that of random deletion",
+        False,
+        "Gain of the ESR over random deletion",
+    ),
+    "aee_px": ("AEE [px per frame]", True, "Average endpoint error of the velocities of events"),
+    "hota": ("HOTA", False, "HOTA of the boxes of objects"),
+}
+
+
+def bench_figures(bench: Bench) -> list[Figure]:
+    """Return the figures as PNG; none without the extra ``plot``."""
+    try:
+        return [Figure(title, png_bytes(drawing)) for title, drawing in _drawn(bench)]
+    except MissingExtraError:
+        return []
+
+
+def _drawn(bench: Bench) -> Iterator[tuple[str, "Drawing"]]:
+    table, rows = bench.tables()[0], bench.rows()
+    for key, (label, lower_is_better, caption) in _RANKINGS.items():
+        values = _values(rows, key)
+        if not values:
+            continue
+        labels = {row.key: row.label for row in table.rows}
+        means = {labels[name]: _mean(table, name, key) for name in values}
+        each = {labels[name]: found for name, found in values.items()}
+        n = max(len(found) for found in values.values())
+        text = f"{caption}. Diamonds: means over {counted(n, 'recording')}; bars: 95 % intervals; dots: recordings."
+        yield text, ranking_figure(means, each, x_label=label, lower_is_better=lower_is_better)
+    points = {
+        row.label: (float(row.cells["mev_per_s"].value or 0), float(row.cells["auc"].value or 0))
+        for row in table.rows
+        if {"auc", "mev_per_s"} <= set(row.cells) and row.ranked
+    }
+    if points:
+        text = "AUC against the speed, measured while other tasks ran; means over recordings."
+        yield text, speed_figure(points, y_label="AUC of the labels")
+
+
+def _values(rows: list[dict[str, Any]], key: str) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        if row.get(key) is not None and np.isfinite(row[key]):
+            found.setdefault(row["method"], []).append(row[key])
+    return found
+
+
+def _mean(table: Table, name: str, key: str) -> tuple[float, float | None, float | None]:
+    row = next(row for row in table.rows if row.key == name)
+    cell = row.cells[key]
+    return float(cell.value or 0.0), cell.low, cell.high
