@@ -1,7 +1,6 @@
 """Figures of the report; each is a function of a reproduced table, listed in ``FIGURES``."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from evcrisp.experiments.datasets.emlb import LEVELS
 from evcrisp.experiments.datasets.noise import with_uniform_noise
 from evcrisp.experiments.datasets.sample import limit_events
 from evcrisp.experiments.methods import Method
+from evcrisp.experiments.page import Figure
 from evcrisp.experiments.protocols import signal_of
 from evcrisp.experiments.reproduction import Reproduction
 from evcrisp.io.atomic_output import replacing
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 
 SHOWN_EVENTS = 30_000  # events in a scatter plot
 SHOWN_NOISE = 0.10  # noise events per signal event in the figure of correct and wrong labels
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure as PNG."""
-
-    title: str
-    png: bytes
 
 
 #: Name of the file, title, and drawing.

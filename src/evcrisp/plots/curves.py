@@ -83,7 +83,8 @@ def draw_levels(
         axes.set_xticks(places, [str(level) for level in levels])
     axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
     axes.set(xlabel=x_label, ylabel=y_label)
-    axes.legend(loc="best")
+    # Beside the curves: many methods would hide them.
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
     return axes
 
 

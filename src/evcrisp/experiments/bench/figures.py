@@ -1,6 +1,6 @@
 """Figures of a bench: methods by each main metric, and labels against speed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,21 +38,22 @@ def bench_figures(bench: Bench) -> list[Figure]:
 
 
 def _drawn(bench: Bench) -> Iterator[tuple[str, "Drawing"]]:
-    table, rows = bench.tables()[0], bench.rows()
+    tables, rows = bench.tables()[:2], bench.rows()
     for key, (label, lower_is_better, caption) in _RANKINGS.items():
         values = _values(rows, key)
         if not values:
             continue
-        labels = {row.key: row.label for row in table.rows}
-        means = {labels[name]: _mean(table, name, key) for name in values}
+        labels = {method.key: method.label for method in bench.methods}
+        means = {labels[name]: _mean(tables, name, key) for name in values}
         each = {labels[name]: found for name, found in values.items()}
         n = max(len(found) for found in values.values())
         text = f"{caption}. Diamonds: means over {counted(n, 'recording')}; bars: 95 % intervals; dots: recordings."
         yield text, ranking_figure(means, each, x_label=label, lower_is_better=lower_is_better)
+    both = _values(rows, "auc"), _values(rows, "mev_per_s")
     points = {
-        row.label: (float(row.cells["mev_per_s"].value or 0), float(row.cells["auc"].value or 0))
-        for row in table.rows
-        if {"auc", "mev_per_s"} <= set(row.cells) and row.ranked
+        method.label: (float(np.mean(both[1][method.key])), float(np.mean(both[0][method.key])))
+        for method in bench.methods
+        if method.key in both[0] and method.key in both[1] and method.key != "raw"
     }
     if points:
         text = "AUC against the speed, measured while other tasks ran; means over recordings."
@@ -67,7 +68,8 @@ def _values(rows: list[dict[str, Any]], key: str) -> dict[str, list[float]]:
     return found
 
 
-def _mean(table: Table, name: str, key: str) -> tuple[float, float | None, float | None]:
-    row = next(row for row in table.rows if row.key == name)
-    cell = row.cells[key]
+def _mean(tables: Sequence[Table], name: str, key: str) -> tuple[float, float | None, float | None]:
+    """Return the mean of a method over all recordings, and its interval."""
+    rows = (row for table in tables for row in table.rows if row.key == name)
+    cell = next(row.cells[key] for row in rows if key in row.cells)
     return float(cell.value or 0.0), cell.low, cell.high

@@ -33,6 +33,10 @@ COLUMNS = (
 )
 
 
+#: Kind of table -> groups of its columns, so that a page is wide enough.
+KINDS = {"labels": ("Labels", "Structure"), "motion and speed": ("Motion", "Boxes", "Speed")}
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Bench:
     """A finished bench; `rows` has every number, `tables` means over recordings."""
@@ -70,19 +74,21 @@ class Bench:
                 yield task, numbers
 
     def tables(self) -> list[Table]:
-        """Return a table of all recordings, and one per data set if there are several."""
+        """Return two tables of all recordings, and of each data set if there are several."""
         rows = self.rows()
         titles = list(dict.fromkeys(row["dataset"] for row in rows))
-        tables = [_table("all", "All recordings", rows, self.methods, self.options.seed)]
+        parts = {"all": ("All recordings", rows)}
         if len(titles) > 1:
-            tables += [
-                _table(
-                    f"dataset-{k}", title, [row for row in rows if row["dataset"] == title],
-                    self.methods, self.options.seed,
-                )
-                for k, title in enumerate(titles, 1)
-            ]  # fmt: skip
-        return tables
+            for k, title in enumerate(titles, 1):
+                parts[f"dataset-{k}"] = (title, [row for row in rows if row["dataset"] == title])
+        tables = (
+            _table(
+                f"{name}-{kind}", f"{title}: {kind}", some, self.methods, self.options.seed, groups
+            )
+            for name, (title, some) in parts.items()
+            for kind, groups in KINDS.items()
+        )
+        return [table for table in tables if table.rows]
 
     def clips(self) -> list[Clip]:
         """Return all recordings."""
@@ -107,8 +113,10 @@ def _table(
     rows: Sequence[dict[str, Any]],
     methods: Sequence[Method],
     seed: int,
+    groups: tuple[str, ...],
 ) -> Table:
-    columns = tuple(c for c in COLUMNS if any(row.get(c.key) is not None for row in rows))
+    own_columns = [column for column in COLUMNS if column.group in groups]
+    columns = tuple(c for c in own_columns if any(row.get(c.key) is not None for row in rows))
     made = []
     for method in methods:
         own = [row for row in rows if row["method"] == method.key]

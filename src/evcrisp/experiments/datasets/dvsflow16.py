@@ -31,12 +31,12 @@ class Dvsflow16:
     )
 
     def layout(self, root: Path) -> Layout:
-        """Find the recordings beside at least one field."""
-        truths = {path.stem[2:]: path for path in root.rglob("gt*.mat")}
-        paths = sorted(root.rglob("*.aedat")) if truths else []
+        """Find the recordings in folders with at least one field."""
+        truths = {(path.parent, path.stem[2:]): path for path in root.rglob("gt*.mat")}
+        folders = sorted({folder for folder, _ in truths})
         clips = []
-        for path in paths:
-            truth = truths.get(path.stem)
+        for path in sorted(path for folder in folders for path in folder.glob("*.aedat")):
+            truth = truths.get((path.parent, path.stem))
             clip = Clip(name=path.stem, path=path, group=("DVSFLOW16",), files=(path,))
             if truth is not None:
                 clip = replace(clip, files=(path, truth), reader=read_dvsflow16)
