@@ -22,7 +22,7 @@ _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em;
   color: var(--ink); background: var(--page); }
 table { border-collapse: collapse; margin: 0.8em 0; font-variant-numeric: tabular-nums; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; } .wide table { font-size: 13px; } .wide th, .wide td { padding: 0.2em 0.45em; }
 th, td { padding: 0.2em 0.6em; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 tr > th:first-child { text-align: left; font-weight: normal; }
 tr > th[colspan] { text-align: center; }

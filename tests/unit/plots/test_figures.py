@@ -178,11 +178,18 @@ def test_confidence_figure_without_a_map_raises(scene):
         figure("w", estimate=evcrisp.estimate(scene.events, "cmax"))
 
 
+def mean_count(counts):
+    """Return the mean number of events in the column of an event."""
+    return (counts**2).sum() / counts.sum()
+
+
 def test_intro_counts_one_strip_and_alignment_increases_the_peak(estimate):
     made = figure("intro", estimate=estimate)
     before, after = (axes.patches[0].get_data().values for axes in made.axes[2:])
     assert after.max() > 1.3 * before.max()
-    row = int(re.search(r"rows (\d+) to", made.axes[1].get_title())[1])
+    row = int(re.search(r"rows (\d+) to", made.axes[0].get_title())[1])
+    gain = float(re.search(r"columns ([\d.]+) times", made.axes[1].get_title())[1])
+    assert gain == pytest.approx(mean_count(after) / mean_count(before), abs=0.05)
     y = estimate.aligned_y[estimate.signal]
     inside = (y >= row) & (y < row + STRIP_PX)
     x = estimate.aligned_x[estimate.signal][inside]

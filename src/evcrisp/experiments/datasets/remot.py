@@ -61,16 +61,21 @@ def read_remot(clip: Clip, limits: Limits) -> Sample:
     x, y, p, t = (np.ascontiguousarray(column) for column in rows[:, :4].T)
     columns = {"x": x, "y": y, "t": t.astype(np.int64), "p": p > 0}
     found = limits.of(Events(**columns, resolution=DAVIS346))
-    n_frames = (found.duration_us + 1) // FRAME_US if len(found) else 0
-    first, start = int(number[0]) + 1, int(found.t[0]) if len(found) else 0
+    numbers = rows[: len(found) + 1, 4].astype(np.int64)
+    # A frame that the limits cut is left out.
+    complete = np.unique(numbers[:-1] if len(found) < len(rows) else numbers).tolist()
+    if len(found) < len(rows) and complete and numbers[-1] == complete[-1]:
+        complete.pop()
+    start, boxes = int(found.t[0]) if len(found) else 0, truth["gtBoxes"]
     frames = tuple(
         BoxFrame(
-            t_start=start + k * FRAME_US,
-            t_end=start + (k + 1) * FRAME_US,
-            boxes=_corners(truth["gtBoxes"][first + k]),
-            ids=tuple(int(one) for one in np.ravel(truth["gtIDs"][first + k])),
+            t_start=start + (k - complete[0]) * FRAME_US,
+            t_end=start + (k - complete[0] + 1) * FRAME_US,
+            boxes=_corners(boxes[k]),
+            ids=tuple(int(one) for one in np.ravel(truth["gtIDs"][k])),
         )
-        for k in range(min(n_frames, len(truth["gtBoxes"]) - first))
+        for k in complete
+        if k < len(boxes)
     )
     return Sample(events=found, boxes=frames)
 
