@@ -3,7 +3,6 @@
 import pytest
 
 from evcrisp.experiments.report import write_report
-from evcrisp.experiments.tables import Options
 from evcrisp.viewer import ExportOptions, export_html
 
 pytestmark = pytest.mark.slow
@@ -16,7 +15,7 @@ def report(scene, tmp_path):
     )
     page = export_html(scene.events, options, name='a "quoted" <name> & more')
     path = tmp_path / "report.html"
-    write_report(path, [], Options(), page=page)
+    write_report(path, [], page=page)
     return path
 
 
@@ -71,7 +70,7 @@ def test_wheel_scrolls_the_report_and_zooms_with_ctrl(screen, report):
 
 def test_report_without_page_and_figures_explains_why(tmp_path):
     path = tmp_path / "report.html"
-    write_report(path, [], Options())
+    write_report(path, [])
     page = path.read_text()
     assert "<iframe" not in page
     assert "None: they need the extra <code>plot</code>" in page

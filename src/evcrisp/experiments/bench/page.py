@@ -67,7 +67,7 @@ def _summary(bench: Bench) -> str:
     text = (
         f"{counted(len(bench.clips()), 'recording')}, {counted(len(bench.methods), 'method')}, "
         f"{counted(len(bench.tasks), 'task')} ({len(outcome.failures)} failed), "
-        f"{outcome.elapsed_s():.0f} s of work. {used}, from the start of the recording or of its truth. "
+        f"{outcome.elapsed_s():.0f} s of work. {used}, from the start of the recording or of its truth, and one frame of the truth at least. "
         f"Noise that is added has {options.noise_hz:g} Hz per pixel, and at most as many events as the "
         "recording. The best of a column is bold, the second best underlined; columns without a best one "
         "describe, and do not rank."

@@ -32,6 +32,7 @@ class Layout:
 
     clips: tuple[Clip, ...]
     problems: tuple[str, ...] = ()
+    beside: tuple[Path, ...] = ()  # files of the data set that are no recordings to measure
 
 
 class Dataset(Protocol):

@@ -15,6 +15,7 @@ class FoundDataset:
     folder: Path
     clips: tuple[Clip, ...]
     problems: tuple[str, ...]
+    beside: tuple[Path, ...] = ()
 
     @property
     def title(self) -> str:
@@ -39,6 +40,7 @@ def find_datasets(root: Path, dataset: DatasetLike | None = None) -> list[FoundD
     else:
         found = _known(root)
         claimed = {file for part in found for clip in part.clips for file in clip.files}
+        claimed |= {file for part in found for file in part.beside}
         own = _find(dataset_for("own"), root)
         clips = tuple(clip for clip in own.clips if not claimed & set(clip.files))
         names = {str(file) for file in claimed}
@@ -67,4 +69,7 @@ def _known(root: Path) -> list[FoundDataset]:
 
 def _find(source: Dataset, folder: Path) -> FoundDataset:
     layout = source.layout(folder)
-    return FoundDataset(dataset=source, folder=folder, clips=layout.clips, problems=layout.problems)
+    return FoundDataset(
+        dataset=source, folder=folder, clips=layout.clips, problems=layout.problems,
+        beside=layout.beside,
+    )  # fmt: skip

@@ -15,6 +15,9 @@ from evcrisp.io.hdf5.datasets import library
 
 SENSOR = (640, 480)
 
+#: Time after a frame that is read, so that an event shows that the frame is complete, us.
+SLACK_US = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Dsec:
@@ -65,7 +68,9 @@ def read_dsec(clip: Clip, limits: Limits) -> Sample:
     rectified = _rectify_map(clip)
     first = read_limited(clip.path, Limits(max_events=1), clip.resolution)
     start_us = max(int(times[0, 0]) - int(first.t[0]), 0) if len(first) and len(times) else 0
-    events = read_limited(clip.path, limits, clip.resolution, start_us=start_us)
+    frame_us = int(times[0, 1] - times[0, 0]) if len(times) else 0
+    bounds = limits.with_first_frame(frame_us + SLACK_US)
+    events = read_limited(clip.path, bounds, clip.resolution, start_us=start_us)
     last = int(events.t[-1]) if len(events) else 0
     frames = []
     for path, (t_start, t_end) in zip(pictures, times.tolist(), strict=True):

@@ -106,7 +106,7 @@ def camera_of(clip: Clip, recording: Recording) -> Camera:
 
 def read_ecd(clip: Clip, limits: Limits) -> Sample:
     """Read the first events; the gyroscope gives the field of a camera that only turns."""
-    events = read_plain(clip, limits).events
+    events = read_plain(clip, limits.with_first_frame(FRAME_US + 1000)).events
     if not clip.name.endswith("rotation") or not len(events):
         return Sample(events=events)
     with open_recording(clip.path, resolution=clip.resolution) as recording:

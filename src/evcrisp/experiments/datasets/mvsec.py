@@ -12,6 +12,9 @@ from evcrisp.experiments.datasets.sample import FlowFrame, Limits, Sample, read_
 
 DAVIS346 = (346, 260)
 
+#: Time after a frame that is read, so that an event shows that the frame is complete, us.
+SLACK_US = 1000
+
 #: Rows of outdoor sequences from this one on show the car, and are not compared.
 _LAST_OUTDOOR_ROW = 193
 
@@ -57,7 +60,9 @@ def read_mvsec(clip: Clip, limits: Limits) -> Sample:
         with np.load(clip.files[1], allow_pickle=False) as archive:
             seconds = np.asarray(archive["timestamps"], np.float64).ravel()
             t = np.rint(1e6 * seconds).astype(np.int64)
-            events = _events_from(clip, limits, int(t[0]) if t.size else 0)
+            frame_us = int(t[1] - t[0]) if t.size > 1 else 0
+            bounds = limits.with_first_frame(frame_us + SLACK_US)
+            events = _events_from(clip, bounds, int(t[0]) if t.size else 0)
             last = int(events.t[-1]) if len(events) else 0
             n_frames = int(np.searchsorted(t[1:], last, side="right"))
             fields = [archive[name][:n_frames] for name in ("x_flow_dist", "y_flow_dist")]

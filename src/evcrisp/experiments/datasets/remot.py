@@ -60,7 +60,8 @@ def read_remot(clip: Clip, limits: Limits) -> Sample:
     rows = table[(number > number[0]) & (number < number[-1])]
     x, y, p, t = (np.ascontiguousarray(column) for column in rows[:, :4].T)
     columns = {"x": x, "y": y, "t": t.astype(np.int64), "p": p > 0}
-    found = limits.of(Events(**columns, resolution=DAVIS346))
+    bounds = limits.with_first_frame(FRAME_US + 1000)
+    found = bounds.of(Events(**columns, resolution=DAVIS346))
     numbers = rows[: len(found) + 1, 4].astype(np.int64)
     # A frame that the limits cut is left out.
     complete = np.unique(numbers[:-1] if len(found) < len(rows) else numbers).tolist()

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,12 +22,27 @@ class Limits:
 
     max_events: int | None = None
     max_us: int | None = None
+    min_us: int = 0  # least time, whatever the bounds; that of the first frame of a truth
 
     def of(self, events: Events) -> Events:
         """Return the first events within the bounds."""
-        if self.max_us is not None and len(events):
-            events = events[: int(np.searchsorted(events.t, int(events.t[0]) + self.max_us))]
-        return events[: self.max_events]
+        if not len(events):
+            return events
+        start, n = int(events.t[0]), len(events)
+        if self.max_us is not None:
+            n = int(np.searchsorted(events.t, start + self.max_us))
+        n = n if self.max_events is None else min(n, self.max_events)
+        return events[: max(n, int(np.searchsorted(events.t, start + self.min_us)))]
+
+    def is_reached(self, n_events: int, duration_us: int) -> bool:
+        """Return whether no further events are needed."""
+        is_long = self.max_us is not None and duration_us >= self.max_us
+        is_full = self.max_events is not None and n_events >= self.max_events
+        return (is_long or is_full) and duration_us >= self.min_us
+
+    def with_first_frame(self, duration_us: int) -> "Limits":
+        """Return bounds that hold a frame of a truth, and the event after it."""
+        return replace(self, min_us=duration_us + 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -91,8 +106,7 @@ def read_limited(
             t_start = int(chunk.t[0]) + start_us if t_start is None else t_start
             parts.append(chunk[int(np.searchsorted(chunk.t, t_start)) :])
             n_events += len(parts[-1])
-            is_long = limits.max_us is not None and chunk.t[-1] >= t_start + limits.max_us
-            if is_long or (limits.max_events is not None and n_events >= limits.max_events):
+            if limits.is_reached(n_events, int(chunk.t[-1]) - t_start):
                 break
         return limits.of(Events.concatenate(parts) if parts else recording.read()[:0])
 

@@ -94,12 +94,12 @@ def write_dvsflow16(root):
 
     from evcrisp.experiments.simulated_datasets.dnd21 import write_aedat2
 
-    scene = scene_of(DAVIS346, theta=(60.0, 20.0), duration_us=2_500_000, noise_hz=0.0)
+    scene = scene_of(DAVIS346, theta=(12.0, 4.0), duration_us=2_500_000, noise_hz=0.0)
     root.mkdir(parents=True, exist_ok=True)
     write_aedat2(root / "TranslatingBarX.aedat", scene.events.with_signal(None))
     write_aedat2(root / "Other.aedat", small(scene).with_signal(None))
     field = np.ones((260, 346))
-    content = {"vxGT": 60.0 * field, "vyGT": -20.0 * field, "ts": [[500_000, 2_400_000]]}
+    content = {"vxGT": 12.0 * field, "vyGT": -4.0 * field, "ts": [[500_000, 2_400_000]]}
     savemat(root / "gtTranslatingBarX.mat", content)
     return scene
 
