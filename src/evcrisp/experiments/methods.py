@@ -196,6 +196,15 @@ def with_alignment(method: Method) -> Method:
     )  # fmt: skip
 
 
+def _fitting(method: Method, rows: Sequence[Method], kinds: Sequence[str]) -> Method:
+    """Return a method of a kind that a table measures; a row if one is the same."""
+    if method.kind in kinds:
+        return method
+    aligned = with_alignment(method)
+    same = (row for row in rows if row.key == aligned.key and method.part is None)
+    return next(same, aligned)
+
+
 def _without_all(rows: Sequence[Method], chosen: Sequence[Any]) -> Sequence[Any]:
     """Return the chosen methods, with those that the word "all" stands for."""
     if ALL not in [part for part in chosen if isinstance(part, str)]:
@@ -218,14 +227,10 @@ def select_methods(
         return tuple(rows)
     chosen = _without_all(rows, chosen)
     once = {part if isinstance(part, str) else id(part): part for part in chosen}
-    found = [method_for(part, rows) for part in once.values()]
+    found = [_fitting(method_for(part, rows), rows, kinds) for part in once.values()]
     methods = [row for row in rows if any(method is row for method in found)]
     for method in found:
         if any(method is row for row in rows):
-            continue
-        if method.kind not in kinds:
-            method = with_alignment(method)
-        if any(method.key == row.key for row in methods):
             continue
         keys = {other.key for other in (ZERO, GYRO, *methods)}
         numbered = (f"{method.key}-{n}" for n in itertools.count(2))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 )
 @options.option(
     "--dataset",
-    "Layout of FOLDER: remot, dvsflow16, ecd, emlb, dnd21, ed24, led, dvsclean, mvsec, dsec, own, or "
+    "Layout of FOLDER: remot, dvsflow16, ecd, emlb, dnd21, ed24, led, dvsclean, mvsec, dsec, recordings, or "
     "that of an installed package. Default: found from the names of files, also in sub-folders.",
     metavar="NAME",
 )

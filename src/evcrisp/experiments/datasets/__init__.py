@@ -61,7 +61,7 @@ DATASETS: Registry[Dataset] = Registry(
         "led": "evcrisp.experiments.datasets.led:Led",
         "mvsec": "evcrisp.experiments.datasets.mvsec:Mvsec",
         "dsec": "evcrisp.experiments.datasets.dsec:Dsec",
-        "own": "evcrisp.experiments.datasets.own:Own",
+        "recordings": "evcrisp.experiments.datasets.recordings:Recordings",
     },
     group="evcrisp.datasets",
     calls=True,

@@ -41,7 +41,7 @@ def find_datasets(root: Path, dataset: DatasetLike | None = None) -> list[FoundD
         found = _known(root)
         claimed = {file for part in found for clip in part.clips for file in clip.files}
         claimed |= {file for part in found for file in part.beside}
-        own = _find(dataset_for("own"), root)
+        own = _find(dataset_for("recordings"), root)
         clips = tuple(clip for clip in own.clips if not claimed & set(clip.files))
         names = {str(file) for file in claimed}
         left = tuple(p for p in own.problems if not any(name in p for name in names))
@@ -54,7 +54,7 @@ def find_datasets(root: Path, dataset: DatasetLike | None = None) -> list[FoundD
 
 def _known(root: Path) -> list[FoundDataset]:
     """Return the data sets with a known layout; a folder belongs to the first that fits."""
-    sources = [DATASETS[name] for name in DATASETS if name != "own"]
+    sources = [DATASETS[name] for name in DATASETS if name != "recordings"]
     found: list[FoundDataset] = []
     for folder in (root, *sorted(path for path in root.iterdir() if path.is_dir())):
         for source in sources:

@@ -164,5 +164,5 @@ WRITERS = {
     "dvsflow16": write_dvsflow16,
     "mvsec": write_mvsec,
     "dsec": write_dsec,
-    "own": write_own,
+    "recordings": write_own,
 }

@@ -46,10 +46,10 @@ def test_sub_folders_are_searched_and_the_rest_are_own_recordings(tmp_path):
     layouts.write_led(tmp_path / "LED")
     layouts.write_own(tmp_path / "mine")
     found = {part.dataset.name: len(part.clips) for part in find_datasets(tmp_path)}
-    assert found == {"ed24": 2, "led": 1, "own": 2}
+    assert found == {"ed24": 2, "led": 1, "recordings": 2}
 
 
-@pytest.mark.parametrize("name", [name for name in DATASETS if name != "own"])
+@pytest.mark.parametrize("name", [name for name in DATASETS if name != "recordings"])
 def test_empty_folder_states_the_problem(tmp_path, name):
     layout = dataset_for(name).layout(tmp_path)
     assert layout.clips == ()
@@ -156,7 +156,7 @@ def test_dsec_fields_are_read_at_rectified_places(stand_in):
 
 
 def test_own_recordings_have_folders_as_groups_and_labels(stand_in):
-    root, scene, layout = stand_in("own")
+    root, scene, layout = stand_in("recordings")
     assert {clip.name: clip.group for clip in layout.clips} == {
         "lab/take.aedat4": ("lab",),
         "scene.npz": (root.name,),
@@ -165,7 +165,7 @@ def test_own_recordings_have_folders_as_groups_and_labels(stand_in):
     np.testing.assert_array_equal(samples["scene.npz"].signal, scene.events.signal)
     assert samples["lab/take.aedat4"].signal is None
     (root / "lab" / "bad.aedat4").write_bytes(b"#!AER-DAT4.0\r\n" + b"x" * 50)
-    again = dataset_for("own").layout(root)
+    again = dataset_for("recordings").layout(root)
     assert len(again.clips) == 2
     assert "bad.aedat4" in " ".join(again.problems)
 

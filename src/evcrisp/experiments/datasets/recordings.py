@@ -14,13 +14,13 @@ _BESIDE = (".truth.npz", "calib.txt", "imu.txt", "groundtruth.txt", "motion.txt"
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class Recordings:
     """All recordings below a folder; the folder of a recording is its group.
 
     Labels in a recording, or in ``NAME.truth.npz`` beside it, are the truth.
     """
 
-    name: ClassVar[str] = "own"
+    name: ClassVar[str] = "recordings"
     title: ClassVar[str] = "Own recordings"
     source: ClassVar[str] = "your camera"
 
@@ -45,7 +45,7 @@ class Own:
 
 def _recordings(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or path.name.lower().endswith(_BESIDE):
+        if path.name.startswith(".") or path.name.lower().endswith(_BESIDE) or _is_result(path):
             continue
         try:
             detect(path)
@@ -54,6 +54,11 @@ def _recordings(folder: Path) -> Iterator[Path]:
                 yield from _recordings(path)
             continue
         yield path
+
+
+def _is_result(path: Path) -> bool:
+    """Return whether a folder holds results of experiments, which may lie among recordings."""
+    return (path / "digests.json").is_file() and (path / "results").is_dir()
 
 
 def _files(path: Path) -> list[Path]:
