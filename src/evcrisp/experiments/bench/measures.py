@@ -33,6 +33,9 @@ from evcrisp.pipeline.tracking import Tracker
 
 Numbers = dict[str, Any]
 
+#: Events that a method labels before its time is measured.
+WARM_UP_EVENTS = 2000
+
 _RATES = ("sensitivity", "specificity", "denoising_accuracy", "precision", "f1")
 
 
@@ -46,6 +49,8 @@ def measure_bench(clip: Clip, method: Method, settings: Mapping[str, Any]) -> Nu
     events = sample.events
     if not len(events):
         raise EventDataError(f"{clip.name} has no events in the part that is used.")
+    # The first call of a method loads its kernels, which is not part of its speed.
+    label_events(events[:WARM_UP_EVENTS], method, settings["motion"])
     found = label_events(events, method, settings["motion"])
     numbers = {
         "n_events": len(events),

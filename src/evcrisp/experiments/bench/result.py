@@ -52,9 +52,7 @@ class Bench:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per recording and method: data set, recording, method, and its numbers."""
-        raw = {
-            task.clip.name: numbers for task, numbers in self._done() if task.method.key == "raw"
-        }
+        raw = {task.clip: numbers for task, numbers in self._done() if task.method.key == "raw"}
         titles = {clip: part.title for part in self.found for clip in part.clips}
         return [
             {
@@ -63,7 +61,7 @@ class Bench:
                 "recording": task.clip.name,
                 "method": task.method.key,
                 **numbers,
-                **_relative(numbers, raw.get(task.clip.name, {})),
+                **_relative(numbers, raw.get(task.clip, {})),
             }
             for task, numbers in self._done()
         ]
@@ -129,11 +127,20 @@ def _table(
                 cells[column.key] = Cell(interval.value, None, *ends)
         if cells:
             made.append(Row.of(method, cells))
-    n = len({row["recording"] for row in rows})
     return Table(
-        name=name,
-        title=title,
-        columns=columns,
-        rows=tuple(made),
-        notes=(f"Means over {counted(n, 'recording')}; ± is half of the 95 % interval.",),
+        name=name, title=title, columns=columns, rows=tuple(made), notes=_notes(rows, columns)
     )
+
+
+def _notes(rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the number of recordings, and columns that have fewer."""
+    n = len({(row["dataset"], row["recording"]) for row in rows})
+    counts = {
+        column.label: len(
+            {(row["dataset"], row["recording"]) for row in rows if row.get(column.key) is not None}
+        )
+        for column in columns
+    }
+    fewer = [f"{label} {count}" for label, count in counts.items() if count < n]
+    first = f"Means over {counted(n, 'recording')}; ± is half of the 95 % interval."
+    return (first, f"Fewer recordings: {', '.join(fewer)}.") if fewer else (first,)
