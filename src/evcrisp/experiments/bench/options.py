@@ -106,9 +106,10 @@ def _row(word: Any) -> Method:
         return _method(word, build(ESTIMATORS, word, "method"), "estimators")
     if word in FILTERS:
         return _method(word, build(FILTERS, word, "filter"), "filters")
-    known = dict.fromkeys((*ESTIMATORS, *FILTERS, *COMPETITORS, *(f"{n}:PATH" for n in BY_PATH)))
-    lookup(known, word, "method")
-    raise AssertionError("unreachable")
+    known: dict[str, Any] = dict.fromkeys(
+        (*ESTIMATORS, *FILTERS, *COMPETITORS, *(f"{n}:PATH" for n in BY_PATH))
+    )
+    return lookup(known, word, "method")  # raises, with the names that exist
 
 
 def _method(key: str, part: Any, family: str) -> Method:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -104,7 +105,9 @@ def bench(
 def _settings(options: BenchOptions, reader: Any) -> dict[str, Any]:
     """Return the settings of a task; a reader from outside evcrisp is part of them."""
     code = "" if reader is None else code_digest(reader)
-    return {**options.settings(), **({"reader": code} if code != "" else {})}
+    if code is None:  # its source is not available: results are computed again
+        code = f"unknown at {time.time_ns()}"
+    return {**options.settings(), **({"reader": code} if code else {})}
 
 
 def _written(result: Bench, out: Path, made: Provenance) -> Bench:

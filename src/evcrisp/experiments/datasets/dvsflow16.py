@@ -10,7 +10,7 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.types import Floats
 from evcrisp.experiments.datasets import Clip, Layout
 from evcrisp.experiments.datasets.sample import FlowFrame, Limits, Sample, read_limited, read_plain
-from evcrisp.io.arrays.mat import read_arrays
+from evcrisp.io.arrays.mat_arrays import read_arrays
 
 #: Duration of a frame of the field, us: the bars move by up to 10 px/s.
 FRAME_US = 1_000_000

@@ -10,7 +10,7 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
 from evcrisp.experiments.datasets import Clip, Layout
 from evcrisp.experiments.datasets.sample import BoxFrame, Limits, Sample
-from evcrisp.io.arrays.mat import read_arrays
+from evcrisp.io.arrays.mat_arrays import read_arrays
 
 DAVIS346 = (346, 260)
 

@@ -49,6 +49,10 @@ class _Variable:
         return self.kind in _NUMERIC
 
     @property
+    def is_cell(self) -> bool:
+        return self.kind == _CELL
+
+    @property
     def is_struct(self) -> bool:
         return self.kind == _STRUCT and all(side == 1 for side in self.shape)
 
@@ -86,28 +90,10 @@ def _described(head: bytes, order: str, offset: int) -> _Variable:
     return _Variable(name, kind & 0xFF, shape, offset, n_bytes, order)
 
 
-def read_arrays(path: Path) -> dict[str, list[NDArray[Any]]]:
-    """Read all arrays of numbers, and cell arrays of them: name -> arrays, one for an array itself.
-
-    Other variables are left out. For the truth of data sets; recordings are opened by `MatReader`.
-    """
-    variables, damage = list_variables(path)
-    if damage is not None:
-        raise FormatError(damage.reason, offset=damage.offset, path=path)
-    found = {}
-    for variable in variables:
-        if variable.is_numeric or variable.kind == _CELL:
-            data, damage = _content(path, variable)
-            parser = _Parser(data, variable.order, variable.offset, 8, damage)
-            parts = [parser.numbers()] if variable.is_numeric else parser.cells()
-            found[variable.name] = [_whole(part, path) for part in parts]
-    return found
-
-
-def _whole(numbers: Numbers, path: Path) -> NDArray[Any]:
-    if numbers.damage is not None:
-        raise FormatError(numbers.damage.reason, offset=numbers.damage.offset, path=path)
-    return numbers.values.reshape(numbers.shape, order="F")
+def load_cells(path: Path, variable: _Variable) -> list[Numbers]:
+    """Read the cells of a cell array, columns first; cells that are no numbers are empty."""
+    data, damage = _content(path, variable)
+    return _Parser(data, variable.order, variable.offset, 8, damage).cells()
 
 
 def load(path: Path, variable: _Variable) -> Numbers | dict[str, Numbers]:

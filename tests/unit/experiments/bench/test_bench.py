@@ -16,6 +16,8 @@ from evcrisp import ConfigError, UnknownNameError
 from evcrisp.experiments.bench.measures import added_noise
 from evcrisp.experiments.bench.options import DEFAULT_METHODS, BenchOptions, bench_methods
 from evcrisp.experiments.bootstrap import mean_interval
+from evcrisp.experiments.datasets import Clip, Layout
+from evcrisp.experiments.datasets.sample import Sample
 from evcrisp.filters.neighborhood.baf import Baf
 from evcrisp.filters.protocol import Labels
 from evcrisp.metrics import rank_auc
@@ -222,6 +224,44 @@ def test_own_registered_filter_is_a_row(own, tmp_path):
     finally:
         evcrisp.plugins.registry_of("filter").unregister("on_only")
     assert {row["method"] for row in result.rows()} == {"raw", "on_only"}
+
+
+def read_mine(clip, limits):
+    """Read every event as signal but the first ten."""
+    events = limits.of(evcrisp.read(clip.path))
+    return Sample(events=events.with_signal(np.arange(len(events)) >= 10))
+
+
+@dataclass(frozen=True)
+class Mine:
+    """Recordings of a folder with a truth that their reader knows."""
+
+    name: str = "mine"
+    title: str = "Mine"
+    source: str = "here"
+
+    def layout(self, root):
+        paths = sorted(root.glob("*.npz"))
+        return Layout(
+            clips=tuple(
+                Clip(name=path.stem, path=path, group=("mine",), files=(path,), reader=read_mine)
+                for path in paths
+            )
+        )
+
+
+def test_own_data_set_with_its_own_truth(own, tmp_path):
+    result = evcrisp.bench(own, tmp_path, methods=["baf"], dataset=Mine())
+    assert {(row["recording"], row["n_noise"]) for row in result.rows()} == {("scene", 10)}
+    assert evcrisp.bench(own, tmp_path, methods=["baf"], dataset=Mine).outcome.n_new == 0
+
+
+def test_tasks_run_in_processes(run, layouts, tmp_path):
+    layouts.write_dvsclean(tmp_path / "data")
+    words = ("bench", tmp_path / "data", "-o", tmp_path / "out", "--no-aocc", "--max-events", 2000)
+    text = run(*words, "--methods", "baf,cmax,eventcv-baf", "--workers", 2).output
+    assert "12 tasks, 12 run now" in text
+    assert "12 tasks, 0 run now" in run(*words, "--methods", "baf,cmax,eventcv-baf").output
 
 
 def test_options_are_checked():

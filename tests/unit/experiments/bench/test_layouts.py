@@ -11,7 +11,6 @@ from evcrisp import ConfigError, FormatError
 from evcrisp.experiments.datasets import DATASETS, dataset_for
 from evcrisp.experiments.datasets.detection import find_datasets
 from evcrisp.experiments.datasets.sample import Limits, read_sample
-from evcrisp.io.arrays.mat import read_arrays
 
 _spec = importlib.util.spec_from_file_location("layouts", Path(__file__).with_name("layouts.py"))
 layouts = importlib.util.module_from_spec(_spec)
@@ -184,26 +183,3 @@ def test_ecd_gyroscope_gives_the_field_of_a_rotation(ecd):
     error = np.hypot(*(result.velocity - true)[result.signal].T)
     assert np.median(error) < 0.1 * np.median(np.hypot(*true.T))
     assert read_sample(clips["boxes_translation"], ALL).flow == ()
-
-
-def test_cells_of_matlab_files_equal_those_of_scipy(tmp_path):
-    scipy_io = pytest.importorskip("scipy.io", reason="scipy writes the file")
-    rng = np.random.default_rng(0)
-    cells = np.empty((3, 2), object)
-    for k in range(6):
-        cells.flat[k] = rng.normal(size=(k, 4)) if k % 2 else np.arange(k, dtype=np.int16)
-    for compressed in (False, True):
-        path = tmp_path / f"{compressed}.mat"
-        content = {"cells": cells, "a": np.arange(12.0).reshape(3, 4), "text": "left out"}
-        scipy_io.savemat(path, content, do_compression=compressed)
-        found, expected = read_arrays(path), scipy_io.loadmat(path)
-        assert set(found) == {"cells", "a"}
-        np.testing.assert_array_equal(found["a"][0], expected["a"])
-        for ours, theirs in zip(found["cells"], expected["cells"].ravel(order="F"), strict=True):
-            np.testing.assert_array_equal(ours.reshape(theirs.shape), theirs)
-        scipy_io.savemat(path, {"cells": cells}, do_compression=compressed)
-        data = path.read_bytes()
-        for n in (len(data) // 2, len(data) - 9):
-            path.write_bytes(data[:n])
-            with pytest.raises(FormatError):
-                read_arrays(path)
