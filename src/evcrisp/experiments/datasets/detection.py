@@ -1,10 +1,12 @@
 """Find data sets in a folder by their layouts."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.experiments.datasets import DATASETS, Clip, Dataset, DatasetLike, dataset_for
+from evcrisp.experiments.datasets.recordings import Recordings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +43,7 @@ def find_datasets(root: Path, dataset: DatasetLike | None = None) -> list[FoundD
         found = _known(root)
         claimed = {file for part in found for clip in part.clips for file in clip.files}
         claimed |= {file for part in found for file in part.beside}
-        own = _find(dataset_for("recordings"), root)
-        clips = tuple(clip for clip in own.clips if not claimed & set(clip.files))
-        names = {str(file) for file in claimed}
-        left = tuple(p for p in own.problems if not any(name in p for name in names))
-        found.append(replace(own, clips=clips, problems=left))
+        found.append(_find(cast("Dataset", Recordings(frozenset(claimed))), root))
     if not any(part.clips for part in found):
         problems = "; ".join(p for part in found for p in part.problems) or "it is empty"
         raise ConfigError(f"{root} has no recording that can be read: {problems}.")

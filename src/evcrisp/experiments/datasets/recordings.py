@@ -24,10 +24,12 @@ class Recordings:
     title: ClassVar[str] = "Own recordings"
     source: ClassVar[str] = "your camera"
 
+    excluded: frozenset[Path] = frozenset()  # files that belong to another data set
+
     def layout(self, root: Path) -> Layout:
         """Find the recordings that can be opened, and the reason for each that cannot."""
         clips, problems = [], []
-        for path in _recordings(root):
+        for path in _recordings(root, self.excluded):
             try:
                 with open_recording(path) as recording:
                     next(recording.chunks(), None)
@@ -43,17 +45,20 @@ class Recordings:
         return Layout(clips=tuple(clips), problems=tuple(problems))
 
 
-def _recordings(folder: Path) -> Iterator[Path]:
+def _recordings(folder: Path, excluded: frozenset[Path]) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
+        if path in excluded:
+            continue
         if path.name.startswith(".") or path.name.lower().endswith(_BESIDE) or _is_result(path):
             continue
         try:
             detect(path)
         except (EvError, OSError):
             if path.is_dir():
-                yield from _recordings(path)
+                yield from _recordings(path, excluded)
             continue
-        yield path
+        if not path.is_dir() or not any(path in file.parents for file in excluded):
+            yield path
 
 
 def _is_result(path: Path) -> bool:
