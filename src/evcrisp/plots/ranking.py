@@ -53,7 +53,9 @@ def speed_figure(points: Mapping[str, tuple[float, float]], *, y_label: str) -> 
     with styled():
         figure = new_figure(7.5, 4.6)
         axes = figure.subplots()
-        for k, (name, (speed, value)) in enumerate(points.items()):
+        # Names of points that lie side by side alternate above and below them.
+        order = sorted(points.items(), key=lambda item: item[1][1])
+        for k, (name, (speed, value)) in enumerate(order):
             color = LINE_COLORS[k % len(LINE_COLORS)]
             axes.plot(speed, value, "o", color=color, markersize=6)
             offset = (6, 3 if k % 2 else -8)

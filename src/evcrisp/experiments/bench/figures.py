@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 #: Column -> name of the axis, whether lower is better, and what the caption says.
 _RANKINGS = {
-    "auc": ("AUC of the labels", False, "AUC of the labels; original events count as signal"),
+    "auc": (
+        "AUC of the labels",
+        False,
+        "AUC of the labels, against added noise where there is no truth",
+    ),
     "esr_gain": (
         "ESR above that of random deletion",
         False,
@@ -47,7 +51,10 @@ def _drawn(bench: Bench) -> Iterator[tuple[str, "Drawing"]]:
         means = {labels[name]: _mean(tables, name, key) for name in values}
         each = {labels[name]: found for name, found in values.items()}
         n = max(len(found) for found in values.values())
-        text = f"{caption}. Diamonds: means over {counted(n, 'recording')}; bars: 95 % intervals; dots: recordings."
+        text = f"{caption}; one recording."
+        if n > 1:
+            shown = "Diamonds: means; bars: 95 % intervals; dots: recordings."
+            text = f"{caption}; {counted(n, 'recording')}. {shown}"
         yield text, ranking_figure(means, each, x_label=label, lower_is_better=lower_is_better)
     both = _values(rows, "auc"), _values(rows, "mev_per_s")
     points = {
