@@ -85,6 +85,7 @@ from .core.windows import by_time as by_time
 from .estimators.estimate import estimate as estimate
 from .estimators.joint.pareto import pareto_front as pareto_front
 from .estimators.result import Estimate as Estimate
+from .experiments.bench.run import bench as bench
 from .filters.denoising import denoise as denoise
 from .io.flow.files import read_flow as read_flow
 from .io.flow.files import write_flow as write_flow

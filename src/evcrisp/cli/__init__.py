@@ -30,6 +30,7 @@ COMMANDS = {
     "simulate": "Simulate a recording with known motion and labels.",
     "train": "Train the network of a filter on simulated recordings.",
     "datasets": "Check the data sets of the paper, or simulate data sets with their layout.",
+    "bench": "Measure methods on own recordings and public data sets, on one page.",
     "reproduce": "Reproduce the tables of the paper, next to the published numbers.",
     "tune": "Tune the parameters of methods for a noise rate on a training split.",
     "demo": "Align and denoise a simulated scene, and print the accuracy.",

@@ -236,6 +236,11 @@ def option(names: str, help: str, kind: Any = None, **more: Any) -> Decorator:
     return click.option(*names.split(), cls=kind_of_option, help=help, type=kind, **more)
 
 
+def words(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Return the words of an option that are separated by commas."""
+    return tuple(word.strip() for word in (value or "").split(",") if word.strip())
+
+
 recording_argument = click.argument("recording", type=click.Path(exists=True, path_type=Path))
 force_option = click.option(
     "--force", "overwrite", is_flag=True, help="Replace existing output files."

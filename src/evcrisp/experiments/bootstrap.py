@@ -1,5 +1,6 @@
-"""Confidence intervals of root mean square errors, by a bootstrap of blocks of windows."""
+"""Confidence intervals by bootstrap: root mean squares over windows, means over recordings."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,3 +58,19 @@ def rms_intervals(errors: Floats, *, n_resamples: int = 1000, seed: int = 0) -> 
         low, high = np.quantile(convention(means), (0.025, 0.975))
         found[name] = Interval(float(convention(squares.mean(axis=0))), float(low), float(high))
     return found
+
+
+def mean_interval(
+    values: Sequence[float], *, n_resamples: int = 1000, seed: int = 0
+) -> Interval | None:
+    """Return the mean of recordings with its interval, by resampling recordings; None without any.
+
+    >>> mean_interval([0.5, 0.5, 0.5])
+    Interval(value=0.5, low=0.5, high=0.5)
+    """
+    if not len(values):
+        return None
+    known: Floats = np.array(values, np.float64)
+    picks = np.random.default_rng(seed).integers(0, known.size, (n_resamples, known.size))
+    low, high = np.quantile(known[picks].mean(axis=1), (0.025, 0.975))
+    return Interval(float(known.mean()), float(low), float(high))

@@ -1,39 +1,37 @@
 """Figures of the report; each is a function of a reproduced table, listed in ``FIGURES``."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import MissingExtraError
 from evcrisp.core.events import Events
 from evcrisp.estimators.estimate import estimate
 from evcrisp.estimators.joint.pareto import pareto_front
+from evcrisp.estimators.result import Estimate
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.ecd import calibration_file
 from evcrisp.experiments.datasets.emlb import LEVELS
 from evcrisp.experiments.datasets.noise import with_uniform_noise
+from evcrisp.experiments.datasets.sample import limit_events
 from evcrisp.experiments.methods import Method
-from evcrisp.experiments.protocols import limit_events, signal_of
+from evcrisp.experiments.page import Figure
+from evcrisp.experiments.protocols import signal_of
 from evcrisp.experiments.reproduction import Reproduction
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.reading import open_recording
 from evcrisp.plots import figure, save_figure
+from evcrisp.plots.curves import regret_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 SHOWN_EVENTS = 30_000  # events in a scatter plot
+SEARCHED_WINDOWS = 8  # windows among which the one that moves most is drawn
 SHOWN_NOISE = 0.10  # noise events per signal event in the figure of correct and wrong labels
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure as PNG."""
-
-    title: str
-    png: bytes
 
 
 #: Name of the file, title, and drawing.
@@ -49,7 +47,11 @@ def ratio_by_light(part: Reproduction) -> Iterator[Drawn]:
             for row in part.tables[0].rows
         }
         drawing = figure("levels", levels=levels, values=values, x_label="filter", y_label="ESR")
-        yield f"esr_{half}", f"ESR by {half}, from much light to little", drawing
+        title = (
+            f"ESR of the kept events by {half}; the light decreases from {levels[0]} to {levels[-1]}. "
+            "A missing point had no complete slice."
+        )
+        yield f"esr_{half}", title, drawing
 
 
 def kept_events(part: Reproduction) -> Iterator[Drawn]:
@@ -58,7 +60,8 @@ def kept_events(part: Reproduction) -> Iterator[Drawn]:
     events = first_events(clip)
     labels = {method.label: signal_of(events, method) for method in _methods(part)}
     drawing = figure("scatter", events=events, labels=labels)
-    yield "kept", f"Events that are kept: {clip.name}", drawing
+    title = f"Events that each method keeps of the first {len(events):,} of {clip.name}; red ON, blue OFF"
+    yield "kept", title, drawing
 
 
 def right_labels(part: Reproduction) -> Iterator[Drawn]:
@@ -67,7 +70,7 @@ def right_labels(part: Reproduction) -> Iterator[Drawn]:
     clip = max(part.clips(), key=lambda clip: "hotel" in clip.name)
     events = with_uniform_noise(first_events(clip), SHOWN_NOISE)
     labels = {method.key: signal_of(events, method) for method in _methods(part)}
-    title = f"Right and wrong labels: {clip.name} with {SHOWN_NOISE:.0%} of noise"
+    title = f"Correct and wrong labels of {clip.name} with {SHOWN_NOISE:.0%} of uniform noise added"
     yield "outcomes", title, figure("outcomes", events=events, labels=labels)
 
 
@@ -75,14 +78,34 @@ def alignment(part: Reproduction) -> Iterator[Drawn]:
     """Draw a window before and after alignment, and the trade-off with denoising."""
     clip = part.clips()[0]
     n = part.tasks[0].settings["window_events"]
-    events, path = first_events(clip, n), calibration_file(clip)
+    path = calibration_file(clip)
     camera = None if path is None else Camera.from_file(path)
-    found = estimate(events, "auto", "rotation", camera=camera)
-    yield "aligned", f"Aligned by auto: {clip.name}", figure("aligned", estimate=found)
-    yield "intro", "Drift and alignment", figure("intro", estimate=found)
+    found, moved_px = _fastest_window(clip, n, camera)
+    ms = found.window.events.duration_us / 1e3
+    place = f"a window of {ms:.1f} ms of {clip.name}"
+    title = f"Signal events of auto in {place}, which moves by {moved_px:.1f} px (median)"
+    yield "aligned", title, figure("aligned", estimate=found)
+    title = f"x against time in the rows of {place} that alignment sharpens most"
+    yield "intro", title, figure("intro", estimate=found)
     front = pareto_front(found.window, found.motion)
-    yield "pareto", "Trade-off of alignment and denoising", figure("pareto", front=front)
-    yield "tradeoff", "What changes along the trade-off", figure("tradeoff", front=front)
+    title = f"Pareto front of {place}. Ring: {regret_label(front)}"
+    if front.is_compromise:
+        title += "; dotted lines: its regrets, the distances from the ideal point"
+    yield "pareto", title, figure("pareto", front=front)
+    title = "Contrast, denoised contrast and share of kept events along this front"
+    yield "tradeoff", title, figure("tradeoff", front=front)
+
+
+def _fastest_window(clip: Clip, n: int, camera: Camera | None) -> tuple[Estimate, float]:
+    """Return the estimate of the window that moves most, of the first ones, and its median way, px."""
+    events = first_events(clip, SEARCHED_WINDOWS * n)
+    found = []
+    for start in range(0, max(len(events) - n, 0) + 1, n):
+        result = estimate(events[start : start + n], "auto", "rotation", camera=camera)
+        speed = np.hypot(*np.nan_to_num(result.velocity).T)
+        found.append((float(np.median(speed)) * result.window.events.duration_us / 1e6, result))
+    moved_px, result = max(found, key=lambda pair: pair[0])
+    return result, moved_px
 
 
 #: Figures of each table, in the order of the report.

@@ -15,6 +15,7 @@ import numpy as np
 from evcrisp.contrast import ContrastMap
 from evcrisp.core.errors import ConfigError, EvError
 from evcrisp.core.registry import build, lookup
+from evcrisp.estimators.baselines.sequential import Sequential
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.experiments.code_digest import attributes_of, code_digest
@@ -179,26 +180,58 @@ def method_for(part: Any, rows: Sequence[Method] = ()) -> Method:
     return Method(key=name, label=name, family="others", kind=kind, name=name, part=part)
 
 
+#: Word for all rows of a table, and every other registered method and filter.
+ALL = "all"
+
+
+def with_alignment(method: Method) -> Method:
+    """Return a filter followed by contrast maximization, for tables that need a motion."""
+    if method.kind != "filter":
+        return method
+    part = Sequential(filter=method.filter())
+    key, label = f"{method.key}+cmax", f"{method.label} + CMax"
+    return Method(
+        key=key, label=label, family="sequential", kind="estimator", name=key, part=part,
+        slow=method.slow,
+    )  # fmt: skip
+
+
+def _fitting(method: Method, rows: Sequence[Method], kinds: Sequence[str]) -> Method:
+    """Return a method of a kind that a table measures; a row if one is the same."""
+    if method.kind in kinds:
+        return method
+    aligned = with_alignment(method)
+    same = (row for row in rows if row.key == aligned.key and method.part is None)
+    return next(same, aligned)
+
+
+def _without_all(rows: Sequence[Method], chosen: Sequence[Any]) -> Sequence[Any]:
+    """Return the chosen methods, with those that the word "all" stands for."""
+    if ALL not in [part for part in chosen if isinstance(part, str)]:
+        return chosen
+    known = {name for row in rows for name in (row.key, row.name)}
+    named = [name for name in (*ESTIMATORS, *FILTERS) if name not in known]
+    others = [part for part in chosen if not isinstance(part, str) or part not in (ALL, *named)]
+    return [*rows, *named, *others]
+
+
 def select_methods(
     rows: Sequence[Method], chosen: Sequence[Any], kinds: Sequence[str] = ("filter", "estimator")
 ) -> tuple[Method, ...]:
     """Return chosen rows in the order of the table, then other methods as given.
 
-    All rows are returned if none is chosen. The table can measure methods of some kinds only.
+    All rows are returned if none is chosen. In a table that needs a motion, a filter is followed by
+    contrast maximization.
     """
     if not chosen:
         return tuple(rows)
+    chosen = _without_all(rows, chosen)
     once = {part if isinstance(part, str) else id(part): part for part in chosen}
-    found = [method_for(part, rows) for part in once.values()]
+    found = [_fitting(method_for(part, rows), rows, kinds) for part in once.values()]
     methods = [row for row in rows if any(method is row for method in found)]
     for method in found:
         if any(method is row for row in rows):
             continue
-        if method.kind not in kinds:
-            raise ConfigError(
-                f"The {method.kind} {method.key!r} does not fit this table, which needs: "
-                f"{', '.join(kinds)}."
-            )
         keys = {other.key for other in (ZERO, GYRO, *methods)}
         numbered = (f"{method.key}-{n}" for n in itertools.count(2))
         key = next(key for key in itertools.chain([method.key], numbered) if key not in keys)

@@ -2,19 +2,17 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evcrisp.core.camera import Camera
-from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bools
 from evcrisp.core.windows import by_count
 from evcrisp.experiments.datasets import Clip
-from evcrisp.experiments.datasets.ecd import calibration_file
+from evcrisp.experiments.datasets.ecd import camera_of
 from evcrisp.experiments.datasets.noise import with_recorded_noise, with_uniform_noise
+from evcrisp.experiments.datasets.sample import limit_events, read_true_labels
 from evcrisp.experiments.methods import Method
 from evcrisp.filters import Filter
 from evcrisp.io.reading import open_recording, read
@@ -101,7 +99,7 @@ def measure_motion(clip: Clip, method: Method, settings: Mapping[str, Any]) -> N
         if method.kind == "zero":
             full = (cut.events for cut in by_count(chunks, n) if len(cut.events) == n)
             return _motion([(part.t[0], part.t[-1], (0.0, 0.0, 0.0), "ZERO") for part in full])
-        camera, windowing = _camera(clip, recording), Windowing(window_events=n)
+        camera, windowing = camera_of(clip, recording), Windowing(window_events=n)
         found = track(chunks, method.configured(), "rotation", camera, windowing=windowing)
         full = ((e, e.window.events.t) for e in found if len(e) == n)  # the last is incomplete
         return _motion([(t[0], t[-1], e.theta, e.status.name) for e, t in full])
@@ -116,37 +114,8 @@ def _motion(rows: list[tuple[Any, ...]]) -> Numbers:
     }
 
 
-def _camera(clip: Clip, recording: Recording) -> Camera:
-    path = calibration_file(clip)
-    if path is not None:
-        return Camera.from_file(path)
-    numbers = recording.metadata.get("calib")
-    if not isinstance(numbers, list) or len(numbers) != 9:
-        raise ConfigError(f"{clip.path} has no calib.txt of nine numbers.")
-    return Camera(*numbers[:4], tuple(numbers[4:]))
-
-
 def _first_chunks(recording: Recording, settings: Mapping[str, Any]) -> Iterator[Events]:
     return limit_events(recording.chunks(), settings["max_events"])
-
-
-def limit_events(chunks: Iterable[Events], max_events: int | None) -> Iterator[Events]:
-    """Yield chunks of the first ``max_events`` events; all events for None."""
-    left = math.inf if max_events is None else max_events
-    for chunk in chunks:
-        if left <= 0:
-            return
-        yield chunk[: int(min(left, len(chunk)))]
-        left -= len(chunk)
-
-
-def read_true_labels(path: Path) -> Bools | None:
-    """Return the true labels beside a simulated recording; None without them."""
-    beside = path.with_name(f"{path.stem}.truth.npz")
-    if not beside.is_file():
-        return None
-    with np.load(beside) as archive:
-        return archive["signal"].astype(np.bool_)
 
 
 def _rates(counts: Confusion | None) -> Numbers:

@@ -1,88 +1,59 @@
 """Write the report: one self-contained HTML file with tables, figures, settings and times."""
 
-import base64
 import html
-import importlib.metadata
-import json
-import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-import evcrisp
 from evcrisp.core.messages import counted
-from evcrisp.experiments.code_digest import attributes_of
-from evcrisp.experiments.figures import Figure, first_events
-from evcrisp.experiments.protocols import read_true_labels
+from evcrisp.experiments.datasets.sample import read_true_labels
+from evcrisp.experiments.figures import first_events
+from evcrisp.experiments.page import (
+    Figure,
+    Provenance,
+    facts_html,
+    figure_html,
+    folded_html,
+    list_html,
+    provenance_html,
+    versions,
+    write_page,
+)
 from evcrisp.experiments.reproduction import Reproduction
-from evcrisp.experiments.tables import Options
 from evcrisp.experiments.tables.formats import as_html
-from evcrisp.io.atomic_output import replacing
 from evcrisp.viewer.export import ExportOptions, export_html
-
-_STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em; }
-table { border-collapse: collapse; margin: 0.8em 0; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.2em 0.6em; border-bottom: 1px solid #ddd; text-align: right; }
-tr > th:first-child { text-align: left; font-weight: normal; }
-tr > th[colspan] { text-align: center; }
-img { max-width: 100%; } ul { color: #555; } pre { background: #f6f6f6; padding: 0.8em; overflow: auto; }
-iframe { width: min(1400px, 96vw); height: 860px; margin-left: calc(50% - min(700px, 48vw)); border: 1px solid #ddd; }
-"""
-
-#: Packages whose versions affect numbers or times.
-_PACKAGES = ("numpy", "numba", "lz4", "torch", "distributed", "optuna")
 
 
 def write_report(
     path: Path,
     parts: Sequence[Reproduction],
-    options: Options,
     figures: Sequence[Figure] = (),
     page: str = "",
+    *,
+    made: Provenance | None = None,
 ) -> None:
     """Write the report of several tables, replacing an older one.
 
     Figures are embedded as PNG, and ``page``, the viewer page of a recording, as a frame.
     """
-    body = ["<h1>The paper's tables, made by evcrisp</h1>", _summary(parts)]
+    made = Provenance.now("evcrisp reproduce all") if made is None else made
+    body = ["<h1>The paper's tables, made by evcrisp</h1>", provenance_html(made), _summary(parts)]
     for part in parts:
-        body += [f"<h2>{html.escape(part.name)}</h2>", as_html(part.tables), _failures(part)]
-    body += ["<h2>Figures</h2>", *(_figure(figure) for figure in figures)]
+        tables = f'<div class="wide">{as_html(part.tables)}</div>'
+        body += [f"<h2>{html.escape(part.title)}</h2>", tables, _failures(part)]
+    body += ["<h2>Figures</h2>", *(figure_html(figure) for figure in figures)]
     if not figures:
         body += ["<p>None: they need the extra <code>plot</code> and readable recordings.</p>"]
     if page:
         frame = '<iframe title="Viewer" loading="lazy" sandbox="allow-scripts" '
         body += ["<h2>See a recording</h2>", f'{frame}srcdoc="{html.escape(page)}"></iframe>']
     configs = {p.name: {task.method.key: task.method.config() for task in p.tasks} for p in parts}
-    body += ["<h2>Times</h2>", _times(parts)]
-    body += [
-        "<h2>Settings</h2>",
-        _listing(attributes_of(options)),
-        "<details><summary>All parameters of all methods</summary>",
-        _listing(configs),
-        "</details>",
-        "<h2>Versions</h2>",
-        _listing(versions()),
-    ]
-    page = (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>evcrisp report</title>'
-        f"<style>{_STYLE}</style></head><body>\n{chr(10).join(body)}\n</body></html>\n"
-    )
-    with replacing(path, overwrite=True) as temporary:
-        temporary.write_text(page, encoding="utf-8")
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of packages that affect numbers or times."""
-    found = {"evcrisp": evcrisp.__version__, "python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return {**found, "machine": f"{platform.system()} {platform.machine()}"}
+    body += ["<h2>Times</h2>", _times(parts), "<h2>Settings in effect</h2>"]
+    body += [facts_html({part.title: part.settings() for part in parts})]
+    body += [folded_html("All parameters of all methods", facts_html(configs))]
+    body += ["<h2>Versions</h2>", facts_html(versions())]
+    write_page(path, "evcrisp: the paper's tables", body)
 
 
 def _summary(parts: Sequence[Reproduction]) -> str:
@@ -99,14 +70,7 @@ def _summary(parts: Sequence[Reproduction]) -> str:
 def _failures(part: Reproduction) -> str:
     if not part.outcome.failures:
         return ""
-    lines = "".join(f"<li>{html.escape(failure)}</li>" for failure in part.outcome.failures)
-    return f"<p>Failed:</p><ul>{lines}</ul>"
-
-
-def _figure(figure: Figure) -> str:
-    data = base64.b64encode(figure.png).decode()
-    title = html.escape(figure.title)
-    return f'<figure><img alt="{title}" src="data:image/png;base64,{data}"><figcaption>{title}</figcaption></figure>'
+    return f"<p>Failed:</p>{list_html(part.outcome.failures)}"
 
 
 def _times(parts: Sequence[Reproduction]) -> str:
@@ -117,16 +81,12 @@ def _times(parts: Sequence[Reproduction]) -> str:
         for task, result in part.done():
             times.setdefault(task.method.label, []).append(result["elapsed_s"])
         rows += [
-            f"<tr><th>{part.name}: {html.escape(label)}</th><td>{len(values)}</td>"
+            f"<tr><th>{html.escape(part.title.partition(':')[0])}: {html.escape(label)}</th><td>{len(values)}</td>"
             f"<td>{sum(values):.2f}</td><td>{np.median(values):.3f}</td></tr>"
             for label, values in times.items()
         ]
     head = "<tr><th></th><th>tasks</th><th>total s</th><th>median s</th></tr>"
     return f"<table>{head}{''.join(rows)}</table>"
-
-
-def _listing(facts: Mapping[str, object]) -> str:
-    return f"<pre>{html.escape(json.dumps(facts, indent=2, default=str))}</pre>"
 
 
 #: Number of events in the viewer page, which bounds its size.

@@ -28,6 +28,7 @@ class Reproduction:
     """A reproduced table of the paper."""
 
     name: str
+    title: str
     root: Path
     tables: tuple[Table, ...]
     outcome: Outcome
@@ -38,6 +39,20 @@ class Reproduction:
         """Return the tasks that have results, with their results."""
         pairs = zip(self.tasks, self.outcome.results, strict=True)
         return [(task, result) for task, result in pairs if result is not None]
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that were in effect, with a list where tasks differ."""
+        names = list(dict.fromkeys(name for task in self.tasks for name in task.settings))
+        used: dict[str, Any] = {
+            "data": self.root.name,
+            "recordings": len({task.clip.name for task in self.tasks}),
+            "methods": list(dict.fromkeys(task.method.key for task in self.tasks)),
+        }
+        for name in names:
+            values = [task.settings.get(name) for task in self.tasks]
+            unique = [value for k, value in enumerate(values) if value not in values[:k]]
+            used[name] = unique[0] if len(unique) == 1 else unique
+        return used
 
     def clips(self) -> list[Clip]:
         """Return the recordings that have results, each once, in order."""
@@ -106,6 +121,7 @@ def reproduce(
     tables[0] = replace(tables[0], notes=(data_note(root, simulated), *tables[0].notes))
     return Reproduction(
         name=name,
+        title=kind.title,
         root=root,
         tables=tuple(tables),
         outcome=outcome,

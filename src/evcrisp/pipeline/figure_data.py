@@ -88,12 +88,10 @@ class FigureSource:
 
     def front(self, window: Window, **options: Any) -> "ParetoFront":
         """Return the Pareto front of a window; options as for :func:`evcrisp.pareto_front`."""
-        from evcrisp.core.registry import build
         from evcrisp.estimators.estimate import model_for
-        from evcrisp.estimators.joint.exact import ExactRegret
-        from evcrisp.estimators.joint.pareto import pareto_front
+        from evcrisp.estimators.joint.pareto import front_config, pareto_front
 
-        config = build({"exact": ExactRegret}, "exact", "method", **self.params)
+        config = front_config(**self.params)
         model = model_for(self.motion, window.events.resolution, self.camera)
         return pareto_front(window, model, config, n_points=self.n_points, **options)
 

@@ -83,7 +83,8 @@ def draw_levels(
         axes.set_xticks(places, [str(level) for level in levels])
     axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
     axes.set(xlabel=x_label, ylabel=y_label)
-    axes.legend(loc="best")
+    # Beside the curves: many methods would hide them.
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
     return axes
 
 
@@ -194,9 +195,10 @@ def _draw_layer_velocities(
 
 
 def draw_pareto(axes: "Axes", front: "ParetoFront") -> "Axes":
-    """Draw the costs of all points of the front, and the regret solution.
+    """Draw the costs of all points of the front, and the point whose larger regret is smallest.
 
     Down and left is better. The ideal point has the smallest of each cost, the nadir the largest.
+    Where regrets are counted from the ideal point, dotted lines show both regrets of the point.
     """
     cost_ea, cost_ed = front.column("cost_ea"), front.column("cost_ed")
     axes.plot(cost_ea, cost_ed, color=PALE, linewidth=1.0, zorder=1)
@@ -205,7 +207,9 @@ def draw_pareto(axes: "Axes", front: "ParetoFront") -> "Axes":
     )
     ring: dict[str, Any] = {"mfc": "none", "mec": LINE_COLORS[1], "mew": 2.0}
     chosen = front.regret.cost_ea, front.regret.cost_ed
-    axes.plot(*chosen, "o", markersize=13, **ring, label="regret solution", zorder=3)
+    axes.plot(*chosen, "o", markersize=13, **ring, label=regret_label(front), zorder=3)
+    if front.baseline == front.ideal:
+        _draw_regrets(axes, front.ideal, chosen)
     axes.plot(*front.ideal, "*", markersize=12, color=LINE_COLORS[2], label="ideal")
     axes.plot(*front.nadir, "X", markersize=8, color=INK, label="nadir")
     bar = axes.figure.colorbar(shown, ax=axes, pad=0.02)
@@ -215,6 +219,28 @@ def draw_pareto(axes: "Axes", front: "ParetoFront") -> "Axes":
     axes.set_ylabel("cost of denoising $c_{ED}$ [events²/px²]")
     axes.legend(loc="best")
     return axes
+
+
+def regret_label(front: "ParetoFront") -> str:
+    """Return what the selected point of a front is."""
+    if front.is_compromise:
+        return "compromise: smallest larger regret"
+    end = "alignment" if front.regret_index == 0 else "denoising"
+    return f"regret solution: the best {end}"
+
+
+def _draw_regrets(axes: "Axes", ideal: tuple[float, float], chosen: tuple[float, float]) -> None:
+    """Draw the distances of a point from the ideal point, along both costs."""
+    dotted: dict[str, Any] = {"color": LINE_COLORS[1], "linewidth": 1.0, "linestyle": (0, (1, 2))}
+    corner = ideal[0], chosen[1]
+    axes.plot(*zip(corner, chosen, strict=True), **dotted, zorder=1)
+    axes.plot(*zip(ideal, corner, strict=True), **dotted, zorder=1)
+    note: dict[str, Any] = {"color": LINE_COLORS[1], "fontsize": 8.0, "textcoords": "offset points"}
+    middle = 0.5 * (ideal[0] + chosen[0]), chosen[1]
+    axes.annotate(f"regret {chosen[0] - ideal[0]:.3g}", middle, (0, 4), ha="center", **note)
+    middle = ideal[0], 0.5 * (ideal[1] + chosen[1])
+    side: dict[str, Any] = {"ha": "left", "va": "center", "rotation": 90}
+    axes.annotate(f"regret {chosen[1] - ideal[1]:.3g}", middle, (4, 0), **side, **note)
 
 
 def draw_tradeoff(all_axes: Sequence["Axes"], front: "ParetoFront") -> None:
@@ -235,6 +261,7 @@ def draw_tradeoff(all_axes: Sequence["Axes"], front: "ParetoFront") -> None:
         axes.plot(places, values, color=color, marker="o", markersize=4)
         axes.set_ylabel(label)
         axes.set_xlim(0.5, len(front) + 0.5)
-    all_axes[0].set_title("from the best alignment to the best denoising; gray: regret solution")
+    chosen = regret_label(front).partition(":")[0]
+    all_axes[0].set_title(f"from the best alignment to the best denoising; gray: {chosen}")
     all_axes[-1].set_xlabel("point of the front [number]")
     all_axes[-1].xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -1,5 +1,6 @@
 """Common style of all figures, and saving."""
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,3 +88,11 @@ def label_pixels(axes: "Axes", shape: tuple[int, int]) -> "Axes":
     axes.set(xlabel="x [px]", ylabel="y [px]")
     axes.spines[:].set_visible(True)
     return axes
+
+
+def png_bytes(figure: "Figure", *, dpi: float = 150.0) -> bytes:
+    """Return a figure as PNG; the same figure gives the same bytes."""
+    buffer = io.BytesIO()
+    with styled():
+        figure.savefig(buffer, dpi=dpi, format="png", metadata=dict.fromkeys(_DATE_KEYS["png"]))
+    return buffer.getvalue()

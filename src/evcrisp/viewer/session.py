@@ -3,7 +3,7 @@
 import json
 import math
 import shutil
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -139,8 +139,13 @@ class Session:
     async def open(self, name: str) -> None:
         """Open another recording of the start folder instead of the present one."""
         path = find_recording(self.options.folder, name)
-        # The format and the sensor size were given for the first recording only.
-        options = replace(self.options, path=path, format=None, resolution=None)
+        # Format, sensor size, stream and part were given for the first recording only.
+        camera = self.options.camera if self.options.roi is None else None
+        options = ViewOptions(
+            path=path, folder=self.options.folder, on_error=self.options.on_error, camera=camera,
+            window_us=self.options.window_us, method=self.options.method,
+            motion=self.options.motion, filter=self.options.filter,
+        )  # fmt: skip
         open_recording(path, **options.opening).close()
         await self.stop()
         self.options, self.folder, self.jobs = options, Path(make_temp_dir()), JobTable()

@@ -32,6 +32,7 @@ COMPLETE = {
     "simulate": ["a.npz"],
     "train": ["mlpf", "-o", "a.npz"],
     "datasets": ["make-twin", "ecd", "twin", "--small"],
+    "bench": ["."],
     "reproduce": ["table3"],
     "tune": ["baf", "--root", "."],
     "demo": [],

@@ -266,7 +266,13 @@ def test_pareto_prints_decreasing_front(run, scene, tmp_path):
     ed = [point["cost_ed"] for point in front["points"]]
     assert ea == sorted(ea)
     assert ed == sorted(ed, reverse=True)
-    assert 0 <= front["regret_index"] < len(front["points"])
+    chosen = front["points"][front["regret_index"]]
+    assert front["is_compromise"]
+    assert 0 < front["regret_index"] < len(front["points"]) - 1
+    assert chosen["regret_ea"] == pytest.approx(chosen["cost_ea"] - front["ideal"]["cost_ea"])
+    assert min(chosen["regret_ea"], chosen["regret_ed"]) > 0.0
+    words = ("--window-ms", "20", "--points", "6", "--set", "b_hat=1000")
+    assert json.loads(run("pareto", recording, *words).stdout)["regret_index"] == 0
     assert front["points"][0]["theta"] == pytest.approx([250.0, -100.0], abs=15.0)
     output = tmp_path / "front.json"
     run("pareto", recording, "--window-ms", "20", "--points", "6", "-o", output)

@@ -156,6 +156,23 @@ def test_stopped_reproduce_resumes(tmp_path):
     assert f"{n_done} taken from" in again.stdout
 
 
+def test_stopped_bench_resumes(tmp_path):
+    folder, out = tmp_path / "data", tmp_path / "out"
+    folder.mkdir()
+    for seed in (1, 2):
+        scene = evcrisp.simulate(resolution=(96, 72), duration_us=60_000, noise_hz=5.0, seed=seed)
+        evcrisp.write(folder / f"{seed}.npz", scene.events)
+    words = ("bench", folder, "-o", out, "--workers", "0", "--methods", "auto,eja,paper")
+    code, _, stderr = stopped(words, lambda: list(out.glob("results/*.json")))
+    assert code == 130
+    assert stderr == f"Stopped. Results so far are in {out}; run the same command to continue.\n"
+    assert not (out / "bench.html").exists()
+    n_done = len(list(out.glob("results/*.json")))
+    words = [sys.executable, "-m", "evcrisp", *map(str, words)]
+    again = subprocess.run(words, capture_output=True, text=True, timeout=LONG_S, check=True)
+    assert f"8 tasks, {8 - n_done} run now, {n_done} taken from" in again.stdout
+
+
 #: A program that gets a signal inside a constructor.
 HALF_BUILT = """
 import signal, sys

@@ -6,6 +6,8 @@ import shutil
 
 import pytest
 
+import evcrisp
+
 pytestmark = pytest.mark.slow
 
 
@@ -35,7 +37,17 @@ def test_reproduce_all_on_simulated_data_with_report(run, tmp_path):
         assert {path.suffix for path in out.glob(f"{name}.*")} == {".md", ".csv", ".json", ".tex"}
         assert (out / f"{name}.md").read_text().strip() in text
     page = (out / "report.html").read_text()
-    assert page.count("<h2>table") == 3
+    titles = re.findall("<h2>(Table [123]: [^<]+)</h2>", page)
+    assert [title[:7] for title in titles] == ["Table 1", "Table 2", "Table 3"]
+    assert f"evcrisp {evcrisp.__version__}, 20" in page
+    assert "Made by:" in page
+    settings = page.partition("<h2>Settings in effect</h2>")[2]
+    # The settings of the small data sets, not the defaults of the options.
+    assert "&quot;slice_events&quot;: 3000," in settings
+    assert "&quot;window_events&quot;: 5000," in settings
+    assert "&quot;max_events&quot;: 20000" in settings
+    assert "_events&quot;: 30000" not in settings
+    assert "prefers-color-scheme: dark" in page
     page, frame = re.subn(r'<iframe [^<>]* srcdoc="[^"<>]{500000,3000000}"></iframe>', "", page)
     assert frame == 1
     assert "src=" not in re.sub(r'src="data:', "", page)
@@ -150,7 +162,7 @@ def test_simulation_of_other_data_set_is_refused(run, emlb, tmp_path, verb):
         ("overhead --methods baf", "--methods is not for overhead"),
         ("scale -o elsewhere", "--out is not for scale"),
         ("table1 --dataset mine", "--dataset needs --root"),
-        ("table3 --methods raw", "table3 cannot measure raw."),
+        ("table3 --methods rawish", "Unknown method of this table 'rawish'."),
         ("all --dataset emlb", "--dataset is not for all"),
     ],
 )
@@ -165,6 +177,32 @@ def test_every_option_lists_its_arguments():
 
     names = {parameter.name for parameter in reproduce_command.params}
     assert set(_USED_BY) == names - {"what"}
+
+
+def test_every_method_is_accepted_by_every_table(run, emlb, dnd21, ecd, tmp_path):
+    from evcrisp.estimators.registry import ESTIMATORS
+    from evcrisp.filters import FILTERS
+
+    names = ",".join(name for name in (*ESTIMATORS, *FILTERS) if name not in ("paper", "edncnn"))
+    for table, root in (("table1", emlb), ("table2", dnd21), ("table3", ecd)):
+        words = ("reproduce", table, "--root", root, "--out", tmp_path, "--workers", 0)
+        run(*words, "--max-events", 1500, "--window-events" if table == "table3" else "--seed", 700,
+            "--methods", names)  # fmt: skip
+        (first, *_) = json.loads((tmp_path / f"{table}.json").read_text())
+        methods = {row["method"] for row in first["rows"]}
+        assert len(methods) >= len(names.split(","))
+    assert {"stcf+cmax", "raw+cmax", "auto", "baf+cmax", "zero"} <= methods
+
+
+def test_word_all_stands_for_rows_and_other_methods():
+    from evcrisp.experiments.methods import TABLE1, select_methods
+
+    rows = select_methods(TABLE1, ["all"])
+    keys = [row.key for row in rows]
+    assert keys[: len(TABLE1)] == [row.key for row in TABLE1]
+    assert {"stcf", "cmax", "dbscan", "paper"} <= set(keys)
+    assert len(keys) == len(set(keys))
+    assert "exact" not in keys  # the row "proposed" is this method
 
 
 def test_scale_prints_table(run):

@@ -213,18 +213,21 @@ def test_objects_of_one_name_have_separate_rows(table1):
     assert [row.cells["day-ND1"].paper for row in part.tables[0].rows] == [0.851, None, None]
 
 
-def test_table3_refuses_filter_and_accepts_estimator(load):
+def test_table3_aligns_after_a_filter_and_accepts_estimator(load):
     mine = load()
     kind = TABLES["table3"]
-    with pytest.raises(ConfigError, match="filter 'mine' does not fit this table"):
-        Options(methods=(mine,)).rows(kind.methods(Options()), kind.kinds)
+    rows, _ = Options(methods=(mine, "baf")).rows(kind.methods(Options()), kind.kinds)
+    assert [(row.key, row.kind) for row in rows] == [
+        ("baf+cmax", "estimator"),
+        ("mine+cmax", "estimator"),
+    ]
     rows, _ = Options(methods=("cmax", "auto")).rows(kind.methods(Options()), kind.kinds)
     assert [row.key for row in rows] == ["auto", "cmax"]
     each = Options(methods=(mine, Cmax())).for_each(TABLES)
     assert {name: len(options.methods) for name, options in each.items()} == {
         "table1": 2,
         "table2": 2,
-        "table3": 1,
+        "table3": 2,
     }
 
 

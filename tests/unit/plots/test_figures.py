@@ -9,6 +9,7 @@ import pytest
 import evcrisp
 from evcrisp import ConfigError, EventDataError, Events, MissingExtraError, UnknownNameError
 from evcrisp.core.palettes import PALETTES, rgb
+from evcrisp.estimators.joint.exact import ExactRegret
 from evcrisp.metrics import roc_curve
 from evcrisp.plots import FIGURES, draw_outcomes, draw_xyt, figure, save_figure
 from evcrisp.plots.scatter import OUTCOMES, STRIP_PX
@@ -177,11 +178,18 @@ def test_confidence_figure_without_a_map_raises(scene):
         figure("w", estimate=evcrisp.estimate(scene.events, "cmax"))
 
 
+def mean_count(counts):
+    """Return the mean number of events in the column of an event."""
+    return (counts**2).sum() / counts.sum()
+
+
 def test_intro_counts_one_strip_and_alignment_increases_the_peak(estimate):
     made = figure("intro", estimate=estimate)
     before, after = (axes.patches[0].get_data().values for axes in made.axes[2:])
     assert after.max() > 1.3 * before.max()
-    row = int(re.search(r"rows (\d+) to", made.axes[1].get_title())[1])
+    row = int(re.search(r"rows (\d+) to", made.axes[0].get_title())[1])
+    gain = float(re.search(r"columns ([\d.]+) times", made.axes[1].get_title())[1])
+    assert gain == pytest.approx(mean_count(after) / mean_count(before), abs=0.05)
     y = estimate.aligned_y[estimate.signal]
     inside = (y >= row) & (y < row + STRIP_PX)
     x = estimate.aligned_x[estimate.signal][inside]
@@ -202,9 +210,21 @@ def test_pareto_draws_all_points_and_the_regret_solution(front):
     costs = np.stack((front.column("cost_ea"), front.column("cost_ed")), 1)
     assert np.allclose(axes.collections[0].get_offsets(), costs)
     marked = {line.get_label(): line.get_xydata()[0] for line in axes.lines[1:]}
-    assert np.allclose(marked["regret solution"], costs[front.regret_index])
+    assert front.is_compromise
+    assert np.allclose(marked["compromise: smallest larger regret"], costs[front.regret_index])
+    regrets = [f"regret {value:.3g}" for value in front.regrets[front.regret_index]]
+    assert [text.get_text() for text in axes.texts] == regrets
     assert np.allclose(marked["ideal"], costs.min(axis=0))
     assert np.allclose(marked["nadir"], costs.max(axis=0))
+
+
+def test_pareto_names_the_end_that_a_given_baseline_selects(scene):
+    window = evcrisp.Window(scene.events, 0, 30_000)
+    front = evcrisp.pareto_front(window, scene.motion, ExactRegret(b_hat=1000.0), n_points=3)
+    axes = figure("pareto", front=front).axes[0]
+    labels = [line.get_label() for line in axes.lines]
+    assert "regret solution: the best alignment" in labels
+    assert not axes.texts
 
 
 def test_tradeoff_draws_both_variances_and_the_kept_share(front):

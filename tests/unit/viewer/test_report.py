@@ -2,8 +2,15 @@
 
 import pytest
 
+from evcrisp.experiments.page import (
+    Figure,
+    Provenance,
+    facts_html,
+    figure_html,
+    provenance_html,
+    write_page,
+)
 from evcrisp.experiments.report import write_report
-from evcrisp.experiments.tables import Options
 from evcrisp.viewer import ExportOptions, export_html
 
 pytestmark = pytest.mark.slow
@@ -16,7 +23,7 @@ def report(scene, tmp_path):
     )
     page = export_html(scene.events, options, name='a "quoted" <name> & more')
     path = tmp_path / "report.html"
-    write_report(path, [], Options(), page=page)
+    write_report(path, [], page=page)
     return path
 
 
@@ -71,7 +78,28 @@ def test_wheel_scrolls_the_report_and_zooms_with_ctrl(screen, report):
 
 def test_report_without_page_and_figures_explains_why(tmp_path):
     path = tmp_path / "report.html"
-    write_report(path, [], Options())
+    write_report(path, [])
     page = path.read_text()
     assert "<iframe" not in page
     assert "None: they need the extra <code>plot</code>" in page
+
+
+def test_pages_follow_the_colors_of_the_system_without_requests(screen, tmp_path):
+    path, png = tmp_path / "page.html", b"\x89PNG\r\n\x1a\n"
+    made = Provenance.now("evcrisp bench '<b>'")
+    body = [provenance_html(made), figure_html(Figure("a <caption>", png)), facts_html({"<i>": 1})]
+    write_page(path, "a <title>", body)
+    colors = {}
+    for scheme in ("light", "dark"):
+        screen.page.emulate_media(color_scheme=scheme)
+        screen.page.goto(path.as_uri())
+        style = "getComputedStyle(document.body)"
+        colors[scheme] = screen.page.evaluate(f"[{style}.color, {style}.backgroundColor]")
+    assert colors["light"] == ["rgb(28, 28, 28)", "rgb(255, 255, 255)"]
+    assert colors["dark"] == ["rgb(232, 232, 232)", "rgb(21, 21, 21)"]
+    assert screen.page.title() == "a <title>"
+    assert screen.page.locator("figcaption").inner_text() == "a <caption>"
+    assert screen.page.locator("pre").first.inner_text() == "evcrisp bench '<b>'"
+    assert made.date in screen.page.locator("body").inner_text()
+    address = path.as_uri()
+    assert all(url == address or url.startswith("data:") for url in screen.requests)

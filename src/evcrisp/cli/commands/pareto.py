@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @options.start_option
 @options.window_option("Length of the window, ms.")
 @options.points_option("Number of points of the front.")
-@options.set_option("a parameter of the method `exact`")
+@options.set_option("a parameter of the method `exact`; beta_hat is 1 here by default")
 @options.output_option("File for the JSON. Default: standard output.")
 @options.force_option
 @options.input_options
@@ -39,8 +39,10 @@ def pareto_command(
 ) -> None:
     """Print the Pareto front of one window of RECORDING as JSON.
 
-    Every point has its motion, both objectives and the number of kept events. The point that the
-    regret selects is marked; the ideal and the nadir point are included.
+    Every point has its motion, both objectives, both regrets and the number of kept events. The
+    regrets are distances from the ideal point, which has the best value of each cost; regret_index is
+    the compromise, where the larger regret is smallest. With --set b_hat=... or b_ea=..., they are
+    distances from these baselines, and regret_index is the solution of the method exact.
     """
     from evcrisp.core.messages import counted
     from evcrisp.io.atomic_output import refuse_inputs, replacing
@@ -80,13 +82,18 @@ def _as_dict(front: "ParetoFront") -> dict[str, Any]:
         "regret_index": front.regret_index,
         "ideal": {"cost_ea": front.ideal[0], "cost_ed": front.ideal[1]},
         "nadir": {"cost_ea": front.nadir[0], "cost_ed": front.nadir[1]},
+        "baseline": {"cost_ea": front.baseline[0], "cost_ed": front.baseline[1]},
+        "b_ea": front.problem.terms.baseline_ea,
+        "is_compromise": front.is_compromise,
         "points": [
             {
                 "theta": point.theta.tolist(),
                 **{name: getattr(point, name) for name in columns},
+                "regret_ea": float(regret_ea),
+                "regret_ed": float(regret_ed),
                 "n_signal": int(point.signal.sum()),
                 "n_events": point.signal.size,
             }
-            for point in front.points
+            for point, (regret_ea, regret_ed) in zip(front.points, front.regrets, strict=True)
         ],
     }

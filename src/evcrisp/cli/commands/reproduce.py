@@ -1,6 +1,8 @@
 """``evcrisp reproduce``: the tables of the paper, from real or simulated data sets."""
 
 import json
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,12 +39,6 @@ _USED_BY = {
 }
 
 
-def _words(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> tuple[str, ...]:
-    return tuple(word.strip() for word in (value or "").split(",") if word.strip())
-
-
 @click.command("reproduce")
 @click.argument("what", type=click.Choice([*TABLES, "all", "scale", "overhead"]))
 @options.option(
@@ -64,15 +60,16 @@ def _words(
 @click.option("--small", is_flag=True, help="Without --root: small simulated data sets.")
 @options.option(
     "--methods",
-    "Rows of the table, and other methods or filters by name. Default: all rows.",
-    callback=_words,
+    "Rows of the table, other methods or filters by name, or all. In table3, a filter is followed by "
+    "contrast maximization. Default: all rows.",
+    callback=options.words,
     metavar="A,B,...",
 )
 @options.pool_options
 @options.option(
     "--gpu-methods",
     "Methods that run on workers with the resource GPU only.",
-    callback=_words,
+    callback=options.words,
     metavar="A,B,...",
 )
 @click.option("--retry-failed", is_flag=True, help="Run tasks again that failed earlier.")
@@ -146,7 +143,7 @@ def reproduce_command(
                 for name, each_options in each.items()
             ]
         if what == "all":
-            _report(out, parts, table_options)
+            _report(out, parts)
     n_failed = sum(len(part.outcome.failures) for part in parts)
     if n_failed:
         raise click.ClickException(
@@ -172,12 +169,14 @@ def _refuse_unused_options(
         raise click.UsageError("--dataset needs --root, the folder of the data set.")
 
 
-def _report(out: Path, parts: "list[Reproduction]", options: "Options") -> None:
+def _report(out: Path, parts: "list[Reproduction]") -> None:
     from evcrisp.experiments.figures import report_figures
+    from evcrisp.experiments.page import Provenance
     from evcrisp.experiments.report import report_page, write_report
 
     figures, page = report_figures(parts, out / "figures"), report_page(parts)
-    write_report(out / "report.html", parts, options, figures, page)
+    made = Provenance.now(shlex.join(["evcrisp", *sys.argv[1:]]))
+    write_report(out / "report.html", parts, figures, page, made=made)
     click.echo(f"The report is {out / 'report.html'}.")
 
 

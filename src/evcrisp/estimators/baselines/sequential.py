@@ -29,17 +29,17 @@ class Sequential:
 
     Parameters
     ----------
-    filter : str
-        One of the keys of ``evcrisp.filters.FILTERS``.
+    filter : str, type or Filter
+        One of the keys of ``evcrisp.filters.FILTERS``, a class, or an object.
     filter_options : mapping
-        Parameters of the filter, such as ``{"tau_us": 2000}``.
+        Parameters of the filter, such as ``{"tau_us": 2000}``; none for an object.
     align : Cmax
         Parameters of the alignment.
     """
 
     name: ClassVar[str] = "sequential"
 
-    filter: str = "baf"
+    filter: str | type[Filter] | Filter = "baf"
     filter_options: Mapping[str, Any] = field(default_factory=dict)
     align: Cmax = field(default_factory=Cmax)
 

@@ -7,17 +7,21 @@ of f_EA. The joint objective compares the penalized costs
           r = \alpha \|W\|_1 + \beta \|W \circ M - M\|^2,
 
 because :math:`J = \max(b_{EA} + c_{EA},\ c_{ED} - b_{ED})`. Its minimum for any baselines is a
-Pareto optimum of this pair, and every Pareto optimum is its minimum for some baselines.
+Pareto optimum of this pair, and every Pareto optimum is its minimum for some baselines. Unless
+baselines are given, they are the ideal point, the best value of each cost: then both regrets are
+positive between the ends of the front, and the larger one is smallest at a compromise.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.events import Events
+from evcrisp.core.registry import build
 from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
 from evcrisp.core.validation import check_number
@@ -32,6 +36,10 @@ from evcrisp.optimize import Function
 from evcrisp.optimize.bfgs import Bfgs
 from evcrisp.search.local_refinement import window_scaling
 from evcrisp.search.search import find_motion
+
+#: Weight of fidelity in fronts. With 0.5, the default of the estimators, W is below 1/2 at the
+#: compromise of most windows, so that no event would be kept there.
+FRONT_BETA_HAT = 1.0
 
 #: A problem, and the multiplier lam of its mixture; None for the larger regret.
 Scalarization = tuple[JointProblem, float | None]
@@ -68,12 +76,16 @@ class ParetoFront:
     points : tuple of ParetoPoint
         Sorted: ``cost_ea`` rises, ``cost_ed`` falls.
     regret_index : int
-        Index of the point that the regret with the configured baselines selects.
+        Index of the point whose larger regret is smallest.
     ideal, nadir : (float, float)
         Lowest ``cost_ea`` and lowest ``cost_ed``, which no point has both; ``cost_ea`` of the best
         denoising and the ``cost_ed`` of the best alignment.
+    baseline : (float, float)
+        Costs from which the regrets are counted: the ideal point, or ``(-b_EA, b_ED)`` if the
+        configuration states b_EA.
     problem, config : JointProblem, ExactRegret
-        The joint problem of the window, and the parameters of its objective.
+        The joint problem of the window, whose baselines select the same point, and the parameters
+        of its objective.
     status : Status
         How the search for the aligned motion ended. Without a motion the front is one point.
     """
@@ -82,6 +94,7 @@ class ParetoFront:
     regret_index: int
     ideal: tuple[float, float]
     nadir: tuple[float, float]
+    baseline: tuple[float, float]
     problem: JointProblem
     status: Status
     config: ExactRegret
@@ -120,6 +133,17 @@ class ParetoFront:
         """The point that the regret selects."""
         return self.points[self.regret_index]
 
+    @property
+    def regrets(self) -> Floats:
+        """Regrets of alignment and of denoising at every point, penalty included, (len(self), 2)."""
+        costs = np.column_stack((self.column("cost_ea"), self.column("cost_ed")))
+        return costs - np.array(self.baseline)
+
+    @property
+    def is_compromise(self) -> bool:
+        """Whether the selected point lies between the ends, where both regrets matter."""
+        return 0 < self.regret_index < len(self) - 1
+
     def column(self, name: str) -> Floats:
         """Return one field of every point, such as "f_ea", shape (len(self),)."""
         return np.array([getattr(point, name) for point in self.points])
@@ -145,7 +169,8 @@ def pareto_front(
 
     A third of the points minimizes mixtures ``(1 - lam) c_EA + lam c_ED``, on the convex parts of
     the front. The other points minimize the regret with other b_EA, and lie also between these
-    parts. Dominated points are dropped.
+    parts. Dominated points are dropped. The last point minimizes the larger of both regrets, which
+    are counted from the ideal point, or from the baselines of ``config`` if it states b_EA.
 
     Parameters
     ----------
@@ -154,7 +179,8 @@ def pareto_front(
     motion : str or MotionModel
         Name of a motion model, or an object.
     config : ExactRegret, optional
-        Parameters of the joint objective.
+        Parameters of the joint objective; by default ``ExactRegret(beta_hat=1.0)``. With ``b_ea`` or
+        ``b_hat``, the selected point is that of the method "exact" with these parameters.
     camera : Camera, optional
         Calibration for a motion model that is given by name; see :func:`evcrisp.estimate`.
     theta0 : array_like, shape (m,), optional
@@ -173,8 +199,10 @@ def pareto_front(
     >>> front = pareto_front(evcrisp.Window(scene.events, 0, 20_000), scene.motion, n_points=6)
     >>> bool((np.diff(front.column("cost_ed")) < 0).all())
     True
+    >>> front.is_compromise, bool((front.regrets[front.regret_index] > 0).all())
+    (True, True)
     """
-    config = ExactRegret() if config is None else config
+    config = front_config() if config is None else config
     check_number("n_points", n_points, 3, whole=True)
     check_number("max_drift_px", max_drift_px, 0, open_low=True)
     window = as_window(events)
@@ -216,6 +244,8 @@ class _FrontTracer:
         lams = np.linspace(0.0, 1.0, n_mixtures)
         self._solve_both_ways([(self.problem, float(lam)) for lam in lams])
         self._solve_both_ways(self._other_baselines(n_points - n_mixtures))
+        if not _has_baseline(self.config):
+            self.problem = self._with_baseline_ea(self._ideal_baseline_ea())
         starts = sorted(self.thetas, key=lambda theta: self.problem.solve(theta).value)[:2]
         regret = (self.problem, None)
         ends = [self._solve(regret, start) for start in starts]
@@ -239,10 +269,22 @@ class _FrontTracer:
         terms = self.problem.terms
         balanced = [best.f_ea + best.f_ed - terms.baseline_ed for best in self.found]
         values = np.linspace(max(balanced), min(balanced), n + 2)[1:-1]
-        return [
-            (replace(self.problem, terms=replace(terms, baseline_ea=float(value))), None)
-            for value in values
-        ]
+        return [(self._with_baseline_ea(float(value)), None) for value in values]
+
+    def _with_baseline_ea(self, value: float) -> JointProblem:
+        return replace(self.problem, terms=replace(self.problem.terms, baseline_ea=value))
+
+    def _ideal_baseline_ea(self) -> float:
+        """Return the b_EA that, with the paper's b_ED, selects the same point as the ideal point.
+
+        Only the sum of both baselines matters for the point that is selected.
+        """
+        ideal_ea, ideal_ed = self.costs().min(axis=0)
+        return float(ideal_ed - ideal_ea) - self.problem.terms.baseline_ed
+
+    def costs(self) -> Floats:
+        """Return the costs of all points so far, shape (n, 2)."""
+        return np.array([(b.penalty - b.f_ea, b.penalty + b.f_ed) for b in self.found])
 
     def _solve_both_ways(self, scalarizations: Sequence[Scalarization]) -> None:
         """Solve from alignment to denoising, then back; add the better solution of each."""
@@ -296,16 +338,32 @@ class _FrontTracer:
 
 def _build_front(tracer: _FrontTracer, joint: JointWindow, status: Status) -> ParetoFront:
     """Return the front without dominated points."""
-    problem, terms = tracer.problem, tracer.problem.terms
-    costs = np.array([(b.penalty - b.f_ea, b.penalty + b.f_ed) for b in tracer.found])
+    terms, costs = tracer.problem.terms, tracer.costs()
     kept = non_dominated(costs, 1e-6 * terms.baseline_ed)
-    regrets = np.maximum(terms.baseline_ea + costs[kept, 0], costs[kept, 1] - terms.baseline_ed)
     points = tuple(_point(joint, tracer.thetas[k], tracer.found[k]) for k in kept)
+    ideal = (points[0].cost_ea, points[-1].cost_ed)
+    is_given = _has_baseline(tracer.config)
+    baseline = (-terms.baseline_ea, terms.baseline_ed) if is_given else ideal
+    regrets = (costs[kept] - np.array(baseline)).max(axis=1)
     return ParetoFront(
         points=points, regret_index=int(np.argmin(regrets)),
-        ideal=(points[0].cost_ea, points[-1].cost_ed), nadir=(points[-1].cost_ea, points[0].cost_ed),
-        problem=problem, status=status, config=tracer.config,
+        ideal=ideal, nadir=(points[-1].cost_ea, points[0].cost_ed), baseline=baseline,
+        problem=tracer.problem, status=status, config=tracer.config,
     )  # fmt: skip
+
+
+def front_config(**params: Any) -> ExactRegret:
+    """Return the parameters of a front: those given, and the defaults of fronts.
+
+    >>> front_config(min_support=4.0).resolved()
+    {'min_support': 4.0, 'beta_hat': 1.0, 'b_hat': 1000.0}
+    """
+    given = {} if {"beta", "beta_hat"} & set(params) else {"beta_hat": FRONT_BETA_HAT}
+    return build({"exact": ExactRegret}, "exact", "method", **given, **params)
+
+
+def _has_baseline(config: ExactRegret) -> bool:
+    return config.b_ea is not None or config.b_hat is not None
 
 
 def _point(joint: JointWindow, theta: Floats, best: Confidence) -> ParetoPoint:

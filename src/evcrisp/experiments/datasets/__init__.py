@@ -3,10 +3,13 @@
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import Registry, lookup
+
+if TYPE_CHECKING:
+    from evcrisp.experiments.datasets.sample import SampleReader
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +23,7 @@ class Clip:
     group: tuple[str, ...]  # columns of the tables, such as ("day", "ND4")
     files: tuple[Path, ...]  # files whose contents affect the results
     resolution: tuple[int, int] | None = None  # px; if the files do not state it
+    reader: "SampleReader | None" = None  # reads events and truth; `read_plain` by default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +32,7 @@ class Layout:
 
     clips: tuple[Clip, ...]
     problems: tuple[str, ...] = ()
+    beside: tuple[Path, ...] = ()  # files of the data set that are no recordings to measure
 
 
 class Dataset(Protocol):
@@ -49,6 +54,14 @@ DATASETS: Registry[Dataset] = Registry(
         "emlb": "evcrisp.experiments.datasets.emlb:Emlb",
         "dnd21": "evcrisp.experiments.datasets.dnd21:Dnd21",
         "ecd": "evcrisp.experiments.datasets.ecd:Ecd",
+        "remot": "evcrisp.experiments.datasets.remot:Remot",
+        "dvsflow16": "evcrisp.experiments.datasets.dvsflow16:Dvsflow16",
+        "dvsclean": "evcrisp.experiments.datasets.dvsclean:Dvsclean",
+        "ed24": "evcrisp.experiments.datasets.ed24:Ed24",
+        "led": "evcrisp.experiments.datasets.led:Led",
+        "mvsec": "evcrisp.experiments.datasets.mvsec:Mvsec",
+        "dsec": "evcrisp.experiments.datasets.dsec:Dsec",
+        "recordings": "evcrisp.experiments.datasets.recordings:Recordings",
     },
     group="evcrisp.datasets",
     calls=True,

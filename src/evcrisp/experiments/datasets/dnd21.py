@@ -60,7 +60,8 @@ class Dnd21:
             for name, words in NOISES.items()
             if name not in present
         ]
-        return Layout(clips=clips, problems=tuple(problems))
+        beside = tuple(_recordings(root / NOISE_FOLDER)) if clips else ()
+        return Layout(clips=clips, problems=tuple(problems), beside=beside)
 
 
 _NOTHING = (

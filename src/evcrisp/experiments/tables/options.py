@@ -10,7 +10,7 @@ from evcrisp.core.messages import counted
 from evcrisp.core.validation import check_number
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.dnd21 import check_noise
-from evcrisp.experiments.methods import Kind, Method, method_for, select_methods
+from evcrisp.experiments.methods import ALL, Kind, Method, method_for, select_methods
 from evcrisp.experiments.simulated_datasets import SimulatedDataset
 from evcrisp.experiments.tables.table import Table
 from evcrisp.experiments.task_runner import Task
@@ -23,7 +23,7 @@ class Options:
     Parameters
     ----------
     methods : sequence of str, type or object
-        Rows, registered estimators and filters by name, classes, or objects; all rows if empty.
+        Rows, registered estimators and filters by name, classes, objects, or "all"; all rows if empty.
     gpu_methods : sequence of str
         Keys of the methods that run on workers with the resource GPU only.
     max_events : int, optional
@@ -69,7 +69,7 @@ class Options:
         rows, notes = [], []
         for method in select_methods(methods, self.methods, kinds):
             reason = method.missing()
-            if self.skip_slow and method.slow and not self.methods:
+            if self.skip_slow and method.slow and method.key not in self.methods:
                 reason = f"it is very slow; --methods {method.key} includes it"
             if reason is not None:
                 notes.append(f"{method.label} was left out: {reason}.")
@@ -81,22 +81,27 @@ class Options:
     def for_each(self, tables: "Mapping[str, TableKind]") -> "dict[str, Options]":
         """Return the options of each table, with the methods that fit it.
 
-        A row goes to the tables that have it; another method goes to all tables for its kind.
-        Tables without a method are left out.
+        A row goes to the tables that have it; another method goes to all tables, where a motion is
+        needed with contrast maximization after a filter. Tables without a method are left out.
         """
         rows = {name: kind.methods(self) for name, kind in tables.items()}
         every = [method for methods in rows.values() for method in methods]
-        found = {id(part): method_for(part, every) for part in (*self.methods, *self.gpu_methods)}
+        given = [part for part in (*self.methods, *self.gpu_methods) if not _is_all(part)]
+        found = {id(part): method_for(part, every) for part in given}
 
         def fits(name: str, part: Any) -> bool:
-            method = found[id(part)]
-            if any(method is row for row in every):
+            method = None if _is_all(part) else found[id(part)]
+            if method is not None and any(method is row for row in every):
                 return any(method.key == row.key for row in rows[name])
-            return method.kind in tables[name].kinds
+            return True
 
         shared = {name: tuple(p for p in self.methods if fits(name, p)) for name in tables}
         kept = {name: parts for name, parts in shared.items() if parts or not self.methods}
         return {name: replace(self, methods=parts) for name, parts in kept.items()}
+
+
+def _is_all(part: Any) -> bool:
+    return isinstance(part, str) and part == ALL
 
 
 _EXPECTED = (
@@ -144,6 +149,7 @@ class TableKind(Protocol):
     """A table of the paper."""
 
     name: ClassVar[str]
+    title: ClassVar[str]  # in reports
     dataset: ClassVar[str]
     #: Kinds of methods that the table can measure.
     kinds: ClassVar[tuple[Kind, ...]]

@@ -23,6 +23,7 @@ class Table1:
     """ESR of the kept events of each method, its gain over random deletion, and retention."""
 
     name: ClassVar[str] = "table1"
+    title: ClassVar[str] = "Table 1: structure of the kept events on E-MLB"
     dataset: ClassVar[str] = "emlb"
     kinds: ClassVar[tuple[Kind, ...]] = ("filter", "estimator")
 

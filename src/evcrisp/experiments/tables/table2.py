@@ -40,6 +40,7 @@ class Table2:
     """Sensitivity and specificity at 1, 5 and 10 % of noise."""
 
     name: ClassVar[str] = "table2"
+    title: ClassVar[str] = "Table 2: labels on DND21 with added noise"
     dataset: ClassVar[str] = "dnd21"
     kinds: ClassVar[tuple[Kind, ...]] = ("filter", "estimator")
 

@@ -39,6 +39,7 @@ class Table3:
     """RMSE of each method, of zero output, and of the gyroscope averaged over the window."""
 
     name: ClassVar[str] = "table3"
+    title: ClassVar[str] = "Table 3: angular velocity on ECD against the gyroscope"
     dataset: ClassVar[str] = "ecd"
     kinds: ClassVar[tuple[Kind, ...]] = ("estimator",)
 
@@ -133,7 +134,10 @@ def _row(
     for key, cell in cells.items():
         if (method.key, key) in found:
             interval = found[method.key, key][convention]
-            cells[key] = Cell(interval.value, cell.paper, interval.low, interval.high)
+            # A single window has no interval.
+            has_interval = interval.low < interval.high
+            ends = (interval.low, interval.high) if has_interval else (None, None)
+            cells[key] = Cell(interval.value, cell.paper, *ends)
     return Row.of(method, cells)
 
 

@@ -33,7 +33,7 @@ _FEED_BYTES, _PIECE_BYTES = 1 << 16, 1 << 20
 _FREE_BYTES = 1 << 25
 _MAX_RATIO = 200
 _MATRIX, _COMPRESSED, _LAST_TYPE = 14, 15, 18
-_STRUCT = 2
+_CELL, _STRUCT = 1, 2
 #: Limit of the columns of a matrix `events`; more are not a table of events.
 _MAX_COLUMNS = 16
 #: Types of stored numbers, and classes of arrays of numbers.
@@ -55,6 +55,10 @@ class _Variable:
     @property
     def is_numeric(self) -> bool:
         return self.kind in _NUMERIC
+
+    @property
+    def is_cell(self) -> bool:
+        return self.kind == _CELL
 
     @property
     def is_struct(self) -> bool:
@@ -92,6 +96,12 @@ def _described(head: bytes, order: str, offset: int) -> _Variable:
     kind, shape, name = _Parser(memoryview(head), order, offset, 8).array_head()
     n_bytes = int(np.frombuffer(head, f"{order}u4", 1, 4)[0])
     return _Variable(name, kind & 0xFF, shape, offset, n_bytes, order)
+
+
+def load_cells(path: Path, variable: _Variable) -> list[Numbers]:
+    """Read the cells of a cell array, columns first; cells that are no numbers are empty."""
+    data, damage = _content(path, variable)
+    return _Parser(data, variable.order, variable.offset, 8, damage).cells()
 
 
 def load(path: Path, variable: _Variable) -> Numbers | dict[str, Numbers]:
@@ -250,6 +260,23 @@ class _Parser:
         values = np.frombuffer(self._data, dtype, n_there, start) if n_there else np.empty(0, dtype)
         damage = self._wrong("a variable ends early") if n_there < n_values else self._damage
         return Numbers(shape, values, damage)
+
+    def cells(self) -> list[Numbers]:
+        """Return the cells that are arrays of numbers; others are empty."""
+        _, shape, _ = self.array_head()
+        return [self._cell() for _ in range(math.prod(shape))]
+
+    def _cell(self) -> Numbers:
+        stored, start, n_bytes = self._element()
+        if stored != _MATRIX:
+            raise self._wrong("a cell is damaged")
+        content = self._data[start : start + n_bytes]
+        nothing = Numbers((0, 0), np.empty(0), self._damage)
+        if not n_bytes:
+            return nothing
+        kind = _Parser(content, self._order, self._offset, 0).array_head()[0]
+        cell = _Parser(content, self._order, self._offset, 0, self._damage)
+        return cell.numbers() if kind & 0xFF in _NUMERIC else nothing
 
     def struct(self) -> dict[str, Numbers]:
         """Return the fields that are arrays of numbers."""

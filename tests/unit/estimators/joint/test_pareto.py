@@ -77,6 +77,80 @@ def test_selected_point_is_the_solution_of_the_estimator(front, scene, window):
     assert 0.0 < front.regret.lam < 1.0
 
 
+#: Windows that differ in texture, noise, speed and sensor.
+WINDOWS = {
+    "little noise": {"noise_hz": 2.0},
+    "much noise": {"noise_hz": 30.0},
+    "dots": {"texture": "dots", "noise_hz": 5.0},
+    "rocks": {"texture": "rocks", "noise_hz": 5.0},
+    "slow": {"theta": (40.0, 20.0), "noise_hz": 5.0},
+    "fast": {"theta": (-900.0, 400.0), "noise_hz": 5.0},
+    "at rest": {"theta": (0.0, 0.0), "noise_hz": 20.0},
+    "small": {"resolution": (48, 36), "noise_hz": 5.0},
+}
+
+
+def check_compromise(front):
+    """Check that both regrets decide, and that the point lies between the ends."""
+    regrets = front.regrets
+    assert front.is_compromise
+    assert (regrets[front.regret_index] > 0.0).all()
+    assert regrets[front.regret_index].max() == regrets.max(axis=1).min()
+    assert regrets[front.regret_index].max() < min(regrets[0].max(), regrets[-1].max())
+    assert regrets[0, 0] == regrets[-1, 1] == 0.0
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_default_selects_a_compromise(name):
+    settings = {"resolution": (160, 120), **WINDOWS[name]}
+    scene = evcrisp.simulate(duration_us=30_000, seed=len(name), **settings)
+    check_compromise(pareto_front(scene.events, n_points=15))
+
+
+@pytest.mark.parametrize(
+    ("name", "first_us", "last_us"),
+    [
+        ("emlb/demo-01.aedat4", 100_000, 130_000),
+        ("ecd/stppp_boxes_translation", 0, 30_000),
+        ("ecd/stppp_dynamic_translation", 0, 30_000),
+        ("ecd/slider_depth_chunk", 0, 30_000),
+        ("aedat4/dvxplorer_320x240_tonic_sample.aedat4", 100_000, 130_000),
+        ("dvs128-mat/stripes.mat", 100_000, 130_000),
+        ("eventstream/dvs.es", 100_000, 130_000),
+    ],
+)
+def test_default_selects_a_compromise_in_real_windows(data_dir, name, first_us, last_us):
+    events = evcrisp.read(data_dir / name)
+    start = int(events.t[0])
+    front = pareto_front(events.between(start + first_us, start + last_us), n_points=15)
+    check_compromise(front)
+    assert front.regret.signal.any()
+
+
+def test_baseline_of_the_compromise_gives_it_to_the_estimator(scene, window):
+    front = pareto_front(window, scene.motion, n_points=9)
+    terms = front.problem.terms
+    config = ExactRegret(beta_hat=1.0, b_ea=terms.baseline_ea)
+    exact = config.run(window, scene.motion).regret
+    best = front.problem.solve(front.regret.theta)
+    assert exact.baseline_ed == terms.baseline_ed
+    assert best.value <= exact.value + 1e-6 * terms.baseline_ed
+    assert best.lam == pytest.approx(front.regret.lam, abs=1e-6)
+    assert front.regrets[front.regret_index, 0] == pytest.approx(
+        front.regrets[front.regret_index, 1], rel=1e-3
+    )
+
+
+def test_given_baseline_selects_as_the_estimator(scene, window):
+    front = pareto_front(window, scene.motion, ExactRegret(b_hat=1000.0), n_points=6)
+    assert front.regret_index == 0
+    assert not front.is_compromise
+    assert front.baseline == (
+        -1000.0 * front.problem.terms.baseline_ed,
+        front.problem.terms.baseline_ed,
+    )
+
+
 def test_last_point_has_nearly_the_best_denoising_within_the_bound(front):
     """The aligned motion is a stationary point of denoising too, and the worst one."""
     problem, scaling = front.problem, window_scaling(front.problem.data)
