@@ -3,8 +3,8 @@ Alignment against denoising: the Pareto front
 =============================================
 
 The method of the paper (``exact``) minimizes the larger of two regrets: one of alignment, one of
-denoising. Other weights give other solutions. None of those on the front is better in both respects; the
-regret selects one of them.
+denoising. Other weights give other solutions. None of those on the front is better in both respects.
+Counted from the best value of each, the larger regret is smallest at a compromise.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ front = evcrisp.pareto_front(scene.events, n_points=15)
 print(len(front), "points; the regret selects number", front.regret_index + 1)
 
 # %%
-# The truth shows the price along the front: first noise is removed, then signal, and in its second half
-# nothing is kept at all. With its default parameters the regret selects the best alignment.
+# The truth shows the price along the front: up to the compromise more noise is removed, and hardly any
+# signal; beyond it, signal is lost.
 
 truth = scene.events.signal
 kept = [sensitivity(point.signal, truth) for point in front.points]

@@ -120,10 +120,12 @@ def test_gyroscope_refuses_a_recording_without_imu(run, tmp_path):
 
 def test_pareto_trades_signal_for_noise(run):
     scope, _ = run("pareto")
-    assert scope["front"].regret_index == 0
+    assert 0 < scope["front"].regret_index < len(scope["front"]) - 1
     assert scope["kept"][0] > 0.95
-    assert scope["removed"][0] < scope["removed"][4] < scope["removed"][-1] == 1.0
-    assert scope["kept"][-1] == 0.0
+    chosen = scope["front"].regret_index
+    assert scope["removed"][chosen] > scope["removed"][0] + 0.05
+    assert scope["kept"][chosen] > 0.95
+    assert scope["kept"][-1] < 0.5
 
 
 def test_own_filter_is_better_than_baf(run):

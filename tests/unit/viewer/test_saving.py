@@ -31,7 +31,9 @@ def test_picture_of_all_panes_is_saved(screen, url, tmp_path):
     width, height = image_of(tmp_path / "panes.png")
     assert width > 1000
     assert height > 300
-    assert "Saved a picture of" in screen.page.inner_text("#message")
+    screen.page.wait_for_function(
+        "() => document.querySelector('#message').innerText.includes('Saved a picture of')"
+    )
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ from evcrisp.estimators.result import Estimate
 #: Cells in which events without support are counted, and those of the local displacement, px.
 _COUNT_PX, _LOCAL_PX = 16, 48
 
-#: Events of the test of the local displacement.
-_MAX_EVENTS = 16_384
+#: Events of the test of the local displacement on a sensor of 346 x 260 px; larger sensors have more.
+_MAX_EVENTS, _REFERENCE_PIXELS = 16_384, 346 * 260
 
 #: Cells off by more than this are misaligned, px per window.
 _OFF_PX = 1.0
@@ -72,10 +72,10 @@ def misaligned_share(result: Estimate, off_px: float = _OFF_PX) -> float:
     """
     from evcrisp.kernels.layers.local_misfit import local_terms
 
-    chosen = np.flatnonzero(result.signal)
-    chosen = chosen[:: -(-chosen.size // _MAX_EVENTS)]
     events = result.window.events
     width, height = events.resolution
+    chosen = np.flatnonzero(result.signal)
+    chosen = chosen[:: max(-(-chosen.size // events_for((width, height), _MAX_EVENTS)), 1)]
     shape = -(-height // _LOCAL_PX), -(-width // _LOCAL_PX)
     pull, tensor, count = np.empty((*shape, 2)), np.empty((*shape, 3)), np.empty(shape)
     local_terms(
@@ -93,6 +93,15 @@ def misaligned_share(result: Estimate, off_px: float = _OFF_PX) -> float:
     gain = (yy * across**2 - 2.0 * xy * across * down + xx * down**2) / determinant
     is_off = gain > off_px**2 * 0.5 * (xx + yy)
     return float(count[is_off].sum() / max(count.sum(), 1.0))
+
+
+def events_for(resolution: tuple[int, int], n_events: int) -> int:
+    """Return a number of events as dense as ``n_events`` on a sensor of 346 x 260 px.
+
+    >>> events_for((128, 128), 16_384), events_for((1280, 720), 16_384)
+    (16384, 167847)
+    """
+    return round(n_events * max(resolution[0] * resolution[1] / _REFERENCE_PIXELS, 1.0))
 
 
 def _tau(window: Window, chosen: NDArray[np.intp]) -> Singles:

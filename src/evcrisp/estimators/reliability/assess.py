@@ -167,7 +167,11 @@ def _terms(result: Estimate, chosen: Bools) -> MotionTerms | None:
     n_events = int(np.count_nonzero(chosen))
     if n_events < MIN_SIGNAL:
         return None
-    window, events, at = result.window, result.window.events, subsample(chosen)
+    window, events, at = (
+        result.window,
+        result.window.events,
+        subsample(chosen, result.window.events.resolution),
+    )
     length_us = max(window.t_end - window.t_start, 1)
     tau = ((events.t[at] - window.t_ref) / length_us).astype(np.float32)
     p = np.ascontiguousarray(events.p[at]).view(np.uint8)

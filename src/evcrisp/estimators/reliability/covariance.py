@@ -55,6 +55,9 @@ _MAX_THINNING = 10.0
 #: Variance of the second and third Legendre polynomial, over that of the time in windows, 1/12.
 _BEND_VARIANCES = np.array([12.0 / 5.0, 12.0 / 7.0])
 
+#: Square of a displacement that is none, relative to that of one parameter.
+_NO_MOTION = 1e-12
+
 #: A maximum within this many standard deviations is where the motion should be.
 _NEAR_SIGMAS = 2.0
 
@@ -187,16 +190,17 @@ def _along(terms: MotionTerms, model: MotionModel, duration_s: float) -> Floats:
 
 def _scale(along: Floats, count: Floats) -> Floats:
     """Return theta per u, such that the length of u is the displacement of the events (rms), (m, m)."""
-    weight = np.sqrt(count / max(float(count.sum()), 1.0))
-    rows, n_params = (along * weight[:, None, None]).reshape(-1, along.shape[2]), along.shape[2]
-    # Few tiles have fewer rows than there are parameters.
-    rows = np.concatenate((rows, np.zeros((n_params, n_params))))
-    r = np.linalg.qr(rows, mode="r")
-    diagonal = np.diag(r)
+    # Sums and a Cholesky factor: a QR decomposition of all tiles takes milliseconds.
+    share = count / max(float(count.sum()), 1.0)
+    products = np.einsum("kia,k,kib->ab", along, share, along)
+    norm = np.sqrt(np.diag(products))
     # Parameters that move no event keep their own unit.
-    weak = np.abs(diagonal) < 1e-9 * max(float(np.abs(diagonal).max(initial=0.0)), 1e-30)
-    r = np.where(weak[:, None], np.eye(len(r)), r)
-    return np.linalg.inv(r)
+    unit = np.where(norm > 1e-9 * max(float(norm.max(initial=0.0)), 1e-30), norm, 1.0)
+    scaled = products / np.outer(unit, unit) + _NO_MOTION * np.eye(unit.size)
+    r = np.linalg.cholesky(scaled).T * unit
+    # And so do those that move the events as others do.
+    weak = np.abs(np.diag(r)) < 10.0 * _NO_MOTION**0.5 * unit
+    return np.linalg.inv(np.where(weak[:, None], np.eye(len(r)), r))
 
 
 def _across_edges(curvature: Floats, is_border: Bools) -> Floats:

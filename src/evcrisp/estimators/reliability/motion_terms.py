@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.types import Bools, Bytes, Floats, Singles
+from evcrisp.estimators.layers.misfit import events_for
 
 #: Positions in an array.
 Indices = NDArray[np.intp]
 
-#: Events that suffice; more take longer.
+#: Events that suffice on a sensor of 346 x 260 px; more take longer. On a larger one as many would be
+#: so sparse that hardly two of them meet.
 MAX_EVENTS = 16_384
 
 #: Side of a tile, px.
@@ -88,10 +90,10 @@ class MotionTerms:
         return trace / max(self.slopes / 6.0, 1e-30)
 
 
-def subsample(chosen: Bools) -> Indices:
+def subsample(chosen: Bools, resolution: tuple[int, int]) -> Indices:
     """Return the indices of some of the chosen events, evenly over the window."""
     index = np.flatnonzero(chosen)
-    return index[:: max(-(-index.size // MAX_EVENTS), 1)]
+    return index[:: max(-(-index.size // events_for(resolution, MAX_EVENTS)), 1)]
 
 
 def _extent(x: Floats, y: Floats) -> tuple[float, float, int, int]:

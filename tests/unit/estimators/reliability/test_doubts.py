@@ -204,3 +204,16 @@ def test_doubts_are_warnings_once():
 def test_a_search_that_did_not_converge_is_not_reliable():
     result = estimate(simulated(theta=(300.0, -120.0)), motion="translation")
     assert not replace(result, status=Status.MAX_ITER).reliable
+
+
+@pytest.mark.parametrize("texture", ["shapes", "dots"])
+def test_large_sensors_have_one_reliable_motion(texture):
+    """As many events as on a small sensor would be too sparse to tell."""
+    scene = evcrisp.simulate(
+        theta=(400.0, -150.0), texture=texture, resolution=(1280, 720), duration_us=32_000,
+        noise_hz=1.0, seed=1,
+    )  # fmt: skip
+    result = estimate(Window(scene.events.between(16_000, 32_000), 16_000, 32_000))
+    assert result.reliable
+    assert result.motion.name == "translation"
+    assert np.all(np.abs(result.theta - (400.0, -150.0)) < 4 * result.std)
