@@ -130,22 +130,16 @@ class _Growth(NamedTuple):
         return self.n + self.n // 2
 
     def is_slower_than(self, later: "_Growth") -> bool:
-        """Return whether events come clearly faster since then, by a quarter or more."""
-        return 5 * (later.length_us - self.length_us) < 2 * self.length_us
+        """Return whether events come at twice the mean rate since then."""
+        return 4 * (later.length_us - self.length_us) < self.length_us
 
 
 def _has_moved(buffer: "_Buffer", t_start: int, now: _Growth, moved: MovedShare) -> bool:
-    """Return whether the image has moved within the window, or within the later half of its events."""
-    if now.length_us < LEAST_US:
+    """Return whether the image has moved within the later half of the events."""
+    t_half, t_end = int(buffer.events.t[now.n // 2]), t_start + now.length_us
+    if now.length_us < LEAST_US or t_half >= t_end:
         return False
-    t_end = t_start + now.length_us
-    last = buffer.count(t_end)
-    t_half = int(buffer.events.t[now.n // 2])
-    return any(
-        moved(buffer.events[buffer.count(t) : last]) >= _MOVED
-        for t in (t_start, t_half)
-        if t < t_end
-    )
+    return moved(buffer.events[buffer.count(t_half) : buffer.count(t_end)]) >= _MOVED
 
 
 class _Buffer:
