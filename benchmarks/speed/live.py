@@ -33,12 +33,14 @@ def send(port, rate, seconds):
     rng, n = np.random.default_rng(0), int(rate * PACKET_US)
     x, y = rng.integers(0, RESOLUTION[0], n), rng.integers(0, RESOLUTION[1], n)
     p, offsets = rng.integers(0, 2, n), np.sort(rng.integers(0, PACKET_US, n))
+    n_packets = int(1e6 * seconds / PACKET_US)
+    times = (offsets + k * PACKET_US for k in range(n_packets))
+    packets = [Events(x=x, y=y, t=t, p=p, resolution=RESOLUTION).to_dv() for t in times]
     while writer.getClientCount() == 0:
         time.sleep(0.001)
-    start, n_packets = time.monotonic(), int(1e6 * seconds / PACKET_US)
-    for k in range(n_packets):
-        events = Events(x=x, y=y, t=offsets + k * PACKET_US, p=p, resolution=RESOLUTION)
-        writer.writeEvents(events.to_dv())
+    start = time.monotonic()
+    for k, packet in enumerate(packets):
+        writer.writeEvents(packet)
         time.sleep(max(0.0, start + (k + 1) * PACKET_US / 1e6 - time.monotonic()))
     took = time.monotonic() - start
     while writer.getQueuedPacketCount():

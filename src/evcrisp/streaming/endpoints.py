@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from os import PathLike, fspath
 from pathlib import Path
 
-from evcrisp.core.errors import ConfigError
 from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
 from evcrisp.streaming.addresses import Address, is_address
@@ -13,9 +12,11 @@ from evcrisp.streaming.protocol import LiveSink, LiveSource
 from evcrisp.streaming.sinks.file import FileSink
 from evcrisp.streaming.sinks.server import ServerSink
 from evcrisp.streaming.sinks.stdout import StdoutSink
+from evcrisp.streaming.sinks.udp import UdpSink
 from evcrisp.streaming.sources.playback import Playback
 from evcrisp.streaming.sources.socket import SocketSource
 from evcrisp.streaming.sources.stdin import StdinSource
+from evcrisp.streaming.sources.udp import UdpSource
 
 Source = str | PathLike[str] | Recording | LiveSource
 Sink = str | PathLike[str] | LiveSink
@@ -31,6 +32,7 @@ def make_source(
     speed: float | str = 1.0,
     resolution: tuple[int, int] | None = None,
     reconnect: bool = False,
+    bind: str | None = None,
 ) -> LiveSource:
     """Return a source: a file, an address, "-" for standard input, or an own object."""
     if isinstance(source, Recording):
@@ -45,7 +47,7 @@ def make_source(
         return Playback(recording, speed)
     address = Address.parse(text)
     if address.scheme == "udp":
-        raise ConfigError(f"Events are not read from {address}. Give tcp:// or unix://.")
+        return UdpSource(address, resolution, bind=bind)
     return SocketSource(address, resolution=resolution, reconnect=reconnect)
 
 
@@ -81,7 +83,7 @@ def _make_sink(
         return FileSink(Path(text), overwrite=overwrite, source=_path_of(source))
     address = Address.parse(text)
     if address.scheme == "udp":
-        raise ConfigError(f"Events are not sent to {address}. Give tcp:// or unix://.")
+        return UdpSink(address)
     return ServerSink(address, bind=bind)
 
 

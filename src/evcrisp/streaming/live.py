@@ -50,9 +50,11 @@ def live(
     ----------
     source : path, address, Recording or LiveSource
         A recording is played in real time. ``tcp://HOST:PORT`` and ``unix:///PATH`` are AEDAT4
-        servers, such as dv-processing's ``NetworkWriter``; "-" is AEDAT4 on standard input.
+        servers, such as dv-processing's ``NetworkWriter``; ``udp://HOST:PORT`` receives SPIF; "-" is
+        AEDAT4 on standard input.
     sinks : path, address or LiveSink, or several
-        Where the kept events go. Addresses start AEDAT4 servers; "-" is standard output.
+        Where the kept events go. Addresses start AEDAT4 servers, or send
+        SPIF to ``udp://HOST:PORT``; "-" is standard output.
     method, motion, camera, **params
         An estimator, as for :func:`evcrisp.track`, or a filter, as for :func:`evcrisp.denoise`.
     windowing : Windowing, optional
@@ -92,7 +94,7 @@ def live(
     given = (sinks,) if isinstance(sinks, str) or not isinstance(sinks, Sequence) else sinks
     with ExitStack() as stack:
         incoming = make_source(
-            source, stack, speed=speed, resolution=resolution, reconnect=reconnect
+            source, stack, speed=speed, resolution=resolution, reconnect=reconnect, bind=bind
         )
         outputs = make_sinks(
             given, source, bind=bind, overwrite=overwrite, stdout_format=stdout_format

@@ -28,7 +28,7 @@ class SpeedType(click.ParamType):
 @options.option(
     "--output -o sinks",
     "Where the kept events go: a file, whose suffix selects the format; tcp://127.0.0.1:PORT or "
-    "unix:///PATH, which start an AEDAT4 server; or - for standard output. Can be repeated.",
+    "unix:///PATH, which start an AEDAT4 server; udp://HOST:PORT, to which SPIF is sent; or - for standard output. Can be repeated.",
     multiple=True,
     metavar="SINK",
 )
@@ -103,8 +103,8 @@ def live_command(
     """Clean the events of SOURCE while they come, and send those that are kept to each SINK.
 
     SOURCE is a recording, which is played in real time; an AEDAT4 server, tcp://HOST:PORT or
-    unix:///PATH, such as dv-processing's NetworkWriter; or - for AEDAT4 on standard input. The
-    command ends when the source ends, and prints a summary. Ctrl+C ends it too: files are complete.
+    unix:///PATH, such as dv-processing's NetworkWriter; udp://HOST:PORT, which receives SPIF and
+    needs --resolution; or - for AEDAT4 on standard input. The command ends when the source ends, and prints a summary. Ctrl+C ends it too: files are complete.
     """
     from evcrisp.pipeline.windowing import Windowing
     from evcrisp.streaming.cleaning import is_filter
