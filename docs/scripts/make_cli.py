@@ -16,7 +16,7 @@ progress (on a terminal) to standard error. Exit codes: 0 success, 1 failure, 2 
 stopped with Ctrl+C, 143 stopped by SIGTERM.
 
 Ctrl+C and SIGTERM end every command within seconds, and incomplete files are removed. `run` keeps
-the finished windows, unless the folder has older results. `reproduce` and `datasets` resume when
+the finished windows, unless the folder has older results. `live` completes its files. `reproduce` and `datasets` resume when
 the same command is given again. A second Ctrl+C ends at once.
 
 The rest of this page is the help of the program.

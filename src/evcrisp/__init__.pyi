@@ -44,6 +44,9 @@ from . import (
     simulation as simulation,
 )
 from . import (
+    streaming as streaming,
+)
+from . import (
     training as training,
 )
 from . import (
@@ -113,6 +116,8 @@ from .simulation.config import SimulationConfig as SimulationConfig
 from .simulation.generate import simulate as simulate
 from .simulation.generate import simulate_chunks as simulate_chunks
 from .simulation.result import Simulation as Simulation
+from .streaming.live import live as live
+from .streaming.summary import LiveSummary as LiveSummary
 from .video.rendering import render as render
 from .viewer.server import view as view
 

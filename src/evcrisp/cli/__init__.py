@@ -21,6 +21,7 @@ COMMANDS = {
     "filters": "List the filters with their parameters and presets.",
     "methods": "List the methods with their parameters, and the motion models.",
     "run": "Align and denoise a recording, window by window.",
+    "live": "Clean events while they come, from a camera's server or a recording.",
     "flow": "Write the flow of every window of a recording to files.",
     "pareto": "Print the trade-off between alignment and denoising of a window.",
     "evaluate": "Measure the quality of a recording, or of the labels of a filter.",

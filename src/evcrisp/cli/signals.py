@@ -111,3 +111,17 @@ def cancel_on_signal(message: str) -> Generator[Cancellation, None, None]:
             yield cancellation
     except KeyboardInterrupt as error:
         raise cancellation.error(message) from error
+
+
+@contextmanager
+def stop_on_signal(stop: threading.Event) -> Generator[None, None, None]:
+    """Set an event at Ctrl+C or SIGTERM; a second signal ends at once, with an exception."""
+
+    def request(number: int, frame: FrameType | None) -> None:
+        _silence_finalizers()
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    with _handlers({"SIGINT": request, "SIGTERM": request}):
+        yield

@@ -83,8 +83,13 @@ def read_header(file: IO[bytes], file_size: int) -> Header:
     if size > min(_MAX_HEADER_BYTES, file_size - HEADER_AT):
         reason = f"the header states {counted(size, 'byte')}; the file has {file_size - HEADER_AT}"
         raise FormatError(reason, offset=len(MAGIC))
+    return parse_io_header(file.read(size), HEADER_AT + size)
+
+
+def parse_io_header(data: bytes, first_packet: int) -> Header:
+    """Return the content of an IOHeader; packets start at byte ``first_packet``."""
     try:
-        table = flatbuffers.root(file.read(size), b"IOHE")
+        table = flatbuffers.root(data, b"IOHE")
         compression = table.scalar(0, "i", 0)
         table_position = table.scalar(1, "q", -1)
         xml = table.string(2)
@@ -93,7 +98,7 @@ def read_header(file: IO[bytes], file_size: int) -> Header:
     if compression not in _COMPRESSIONS:
         raise FormatError(f"unknown compression code {compression}", offset=HEADER_AT)
     name, codec = _COMPRESSIONS[compression]
-    return Header(name, codec(), table_position, HEADER_AT + size, _parse_streams(xml))
+    return Header(name, codec(), table_position, first_packet, _parse_streams(xml))
 
 
 def _parse_streams(xml: bytes) -> tuple[Stream, ...]:

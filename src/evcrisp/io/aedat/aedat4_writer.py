@@ -119,11 +119,16 @@ def build_frame(frame: Frame) -> bytes:
 
 def build_header(compression: int, xml: bytes, table_position: int) -> bytes:
     """Return the bytes before the first packet; their number depends on the XML only."""
+    return MAGIC + build_io_header(compression, xml, table_position)
+
+
+def build_io_header(compression: int, xml: bytes, table_position: int) -> bytes:
+    """Return a size-prefixed IOHeader, with which network streams start."""
     start = (24, b"IOHE", 10, 20, 4, 12, 8, 10)
     fixed = struct.pack("<I4s6x5HiiIqI", *start, compression, 12, table_position, len(xml))
     body = fixed + xml + b"\0"
     body += bytes(-len(body) % 4)
-    return MAGIC + struct.pack("<I", len(body)) + body
+    return struct.pack("<I", len(body)) + body
 
 
 def build_xml(

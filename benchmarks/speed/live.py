@@ -1,0 +1,91 @@
+"""Rate and latency of live cleaning, from a NetworkWriter of dv-processing on this machine.
+
+Command: ``python -m benchmarks.speed.live [--method baf] [--seconds 2] [--rates 1 2 5 10]``.
+
+For each rate (million events per second), a process sends random events in packets of 1 ms; another
+runs ``evcrisp live`` with the method. Printed: events sent, received and dropped, and the latency from
+the arrival of a packet to its labels. A rate is reached without loss if the three numbers agree.
+"""
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+RESOLUTION = (640, 480)
+PACKET_US = 1_000
+
+
+def send(port, rate, seconds):
+    """Send events at a rate, when a client has come; print the number and the time taken."""
+    import dv_processing as dv
+
+    from evcrisp import Events
+
+    stream = dv.io.Stream.EventStream(0, "events", "camera", RESOLUTION)
+    writer = dv.io.NetworkWriter("127.0.0.1", port, stream)
+    print("listening", flush=True)
+    rng, n = np.random.default_rng(0), int(rate * PACKET_US)
+    x, y = rng.integers(0, RESOLUTION[0], n), rng.integers(0, RESOLUTION[1], n)
+    p, offsets = rng.integers(0, 2, n), np.sort(rng.integers(0, PACKET_US, n))
+    n_packets = int(1e6 * seconds / PACKET_US)
+    times = (offsets + k * PACKET_US for k in range(n_packets))
+    packets = [Events(x=x, y=y, t=t, p=p, resolution=RESOLUTION).to_dv() for t in times]
+    while writer.getClientCount() == 0:
+        time.sleep(0.001)
+    start = time.monotonic()
+    for k, packet in enumerate(packets):
+        writer.writeEvents(packet)
+        time.sleep(max(0.0, start + (k + 1) * PACKET_US / 1e6 - time.monotonic()))
+    took = time.monotonic() - start
+    while writer.getQueuedPacketCount():
+        time.sleep(0.001)
+    time.sleep(0.5)
+    print(json.dumps({"n_sent": n * n_packets, "took_s": took}), flush=True)
+    os._exit(0)  # the end of a NetworkWriter can block Python
+
+
+def measure(method, rate, seconds):
+    """Return the counts and latencies of one rate."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = ["-m", "benchmarks.speed.live", "--send", str(port), "--seconds", str(seconds)]
+    sender = subprocess.Popen(
+        [sys.executable, *words, "--rates", str(rate)], stdout=subprocess.PIPE, text=True
+    )
+    sender.stdout.readline()
+    command = ["-m", "evcrisp", "live", f"tcp://127.0.0.1:{port}", "-m", method, "--json"]
+    done = subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, check=True, timeout=300
+    )
+    sent = json.loads(sender.communicate()[0])
+    return {**json.loads(done.stdout), **sent}
+
+
+def main():
+    """Measure all rates and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--method", default="baf")
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--rates", type=float, nargs="+", default=[1.0, 2.0, 5.0, 10.0])
+    parser.add_argument("--send", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.send is not None:
+        send(options.send, options.rates[0], options.seconds)
+    print("rate [M/s]  sent rate [M/s]      sent  received   dropped  p50 [ms]  p95 [ms]")
+    for rate in options.rates:
+        got = measure(options.method, rate, options.seconds)
+        reached = got["n_sent"] / got["took_s"] / 1e6
+        counts = f"{got['n_sent']:10} {got['n_events']:9} {got['n_dropped']:9}"
+        latency = f"{got['latency_p50_ms']:9.2f} {got['latency_p95_ms']:9.2f}"
+        print(f"{rate:10} {reached:16.2f} {counts} {latency}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Pass items between threads in bounded memory; the newest items are kept."""
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class BoundedQueue(Generic[T]):
+    """Queue of items with sizes. When it is full, the oldest items are dropped, or `put` waits.
+
+    >>> queue = BoundedQueue[str](max_size=10)
+    >>> for word in ("old", "newer", "newest"):
+    ...     queue.put(word, len(word))
+    >>> queue.end()
+    >>> list(queue), queue.dropped_size
+    (['newest'], 8)
+    """
+
+    def __init__(self, max_size: int, *, can_wait: bool = False) -> None:
+        self.dropped_size = 0
+        self._max_size, self._can_wait = max_size, can_wait
+        self._items: deque[tuple[T, int]] = deque()
+        self._size = 0
+        self._is_ended = False
+        self._changed = threading.Condition()
+
+    def put(self, item: T, size: int) -> None:
+        """Append an item. One that is larger than the queue is accepted if the queue is empty."""
+        with self._changed:
+            while self._items and self._size + size > self._max_size and not self._is_ended:
+                if self._can_wait:
+                    self._changed.wait()
+                else:
+                    self.dropped_size += self._pop()[1]
+            if self._is_ended:
+                self.dropped_size += size
+                return
+            self._items.append((item, size))
+            self._size += size
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """Accept no more items; the iteration ends after those in the queue."""
+        with self._changed:
+            self._is_ended = True
+            self._changed.notify_all()
+
+    def clear(self) -> None:
+        """Drop all items."""
+        with self._changed:
+            while self._items:
+                self.dropped_size += self._pop()[1]
+            self._changed.notify_all()
+
+    def __iter__(self) -> Iterator[T]:
+        while True:
+            with self._changed:
+                while not self._items and not self._is_ended:
+                    self._changed.wait()
+                if not self._items:
+                    return
+                item, _ = self._pop()
+                self._changed.notify_all()
+            yield item
+
+    def _pop(self) -> tuple[T, int]:
+        item, size = self._items.popleft()
+        self._size -= size
+        return item, size

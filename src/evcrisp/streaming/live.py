@@ -1,0 +1,196 @@
+"""Clean events while they come: source, bounded queue, method, sinks."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from evcrisp.core.camera import Camera
+from evcrisp.core.errors import EvError
+from evcrisp.core.events import Events
+from evcrisp.core.validation import check_number
+from evcrisp.motion import MotionModel
+from evcrisp.pipeline.windowing import Windowing
+from evcrisp.streaming.bounded_queue import BoundedQueue
+from evcrisp.streaming.cleaning import LivePart, Method, cleaning_by, warm_up
+from evcrisp.streaming.endpoints import Sink, Source, make_sinks, make_source
+from evcrisp.streaming.protocol import LiveSink, LiveSource
+from evcrisp.streaming.summary import ArrivalLog, LiveSummary
+
+logger = logging.getLogger(__name__)
+
+#: Events that wait for the method, by default: 12 MB.
+MAX_WAITING_EVENTS = 1_000_000
+
+
+def live(
+    source: Source,
+    sinks: Sink | Sequence[Sink] = (),
+    method: Method = "auto",
+    motion: str | MotionModel = "auto",
+    camera: Camera | None = None,
+    *,
+    windowing: Windowing | None = None,
+    speed: float | str = 1.0,
+    resolution: tuple[int, int] | None = None,
+    max_waiting_events: int = MAX_WAITING_EVENTS,
+    reconnect: bool = False,
+    bind: str | None = None,
+    overwrite: bool = False,
+    stdout_format: str = "aedat4",
+    on_part: Callable[[LivePart], None] | None = None,
+    stop: threading.Event | None = None,
+    **params: Any,
+) -> LiveSummary:
+    """Clean events while they come, until the source ends.
+
+    Parameters
+    ----------
+    source : path, address, Recording or LiveSource
+        A recording is played in real time. ``tcp://HOST:PORT`` and ``unix:///PATH`` are AEDAT4
+        servers, such as dv-processing's ``NetworkWriter``; ``udp://HOST:PORT`` receives SPIF; "-" is
+        AEDAT4 on standard input.
+    sinks : path, address or LiveSink, or several
+        Where the kept events go. Addresses start AEDAT4 servers, or send
+        SPIF to ``udp://HOST:PORT``; "-" is standard output.
+    method, motion, camera, **params
+        An estimator, as for :func:`evcrisp.track`, or a filter, as for :func:`evcrisp.denoise`.
+    windowing : Windowing, optional
+        Windows of estimators; ``Windowing(max_latency_us=50_000)`` bounds their length.
+    speed : float or "max"
+        Speed of a recording; "max" is as fast as the method allows.
+    resolution : (int, int), optional
+        Sensor size, px, for sources that do not state it.
+    max_waiting_events : int
+        Events that may wait for the method. When more arrive, the oldest are dropped.
+    reconnect : bool
+        Wait for a server that is absent, or that ends the connection.
+    bind : str, optional
+        Address of this machine for servers, such as "0.0.0.0" to admit other machines.
+    overwrite : bool
+        Replace existing files.
+    stdout_format : {"aedat4", "csv"}
+        Format of standard output.
+    on_part : callable, optional
+        Called with every `LivePart`: events, kept events, and the estimate of the window.
+    stop : threading.Event, optional
+        Ends the session when it is set; what has arrived is still labeled.
+
+    Examples
+    --------
+    >>> import evcrisp, tempfile
+    >>> scene = evcrisp.simulate(theta=(300.0, -120.0), duration_us=60_000, noise_hz=3.0, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = evcrisp.write(f"{folder}/a.npz", scene.events)
+    ...     summary = live(f"{folder}/a.npz", f"{folder}/b.npz", "baf", speed="max")
+    ...     kept = len(evcrisp.read(f"{folder}/b.npz"))
+    >>> summary.n_events == len(scene.events), summary.n_kept == kept, summary.n_dropped
+    (True, True, 0)
+    """
+    check_number("max_waiting_events", max_waiting_events, 1, whole=True)
+    name, clean = cleaning_by(method, motion, camera, windowing, **params)
+    given = (sinks,) if isinstance(sinks, str) or not isinstance(sinks, Sequence) else sinks
+    with ExitStack() as stack:
+        incoming = make_source(
+            source, stack, speed=speed, resolution=resolution, reconnect=reconnect, bind=bind
+        )
+        outputs = make_sinks(
+            given, source, bind=bind, overwrite=overwrite, stdout_format=stdout_format
+        )
+        session = _Session(incoming, outputs, max_waiting_events, stop or threading.Event())
+        with session:
+            warm_up(clean)
+            return session.run(name, clean, on_part)
+
+
+class _Session:
+    """Threads, sinks and counts of a session; a context manager that ends all of them."""
+
+    def __init__(
+        self, source: LiveSource, sinks: list[LiveSink], max_waiting: int, stop: threading.Event
+    ) -> None:
+        self._source, self._sinks, self._stop = source, sinks, stop
+        self._queue = BoundedQueue[tuple[Events, float]](max_waiting, can_wait=source.can_wait)
+        self._arrivals = ArrivalLog()
+        self._n_events = self._n_labeled = self._n_kept = self._n_windows = 0
+        self._failure: BaseException | None = None
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._is_over = threading.Event()
+
+    def __enter__(self) -> "_Session":
+        threading.Thread(target=self._watch, daemon=True).start()
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self._is_over.set()
+        self._source.close()
+        self._queue.end()
+        for sink in self._sinks:
+            sink.close(is_complete=error is None)
+
+    def run(self, name: str, clean: Any, on_part: Callable[[LivePart], None] | None) -> LiveSummary:
+        """Label what comes, and write it, until the source ends."""
+        start = time.monotonic()
+        resolution = self._source.open()
+        for sink in self._sinks:
+            sink.open(resolution)
+        logger.info("Live: %s, %dx%d px, %s.", self._source.name, *resolution, name)
+        self._reader.start()
+        for part in clean(self._arrivals.noted(iter(self._queue))):
+            self._write(part)
+            if on_part is not None:
+                on_part(part)
+        if self._failure is not None:
+            raise self._failure
+        return self._summary(name, time.monotonic() - start)
+
+    def _write(self, part: LivePart) -> None:
+        if len(part.kept):
+            for sink in self._sinks:
+                sink.write(part.kept)
+        if len(part.events):
+            self._arrivals.labeled(int(part.events.t[-1]))
+        self._n_labeled += len(part.events)
+        self._n_kept += len(part.kept)
+        self._n_windows += part.estimate is not None
+
+    def _read(self) -> None:
+        """Move events from the source to the queue; the reader thread."""
+        try:
+            for events in self._source.chunks():
+                if len(events):
+                    self._n_events += len(events)
+                    self._queue.put((events, time.monotonic()), len(events))
+        except (EvError, OSError) as error:
+            self._failure = error
+        finally:
+            self._queue.end()
+
+    def _watch(self) -> None:
+        """Close the source when the session is stopped."""
+        while not self._is_over.is_set():
+            if self._stop.wait(0.1):
+                self._source.close()
+                self._queue.end()
+                return
+
+    def _summary(self, name: str, duration_s: float) -> LiveSummary:
+        counts = self._source.counts
+        return LiveSummary(
+            source=self._source.name,
+            method=name,
+            n_events=self._n_events,
+            n_labeled=self._n_labeled,
+            n_kept=self._n_kept,
+            n_dropped=self._queue.dropped_size,
+            n_windows=self._n_windows,
+            n_damaged=counts.n_damaged,
+            n_reconnects=counts.n_reconnects,
+            n_clock_restarts=counts.n_clock_restarts,
+            n_unsent={sink.name: sink.n_dropped for sink in self._sinks if sink.n_dropped},
+            latency_p50_ms=self._arrivals.quantile_ms(0.5),
+            latency_p95_ms=self._arrivals.quantile_ms(0.95),
+            duration_s=duration_s,
+        )

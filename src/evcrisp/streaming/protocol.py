@@ -1,0 +1,60 @@
+"""Sources and sinks of live events, and the counts of a source."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from evcrisp.core.events import Events
+
+
+@dataclass(slots=True)
+class SourceCounts:
+    """What a source left out or repeated; the source updates it."""
+
+    n_damaged: int = 0  # packets that were skipped
+    n_reconnects: int = 0
+    n_clock_restarts: int = 0
+
+
+class LiveSource(Protocol):
+    """Events as they come. A thread iterates over `chunks`; `close` may come from another thread."""
+
+    name: str
+    counts: SourceCounts
+    #: True if the source waits for the worker, so that no event is dropped.
+    can_wait: bool
+
+    def open(self) -> tuple[int, int]:
+        """Open the source and return (width, height) of the sensor, px."""
+        ...
+
+    def chunks(self) -> Iterator[Events]:
+        """Yield events in the order of time until the source ends or is closed."""
+        ...
+
+    def close(self) -> None:
+        """End the iteration soon."""
+        ...
+
+
+class LiveSink(Protocol):
+    """An output of cleaned events."""
+
+    name: str
+
+    @property
+    def n_dropped(self) -> int:
+        """Events that slow receivers did not get."""
+        return 0
+
+    def open(self, resolution: tuple[int, int]) -> None:
+        """Start the output for a sensor of (width, height), px."""
+        ...
+
+    def write(self, events: Events) -> None:
+        """Append events; they come in the order of time."""
+        ...
+
+    def close(self, *, is_complete: bool) -> None:
+        """End the output; an incomplete file is removed."""
+        ...

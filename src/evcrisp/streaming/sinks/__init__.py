@@ -1,0 +1,1 @@
+"""Sinks of cleaned events, one file each."""

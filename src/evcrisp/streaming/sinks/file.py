@@ -1,0 +1,46 @@
+"""Write cleaned events to a file of any format; it appears when it is complete."""
+
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from evcrisp.core.events import Events
+from evcrisp.io.atomic_output import refuse_inputs, replacing
+from evcrisp.io.writing import ChunkWriter, writer_for
+from evcrisp.streaming.protocol import LiveSink
+
+
+class _IncompleteError(Exception):
+    """Makes the context managers of a file remove it."""
+
+
+class FileSink(LiveSink):
+    """A file as a sink; ``source`` is a file that it must not replace."""
+
+    def __init__(self, path: Path, *, overwrite: bool = False, source: Path | None = None) -> None:
+        self.name = str(path)
+        self._writer = writer_for(path)
+        refuse_inputs(path, source)
+        self._resolution: tuple[int, int] | None = None
+        self._stack = ExitStack()
+        temporary = self._stack.enter_context(replacing(path, overwrite=overwrite))
+        self._output = ChunkWriter(temporary, self._writer)
+        self._stack.enter_context(self._output)
+
+    def open(self, resolution: tuple[int, int]) -> None:
+        """Keep the sensor size, for a file without events; the first events start the file."""
+        self._resolution = resolution
+
+    def write(self, events: Events) -> None:
+        """Append events."""
+        self._output.write(events)
+
+    def close(self, *, is_complete: bool) -> None:
+        """Finish the file and give it its name, or remove it."""
+        if is_complete and self._resolution is not None:
+            if not self._output.is_open:
+                self._output.write(Events.empty(self._resolution))
+            self._stack.close()
+            return
+        error = _IncompleteError()
+        with suppress(_IncompleteError):
+            self._stack.__exit__(_IncompleteError, error, None)

@@ -1,0 +1,1 @@
+"""Sources of live events, one file each."""

@@ -1,0 +1,88 @@
+"""Counts and latencies of a live session."""
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evcrisp.core.events import Events
+from evcrisp.core.messages import counted
+
+#: Packets whose latency is kept: the newest.
+_MAX_LATENCIES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSummary:
+    """Result of a live session.
+
+    Latency is the time from the arrival of a packet until the labels of all its events are out.
+    """
+
+    source: str
+    method: str
+    n_events: int  # that arrived in good packets
+    n_labeled: int
+    n_kept: int
+    n_dropped: int  # of those that arrived: overload
+    n_windows: int  # 0 for filters
+    n_damaged: int  # packets that were skipped
+    n_reconnects: int
+    n_clock_restarts: int
+    n_unsent: dict[str, int]  # events that slow receivers did not get, by sink
+    latency_p50_ms: float | None  # None without labels
+    latency_p95_ms: float | None
+    duration_s: float
+
+    def facts(self) -> dict[str, Any]:
+        """Return the fields as JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def page(self) -> str:
+        """Return the summary as text."""
+        windows = f", {counted(self.n_windows, 'window')}" if self.n_windows else ""
+        share = f" ({self.n_kept / self.n_labeled:.1%})" if self.n_labeled else ""
+        lines = [
+            f"{counted(self.n_events, 'event')} in {self.duration_s:.1f} s from {self.source}",
+            f"kept {self.n_kept:,}{share} with {self.method}{windows}",
+            f"dropped {self.n_dropped:,} (overload)",
+        ]
+        if self.latency_p50_ms is not None and self.latency_p95_ms is not None:
+            p50, p95 = self.latency_p50_ms, self.latency_p95_ms
+            lines.append(f"latency {p50:.1f} ms (median), {p95:.1f} ms (95 %)")
+        troubles = {
+            "damaged packets skipped": self.n_damaged,
+            "reconnections": self.n_reconnects,
+            "restarts of the clock": self.n_clock_restarts,
+            **{f"events that receivers of {k} did not get": n for k, n in self.n_unsent.items()},
+        }
+        return "\n".join([*lines, *(f"{what}: {n:,}" for what, n in troubles.items() if n)])
+
+
+class ArrivalLog:
+    """Arrival of packets, and the latency of those whose labels are out."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[int, float]] = deque()  # time of the last event, us; arrival, s
+        self._latencies_s: deque[float] = deque(maxlen=_MAX_LATENCIES)
+
+    def noted(self, packets: Iterator[tuple[Events, float]]) -> Iterator[Events]:
+        """Yield the events of packets, given with their arrival."""
+        for events, arrival in packets:
+            self._waiting.append((int(events.t[-1]), arrival))
+            yield events
+
+    def labeled(self, t_last: int) -> None:
+        """Note that the labels of all events up to a time are out."""
+        now = time.monotonic()
+        while self._waiting and self._waiting[0][0] <= t_last:
+            self._latencies_s.append(now - self._waiting.popleft()[1])
+
+    def quantile_ms(self, share: float) -> float | None:
+        """Return a quantile of the latencies, ms."""
+        if not self._latencies_s:
+            return None
+        return 1000.0 * float(np.quantile(np.array(self._latencies_s), share))
