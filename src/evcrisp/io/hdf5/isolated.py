@@ -19,14 +19,14 @@ from typing import Any, BinaryIO, cast
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
-from evcrisp.io.hdf5.messages import receive, send
+from evcrisp.io.hdf5.messages import map_shared_memory, new_shared_memory, receive, send
 from evcrisp.io.protocol import Packet, Source, Stream
 
 #: Limit of the time of one request, s; the limit of processor time in `worker` is lower.
 _WALL_SECONDS = 300.0
-#: Size of the pipe, bytes; that of Linux without special rights.
-_PIPE_BYTES = 1 << 20
-_CODE = "import sys; sys.path[:] = {path!r}; from evcrisp.io.hdf5.worker import main; main()"
+_CODE = (
+    "import sys; sys.path[:] = {path!r}; from evcrisp.io.hdf5.worker import main; main({memory})"
+)
 
 
 class WorkerError(FormatError):
@@ -45,18 +45,23 @@ class Worker:
     """A process that reads one file at a time."""
 
     def __init__(self) -> None:
-        code = _CODE.format(path=[entry or str(Path.cwd()) for entry in sys.path])
+        memory = new_shared_memory()
+        path = [entry or str(Path.cwd()) for entry in sys.path]
+        code = _CODE.format(path=path, memory=memory)
         self.process = subprocess.Popen(
             [sys.executable, "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
+            pass_fds=() if memory is None else (memory,),
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         )
         self._requests = cast(BinaryIO, self.process.stdin)
         self._replies = cast(BinaryIO, self.process.stdout)
-        _enlarge(self._replies)
+        self._shared = map_shared_memory(memory)
+        if memory is not None:
+            os.close(memory)
         self.is_clean = True  # whether no request has failed
         self._end: str | None = None  # why it ended
         self._ahead: _Iteration | None = None  # its next element is being read
@@ -107,7 +112,7 @@ class Worker:
         watch.daemon = True
         watch.start()
         try:
-            return cast(tuple[str, Any], receive(self._replies))
+            return cast(tuple[str, Any], receive(self._replies, self._shared))
         except EOFError:
             self._end = _reason(self.process.wait())
             return "error", WorkerError(self._end)
@@ -147,13 +152,6 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
-
-
-def _enlarge(pipe: BinaryIO) -> None:
-    with suppress(ImportError, AttributeError, OSError):  # Linux only
-        import fcntl
-
-        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
 def _reason(code: int) -> str:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from evcrisp.core.errors import FormatError
 from evcrisp.io.hdf5 import datasets, ecf, reader
-from evcrisp.io.hdf5.messages import receive, send
+from evcrisp.io.hdf5.messages import map_shared_memory, receive, send
 from evcrisp.io.protocol import Source
 
 #: Processor time of one request, s: a constant part, and a part for the chunks it decompresses.
@@ -131,7 +131,7 @@ class _cpu_limit:  # noqa: N801 - used like a function
             signal.setitimer(signal.ITIMER_PROF, self._before)
 
 
-def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+def serve(requests: BinaryIO, replies: BinaryIO, shared: memoryview) -> None:
     """Answer requests until their end."""
     server = _Server()
     while True:
@@ -139,7 +139,7 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
             name, *arguments = receive(requests)
         except EOFError:
             return
-        send(replies, _reply(server, name, arguments))
+        send(replies, _reply(server, name, arguments), shared)
 
 
 def _reply(server: _Server, name: str, arguments: list[Any]) -> tuple[str, Any]:
@@ -171,12 +171,12 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def main() -> None:
-    """Serve the process that started this one."""
+def main(descriptor: int | None) -> None:
+    """Serve the process that started this one, with its shared memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process ends this one
     _limit_memory()
     replies = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # filters print to standard output
     with suppress(BrokenPipeError):
-        serve(sys.stdin.buffer, replies)
+        serve(sys.stdin.buffer, replies, map_shared_memory(descriptor))
     os._exit(0)  # damaged files can crash the end of the library
