@@ -5,6 +5,7 @@ One process serves one open recording. After a recording without errors it serve
 
 import atexit
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -108,10 +109,9 @@ class Worker:
     def _receive(self) -> tuple[str, Any]:
         if self._end is not None:
             return "error", WorkerError(self._end)
-        watch = threading.Timer(_WALL_SECONDS, self.process.kill)
-        watch.daemon = True
-        watch.start()
         try:
+            if not _has_data(self._replies, _WALL_SECONDS):
+                self.process.kill()
             return cast(tuple[str, Any], receive(self._replies, self._shared))
         except EOFError:
             self._end = _reason(self.process.wait())
@@ -119,8 +119,6 @@ class Worker:
         except BaseException:  # the rest of the reply is lost
             self.end("the reading was interrupted")
             raise
-        finally:
-            watch.cancel()
 
     def _value(self, reply: tuple[str, Any]) -> Any:
         kind, value = reply
@@ -152,6 +150,15 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
+
+
+def _has_data(pipe: BinaryIO, seconds: float) -> bool:
+    """Wait for data or the end of a pipe, for a limited time where the system can."""
+    if not hasattr(select, "poll"):  # Windows
+        return True
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    return bool(poll.poll(1000 * seconds))
 
 
 def _reason(code: int) -> str:
