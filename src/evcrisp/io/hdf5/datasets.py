@@ -8,18 +8,21 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import EvError, FormatError
+from evcrisp.core.errors import EvError, FormatError, MissingExtraError
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import require
 from evcrisp.io.event_columns import ColumnConverter, row_before
+from evcrisp.io.hdf5.chunks import GZIP_FILTERS, filters_of
 from evcrisp.io.hdf5.ecf import EcfRows
-from evcrisp.io.hdf5.rows import Rows
+from evcrisp.io.hdf5.isolated import IsolatedSource, matching_layouts, open_isolated
+from evcrisp.io.hdf5.rows import GzipRows, Rows
 from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source, Stream
 
 #: HDF5 filter of Prophesee's event codec, ECF.
@@ -57,6 +60,17 @@ def library() -> Any:
     return h5py
 
 
+def check_installed() -> None:
+    """Raise if h5py or hdf5plugin is missing, without importing them."""
+    for package in ("h5py", "hdf5plugin"):
+        try:
+            is_missing = find_spec(package) is None
+        except ValueError:  # its import is blocked
+            is_missing = True
+        if is_missing:
+            raise MissingExtraError(package, extra="hdf5", purpose="HDF5 recordings")
+
+
 def find_node(file: Any, path: str) -> Any:
     """Return the group or dataset at ``path``, or None; raise at links."""
     h5py = library()
@@ -84,8 +98,9 @@ def find_rows(file: Any, path: str, *, n_axes: int = 1, compound: bool = False) 
         raise FormatError(f"{path!r} must be {what}; got {found}")
     if dataset.is_virtual or dataset.external:
         raise FormatError(f"{path!r} has its data in other files, which are not read")
-    kind = EcfRows if _has_ecf(h5py, dataset, path) else Rows
-    return kind(path, dataset, dataset.shape[0], _n_stored(dataset, path))
+    return _kind_of_rows(h5py, dataset, path)(
+        path, dataset, dataset.shape[0], _n_stored(dataset, path)
+    )
 
 
 def find_columns_in(file: Any, group: str, *optional: str) -> dict[str, Rows]:
@@ -97,10 +112,17 @@ def find_columns_in(file: Any, group: str, *optional: str) -> dict[str, Rows]:
     return rows
 
 
+def _kind_of_rows(h5py: Any, dataset: Any, path: str) -> type[Rows]:
+    if _has_ecf(h5py, dataset, path):
+        return EcfRows
+    is_plain = h5py.h5t.py_create(dataset.dtype, logical=True) == dataset.id.get_type()
+    is_gzip = dataset.ndim == 1 and filters_of(dataset) in GZIP_FILTERS
+    return GzipRows if is_plain and is_gzip else Rows
+
+
 def _has_ecf(h5py: Any, dataset: Any, path: str) -> bool:
     """Return whether a dataset is compressed with ECF; raise if it cannot be read."""
-    settings = dataset.id.get_create_plist()
-    codes = [settings.get_filter(index)[0] for index in range(settings.get_nfilters())]
+    codes = filters_of(dataset)
     if codes == [ECF_FILTER] and {"x", "y", "p", "t"} <= set(dataset.dtype.names or ()):
         return True  # also if a plugin could read it, because the plugin can crash at damage
     for code in codes:
@@ -142,6 +164,8 @@ class TableSource(Source):
     index: Rows | None = None  # first row of every millisecond since the offset
     sides: tuple[str, ...] = ()  # of several cameras, "left" and "right"; the first one is read
     span: tuple[int, int | None] | None = None  # us, to skip rows outside
+    skip: int = 0  # number of first rows to skip
+    packet_rows: int | None = None  # default: `PACKET_EVENTS`
 
     def __post_init__(self) -> None:
         self.n_events = min(rows.n_stored for rows in self.rows.values())
@@ -155,9 +179,10 @@ class TableSource(Source):
         first_of_all = next(iter(self.rows.values()))
         n_common = self.n_events or 0
         converter = ColumnConverter(seconds=self.seconds, t_offset=self.t_offset)
-        start = 0 if self.span is None else self._row_before(self.span[0], converter)
-        for first in range(start, max(n_common, 1), PACKET_EVENTS):  # labels without events
-            for start, parts in self._pieces(first, min(first + PACKET_EVENTS, n_common)):
+        n_rows = self.packet_rows or PACKET_EVENTS
+        start = self.skip + (0 if self.span is None else self._row_before(self.span[0], converter))
+        for first in range(start, max(n_common, 1), n_rows):  # labels without events
+            for start, parts in self._pieces(first, min(first + n_rows, n_common)):
                 yield from converter.packets(self.columns(parts), first_of_all.offset(start))
         for rows in self.rows.values():
             if rows.n_stored < rows.n_claimed:
@@ -180,6 +205,10 @@ class TableSource(Source):
         else:
             yield first, parts
 
+    def all_rows(self) -> list[Rows]:
+        """Return the datasets of the events, and the index."""
+        return [*self.rows.values(), *([] if self.index is None else [self.index])]
+
     def between(self, t_start: int, t_end: int | None) -> "TableSource":
         """Return a source that finds the first row by its time."""
         return replace(self, span=(t_start, t_end))
@@ -196,7 +225,7 @@ class TableSource(Source):
             return converter.time(part if "t" in self.rows else self.columns({"events": part})["t"])
 
         n = self.n_events or 0
-        time_of(0, min(n, PACKET_EVENTS))  # decides the unit of time
+        time_of(0, min(n, self.packet_rows or PACKET_EVENTS))  # decides the unit of time
         ms = (t - self.t_offset) // 1000
         if self.index is not None and 0 < ms < self.index.n_stored:
             row = int(self.index.read(ms, ms + 1)[0]) - 1
@@ -217,11 +246,21 @@ class TableSource(Source):
 
 
 class Hdf5Layout(Reader, ABC):
-    """Base of the readers of HDF5 layouts."""
+    """Base of the readers of HDF5 layouts.
+
+    Parameters
+    ----------
+    trusted : bool
+        Read in this process. Damaged files can crash it, or stop it for ever.
+    """
 
     #: Only the reader of all layouts has suffixes, because they do not identify a layout.
     suffixes = ()
     foreign_errors = _FOREIGN_ERRORS
+
+    def __init__(self, *, trusted: bool = False) -> None:
+        # The other process knows no layouts from elsewhere.
+        self._is_isolated = not trusted and type(self).__module__.startswith("evcrisp.io.")
 
     def matches(self, file: Any) -> bool:
         """Return whether an open file has this layout."""
@@ -235,14 +274,31 @@ class Hdf5Layout(Reader, ABC):
         """Open the file and compare its layout; the reader of all layouts reports damage."""
         if not has_magic(head):
             return False
+        if not self._is_isolated:
+            return self.matches_file(path)
+        try:
+            check_installed()
+        except MissingExtraError:
+            return False  # the reader of all layouts reports it
+        return self.name in matching_layouts(path)
+
+    def matches_file(self, path: Path) -> bool:
+        """Return whether a file can be opened and has this layout."""
         try:
             with _open_file(path) as file:
                 return self.matches(file)
         except (EvError, *_FOREIGN_ERRORS):
             return False
 
-    def open(self, path: Path) -> TableSource:
+    def open(self, path: Path) -> TableSource | IsolatedSource:
         """Open a file and find its events."""
+        if not self._is_isolated:
+            return self.open_here(path)
+        check_installed()
+        return open_isolated(type(self), path, PACKET_EVENTS)
+
+    def open_here(self, path: Path) -> TableSource:
+        """Open a file in this process."""
         file = _open_file(path)
         try:
             return self.open_source(file)

@@ -1,6 +1,6 @@
 """Read tables that are compressed with Prophesee's ECF codec, without its plugin."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,32 +8,13 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.io.event_columns import find_columns
-from evcrisp.io.hdf5.rows import Rows
+from evcrisp.io.hdf5.rows import ChunkRows
 from evcrisp.io.protocol import Columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EcfRows(Rows):
-    """Rows of x, y, p and t in chunks of ECF; the last decoded chunk is kept."""
-
-    _last: dict[int, NDArray[Any]] = field(default_factory=dict)
-
-    def read(self, first: int, last: int) -> NDArray[Any]:
-        """Return rows ``first`` to ``last - 1``."""
-        last, size = min(last, self.n_stored), self.dataset.chunks[0]
-        numbers = range(first // size, -(-last // size))
-        parts = [
-            self._chunk(number)[max(first - number * size, 0) : last - number * size]
-            for number in numbers
-        ]
-        return np.concatenate(parts) if parts else np.empty(0, self.dataset.dtype)
-
-    def _chunk(self, number: int) -> NDArray[Any]:
-        if number not in self._last:
-            chunk = self._read_chunk(number)
-            self._last.clear()
-            self._last[number] = chunk
-        return self._last[number]
+class EcfRows(ChunkRows):
+    """Rows of x, y, p and t in chunks of ECF."""
 
     def _read_chunk(self, number: int) -> NDArray[Any]:
         size = self.dataset.chunks[0]
@@ -59,6 +40,11 @@ class EcfRows(Rows):
         for column, values in columns._asdict().items():
             records[names[column]] = values
         return records
+
+
+def compile_decoder() -> None:
+    """Compile the kernels of `decode`, which the first use does otherwise."""
+    decode(bytes.fromhex("06000000 0400000000000000 01 000220000000000000000000"))
 
 
 def decode(data: bytes) -> Columns | None:

@@ -216,6 +216,10 @@ def open_records(file: Any, path: str, layout: str) -> _CompoundSource:
     return _CompoundSource(size, {"layout": layout, **facts}, file=file, rows={"events": table})
 
 
+#: Layouts with a name of their own.
+LAYOUTS: tuple[type[Hdf5Layout], ...] = (DsecReader, MvsecReader, M3edReader, PropheseeHdf5Reader)
+
+
 class Hdf5Reader(Hdf5Layout):
     """Read HDF5 files of every layout; recognizes the magic number only."""
 
@@ -229,7 +233,7 @@ class Hdf5Reader(Hdf5Layout):
 
     def open_source(self, file: Any) -> TableSource:
         """Find the events of an open file in any layout."""
-        for layout in (DsecReader(), MvsecReader(), M3edReader(), PropheseeHdf5Reader()):
+        for layout in (kind() for kind in LAYOUTS):
             if layout.matches(file):
                 return layout.open_source(file)
         h5py = datasets.library()

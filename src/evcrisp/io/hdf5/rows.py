@@ -1,13 +1,17 @@
 """Rows of an HDF5 dataset that are stored in the file."""
 
 import math
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from typing import Any, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.io.hdf5 import chunks
+from evcrisp.io.protocol import PACKET_EVENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,16 +22,36 @@ class Rows:
     dataset: Any  # h5py.Dataset
     n_claimed: int
     n_stored: int
+    _checked: set[int] = field(default_factory=set)  # numbers of chunks
 
     def read(self, first: int, last: int) -> NDArray[Any]:
         """Return rows ``first`` to ``last - 1``."""
-        return cast(NDArray[Any], self.dataset[first : min(last, self.n_stored)])
+        last = min(last, self.n_stored)
+        if self.dataset.chunks is not None:
+            self._check(first, last)
+        return cast(NDArray[Any], self.dataset[first:last])
+
+    def _check(self, first: int, last: int) -> None:
+        """Raise if a chunk of some rows is not whole."""
+        size = self.dataset.chunks[0]
+        for number in range(first // size, -(-last // size)):
+            if number not in self._checked:
+                filters = chunks.filters_of(self.dataset)
+                for corner in chunks.corners(self.dataset, number):
+                    chunks.check_chunk(self.dataset, self.name, corner, filters)
+                self._checked.add(number)
 
     def read_all(self) -> NDArray[Any]:
         """Return all rows; for small streams."""
         if self.n_stored < self.n_claimed:
             raise FormatError(self.shortfall(), offset=self.offset(self.n_stored))
         return self.read(0, self.n_stored)
+
+    def step_bytes(self) -> int:
+        """Return the size of a packet and of a chunk, which is how much a read decompresses."""
+        shape, itemsize = self.dataset.shape, self.dataset.dtype.itemsize
+        packet = itemsize * math.prod((min(shape[0], PACKET_EVENTS), *shape[1:]))
+        return packet + itemsize * math.prod(self.dataset.chunks or (0,))
 
     def shortfall(self) -> str:
         """Describe the missing rows."""
@@ -45,3 +69,41 @@ class Rows:
             return 0
         corner = (row // dataset.chunks[0] * dataset.chunks[0],) + (0,) * (dataset.ndim - 1)
         return int(dataset.id.get_chunk_info_by_coord(corner).byte_offset or 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkRows(Rows, ABC):
+    """Rows in chunks that are decoded without HDF5; the last decoded chunk is kept."""
+
+    _last: dict[int, NDArray[Any]] = field(default_factory=dict)
+
+    def read(self, first: int, last: int) -> NDArray[Any]:
+        """Return rows ``first`` to ``last - 1``."""
+        last, size = min(last, self.n_stored), self.dataset.chunks[0]
+        numbers = range(first // size, -(-last // size))
+        parts = [
+            self._chunk(number)[max(first - number * size, 0) : last - number * size]
+            for number in numbers
+        ]
+        return np.concatenate(parts) if parts else np.empty(0, self.dataset.dtype)
+
+    def _chunk(self, number: int) -> NDArray[Any]:
+        if number not in self._last:
+            chunk = self._read_chunk(number)
+            self._last.clear()
+            self._last[number] = chunk
+        return self._last[number]
+
+    @abstractmethod
+    def _read_chunk(self, number: int) -> NDArray[Any]:
+        """Decode a chunk, or raise."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GzipRows(ChunkRows):
+    """Rows of numbers in chunks of gzip."""
+
+    def _read_chunk(self, number: int) -> NDArray[Any]:
+        filters = chunks.filters_of(self.dataset)
+        corner = (number * self.dataset.chunks[0],)
+        return chunks.decode_gzip(self.dataset, self.name, corner, filters)
