@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
+from evcrisp.core.event_columns import are_times
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.io.aedat import aedat4_packets
 from evcrisp.io.aedat.aedat4_packets import (
@@ -231,6 +232,8 @@ def read_whole(
     seams = (ends - counts)[cuts]
     seams = seams[seams > 0]
     if not is_good or (columns.t[seams] < columns.t[seams - 1]).any():
+        return None
+    if not are_times(columns.t[[0, -1]]).all():
         return None
     return Packet(*columns, header.first_packet)
 

