@@ -132,7 +132,10 @@ class RosBag2:
         found: list[int] = []
         for number, file in enumerate(self._files):
             try:
-                found += (number * _PER_FILE + at for at in _open_file(file).places(topic))
+                found += (
+                    number * _PER_FILE + at
+                    for at in _open_file(file, is_checked=True).places(topic)
+                )
             except FormatError:
                 break  # reading the messages reports it
         return found
@@ -140,15 +143,16 @@ class RosBag2:
     def messages(self, topic: str, start: int | None = None) -> Iterator[Message]:
         """Yield the messages of a topic, file after file, from a place on."""
         first, place = (0, None) if start is None else divmod(start, _PER_FILE)
-        for number, file in enumerate(self._files[first:]):
-            for message in _open_file(file).messages(topic, place if number == 0 else None):
+        for number, path in enumerate(self._files[first:]):
+            file = _open_file(path, is_checked=True)
+            for message in file.messages(topic, place if number == 0 else None):
                 if message.data[:4] == ZSTD_MAGIC:  # no CDR message starts like this
                     yield Message(unpack_zstd(message.data), message.offset)
                 else:
                     yield message
 
 
-def _open_file(path: Path) -> Bag:
+def _open_file(path: Path, *, is_checked: bool = False) -> Bag:
     if not path.is_file():
         raise FormatError(f"the bag lists the file {path.name}, which is missing")
     if path.name.endswith(".zstd"):
@@ -156,7 +160,7 @@ def _open_file(path: Path) -> Bag:
     with path.open("rb") as file:
         head = file.read(16)
     if head.startswith(mcap.MAGIC):
-        return mcap.Mcap(path)
+        return mcap.Mcap(path, is_checked=is_checked)
     if head.startswith(_SQLITE_MAGIC):
         return _SqliteFile(path)
     raise FormatError(f"{path.name} is neither MCAP nor SQLite")
