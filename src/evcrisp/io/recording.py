@@ -33,6 +33,9 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+#: Largest side of a sensor that is guessed from events, px; maps of larger ones fill the memory.
+_MAX_GUESSED_PX = 4096
+
 OnError = Literal["raise", "truncate"]
 ResolutionSource = Literal["file", "given", "guessed"]
 
@@ -400,6 +403,12 @@ class Recording:
         sizes = getattr(self._reader, "standard_sizes", ALL_SIZES)
         fitting = (size for size in sizes if size[0] >= width and size[1] >= height)
         needed = max(width, 1), max(height, 1)
+        if max(needed) > _MAX_GUESSED_PX:
+            raise ConfigError(
+                f"{self.path}: the file does not state its sensor size, and its events need "
+                f"{width}x{height} px, more than any known sensor. It may be damaged.",
+                remedy=Setting("Otherwise set the sensor size", "resolution"),
+            )
         self._guessed = next(fitting, needed)
         holds_crops = getattr(self._reader, "holds_crops", False)
         if (

@@ -236,3 +236,11 @@ def test_polarities_with_other_bytes_become_zero_and_one():
     odd = packet([1, 2, 3])
     odd.p.view(np.uint8)[:] = (0, 1, 200)
     assert recording(odd).read().p.view(np.uint8).tolist() == [0, 1, 1]
+
+
+def test_impossible_size_is_not_guessed():
+    far = packet([1, 2], x=[0, 65_535])
+    with pytest.raises(ConfigError, match="need 65536x1 px, more than any known sensor"):
+        recording(far, resolution=None).read()
+    with pytest.raises(ConfigError, match="more than any known sensor"):
+        list(recording(far, resolution=None).chunks())

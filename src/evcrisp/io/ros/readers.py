@@ -87,6 +87,8 @@ class _SqliteFile:
             tables = {name for (name,) in connection.execute(query)}
             if not {"topics", "messages"} <= tables:
                 raise FormatError("the database is not a ROS 2 bag; it has no topics or messages")
+            for table in ("topics", "messages"):
+                _refuse_generated_columns(connection, table)
             query = "SELECT id, name, type, serialization_format FROM topics"
             for number, name, kind, wire in connection.execute(query):
                 topic = Topic(str(name), short_type(str(kind)), str(wire))
@@ -94,6 +96,13 @@ class _SqliteFile:
         except _DAMAGE as error:
             raise FormatError(f"the database is damaged: {error}") from error
         return ids
+
+
+def _refuse_generated_columns(connection: sqlite3.Connection, table: str) -> None:
+    """Raise if a column is computed when it is read, which can run forever."""
+    for _, name, *_, hidden in connection.execute(f"PRAGMA table_xinfo({table})"):
+        if hidden:
+            raise FormatError(f"the database is not a ROS 2 bag; it computes {table}.{name!s:.30}")
 
 
 _PATTERNS = ("*.db3", "*.mcap", "*.db3.zstd", "*.mcap.zstd")

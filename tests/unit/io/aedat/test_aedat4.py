@@ -2,6 +2,7 @@
 
 import logging
 import struct
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -446,3 +447,12 @@ def test_missing_zstandard_names_the_extra(make_events, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     with pytest.raises(evcrisp.MissingExtraError, match=r"evcrisp\[zstd\]"):
         evcrisp.read(tmp_path / "a.aedat4")
+
+
+def test_threads_read_one_recording_at_once(make_events, tmp_path):
+    events = make_events(200_000)
+    evcrisp.write(tmp_path / "a.aedat4", events)
+    with evcrisp.open(tmp_path / "a.aedat4") as opened, ThreadPoolExecutor(4) as pool:
+        passes = [pool.submit(lambda: list(opened.chunks(5_000))) for _ in range(8)]
+        for done in passes:
+            assert Events.concatenate(done.result()).equals(events)

@@ -280,6 +280,17 @@ def test_views_in_place_of_tables_are_not_read(tmp_path):
         evcrisp.open(tmp_path / "a.db3")
 
 
+@pytest.mark.parametrize("kind", ["VIRTUAL", "STORED"])
+def test_generated_columns_are_not_read(tmp_path, kind):
+    with sqlite3.connect(tmp_path / "a.db3") as database:
+        database.execute("CREATE TABLE topics (id, name, type, serialization_format)")
+        computed = f"data GENERATED ALWAYS AS (zeroblob(9)) {kind}"
+        database.execute(f"CREATE TABLE messages (id, topic_id, timestamp, {computed})")
+    database.close()
+    with pytest.raises(FormatError, match="it computes messages.data"):
+        evcrisp.open(tmp_path / "a.db3")
+
+
 def test_reading_does_not_change_the_database(ros2, make_events, tmp_path):
     events = make_events(50)
     folder = ros2.write(tmp_path / "a", packets(ros2, events), storage="sqlite3")
