@@ -7,7 +7,8 @@ from contextlib import closing
 from pathlib import Path, PurePosixPath
 
 from evcrisp.core.errors import FormatError
-from evcrisp.io.compression import ZSTD_MAGIC, unpack_zstd
+from evcrisp.core.messages import counted
+from evcrisp.io.compression import ZSTD_MAGIC, allowed_size, unpack_zstd
 from evcrisp.io.protocol import Reader
 from evcrisp.io.ros import mcap, rosbag1
 from evcrisp.io.ros.bag import Bag, Message, RosSource, Topic, open_bag, short_type
@@ -156,7 +157,12 @@ class RosBag2:
             file = _open_file(path, is_checked=True)
             for message in file.messages(topic, place if number == 0 else None):
                 if message.data[:4] == ZSTD_MAGIC:  # no CDR message starts like this
-                    yield Message(unpack_zstd(message.data), message.offset)
+                    limit = allowed_size(len(message.data))
+                    unpacked = unpack_zstd(message.data, limit)
+                    if len(unpacked) > limit:
+                        reason = f"a message expands to more than {counted(limit, 'byte')}"
+                        raise FormatError(reason, offset=message.offset)
+                    yield Message(unpacked, message.offset)
                 else:
                     yield message
 
