@@ -7,6 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from evcrisp.core.errors import EventDataError
 
+#: Times lie in -MAX_TIME_US .. MAX_TIME_US - 1, so that their differences fit into int64.
+MAX_TIME_US = 2**62
+
 
 def read_only(column: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view."""
@@ -74,7 +77,7 @@ def as_time(
             f"For seconds use np.rint({name} * 1e6).astype(np.int64)."
         )
     if column.dtype == np.uint64 and column.max() > np.iinfo(np.int64).max:
-        raise EventDataError(f"`{name}` must fit into int64; got {column.max()}.")
+        raise EventDataError(f"`{name}` must be below 2**62 us; got {column.max()}.")
     column = column.astype(np.int64, copy=False)
     falls = column[1:] < column[:-1]
     if falls.any():
@@ -82,7 +85,17 @@ def as_time(
         raise EventDataError(
             f"`{name}` must not decrease; {name}[{i}]={column[i]} follows {column[i - 1]}. {remedy}"
         )
+    if not (are_times(column[0]) and are_times(column[-1])):
+        raise EventDataError(
+            f"`{name}` must lie in -2**62..2**62-1 us; got {column[0]} to {column[-1]}. "
+            "Subtract a start time first."
+        )
     return column
+
+
+def are_times(t: NDArray[np.int64] | np.int64) -> NDArray[np.bool_] | np.bool_:
+    """Return whether times, us, lie in the range of all events."""
+    return (t >= -MAX_TIME_US) & (t < MAX_TIME_US)
 
 
 def as_flag(name: str, values: ArrayLike) -> NDArray[np.bool_]:
@@ -91,7 +104,7 @@ def as_flag(name: str, values: ArrayLike) -> NDArray[np.bool_]:
     if column.size == 0:
         return np.empty(0, np.bool_)
     if column.dtype == np.bool_:
-        return column
+        return normalized(column)
     if column.dtype.kind not in "iu":
         raise EventDataError(f"`{name}` must be bool, 0/1 or -1/+1; got {column.dtype}.")
     low, high = int(column.min()), int(column.max())
@@ -100,6 +113,16 @@ def as_flag(name: str, values: ArrayLike) -> NDArray[np.bool_]:
             f"`{name}` must be bool, 0/1 or -1/+1; got values from {low} to {high}."
         )
     return column.view(np.bool_) if column.dtype == np.uint8 else column > 0
+
+
+def normalized(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return flags whose bytes are 0 or 1; kernels use the bytes as indices.
+
+    >>> normalized(np.array([0, 2], np.uint8).view(np.bool_)).view(np.uint8)
+    array([0, 1], dtype=uint8)
+    """
+    stored = flags.view(np.uint8)
+    return flags if flags.size == 0 or stored.max() <= 1 else stored != 0
 
 
 def as_selection(key: ArrayLike, n: int) -> NDArray[np.intp]:

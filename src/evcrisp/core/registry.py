@@ -1,5 +1,6 @@
 """Registries: parts by name, built in, registered at run time, or from installed packages."""
 
+import dataclasses
 import difflib
 import importlib
 import inspect
@@ -163,11 +164,28 @@ def build(table: Mapping[str, type[T]], part: str | type[T] | T, what: str, /, *
     plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in options.items()}
     for option, value in plain.items():
         _check_type(what, name, option, value, parameters[option].default)
+        _check_object(kind, f"The option {option!r} of the {what} {name!r}", option, value)
     return kind(**plain)
 
 
 #: Types of parameters that a line of text can give.
 _PLAIN = (bool, int, float, str)
+
+
+def _check_object(kind: type, title: str, option: str, value: object) -> None:
+    """Raise if a number or text is given in place of a configuration object."""
+    if not isinstance(value, _PLAIN) or not dataclasses.is_dataclass(kind):
+        return
+    found = {field.name: field for field in dataclasses.fields(kind)}.get(option)
+    if found is None:
+        return
+    has_factory = found.default_factory is not dataclasses.MISSING
+    default = found.default_factory() if has_factory else found.default
+    if dataclasses.is_dataclass(default):
+        raise ConfigError(
+            f"{title} must be an object, `{type(default).__name__}(...)`; got {value!r}. "
+            "It can be set in Python only."
+        )
 
 
 def plain_parameters(kind: type) -> dict[str, Any]:

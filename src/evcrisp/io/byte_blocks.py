@@ -84,10 +84,12 @@ def _unzipped(data: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
     while data.startswith(GZIP_MAGIC):
         stream = zlib.decompressobj(wbits=31)
         while not stream.eof:
+            before = stream.copy()
             try:
                 # The limit keeps a small file from becoming a large block.
                 block = stream.decompress(data, BLOCK_BYTES)
             except zlib.error as error:
+                yield before_damage(before, data, BLOCK_BYTES)
                 reason = f"the gzip stream is damaged: {error}"
                 raise FormatError(reason, offset=n_before) from error
             if block:
@@ -103,6 +105,27 @@ def _unzipped(data: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
             data += next(blocks, b"")
     if data.strip(b"\0"):
         raise FormatError("other data follows the gzip stream", offset=n_before)
+
+
+def before_damage(stream: "zlib._Decompress", data: bytes, n_most: int) -> bytes:
+    """Return the output before the damage of a call that failed; zlib drops all of it.
+
+    ``stream`` is a copy of the stream from before the call, with its arguments.
+    """
+    output = bytearray()
+    step = n_most
+    while step:
+        before = stream.copy()
+        try:
+            part = stream.decompress(data, step)
+        except zlib.error:
+            stream, step = before, step // 2
+            continue
+        output += part
+        data = stream.unconsumed_tail
+        if not part:
+            break
+    return bytes(output)
 
 
 def open_archive(path: Path) -> zipfile.ZipFile:

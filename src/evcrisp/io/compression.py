@@ -165,7 +165,8 @@ MAX_UNPACKED = 1 << 30
 
 def unpack_chunk(kind: str, data: memoryview, size: int) -> memoryview:
     """Decompress a chunk of a bag: "none" (or ""), "bz2", "lz4" or "zstd"; check its size."""
-    limit = min(MAX_UNPACKED, 255 * len(data)) if kind == "lz4" else MAX_UNPACKED
+    limit = min(MAX_UNPACKED, allowed_size(len(data)))
+    limit = min(limit, 255 * len(data)) if kind == "lz4" else limit
     if kind in ("bz2", "lz4", "zstd") and size > limit:
         raise FormatError(f"a chunk states an impossible size of {counted(size, 'byte')}")
     if kind == "zstd":

@@ -1,7 +1,7 @@
 """Find event columns by name or by value, and convert them to packets.
 
-Integer time is in microseconds. Floating-point time is in seconds if any row of the first packet
-has a fraction, else in microseconds. A fraction in a later packet is damage.
+Integer time is in microseconds. Floating-point time is in seconds if at least half of the rows of
+the first packet have a fraction, else in microseconds. A fraction is damage then.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -161,12 +161,24 @@ class ColumnConverter:
             good, wrong = _whole_time(values, self._t_offset)
         else:
             if self._seconds is None and values.size:
-                has_fraction = np.isfinite(values) & (values != np.rint(values))
-                self._seconds = bool(has_fraction.any())
+                self._seconds = are_seconds(values)
             good, wrong = _float_time(values, seconds=bool(self._seconds))
             good, late = _whole_time(good, self._t_offset)
             wrong = late or wrong
         return (good + self._t_offset if self._t_offset else good), wrong
+
+
+def are_seconds(times: NDArray[Any]) -> bool:
+    """Return whether at least half of the times have a fraction; one damaged row does not decide.
+
+    Zeros do not count, because many recordings start with several events at 0.
+
+    >>> are_seconds(np.array([0.0, 0.0, 0.25, 1.0])), are_seconds(np.array([1.0, 2.5, 3.0]))
+    (True, False)
+    """
+    counted = np.isfinite(times) & (times != 0.0)
+    has_fraction = counted & (times != np.rint(times))
+    return 0 < int(counted.sum()) <= 2 * int(has_fraction.sum())
 
 
 def _whole_time(values: NDArray[Any], t_offset: int) -> tuple[NDArray[np.int64], _Wrong | None]:

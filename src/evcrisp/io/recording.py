@@ -10,6 +10,7 @@ import numpy as np
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError, EvError, FormatError, Setting
+from evcrisp.core.event_columns import are_times, normalized
 from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.core.validation import as_resolution, check_choice, check_number
@@ -31,6 +32,9 @@ from evcrisp.io.streams import choose_stream
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+#: Largest side of a sensor that is guessed from events, px; maps of larger ones fill the memory.
+_MAX_GUESSED_PX = 4096
 
 OnError = Literal["raise", "truncate"]
 ResolutionSource = Literal["file", "given", "guessed"]
@@ -399,6 +403,12 @@ class Recording:
         sizes = getattr(self._reader, "standard_sizes", ALL_SIZES)
         fitting = (size for size in sizes if size[0] >= width and size[1] >= height)
         needed = max(width, 1), max(height, 1)
+        if max(needed) > _MAX_GUESSED_PX:
+            raise ConfigError(
+                f"{self.path}: the file does not state its sensor size, and its events need "
+                f"{width}x{height} px, more than any known sensor. It may be damaged.",
+                remedy=Setting("Otherwise set the sensor size", "resolution"),
+            )
         self._guessed = next(fitting, needed)
         holds_crops = getattr(self._reader, "holds_crops", False)
         if (
@@ -425,9 +435,9 @@ class Recording:
 
 def _events(packet: Packet, resolution: tuple[int, int], part: slice) -> Events:
     signal = None if packet.signal is None else packet.signal[part]
-    return Events.trusted(
-        packet.x[part], packet.y[part], packet.t[part], packet.p[part], resolution, signal
-    )
+    signal = None if signal is None else normalized(signal)
+    p = normalized(packet.p[part])
+    return Events.trusted(packet.x[part], packet.y[part], packet.t[part], p, resolution, signal)
 
 
 def _check(packet: Packet, size: tuple[int, int] | None, t_last: int) -> tuple[int, str | None]:
@@ -443,6 +453,10 @@ def _check(packet: Packet, size: tuple[int, int] | None, t_last: int) -> tuple[i
         if falls.any():
             n_good = int(np.argmax(falls)) + 1
             problem = f"time decreases from {t[n_good - 1]} to {t[n_good]} us"
+    if not (are_times(t[0]) and are_times(t[-1])):
+        first = int(np.argmin(are_times(t)))
+        if first < n_good:
+            n_good, problem = first, f"an event has the impossible time {t[first]} us"
     if size is not None and (x.max() >= size[0] or y.max() >= size[1]):
         first = int(np.argmax((x >= size[0]) | (y >= size[1])))
         if first < n_good:

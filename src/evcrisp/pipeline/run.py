@@ -153,6 +153,8 @@ def run(
             logger.warning("%s: %s", recording.path, advice)
         with naming(summary_path):
             summary_path.write_text(json.dumps(summary, indent=2) + "\n")
+        if overwrite:  # a run that is killed from here on leaves results without a summary
+            (folder / names[0]).unlink(missing_ok=True)
     return RunResult(
         folder=folder,
         cleaned=folder / clean_name,

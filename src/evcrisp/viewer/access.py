@@ -86,7 +86,9 @@ def _body_refusal(headers: dict[str, list[str]]) -> tuple[int, str] | None:
     if "transfer-encoding" in headers:
         return 411, "The request needs the header Content-Length."
     length = headers.get("content-length", ["0"])[0]
-    if not length.isdecimal() or int(length[:12]) > MAX_BODY_BYTES:
+    digits = length.lstrip("0") or "0"
+    is_number = length.isascii() and length.isdecimal()
+    if not is_number or len(digits) > 12 or int(digits) > MAX_BODY_BYTES:
         return 413, f"Requests must have at most {MAX_BODY_BYTES} bytes."
     return None
 

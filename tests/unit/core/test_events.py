@@ -55,7 +55,7 @@ def test_uint8_polarity_is_viewed():
         ({"y": [1, -1, 2]}, r"`y` must lie in 0\.\.3; y\[1\]=-1"),
         ({"t": [0, 30, 25]}, r"t\[2\]=25 follows 30"),
         ({"t": [0.0, 0.1, 0.2]}, "whole microseconds"),
-        ({"t": np.array([0, 1, 2**63], np.uint64)}, "fit into int64"),
+        ({"t": np.array([0, 1, 2**63], np.uint64)}, "below 2\\*\\*62 us"),
         ({"x": [0.5, 1, 2]}, "whole pixels"),
         ({"p": [0, 2, 1]}, "from 0 to 2"),
         ({"p": [0, -1, 1]}, "from -1 to 1"),
@@ -117,7 +117,7 @@ def test_between_is_half_open():
 
 
 def test_between_is_exact_far_from_zero():
-    first = 2**62
+    first = 2**62 - 3
     far = small(t=[first, first + 1, first + 2])
     assert far.between(first + 1, 2**63).t.tolist() == [first + 1, first + 2]
     assert len(far.between(-(2**70), 2**70)) == 3
@@ -194,6 +194,18 @@ def test_concatenate_with_an_empty_part_keeps_labels():
 
 
 def test_duration_does_not_overflow():
-    ends = [-(2**63), 2**63 - 1]
+    ends = [-(2**62), 2**62 - 1]
     events = Events(x=[0, 0], y=[0, 0], t=ends, p=[0, 1], resolution=(1, 1))
-    assert events.duration_us == 2**64 - 1
+    assert events.duration_us == 2**63 - 1
+
+
+@pytest.mark.parametrize("t", [[-(2**63), 0, 5], [-(2**62) - 1, 0, 5], [0, 5, 2**62]])
+def test_times_whose_differences_overflow_raise(t):
+    with pytest.raises(EventDataError, match=r"must lie in -2\*\*62..2\*\*62-1 us.*Subtract"):
+        small(t=t)
+
+
+@pytest.mark.parametrize("name", ["p", "signal"])
+def test_flags_with_other_bytes_become_zero_and_one(name):
+    events = small(**{name: np.array([0, 2, 255], np.uint8).view(np.bool_)})
+    assert getattr(events, name).view(np.uint8).tolist() == [0, 1, 1]

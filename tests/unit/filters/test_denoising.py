@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from evcrisp import ConfigError, EventDataError, UnknownNameError
+from evcrisp import ConfigError, EventDataError, Events, UnknownNameError
 from evcrisp.filters import FILTERS, Labels, Stcf, build_filter, denoise, denoise_chunks
 from evcrisp.filters.protocol import About, about, is_causal, presets
 
@@ -130,3 +130,26 @@ def test_kept_returns_events_that_are_signal(make_events, n):
 def test_kept_requires_events_of_the_labels(make_events):
     with pytest.raises(EventDataError, match="must be the 5 events of the labels; got 4"):
         denoise(make_events(5), "baf").kept(make_events(4))
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_filters_accept_the_longest_pause(name):
+    rng = np.random.default_rng(1)
+    t = np.concatenate(([-(2**62)] * 100, np.arange(100), [2**62 - 1] * 100))
+    x, y, p = (rng.integers(0, size, t.size) for size in (16, 12, 2))
+    events = Events(x=x, y=y, t=t, p=p, resolution=(16, 12))
+    labels = denoise(events, name)
+    assert len(labels) == t.size
+    assert np.isfinite(labels.score).all()
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_filters_accept_polarities_with_other_bytes(name):
+    rng = np.random.default_rng(2)
+    t, stored = np.arange(0, 40_000, 100), rng.integers(0, 2, 400).astype(np.uint8)
+    x, y = (rng.integers(0, size, t.size) for size in (16, 12))
+    plain, odd = (
+        Events(x=x, y=y, t=t, p=p, resolution=(16, 12))
+        for p in (stored.astype(bool), (stored * 200).view(np.bool_))
+    )
+    np.testing.assert_array_equal(denoise(plain, name).score, denoise(odd, name).score)

@@ -1,12 +1,14 @@
 """Codecs: round trips for all sizes and layouts, and errors for damage."""
 
+import bz2
+
 import lz4.frame
 import numpy as np
 import pytest
 import zstandard
 
 from evcrisp import FormatError
-from evcrisp.io.compression import Lz4Frame, Stored, Zstd
+from evcrisp.io.compression import Lz4Frame, Stored, Zstd, unpack_chunk
 
 CODECS = {
     "none": Stored(),
@@ -63,3 +65,11 @@ def test_truncated_data_is_refused(name, n):
     for end in (0, 3, 8, len(encoded) // 2, len(encoded) - 1):
         with pytest.raises(FormatError, match="is damaged"):
             CODECS[name].decoder()(encoded[:end])
+
+
+@pytest.mark.parametrize("kind", ["bz2", "zstd"])
+def test_small_chunk_does_not_expand_without_limit(kind):
+    n = 1 << 27
+    packed = {"bz2": bz2.compress, "zstd": zstandard.ZstdCompressor().compress}[kind](bytes(n))
+    with pytest.raises(FormatError, match="impossible size of 134,217,728 bytes"):
+        unpack_chunk(kind, memoryview(packed), n)

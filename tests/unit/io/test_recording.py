@@ -217,3 +217,30 @@ def test_errors_can_be_pickled():
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     missing = MissingExtraError("h5py", extra="hdf5", purpose="Files")
     assert str(pickle.loads(pickle.dumps(missing))) == str(missing)
+
+
+@pytest.mark.parametrize("t", [[-(2**63), 1, 2], [-(2**62) - 1, 1, 2]])
+def test_impossible_first_time_is_damage(t):
+    with pytest.raises(FormatError, match=f"impossible time {t[0]} us") as caught:
+        recording(packet(t)).read()
+    assert caught.value.n_before == 0
+
+
+def test_events_before_an_impossible_time_are_kept():
+    opened = recording(packet([1, 2]), packet([3, 4, 2**62]), on_error="truncate")
+    assert opened.read().t.tolist() == [1, 2, 3, 4]
+    assert "impossible time" in str(opened.damage)
+
+
+def test_polarities_with_other_bytes_become_zero_and_one():
+    odd = packet([1, 2, 3])
+    odd.p.view(np.uint8)[:] = (0, 1, 200)
+    assert recording(odd).read().p.view(np.uint8).tolist() == [0, 1, 1]
+
+
+def test_impossible_size_is_not_guessed():
+    far = packet([1, 2], x=[0, 65_535])
+    with pytest.raises(ConfigError, match="need 65536x1 px, more than any known sensor"):
+        recording(far, resolution=None).read()
+    with pytest.raises(ConfigError, match="more than any known sensor"):
+        list(recording(far, resolution=None).chunks())

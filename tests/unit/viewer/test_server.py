@@ -70,8 +70,9 @@ def test_post_without_origin_is_refused(client):
 
 def test_large_requests_are_refused(client):
     assert client.ask("api/jobs", "POST", b" " * 20_000).status == 413
-    length = {"Content-Length": "99999999999999"}
-    assert client.ask("api/jobs", "POST", b"", headers=length).status == 413
+    for digits in ("99999999999999", "0" * 12 + "99999"):
+        length = {"Content-Length": digits}
+        assert client.ask("api/jobs", "POST", b"", headers=length).status == 413
     assert client.ask("api/jobs", "POST", headers={"Transfer-Encoding": "chunked"}).status == 411
     assert client.ask("api/facts?after=" + "1" * 5_000).status == 414
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
+from evcrisp.core.event_columns import are_times
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.io.aedat import aedat4_packets
 from evcrisp.io.aedat.aedat4_packets import (
@@ -119,13 +121,22 @@ class _Aedat4Source(Source):
         self.file.close()
 
     def _walk(self, kind: str) -> Iterator[tuple[int, bytes]]:
+        """Yield the packets of a kind; each pass has its own file position, for threads."""
         stream = self.header.chosen(kind)
         if stream is None:
-            return iter(())
-        if self.table is not None and self.span is not None:
-            listed = self.table.between(stream.id, *self.span)
-            return aedat4_packets.walk_listed(self.file, self.header, listed)
-        return aedat4_packets.walk(self.file, self.header, self.file_size, stream.id)
+            return
+        with self._own_file() as file:
+            if self.table is not None and self.span is not None:
+                listed = self.table.between(stream.id, *self.span)
+                yield from aedat4_packets.walk_listed(file, self.header, listed)
+            else:
+                yield from aedat4_packets.walk(file, self.header, self.file_size, stream.id)
+
+    def _own_file(self) -> AbstractContextManager[IO[bytes]]:
+        try:
+            return self.path.open("rb", buffering=aedat4_packets.BUFFER_BYTES)
+        except FileNotFoundError:  # moved after opening
+            return nullcontext(self.file)
 
 
 class Aedat4Reader(Reader):
@@ -231,6 +242,8 @@ def read_whole(
     seams = (ends - counts)[cuts]
     seams = seams[seams > 0]
     if not is_good or (columns.t[seams] < columns.t[seams - 1]).any():
+        return None
+    if not are_times(columns.t[[0, -1]]).all():
         return None
     return Packet(*columns, header.first_packet)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
+from evcrisp.io.byte_blocks import before_damage
 from evcrisp.io.event_columns import ColumnConverter, find_columns, find_order
 from evcrisp.io.protocol import PACKET_EVENTS, Packet, Reader, Source, slices
 
@@ -183,10 +184,12 @@ def _decompressed(file: IO[bytes], n_packed: int, variable: _Variable) -> Iterat
         if not data:
             data = file.read(min(_FEED_BYTES, n_packed - n_fed))
             n_fed += len(data)
+        # One byte more than needed, so that the end with its checksum is reached.
+        before, n_wanted = stream.copy(), min(n_left + 1, _PIECE_BYTES)
         try:
-            # One byte more than needed, so that the end with its checksum is reached.
-            piece = stream.decompress(data, min(n_left + 1, _PIECE_BYTES))
+            piece = stream.decompress(data, n_wanted)
         except zlib.error as error:
+            yield before_damage(before, data, n_wanted)[:n_left]
             raise FormatError(f"a variable is damaged: {error}") from error
         yield piece[:n_left]
         if len(piece) > n_left and n_stated <= n_most:

@@ -247,7 +247,7 @@ class Hdf5Reader(Hdf5Layout):
 
 def _open_columns(file: Any, group: str) -> TableSource:
     members = file[group] if group else file
-    names = find_columns(members.keys())
+    names = find_columns(name for name in members if isinstance(name, str))
     prefix = f"{group}/" if group else ""
     found = {column: find_rows(file, prefix + name) for column, name in names.items()}
     missing = [names[column] for column, rows in found.items() if rows is None]

@@ -36,13 +36,15 @@ class _Record(NamedTuple):
 class Mcap:
     """An MCAP file; every pass over its messages opens it again."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_checked: bool = False) -> None:
         self.path = path
         self._size = path.stat().st_size
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise FormatError("the file does not start with the magic bytes of MCAP")
-            self._channels = self._summarized_channels(file) or self._collected(file, len(MAGIC))
+            self._channels = self._summarized_channels(file) or {}
+            if not self._channels or not (is_checked or self._is_confirmed(file)):
+                self._channels = self._collected(file, len(MAGIC))
         self.topics = sorted(set(self._channels.values()))
 
     def places(self, topic: str) -> list[int]:
@@ -102,6 +104,18 @@ class Mcap:
             pass  # reading the messages reports it
         return directory.channels
 
+    def _is_confirmed(self, file: IO[bytes]) -> bool:
+        """Return whether the channels before the first message are those of the summary."""
+        directory = _Directory()
+        try:
+            for record in self._all_records(file, len(MAGIC)):
+                if directory.channels and record.op == _MESSAGE:
+                    break
+                directory.add(record)
+        except FormatError:
+            pass  # reading the messages reports it
+        return all(self._channels.get(n) == topic for n, topic in directory.channels.items())
+
     def _all_records(self, file: IO[bytes], start: int) -> Iterator[_Record]:
         """Yield all records of the file, with the records of chunks in place of the chunks."""
         offset = start
@@ -148,12 +162,15 @@ class _Directory:
     def add(self, record: _Record) -> None:
         if record.op == _SCHEMA:
             (number,) = _unpack("<H", record)
-            self._schemas[number] = _text(record, 2)[0]
+            self._schemas.setdefault(number, _text(record, 2)[0])
         elif record.op == _CHANNEL:
             number, schema = _unpack("<HH", record)
             name, position = _text(record, 4)
             kind = short_type(self._schemas.get(schema, ""))
-            self.channels[number] = Topic(name, kind, _text(record, position)[0])
+            topic = Topic(name, kind, _text(record, position)[0])
+            if self.channels.setdefault(number, topic) != topic:
+                reason = f"the file declares channel {number} twice, as different topics"
+                raise FormatError(reason, offset=record.offset)
 
     def topic_of(self, message: _Record) -> Topic:
         number = _unpack("<HIQQ", message)[0]

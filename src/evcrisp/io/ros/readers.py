@@ -7,7 +7,8 @@ from contextlib import closing
 from pathlib import Path, PurePosixPath
 
 from evcrisp.core.errors import FormatError
-from evcrisp.io.compression import ZSTD_MAGIC, unpack_zstd
+from evcrisp.core.messages import counted
+from evcrisp.io.compression import ZSTD_MAGIC, allowed_size, unpack_zstd
 from evcrisp.io.protocol import Reader
 from evcrisp.io.ros import mcap, rosbag1
 from evcrisp.io.ros.bag import Bag, Message, RosSource, Topic, open_bag, short_type
@@ -87,6 +88,8 @@ class _SqliteFile:
             tables = {name for (name,) in connection.execute(query)}
             if not {"topics", "messages"} <= tables:
                 raise FormatError("the database is not a ROS 2 bag; it has no topics or messages")
+            for table in ("topics", "messages"):
+                _refuse_generated_columns(connection, table)
             query = "SELECT id, name, type, serialization_format FROM topics"
             for number, name, kind, wire in connection.execute(query):
                 topic = Topic(str(name), short_type(str(kind)), str(wire))
@@ -94,6 +97,13 @@ class _SqliteFile:
         except _DAMAGE as error:
             raise FormatError(f"the database is damaged: {error}") from error
         return ids
+
+
+def _refuse_generated_columns(connection: sqlite3.Connection, table: str) -> None:
+    """Raise if a column is computed when it is read, which can run forever."""
+    for _, name, *_, hidden in connection.execute(f"PRAGMA table_xinfo({table})"):
+        if hidden:
+            raise FormatError(f"the database is not a ROS 2 bag; it computes {table}.{name!s:.30}")
 
 
 _PATTERNS = ("*.db3", "*.mcap", "*.db3.zstd", "*.mcap.zstd")
@@ -132,7 +142,10 @@ class RosBag2:
         found: list[int] = []
         for number, file in enumerate(self._files):
             try:
-                found += (number * _PER_FILE + at for at in _open_file(file).places(topic))
+                found += (
+                    number * _PER_FILE + at
+                    for at in _open_file(file, is_checked=True).places(topic)
+                )
             except FormatError:
                 break  # reading the messages reports it
         return found
@@ -140,15 +153,21 @@ class RosBag2:
     def messages(self, topic: str, start: int | None = None) -> Iterator[Message]:
         """Yield the messages of a topic, file after file, from a place on."""
         first, place = (0, None) if start is None else divmod(start, _PER_FILE)
-        for number, file in enumerate(self._files[first:]):
-            for message in _open_file(file).messages(topic, place if number == 0 else None):
+        for number, path in enumerate(self._files[first:]):
+            file = _open_file(path, is_checked=True)
+            for message in file.messages(topic, place if number == 0 else None):
                 if message.data[:4] == ZSTD_MAGIC:  # no CDR message starts like this
-                    yield Message(unpack_zstd(message.data), message.offset)
+                    limit = allowed_size(len(message.data))
+                    unpacked = unpack_zstd(message.data, limit)
+                    if len(unpacked) > limit:
+                        reason = f"a message expands to more than {counted(limit, 'byte')}"
+                        raise FormatError(reason, offset=message.offset)
+                    yield Message(unpacked, message.offset)
                 else:
                     yield message
 
 
-def _open_file(path: Path) -> Bag:
+def _open_file(path: Path, *, is_checked: bool = False) -> Bag:
     if not path.is_file():
         raise FormatError(f"the bag lists the file {path.name}, which is missing")
     if path.name.endswith(".zstd"):
@@ -156,7 +175,7 @@ def _open_file(path: Path) -> Bag:
     with path.open("rb") as file:
         head = file.read(16)
     if head.startswith(mcap.MAGIC):
-        return mcap.Mcap(path)
+        return mcap.Mcap(path, is_checked=is_checked)
     if head.startswith(_SQLITE_MAGIC):
         return _SqliteFile(path)
     raise FormatError(f"{path.name} is neither MCAP nor SQLite")

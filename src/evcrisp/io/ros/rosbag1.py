@@ -40,6 +40,8 @@ class RosBag1:
         with path.open("rb") as file:
             self._read_header(file)
             connections = self._indexed_connections(file)
+        if connections is not None and not self._is_confirmed(connections):
+            connections = None
         self._connections = connections or {}  # of the index
         if connections is None:
             connections = self._scanned_connections()
@@ -68,7 +70,7 @@ class RosBag1:
         with self.path.open("rb") as file:
             for record in self._all_records(file, self._first if start is None else start):
                 if record.op == _CONNECTION:
-                    connections |= _parse_connection(record)
+                    _add_connection(record, connections)
                 elif record.op == _MESSAGE:
                     number = _number(record, "conn", "<I")
                     if number not in connections:
@@ -132,10 +134,24 @@ class RosBag1:
             try:
                 for record in self._all_records(file, self._first):
                     if record.op == _CONNECTION:
-                        connections |= _parse_connection(record)
+                        _add_connection(record, connections)
             except FormatError:
                 pass  # reading the messages reports it
         return connections
+
+    def _is_confirmed(self, indexed: dict[int, Topic]) -> bool:
+        """Return whether the first chunk declares connections as the index does."""
+        seen: dict[int, Topic] = {}
+        with self.path.open("rb") as file:
+            try:
+                for record in self._all_records(file, self._first):
+                    if seen and record.offset > self._first:
+                        break
+                    if record.op == _CONNECTION:
+                        _add_connection(record, seen)
+            except FormatError:
+                pass  # reading the messages reports it
+        return all(indexed.get(number) == topic for number, topic in seen.items())
 
     def _all_records(self, file: IO[bytes], offset: int) -> Iterator[_Record]:
         """Yield all records from a byte on, with the records of chunks in place of the chunks."""
@@ -240,6 +256,14 @@ def _number(record: _Record, name: str, code: str) -> int:
     if len(value) != struct.calcsize(code):
         raise FormatError(f"a record has no number {name!r}", offset=record.offset)
     return int(struct.unpack(code, value)[0])
+
+
+def _add_connection(record: _Record, connections: dict[int, Topic]) -> None:
+    """Add a connection, or raise if it is known as another one."""
+    for number, topic in _parse_connection(record).items():
+        if connections.setdefault(number, topic) != topic:
+            reason = f"the bag declares connection {number} twice, as different topics"
+            raise FormatError(reason, offset=record.offset)
 
 
 def _parse_connection(record: _Record) -> dict[int, Topic]:

@@ -5,8 +5,8 @@ order, it is ``t,x,y,p`` or ``x,y,t,p``, if exactly one of them fits. All values
 then, and time is in microseconds.
 
 The name of the column can state the unit of time, such as ``t_us`` or ``t [s]``. Otherwise time is
-in seconds if one of the first lines (64 KiB) has a fraction, else in microseconds, written as
-``1000``, ``1000.0`` or ``1e3``. A fraction in a later line is damage.
+in seconds if at least half of the first lines (64 KiB) have a fraction, lines at time 0 aside; else
+in microseconds, written as ``1000``, ``1000.0`` or ``1e3``. A fraction is damage then.
 """
 
 import itertools
@@ -18,7 +18,7 @@ import numpy as np
 
 from evcrisp.core.errors import FormatError
 from evcrisp.io.byte_blocks import file_blocks, first_bytes, uncompressed
-from evcrisp.io.event_columns import best_orders, find_columns
+from evcrisp.io.event_columns import are_seconds, best_orders, find_columns
 from evcrisp.io.protocol import Packet, Reader, Source, Writer, located
 from evcrisp.io.text import event_text
 
@@ -74,7 +74,7 @@ def find_layout(lines: list[event_text.Line]) -> event_text.Layout | None:
     times = [row[t] for line in data[1:] if len(row := _fields(line, delimiter)) > t]
     is_guessed = seconds is None
     if seconds is None:
-        seconds = any(event_text.is_number(time) and float(time) % 1.0 > 0.0 for time in times)
+        seconds = are_seconds(np.array([float(t) for t in times if event_text.is_number(t)]))
     return event_text.Layout(columns, delimiter, seconds, data[0].end, data[0].number, is_guessed)
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import struct
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -108,7 +109,11 @@ def test_bytes_do_not_depend_on_the_chunks(make_events, tmp_path):
 def test_round_trip_keeps_extreme_values(tmp_path):
     big = 2**62
     events = Events(
-        x=[0, 32767, 5], y=[32767, 0, 5], t=[-big, 0, big], p=[1, 0, 1], resolution=(32768, 32768)
+        x=[0, 32767, 5],
+        y=[32767, 0, 5],
+        t=[-big, 0, big - 1],
+        p=[1, 0, 1],
+        resolution=(32768, 32768),
     )
     evcrisp.write(tmp_path / "a.aedat4", events)
     assert evcrisp.read(tmp_path / "a.aedat4").equals(events)
@@ -442,3 +447,12 @@ def test_missing_zstandard_names_the_extra(make_events, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     with pytest.raises(evcrisp.MissingExtraError, match=r"evcrisp\[zstd\]"):
         evcrisp.read(tmp_path / "a.aedat4")
+
+
+def test_threads_read_one_recording_at_once(make_events, tmp_path):
+    events = make_events(200_000)
+    evcrisp.write(tmp_path / "a.aedat4", events)
+    with evcrisp.open(tmp_path / "a.aedat4") as opened, ThreadPoolExecutor(4) as pool:
+        passes = [pool.submit(lambda: list(opened.chunks(5_000))) for _ in range(8)]
+        for done in passes:
+            assert Events.concatenate(done.result()).equals(events)

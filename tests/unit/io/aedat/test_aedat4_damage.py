@@ -457,3 +457,17 @@ def test_impossible_frames_are_refused(place, code, value, message, make_events,
         with pytest.raises(FormatError, match=message) as caught:
             next(frames)
     assert caught.value.offset == third
+
+
+@pytest.mark.parametrize("name", ["ts", "hotpixel", "density"])
+def test_sign_of_the_first_time_is_damage_for_filters(sample, name, tmp_path):
+    path, _ = sample("none")
+    data = bytearray(path.read_bytes())
+    at = data.index(struct.pack("<q", evcrisp.read(path).t[0]), packets_of(path)[0][0][0])
+    data[at + 7] ^= 0x80
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match="impossible time -92"):
+        evcrisp.filter_recording(path, tmp_path / "out.aedat4", name)
+    with evcrisp.open(path, on_error="truncate") as opened:
+        assert len(opened.read()) == 0
+        assert "impossible time" in str(opened.damage)

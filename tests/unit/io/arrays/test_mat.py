@@ -175,6 +175,23 @@ def test_damaged_copies_give_events_or_a_format_error(tmp_path, make_events, cap
     assert n_refused > 5
 
 
+def test_damage_within_compressed_data_keeps_the_events_before(tmp_path, make_events):
+    events = make_events(3000)
+    records = np.stack(list(columns(events).values()), axis=1).astype(np.float64)
+    path = saved(tmp_path, {"events": records, "more": [1]}, do_compression=True)
+    data = bytearray(path.read_bytes())
+    # The last column is the last quarter; the damage is within it.
+    at = 97 * len(data) // 100
+    data[at : at + 8] = b"\xff" * 8
+    path.write_bytes(data)
+    options = {"format": "mat", "resolution": events.resolution}
+    with pytest.raises(FormatError):
+        evcrisp.read(path, **options)
+    kept = evcrisp.read(path, **options, on_error="truncate")
+    assert 0 < len(kept) < 3000
+    assert kept[:-50].equals(events[: len(kept) - 50])
+
+
 # ---------------------------------------------------------------- memory, and data after the end
 
 

@@ -141,7 +141,7 @@ def test_folder_made_by_hand_is_read(tmp_path, make_events):
     assert evcrisp.read(folder, resolution=SIZE).equals(events)
 
 
-@pytest.mark.parametrize("t", [0, 2**53, 2**62])
+@pytest.mark.parametrize("t", [0, 2**53, 2**62 - 1])
 def test_round_trip_keeps_zero_and_one_event(tmp_path, t):
     one = Events(x=[0], y=[0], t=[t], p=[True], resolution=(1, 1))
     evcrisp.write(tmp_path / "one.columns", one)

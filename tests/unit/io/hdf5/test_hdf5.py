@@ -418,3 +418,13 @@ def test_eventcv_reads_the_same(make_events, tmp_path):
     columns = theirs.numpy()
     np.testing.assert_array_equal(columns[:, 0], events.x)
     np.testing.assert_array_equal(columns[:, 1], events.y)
+
+
+def test_members_whose_names_are_not_utf8_are_ignored(make_events, tmp_path):
+    events = make_events(50)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        for name in "xytp":
+            file[f"events/{name}"] = getattr(events, name)
+        h5py.h5g.create(file["events"].id, b"\xff\xfe")
+    found = evcrisp.read(tmp_path / "a.h5", resolution=events.resolution)
+    assert found.equals(events)

@@ -292,3 +292,18 @@ def test_cut_bag_keeps_the_imu_samples_before_the_cut(ros1, make_events, tmp_pat
     assert kept.t.tolist() == [1000 * n for n in range(len(kept))]
     with evcrisp.open(path) as opened, pytest.raises(FormatError):
         opened.imu()
+
+
+def test_one_bit_of_the_index_hides_no_events(ros1, make_events, tmp_path, caplog):
+    caplog.set_level(logging.CRITICAL)
+    events = make_events(60)
+    path = ros1.write(tmp_path / "a.bag", arrays(ros1, events, 2))
+    whole = path.read_bytes()
+    (index,) = struct.unpack_from("<Q", whole, whole.index(b"index_pos=") + 10)
+    n_damaged = 0
+    for at in range(index, len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
+        with evcrisp.open(path, on_error="truncate", format="ros1") as opened:
+            assert opened.read().equals(events), at
+            n_damaged += opened.damage is not None
+    assert n_damaged > 50

@@ -280,6 +280,17 @@ def test_views_in_place_of_tables_are_not_read(tmp_path):
         evcrisp.open(tmp_path / "a.db3")
 
 
+@pytest.mark.parametrize("kind", ["VIRTUAL", "STORED"])
+def test_generated_columns_are_not_read(tmp_path, kind):
+    with sqlite3.connect(tmp_path / "a.db3") as database:
+        database.execute("CREATE TABLE topics (id, name, type, serialization_format)")
+        computed = f"data GENERATED ALWAYS AS (zeroblob(9)) {kind}"
+        database.execute(f"CREATE TABLE messages (id, topic_id, timestamp, {computed})")
+    database.close()
+    with pytest.raises(FormatError, match="it computes messages.data"):
+        evcrisp.open(tmp_path / "a.db3")
+
+
 def test_reading_does_not_change_the_database(ros2, make_events, tmp_path):
     events = make_events(50)
     folder = ros2.write(tmp_path / "a", packets(ros2, events), storage="sqlite3")
@@ -412,3 +423,18 @@ def test_messages_agree_with_rosbags(ros2, make_events, tmp_path, storage):
     with rosbag2.Reader(folder) as reader:
         theirs = [bytes(raw) for _, _, raw in reader.messages()]
     assert [bytes(message.data) for message in RosBag2(folder).messages(TOPIC)] == theirs
+
+
+def test_one_bit_of_the_summary_of_mcap_hides_no_events(ros2, make_events, tmp_path, caplog):
+    caplog.set_level(logging.CRITICAL)
+    events = make_events(60)
+    path = only_file(ros2.write(tmp_path / "bag", packets(ros2, events, 2), storage="mcap"))
+    whole = path.read_bytes()
+    (summary,) = struct.unpack_from("<Q", whole, len(whole) - 28)
+    n_damaged = 0
+    for at in range(summary, len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
+        with evcrisp.open(path, on_error="truncate", format="ros2") as opened:
+            assert opened.read().equals(events), at
+            n_damaged += opened.damage is not None
+    assert n_damaged > 50

@@ -64,7 +64,22 @@ def test_unit_of_time_does_not_change_within_a_file(tmp_path):
         read_text(tmp_path, late)
     assert len(read_text(tmp_path, late, on_error="truncate")) == n
     early = whole.replace(b"\n5.0,", b"\n5.25,")
-    assert read_text(tmp_path, early).t[[1, 5, 6]].tolist() == [1_000_000, 5_250_000, 6_000_000]
+    with pytest.raises(FormatError, match="name its column `t_s`.*after 5 events"):
+        read_text(tmp_path, early)
+
+
+def test_one_changed_character_does_not_change_the_unit_of_time(tmp_path):
+    text = b"t,x,y,p\n" + b"".join(b"%d,1,2,1\n" % (1000 + k) for k in range(50))
+    for at in range(8, len(text) - 1):
+        for byte in b".eE":
+            changed = text[:at] + bytes([byte]) + text[at + 1 :]
+            t = read_text(tmp_path, changed, on_error="truncate").t
+            assert np.count_nonzero(t != np.arange(1000, 1000 + t.size)) <= 1
+
+
+def test_seconds_with_whole_numbers_among_them_are_found(tmp_path):
+    text = b"t,x,y,p\n" + b"".join(b"%.1f,1,2,1\n" % (k / 10) for k in range(40))
+    assert read_text(tmp_path, text).t[[0, 10, 39]].tolist() == [0, 1_000_000, 3_900_000]
 
 
 def test_sensor_size_is_read_from_a_comment(tmp_path):
@@ -170,7 +185,7 @@ def test_round_trip_keeps_no_events_and_extreme_sensors(tmp_path, resolution):
     far = Events(
         x=[resolution[0] - 1] * 2,
         y=[resolution[1] - 1] * 2,
-        t=[-(2**53), 2**63 - 1],
+        t=[-(2**53), 2**62 - 1],
         p=[0, 1],
         resolution=resolution,
     )

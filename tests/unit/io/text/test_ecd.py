@@ -181,6 +181,19 @@ def test_cut_gzip_gives_the_events_before_the_cut(tmp_path, make_events, n_lost)
     assert kept.equals(events[: len(kept)])
 
 
+def test_damaged_gzip_gives_the_events_before_the_damage(tmp_path, make_events):
+    events = make_events(3000, resolution=SIZE)
+    evcrisp.write(tmp_path / "a.txt.gz", events)
+    data = bytearray((tmp_path / "a.txt.gz").read_bytes())
+    at = 3 * len(data) // 4
+    data[at : at + 64] = b"\xff" * 64
+    with pytest.raises(FormatError):
+        read_text(tmp_path, data, "b.txt.gz")
+    kept = read_text(tmp_path, data, "b.txt.gz", on_error="truncate")
+    assert len(kept) > 1800
+    assert kept[:1800].equals(events[:1800])
+
+
 def test_other_bytes_after_the_gzip_stream_are_an_error(tmp_path):
     text = gzip.compress(b"0.1 1 2 1\n") + b"extra"
     with pytest.raises(FormatError, match="other data follows the gzip stream"):
@@ -249,7 +262,7 @@ def test_round_trip_keeps_no_events_and_extreme_times(tmp_path):
     empty = Events.empty((1, 1))
     evcrisp.write(tmp_path / "empty.txt", empty)
     assert evcrisp.read(tmp_path / "empty.txt", resolution=(1, 1)).equals(empty)
-    t = [-(2**53), -1, 0, 1, 2**53, 2**63 - 1]
+    t = [-(2**53), -1, 0, 1, 2**53, 2**62 - 1]
     events = Events(x=[0] * 6, y=[0] * 6, t=t, p=[1] * 6, resolution=(1, 1))
     evcrisp.write(tmp_path / "far.txt", events)
     assert evcrisp.read(tmp_path / "far.txt", resolution=(1, 1)).equals(events)
