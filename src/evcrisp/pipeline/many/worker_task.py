@@ -99,7 +99,9 @@ def _raise_exit(number: int, frame: FrameType | None) -> None:
 def repeat_messages(job: Job, done: Done) -> None:
     """Log the messages of another process here, with the name of the recording."""
     for level, text, args in done.messages:
-        if str(job.source) in text % args if args else str(job.source) in text:
+        if not args:  # percent signs in such a text are no formats
+            text, args = "%s", (text,)
+        if str(job.source) in text % args:
             _LOGGER.log(level, text, *args)
         else:
             _LOGGER.log(level, f"%s: {text}", job.name, *args)
