@@ -80,10 +80,14 @@ def _files(path: Path) -> list[Path]:
 
 
 def _sizes(path: Path) -> dict[str, int]:
-    """Return the sizes of output files by their names; none if there are no outputs."""
+    """Return the sizes of output files by their names; none if there are no outputs.
+
+    Temporary files that a killed process left do not count.
+    """
     if not path.exists():
         return {}
-    return {file.relative_to(path.parent).as_posix(): file.stat().st_size for file in _files(path)}
+    files = (file for file in _files(path) if not file.name.startswith(".part-"))
+    return {file.relative_to(path.parent).as_posix(): file.stat().st_size for file in files}
 
 
 def _input_state(path: Path) -> str | None:

@@ -120,7 +120,10 @@ def test_results_of_a_recording_that_was_not_finished_are_replaced(scenes, tmp_p
     journal = (out / JOURNAL).read_text().splitlines()
     (out / JOURNAL).write_text("\n".join(line for line in journal if '"facts"' not in line))
     (out / "scene1" / "summary.json").unlink()
+    (out / "scene1" / ".part-1.csv").touch()  # of a process that was killed
     result = evcrisp.run_many([scenes], out, jobs=0, method="baf+cmax")
+    (out / "scene1" / ".part-1.csv").unlink()
+    assert len(evcrisp.run_many([scenes], out, jobs=0, method="baf+cmax").reused) == 3
     assert (result.reused, result.failures) == ((), {})
     assert contents(out) == before
 
