@@ -106,6 +106,8 @@ from .pipeline.evaluation import evaluate as evaluate
 from .pipeline.filter_recording import filter_recording as filter_recording
 from .pipeline.flow_files import FlowFiles as FlowFiles
 from .pipeline.flow_files import write_flow_files as write_flow_files
+from .pipeline.many.batch import BatchResult as BatchResult
+from .pipeline.many.run_many import run_many as run_many
 from .pipeline.object_tracking import ObjectTracker as ObjectTracker
 from .pipeline.run import RunResult as RunResult
 from .pipeline.run import run as run

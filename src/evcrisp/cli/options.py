@@ -242,6 +242,9 @@ def words(context: click.Context, parameter: click.Parameter, value: str | None)
 
 
 recording_argument = click.argument("recording", type=click.Path(exists=True, path_type=Path))
+recordings_argument = click.argument(
+    "recordings", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="RECORDINGS..."
+)
 force_option = click.option(
     "--force", "overwrite", is_flag=True, help="Replace existing output files."
 )
@@ -502,27 +505,17 @@ def refuse_unused(context: click.Context, names: Iterable[str], reason: str) -> 
 def load_camera(
     file: CameraFile | None, sensor: "Recording | Sequence[int]", motion: str = ""
 ) -> "Camera | None":
-    """Read a calibration file, for the region that is read; warn if it does not match the sensor.
+    """Read a calibration file, for the region that is read; see `region_camera`."""
+    from evcrisp.pipeline.camera_motion.region_camera import region_camera
 
-    Without a file, a rotation in a region has the ideal lens of the whole sensor, unless a calibration
-    lies beside the events.
-    """
-    from evcrisp.core.camera import Camera, warn_of_mismatch
-    from evcrisp.io.recording import Recording
+    return region_camera(read_camera(file), sensor, motion)
 
-    roi = sensor.cut.roi if isinstance(sensor, Recording) else None
-    if file is None and (roi is None or motion != "rotation"):
-        return None
-    if file is None and isinstance(sensor, Recording) and sensor.camera() is not None:
-        return None
-    width, height = sensor.sensor_size if isinstance(sensor, Recording) else sensor
-    if file is None:
-        from evcrisp.estimators.estimate import warn_ideal_lens
 
-        warn_ideal_lens(motion)
-    camera = Camera.ideal((width, height)) if file is None else Camera.from_file(*file)
-    warn_of_mismatch(camera, (width, height))
-    return camera if roi is None else camera.cropped(roi)
+def read_camera(file: CameraFile | None) -> "Camera | None":
+    """Read a calibration file, if one is given."""
+    from evcrisp.core.camera import Camera
+
+    return None if file is None else Camera.from_file(*file)
 
 
 #: Where tasks run.
@@ -539,6 +532,41 @@ pool_options = decorated(
         metavar="ADDRESS",
     ),
 )
+
+#: Where several recordings are processed.
+batch_options = decorated(
+    option(
+        "--jobs -j",
+        "Recordings at a time, each in a process; 0 = this process. Default: one per processor. With "
+        "--scheduler: number of workers to wait for.",
+        click.IntRange(min=0),
+        metavar="N",
+    ),
+    option(
+        "--scheduler",
+        "Process the recordings on a dask.distributed cluster, such as tcp://host:8786.",
+        metavar="ADDRESS",
+    ),
+    _collected("batch", "jobs", "scheduler"),
+)
+
+
+def only_recording(recordings: Sequence[Path], batch: Mapping[str, Any]) -> Path | None:
+    """Return the recording if one was given, or None if several are meant.
+
+    Several are meant by several paths, a folder of recordings, a pattern, ``--jobs`` or ``--scheduler``.
+    """
+    from evcrisp.pipeline.many.inputs import holds_recordings, is_pattern
+
+    for path in recordings:
+        if not path.exists() and not is_pattern(str(path)):
+            raise click.BadParameter(f"Path {str(path)!r} does not exist.", param_hint="RECORDINGS")
+    is_batch = any(value is not None for value in batch.values())
+    first = recordings[0]
+    if is_batch or len(recordings) > 1 or not first.exists() or holds_recordings(first):
+        return None
+    return first
+
 
 noise_option = option(
     "--noise",

@@ -21,8 +21,28 @@ _MIN_COLUMNS = 50
 
 def run_page(result: "RunResult") -> str:
     """Return a short table: events, windows, motions, doubts with their remedies, and files."""
+    return page(_rows(result))
+
+
+def page(rows: Iterable[tuple[str, str]]) -> str:
+    """Return rows of a name and a text, wrapped to the width of the terminal."""
     width = max(shutil.get_terminal_size().columns, _MIN_COLUMNS)
-    return "\n".join(_wrapped(name, text, width) for name, text in _rows(result))
+    return "\n".join(_wrapped(name, text, width) for name, text in rows)
+
+
+def batch_rows(totals: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the rows of many recordings: events, windows, and doubts with their remedies."""
+    n, n_kept, n_windows = (totals[key] for key in ("n_events", "n_kept", "n_windows"))
+    n_reliable = totals["n_reliable"]
+    yield "events", f"{n:,}"
+    yield "kept", f"{n_kept:,} ({n_kept / n:.1%})" if n else "0"
+    yield (
+        "windows",
+        f"{n_windows:,}; {n_reliable:,} reliable, {n_windows - n_reliable:,} doubtful",
+    )
+    yield from _doubts(totals, n_windows)
+    if totals["n_damaged"]:
+        yield "damage", f"in {counted(totals['n_damaged'], 'recording')}; see summary.json"
 
 
 def _wrapped(name: str, text: str, width: int) -> str:

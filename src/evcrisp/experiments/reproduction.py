@@ -8,7 +8,6 @@ from typing import Any
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.registry import lookup
 from evcrisp.experiments.datasets import Clip, DatasetLike, dataset_for, find_clips
-from evcrisp.experiments.executors import InProcess, Workers
 from evcrisp.experiments.simulated_datasets import (
     WRITERS,
     SimulatedDataset,
@@ -21,6 +20,7 @@ from evcrisp.experiments.tables.formats import FORMATS
 from evcrisp.experiments.tables.options import data_note
 from evcrisp.experiments.task_runner import Outcome, Task, run_tasks
 from evcrisp.io.atomic_output import replacing
+from evcrisp.pipeline.many.executors import InProcess, Workers
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -4,30 +4,26 @@ import hashlib
 import json
 import logging
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 import evcrisp
-from evcrisp.core.errors import OutputError
 from evcrisp.core.messages import counted
 from evcrisp.experiments.code_digest import source_digest
 from evcrisp.experiments.datasets import Clip
-from evcrisp.experiments.executors import InProcess, Workers
 from evcrisp.experiments.methods import ZERO, Method
 from evcrisp.experiments.store import ResultStore
+from evcrisp.pipeline.many.executors import InProcess, Workers
+from evcrisp.pipeline.many.task_loop import TaskLoop, WorkerDiedError
 
 logger = logging.getLogger(__name__)
 
 #: Increase this number when a protocol changes, so that older results are not reused.
 RESULTS_VERSION = 1
-
-#: A task that was running at this many deaths of a process is regarded as their cause.
-MAX_ATTEMPTS = 3
 
 
 class Measure(Protocol):
@@ -122,7 +118,8 @@ def run_tasks(
             on_done(task)
         if not is_known:
             todo[key] = task
-    _Run(store, workers, on_done or (lambda task: None)).work(todo)
+    storing = _Storing(store, on_done or (lambda task: None))
+    TaskLoop(workers, _submit, storing.put, storing.fail).work(todo)
     outcome = Outcome([store.get(key) for key in keys], n_new=len(todo))
     _warn_of_other_code(tasks, outcome)
     for key, task, result in zip(keys, tasks, outcome.results, strict=True):
@@ -164,80 +161,28 @@ def _warn_of_other_code(tasks: Sequence[Task], outcome: Outcome) -> None:
         )
 
 
-@dataclass(slots=True)
-class _Run:
-    """Tasks in progress. A task whose process died is run again, the last time alone."""
+@dataclass(frozen=True, slots=True)
+class _Storing:
+    """Stores results and failures of tasks."""
 
-    _store: ResultStore
-    _workers: Workers
-    _on_done: Callable[[Task], None]
-    _attempts: dict[str, int] = field(default_factory=dict)
+    store: ResultStore
+    on_done: Callable[[Task], None]
 
-    def work(self, todo: dict[str, Task]) -> None:
-        waiting = deque(todo.items())
-        running: dict[Future[Any], tuple[str, Task]] = {}
-        try:
-            while waiting or running:
-                while waiting and len(running) < self._limit(waiting):
-                    key, task = waiting.popleft()
-                    running[self._submit(task)] = (key, task)
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                if broken := [running.pop(f) for f in done if not self._stored(f, running)]:
-                    broken += running.values()
-                    running.clear()
-                    self._workers.restart()
-                    self._retry(broken, waiting)
-        except BaseException:
-            for future in running:
-                future.cancel()
-            raise
+    def put(self, key: str, task: Task, result: dict[str, Any]) -> None:
+        self.store.put(key, result)
+        self.on_done(task)
 
-    def _submit(self, task: Task) -> Future[Any]:
-        executor = self._workers.executor(task.method.resource)
-        try:
-            return executor.submit(run_task, task)
-        except BrokenExecutor as error:  # a process died between two tasks
-            future: Future[Any] = Future()
-            future.set_exception(error)
-            return future
-
-    def _limit(self, waiting: "deque[tuple[str, Task]]") -> int:
-        """Return how many tasks may run; a suspected task runs alone."""
-        is_suspect = self._attempts.get(waiting[0][0], 0) >= MAX_ATTEMPTS - 1
-        return 1 if is_suspect else self._workers.in_flight
-
-    def _stored(self, future: Future[Any], running: dict[Future[Any], tuple[str, Task]]) -> bool:
-        """Store a result or a failure; return False if the process died."""
-        key, task = running[future]
-        try:
-            result = future.result()
-        except BrokenExecutor:
-            return False
-        except CancelledError as error:
-            raise OutputError(
-                "The scheduler of the cluster has stopped. Results so far are kept; run the same "
-                "command again to continue."
-            ) from error
-        except Exception as error:
-            self._fail(key, task, f"{type(error).__name__}: {error}")
-        else:
-            self._store.put(key, result)
-            self._on_done(task)
-        del running[future]
-        return True
-
-    def _fail(self, key: str, task: Task, reason: str) -> None:
+    def fail(self, key: str, task: Task, error: Exception) -> None:
+        reason = str(error)
+        if not isinstance(error, WorkerDiedError):
+            reason = f"{type(error).__name__}: {reason}"
         logger.warning("%s failed: %s", task.name, reason)
-        self._store.fail(key, task.name, reason)
-        self._on_done(task)
+        self.store.fail(key, task.name, reason)
+        self.on_done(task)
 
-    def _retry(self, broken: list[tuple[str, Task]], waiting: "deque[tuple[str, Task]]") -> None:
-        for key, task in broken:
-            self._attempts[key] = self._attempts.get(key, 0) + 1
-            if self._attempts[key] >= MAX_ATTEMPTS:
-                self._fail(key, task, "the process that ran it died each time")
-            else:
-                waiting.append((key, task))
+
+def _submit(workers: Workers, task: Task) -> Future[Any]:
+    return workers.executor(task.method.resource).submit(run_task, task)
 
 
 def measure_pause(clip: Clip, method: Method, settings: Mapping[str, Any]) -> dict[str, Any]:

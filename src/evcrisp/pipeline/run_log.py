@@ -292,8 +292,16 @@ def config_facts(config: Any) -> Any:
 
 def stem_of(recording: Recording) -> str:
     """Return the name of a recording without the suffix of its format; other dots stay."""
-    name = _name(recording)
-    suffixes = READERS[recording.format].suffixes if recording.format in READERS else ()
+    return stem_of_name(_name(recording), recording.format)
+
+
+def stem_of_name(name: str, format: str) -> str:
+    """Return a name without the suffix of a format; other dots stay.
+
+    >>> stem_of_name("2024.05.01.aedat4", "aedat4"), stem_of_name("events.csv.gz", "csv")
+    ('2024.05.01', 'events')
+    """
+    suffixes = READERS[format].suffixes if format in READERS else ()
     for suffix in sorted(suffixes, key=len, reverse=True):
         if name.lower().endswith(suffix) and len(name) > len(suffix):
             return name[: -len(suffix)]

@@ -6,9 +6,9 @@ import signal
 import pytest
 
 from evcrisp import ConfigError
-from evcrisp.experiments.executors import InProcess, open_workers
 from evcrisp.experiments.reproduction import reproduce
 from evcrisp.experiments.tables import Options
+from evcrisp.pipeline.many.executors import InProcess, open_workers
 
 pytestmark = pytest.mark.slow
 

@@ -16,12 +16,12 @@ from evcrisp.estimators.baselines.cmax import Cmax
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.experiments.code_digest import code_digest
 from evcrisp.experiments.datasets import DATASETS, Clip, Layout, find_clips
-from evcrisp.experiments.executors import open_workers
 from evcrisp.experiments.methods import TABLE1, method_for, select_methods
 from evcrisp.experiments.reproduction import reproduce
 from evcrisp.experiments.tables import TABLES, Options
 from evcrisp.filters import FILTERS
 from evcrisp.filters.neighborhood.baf import Baf
+from evcrisp.pipeline.many.executors import open_workers
 
 FILTER = """
     from dataclasses import dataclass

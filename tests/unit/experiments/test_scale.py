@@ -2,10 +2,10 @@
 
 import pytest
 
-from evcrisp.experiments.executors import InProcess
 from evcrisp.experiments.methods import RAW
 from evcrisp.experiments.scale import LOADS, MACHINES, Load, cost_lines, hours, throughput_hz
 from evcrisp.experiments.task_runner import overhead
+from evcrisp.pipeline.many.executors import InProcess
 
 
 def test_time_falls_until_every_recording_has_a_core():

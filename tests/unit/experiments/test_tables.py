@@ -14,13 +14,13 @@ import evcrisp
 from evcrisp import ConfigError, OutputError, UnknownNameError
 from evcrisp.experiments import paper
 from evcrisp.experiments.bootstrap import rms_intervals
-from evcrisp.experiments.executors import InProcess
 from evcrisp.experiments.methods import TABLE1, Method
 from evcrisp.experiments.reproduction import reproduce
 from evcrisp.experiments.tables import TABLES, Options
 from evcrisp.experiments.tables.formats import as_csv, as_html, as_json, as_latex, as_markdown
 from evcrisp.experiments.tables.table import Cell, Column, Row, Table, mean
 from evcrisp.metrics import confusion, esr, motion_error, random_subset
+from evcrisp.pipeline.many.executors import InProcess
 
 
 @pytest.fixture

@@ -12,11 +12,12 @@ import pytest
 
 from evcrisp import ConfigError, OutputError
 from evcrisp.experiments.datasets import Clip, find_clips
-from evcrisp.experiments.executors import InProcess, open_workers
 from evcrisp.experiments.methods import RAW, TABLE1, select_methods
 from evcrisp.experiments.protocols import LABEL_SETTINGS, measure_structure
 from evcrisp.experiments.store import ResultStore
-from evcrisp.experiments.task_runner import MAX_ATTEMPTS, Task, measure_pause, run_tasks
+from evcrisp.experiments.task_runner import Task, measure_pause, run_tasks
+from evcrisp.pipeline.many.executors import InProcess, open_workers
+from evcrisp.pipeline.many.task_loop import MAX_ATTEMPTS
 
 
 def pauses(folder, n):

@@ -88,7 +88,7 @@ def bench_command(
     """
     from evcrisp.core.messages import counted
     from evcrisp.experiments.bench.run import bench
-    from evcrisp.experiments.executors import open_workers
+    from evcrisp.pipeline.many.executors import open_workers
 
     stopped = f"Results so far are in {out}; run the same command to continue."
     with (

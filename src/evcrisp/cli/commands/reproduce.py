@@ -13,9 +13,9 @@ from evcrisp.cli.progress import task_progress
 from evcrisp.cli.signals import message_when_stopped
 
 if TYPE_CHECKING:
-    from evcrisp.experiments.executors import Workers
     from evcrisp.experiments.reproduction import Reproduction
     from evcrisp.experiments.tables import Options
+    from evcrisp.pipeline.many.executors import Workers
 
 #: Table -> its data set; here, so that the help imports nothing.
 TABLES = {"table1": "emlb", "table2": "dnd21", "table3": "ecd"}
@@ -122,7 +122,7 @@ def reproduce_command(
     an interrupted run continues. The exit code is 1 if tasks failed; failures.log lists them.
     """
     from evcrisp.core.messages import counted
-    from evcrisp.experiments.executors import open_workers
+    from evcrisp.pipeline.many.executors import open_workers
 
     _refuse_unused_options(context, what, root, dataset)
     table_options = _table_options(chosen)
@@ -250,8 +250,8 @@ def _print_overhead(workers: int | None, scheduler: str | None) -> None:
     import os
 
     from evcrisp.core.messages import counted
-    from evcrisp.experiments.executors import open_workers
     from evcrisp.experiments.task_runner import overhead
+    from evcrisp.pipeline.many.executors import open_workers
 
     n_workers = workers or os.cpu_count() or 1
     with open_workers(n_workers, scheduler) as opened:

@@ -7,15 +7,17 @@ from typing import Any
 import click
 
 from evcrisp.cli import options
+from evcrisp.cli.batch_progress import batch_progress
 from evcrisp.cli.progress import reading_progress
 from evcrisp.cli.signals import cancel_on_signal
 
 
 @click.command("run")
-@options.recording_argument
+@options.recordings_argument
 @options.output_option(
     "Folder for the results; created if it does not exist.", is_folder=True, required=True
 )
+@options.batch_options
 @options.method_options
 @options.windowing_options
 @options.option(
@@ -32,28 +34,51 @@ from evcrisp.cli.signals import cancel_on_signal
 @options.force_option
 @options.input_options
 def run_command(
-    recording: Path,
+    recordings: tuple[Path, ...],
     output: Path,
+    batch: dict[str, Any],
     estimation: dict[str, Any],
-    to: str | None,
     as_json: bool,
-    overwrite: bool,
     opening: dict[str, Any],
+    to: str | None,
+    overwrite: bool,
     **windowing: Any,
 ) -> None:
-    """Align and denoise RECORDING, and write the results to a folder.
+    """Align and denoise recordings, and write the results to a folder.
 
     The results are the cleaned recording, labels.npz (signal, score and confidence of every event
     that was read), motion.csv (the motion of every window), layers.csv (the objects of every window)
     and summary.json. IMU samples, triggers and frames are kept if the format of the cleaned recording
     can hold them. A short summary is printed; --json prints that of summary.json. After Ctrl+C or
     SIGTERM, the results of the finished windows are written.
+
+    Several RECORDINGS (files, folders with recordings, patterns), or --jobs: they are processed side by
+    side. Each has a folder below the output folder, and summary.json there has totals, doubts and
+    failures. Failures do not stop the others; the exit code is 1 then. Complete results with the same
+    settings are kept, so that the same command continues after Ctrl+C; --force computes them again.
     """
+    from evcrisp.pipeline.windowing import Windowing
+
+    chosen = {"windowing": Windowing(**windowing), "to": to, "overwrite": overwrite}
+    recording = options.only_recording(recordings, batch)
+    if recording is None:
+        _run_many(recordings, output, estimation, as_json, opening=opening, **batch, **chosen)
+    else:
+        _run_one(recording, output, estimation, as_json, opening, **chosen)
+
+
+def _run_one(
+    recording: Path,
+    output: Path,
+    estimation: dict[str, Any],
+    as_json: bool,
+    opening: dict[str, Any],
+    **chosen: Any,
+) -> None:
     from evcrisp.cli.run_page import run_page
     from evcrisp.core.messages import counted
     from evcrisp.io.reading import open_recording
     from evcrisp.pipeline.run import run
-    from evcrisp.pipeline.windowing import Windowing
 
     with (
         open_recording(recording, **opening) as opened,
@@ -64,11 +89,9 @@ def run_command(
             opened,
             output,
             **options.method_arguments(estimation, opened),
-            windowing=Windowing(**windowing),
-            to=to,
-            overwrite=overwrite,
             on_chunk=advance,
             cancellation=cancellation.token,
+            **chosen,
         )
     summary = result.summary
     click.echo(json.dumps(summary, indent=2) if as_json else run_page(result))
@@ -78,3 +101,29 @@ def run_command(
             f"({counted(summary['n_events'], 'event')}) in {output}. To run the whole recording, "
             "use the same command with --force."
         )
+
+
+def _run_many(
+    recordings: tuple[Path, ...],
+    output: Path,
+    estimation: dict[str, Any],
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    from evcrisp.cli.batch_page import print_batch
+    from evcrisp.cli.run_page import batch_rows
+    from evcrisp.pipeline.many.run_many import run_many
+
+    options.refuse_filter(estimation["method"])
+    with batch_progress("Running", output) as callbacks:
+        result = run_many(
+            recordings,
+            output,
+            method=estimation["method"],
+            motion=estimation["motion"],
+            camera=options.read_camera(estimation["camera"]),
+            **options.parse_settings(estimation["settings"]),
+            **callbacks,
+            **chosen,
+        )
+    print_batch(result, output, batch_rows, as_json=as_json)

@@ -17,12 +17,12 @@ from evcrisp.experiments.bench.result import Bench
 from evcrisp.experiments.code_digest import code_digest
 from evcrisp.experiments.datasets import DatasetLike
 from evcrisp.experiments.datasets.detection import find_datasets
-from evcrisp.experiments.executors import InProcess, Workers
 from evcrisp.experiments.page import Provenance
 from evcrisp.experiments.store import ResultStore
 from evcrisp.experiments.tables.formats import FORMATS
 from evcrisp.experiments.task_runner import Task, run_tasks
 from evcrisp.io.atomic_output import replacing
+from evcrisp.pipeline.many.executors import InProcess, Workers
 
 
 def bench(

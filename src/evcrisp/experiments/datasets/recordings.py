@@ -1,16 +1,13 @@
 """Own recordings: every file or folder of a tree that a reader recognizes."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from evcrisp.core.errors import EvError
 from evcrisp.experiments.datasets import Clip, Layout
-from evcrisp.io.reading import detect, open_recording
-
-#: Ends of names that are not recordings, although a reader accepts their suffix.
-_BESIDE = (".truth.npz", "calib.txt", "imu.txt", "groundtruth.txt", "motion.txt", "labels.npz")
+from evcrisp.io.finding import walk_recordings
+from evcrisp.io.reading import open_recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +26,7 @@ class Recordings:
     def layout(self, root: Path) -> Layout:
         """Find the recordings that can be opened, and the reason for each that cannot."""
         clips, problems = [], []
-        for path in _recordings(root, self.excluded):
+        for path in walk_recordings(root, self.excluded):
             try:
                 with open_recording(path) as recording:
                     next(recording.chunks(), None)
@@ -43,27 +40,6 @@ class Recordings:
             name = inside.as_posix()
             clips.append(Clip(name=name, path=path, group=(group,), files=files, resolution=size))
         return Layout(clips=tuple(clips), problems=tuple(problems))
-
-
-def _recordings(folder: Path, excluded: frozenset[Path]) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()):
-        if path in excluded:
-            continue
-        if path.name.startswith(".") or path.name.lower().endswith(_BESIDE) or _is_result(path):
-            continue
-        try:
-            detect(path)
-        except (EvError, OSError):
-            if path.is_dir():
-                yield from _recordings(path, excluded)
-            continue
-        if not path.is_dir() or not any(path in file.parents for file in excluded):
-            yield path
-
-
-def _is_result(path: Path) -> bool:
-    """Return whether a folder holds results of experiments, which may lie among recordings."""
-    return (path / "digests.json").is_file() and (path / "results").is_dir()
 
 
 def _files(path: Path) -> list[Path]:

@@ -1,0 +1,1 @@
+"""Many recordings side by side: find them, name their results, run them on workers."""

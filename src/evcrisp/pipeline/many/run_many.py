@@ -1,0 +1,183 @@
+"""Clean many recordings side by side: one result folder each, and a summary over all."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from evcrisp.core.camera import Camera
+from evcrisp.core.registry import build, lookup
+from evcrisp.estimators.protocol import Estimator
+from evcrisp.estimators.registry import ESTIMATORS
+from evcrisp.io.protocol import Writer
+from evcrisp.io.reading import open_recording
+from evcrisp.io.registry import WRITERS
+from evcrisp.motion import MotionModel
+from evcrisp.motion.open_motion import OPEN_MOTIONS
+from evcrisp.motion.registry import MOTION_MODELS
+from evcrisp.pipeline.camera_motion.region_camera import region_camera
+from evcrisp.pipeline.cancellation import CancellationToken
+from evcrisp.pipeline.many.batch import Batch, BatchResult
+from evcrisp.pipeline.many.settings import settings_facts
+from evcrisp.pipeline.run import run
+from evcrisp.pipeline.windowing import Windowing
+
+#: Facts of a recording in the summary over all.
+_FACTS = (
+    "input", "output", "resolution", "n_events", "n_kept", "n_windows", "n_reliable", "statuses",
+    "doubts", "damage",
+)  # fmt: skip
+
+
+class _AllOrNothing(CancellationToken):
+    """Ctrl+C ends a run without results: the next call starts it again."""
+
+    def until_cancelled(self, items: Any) -> Any:
+        yield from items
+
+
+@dataclass(frozen=True, slots=True)
+class RunTask:
+    """Clean one recording."""
+
+    method: Estimator
+    motion: str | MotionModel
+    camera: Camera | None
+    windowing: Windowing
+    to: str | Writer | None
+    opening: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, source: Path, target: Path, *, overwrite: bool) -> dict[str, Any]:
+        """Write the folder of results; return some facts of its summary."""
+        with open_recording(source, **self.opening) as recording:
+            result = run(
+                recording,
+                target,
+                method=self.method,
+                motion=self.motion,
+                camera=region_camera(self.camera, recording, self.motion),
+                windowing=self.windowing,
+                to=self.to,
+                overwrite=overwrite,
+                cancellation=_AllOrNothing(),
+            )
+        return {name: result.summary[name] for name in _FACTS}
+
+    def target(self, folder: Path, name: str) -> Path:
+        """Return the folder of results."""
+        return folder / name
+
+    def settings(self) -> dict[str, Any] | None:
+        """Return the settings as JSON types."""
+        return settings_facts(
+            {
+                "method": self.method,
+                "motion": self.motion,
+                "camera": self.camera,
+                "windows": self.windowing.facts(),
+                "to": self.to,
+                "opening": dict(self.opening),
+            }
+        )
+
+
+def run_many(
+    paths: Iterable[str | PathLike[str]],
+    folder: str | PathLike[str],
+    *,
+    method: str | Estimator = "auto",
+    motion: str | MotionModel = "auto",
+    camera: Camera | None = None,
+    windowing: Windowing | None = None,
+    to: str | Writer | None = None,
+    opening: Mapping[str, Any] | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    overwrite: bool = False,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[str], None] | None = None,
+    **params: Any,
+) -> BatchResult:
+    """Clean many recordings side by side; each has the results of `run` in a folder of its own.
+
+    Processes are started by spawn: a script calls this function below ``if __name__ == "__main__":``.
+
+    Parameters
+    ----------
+    paths : paths
+        Recordings, folders that hold recordings, and patterns such as ``"data/*.raw"``.
+    folder : path
+        Gets a folder per recording with its name, and ``summary.json`` with totals, doubts and
+        failures. Recordings with equal names get longer ones, and a warning.
+    method, motion, windowing, to, **params
+        As for :func:`evcrisp.run`.
+    camera : Camera, optional
+        Calibration of the whole sensor, also with a region in ``opening``.
+    opening : mapping, optional
+        How recordings are opened: keywords of :func:`evcrisp.open`.
+    jobs : int, optional
+        Recordings at a time, each in a process; 0 = this process. Default: one per processor. With a
+        scheduler: number of workers to wait for.
+    scheduler : str, optional
+        Address of a dask.distributed scheduler, whose workers see the same files.
+    overwrite : bool
+        Replace existing results. By default, complete results with the same settings, version and
+        input are kept; other results in the folder of a recording are a failure.
+    on_start, on_done : callable, optional
+        Called with the number of recordings, and with the name of each that is finished.
+
+    Examples
+    --------
+    >>> import evcrisp, tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for seed in (1, 2):
+    ...     events = evcrisp.simulate(duration_us=60_000, seed=seed).events
+    ...     _ = evcrisp.write(folder / f"scene{seed}.npz", events)
+    >>> result = run_many([folder], folder / "results", jobs=0)
+    >>> sorted(result.outputs), result.failures, result.summary["totals"]["n_windows"]
+    (['scene1', 'scene2'], {}, 6)
+    >>> run_many([folder], folder / "results", jobs=0).reused
+    ('scene1', 'scene2')
+    """
+    task = RunTask(
+        method=build(ESTIMATORS, method, "method", **params),
+        motion=motion,
+        camera=camera,
+        windowing=Windowing() if windowing is None else windowing,
+        to=to,
+        opening=dict(opening or {}),
+    )
+    _check_names(motion, to)
+    batch = Batch(
+        jobs=jobs,
+        scheduler=scheduler,
+        overwrite=overwrite,
+        format=task.opening.get("format"),
+        on_start=on_start or (lambda n: None),
+        on_done=on_done or (lambda name: None),
+    )
+    return batch.process(paths, folder, task, _totals)
+
+
+def _check_names(motion: str | MotionModel, to: str | Writer | None) -> None:
+    """Raise for unknown names before any recording is read."""
+    if isinstance(motion, str) and motion not in OPEN_MOTIONS:
+        lookup(MOTION_MODELS, motion, "motion model")
+    if isinstance(to, str):
+        lookup(WRITERS, to, "output format")
+
+
+def _totals(facts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return sums over recordings; doubts and statuses are counts of windows."""
+    sums: dict[str, Any] = {
+        name: sum(one[name] for one in facts)
+        for name in ("n_events", "n_kept", "n_windows", "n_reliable")
+    }
+    for name in ("statuses", "doubts"):
+        counts: Counter[str] = Counter()
+        for one in facts:
+            counts.update(one[name])
+        sums[name] = dict(sorted(counts.items()))
+    return {**sums, "n_damaged": sum(one["damage"] is not None for one in facts)}
