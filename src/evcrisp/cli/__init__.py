@@ -38,6 +38,10 @@ COMMANDS = {
 }
 
 
+#: Commands in the folder `commands/experiments`; the others are in `commands`.
+_EXPERIMENTS = ("bench", "datasets", "reproduce", "tune")
+
+
 class LazyGroup(click.Group):
     """Group that imports a command when it is called, and prints errors as messages."""
 
@@ -49,7 +53,8 @@ class LazyGroup(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"evcrisp.cli.commands.{cmd_name}")
+        folder = "commands.experiments" if cmd_name in _EXPERIMENTS else "commands"
+        module = importlib.import_module(f"evcrisp.cli.{folder}.{cmd_name}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 

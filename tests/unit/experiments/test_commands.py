@@ -173,7 +173,7 @@ def test_options_without_effect_are_refused(run, tmp_path, monkeypatch, words, m
 
 
 def test_every_option_lists_its_arguments():
-    from evcrisp.cli.commands.reproduce import _USED_BY, reproduce_command
+    from evcrisp.cli.commands.experiments.reproduce import _USED_BY, reproduce_command
 
     names = {parameter.name for parameter in reproduce_command.params}
     assert set(_USED_BY) == names - {"what"}
