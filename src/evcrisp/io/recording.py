@@ -404,10 +404,11 @@ class Recording:
         fitting = (size for size in sizes if size[0] >= width and size[1] >= height)
         needed = max(width, 1), max(height, 1)
         if max(needed) > _MAX_GUESSED_PX:
-            raise ConfigError(
-                f"{self.path}: the file does not state its sensor size, and its events need "
-                f"{width}x{height} px, more than any known sensor. It may be damaged.",
-                remedy=Setting("Otherwise set the sensor size", "resolution"),
+            raise FormatError(
+                f"the file does not state its sensor size, and its events need {width}x{height} px, "
+                "more than any known sensor",
+                path=self.path,
+                remedy=Setting("If it is not damaged, set the sensor size", "resolution"),
             )
         self._guessed = next(fitting, needed)
         holds_crops = getattr(self._reader, "holds_crops", False)

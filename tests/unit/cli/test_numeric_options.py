@@ -23,6 +23,7 @@ COMPLETE = {
     "convert": ["IN", "a.npz"],
     "filter": ["IN", "a.npz"],
     "run": ["IN", "-o", "out", "-m", "cmax"],
+    "live": ["IN", "-o", "a.npz", "--speed", "max", "-m", "baf"],
     "flow": ["IN", "-o", "out", "-m", "cmax"],
     "pareto": ["IN"],
     "evaluate": ["IN", "--no-aocc"],

@@ -240,7 +240,7 @@ def test_polarities_with_other_bytes_become_zero_and_one():
 
 def test_impossible_size_is_not_guessed():
     far = packet([1, 2], x=[0, 65_535])
-    with pytest.raises(ConfigError, match="need 65536x1 px, more than any known sensor"):
+    with pytest.raises(FormatError, match="need 65536x1 px, more than any known sensor"):
         recording(far, resolution=None).read()
-    with pytest.raises(ConfigError, match="more than any known sensor"):
+    with pytest.raises(FormatError, match="more than any known sensor"):
         list(recording(far, resolution=None).chunks())

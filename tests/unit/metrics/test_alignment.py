@@ -98,7 +98,7 @@ def test_interpolated_truth_is_linear_inside_and_nan_outside():
         ([[0, 1, 2]], r"^`truth_t` must have one axis; got shape \(1, 3\)"),
         (
             np.array([0, 1, 2**63], np.uint64),
-            "^`truth_t` must fit into int64; got 9223372036854775808",
+            r"^`truth_t` must be below 2\*\*62 us; got 9223372036854775808",
         ),
     ],
 )
