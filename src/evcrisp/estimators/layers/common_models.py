@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evcrisp.core.camera import Camera
 from evcrisp.core.types import Bools, Floats
@@ -31,6 +32,9 @@ _LEAST_AREA = 0.3
 
 #: Least share of the cells with signal.
 _LEAST_CELLS = 0.2
+
+#: Least share of the events of a layer to which the others may belong.
+_LEAST_SHARE = 0.5
 
 #: Events whose motions are compared with a model.
 _N_EVENTS = 2048
@@ -69,6 +73,8 @@ def common_models(
     field, residual_px = _affine(x - center_x, y - center_y, moved)
     if residual_px < _COMMON_PX:
         starts += _affine_starts(field, x - center_x, y - center_y, resolution)
+    else:
+        starts += _largest_starts(layer, x - center_x, y - center_y, moved, resolution)
     homography = Homography.for_sensor(resolution)
     a, b = (x - center_x) / homography.scale, (y - center_y) / homography.scale
     rates, residual_px = _homography(a, b, moved / homography.scale)
@@ -86,6 +92,20 @@ def _affine(x: Floats, y: Floats, moved: Floats) -> tuple[Floats, float]:
     shift, along_x, along_y = solution
     field = np.array([*shift, along_x[0], along_y[0], along_x[1], along_y[1]])
     return field, _rms(moved - rows @ solution)
+
+
+def _largest_starts(
+    layer: NDArray[np.int16], x: Floats, y: Floats, moved: Floats, resolution: tuple[int, int]
+) -> list[Start]:
+    """Return similar models of the largest layer, if it turns or grows: others may belong to its field."""
+    largest = layer == np.bincount(layer).argmax()
+    if np.count_nonzero(largest) < _LEAST_SHARE * layer.size:
+        return []
+    field, _ = _affine(x[largest], y[largest], moved[largest])
+    starts = _affine_starts(field, x, y, resolution)
+    if starts[0].model.name == "translation":
+        return []
+    return [start for start in starts if start.model.name in ("rigid", "similarity")]
 
 
 def _homography(a: Floats, b: Floats, moved: Floats) -> tuple[Floats, float]:

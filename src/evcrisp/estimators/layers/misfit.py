@@ -22,6 +22,9 @@ _OFF_PX = 1.0
 #: below a half of this.
 _MAX_UNEXPLAINED, _MAX_MISALIGNED = 0.03, 0.3
 
+#: One motion may leave this much more misaligned than several.
+_AS_MISALIGNED = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
@@ -35,13 +38,15 @@ class Misfit:
         """Sum of both shares."""
         return self.unexplained + self.misaligned
 
-    def is_large(self, usual: float = 0.0) -> bool:
+    def is_large(self, usual: "Misfit | None" = None) -> bool:
         """Return whether the window has more than one motion.
 
-        ``usual`` is the unexplained share that even several motions leave in such windows.
+        ``usual`` is what even several motions leave in such windows.
         """
-        limit = max(_MAX_UNEXPLAINED, 1.25 * usual + 0.01)
-        return self.unexplained > limit or self.misaligned > _MAX_MISALIGNED
+        usual = Misfit(0.0, 0.0) if usual is None else usual
+        most_unexplained = max(_MAX_UNEXPLAINED, 1.25 * usual.unexplained + 0.01)
+        most_misaligned = max(_MAX_MISALIGNED, usual.misaligned + _AS_MISALIGNED)
+        return self.unexplained > most_unexplained or self.misaligned > most_misaligned
 
 
 def misfit_of(result: Estimate) -> Misfit:

@@ -31,7 +31,7 @@ from evcrisp.estimators.layers.fitting import least_parameters
 from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.layers.layer_evidence import layer_evidence, model_evidence
 from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow
-from evcrisp.estimators.layers.misfit import misfit_of
+from evcrisp.estimators.layers.misfit import Misfit, misfit_of
 from evcrisp.estimators.reliability.structure import MAX_RELABELED, relabeled_share
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.significance import (
@@ -58,7 +58,11 @@ _FIELD_COST = 0.5 * LAYER_COST
 _CLEARLY = 0.1
 
 #: Models for which a simpler one may do, and events that suffice to tell.
-_SIMPLER, _SHARP_EVENTS = ("rigid", "similarity", "affine"), 8_192
+_SIMPLER, _SHARP_EVENTS = ("rigid", "similarity", "affine", "homography"), 8_192
+
+#: Models with at most this many parameters may leave as much misaligned as layers do: others follow
+#: fields that they do not explain.
+_FEW = 4
 
 #: A simpler motion may leave this much more unexplained.
 _AS_GOOD = 0.005
@@ -77,7 +81,7 @@ class MotionFinder:
         self._model: MotionModel = Translation()
         self._theta: Floats | None = None
         self._layers: Floats | None = None  # (k, 8) of the window before, per s; see `fitting`
-        self._unexplained = 0.0  # what the layers left when they were searched last
+        self._left = Misfit(0.0, 0.0)  # of the motions when layers were searched last
 
     def run(self, window: Window, wanted: OpenMotion, start: Floats | None = None) -> Estimate:
         """Return the estimate of the next window; ``start`` is a velocity, (2,), px/s."""
@@ -93,7 +97,7 @@ class MotionFinder:
             # A motion under which hardly any event stands out: of another kind, or there is noise alone.
             stands_out = not one.final.warnings
             fit = misfit_of(one.by_motion) if stands_out else None
-            if fit is not None and not fit.is_large(self._unexplained):
+            if fit is not None and not fit.is_large(self._left):
                 return replace(one.final, fit=fit)
         # One layer explains a second object nearly as well as its own motion: search for that anew.
         known = self._layers if self._layers is not None and len(self._layers) > 2 else None
@@ -102,22 +106,23 @@ class MotionFinder:
         if one is not None and not stands_out and layered.by_motion.warnings:
             return one.final
         misfit = misfit_of(layered.by_motion)
-        unexplained = misfit.unexplained
         if wanted.name == "auto":
             starts = common_models(prepared, found, layered.by_motion.signal, wanted.camera)
-            single = self._single(window, starts, len(found), one, unexplained)
+            if one is not None and one.final.motion.name != "translation":
+                starts.insert(0, Start(one.final.motion, None))  # its estimate is known
+            single = self._single(window, starts, len(found), one, misfit)
             if single is not None:
                 single = self._simplest(window, single)
-                self._unexplained = unexplained
-                return replace(single.final, fit=misfit_of(single.by_motion))
-        is_worse = unexplained > self._unexplained + _NEW_UNEXPLAINED
+                fit = misfit_of(single.by_motion)
+                self._left = Misfit(misfit.unexplained, fit.misaligned)
+                return replace(single.final, fit=fit)
+        is_worse = misfit.unexplained > self._left.unexplained + _NEW_UNEXPLAINED
         if known is not None and (is_worse or relabeled_share(layered.final) > MAX_RELABELED):
             prepared, found = self._search(window, wanted, None)
             layered = self._layered(window, prepared, found)
             misfit, known = misfit_of(layered.by_motion), None
-            unexplained = misfit.unexplained
         if known is None:
-            self._unexplained = unexplained
+            self._left = misfit
         self._remember(window, found)
         return self._with_identities(replace(layered.final, fit=misfit))
 
@@ -131,7 +136,7 @@ class MotionFinder:
         return result
 
     def _simplest(self, window: Window, both: BothLabels) -> BothLabels:
-        """Return a simpler motion instead of a similarity or affine motion, if it is as sharp."""
+        """Return a motion with fewer parameters than a rigid one or a homography, if it is as sharp."""
         result = both.by_motion
         model, resolution = result.motion, window.events.resolution
         if model.name not in _SIMPLER or not result.status.is_usable:
@@ -145,14 +150,15 @@ class MotionFinder:
         center = center_of(resolution)
         start = affine_at(model, result.theta, center)
         row = np.array([*start * data.duration_s, *center])
-        n_free = least_parameters(prepared, chosen, row, result.theta.size)
+        n_free = least_parameters(prepared, chosen, row, min(result.theta.size, start.size))
         if n_free == result.theta.size:
             return both
         vx, vy, xx, xy, yx, yy = start.tolist()
         simple = (vx, vy, 0.5 * (yx - xy), 0.5 * (xx + yy))[:n_free]
-        simpler = {2: Translation(), 3: Rigid.for_sensor(resolution)}
-        model = simpler.get(n_free, Similarity.for_sensor(resolution))
-        other = self._one(window, model, np.array(simple))
+        models = Translation(), Rigid.for_sensor(resolution), Similarity.for_sensor(resolution)
+        model = models[n_free - 2] if n_free <= len(simple) else Affine.for_sensor(resolution)
+        theta = np.array(simple) if n_free <= len(simple) else start
+        other = self._one(window, model, theta)
         worse = misfit_of(other.by_motion).unexplained - misfit_of(result).unexplained
         if worse < _AS_GOOD:
             return other
@@ -175,11 +181,11 @@ class MotionFinder:
         starts: list[Start],
         n_layers: int,
         result: BothLabels | None,
-        unexplained: float,
+        left: Misfit,
     ) -> BothLabels | None:
         """Return an estimate with one motion if a model explains all layers.
 
-        ``result`` is the estimate that did not explain the window; layers leave ``unexplained``.
+        ``result`` is the estimate that did not explain the window; ``left`` is the misfit of the layers.
         """
         best, least = None, None
         for model, start in starts:
@@ -192,7 +198,8 @@ class MotionFinder:
             has_warning = bool(with_significance_warning(other.by_motion).warnings)
             if has_warning or other.final.status is not Status.CONVERGED:
                 continue
-            if not misfit.is_large(unexplained):
+            usual = left if len(model.param_names) <= _FEW else replace(left, misaligned=0.0)
+            if not misfit.is_large(usual):
                 best = other
                 break
             # Nothing explains all; more parameters must explain clearly more.

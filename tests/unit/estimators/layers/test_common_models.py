@@ -77,6 +77,22 @@ def test_layers_that_move_apart_share_no_model(window):
     assert models(window, found(window, motions)) == []
 
 
+def test_others_may_belong_to_the_field_of_a_large_layer_that_turns(window):
+    motions = [affine(3, -2, 0.0, -0.1, 0.1, 0.0), affine(-25, 20, 0, 0, 0, 0)]
+    label = np.zeros(window.cells_shape, np.int16)
+    label[:, :, : label.shape[2] // 4] = 1
+    starts = models(window, FoundLayers(np.array(motions), label))
+    assert [start.model.name for start in starts] == ["rigid", "similarity"]
+    np.testing.assert_allclose(starts[0].theta, (3.0, -2.0, 0.1), atol=1e-4)
+
+
+def test_others_do_not_belong_to_a_large_layer_that_only_shifts(window):
+    motions = [affine(3, -2, 0, 0, 0, 0), affine(-25, 20, 0, 0, 0, 0)]
+    label = np.zeros(window.cells_shape, np.int16)
+    label[:, :, : label.shape[2] // 4] = 1
+    assert models(window, FoundLayers(np.array(motions), label)) == []
+
+
 def test_layers_of_one_field_share_its_model(window):
     left = affine(5, -3, 0.05, -0.1, 0.1, 0.05)
     # The same field, about another center.

@@ -47,10 +47,12 @@ def test_windows_without_motion_or_signal_have_no_misfit():
     assert misfit(nothing) == Misfit(0.0, 0.0)
 
 
-def test_what_is_usually_unexplained_raises_the_limit():
+def test_what_several_motions_leave_raises_the_limit():
     assert Misfit(0.05, 0.0).is_large()
-    assert not Misfit(0.05, 0.0).is_large(usual=0.04)
-    assert Misfit(0.0, 0.31).is_large(usual=0.5)
+    assert not Misfit(0.05, 0.0).is_large(Misfit(0.04, 0.0))
+    assert Misfit(0.0, 0.31).is_large(Misfit(0.5, 0.2))
+    assert not Misfit(0.0, 0.44).is_large(Misfit(0.0, 0.4))
+    assert Misfit(0.0, 0.46).is_large(Misfit(0.0, 0.4))
     assert Misfit(0.25, 0.5).total == 0.75
 
 
