@@ -120,16 +120,23 @@ def slices_at(share: Floats, n_slices: int) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerMap:
-    """Layer that holds in each cell of the sensor, in each slice of the window."""
+    """Layer that holds in each cell of the view, in each slice of the window.
+
+    Beyond the cells, that of the nearest one holds.
+    """
 
     index: NDArray[np.int16]  # (n_slices, rows, columns)
     cell_px: int
+    left: int = 0  # of the first cell, px of the sensor
+    top: int = 0
 
     def at(self, x: ArrayLike, y: ArrayLike, share: ArrayLike) -> NDArray[np.int16]:
         """Return the layer at pixels; ``share`` is the time in windows since the start, 0 to 1."""
         slices = slices_at(np.asarray(share, np.float64), len(self.index))
-        row, column = np.asarray(y, np.intp), np.asarray(x, np.intp)
-        return self.index[slices, row // self.cell_px, column // self.cell_px]
+        row = (np.asarray(y, np.intp) - self.top) // self.cell_px
+        column = (np.asarray(x, np.intp) - self.left) // self.cell_px
+        rows, columns = self.index.shape[1:]
+        return self.index[slices, row.clip(0, rows - 1), column.clip(0, columns - 1)]
 
 
 def split_by_region(layer: Layer, min_events: int) -> list[Layer]:

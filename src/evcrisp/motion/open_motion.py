@@ -1,6 +1,6 @@
 """Motions whose model is found in the window: one motion, several layers, or a smooth field."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -29,6 +29,12 @@ class OpenMotion:
 
     name: str = "auto"  # one of `OPEN_MOTIONS`
     camera: Camera | None = None
+
+    def on_region(self, left: float, top: float) -> "OpenMotion":
+        """Return the motion for pixels of a region whose corner is at ``(left, top)``, px."""
+        if self.camera is None:
+            return self
+        return replace(self, camera=self.camera.cropped((left, top, 1, 1)))
 
     is_open: ClassVar[bool] = True
     param_names: ClassVar[tuple[str, ...]] = Affine.param_names

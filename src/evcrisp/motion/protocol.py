@@ -6,7 +6,7 @@ the scene is at ``t_ref``, hence ``x' = x - vx * dt`` for a plain translation.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import ClassVar, Protocol, Self
 
@@ -150,6 +150,10 @@ class CenteredMotion(PixelMotion):
     def for_sensor(cls, resolution: Sequence[int], camera: Camera | None = None) -> Self:
         """Return the model about the middle of a sensor."""
         return cls(center_of(resolution))
+
+    def on_region(self, left: float, top: float) -> Self:
+        """Return the model for pixels of a region whose corner is at ``(left, top)``, px."""
+        return replace(self, center=(self.center[0] - left, self.center[1] - top))
 
     def kernel_constants(self) -> tuple[Floats, ...]:
         """Return the center."""

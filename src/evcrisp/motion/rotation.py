@@ -84,6 +84,10 @@ class Rotation(PixelMotion):
         camera = self.camera
         return (np.array([camera.fx, camera.fy, camera.cx, camera.cy]),)
 
+    def on_region(self, left: float, top: float) -> Self:
+        """Return the model for pixels of a region whose corner is at ``(left, top)``, px."""
+        return replace(self, camera=self.camera.cropped((left, top, 1, 1)))
+
     def without_distortion(self) -> Self:
         """Return the same rotation for an ideal lens."""
         return replace(self, camera=self.camera.without_distortion())

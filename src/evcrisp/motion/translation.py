@@ -1,7 +1,7 @@
 """One image velocity for the whole window."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +40,10 @@ class Translation(PixelMotion):
         vx, vy = np.asarray(theta, np.float64)
         dt = np.asarray(dt, np.float64)
         return stacked(((1.0, 0.0, -vx * dt), (0.0, 1.0, -vy * dt), (0.0, 0.0, 1.0)))
+
+    def on_region(self, left: float, top: float) -> Self:
+        """Return the model itself: it has no center."""
+        return self
 
     def uniform_velocity(self, theta: Floats) -> Floats:
         """Return ``theta``: all points move alike."""

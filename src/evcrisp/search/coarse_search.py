@@ -9,8 +9,11 @@ from evcrisp.search.config import SearchConfig
 from evcrisp.search.multiscale_objective import LevelObjective, SearchProblem
 from evcrisp.search.scaling import main_directions
 
-#: Default bound on the displacement: a share of the larger side of the sensor, at most 100 px.
+#: Default bound on the displacement: a share of the larger side of the view, at most 100 px.
 _BOUND_SHARE, _BOUND_PX = 0.18, 100.0
+
+#: A small view is mostly that of a small thing, which moves by up to this share of it, at most so many px.
+_SMALL_SHARE, _SMALL_PX = 0.5, 36.0
 
 #: Number of pixels of the coarsest map to which `SearchConfig.coarse_events` refers.
 _REFERENCE_PIXELS = 346 * 260 / 8**2
@@ -29,7 +32,8 @@ def bound_px(problem: SearchProblem, config: SearchConfig) -> float:
     """Return the bound on the displacement within the window for a cold search."""
     if config.bound_px is not None:
         return config.bound_px
-    return min(_BOUND_SHARE * max(problem.resolution), _BOUND_PX)
+    side = max(problem.resolution)
+    return max(min(_BOUND_SHARE * side, _BOUND_PX), min(_SMALL_SHARE * side, _SMALL_PX))
 
 
 def coarse_level(

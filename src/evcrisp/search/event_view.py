@@ -5,8 +5,10 @@ moves with the events when a sensor is cut elsewhere, and is mirrored with them.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel, PreparedWarp
@@ -85,6 +87,21 @@ def subsampled(warp: PreparedWarp, n_events: int) -> PreparedWarp:
     # Copies of a few events are kept or dropped together. Then the selection may fail.
     n_kept = int(np.count_nonzero(keep))
     return warp.subset(keep) if 0.5 * len(warp) < n_kept * interval < 2.0 * len(warp) else warp
+
+
+def ranks_by_place(
+    x: NDArray[Any], y: NDArray[Any], dt: Floats, center_px: tuple[float, float], rank: NDArray
+) -> None:
+    """Fill ``rank``, shape (n,) uint32, with numbers by which to choose some of the events.
+
+    ``rank < 2**32 / k`` chooses one in k. The numbers depend on the places of events in space and time,
+    not on their order or direction; see `subsampled`.
+    """
+    from evcrisp.kernels.search.array_ops import rank_by_place
+
+    middle_s = 0.5 * float(dt.min() + dt.max()) if dt.size else 0.0
+    center, unit = np.array([*center_px, middle_s]), np.array([2.0, 2.0, 2e6])
+    rank_by_place(x, y, dt, center, unit, dt.size * _SALT % 2**32, rank)
 
 
 def _middle(values: Floats) -> float:

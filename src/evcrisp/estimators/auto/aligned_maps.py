@@ -20,6 +20,7 @@ from evcrisp.estimators.auto.noise_model import (
     noise_samples_in,
 )
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
+from evcrisp.search.event_view import ranks_by_place
 from evcrisp.search.multiscale_objective import border_limits
 from evcrisp.search.window_data import WindowData
 
@@ -56,6 +57,7 @@ class IndexedWindow:
     pixels: Pixels
     p: Bytes  # (n,)
     t: Singles  # (n + 1,) in windows; see `kernels.auto.self_support` for the last element
+    rank: NDArray[np.uint32]  # (n,) numbers that choose some of the events; see `ranks_by_place`
     links: "Links"
     samples: NoiseSamples
     sample_before: Integers  # (n_samples,) event of the same pixel and polarity before a sample
@@ -75,14 +77,26 @@ class IndexedWindow:
         in_windows(data.warp.dt, data.duration_s, t[:n])
         extent, live = live_area(pixels.x, pixels.y, data.resolution)
         samples = noise_samples_in(area_of_samples(live), data.resolution, n_noise_samples_for(n))
+        rank = buffers.rank(n)
+        center = extent.left + 0.5 * (extent.width - 1), extent.top + 0.5 * (extent.height - 1)
+        ranks_by_place(pixels.x, pixels.y, data.warp.dt, center, rank)
         before, after = buffers.sample_links(2, samples.t.size)
         link_samples(samples.source, samples.t, t, links, before, after)
-        return cls(data, buffers, extent, live, pixels, p, t, links, samples, before, after)
+        return cls(data, buffers, extent, live, pixels, p, t, rank, links, samples, before, after)
+
+    def one_in(self, interval: int) -> NDArray[np.intp]:
+        """Return one in ``interval`` events, whatever their order and direction."""
+        if interval < 2:
+            return np.arange(self.p.size)
+        return np.flatnonzero(self.rank < 2**32 // interval)
 
     @property
     def view(self) -> Box:
-        """The part of the sensor that counts as in view; few events do not tell."""
-        return self.live if self.p.size >= _FEW_EVENTS else Box.whole(self.data.resolution)
+        """The part of the sensor that counts as in view; few events do not tell, and have no border."""
+        if self.p.size >= _FEW_EVENTS:
+            return self.live
+        width, height = self.data.resolution
+        return Box(-width, -height, 3 * width, 3 * height)
 
     def at(self, warp: PreparedWarp, theta: Floats, supporting: Bools) -> "AlignedMaps":
         """Return the maps at a motion, made of the events in ``supporting``, shape (n,)."""

@@ -15,6 +15,7 @@ from evcrisp.estimators.auto.session import AutoSession
 from evcrisp.estimators.hot_pixels import events_at_hot_pixels, events_per_pixel
 from evcrisp.estimators.result import Estimate, Regret, estimate_from_solver
 from evcrisp.estimators.significance import MIN_SIGNAL, TOO_LITTLE_SIGNAL
+from evcrisp.estimators.view_frame import on_view_frame
 from evcrisp.motion import MotionModel, PreparedWarp
 from evcrisp.motion.open_motion import is_open
 from evcrisp.optimize import SolverResult
@@ -84,6 +85,7 @@ class AutoRegret:
             problem = "must lie between 0 and 1"
             raise ConfigError(problem, parameter="false_alarm", value=self.false_alarm)
 
+    @on_view_frame
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate motion and labels of one window; an `OpenMotion` finds the model too."""
         if is_open(model):

@@ -129,8 +129,7 @@ def _subtract_dense_noise(
     """Subtract from support what dense noise adds to it; return the density at the samples."""
     window = maps.window
     pixels, samples = window.pixels, window.samples
-    columns = pixels.x, pixels.y, window.p
-    density = density_of_noise(window.live, columns, support, samples, sample_support, quiet)
+    density = density_of_noise(window, support, sample_support, quiet)
     if density is None:
         return None
     of_events, of_samples = density.at(pixels.x, pixels.y), density.at(samples.x, samples.y)

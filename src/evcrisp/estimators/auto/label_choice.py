@@ -91,7 +91,9 @@ def part_to_test(
         first, last, samples = 0, n, np.arange(noise_t.size)
     # Whole groups, so that a mirrored window has the mirrored samples.
     samples = samples[group[samples] % max(samples.size // _TESTED_SAMPLES, 1) == 0]
-    return Part(first, last, max((last - first) // _TESTED_EVENTS, 1), samples)
+    rank = window.rank if order is None else in_time(window.rank, order)
+    limit = (2**32 - 1) // max((last - first) // _TESTED_EVENTS, 1)
+    return Part(first, last, first + np.flatnonzero(rank[first:last] <= limit), samples)
 
 
 def neighbors_instead(

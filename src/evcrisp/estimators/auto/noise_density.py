@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from evcrisp.core.live_area import Box
 from evcrisp.core.types import Floats, Integers, Singles
-from evcrisp.estimators.auto.noise_model import QUIET_SHARE, NoiseSamples
+from evcrisp.estimators.auto.aligned_maps import IndexedWindow
+from evcrisp.estimators.auto.noise_model import QUIET_SHARE
 
 #: Least side of a tile, px, and least mean number of noise samples in it.
 _TILE_PX, _TILE_SAMPLES = 32, 64
@@ -43,17 +44,13 @@ class NoiseDensity:
 
 
 def density_of_noise(
-    box: Box,
-    columns: tuple[NDArray, NDArray, NDArray],
-    support: Singles,
-    samples: NoiseSamples,
-    sample_support: Singles,
-    quiet: NDArray,
+    window: IndexedWindow, support: Singles, sample_support: Singles, quiet: NDArray
 ) -> NoiseDensity | None:
     """Return where noise is dense, or None if it is uniform as far as one can tell.
 
-    ``columns`` are x, y and p of the events; ``quiet`` is the support of quiet samples, OFF and ON.
+    ``quiet`` is the support of quiet samples, OFF and ON.
     """
+    box, samples, columns = window.live, window.samples, (*window.pixels[:2], window.p)
     shape = _tiles_of(box, samples.t.size)
     if max(shape) == 1 or not support.size:
         return None
@@ -61,7 +58,7 @@ def density_of_noise(
     sample_above = sample_support - quiet[samples.p]
     limit = np.zeros(shape[0] * shape[1], np.float32)
     for n_events, least in _TESTS:
-        chosen = slice(None, None, -(-support.size // n_events))
+        chosen = window.one_in(-(-support.size // n_events))
         x, y, p = (column[chosen] for column in columns)
         tile = _tile(box, shape, x, y)
         # Support above that of quiet samples; both polarities together.

@@ -44,7 +44,7 @@ class NoiseSamples(NamedTuple):
     t: Singles  # -0.5 to 0.5, in windows from the reference time
     p: Bytes
     source: Integers  # pixel and polarity: (p * height + y) * width + x
-    group: Integers  # number of its group of 16: mirrored, transposed, with the other polarity
+    group: Integers  # number of its group of 32: mirrored, transposed, reversed, other polarity
 
 
 def n_noise_samples_for(n_events: int) -> int:
@@ -57,17 +57,18 @@ def n_noise_samples_for(n_events: int) -> int:
 
 @lru_cache(maxsize=32)
 def uniform_noise_samples(resolution: tuple[int, int], n: int) -> NoiseSamples:
-    """Return n samples for a sensor, always the same ones; n is a multiple of 16.
+    """Return n samples for a sensor, always the same ones; n is a multiple of 32.
 
-    Mirrored along x or y, with swapped polarity, or on the transposed sensor, the samples are the
-    same: what they measure does not depend on the direction of anything.
+    Mirrored along x or y, with swapped polarity, in reversed time, or on the transposed sensor, the
+    samples are the same: what they measure does not depend on the direction of anything.
 
     >>> samples = uniform_noise_samples((346, 260), 8192)
     >>> bool(abs(samples.t.mean()) < 0.01), float(samples.x.mean())
     (True, 172.5)
     """
-    unit = np.mod(0.5 + np.arange(1, n // 16 + 1)[:, None] * _STEPS, 1.0)
+    unit = np.mod(0.5 + np.arange(1, n // 32 + 1)[:, None] * _STEPS, 1.0)
     unit = np.concatenate((unit, unit[:, [1, 0, 2]]))
+    unit = np.concatenate((unit, unit * (1.0, 1.0, -1.0) + (0.0, 0.0, 1.0)))
     width, height = resolution
     # A quarter of the sensor; its mirror images are the rest.
     x, y = (np.floor(0.5 * unit[:, i] * side) for i, side in enumerate((width, height)))
@@ -76,7 +77,7 @@ def uniform_noise_samples(resolution: tuple[int, int], n: int) -> NoiseSamples:
     x = np.where(mirror_x, width - 1 - x, x).ravel()
     y = np.where(mirror_y, height - 1 - y, y).ravel()
     t = np.tile((unit[:, 2] - 0.5).astype(np.float32), p.size)
-    group = np.tile(np.arange(len(unit)) % (n // 16), p.size).astype(np.int32)
+    group = np.tile(np.arange(len(unit)) % (n // 32), p.size).astype(np.int32)
     p = np.broadcast_to(p, (p.size, len(unit))).ravel()
     source = ((p * height + y) * width + x).astype(np.int32)
     order = np.argsort(source, kind="stable")
@@ -144,7 +145,7 @@ def best_threshold(
     specificity - 1, whatever the amount of noise. Of thresholds that do not differ significantly from
     the best one, the median is taken, which changes least from window to window. Differences within
     chance do not count, so that of pure noise almost nothing is kept. Events beyond twice the number
-    of samples are subsampled. The separation is that difference.
+    of samples count as so many. The separation is that difference.
 
     ``weight``, shape (m,), is the density of noise at the samples; default: the same everywhere. No
     threshold is below ``least``.
@@ -152,7 +153,9 @@ def best_threshold(
     if not evidence.size:
         return least, 0.0
     n_samples = sample_evidence.size
-    subsample = np.sort(evidence[:: -(-evidence.size // (2 * n_samples))])
+    # Of the sorted events, so that their order in time does not matter; around the middle.
+    interval = -(-evidence.size // (2 * n_samples))
+    subsample = np.sort(evidence)[(evidence.size - 1) % interval // 2 :: interval]
     if weight is None:
         first = min(int((1.0 - false_alarm) * n_samples), n_samples - 1)
         top = np.sort(sample_evidence)[first:]

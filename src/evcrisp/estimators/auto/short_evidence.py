@@ -20,12 +20,12 @@ class Part(NamedTuple):
 
     first: int  # event
     last: int  # event after the part
-    step: int  # from one tested event to the next
+    events: NDArray[np.intp]  # (j,) tested events of the part, increasing
     samples: NDArray[np.intp]  # (k,) noise samples, increasing
 
     def of(self, column: NDArray) -> NDArray:
         """Return the tested events of a column, which is in the order of time."""
-        return column[self.first : self.last : self.step]
+        return column[self.events]
 
 
 class ShortSupport(NamedTuple):
@@ -60,12 +60,13 @@ def short_support(
     events = pixels.x, pixels.y, window.p, window.t[: window.p.size], supporting
     if order is not None:
         events = tuple(in_time(column, order) for column in events)
-    noise, step = window.samples, 1
+    noise, read = window.samples, events[:4]
     ranks = np.argsort(noise.t, kind="stable")
     if part is not None:
-        events, step = tuple(column[part.first : part.last] for column in events), part.step
+        read = tuple(part.of(column) for column in read)
+        events = tuple(column[part.first : part.last] for column in events)
         ranks = part.samples[np.argsort(noise.t[part.samples], kind="stable")]
-    readers = _readers(*(column[::step] for column in events[:4]), n_reaches=reaches.size)
+    readers = _readers(*read, n_reaches=reaches.size)
     columns = (column[ranks] for column in (noise.x, noise.y, noise.p, noise.t))
     samples = _readers(*columns, n_reaches=reaches.size)
     short_evidence(

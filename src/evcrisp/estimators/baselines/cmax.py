@@ -12,6 +12,7 @@ from evcrisp.core.validation import check_choice
 from evcrisp.core.windows import Window
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
 from evcrisp.estimators.result import Estimate, estimate_from_solver
+from evcrisp.estimators.view_frame import on_view_frame
 from evcrisp.motion import MotionModel
 from evcrisp.objectives import OBJECTIVES
 from evcrisp.optimize import SOLVERS, SolverResult
@@ -87,6 +88,7 @@ class Cmax:
             check_positive(OBJECTIVES[self.objective]())
         check_choice("start", self.start, STARTS)
 
+    @on_view_frame
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate the motion of one window."""
         data, clean = data_without_hot_pixels(window, model)

@@ -14,6 +14,7 @@ from evcrisp.core.validation import check_choice, check_number
 from evcrisp.core.windows import Window
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.result import Estimate, estimate_from_solver
+from evcrisp.estimators.view_frame import on_view_frame
 from evcrisp.motion import MotionModel
 from evcrisp.objectives import OBJECTIVES
 from evcrisp.optimize import AdamState, Bfgs, SolverResult
@@ -112,6 +113,7 @@ class Eja:
             check_number("max_rounds", self.max_rounds, 1, whole=True)
         check_number("seed", self.seed, 0, whole=True)
 
+    @on_view_frame
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate motion and labels of one window."""
         data, not_hot = WindowData.of(window, model), ~hot_events(window.events)

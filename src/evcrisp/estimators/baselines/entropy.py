@@ -14,6 +14,7 @@ from evcrisp.core.validation import check_choice, check_number
 from evcrisp.core.windows import Window
 from evcrisp.estimators.hot_pixels import data_without_hot_pixels
 from evcrisp.estimators.result import Estimate, estimate_from_solver
+from evcrisp.estimators.view_frame import on_view_frame
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import Bfgs, SolverResult
 from evcrisp.search.collapse_penalty import CollapsePenalty
@@ -87,6 +88,7 @@ class Entropy:
         check_number("sigma_px", self.sigma_px, 1, 20)
         check_number("max_iter", self.max_iter, 1, whole=True)
 
+    @on_view_frame
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate the motion of one window."""
         data, clean = data_without_hot_pixels(window, model)

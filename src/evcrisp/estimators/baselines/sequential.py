@@ -13,6 +13,7 @@ from evcrisp.estimators.baselines.cmax import Cmax
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.protocol import IndependentWindows, Session
 from evcrisp.estimators.result import Estimate, estimate_from_solver
+from evcrisp.estimators.view_frame import on_view_frame
 from evcrisp.filters import Filter, Labels, build_filter
 from evcrisp.filters.protocol import Stream, is_causal
 from evcrisp.motion import MotionModel
@@ -46,6 +47,7 @@ class Sequential:
     def __post_init__(self) -> None:
         self._filter()
 
+    @on_view_frame
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate labels and motion of one window."""
         stream = self._filter().start(window.events.resolution)

@@ -11,6 +11,7 @@ from evcrisp.core.windows import Window
 from evcrisp.estimators.joint.minimize import minimize_joint
 from evcrisp.estimators.joint.problem import JointProblem, JointWindow, RegretConfig
 from evcrisp.estimators.result import Estimate
+from evcrisp.estimators.view_frame import on_view_frame
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import SolverResult
 from evcrisp.search.local_refinement import at_collapse_bound
@@ -57,6 +58,7 @@ class ExactRegret(RegretConfig):
             raise ConfigError("must be above 0 and below 1", parameter="tol", value=self.tol)
         check_number("max_iter", self.max_iter, 1, whole=True)
 
+    @on_view_frame
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate motion and labels of one window."""
         joint = JointWindow.from_window(window, model, self)

@@ -13,6 +13,7 @@ from evcrisp.core.validation import check_number
 from evcrisp.core.windows import Window
 from evcrisp.estimators.joint.problem import JointProblem, JointWindow, RegretConfig
 from evcrisp.estimators.result import Estimate, Regret
+from evcrisp.estimators.view_frame import on_view_frame
 from evcrisp.motion import MotionModel
 from evcrisp.optimize import SolverResult
 from evcrisp.search.local_refinement import at_collapse_bound, window_scaling
@@ -73,6 +74,7 @@ class PaperRegret(RegretConfig):
         check_number("rate_px", self.rate_px, 0)
         check_number("rate_w", self.rate_w, 0)
 
+    @on_view_frame
     def run(self, window: Window, model: MotionModel, theta0: Floats | None = None) -> Estimate:
         """Estimate motion and labels of one window."""
         joint = JointWindow.from_window(window, model, self)

@@ -13,6 +13,7 @@ After a window with layers, the next one starts from their motions.
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,8 @@ from evcrisp.estimators.significance import (
     TOO_LITTLE_SIGNAL,
     with_significance_warning,
 )
-from evcrisp.motion import Affine, MotionModel, Rigid, Similarity, Translation
+from evcrisp.estimators.view_frame import ViewFrame
+from evcrisp.motion import Affine, MotionModel, Rigid, Rotation, Similarity, Translation
 from evcrisp.motion.open_motion import OpenMotion, affine_at
 from evcrisp.motion.protocol import center_of
 from evcrisp.search.window_data import WindowData
@@ -85,6 +87,24 @@ class MotionFinder:
 
     def run(self, window: Window, wanted: OpenMotion, start: Floats | None = None) -> Estimate:
         """Return the estimate of the next window; ``start`` is a velocity, (2,), px/s."""
+        frame = ViewFrame.of(window.events)
+        if frame is None:
+            return self._with_identities(self._run(window, wanted, start))
+        self._move(frame.left, frame.top)
+        result = self._run(frame.window(window), frame.model(wanted), start)
+        self._move(-frame.left, -frame.top)
+        model = frame.on_sensor(result.motion)
+        if isinstance(model, Rotation) and wanted.camera is not None:
+            model = Rotation(wanted.camera)
+        return self._with_identities(frame.back(result, window, model))
+
+    def _move(self, left: int, top: int) -> None:
+        """Make a region with its corner at ``(left, top)`` the sensor of what is remembered."""
+        self._model = cast(Any, self._model).on_region(left, top)
+        if self._layers is not None:
+            self._layers = self._layers - np.array([0.0] * 6 + [left, top])
+
+    def _run(self, window: Window, wanted: OpenMotion, start: Floats | None = None) -> Estimate:
         t = window.events.t
         if len(t) < _LEAST_EVENTS or t[0] == t[-1]:
             return self._one(window, Translation(), start).final
@@ -124,7 +144,7 @@ class MotionFinder:
         if known is None:
             self._left = misfit
         self._remember(window, found)
-        return self._with_identities(replace(layered.final, fit=misfit))
+        return replace(layered.final, fit=misfit)
 
     def _one(self, window: Window, model: MotionModel, start: Floats | None) -> BothLabels:
         """Return the estimate with one motion, and remember it."""
@@ -231,6 +251,9 @@ class MotionFinder:
         return replace(both, by_motion=replace(both.by_motion, layer=layer))
 
     def _with_identities(self, result: Estimate) -> Estimate:
+        """Give layers the numbers of those before; one motion has none."""
+        if result.layer_map is None:
+            return result
         numbers = self._identities.assign(result.layers, result.window.t_ref)
         pairs = zip(result.layer_motions, numbers, strict=True)
         return replace(result, layer_motions=tuple(replace(part, id=k) for part, k in pairs))

@@ -102,12 +102,29 @@ def thin(x, y, dt, center, unit, salt, limit, keep):
     """
     start = np.uint32(salt)
     for k in range(keep.size):
-        across = np.uint32(np.int32(abs(x[k] - center[0]) * unit[0] + 0.5))
-        down = np.uint32(np.int32(abs(y[k] - center[1]) * unit[1] + 0.5))
-        when = np.uint32(np.int64(abs(dt[k] - center[2]) * unit[2] + 0.5))
-        places = np.uint64(_spread(across ^ start)) + np.uint64(_spread(down ^ start))
-        where = np.uint32(places & np.uint64(0xFFFFFFFF))
-        keep[k] = _mixed(where ^ _product(when, 0x85EBCA6B)) < limit
+        keep[k] = _rank(x[k], y[k], dt[k], center, unit, start) < limit
+
+
+@njit
+def _rank(x, y, dt, center, unit, start):
+    """Return a number of 32 bits that looks random, from distances to a center."""
+    across = np.uint32(np.int32(abs(x - center[0]) * unit[0] + 0.5))
+    down = np.uint32(np.int32(abs(y - center[1]) * unit[1] + 0.5))
+    when = np.uint32(np.int64(abs(dt - center[2]) * unit[2] + 0.5))
+    places = np.uint64(_spread(across ^ start)) + np.uint64(_spread(down ^ start))
+    where = np.uint32(places & np.uint64(0xFFFFFFFF))
+    return _mixed(where ^ _product(when, 0x85EBCA6B))
+
+
+@unchecked
+def rank_by_place(x, y, dt, center, unit, salt, rank):
+    """Give events numbers that look random, by their distances from a center; see `thin`.
+
+    x, y : (n,) numbers      rank : (n,) uint32, filled; the k-th part of the numbers are below 2^32 / k
+    """
+    start = np.uint32(salt)
+    for k in range(rank.size):
+        rank[k] = _rank(np.float64(x[k]), np.float64(y[k]), dt[k], center, unit, start)
 
 
 @njit
