@@ -11,6 +11,7 @@ from evcrisp.core.doubt import Doubt
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.result import Estimate
+from evcrisp.search.event_view import some_events
 from evcrisp.search.scaling import Scaling
 from evcrisp.search.window_data import WindowData
 
@@ -57,11 +58,12 @@ def with_significance_warning(result: Estimate) -> Estimate:
 
 def _gain_sigmas(result: Estimate, kept: Bools, max_events: int) -> float:
     """Return the growth of event pairs that meet, against zero motion, in standard deviations."""
-    stride = -(-kept.size // max_events)
-    subsample = replace(result.window, events=result.window.events[::stride])
-    warp = WindowData.of(subsample, result.motion).warp.subset(kept[::stride])
+    events = result.window.events
+    chosen = some_events(events, np.arange(kept.size), max_events)
+    subsample = replace(result.window, events=events[chosen[kept[chosen]]])
+    warp = WindowData.of(subsample, result.motion).warp
     aligned, still = warp.warp(result.theta), warp.warp(np.zeros_like(result.theta))
-    return pair_gain_sigmas(aligned, still, subsample.events.resolution)
+    return pair_gain_sigmas(aligned, still, events.resolution)
 
 
 def pair_gain_sigmas(

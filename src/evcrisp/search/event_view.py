@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evcrisp.core.events import Events
 from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel, PreparedWarp
 from evcrisp.motion.protocol import camera_of
@@ -104,8 +105,24 @@ def ranks_by_place(
     rank_by_place(x, y, dt, center, unit, dt.size * _SALT % 2**32, rank)
 
 
-def _middle(values: Floats) -> float:
-    return 0.5 * float(values.min() + values.max())
+def middle_of(events: Events) -> tuple[float, float]:
+    """Return the middle of the rectangle of one or more events, px."""
+    return _middle(events.x), _middle(events.y)
+
+
+def some_events(events: Events, chosen: NDArray[np.intp], n_events: int) -> NDArray[np.intp]:
+    """Return about ``n_events`` of the chosen events, or all; see `ranks_by_place`."""
+    interval = -(-chosen.size // n_events)
+    if interval < 2:
+        return chosen
+    picked = events[chosen]
+    dt, rank = picked.t / 1e6, np.empty(len(picked), np.uint32)
+    ranks_by_place(picked.x, picked.y, dt - dt[0], middle_of(picked), rank)
+    return chosen[rank < 2**32 // interval]
+
+
+def _middle(values: NDArray[Any]) -> float:
+    return 0.5 * (float(values.min()) + float(values.max()))
 
 
 def _pixels_per_unit(model: MotionModel) -> tuple[float, float]:

@@ -54,7 +54,7 @@ def common_models(
     chosen = np.flatnonzero(signal)
     if chosen.size < 16:
         return []
-    chosen = chosen[:: max(chosen.size // _N_EVENTS, 1)]
+    chosen = window.some(chosen, _N_EVENTS)
     x, y = window.x[chosen].astype(np.float64), window.y[chosen].astype(np.float64)
     layer, moved = found.label.reshape(-1)[window.cell[chosen]], np.empty((chosen.size, 2))
     for k, motion in enumerate(found.motions):

@@ -144,7 +144,7 @@ def _events_of_motions(
     for k, motion in enumerate(found.motions):
         events = np.flatnonzero(used == k)
         if events.size >= MIN_EVENTS * window.share:
-            parts.append((motion, events[:: max(events.size // _MAX_FIT_EVENTS, 1)]))
+            parts.append((motion, window.some(events, _MAX_FIT_EVENTS)))
     return parts
 
 
@@ -157,7 +157,7 @@ def at_rest_without_gain(window: LayerWindow, found: Competition) -> Floats | No
     for k, motion in enumerate(found.motions):
         # All events: those with support were chosen by this motion, and would favor it.
         events = np.flatnonzero((layer == k) & window.supporting)
-        events = events[:: max(events.size // _TEST_EVENTS, 1)]
+        events = window.some(events, _TEST_EVENTS)
         x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
         moved = displacements(motion, x, y)
         if not events.size or float((moved**2).sum(axis=1).mean()) < _TESTED_PX**2:

@@ -112,7 +112,7 @@ def without_sliding(
     """
     from evcrisp.kernels.layers.local_misfit import local_terms
 
-    events = events[:: max(events.size // _DIRECTION_EVENTS, 1)]
+    events = window.some(events, _DIRECTION_EVENTS)
     x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
     moved = displacements(motion, x, y) * window.tau[events, None]
     pull, tensor, count = np.empty((1, 1, 2)), np.empty((1, 1, 3)), np.empty((1, 1))

@@ -15,7 +15,7 @@ from evcrisp.estimators.auto.label_choice import ByMotion, neighbors_instead, pa
 from evcrisp.estimators.auto.noise_model import best_threshold
 from evcrisp.estimators.layers.competition import padding_of
 from evcrisp.estimators.layers.find_layers import FoundLayers
-from evcrisp.estimators.layers.layer_window import CELL_PX, N_SLICES, LayerWindow
+from evcrisp.estimators.layers.layer_window import CELL_PX, N_SLICES, LayerWindow, first_cell
 from evcrisp.motion import PreparedWarp
 
 #: Time over which the support of neighbors fades, s.
@@ -102,7 +102,9 @@ def _maps(window: LayerWindow, found: FoundLayers) -> AlignedMaps:
 def _sample_cells(window: LayerWindow) -> np.ndarray:
     samples, (_, rows, columns) = window.indexed.samples, window.cells_shape
     slices = np.clip(((samples.t + 0.5) * N_SLICES).astype(np.intp), 0, N_SLICES - 1)
-    row, column = (side.astype(np.intp) // CELL_PX for side in (samples.y, samples.x))
+    left, top = first_cell(window.resolution)
+    row = (samples.y.astype(np.intp) - top) // CELL_PX
+    column = (samples.x.astype(np.intp) - left) // CELL_PX
     return (slices * rows + row) * columns + column
 
 

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Bytes, Integers, Singles
 from evcrisp.estimators.auto.aligned_maps import IndexedWindow, Pixels
 from evcrisp.estimators.auto.buffers import thread_buffers
 from evcrisp.estimators.layer import slices_at
+from evcrisp.search.event_view import middle_of, ranks_by_place
 from evcrisp.search.window_data import WindowData
 
 #: Side of a cell, px, and slices of a window: a layer holds in a cell for a third of the window.
@@ -32,15 +34,14 @@ class LayerWindow:
     def of(
         cls, data: WindowData, events: Events, supporting: Bools, step: int = 1
     ) -> "LayerWindow":
-        """Prepare every ``step``-th event of a window with contiguous columns."""
+        """Prepare one in ``step`` events of a window with contiguous columns."""
+        n_all = len(events)
         if step > 1:
-            data, events, supporting = (
-                data.subset(slice(None, None, step)),
-                events[::step],
-                supporting[::step],
-            )
-            events = events.contiguous()
-            supporting = np.ascontiguousarray(supporting)
+            rank = np.empty(n_all, np.uint32)
+            ranks_by_place(events.x, events.y, data.warp.dt, middle_of(events), rank)
+            chosen = rank < 2**32 // step
+            data, events = data.subset(chosen), events[chosen].contiguous()
+            supporting = np.ascontiguousarray(supporting[chosen])
         pixels = Pixels(events.x, events.y, events.p)
         indexed = IndexedWindow.of(data, pixels, thread_buffers())
         tau = indexed.t[: len(data)].copy()
@@ -48,10 +49,17 @@ class LayerWindow:
         length_us = max(round(data.duration_s * 1e6), 1)
         share = data.warp.dt / data.duration_s + (length_us // 2) / length_us
         slices = slices_at(share, N_SLICES)
-        rows, columns = cells_of(data.resolution)
-        cell = (slices * rows + events.y // CELL_PX) * columns + events.x // CELL_PX
+        (rows, columns), (left, top) = cells_of(data.resolution), first_cell(data.resolution)
+        row, column = (events.y - np.int32(top)) // CELL_PX, (events.x - np.int32(left)) // CELL_PX
+        cell = ((slices * rows + row) * columns + column).astype(np.int32)
         x, y = events.x.astype(np.float32), events.y.astype(np.float32)
-        return cls(x, y, tau, indexed.p, cell.astype(np.int32), indexed, supporting, 1.0 / step)
+        share = len(events) / max(n_all, 1)
+        return cls(x, y, tau, indexed.p, cell, indexed, supporting, share)
+
+    def some(self, events: NDArray[np.intp], n_events: int) -> NDArray[np.intp]:
+        """Return about ``n_events`` or all of some events, whatever their order and direction."""
+        interval = events.size // max(n_events, 1)
+        return events if interval < 2 else events[self.indexed.rank[events] < 2**32 // interval]
 
     @property
     def resolution(self) -> tuple[int, int]:
@@ -65,6 +73,17 @@ class LayerWindow:
 
     def __len__(self) -> int:
         return self.p.size
+
+
+def first_cell(resolution: tuple[int, int]) -> tuple[int, int]:
+    """Return left and top of the first cell, px: cells are centered on the view.
+
+    >>> first_cell((346, 260))
+    (-3, -2)
+    """
+    rows, columns = cells_of(resolution)
+    width, height = resolution
+    return -((columns * CELL_PX - width) // 2), -((rows * CELL_PX - height) // 2)
 
 
 def cells_of(resolution: tuple[int, int]) -> tuple[int, int]:

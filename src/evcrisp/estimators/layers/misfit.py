@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from evcrisp.core.types import Singles
 from evcrisp.core.windows import Window
 from evcrisp.estimators.result import Estimate
+from evcrisp.search.event_view import some_events
 
 #: Cells in which events without support are counted, and those of the local displacement, px.
 _COUNT_PX, _LOCAL_PX = 16, 48
@@ -79,8 +80,8 @@ def misaligned_share(result: Estimate, off_px: float = _OFF_PX) -> float:
 
     events = result.window.events
     width, height = events.resolution
-    chosen = np.flatnonzero(result.signal)
-    chosen = chosen[:: max(-(-chosen.size // events_for((width, height), _MAX_EVENTS)), 1)]
+    most = events_for((width, height), _MAX_EVENTS)
+    chosen = some_events(events, np.flatnonzero(result.signal), most)
     shape = -(-height // _LOCAL_PX), -(-width // _LOCAL_PX)
     pull, tensor, count = np.empty((*shape, 2)), np.empty((*shape, 3)), np.empty(shape)
     local_terms(

@@ -31,7 +31,7 @@ from evcrisp.estimators.layers.find_layers import FoundLayers, find_layers
 from evcrisp.estimators.layers.fitting import least_parameters
 from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.layers.layer_evidence import layer_evidence, model_evidence
-from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow
+from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow, first_cell
 from evcrisp.estimators.layers.misfit import Misfit, misfit_of
 from evcrisp.estimators.reliability.structure import MAX_RELABELED, relabeled_share
 from evcrisp.estimators.result import Estimate
@@ -94,7 +94,7 @@ class MotionFinder:
         result = self._run(frame.window(window), frame.model(wanted), start)
         self._move(-frame.left, -frame.top)
         model = frame.on_sensor(result.motion)
-        if isinstance(model, Rotation) and wanted.camera is not None:
+        if model.uses_rays and wanted.camera is not None:
             model = Rotation(wanted.camera)
         return self._with_identities(frame.back(result, window, model))
 
@@ -164,10 +164,9 @@ class MotionFinder:
         chosen = np.flatnonzero(result.signal)
         if chosen.size < MIN_SIGNAL:
             return both
-        chosen = chosen[:: max(chosen.size // _SHARP_EVENTS, 1)]
         data, events = WindowData.of(window, model), window.events.contiguous()
         prepared = LayerWindow.of(data, events, np.ones(len(events), np.bool_))
-        center = center_of(resolution)
+        chosen, center = prepared.some(chosen, _SHARP_EVENTS), center_of(resolution)
         start = affine_at(model, result.theta, center)
         row = np.array([*start * data.duration_s, *center])
         n_free = least_parameters(prepared, chosen, row, min(result.theta.size, start.size))
@@ -281,7 +280,7 @@ def _layered_estimate(
         theta=motions[0].theta, signal=signal, score=score, confidence=confidence,
         aligned_x=x, aligned_y=y, status=Status.CONVERGED, motion=motions[0].motion,
         window=window, config=None, layer=_layer_of(prepared, found, signal),
-        layer_motions=motions, layer_map=LayerMap(found.label, CELL_PX),
+        layer_motions=motions, layer_map=LayerMap(found.label, CELL_PX, *first_cell(prepared.resolution)),
         warnings=_warnings(found, evidence.by_motion.signal),
     )  # fmt: skip
 

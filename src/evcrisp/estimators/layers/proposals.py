@@ -54,7 +54,7 @@ def propose(window: LayerWindow) -> list[Floats]:
         events = np.flatnonzero((choice == k) & window.supporting)
         if events.size < MIN_EVENTS * window.share:
             continue
-        events = events[:: max(events.size // _FIT_EVENTS, 1)]
+        events = window.some(events, _FIT_EVENTS)
         start = constant_motion(shift, middle)
         motion, _ = fit_motion(window, events, start, n_free=2, scales=(3.0,))
         if _is_new(motion, motions):
@@ -63,7 +63,7 @@ def propose(window: LayerWindow) -> list[Floats]:
     events = np.flatnonzero(window.supporting)
     # If all events are of hot pixels, none is left for a fit.
     if field is not None and events.size >= MIN_EVENTS * window.share:
-        events = events[:: max(events.size // (3 * _FIT_EVENTS), 1)]
+        events = window.some(events, 3 * _FIT_EVENTS)
         motions.append(fit_motion(window, events, field, n_free=6, scales=(4.0, 2.0))[0])
     return [*motions, constant_motion(np.zeros(2), middle)]
 
@@ -81,9 +81,8 @@ def _volume(window: LayerWindow, scale: float) -> tuple[Singles, Singles]:
     step = max(round(len(window) / (_EVENTS_PER_CELL * rows * columns)), 1)
     shifts = _lattice(_BOUND_SHARE * max(width, height), _STEP_PX * scale / _SCALE_PX)
     volume = np.empty((len(shifts), rows, columns), np.float32)
-    columns_of = (
-        np.ascontiguousarray(c[::step]) for c in (window.x, window.y, window.tau, window.p)
-    )
+    chosen = window.indexed.one_in(step)
+    columns_of = (column[chosen] for column in (window.x, window.y, window.tau, window.p))
     contrast_volume(*columns_of, shifts, cell_px, scale, _CELL, volume)
     padded = np.pad(volume, ((0, 0), (1, 1), (1, 1)))
     across = padded[:, :, 1:-1] + 0.5 * (padded[:, :, :-2] + padded[:, :, 2:])
