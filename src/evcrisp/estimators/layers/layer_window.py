@@ -1,6 +1,7 @@
 """A window prepared for the search of layers: events, links, and cells in space and time."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,34 @@ def first_cell(resolution: tuple[int, int]) -> tuple[int, int]:
     rows, columns = cells_of(resolution)
     width, height = resolution
     return -((columns * CELL_PX - width) // 2), -((rows * CELL_PX - height) // 2)
+
+
+class Parts(NamedTuple):
+    """Square parts that cover a view, centered on it."""
+
+    rows: int
+    columns: int
+    side: int  # px
+    left: float  # of the first part, px
+    top: float
+
+    @classmethod
+    def of(cls, resolution: tuple[int, int], side: int) -> "Parts":
+        """Return the parts of a view, given their side, px."""
+        columns, rows = (-(-size // side) for size in resolution)
+        left, top = (
+            0.5 * (size - n * side) for size, n in zip(resolution, (columns, rows), strict=True)
+        )
+        return cls(rows, columns, side, left, top)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of all parts, px."""
+        return self.rows * self.side, self.columns * self.side
+
+
+#: Margin of a map with two px per pixel around `Parts`, px: so that it is the same from either side.
+MARGIN_PX = 40.5
 
 
 def cells_of(resolution: tuple[int, int]) -> tuple[int, int]:

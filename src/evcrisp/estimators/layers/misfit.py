@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from evcrisp.core.types import Singles
 from evcrisp.core.windows import Window
+from evcrisp.estimators.layers.layer_window import MARGIN_PX, Parts
 from evcrisp.estimators.result import Estimate
 from evcrisp.search.event_view import some_events
 
@@ -63,9 +64,14 @@ def _unexplained(result: Estimate) -> float:
     from evcrisp.kernels.layers.local_misfit import count_noise
 
     events = result.window.events.contiguous()
-    rows, columns = (-(-side // _COUNT_PX) for side in reversed(events.resolution))
-    counts = np.empty((rows, columns), np.int64)
-    count_noise(events.x, events.y, result.signal, _COUNT_PX, counts)
+    parts = Parts.of(events.resolution, _COUNT_PX)
+    counts = np.empty((parts.rows, parts.columns), np.int64)
+    # Whole pixels: of an odd number of lines, one more is at the upper left.
+    x, y = (
+        column + np.uint16(-(start // 1))
+        for column, start in ((events.x, parts.left), (events.y, parts.top))
+    )
+    count_noise(x, y, result.signal, _COUNT_PX, counts)
     counts = counts.ravel()
     quiet = 1.1 * float(np.sort(counts)[: max(counts.size // 2, 1)].mean())
     return float(np.maximum(counts - quiet - 3.0 * np.sqrt(quiet + 1.0), 0.0).sum())
@@ -82,11 +88,13 @@ def misaligned_share(result: Estimate, off_px: float = _OFF_PX) -> float:
     width, height = events.resolution
     most = events_for((width, height), _MAX_EVENTS)
     chosen = some_events(events, np.flatnonzero(result.signal), most)
-    shape = -(-height // _LOCAL_PX), -(-width // _LOCAL_PX)
+    parts = Parts.of((width, height), _LOCAL_PX)
+    shape = parts.rows, parts.columns
     pull, tensor, count = np.empty((*shape, 2)), np.empty((*shape, 3)), np.empty(shape)
     local_terms(
-        result.aligned_x[chosen], result.aligned_y[chosen], _tau(result.window, chosen),
-        events.p[chosen].view(np.uint8), 2.0, 40.0, (height, width), float(_LOCAL_PX),
+        result.aligned_x[chosen] - parts.left, result.aligned_y[chosen] - parts.top,
+        _tau(result.window, chosen), events.p[chosen].view(np.uint8), 2.0, MARGIN_PX, parts.shape,
+        float(_LOCAL_PX),
         pull, tensor, count,
     )  # fmt: skip
     # Where a cell has hardly any contrast, nothing can be said: its step stays small.

@@ -14,6 +14,7 @@ import numpy as np
 from evcrisp.core.types import Floats, Singles
 from evcrisp.estimators.layers.fitting import constant_motion, fit_motion
 from evcrisp.estimators.layers.layer_window import LayerWindow
+from evcrisp.motion.protocol import center_of
 
 #: Cells, their map and the lattice on a sensor of 346 x 260; larger sensors have larger ones.
 _SCALE_PX, _CELL, _STEP_PX = 3.0, 8, 5.0
@@ -44,11 +45,12 @@ def propose(window: LayerWindow) -> list[Floats]:
     shifts, volume = _volume(window, scale)
     chosen, best = _cover(volume)
     cell_px = scale * _CELL
-    column = ((window.x + cell_px) / cell_px).astype(np.intp)
-    row = ((window.y + cell_px) / cell_px).astype(np.intp)
+    middle_x, middle_y = center_of(window.resolution)
+    middle = middle_x, middle_y
+    # Cells are centered on the view, as in `_volume`.
+    column = ((window.x - middle_x) / cell_px + 0.5 * best.shape[1]).astype(np.intp)
+    row = ((window.y - middle_y) / cell_px + 0.5 * best.shape[0]).astype(np.intp)
     choice = best[row, column]
-    width, height = window.resolution
-    middle = 0.5 * (width - 1), 0.5 * (height - 1)
     motions: list[Floats] = []
     for k, shift in enumerate(shifts[chosen].astype(np.float64)):
         events = np.flatnonzero((choice == k) & window.supporting)
@@ -71,7 +73,7 @@ def propose(window: LayerWindow) -> list[Floats]:
 def _volume(window: LayerWindow, scale: float) -> tuple[Singles, Singles]:
     """Return the displacements of the lattice, (k, 2), and the blurred volume, (k, rows, columns).
 
-    A margin of one cell surrounds the sensor.
+    A margin of about one cell surrounds the view, which lies in the middle.
     """
     from evcrisp.kernels.layers.contrast_volume import contrast_volume
 
@@ -82,8 +84,11 @@ def _volume(window: LayerWindow, scale: float) -> tuple[Singles, Singles]:
     shifts = _lattice(_BOUND_SHARE * max(width, height), _STEP_PX * scale / _SCALE_PX)
     volume = np.empty((len(shifts), rows, columns), np.float32)
     chosen = window.indexed.one_in(step)
-    columns_of = (column[chosen] for column in (window.x, window.y, window.tau, window.p))
-    contrast_volume(*columns_of, shifts, cell_px, scale, _CELL, volume)
+    middle_x, middle_y = center_of(window.resolution)
+    x = window.x[chosen] + np.float32(0.5 * columns * cell_px - middle_x)
+    y = window.y[chosen] + np.float32(0.5 * rows * cell_px - middle_y)
+    times = window.tau[chosen], window.p[chosen]
+    contrast_volume(x, y, *times, shifts, 0.0, scale, _CELL, volume)
     padded = np.pad(volume, ((0, 0), (1, 1), (1, 1)))
     across = padded[:, :, 1:-1] + 0.5 * (padded[:, :, :-2] + padded[:, :, 2:])
     return shifts, np.maximum(across[:, 1:-1] + 0.5 * (across[:, :-2] + across[:, 2:]), 0.0)
@@ -124,8 +129,13 @@ def _field(
 ) -> Floats | None:
     """Return an affine field through the best displacements of the cells; None if they are few."""
     contrast = volume.max(axis=0) - np.median(volume, axis=0)
-    y, x = ((np.mgrid[: volume.shape[1], : volume.shape[2]] + 0.5) * cell_px) - cell_px
-    middle_x, middle_y = (0.5 * (side - 1) for side in resolution)
+    middle_x, middle_y = center_of(resolution)
+    y, x = (
+        (np.mgrid[: volume.shape[1], : volume.shape[2]][k] + 0.5 - 0.5 * volume.shape[1 + k])
+        * cell_px
+        + (middle_y, middle_x)[k]
+        for k in range(2)
+    )
     inside = (x > 0) & (x < resolution[0]) & (y > 0) & (y < resolution[1])
     used = inside & (contrast > 0.02 * contrast.max())
     if used.sum() < 8:

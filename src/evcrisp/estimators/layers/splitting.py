@@ -10,7 +10,7 @@ from evcrisp.estimators.layers.fitting import (
     fit_motion,
     fit_simplest,
 )
-from evcrisp.estimators.layers.layer_window import LayerWindow
+from evcrisp.estimators.layers.layer_window import MARGIN_PX, LayerWindow, Parts
 
 #: Side of the parts, px, and least number of their events.
 _PART_PX, _LEAST_EVENTS = 48, 80
@@ -37,8 +37,8 @@ def split_proposals(window: LayerWindow, found: Competition, least_support: floa
 
     layer = found.of_events(window)
     own_support = found.own_support(layer)
-    width, height = window.resolution
-    rows, columns = -(-height // _PART_PX), -(-width // _PART_PX)
+    grid = Parts.of(window.resolution, _PART_PX)
+    rows, columns = grid.rows, grid.columns
     pull, tensor = np.empty((rows, columns, 2)), np.empty((rows, columns, 3))
     count = np.empty((rows, columns))
     parts: list[tuple[float, np.ndarray, Floats]] = []  # events, which of them, and the start
@@ -48,9 +48,9 @@ def split_proposals(window: LayerWindow, found: Competition, least_support: floa
             continue
         x, y = window.x[mine].astype(np.float64), window.y[mine].astype(np.float64)
         moved = displacements(motion, x, y) * window.tau[mine, None]
-        x, y = x - moved[:, 0], y - moved[:, 1]
+        x, y = x - moved[:, 0] - grid.left, y - moved[:, 1] - grid.top
         local_terms(
-            x, y, window.tau[mine], window.p[mine], 2.0, 40.0, (height, width), float(_PART_PX),
+            x, y, window.tau[mine], window.p[mine], 2.0, MARGIN_PX, grid.shape, float(_PART_PX),
             pull, tensor, count,
         )  # fmt: skip
         # A sum over the parts around each part, so that most have edges in all directions.

@@ -138,10 +138,14 @@ def fit_affine(x, y, tau, p, center_x, center_y, radius, n_free, scale, toleranc
     n = x.size
     reach = 0.5 * (math.hypot(motion[0], motion[1]) + np.abs(motion[2:]).sum())
     margin = reach + _ROOM * scale + _ROOM_PX
-    left, top = x.min() - margin, y.min() - margin
-    width = int((x.max() - left + margin) / scale) + 5
-    height = int((y.max() - top + margin) / scale) + 5
-    shift_x, shift_y = 1.5 - left / scale, 1.5 - top / scale
+    # The middle of the events is the middle of a pixel: a mirrored window has the mirrored map.
+    first_x, last_x = np.float64(x.min()), np.float64(x.max())
+    first_y, last_y = np.float64(y.min()), np.float64(y.max())
+    across = int((0.5 * (last_x - first_x) + margin) / scale) + 3
+    down = int((0.5 * (last_y - first_y) + margin) / scale) + 3
+    width, height = 2 * across + 1, 2 * down + 1
+    shift_x = across - 0.5 * (first_x + last_x) / scale
+    shift_y = down - 0.5 * (first_y + last_y) / scale
     image = np.empty((2 * height, width), np.float32)
     cell, a, b = np.empty(n, np.int32), np.empty(n, np.float32), np.empty(n, np.float32)
     gradient, ahead = np.zeros(N_PARAMETERS), np.zeros(N_PARAMETERS)
