@@ -5,6 +5,7 @@ support that thousands of samples read shows what noise reads in this window, on
 them. A false-alarm rate then holds without knowing the amount of noise.
 """
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,6 +28,11 @@ LEAST_EVIDENCE = 0.02
 
 #: Standard deviations by which the kept share of events must exceed that of samples.
 _CERTAINTY = 3.0
+
+#: Standard deviations, of the smaller number of events or samples, that chance reaches: a search finds
+#: the motion at which most events of noise meet. In noise alone they are at most 9, in signal of 15 % or
+#: more at least 10.
+_CHANCE = 9.5
 
 #: Factor on the kept share of samples that are weighted by the density of noise: where noise is dense,
 #: more of it is kept, and the density of a tile is known to about a fifth.
@@ -182,7 +188,13 @@ def best_threshold(
     gain = kept - kept_samples - _CERTAINTY * deviation
     best = int(np.argmax(gain))
     similar = np.flatnonzero(gain >= gain[best] - deviation[best])
-    return float(steps[similar[similar.size // 2]]), float(gain[best])
+    k = similar[similar.size // 2]
+    threshold = float(steps[k])
+    scale = math.sqrt(max(kept_samples[k], 1.0 / n_effective) / min(evidence.size, n_effective))
+    if kept[k] > false_alarm and kept[k] - kept_samples[k] < _CHANCE * scale:
+        # As in noise alone, of which the events themselves must not keep more either.
+        threshold = max(threshold, float(subsample[int((1.0 - false_alarm) * subsample.size)]))
+    return threshold, float(gain[best])
 
 
 def evidence_threshold(evidence: Reals, sample_evidence: Reals, false_alarm: float) -> float:
