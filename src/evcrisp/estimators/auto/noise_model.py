@@ -163,23 +163,24 @@ def best_threshold(
     interval = -(-evidence.size // (2 * n_samples))
     subsample = np.sort(evidence)[(evidence.size - 1) % interval // 2 :: interval]
     if weight is None:
-        first = min(int((1.0 - false_alarm) * n_samples), n_samples - 1)
+        n_effective = float(n_samples)
+        first = min(int((1.0 - _sure(false_alarm, n_effective)) * n_samples), n_samples - 1)
         top = np.sort(sample_evidence)[first:]
         steps = np.maximum(top, least)
         kept_samples = (top.size - np.searchsorted(top, steps, side="right")) / n_samples
-        n_effective = float(n_samples)
     else:
         order = np.argsort(sample_evidence, kind="stable")
         # Share of the noise that lies above each sample.
         beyond = np.append(np.cumsum(weight[order][::-1], dtype=np.float64)[::-1], 0.0)
         beyond *= _DENSITY_ERROR / beyond[0]
         ranked = sample_evidence[order]
-        first = min(int(np.searchsorted(-beyond[1:], -false_alarm)), n_samples - 1)
-        steps = np.maximum(ranked[first:], least)
-        kept_samples = beyond[np.searchsorted(ranked, steps, side="right")]
         n_effective = float(
             weight.sum(dtype=np.float64) ** 2 / np.square(weight, dtype=np.float64).sum()
         )
+        most = _sure(false_alarm, n_effective)
+        first = min(int(np.searchsorted(-beyond[1:], -most)), n_samples - 1)
+        steps = np.maximum(ranked[first:], least)
+        kept_samples = beyond[np.searchsorted(ranked, steps, side="right")]
     kept = 1.0 - np.searchsorted(subsample, steps, side="right") / subsample.size
     variance = np.maximum(kept_samples, 1.0 / n_effective) * (
         1.0 / subsample.size + 1.0 / n_effective
@@ -195,6 +196,11 @@ def best_threshold(
         # As in noise alone, of which the events themselves must not keep more either.
         threshold = max(threshold, float(subsample[int((1.0 - false_alarm) * subsample.size)]))
     return threshold, float(gain[best])
+
+
+def _sure(share: float, n_samples: float) -> float:
+    """Return a share of samples that is below that of noise by a standard deviation."""
+    return max(share - math.sqrt(share * (1.0 - share) / n_samples), 0.5 * share)
 
 
 def evidence_threshold(evidence: Reals, sample_evidence: Reals, false_alarm: float) -> float:
