@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import evcrisp
 from evcrisp import Events, Window
 from evcrisp.core.status import Status
-from evcrisp.estimators.baselines.cmax import Cmax
 from evcrisp.estimators.protocol import run_estimator
 from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.search.config import SearchConfig
+from evcrisp.motion.open_motion import OPEN_MOTIONS
+from evcrisp.simulation import ObjectConfig
 
 WINDOW_US = 30_000
 MOTIONS = ("translation", "similarity", "rotation")
@@ -26,7 +26,7 @@ MAX_PX, MAX_LABELS = 0.005, 0.002
 BY_NAME = {symmetry.name: symmetry for symmetry in SYMMETRIES}
 
 #: The arithmetic is the same but for rounding.
-EXACT = ("mirror x", "mirror y", "transpose", "swap polarity", "shift time")
+EXACT = ("mirror x", "mirror y", "transpose", "swap polarity", "shift time", "pad", "cut elsewhere")
 
 #: Causal filters label other events if time is reversed, and read events of equal time in order.
 CAUSAL = ("sequential", "baf+cmax")
@@ -73,14 +73,13 @@ def test_symmetries_keep_motion_and_labels_of_every_method(window, method, symme
         (method, symmetry)
         for method in ESTIMATORS
         for symmetry in ("reverse time", "shuffle")
-        # The noise samples of `auto` are not mirrored in time.
-        if method not in CAUSAL and (method, symmetry) != ("auto", "reverse time")
+        if method not in CAUSAL
     ],
 )
 @pytest.mark.parametrize("tick_us", [1, 200])
 def test_order_in_time_does_not_matter(method, symmetry, tick_us):
-    # Few events: the threshold of `auto` reads every k-th of many. With ticks of 200 us many events
-    # have the same time. A window of an odd length has its reference time exactly in the middle.
+    # With ticks of 200 us many events have the same time. A window of an odd length has its reference
+    # time exactly in the middle.
     events = scene(5, (310.0, -140.0), resolution=(61, 50)).events
     t = events.t // tick_us * tick_us
     coarse = Events(x=events.x, y=events.y, t=t, p=events.p, resolution=events.resolution)
@@ -92,13 +91,53 @@ def test_order_in_time_does_not_matter(method, symmetry, tick_us):
 
 
 @pytest.mark.parametrize("symmetry", ["pad", "cut elsewhere"])
+@pytest.mark.parametrize("method", ["auto", "cmax", "exact"])
 @pytest.mark.parametrize("motion", MOTIONS)
-def test_empty_pixels_around_the_view_keep_the_motion(window, motion, symmetry):
-    # The motion alone: `auto` measures noise on the whole sensor. With a small tolerance, since the
-    # bound of the search depends on the sensor, and so its path.
-    method = Cmax(search=SearchConfig(tol_px=1e-3))
-    moved, _ = difference(method, window, motion, BY_NAME[symmetry])
+def test_empty_pixels_around_the_view_change_nothing(window, motion, method, symmetry):
+    moved, labels = difference(config(method), window, motion, BY_NAME[symmetry])
+    assert moved < 1e-6
+    assert labels == 0.0
+
+
+#: Of an open motion, cells are given to motions one after the other, from the upper left on. So a mirrored,
+#: transposed or reversed window may end with other layers.
+KEPT_BY_LAYERS = ("swap polarity", "shift time", "shuffle", "pad", "cut elsewhere")
+
+
+@pytest.mark.parametrize("symmetry", KEPT_BY_LAYERS)
+@pytest.mark.parametrize("motion", OPEN_MOTIONS)
+def test_symmetries_keep_layers(motion, symmetry):
+    objects = (ObjectConfig(theta=(-250, 120), center=(0.3, 0.4), size=(0.4, 0.5), texture="dots"),)
+    events = evcrisp.simulate(
+        resolution=(173, 130), theta=(150.0, -60.0), objects=objects, duration_us=WINDOW_US,
+        noise_hz=5.0, seed=4,
+    ).events.with_signal(None)  # fmt: skip
+    window, change = Window(events, 0, WINDOW_US), BY_NAME[symmetry]
+    changed, order = change.apply(window)
+    one, other = (evcrisp.estimate(part, motion=motion) for part in (window, changed))
+    assert len(one.layer_motions) == len(other.layer_motions)
+    moved, labels = change.difference(one, other, order)
     assert moved < MAX_PX
+    assert labels < MAX_LABELS
+
+
+@pytest.mark.parametrize("motion", OPEN_MOTIONS)
+def test_layers_over_time_do_not_depend_on_the_sensor(motion):
+    # The view of each window differs: layers are carried on in pixels of the sensor.
+    objects = (ObjectConfig(theta=(-250, 120), center=(0.5, 0.5), size=(0.3, 0.3), texture="dots"),)
+    events = evcrisp.simulate(
+        resolution=(173, 130), theta=(150.0, -60.0), objects=objects, duration_us=3 * WINDOW_US,
+        noise_hz=1.0, seed=2,
+    ).events.with_signal(None)  # fmt: skip
+    padded = Events(x=events.x + 50, y=events.y + 9, t=events.t, p=events.p, resolution=(260, 150))
+    results = (
+        list(evcrisp.track(part, motion=motion, windowing=evcrisp.Windowing(window_us=WINDOW_US)))
+        for part in (events, padded)
+    )
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one.signal, other.signal)
+        np.testing.assert_allclose(one.velocity, other.velocity, atol=1e-6)
+        np.testing.assert_allclose(one.aligned_x + 50, other.aligned_x, atol=1e-6)
 
 
 @pytest.mark.parametrize("symmetry", EXACT)
@@ -128,7 +167,7 @@ def test_symmetries_keep_motion_and_labels_of_any_scene(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("symmetry", EXACT)
+@pytest.mark.parametrize("symmetry", [*EXACT, "shuffle"])
 @pytest.mark.parametrize("method", ["auto", "cmax"])
 def test_symmetries_keep_motion_and_labels_of_real_windows(data_dir, method, symmetry):
     differences = np.array(

@@ -39,7 +39,8 @@ def with_flashes(
     if order is not None:
         columns = tuple(in_time(column, order) for column in columns)
     x, y, p, t, supporting = columns
-    others = np.flatnonzero((evidence <= threshold) & supporting)
+    is_low = evidence <= threshold
+    low = np.flatnonzero(is_low & supporting)
     near = np.float32(_MOMENT_S / window.data.duration_s)
 
     def pixels_around(marked: Bools, readers: np.ndarray) -> np.ndarray:
@@ -53,26 +54,43 @@ def with_flashes(
         )
         return count
 
-    together = pixels_around(supporting, others)
-    others, together = others[together > 0], together[together > 0]
-    source = (p[others].astype(np.int64) << 32) | (y[others].astype(np.int64) << 16) | x[others]
-    is_flash = (together >= _FLASH) | _again(source, t[others], together >= _FEW, near)
+    together = pixels_around(supporting, low)
+    # One pixel beside them is too little for anything.
+    low, together = low[together >= _FEW], together[together >= _FEW]
+    if not low.size:
+        return evidence
+    # A lamp may be signal already but for its rim, which has fewer pixels around it.
+    beside = near_pixels(x[low], y[low], window.data.resolution)
+    high = np.flatnonzero(~is_low & supporting & beside[y, x])
+    events = np.concatenate((low, high))
+    counts = np.concatenate((together, pixels_around(supporting, high)))
+    source = (p[events].astype(np.int64) << 32) | (y[events].astype(np.int64) << 16) | x[events]
+    is_flash = (counts >= _FLASH) | _again(source, t[events], counts >= _FEW, near)
     if not is_flash.any():
         return evidence
-    # The rim of a lamp has fewer pixels around it.
     marked = np.zeros(t.size, np.bool_)
-    marked[others[is_flash]] = True
-    is_flash |= pixels_around(marked, others) > 0
+    marked[events[is_flash]] = True
+    chosen = is_flash[: low.size] | (pixels_around(marked, low) > 0)
     raised = evidence.copy()
-    score = _SCORE + _SCORE_PER_PIXEL * together[is_flash]
-    raised[others[is_flash]] = np.float32(threshold) * score
+    score = _SCORE + _SCORE_PER_PIXEL * together[chosen]
+    raised[low[chosen]] = np.float32(threshold) * score
     return raised
+
+
+def near_pixels(x: np.ndarray, y: np.ndarray, resolution: tuple[int, int]) -> Bools:
+    """Return the pixels of events and those beside and across them, shape (h, w)."""
+    width, height = resolution
+    wide = np.zeros((height + 2, width + 2), np.bool_)
+    wide[y.astype(np.intp) + 1, x.astype(np.intp) + 1] = True
+    wide[1:-1] |= wide[:-2] | wide[2:]
+    wide[:, 1:-1] |= wide[:, :-2] | wide[:, 2:]
+    return wide[1:-1, 1:-1]
 
 
 def _again(source: np.ndarray, t: Singles, few: Bools, near: np.float32) -> Bools:
     """Return which events have pixels with them at several moments of their own source."""
     out, chosen = np.zeros(t.size, np.bool_), np.flatnonzero(few)
-    chosen = chosen[np.argsort(source[chosen], kind="stable")]
+    chosen = chosen[np.lexsort((t[chosen], source[chosen]))]
     if chosen.size < _MOMENTS:
         return out
     # One moment begins where another source does, or some time after the last event.
