@@ -30,7 +30,7 @@ class OpenMotion:
     name: str = "auto"  # one of `OPEN_MOTIONS`
     camera: Camera | None = None
 
-    def on_region(self, left: float, top: float) -> "OpenMotion":
+    def on_region(self, left: int, top: int) -> "OpenMotion":
         """Return the motion for pixels of a region whose corner is at ``(left, top)``, px."""
         if self.camera is None:
             return self

@@ -151,7 +151,7 @@ class CenteredMotion(PixelMotion):
         """Return the model about the middle of a sensor."""
         return cls(center_of(resolution))
 
-    def on_region(self, left: float, top: float) -> Self:
+    def on_region(self, left: int, top: int) -> Self:
         """Return the model for pixels of a region whose corner is at ``(left, top)``, px."""
         return replace(self, center=(self.center[0] - left, self.center[1] - top))
 

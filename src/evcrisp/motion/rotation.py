@@ -84,7 +84,7 @@ class Rotation(PixelMotion):
         camera = self.camera
         return (np.array([camera.fx, camera.fy, camera.cx, camera.cy]),)
 
-    def on_region(self, left: float, top: float) -> Self:
+    def on_region(self, left: int, top: int) -> Self:
         """Return the model for pixels of a region whose corner is at ``(left, top)``, px."""
         return replace(self, camera=self.camera.cropped((left, top, 1, 1)))
 

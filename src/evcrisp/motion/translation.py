@@ -41,7 +41,7 @@ class Translation(PixelMotion):
         dt = np.asarray(dt, np.float64)
         return stacked(((1.0, 0.0, -vx * dt), (0.0, 1.0, -vy * dt), (0.0, 0.0, 1.0)))
 
-    def on_region(self, left: float, top: float) -> Self:
+    def on_region(self, left: int, top: int) -> Self:
         """Return the model itself: it has no center."""
         return self
 

@@ -18,7 +18,8 @@ class SearchConfig:
     ----------
     bound_px : float, optional, px, up to 1000
         Largest displacement within a window that a cold search covers. By default 18 % of the
-        larger side of the sensor, at most 100 px. Coarse scenes are found beyond it too.
+        larger side of the view, at most 100 px, and at least half of a view of up to 72 px.
+        Coarse scenes are found beyond it too.
     tol_px : float, px
         Do not evaluate a last step that moves the image by less (root mean square).
     finest_scale : int

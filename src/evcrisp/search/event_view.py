@@ -116,8 +116,9 @@ def some_events(events: Events, chosen: NDArray[np.intp], n_events: int) -> NDAr
     if interval < 2:
         return chosen
     picked = events[chosen]
-    dt, rank = picked.t / 1e6, np.empty(len(picked), np.uint32)
-    ranks_by_place(picked.x, picked.y, dt - dt[0], middle_of(picked), rank)
+    # Subtracted as integers: recordings may begin at any time.
+    dt, rank = (picked.t - picked.t[0]) / 1e6, np.empty(len(picked), np.uint32)
+    ranks_by_place(picked.x, picked.y, dt, middle_of(picked), rank)
     return chosen[rank < 2**32 // interval]
 
 
