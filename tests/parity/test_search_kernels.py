@@ -9,6 +9,7 @@ from tests.oracles.search import structure_tensor as oracle
 from evcrisp.kernels.auto import hot_pixels
 from evcrisp.kernels.contrast import splat, spline
 from evcrisp.kernels.search import array_ops, structure_tensor
+from evcrisp.kernels.search.lattice import squares_of_translations
 
 
 def located(x, y, scale, shift, shape):
@@ -31,6 +32,20 @@ def test_accumulate_matches_accumulate_spline(n, scale, shape):
     u, v = x / scale + shift[0], y / scale + shift[1]
     splat.accumulate_spline(u, v, np.ones(n), expected)
     np.testing.assert_allclose(image, expected, atol=1e-12)
+
+
+def test_squares_of_translations_are_those_of_one_map_after_the_other():
+    rng = np.random.default_rng(4)
+    n, shape, shift, gain = 300, (24, 33), (5.3, 6.1), 0.25
+    x, y, dt = rng.uniform(0.0, 80.0, n), rng.uniform(0.0, 60.0, n), rng.uniform(-0.02, 0.02, n)
+    thetas, found = rng.normal(0.0, 900.0, (5, 2)), np.full(5, np.nan)
+    squares_of_translations(thetas, x, y, dt, gain, *shift, shape, found)
+    for theta, total in zip(thetas, found, strict=True):
+        image = np.zeros(shape)
+        u = (x - theta[0] * dt) * gain + shift[0]
+        v = (y - theta[1] * dt) * gain + shift[1]
+        splat.accumulate_spline(u, v, np.ones(n), image)
+        assert total == pytest.approx((image**2).sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1, 4])

@@ -59,7 +59,7 @@ def best_starts(level: LevelObjective, bound_px: float) -> tuple[list[Floats], i
     grid = np.stack(np.meshgrid(*([ticks] * len(shifts))), axis=-1).reshape(-1, len(shifts))
     grid = grid[(grid * grid).sum(axis=1) <= (reach * step + 0.5 * step) ** 2]
     points = grid @ shifts
-    values = np.array([level.value(point) for point in points])
+    values = np.array(level.values(points))
     order = np.argsort(-values, kind="stable")
     best = points[order[0]]
     starts = [best]
@@ -75,7 +75,7 @@ def best_starts(level: LevelObjective, bound_px: float) -> tuple[list[Floats], i
     for i, start in enumerate(starts):
         for row in directions[2:]:
             trials = [start + tick * row for tick in (0.0, -step, step, -2.0 * step, 2.0 * step)]
-            start = trials[int(np.argmax([level.value(point) for point in trials]))]
+            start = trials[int(np.argmax(level.values(trials)))]
             n_eval += len(trials)
         starts[i] = start
     return starts, n_eval

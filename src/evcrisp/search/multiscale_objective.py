@@ -6,6 +6,7 @@ per pixel of the map, and so a sigma of 1 px.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -79,6 +80,21 @@ class LevelObjective:
         """Return the objective at ``scaled``; -inf if no event is on the map."""
         total = self._sum_of_squares(self.problem.scaling.theta(scaled))
         return self._log_contrast(total) - self.problem.penalty.value_and_gradient(scaled)[0]
+
+    def values(self, points: Sequence[Floats] | Floats) -> list[float]:
+        """Return the objective at several points; that of translations in one call."""
+        from evcrisp.kernels.motion import translation
+        from evcrisp.kernels.search.lattice import squares_of_translations
+
+        warp, target = self.engine.warp, self.target
+        if warp.warp_kernel is not translation.warp:
+            return [self.value(point) for point in points]
+        thetas = np.array([self.problem.scaling.theta(point) for point in points])
+        totals = np.empty(len(thetas))
+        squares_of_translations(
+            thetas, warp.x, warp.y, warp.dt, target.gain, *target.shift, target.shape, totals
+        )
+        return [self._log_contrast(total) for total in totals.tolist()]
 
     def __call__(self, scaled: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient."""

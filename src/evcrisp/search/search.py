@@ -141,11 +141,9 @@ def _cold_search(problem: SearchProblem, config: SearchConfig) -> SolverResult:
 def _warm_search(problem: SearchProblem, config: SearchConfig, start: Floats) -> SolverResult:
     # Half of the events of a cold search suffice to compare alternatives.
     level = coarse_level(problem, config, share=0.5)
-    value, others = level.value(start), alternatives(problem, start, level.scale)
+    value, *others = level.values([start, *alternatives(problem, start, level.scale)])
     n_eval = 1 + len(others)
-    if all(level.value(other) <= value for other in others) and _beats_rest(
-        problem, config, level, start
-    ):
+    if all(other <= value for other in others) and _beats_rest(problem, config, level, start):
         passes = _passes(config.finest_scale, config.coarse_events, len(problem.warp), config)
         result = _coarse_to_fine(problem, config, passes, start, n_eval)
         moved = problem.scaling.scaled(result.theta) - start
@@ -169,7 +167,8 @@ def _beats_rest(
         return True
     rest = np.zeros_like(start)
     other = coarse_level(problem, config, share=0.5, phase=0.5)
-    return level.value(start) + other.value(start) >= level.value(rest) + other.value(rest)
+    first, second = level.values((start, rest)), other.values((start, rest))
+    return first[0] + second[0] >= first[1] + second[1]
 
 
 def _passes(scale: int, n_events: int, n_all: int, config: SearchConfig) -> list[Pass]:
