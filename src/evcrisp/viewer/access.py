@@ -76,7 +76,7 @@ class AccessControl:
             return 403, "Other pages must not use this server."
         if scope["method"] not in _SAFE_METHODS and not origins:
             return 403, "A request that changes something needs the header Origin."
-        token = scope["path"].split("/")[1]
+        token = f"{scope['path']}/".split("/")[1]  # "*" has no slash
         if not secrets.compare_digest(token.encode("utf-8", "replace"), self._token.encode()):
             return 404, "Not found. Use the address that the program printed."
         return _body_refusal(headers)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.errors import ConfigError
+from evcrisp.core.errors import ConfigError, FormatError
 from evcrisp.core.events import Events
 
 MAGIC = b"EVB1"
@@ -102,15 +102,26 @@ def read_bundle(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     (3, [0, 1, 2])
     """
     if data[:4] != MAGIC:
-        raise ValueError("The data are not a bundle.")
-    (size,) = struct.unpack_from("<I", data, 4)
-    facts = json.loads(data[8 : 8 + size])
-    arrays = {}
-    for name, entry in facts.pop("arrays").items():
-        start = 8 + size + entry["offset"]
-        array = np.frombuffer(data, f"<{entry['type']}", entry["length"], start)
-        arrays[name] = np.cumsum(array, dtype=array.dtype) if entry.get("delta") else array
+        raise FormatError("the data are not a bundle")
+    try:
+        (size,) = struct.unpack_from("<I", data, 4)
+        facts = json.loads(data[8 : 8 + size])
+        entries = facts.pop("arrays").items()
+        arrays = {name: _array(data, 8 + size, entry) for name, entry in entries}
+    except _DAMAGE as error:
+        raise FormatError(f"a bundle is damaged: {error!r}") from error
     return facts, arrays
+
+
+#: Errors of decoding a damaged header.
+_DAMAGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError, struct.error)
+
+
+def _array(data: bytes, start: int, entry: dict[str, Any]) -> NDArray[Any]:
+    if entry["type"] not in _TYPES or min(entry["offset"], entry["length"]) < 0:
+        raise ValueError(f"impossible array {entry}")
+    array = np.frombuffer(data, f"<{entry['type']}", entry["length"], start + entry["offset"])
+    return np.cumsum(array, dtype=array.dtype) if entry.get("delta") else array
 
 
 def delta_encoded(bundle: bytes) -> bytes:

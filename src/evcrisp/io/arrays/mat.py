@@ -167,6 +167,9 @@ def _first_bytes(packed: bytes, offset: int) -> bytes:
     try:
         return zlib.decompressobj().decompress(packed, _HEAD_BYTES)
     except zlib.error as error:
+        # Short variables: the damage may lie behind the description, or in the checksum.
+        if head := before_damage(zlib.decompressobj(), packed, _HEAD_BYTES):
+            return head
         raise FormatError(f"a variable is damaged: {error}", offset=offset) from error
 
 

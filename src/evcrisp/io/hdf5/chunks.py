@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from evcrisp.core.errors import FormatError
 
-GZIP, SHUFFLE, BLOSC = 1, 2, 32001
+GZIP, SHUFFLE, FLETCHER32, BLOSC = 1, 2, 3, 32001
+#: Flag of a filter that a writer may leave out.
+_OPTIONAL = 1
 #: Filters that `decode_gzip` reads.
 GZIP_FILTERS = ([GZIP], [SHUFFLE, GZIP])
 _BLOSC_HEADER = struct.Struct("<4B3I")
@@ -47,11 +49,28 @@ def check_chunk(dataset: Any, name: str, corner: tuple[int, ...], filters: list[
     if info.byte_offset is None:
         raise FormatError(f"a chunk of {name!r} is missing")
     if info.filter_mask:
-        raise FormatError(f"a chunk of {name!r} is stored without its filters", offset=offset)
+        if not may_skip(dataset, filters, info.filter_mask, info.size):
+            raise FormatError(f"a chunk of {name!r} is stored without its filters", offset=offset)
+        return
     found = info.size if not filters else _decoded_bytes(dataset, corner, filters)
     if found not in (None, expected):
         reason = f"a chunk of {name!r} has {found} bytes; expected {expected}"
         raise FormatError(reason, offset=offset)
+
+
+def may_skip(dataset: Any, filters: list[int], mask: int, n_stored: int) -> bool:
+    """Return whether a writer may have left out the filters of a mask: they make no chunk smaller.
+
+    Only optional filters are left out. The size tells it from a damaged mask.
+    """
+    settings = dataset.id.get_create_plist()
+    left_out = [index for index in range(len(filters)) if mask >> index & 1]
+    applied = [code for index, code in enumerate(filters) if index not in left_out]
+    if mask >> len(filters) or not set(applied) <= {SHUFFLE, FLETCHER32}:
+        return False
+    are_optional = all(settings.get_filter(index)[1] & _OPTIONAL for index in left_out)
+    n_checksums = 4 * applied.count(FLETCHER32)
+    return are_optional and n_stored == chunk_bytes(dataset) + n_checksums
 
 
 def _decoded_bytes(dataset: Any, corner: tuple[int, ...], filters: list[int]) -> int | None:
@@ -75,12 +94,16 @@ def decode_gzip(dataset: Any, name: str, corner: tuple[int], filters: list[int])
         raise FormatError(f"a chunk of {name!r} is missing")
     skipped, data = dataset.id.read_direct_chunk(corner)
     expected = chunk_bytes(dataset)
-    plain = b"" if skipped else _inflated(data, expected)
+    if not skipped:
+        plain = _inflated(data, expected)
+    else:
+        plain = data if may_skip(dataset, filters, skipped, len(data)) else b""
     if len(plain) != expected:
         reason = f"a chunk of {name!r} is damaged (gzip)"
         raise FormatError(reason, offset=int(info.byte_offset))
     itemsize = dataset.dtype.itemsize
-    if SHUFFLE in filters and itemsize > 1:
+    is_shuffled = SHUFFLE in filters and not skipped >> filters.index(SHUFFLE) & 1
+    if is_shuffled and itemsize > 1:
         planes = np.frombuffer(plain, np.uint8).reshape(itemsize, -1)
         plain = np.ascontiguousarray(planes.T).data
     return np.frombuffer(plain, dataset.dtype)

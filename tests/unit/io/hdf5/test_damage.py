@@ -190,3 +190,39 @@ def is_running(pid):
         return False
     stat = Path(f"/proc/{pid}/stat")  # a process that nobody waits for stays in the list
     return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize("name", ["blosc", "lzf", "zstd", "shuffle-lzf"])
+def test_chunks_that_a_filter_does_not_make_smaller_are_read(tmp_path, make_events, name):
+    """Writers leave out optional filters then, and store the chunk as it is."""
+    events = make_events(64, resolution=SIZE)
+    filters = {
+        "blosc": dict(hdf5plugin.Blosc()),
+        "zstd": dict(hdf5plugin.Zstd()),
+        "lzf": {"compression": "lzf"},
+        "shuffle-lzf": {"compression": "lzf", "shuffle": True},
+    }[name]
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        for column in ("x", "y", "t", "p"):
+            data = getattr(events, column)
+            file.create_dataset(f"events/{column}", data=data, chunks=(16,), **filters)
+    with h5py.File(path) as file:
+        chunks = [file["events/x"].id.get_chunk_info(index) for index in range(4)]
+    assert any(chunk.filter_mask for chunk in chunks) == (name in ("blosc", "lzf"))
+    assert evcrisp.read(path, resolution=SIZE).equals(events)
+
+
+def test_chunks_that_leave_out_a_filter_that_made_them_smaller_are_damaged(tmp_path):
+    path = tmp_path / "a.h5"
+    n = 4096
+    with h5py.File(path, "w") as file:
+        for column in ("x", "y", "t", "p"):
+            options = {"compression": "lzf", "chunks": (n // 2,)}
+            file.create_dataset(f"events/{column}", data=np.zeros(n, np.int64), **options)
+    with h5py.File(path, "r+") as file:
+        dataset = file["events/x"].id
+        _, stored = dataset.read_direct_chunk((0,))
+        dataset.write_direct_chunk((0,), stored, filter_mask=1)
+    with pytest.raises(FormatError, match="stored without its filters"):
+        evcrisp.read(path, resolution=SIZE)
