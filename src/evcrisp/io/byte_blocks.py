@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import IO, cast
 
 from evcrisp.core.errors import FormatError
-from evcrisp.io.protocol import PACKET_EVENTS
+from evcrisp.io.compression import Expansion
+from evcrisp.io.protocol import PACKET_EVENTS, located
 
 BLOCK_BYTES = 1 << 22
 _MEMBER_BLOCK_BYTES = 1 << 16
@@ -49,12 +50,15 @@ def file_blocks(path: Path) -> Generator[bytes, None, None]:
 
 def member_blocks(path: Path, name: str) -> Generator[bytes, None, None]:
     """Yield the content of a zip member in blocks of bounded size; errors as `file_blocks`."""
-    n_before = 0
+    n_before, expansion = 0, Expansion()
     with zipfile.ZipFile(path) as archive:
         try:
+            expansion.add(archive.getinfo(name).compress_size, 0)
             with cast("zipfile.ZipExtFile", archive.open(name)) as file:
                 # At damage zipfile drops the data gathered by the call: hence read1, and little.
                 while block := file.read1(_MEMBER_BLOCK_BYTES):
+                    with located(n_before):
+                        expansion.add(0, len(block))
                     yield block
                     n_before += len(block)
         except _MEMBER_ERRORS as e:
@@ -80,7 +84,7 @@ def uncompressed(head: bytes) -> bytes:
 
 def _unzipped(data: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
     """Decompress one or several gzip streams in a row."""
-    n_before = 0
+    n_before, expansion = 0, Expansion()
     while data.startswith(GZIP_MAGIC):
         stream = zlib.decompressobj(wbits=31)
         while not stream.eof:
@@ -92,6 +96,9 @@ def _unzipped(data: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
                 yield before_damage(before, data, BLOCK_BYTES)
                 reason = f"the gzip stream is damaged: {error}"
                 raise FormatError(reason, offset=n_before) from error
+            n_packed = len(data) - len(stream.unconsumed_tail) - len(stream.unused_data)
+            with located(n_before):
+                expansion.add(n_packed, len(block))
             if block:
                 yield block
                 n_before += len(block)

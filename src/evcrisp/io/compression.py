@@ -12,12 +12,12 @@ from evcrisp.core.registry import require
 from evcrisp.core.validation import check_number
 
 #: Any packet may expand to this many bytes, because equal events compress very well ...
-_ALWAYS_ALLOWED = 1 << 26
+ALWAYS_ALLOWED = 1 << 26
 #: ... and larger packets to this many times their size, up to the limit of a FlatBuffer.
-_ALLOWED_RATIO = 32
+ALLOWED_RATIO = 32
 _FLATBUFFER_LIMIT = (1 << 31) - 1
 #: LZ4 expands up to 255 times, so that packets up to this size need no check.
-_LZ4_HARMLESS = _ALWAYS_ALLOWED // 255
+_LZ4_HARMLESS = ALWAYS_ALLOWED // 255
 
 
 class Codec(Protocol):
@@ -34,12 +34,37 @@ class Codec(Protocol):
 
 def allowed_size(size: int) -> int:
     """Return the limit of the decompressed size of a packet, bytes."""
-    return min(max(_ALWAYS_ALLOWED, _ALLOWED_RATIO * size), _FLATBUFFER_LIMIT)
+    return min(max(ALWAYS_ALLOWED, ALLOWED_RATIO * size), _FLATBUFFER_LIMIT)
 
 
 def _too_large(size: int) -> FormatError:
     limit = f"{allowed_size(size):,} bytes"
     return FormatError(f"a packet of {counted(size, 'byte')} expands to more than {limit}")
+
+
+class Expansion:
+    """Counts how far the data of one file expand, and refuses files that expand without bound."""
+
+    def __init__(self) -> None:
+        self.n_packed = self.n_plain = 0  # bytes
+
+    def add(self, n_packed: int, n_plain: int) -> None:
+        """Add a piece; raise if all pieces together have expanded too far."""
+        self.n_packed += n_packed
+        self.n_plain += n_plain
+        if self.n_plain > (limit := ALWAYS_ALLOWED + ALLOWED_RATIO * self.n_packed):
+            found = counted(self.n_packed, "compressed byte")
+            raise FormatError(f"{found} expands to more than {limit:,} bytes")
+
+    def limited(self, decode: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+        """Return a function that decompresses packets and counts them."""
+
+        def decode_counted(data: bytes) -> bytes:
+            plain = decode(data)
+            self.add(len(data), len(plain))
+            return plain
+
+        return decode_counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +102,7 @@ class Lz4Frame:
                     expanded, _, is_complete = decompress_chunk(context, data)
                 else:
                     expanded, is_complete = _decompress_limited(context, data)
-            except (RuntimeError, MemoryError) as error:
+            except RuntimeError as error:
                 raise FormatError(f"LZ4 data is damaged ({error})") from error
             if not is_complete:
                 raise FormatError("LZ4 data is damaged (it has no end mark)")
@@ -140,7 +165,7 @@ class Zstd:
                     return decompressor.decompress(data)
                 else:
                     raise _too_large(len(data))
-            except (library.ZstdError, MemoryError) as error:
+            except library.ZstdError as error:
                 raise FormatError(f"Zstandard data is damaged ({error})") from error
             if len(expanded) > limit:
                 raise _too_large(len(data))

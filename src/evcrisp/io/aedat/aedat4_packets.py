@@ -7,7 +7,7 @@ recorder was killed, and whose position can be damaged.
 
 import struct
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import IO
 from xml.etree import ElementTree
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evcrisp.core.errors import FormatError
 from evcrisp.core.messages import counted
 from evcrisp.io.aedat import flatbuffers
-from evcrisp.io.compression import Codec, Lz4Frame, Stored, Zstd
+from evcrisp.io.compression import Codec, Expansion, Lz4Frame, Stored, Zstd
 from evcrisp.io.protocol import located
 
 MAGIC = b"#!AER-DAT4.0\r\n"
@@ -172,7 +172,7 @@ def walk(
     """Yield (byte, decompressed data) of each packet of one stream; iterations can alternate."""
     known = {stream.id for stream in header.streams}
     read, seek, unpack = file.read, file.seek, PACKET_HEADER.unpack
-    decode = header.codec.decoder()
+    decode = _decoder(header, wanted)
     at = header.first_packet
     while at < file_size:
         seek(at)
@@ -194,11 +194,23 @@ def walk(
         at += 8 + size
 
 
+def _decoder(header: Header, stream: int) -> Callable[[bytes], bytes]:
+    """Return the decompression of a stream; what is gathered in memory does not expand far.
+
+    Frames are delivered one by one, and black ones become very small.
+    """
+    decode = header.codec.decoder()
+    if any(known.id == stream and known.kind == FRAMES for known in header.streams):
+        return decode
+    return Expansion().limited(decode)
+
+
 def walk_listed(
     file: IO[bytes], header: Header, packets: "PacketList"
 ) -> Iterator[tuple[int, bytes]]:
     """Yield (byte, decompressed data) of packets of the data table."""
-    decode, n_head = header.codec.decoder(), PACKET_HEADER.size
+    streams = set(packets.stream.tolist())
+    decode, n_head = _decoder(header, min(streams, default=-1)), PACKET_HEADER.size
     rows = (packets.stream, packets.position, packets.size)
     for stream, position, size in zip(*(row.tolist() for row in rows), strict=True):
         at = position - n_head

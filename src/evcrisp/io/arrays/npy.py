@@ -24,6 +24,8 @@ _DTYPES = {"x": "<u2", "y": "<u2", "t": "<i8", "p": "|b1", "signal": "|b1"}
 _HEADER_BYTES = 128
 #: Limit of one read, because a damaged header can state any size.
 READ_BYTES = 1 << 26
+#: Limit of the number of rows, so that it fits into 64 bits.
+_MAX_ROWS = 1 << 62
 #: Limit of a row; larger rows are not events.
 _MAX_ROW_BYTES = 1 << 20
 
@@ -57,7 +59,7 @@ class NpyColumn:
         self._row_bytes = self.dtype.itemsize * math.prod(self.shape[1:])
         problems = {
             "has Python objects, which are not read": self.dtype.hasobject,
-            f"states the impossible shape {self.shape}": any(side < 0 for side in self.shape),
+            f"states the impossible shape {self.shape}": any(not 0 <= side < _MAX_ROWS for side in self.shape),
             "is in Fortran order; save it in C order": fortran_order and len(self.shape) > 1,
             f"states elements of 0 bytes ({self.dtype})": self.dtype.itemsize == 0,
             f"states rows of {self._row_bytes:,} bytes": self._row_bytes > _MAX_ROW_BYTES,
