@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from tests.fuzz.recordings import DamagedRecordings
 from tests.fuzz.samples import READER_NAMES
 from tests.fuzz.texts import TEXTS

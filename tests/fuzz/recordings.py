@@ -1,15 +1,16 @@
 """Read damaged recordings and check the promises: prefix, same events at each read, own errors."""
 
 import tempfile
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from tests.fuzz.mutations import damage
+from tests.fuzz.samples import Files, Sample, all_samples
 
 import evcrisp
 from evcrisp import Events
-from tests.fuzz.mutations import damage
-from tests.fuzz.samples import Files, Sample, all_samples
 
 #: Larger than any coordinate, so that no event lies outside the sensor.
 SIZE = (65_536, 65_536)
@@ -107,9 +108,10 @@ class DamagedRecordings:
         again, _ = read_kept(path, sample.reader)
         if (kept is None) != (again is None):
             raise Wrong("read at one time, refused at another")
-        if kept is not None and again is not None:
-            if len(again) != len(kept) or not is_prefix(again, kept):
-                raise Wrong("another read gives other events")
+        if kept is None or again is None:
+            return
+        if len(again) != len(kept) or not is_prefix(again, kept):
+            raise Wrong("another read gives other events")
 
     def _known_of(self, sample: Sample) -> "_Known":
         if sample.name not in self._known:
@@ -198,7 +200,5 @@ def _check_part(path: Path, reader: str, whole: Events) -> None:
 
 def _check_detected(path: Path) -> None:
     """Check that detection and a guess of the sensor size raise our errors only."""
-    try:
+    with suppress(evcrisp.FormatError, evcrisp.EventDataError, evcrisp.MissingExtraError):
         evcrisp.read(path)
-    except (evcrisp.FormatError, evcrisp.EventDataError, evcrisp.MissingExtraError):
-        pass

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.sensor_data import GivenData
 
 import evcrisp
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
-from tests.sensor_data import GivenData
 
 Files = dict[str, bytes]
 
@@ -138,9 +138,7 @@ def _aedat2() -> list[Sample]:
         struct.pack(">II", (179 - y) << 22 | (239 - x) << 12 | p << 11, t) for t, x, y, p in rows
     ]
     rows = zip(*(c.tolist() for c in (events.t, events.x, events.y, events.p)), strict=True)
-    dvs = [
-        struct.pack(">II", (127 - y) << 8 | (127 - x) << 1 | (1 - p), t) for t, x, y, p in rows
-    ]
+    dvs = [struct.pack(">II", (127 - y) << 8 | (127 - x) << 1 | (1 - p), t) for t, x, y, p in rows]
     imu = [struct.pack(">II", 0x80000C00 | k << 28 | 100 << 12, 1_005_000) for k in range(7)]
     davis[20:20] = imu
     heads = {
@@ -331,7 +329,10 @@ def all_samples(reader: str) -> list[Sample]:
             saved("npy", ".npy", _save_records, "-records"),
             saved("npy", ".npy", lambda path: np.save(path, _matrix()), unit=ORDER_ROWS),
         ],
-        "ecd-zip": lambda: [written("ecd-zip", ".zip", unit=ALL), zipped(written("ecd-zip", ".zip"))],
+        "ecd-zip": lambda: [
+            written("ecd-zip", ".zip", unit=ALL),
+            zipped(written("ecd-zip", ".zip")),
+        ],
         "columns": lambda: [written("columns", ".columns")],
         "csv": lambda: [
             written("csv", ".csv"),

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-
-import evcrisp
-from evcrisp.core.errors import EvError, FormatError
 from tests.fuzz.mutations import damage
 from tests.fuzz.recordings import Wrong, is_prefix
 from tests.fuzz.samples import make_events
+
+import evcrisp
+from evcrisp.core.errors import EvError, FormatError
 
 
 class DamagedTexts:
@@ -107,8 +107,9 @@ def _check_spif(data: bytes, first: int, seed: bytes) -> str:
 
 
 def _messages() -> list[bytes]:
-    from evcrisp.io.ros import serialization as ros
     from tests.fuzz.samples import make_sensor_data
+
+    from evcrisp.io.ros import serialization as ros
 
     frame = make_sensor_data().images[0]
     words = np.arange(50, dtype=np.uint16)
@@ -301,7 +302,7 @@ class _Site:
     def check(self, data: bytes, first: int, seed: bytes) -> str:
         head, _, body = data.partition(b"\n\n")
         lines = head.split(b"\n")
-        words = (lines[0].split(b" ") + [b"", b""])[:2]
+        words = [*lines[0].split(b" "), b"", b""][:2]
         path, _, query = words[1].decode("latin-1").partition("?")
         headers = [tuple(part.strip() for part in line.split(b":", 1)) for line in lines[1:]]
         scope = {

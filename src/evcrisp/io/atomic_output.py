@@ -1,20 +1,35 @@
 """Write to a temporary name, then rename: a failure leaves the old file and no partial one."""
 
 import errno
+import logging
 import os
 import secrets
 import shutil
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from evcrisp.core.errors import EvError, OutputError, Setting
+from evcrisp.core.messages import counted
+from evcrisp.io.leftovers import owned_name, remove_leftovers
+
+logger = logging.getLogger(__name__)
 
 #: Marks a folder as an output of evcrisp; other folders are never replaced.
 FOLDER_MARK = "meta.json"
 #: Name, without suffix, of the only data file in a ROS 2 bag of evcrisp.
 BAG_STEM = "evcrisp_0"
 _BAGS = tuple({"metadata.yaml", BAG_STEM + suffix} for suffix in (".mcap", ".db3"))
+
+
+_PART = ".part-"
+
+
+@cache  # a run may write thousands of files to one folder
+def _remove_leftovers_once(folder: Path) -> None:
+    if removed := remove_leftovers(folder, _PART):
+        logger.info("Removed %s of a run that was killed.", counted(len(removed), "temporary file"))
 
 
 @contextmanager
@@ -29,7 +44,8 @@ def replacing(path: Path, *, overwrite: bool) -> Generator[Path, None, None]:
     target = Path(os.path.realpath(path))
     # The name is unique. The suffixes stay last, because writers depend on them.
     suffixes = "".join(target.suffixes[-2:])[-32:]
-    temporary = target.with_name(f".part-{secrets.token_hex(8)}{suffixes}")
+    _remove_leftovers_once(target.parent)
+    temporary = target.with_name(owned_name(_PART, suffixes))
     try:
         yield temporary
         _sync(temporary)

@@ -6,8 +6,6 @@ two flat, memory-mapped files of 12 bytes per event. A third file has the window
 
 import contextlib
 import os
-import shutil
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bools
 from evcrisp.core.windows import Window, end_at_last_event
+from evcrisp.io.leftovers import owned_name, remove_leftovers
 from evcrisp.pipeline.windowing import Windowing
 from evcrisp.viewer.bundle_format import pack_pixels, unpack_events, write_bundle
 
@@ -29,31 +28,15 @@ _PREFIX = "evcrisp-view-"
 def make_temp_dir() -> str:
     """Create a temporary folder in ``TMPDIR``, else in ``/var/tmp``; the caller removes it.
 
-    ``/tmp`` is often kept in memory. Folders of processes that were killed are removed first.
+    ``/tmp`` is often kept in memory. Folders of processes of this host that were killed are removed
+    first.
     """
     use_var_tmp = "TMPDIR" not in os.environ and os.access("/var/tmp", os.W_OK)
     parent = "/var/tmp" if use_var_tmp else tempfile.gettempdir()
-    _remove_stale(Path(parent))
-    return tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent)
-
-
-def _remove_stale(parent: Path) -> None:
-    if sys.platform == "win32":  # os.kill(pid, 0) would end the process there
-        return
-    for folder in parent.glob(f"{_PREFIX}*-*"):
-        pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if pid.isdecimal() and not _is_running(int(pid)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):  # a process of another user, or not a process id
-        return True
-    return True
+    remove_leftovers(Path(parent), _PREFIX)
+    folder = Path(parent) / owned_name(_PREFIX)
+    folder.mkdir(mode=0o700)
+    return str(folder)
 
 
 PIXELS, TIMES, WINDOWS = "pixels.u4", "times.i8", "windows.i8"

@@ -62,9 +62,7 @@ def test_a_bomb_of_gzip_text_ends_at_the_limit(tmp_path):
 def test_a_bomb_of_zipped_text_ends_at_the_limit(tmp_path):
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open("events.txt", "w") as file:
-            for _ in range(100):
-                file.write(b"1.000000 100 100 1\n" * 50_000)  # 95 MB
+        archive.writestr("events.txt", b"1.000000 100 100 1\n" * 5_000_000)  # 95 MB
     with pytest.raises(FormatError, match="expands to more than"):
         evcrisp.read(path, resolution=SIZE)
 

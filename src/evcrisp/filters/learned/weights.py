@@ -52,7 +52,9 @@ def read_archive(path: Path, what: str) -> dict[str, NDArray[Any]]:
                 raise ValueError("not a zip archive")
             opened.seek(0)
             with np.load(opened, allow_pickle=False) as file:
-                return {name: file[name] for name in file.files}
+                members = {name: file[name] for name in file.files}
+                # Members that are no arrays come as bytes.
+                return {k: array for k, array in members.items() if isinstance(array, np.ndarray)}
     except FileNotFoundError:
         raise
     except Exception as error:

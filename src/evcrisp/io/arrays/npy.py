@@ -59,7 +59,9 @@ class NpyColumn:
         self._row_bytes = self.dtype.itemsize * math.prod(self.shape[1:])
         problems = {
             "has Python objects, which are not read": self.dtype.hasobject,
-            f"states the impossible shape {self.shape}": any(not 0 <= side < _MAX_ROWS for side in self.shape),
+            f"states the impossible shape {self.shape}": any(
+                not 0 <= side < _MAX_ROWS for side in self.shape
+            ),
             "is in Fortran order; save it in C order": fortran_order and len(self.shape) > 1,
             f"states elements of 0 bytes ({self.dtype})": self.dtype.itemsize == 0,
             f"states rows of {self._row_bytes:,} bytes": self._row_bytes > _MAX_ROW_BYTES,
