@@ -7,6 +7,7 @@ from functools import partial
 import click
 
 from evcrisp.core.errors import NOT_GIVEN, EvError, Setting
+from evcrisp.core.messages import shown
 
 
 def error_text(error: EvError, command: click.Command | None) -> str:
@@ -14,23 +15,32 @@ def error_text(error: EvError, command: click.Command | None) -> str:
 
     An option is declared with the library's name of its value: ``click.option("--points", "n_points")``.
     """
-    return error.text(partial(_name_of, command), partial(_remedy_text, command))
+    return _plain(error.text(partial(_name_of, command), partial(_remedy_text, command)))
 
 
 def log_text(record: logging.LogRecord, command: click.Command | None) -> str:
     """Return the text of a log message; remedies among its arguments name options."""
     if not isinstance(record.args, tuple) or not record.args:
-        return record.getMessage()
+        return _plain(record.getMessage())
     arguments = (_remedy_text(command, a) if isinstance(a, Setting) else a for a in record.args)
-    return str(record.msg) % tuple(arguments)
+    return _plain(str(record.msg) % tuple(arguments))
+
+
+def _plain(text: str) -> str:
+    """Escape control characters, which can come from a file or its name."""
+    return shown(text, _MESSAGE_CHARACTERS, lines=True)
+
+
+#: Characters of a message; lists of names can be long.
+_MESSAGE_CHARACTERS = 4000
 
 
 def system_error_text(error: OSError) -> str:
     """Return the message of the operating system, with the name of the file."""
     if error.strerror is None:
-        return str(error)
+        return _plain(str(error))
     if error.filename is not None:
-        return f"{error.filename}: {error.strerror}."
+        return _plain(f"{error.filename}: {error.strerror}.")
     if error.errno in _WRITE_ERRORS:  # errors of all other files have a file name
         return f"Standard output could not be written: {error.strerror}."
     return f"{error.strerror}."

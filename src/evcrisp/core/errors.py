@@ -17,6 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evcrisp.core.messages import shown
+
+#: Characters of the reason of a `FormatError`; ours are shorter.
+_REASON_CHARACTERS = 1000
+
 
 class _NotGiven:
     """Marks an error without a value; None can be a wrong value."""
@@ -155,6 +160,8 @@ class FormatError(EvError, ValueError):
         partial: Any = None,
         remedy: str | Setting | None = None,
     ) -> None:
+        # Names and texts of a file must not control a terminal, or fill it.
+        reason = shown(reason, _REASON_CHARACTERS)
         super().__init__(reason, remedy=remedy)
         self.reason = reason
         self.offset = int(offset)

@@ -9,6 +9,7 @@ import click
 from evcrisp.cli import options
 from evcrisp.cli.progress import open_with_progress
 from evcrisp.core.errors import EvError
+from evcrisp.core.messages import shown
 
 if TYPE_CHECKING:
     from evcrisp.io.recording import Recording
@@ -58,7 +59,7 @@ def _page(facts: dict[str, Any]) -> str:
             rows.append((name, f"{facts[key]:,}"))
     if facts["damage"]:
         rows.append(("damage", facts["damage"]))
-    return "\n".join(f"{name:<16}{value}" for name, value in rows)
+    return "\n".join(f"{name:<16}{shown(str(value))}" for name, value in rows)
 
 
 def _streams(facts: dict[str, Any]) -> list[tuple[str, str]]:
