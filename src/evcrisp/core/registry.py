@@ -160,6 +160,9 @@ def build(table: Mapping[str, type[T]], part: str | type[T] | T, what: str, /, *
             f"The {what} {name!r} has no option {option!r}.{_hint(option, parameters)} "
             f"Known: {', '.join(sorted(parameters)) or 'none'}."
         )
+    missing = [p.name for p in parameters.values() if _is_required(p) and p.name not in options]
+    if missing:
+        raise ConfigError(f"The {what} {name!r} needs the option {missing[0]!r}.")
     # Numbers of numpy overflow for times of years, and lack methods of Python's numbers.
     plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in options.items()}
     for option, value in plain.items():
@@ -168,20 +171,28 @@ def build(table: Mapping[str, type[T]], part: str | type[T] | T, what: str, /, *
     return kind(**plain)
 
 
+def _is_required(parameter: inspect.Parameter) -> bool:
+    is_named = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    return is_named and parameter.default is parameter.empty
+
+
 #: Types of parameters that a line of text can give.
 _PLAIN = (bool, int, float, str)
 
 
 def _check_object(kind: type, title: str, option: str, value: object) -> None:
-    """Raise if a number or text is given in place of a configuration object."""
-    if not isinstance(value, _PLAIN) or not dataclasses.is_dataclass(kind):
+    """Raise if something else is given in place of a configuration object or a mapping."""
+    if not dataclasses.is_dataclass(kind):
         return
     found = {field.name: field for field in dataclasses.fields(kind)}.get(option)
     if found is None:
         return
     has_factory = found.default_factory is not dataclasses.MISSING
     default = found.default_factory() if has_factory else found.default
-    if dataclasses.is_dataclass(default):
+    if isinstance(default, Mapping) and not isinstance(value, Mapping):
+        raise ConfigError(f"{title} must be a mapping; got {value!r}.")
+    is_object = dataclasses.is_dataclass(value) and not isinstance(value, type)
+    if dataclasses.is_dataclass(default) and not is_object:
         raise ConfigError(
             f"{title} must be an object, `{type(default).__name__}(...)`; got {value!r}. "
             "It can be set in Python only."

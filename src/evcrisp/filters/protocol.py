@@ -208,7 +208,8 @@ def check_minimum(config: object, **minimums: float) -> None:
     for name, low in minimums.items():
         value = getattr(config, name)
         # A message gives the upper bound only if the value exceeds it.
-        check_number(name, value, low, _MAX_VALUE if value > _MAX_VALUE else math.inf)
+        is_large = isinstance(value, (int, float)) and value > _MAX_VALUE
+        check_number(name, value, low, _MAX_VALUE if is_large else math.inf)
 
 
 def check_sensor(events: Events, resolution: tuple[int, int]) -> Events:

@@ -63,7 +63,7 @@ class Iets(Filter):
     def __post_init__(self) -> None:
         check_minimum(self, before_us=0, after_us=1)
         check_number("radius", self.radius, 1, 100)
-        check_number("tau_us", self.tau_us, 0, open_low=True)
+        check_number("tau_us", self.tau_us, 0, 1e12, open_low=True)
         check_number("threshold", self.threshold, 0, 1, open_low=True)
 
     def start(self, resolution: tuple[int, int]) -> "IetsStream":

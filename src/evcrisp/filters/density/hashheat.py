@@ -9,6 +9,9 @@ from evcrisp.core.types import Floats
 from evcrisp.core.validation import check_choice, check_number
 from evcrisp.filters.protocol import About, Filter, KernelStream, Presets, check_minimum
 
+#: Limit of hashes and of projections, so that they fit into memory.
+_MAX_HASHES = 4096
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashHeat(Filter):
@@ -82,6 +85,8 @@ class HashHeat(Filter):
     def __post_init__(self) -> None:
         check_minimum(self, hashes=2, projections=1, window_events=1, threshold=0)
         check_minimum(self, cold_threshold=0, seed=0, warm_event=0)
+        check_number("hashes", self.hashes, 2, _MAX_HASHES)
+        check_number("projections", self.projections, 1, _MAX_HASHES)
         check_number("width_px", self.width_px, 0, open_low=True)
         check_number("time_unit_us", self.time_unit_us, 0, open_low=True)
         check_choice("counters", self.counters, (2**power for power in range(1, 18)))

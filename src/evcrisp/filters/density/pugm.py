@@ -20,6 +20,10 @@ _Pixels = tuple[Integers, NDArray[np.uint16]]
 _NO_PIXELS: _Pixels = (np.empty(0, np.int32), np.empty(0, np.uint16))
 
 
+#: Limits: each sweep keeps maps of the sensor in memory; energies are sums of a few terms.
+_MAX_SWEEPS, _MAX_ENERGY = 64, 1e12
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pugm(Filter):
     r"""Keep the events in the most likely state of a Markov random field.
@@ -70,8 +74,9 @@ class Pugm(Filter):
 
     def __post_init__(self) -> None:
         check_minimum(self, bin_us=1, sweeps=1)
-        check_number("data", self.data)
-        check_number("coupling", self.coupling, 0, open_low=True)
+        check_number("sweeps", self.sweeps, 1, _MAX_SWEEPS)
+        check_number("data", self.data, -_MAX_ENERGY, _MAX_ENERGY)
+        check_number("coupling", self.coupling, 0, _MAX_ENERGY, open_low=True)
 
     def start(self, resolution: tuple[int, int]) -> "PugmStream":
         """Start a recording."""

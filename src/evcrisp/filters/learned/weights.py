@@ -4,6 +4,7 @@ import warnings
 import zipfile
 from collections.abc import Mapping
 from importlib import resources
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ def weights_file(name: str, path: str | Path | None) -> tuple[Path, int]:
     """Return a weights file, by default the one of evcrisp, and its time of modification."""
     if path is None:
         path = str(resources.files("evcrisp").joinpath("weights", f"{name}.npz"))
+    if not isinstance(path, (str, PathLike)) or "\0" in str(path):
+        raise ConfigError("must be the path of a file", parameter="weights", value=path)
     path = Path(path)
     if not path.is_file():
         raise ConfigError("must be an existing file", parameter="weights", value=str(path))

@@ -8,6 +8,9 @@ import numpy as np
 from evcrisp.core.validation import check_number
 from evcrisp.filters.protocol import About, Filter, KernelStream, Presets, check_minimum
 
+#: Limit of the length of a window, so that it fits into memory.
+_MAX_LENGTH = 1 << 20
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dwf(Filter):
@@ -52,6 +55,7 @@ class Dwf(Filter):
 
     def __post_init__(self) -> None:
         check_minimum(self, length=1, radius_px=1, k=1, warm_up=0)
+        check_number("length", self.length, 1, _MAX_LENGTH)
         check_number("k", self.k, 1, 2 * self.length, remedy="Increase `length`.")
 
     def start(self, resolution: tuple[int, int]) -> KernelStream:
