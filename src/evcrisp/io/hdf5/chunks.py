@@ -21,6 +21,8 @@ GZIP, SHUFFLE, FLETCHER32, BLOSC = 1, 2, 3, 32001
 _OPTIONAL = 1
 #: Filters that `decode_gzip` reads.
 GZIP_FILTERS = ([GZIP], [SHUFFLE, GZIP])
+#: Filters whose decoders read beyond damaged input: other values at each read, without an error.
+_UNSAFE = {32017: "SZ", 32024: "SZ3"}
 _BLOSC_HEADER = struct.Struct("<4B3I")
 
 
@@ -28,6 +30,11 @@ def filters_of(dataset: Any) -> list[int]:
     """Return the codes of the filters of a dataset, in the order of writing."""
     settings = dataset.id.get_create_plist()
     return [settings.get_filter(index)[0] for index in range(settings.get_nfilters())]
+
+
+def unsafe_filters(dataset: Any) -> list[str]:
+    """Return the names of the filters of a dataset that do not notice damage."""
+    return [_UNSAFE[code] for code in filters_of(dataset) if code in _UNSAFE]
 
 
 def chunk_bytes(dataset: Any) -> int:

@@ -4,6 +4,7 @@ One process serves one open recording. After a recording without errors it serve
 """
 
 import atexit
+import logging
 import os
 import select
 import signal
@@ -22,6 +23,8 @@ from evcrisp.core.errors import FormatError
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.io.hdf5.messages import map_shared_memory, new_shared_memory, receive, send
 from evcrisp.io.protocol import Packet, Source, Stream
+
+logger = logging.getLogger(__name__)
 
 #: Limit of the time of one request, s; the limit of processor time in `worker` is lower.
 _WALL_SECONDS = 300.0
@@ -296,7 +299,14 @@ class IsolatedSource(Source):
 
 def open_isolated(layout: type, path: Path, packet_rows: int) -> IsolatedSource:
     """Open a file in another process with the reader of a layout."""
-    return _opened((("open", layout, path.absolute(), packet_rows),))
+    source = _opened((("open", layout, path.absolute(), packet_rows),))
+    if names := source.metadata.get("unsafe_filters"):
+        logger.warning(
+            "%s: compressed with %s, whose decoder does not notice damage: a damaged file gives other "
+            "events at each read. Read it twice and compare, or save it with gzip or Blosc.",
+            *(path, " and ".join(cast("list[str]", names))),
+        )
+    return source
 
 
 def _opened(steps: tuple[tuple[Any, ...], ...]) -> IsolatedSource:

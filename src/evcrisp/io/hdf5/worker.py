@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 from evcrisp.core.errors import FormatError
 from evcrisp.io.hdf5 import datasets, ecf, reader
+from evcrisp.io.hdf5.chunks import unsafe_filters
 from evcrisp.io.hdf5.messages import map_shared_memory, receive, send
 from evcrisp.io.protocol import Source
 
@@ -108,7 +109,11 @@ class _Server:
             with _cpu_limit(0):
                 ecf.compile_decoder()  # takes longer than the limit
         self._sources.append(source)
-        facts = (source.resolution, dict(source.metadata), source.n_events)
+        metadata = dict(source.metadata)
+        names = {name for rows in source.all_rows() for name in unsafe_filters(rows.dataset)}
+        if names:
+            metadata["unsafe_filters"] = sorted(names)
+        facts = (source.resolution, metadata, source.n_events)
         return len(self._sources) - 1, facts, source.streams(), source.sensor_clock_offset
 
 

@@ -226,3 +226,12 @@ def test_chunks_that_leave_out_a_filter_that_made_them_smaller_are_damaged(tmp_p
         dataset.write_direct_chunk((0,), stored + b"\0", filter_mask=1)
     with pytest.raises(FormatError, match="stored without its filters"):
         evcrisp.read(path, resolution=SIZE)
+
+
+@pytest.mark.parametrize("name", ["sz", "sz3"])
+def test_filters_that_do_not_notice_damage_are_named(tmp_path, make_events, caplog, name):
+    path = tmp_path / "a.h5"
+    write_columns(path, make_events(500, resolution=SIZE), **FILTERS[name]())
+    with evcrisp.open(path, resolution=SIZE) as recording:
+        assert recording.metadata["unsafe_filters"] == [name.upper()]
+    assert "does not notice damage" in caplog.text
