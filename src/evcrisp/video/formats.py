@@ -56,6 +56,10 @@ _TO_YUV = np.array(
 _OFFSETS = (16.0, 128.0, 128.0)
 
 
+#: Threads of the encoder; the bytes depend on their number.
+_THREADS = 4
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mp4:
     """H.264 with color at half the resolution, which every player supports.
@@ -90,7 +94,8 @@ class Mp4:
             *("-s", f"{size[0]}x{size[1]}", "-r", str(rate), "-i", "-", "-an"),
             *("-c:v", "libx264", "-preset", self.preset, "-crf", str(self.crf)),
             *("-pix_fmt", "yuv420p", "-colorspace", "smpte170m", "-color_range", "tv"),
-            # The same frames give the same bytes.
+            # The same frames give the same bytes, also with another number of cores.
+            *("-threads", str(_THREADS)),
             *("-fflags", "+bitexact", "-flags:v", "+bitexact", "-movflags", "+faststart"),
             *("-f", "mp4", str(path)),
         ]

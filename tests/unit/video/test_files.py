@@ -75,6 +75,20 @@ def test_same_events_give_the_same_bytes(suffix, tmp_path, moving_edge):
     assert first == second
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs a choice of cores")
+def test_bytes_do_not_depend_on_the_number_of_cores(tmp_path, moving_edge):
+    cores = os.sched_getaffinity(0)
+    if len(cores) < 2:
+        pytest.skip("one core only")
+    try:
+        for name, chosen in (("a", cores), ("b", {min(cores)})):
+            os.sched_setaffinity(0, chosen)
+            render(moving_edge(), tmp_path / f"{name}.mp4", config=VideoConfig(panes=("raw",)))
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "b.mp4").read_bytes()
+
+
 def test_gif_and_webp_are_lossless(tmp_path):
     events = Events(x=[3, 9], y=[5, 2], t=[0, 10], p=[1, 0], resolution=(20, 16))
     config = VideoConfig(panes=("raw",), exposure=50.0, titles=False)
