@@ -65,6 +65,12 @@ class SpeedType(click.ParamType):
     default=1_000_000,
 )
 @click.option(
+    "--full-search",
+    is_flag=True,
+    help="Search the motion of every window, however late its labels come. Default: windows for "
+    "which there is no time get labels by the motions that were found last.",
+)
+@click.option(
     "--reconnect",
     is_flag=True,
     help="Wait for a server that is absent, or that ends the connection.",
