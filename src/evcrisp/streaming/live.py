@@ -27,6 +27,9 @@ logger = logging.getLogger(__name__)
 #: Events that wait for the method, by default: 12 MB.
 MAX_WAITING_EVENTS = 1_000_000
 
+#: Packets whose latency is part of a state.
+_NEWEST_PACKETS = 500
+
 
 def live(
     source: Source,
@@ -45,6 +48,7 @@ def live(
     overwrite: bool = False,
     stdout_format: str = "aedat4",
     on_part: Callable[[LivePart], None] | None = None,
+    on_state: Callable[[LiveSummary], None] | None = None,
     stop: threading.Event | None = None,
     **params: Any,
 ) -> LiveSummary:
@@ -83,6 +87,9 @@ def live(
         Format of standard output.
     on_part : callable, optional
         Called with every `LivePart`: events, kept events, and the estimate of the window.
+    on_state : callable, optional
+        Called ten times per second, from another thread, with the summary so far; its latencies are
+        those of the last packets.
     stop : threading.Event, optional
         Ends the session when it is set; what has arrived is still labeled.
 
@@ -107,7 +114,9 @@ def live(
         outputs = make_sinks(
             given, source, bind=bind, overwrite=overwrite, stdout_format=stdout_format
         )
-        session = _Session(incoming, outputs, max_waiting_events, stop or threading.Event())
+        session = _Session(
+            incoming, outputs, max_waiting_events, stop or threading.Event(), on_state
+        )
         with session:
             stack.callback(cleaning.close)
             load_kernels()
@@ -121,8 +130,14 @@ class _Session:
     """Threads, sinks and counts of a session; a context manager that ends all of them."""
 
     def __init__(
-        self, source: LiveSource, sinks: list[LiveSink], max_waiting: int, stop: threading.Event
+        self,
+        source: LiveSource,
+        sinks: list[LiveSink],
+        max_waiting: int,
+        stop: threading.Event,
+        on_state: Callable[[LiveSummary], None] | None = None,
     ) -> None:
+        self._on_state, self._cleaning, self._start_s = on_state, None, 0.0
         self._source, self._sinks, self._stop = source, sinks, stop
         self._queue = BoundedQueue[tuple[Events, float]](max_waiting, can_wait=source.can_wait)
         self._packets = PacketStream(self._queue)
@@ -145,8 +160,8 @@ class _Session:
 
     def run(self, cleaning: Cleaning, on_part: Callable[[LivePart], None] | None) -> LiveSummary:
         """Label what comes, and write it, until the source ends."""
-        start = time.monotonic()
-        resolution = self._source.open()
+        self._start_s, resolution = time.monotonic(), self._source.open()
+        self._cleaning: Cleaning | None = cleaning
         for sink in self._sinks:
             sink.open(resolution)
         logger.info("Live: %s, %dx%d px, %s.", self._source.name, *resolution, cleaning.name)
@@ -159,7 +174,7 @@ class _Session:
                 on_part(part)
         if self._failure is not None:
             raise self._failure
-        return self._summary(cleaning, time.monotonic() - start)
+        return self._summary(cleaning)
 
     def _write(self, part: LivePart) -> None:
         if len(part.kept):
@@ -185,14 +200,16 @@ class _Session:
             self._queue.end()
 
     def _watch(self) -> None:
-        """Close the source when the session is stopped."""
+        """Report the state, and close the source when the session is stopped."""
         while not self._is_over.is_set():
+            if self._on_state is not None and self._cleaning is not None:
+                self._on_state(self._summary(self._cleaning, _NEWEST_PACKETS))
             if self._stop.wait(0.1):
                 self._source.close()
                 self._queue.end()
                 return
 
-    def _summary(self, cleaning: Cleaning, duration_s: float) -> LiveSummary:
+    def _summary(self, cleaning: Cleaning, n_newest: int | None = None) -> LiveSummary:
         counts = self._source.counts
         return LiveSummary(
             source=self._source.name,
@@ -208,7 +225,7 @@ class _Session:
             n_reconnects=counts.n_reconnects,
             n_clock_restarts=counts.n_clock_restarts,
             n_unsent={sink.name: sink.n_dropped for sink in self._sinks if sink.n_dropped},
-            latency_p50_ms=self._packets.latency_ms(0.5),
-            latency_p95_ms=self._packets.latency_ms(0.95),
-            duration_s=duration_s,
+            latency_p50_ms=self._packets.latency_ms(0.5, n_newest),
+            latency_p95_ms=self._packets.latency_ms(0.95, n_newest),
+            duration_s=time.monotonic() - self._start_s,
         )

@@ -1,8 +1,10 @@
 """Packets in the order of their arrival, cut where the wall clock ends a window."""
 
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -22,6 +24,7 @@ class PacketStream:
         self.is_ended = False
         self._queue = queue
         self._waiting: deque[tuple[int, float]] = deque()  # time of the last event, us; arrival, s
+        self._lock = threading.Lock()  # of the latencies
         self._newest_s = 0.0  # arrival of the packet that was taken last
         self._latencies_s: deque[float] = deque(maxlen=_MAX_LATENCIES)
 
@@ -54,10 +57,13 @@ class PacketStream:
     def labeled(self, t_last: int) -> None:
         """Note that the labels of all events up to a time are out."""
         now = time.monotonic()
-        while self._waiting and self._waiting[0][0] <= t_last:
-            self._latencies_s.append(now - self._waiting.popleft()[1])
+        with self._lock:
+            while self._waiting and self._waiting[0][0] <= t_last:
+                self._latencies_s.append(now - self._waiting.popleft()[1])
 
     def latency_ms(self, share: float, n_newest: int | None = None) -> float | None:
         """Return a quantile of the latencies of all packets, or of the newest, ms."""
-        values = list(self._latencies_s)[-n_newest:] if n_newest else list(self._latencies_s)
+        with self._lock:
+            first = len(self._latencies_s) - n_newest if n_newest else 0
+            values = list(islice(self._latencies_s, max(first, 0), None))
         return 1000.0 * float(np.quantile(values, share)) if values else None
