@@ -224,6 +224,7 @@ class _Session:
             n_damaged=counts.n_damaged,
             n_reconnects=counts.n_reconnects,
             n_clock_restarts=counts.n_clock_restarts,
+            n_lost=counts.n_lost,
             n_unsent={sink.name: sink.n_dropped for sink in self._sinks if sink.n_dropped},
             latency_p50_ms=self._packets.latency_ms(0.5, n_newest),
             latency_p95_ms=self._packets.latency_ms(0.95, n_newest),

@@ -25,6 +25,7 @@ class LiveSummary:
     n_damaged: int  # packets that were skipped
     n_reconnects: int
     n_clock_restarts: int
+    n_lost: int  # messages that did not arrive, by their sequence numbers
     n_unsent: dict[str, int]  # events that slow receivers did not get, by sink
     latency_p50_ms: float | None  # None without labels
     latency_p95_ms: float | None
@@ -53,6 +54,7 @@ class LiveSummary:
             lines.append(f"latency {p50:.1f} ms (median), {p95:.1f} ms (95 %)")
         troubles = {
             "damaged packets skipped": self.n_damaged,
+            "messages that did not arrive": self.n_lost,
             "reconnections": self.n_reconnects,
             "restarts of the clock": self.n_clock_restarts,
             **{f"events that receivers of {k} did not get": n for k, n in self.n_unsent.items()},
