@@ -23,8 +23,8 @@ Sink = str | PathLike[str] | LiveSink
 
 #: Standard input or output.
 PIPE = "-"
-#: Starts of addresses of ROS 2 messages; their packages are loaded when they are used.
-ZENOH, DDS = "zenoh://", "dds://"
+#: Starts of addresses whose packages are loaded when they are used: ROS 2 messages, USB cameras.
+ZENOH, DDS, USB = "zenoh://", "dds://", "usb://"
 
 
 def make_source(
@@ -51,6 +51,10 @@ def make_source(
         from evcrisp.streaming.ros.zenoh import ZenohSource
 
         return ZenohSource(text, resolution=resolution, reconnect=reconnect, bind=bind)
+    if text.startswith(USB):
+        from evcrisp.streaming.sources.usb import open_camera
+
+        return open_camera(text)
     if text.startswith(DDS):
         from evcrisp.streaming.ros.dds import DdsSource
 
