@@ -83,13 +83,9 @@ class BackgroundSearch:
     def close(self) -> None:
         """End the process."""
         self._is_closed = True
-        process = self._process
-        if process is None:
-            return
-        with suppress(OSError):
-            cast(IO[bytes], process.stdin).close()
-        process.kill()
-        process.wait(_END_S)
+        if self._process is not None:
+            self._process.kill()
+            _end(self._process)
 
     def _send(self, data: bytes) -> None:
         assert self._process is not None
@@ -118,5 +114,13 @@ class BackgroundSearch:
                         self._is_busy = False
         if not self._is_closed:
             logger.warning("The search for motions ended unexpectedly; it is started again.")
+            _end(process)
             self._is_ready.clear()
             self._is_busy, self._process = False, None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Free what a process that ends has held."""
+    with suppress(OSError):  # bytes that it did not take
+        cast(IO[bytes], process.stdin).close()
+    process.wait(_END_S)
