@@ -37,7 +37,11 @@ _HARDLY_MOVED = 0.05
 
 
 def auto_windows(
-    chunks: Iterator[Events], max_latency_us: int, overlap: float = 0.0
+    chunks: Iterator[Events],
+    max_latency_us: int,
+    overlap: float = 0.0,
+    *,
+    joins_rest: bool = True,
 ) -> Iterator[tuple[Window, int]]:
     """Yield windows, and the length of the one before for the last of several, otherwise 0.
 
@@ -49,6 +53,8 @@ def auto_windows(
         Longest window, and longest time from the first event of a window until it is yielded.
     overlap : float
         Share of a window that the next one contains again.
+    joins_rest : bool
+        Join a short rest of the stream to the last window, which needs the events after each window.
     """
     buffer = _Buffer(chunks)
     if not buffer.fill(0, 0):
@@ -59,7 +65,7 @@ def auto_windows(
         length = _choose_length(buffer, t_start, max_latency_us, moved)
         t_end = t_start + length
         n_inside = buffer.count(t_end)
-        t_rest = min(t_end + length // 2, t_start + max_latency_us)
+        t_rest = min(t_end + length // 2, t_start + max_latency_us) if joins_rest else t_end
         is_last = _has_short_rest(buffer, n_inside, (t_end, t_rest), moved)
         if is_last:
             t_end = max(buffer.t_last, t_start) + 1

@@ -17,7 +17,9 @@ from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window, ordered_chunks
 from evcrisp.estimators.estimate import checked_theta, model_for
 from evcrisp.estimators.hot_pixels import HotPixelHistory
-from evcrisp.estimators.protocol import Estimator, session_of
+from evcrisp.estimators.layers.motion_finder import with_hot_events
+from evcrisp.estimators.layers.relabel import relabel
+from evcrisp.estimators.protocol import Estimator, IndependentWindows, session_of
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.reliability.assess import assess
 from evcrisp.estimators.result import Estimate
@@ -51,6 +53,8 @@ class Tracker:
         self.theta = theta0  # of the last window with a usable motion
         self._has_run = False
         self._before: Estimate | None = None  # the last window, if its motion is reliable
+        self._last: Estimate | None = None  # the last window with a usable motion
+        self._estimator = estimator
         self._session = session_of(estimator, resolution)
         self._hot_pixels = HotPixelHistory(resolution)
         self._shared = SharedLabels()
@@ -67,10 +71,31 @@ class Tracker:
         self._has_run = True
         result = _with_length_warning(assess(result, self.model, self._before), full_us)
         self._before = result if result.reliable else None
+        return self._shared.combine(self.remember(result))
+
+    def relabel(self, window: Window, *, by_one_motion: bool = False) -> Estimate:
+        """Return the labels of the next window by the last motions, without a search.
+
+        ``by_one_motion`` takes that with the most events: labels of layers take twice as long.
+        """
+        hot = self._hot_pixels.mark(window)
+        others = replace(window, events=window.events[~hot]) if hot.any() else window
+        last = self._last
+        if last is not None and by_one_motion:
+            last = replace(last, layer_map=None)
+        result = relabel(others, last, self._estimator, self.model)
+        if others is window:
+            return result
+        if result.layer_map is None:
+            return IndependentWindows(self._estimator).with_hot_events(result, window, hot)
+        return with_hot_events(result, window, hot)
+
+    def remember(self, result: Estimate) -> Estimate:
+        """Keep a usable motion for the next search, and for `relabel`."""
         if result.status.is_usable:
             self.theta = result.theta.copy()  # users may change the array of the result
-            self._found = result.motion
-        return self._shared.combine(result)
+            self._found, self._last = result.motion, result
+        return result
 
     def observe(self, window: Window) -> None:
         """Count the events of a window that is not estimated, for hot pixels."""

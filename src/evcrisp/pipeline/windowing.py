@@ -111,10 +111,24 @@ class Windowing:
         latency = self.max_latency_us or DEFAULT_LATENCY_US
         return {"window": "auto", "max_latency_us": latency, "overlap": float(self.overlap)}
 
+    @property
+    def longest_us(self) -> int:
+        """Longest window, us; of windows by count, the time after which a live one ends."""
+        if self.displacement_px is not None:
+            return _MAX_WINDOW_US
+        return self.window_us or self.max_latency_us or DEFAULT_LATENCY_US
+
     def cut(
-        self, chunks: Iterable[Events], speed_px_s: Callable[[], float | None]
+        self,
+        chunks: Iterable[Events],
+        speed_px_s: Callable[[], float | None],
+        *,
+        joins_rest: bool = True,
     ) -> Iterator[CutWindow]:
         """Yield the windows of a stream.
+
+        ``joins_rest`` joins a short rest of the stream to the last window. Chosen windows are yielded
+        later then: when the events after them are known.
 
         ``speed_px_s`` returns the speed of the image after the last window, or None. It is called
         between windows that follow the motion.
@@ -124,7 +138,9 @@ class Windowing:
             return
         if self.is_auto:
             latency = self.max_latency_us or DEFAULT_LATENCY_US
-            for window, full_us in auto_windows(ordered_chunks(chunks), latency, self.overlap):
+            for window, full_us in auto_windows(
+                ordered_chunks(chunks), latency, self.overlap, joins_rest=joins_rest
+            ):
                 yield CutWindow(window, full_us)
             return
         length = self.window_us or 0

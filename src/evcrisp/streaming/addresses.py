@@ -126,5 +126,6 @@ def _listen_unix(path: str) -> socket.socket:
 
 def _wrong(text: str) -> ConfigError:
     return ConfigError(
-        f"Expected an address tcp://HOST:PORT, udp://HOST:PORT or unix:///PATH; got {text!r}."
+        f"Expected an address tcp://HOST:PORT, udp://HOST:PORT, unix:///PATH, zenoh://KEY, "
+        f"dds://DOMAIN/TOPIC or usb://NAME; got {text!r}."
     )

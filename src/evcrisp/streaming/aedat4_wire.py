@@ -95,6 +95,12 @@ def read_packets(file: IO[bytes], header: Header) -> Iterator[Columns | FormatEr
                 yield error
 
 
+def load_kernels() -> None:
+    """Encode and decode an event, so that the kernels are compiled before the first packet."""
+    for packet, _ in packets_of(Events(x=[0], y=[0], t=[0], p=[0], resolution=(1, 1))):
+        _columns(packet[PACKET_HEADER.size :])
+
+
 def _columns(data: bytes) -> Columns:
     from evcrisp.kernels.io.aedat4 import split_records
 

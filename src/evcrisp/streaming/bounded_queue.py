@@ -55,15 +55,33 @@ class BoundedQueue(Generic[T]):
                 self.dropped_size += self._pop()[1]
             self._changed.notify_all()
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the queue has ended, and has no item left."""
+        with self._changed:
+            return self._is_ended and not self._items
+
+    @property
+    def size(self) -> int:
+        """Size of all items that wait."""
+        with self._changed:
+            return self._size
+
+    def get(self, timeout_s: float | None = None) -> T | None:
+        """Return the oldest item; None at the end, or if none comes within a time."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._items or self._is_ended,
+                None if timeout_s is None else max(timeout_s, 0.0),
+            )
+            if not self._items:
+                return None
+            item, _ = self._pop()
+            self._changed.notify_all()
+            return item
+
     def __iter__(self) -> Iterator[T]:
-        while True:
-            with self._changed:
-                while not self._items and not self._is_ended:
-                    self._changed.wait()
-                if not self._items:
-                    return
-                item, _ = self._pop()
-                self._changed.notify_all()
+        while (item := self.get()) is not None:
             yield item
 
     def _pop(self) -> tuple[T, int]:

@@ -23,6 +23,8 @@ Sink = str | PathLike[str] | LiveSink
 
 #: Standard input or output.
 PIPE = "-"
+#: Starts of addresses whose packages are loaded when they are used: ROS 2 messages, USB cameras.
+ZENOH, DDS, USB = "zenoh://", "dds://", "usb://"
 
 
 def make_source(
@@ -45,6 +47,18 @@ def make_source(
     if not is_address(text):
         recording = stack.enter_context(open_recording(text, resolution=resolution))
         return Playback(recording, speed)
+    if text.startswith(ZENOH):
+        from evcrisp.streaming.ros.zenoh import ZenohSource
+
+        return ZenohSource(text, resolution=resolution, reconnect=reconnect, bind=bind)
+    if text.startswith(USB):
+        from evcrisp.streaming.sources.usb import open_camera
+
+        return open_camera(text)
+    if text.startswith(DDS):
+        from evcrisp.streaming.ros.dds import DdsSource
+
+        return DdsSource(text, resolution=resolution, bind=bind)
     address = Address.parse(text)
     if address.scheme == "udp":
         return UdpSource(address, resolution, bind=bind)
@@ -81,6 +95,14 @@ def _make_sink(
         return StdoutSink(stdout_format)
     if not is_address(text):
         return FileSink(Path(text), overwrite=overwrite, source=_path_of(source))
+    if text.startswith(ZENOH):
+        from evcrisp.streaming.ros.zenoh import ZenohSink
+
+        return ZenohSink(text, bind=bind)
+    if text.startswith(DDS):
+        from evcrisp.streaming.ros.dds import DdsSink
+
+        return DdsSink(text, bind=bind)
     address = Address.parse(text)
     if address.scheme == "udp":
         return UdpSink(address)

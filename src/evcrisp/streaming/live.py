@@ -13,16 +13,22 @@ from evcrisp.core.events import Events
 from evcrisp.core.validation import check_number
 from evcrisp.motion import MotionModel
 from evcrisp.pipeline.windowing import Windowing
+from evcrisp.streaming.aedat4_wire import load_kernels
 from evcrisp.streaming.bounded_queue import BoundedQueue
-from evcrisp.streaming.cleaning import LivePart, Method, cleaning_by, warm_up
+from evcrisp.streaming.cleaning import Cleaning, LivePart, Method, cleaning_by
 from evcrisp.streaming.endpoints import Sink, Source, make_sinks, make_source
+from evcrisp.streaming.pace import Effort
+from evcrisp.streaming.packet_stream import PacketStream
 from evcrisp.streaming.protocol import LiveSink, LiveSource
-from evcrisp.streaming.summary import ArrivalLog, LiveSummary
+from evcrisp.streaming.summary import LiveSummary
 
 logger = logging.getLogger(__name__)
 
 #: Events that wait for the method, by default: 12 MB.
 MAX_WAITING_EVENTS = 1_000_000
+
+#: Packets whose latency is part of a state.
+_NEWEST_PACKETS = 500
 
 
 def live(
@@ -36,11 +42,13 @@ def live(
     speed: float | str = 1.0,
     resolution: tuple[int, int] | None = None,
     max_waiting_events: int = MAX_WAITING_EVENTS,
+    full_search: bool = False,
     reconnect: bool = False,
     bind: str | None = None,
     overwrite: bool = False,
     stdout_format: str = "aedat4",
     on_part: Callable[[LivePart], None] | None = None,
+    on_state: Callable[[LiveSummary], None] | None = None,
     stop: threading.Event | None = None,
     **params: Any,
 ) -> LiveSummary:
@@ -65,6 +73,10 @@ def live(
         Sensor size, px, for sources that do not state it.
     max_waiting_events : int
         Events that may wait for the method. When more arrive, the oldest are dropped.
+    full_search : bool
+        Search the motion of every window, however late its labels come. By default, windows for
+        which there is no time get the motions that were found last. Recordings
+        at speed "max" and standard input wait: all their windows are searched.
     reconnect : bool
         Wait for a server that is absent, or that ends the connection.
     bind : str, optional
@@ -75,6 +87,9 @@ def live(
         Format of standard output.
     on_part : callable, optional
         Called with every `LivePart`: events, kept events, and the estimate of the window.
+    on_state : callable, optional
+        Called ten times per second, from another thread, with the summary so far; its latencies are
+        those of the last packets.
     stop : threading.Event, optional
         Ends the session when it is set; what has arrived is still labeled.
 
@@ -90,7 +105,7 @@ def live(
     (True, True, 0)
     """
     check_number("max_waiting_events", max_waiting_events, 1, whole=True)
-    name, clean = cleaning_by(method, motion, camera, windowing, **params)
+    cleaning = cleaning_by(method, motion, camera, windowing, full_search=full_search, **params)
     given = (sinks,) if isinstance(sinks, str) or not isinstance(sinks, Sequence) else sinks
     with ExitStack() as stack:
         incoming = make_source(
@@ -99,22 +114,35 @@ def live(
         outputs = make_sinks(
             given, source, bind=bind, overwrite=overwrite, stdout_format=stdout_format
         )
-        session = _Session(incoming, outputs, max_waiting_events, stop or threading.Event())
+        session = _Session(
+            incoming, outputs, max_waiting_events, stop or threading.Event(), on_state
+        )
         with session:
-            warm_up(clean)
-            return session.run(name, clean, on_part)
+            stack.callback(cleaning.close)
+            load_kernels()
+            cleaning.warm_up()
+            if not incoming.can_wait:
+                cleaning.prepare()
+            return session.run(cleaning, on_part)
 
 
 class _Session:
     """Threads, sinks and counts of a session; a context manager that ends all of them."""
 
     def __init__(
-        self, source: LiveSource, sinks: list[LiveSink], max_waiting: int, stop: threading.Event
+        self,
+        source: LiveSource,
+        sinks: list[LiveSink],
+        max_waiting: int,
+        stop: threading.Event,
+        on_state: Callable[[LiveSummary], None] | None = None,
     ) -> None:
+        self._on_state, self._cleaning, self._start_s = on_state, None, 0.0
         self._source, self._sinks, self._stop = source, sinks, stop
         self._queue = BoundedQueue[tuple[Events, float]](max_waiting, can_wait=source.can_wait)
-        self._arrivals = ArrivalLog()
+        self._packets = PacketStream(self._queue)
         self._n_events = self._n_labeled = self._n_kept = self._n_windows = 0
+        self._n_searched = 0
         self._failure: BaseException | None = None
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._is_over = threading.Event()
@@ -130,31 +158,34 @@ class _Session:
         for sink in self._sinks:
             sink.close(is_complete=error is None)
 
-    def run(self, name: str, clean: Any, on_part: Callable[[LivePart], None] | None) -> LiveSummary:
+    def run(self, cleaning: Cleaning, on_part: Callable[[LivePart], None] | None) -> LiveSummary:
         """Label what comes, and write it, until the source ends."""
-        start = time.monotonic()
-        resolution = self._source.open()
+        self._start_s, resolution = time.monotonic(), self._source.open()
+        self._cleaning: Cleaning | None = cleaning
         for sink in self._sinks:
             sink.open(resolution)
-        logger.info("Live: %s, %dx%d px, %s.", self._source.name, *resolution, name)
+        logger.info("Live: %s, %dx%d px, %s.", self._source.name, *resolution, cleaning.name)
         self._reader.start()
-        for part in clean(self._arrivals.noted(iter(self._queue))):
+        in_time, speed = not self._source.can_wait, getattr(self._source, "speed", 1.0)
+        parts = cleaning.parts(self._packets, resolution, in_time=in_time, speed=speed)
+        for part in parts:
             self._write(part)
             if on_part is not None:
                 on_part(part)
         if self._failure is not None:
             raise self._failure
-        return self._summary(name, time.monotonic() - start)
+        return self._summary(cleaning)
 
     def _write(self, part: LivePart) -> None:
         if len(part.kept):
             for sink in self._sinks:
                 sink.write(part.kept)
         if len(part.events):
-            self._arrivals.labeled(int(part.events.t[-1]))
+            self._packets.labeled(int(part.events.t[-1]))
         self._n_labeled += len(part.events)
         self._n_kept += len(part.kept)
         self._n_windows += part.estimate is not None
+        self._n_searched += part.searched is not None
 
     def _read(self) -> None:
         """Move events from the source to the queue; the reader thread."""
@@ -169,28 +200,33 @@ class _Session:
             self._queue.end()
 
     def _watch(self) -> None:
-        """Close the source when the session is stopped."""
+        """Report the state, and close the source when the session is stopped."""
         while not self._is_over.is_set():
+            if self._on_state is not None and self._cleaning is not None:
+                self._on_state(self._summary(self._cleaning, _NEWEST_PACKETS))
             if self._stop.wait(0.1):
                 self._source.close()
                 self._queue.end()
                 return
 
-    def _summary(self, name: str, duration_s: float) -> LiveSummary:
+    def _summary(self, cleaning: Cleaning, n_newest: int | None = None) -> LiveSummary:
         counts = self._source.counts
         return LiveSummary(
             source=self._source.name,
-            method=name,
+            method=cleaning.name,
             n_events=self._n_events,
             n_labeled=self._n_labeled,
             n_kept=self._n_kept,
             n_dropped=self._queue.dropped_size,
             n_windows=self._n_windows,
+            n_reused=cleaning.n_by_effort[Effort.REUSED],
+            n_searched=self._n_searched,
             n_damaged=counts.n_damaged,
             n_reconnects=counts.n_reconnects,
             n_clock_restarts=counts.n_clock_restarts,
+            n_lost=counts.n_lost,
             n_unsent={sink.name: sink.n_dropped for sink in self._sinks if sink.n_dropped},
-            latency_p50_ms=self._arrivals.quantile_ms(0.5),
-            latency_p95_ms=self._arrivals.quantile_ms(0.95),
-            duration_s=duration_s,
+            latency_p50_ms=self._packets.latency_ms(0.5, n_newest),
+            latency_p95_ms=self._packets.latency_ms(0.95, n_newest),
+            duration_s=time.monotonic() - self._start_s,
         )

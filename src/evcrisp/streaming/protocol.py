@@ -14,6 +14,7 @@ class SourceCounts:
     n_damaged: int = 0  # packets that were skipped
     n_reconnects: int = 0
     n_clock_restarts: int = 0
+    n_lost: int = 0  # messages that did not arrive, by their sequence numbers
 
 
 class LiveSource(Protocol):

@@ -1,18 +1,9 @@
 """Counts and latencies of a live session."""
 
-import time
-from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
-
-#: Packets whose latency is kept: the newest.
-_MAX_LATENCIES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +20,12 @@ class LiveSummary:
     n_kept: int
     n_dropped: int  # of those that arrived: overload
     n_windows: int  # 0 for filters
+    n_reused: int  # of the windows: labels by the motion of an earlier one, for lack of time
+    n_searched: int  # windows whose motion was searched
     n_damaged: int  # packets that were skipped
     n_reconnects: int
     n_clock_restarts: int
+    n_lost: int  # messages that did not arrive, by their sequence numbers
     n_unsent: dict[str, int]  # events that slow receivers did not get, by sink
     latency_p50_ms: float | None  # None without labels
     latency_p95_ms: float | None
@@ -50,39 +44,19 @@ class LiveSummary:
             f"kept {self.n_kept:,}{share} with {self.method}{windows}",
             f"dropped {self.n_dropped:,} (overload)",
         ]
+        if self.n_reused:
+            lines.append(
+                f"reused the motion of an earlier window in {self.n_reused:,} windows, to keep up; "
+                f"{self.n_searched:,} were searched"
+            )
         if self.latency_p50_ms is not None and self.latency_p95_ms is not None:
             p50, p95 = self.latency_p50_ms, self.latency_p95_ms
             lines.append(f"latency {p50:.1f} ms (median), {p95:.1f} ms (95 %)")
         troubles = {
             "damaged packets skipped": self.n_damaged,
+            "messages that did not arrive": self.n_lost,
             "reconnections": self.n_reconnects,
             "restarts of the clock": self.n_clock_restarts,
             **{f"events that receivers of {k} did not get": n for k, n in self.n_unsent.items()},
         }
         return "\n".join([*lines, *(f"{what}: {n:,}" for what, n in troubles.items() if n)])
-
-
-class ArrivalLog:
-    """Arrival of packets, and the latency of those whose labels are out."""
-
-    def __init__(self) -> None:
-        self._waiting: deque[tuple[int, float]] = deque()  # time of the last event, us; arrival, s
-        self._latencies_s: deque[float] = deque(maxlen=_MAX_LATENCIES)
-
-    def noted(self, packets: Iterator[tuple[Events, float]]) -> Iterator[Events]:
-        """Yield the events of packets, given with their arrival."""
-        for events, arrival in packets:
-            self._waiting.append((int(events.t[-1]), arrival))
-            yield events
-
-    def labeled(self, t_last: int) -> None:
-        """Note that the labels of all events up to a time are out."""
-        now = time.monotonic()
-        while self._waiting and self._waiting[0][0] <= t_last:
-            self._latencies_s.append(now - self._waiting.popleft()[1])
-
-    def quantile_ms(self, share: float) -> float | None:
-        """Return a quantile of the latencies, ms."""
-        if not self._latencies_s:
-            return None
-        return 1000.0 * float(np.quantile(np.array(self._latencies_s), share))

@@ -18,6 +18,10 @@ from typing import Any
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 
+#: Folder of the page of live events, which is no part of the viewer's page.
+_LIVE = "live/"
+
+
 @lru_cache(maxsize=1)
 def static_files() -> dict[str, bytes]:
     """Return the files of the page by their path, such as ``drawing/colors.js``."""
@@ -33,7 +37,7 @@ def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _modules() -> dict[str, bytes]:
-    files = static_files().items()
+    files = ((name, data) for name, data in static_files().items() if not name.startswith(_LIVE))
     return {name.removesuffix(".js"): data for name, data in files if name.endswith(".js")}
 
 
@@ -45,6 +49,12 @@ def live_page(settings: Mapping[str, Any], nonce: str) -> str:
         imports={f"evcrisp/{name}": f"./static/{name}.js" for name in _modules()},
         nonce=f' nonce="{nonce}"',
     )
+
+
+def fill_live_page(title: str, nonce: str) -> str:
+    """Return the page of live events."""
+    page = static_files()[f"{_LIVE}page.html"].decode()
+    return page.replace("{{title}}", html.escape(title)).replace("{{nonce}}", html.escape(nonce))
 
 
 def live_policy(nonce: str) -> str:

@@ -21,7 +21,11 @@ from evcrisp.viewer.session import Session, ViewOptions
 MAX_CONNECTIONS = 64
 
 
-def _make_server(options: ViewOptions, port: int) -> tuple[Any, socket.socket, str]:
+def make_server(make: Callable[[str, int], Any], port: int) -> tuple[Any, socket.socket, str]:
+    """Return a server on 127.0.0.1, its socket and its address.
+
+    ``make`` returns the application for a token and a port.
+    """
     purpose = "The viewer's pages"
     require("starlette", extra="viewer", purpose=purpose)
     uvicorn = require("uvicorn", extra="viewer", purpose=purpose)
@@ -38,7 +42,7 @@ def _make_server(options: ViewOptions, port: int) -> tuple[Any, socket.socket, s
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(24)
     config = uvicorn.Config(
-        make_app(Session(options), token=token, port=port),
+        make(token, port),
         log_level="warning",
         access_log=False,
         lifespan="on",
@@ -51,6 +55,10 @@ def _make_server(options: ViewOptions, port: int) -> tuple[Any, socket.socket, s
     )
     listener.listen(64)
     return uvicorn.Server(config), listener, f"http://127.0.0.1:{port}/{token}/"
+
+
+def _make_viewer(options: ViewOptions, port: int) -> tuple[Any, socket.socket, str]:
+    return make_server(lambda token, port: make_app(Session(options), token=token, port=port), port)
 
 
 def _view_options(
@@ -96,7 +104,7 @@ def view(
     **options
         Fields of :class:`ViewOptions`, such as ``window_us=20_000`` or ``method="exact"``.
     """
-    server, listener, url = _make_server(_view_options(recording, options), port)
+    server, listener, url = _make_viewer(_view_options(recording, options), port)
     with listener:
         on_ready(url)  # requests wait until the server runs
         # The server shuts down at Ctrl+C, then raises it again.
@@ -118,7 +126,7 @@ def serve(
             webbrowser.open(url)
             input("Press Enter to end. ")
     """
-    server, listener, url = _make_server(_view_options(recording, options), 0)
+    server, listener, url = _make_viewer(_view_options(recording, options), 0)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:

@@ -2,6 +2,9 @@
 
 import json
 import threading
+import time
+import webbrowser
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,9 @@ import click
 
 from evcrisp.cli import options
 from evcrisp.cli.signals import Stopped, stop_on_signal
+
+#: Time in which the page takes the end of the session, s.
+_LAST_FRAME_S = 0.3
 
 
 class SpeedType(click.ParamType):
@@ -65,6 +71,12 @@ class SpeedType(click.ParamType):
     default=1_000_000,
 )
 @click.option(
+    "--full-search",
+    is_flag=True,
+    help="Search the motion of every window, however late its labels come. Default: windows for "
+    "which there is no time get labels by the motions that were found last.",
+)
+@click.option(
     "--reconnect",
     is_flag=True,
     help="Wait for a server that is absent, or that ends the connection.",
@@ -87,6 +99,18 @@ class SpeedType(click.ParamType):
     options.OutputFile(".csv"),
     metavar="FILE.csv",
 )
+@click.option(
+    "--view", "is_shown", is_flag=True, help="Show the events in the browser while they come."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="With --view: port on 127.0.0.1. Default: a free one.",
+)
+@click.option(
+    "--no-browser", is_flag=True, help="With --view: print the address without opening a browser."
+)
 @options.force_option
 @options.json_option
 def live_command(
@@ -98,6 +122,9 @@ def live_command(
     max_latency_us: int | None,
     motion_file: Path | None,
     as_json: bool,
+    is_shown: bool,
+    port: int,
+    no_browser: bool,
     **more: Any,
 ) -> None:
     """Clean the events of SOURCE while they come, and send those that are kept to each SINK.
@@ -114,19 +141,30 @@ def live_command(
     if is_filter(method) and (motion_file or max_latency_us):
         name = "--motion-file" if motion_file else "--max-latency-ms"
         raise click.UsageError(f"{name} is for methods with windows; {method} is a filter.")
-    stop = threading.Event()
+    stop, shown = (
+        threading.Event(),
+        _Shown(source, port, opens=not no_browser) if is_shown else None,
+    )
     overwrite: bool = more["overwrite"]
     with (
         stop_on_signal(stop),
         MotionTable(motion_file, method, motion, overwrite=overwrite) as table,
+        shown or nullcontext(),
     ):
+
+        def on_part(part: Any) -> None:
+            table.write(part)
+            if shown is not None:
+                shown.board.show(part)
+
         summary = live(
             source,
             sinks,
             method,
             motion,
             windowing=Windowing(max_latency_us=max_latency_us),
-            on_part=table.write,
+            on_part=on_part,
+            on_state=None if shown is None else shown.note,
             stop=stop,
             **more,
             **options.parse_settings(settings),
@@ -135,3 +173,33 @@ def live_command(
     click.echo(text, err="-" in sinks)
     if stop.is_set():
         raise Stopped("All outputs are complete.")
+
+
+class _Shown:
+    """The page of a live session: a context manager that serves it."""
+
+    def __init__(self, source: str, port: int, *, opens: bool) -> None:
+        from evcrisp.viewer.live import LiveBoard
+
+        self.board = LiveBoard()
+        self._source, self._port, self._opens = source, port, opens
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "_Shown":
+        from evcrisp.viewer.live import serve_live
+
+        name = Path(self._source).name if "://" not in self._source else self._source
+        url = self._stack.enter_context(serve_live(self.board, name, port=self._port))
+        click.echo(f"The page is at {url}", err=True)
+        if self._opens:
+            webbrowser.open(url)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.board.end()
+        time.sleep(_LAST_FRAME_S)
+        self._stack.close()
+
+    def note(self, summary: Any) -> None:
+        """Show the counts so far."""
+        self.board.note(summary.facts())

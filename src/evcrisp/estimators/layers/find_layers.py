@@ -82,7 +82,7 @@ def find_layers(
     moving = at_rest_without_gain(last, found)
     if moving is not None:
         found = compete(last, moving, cost)
-    layers = _sorted(last, found)
+    layers = sorted_layers(last, found)
     return (LayerWindow.of(data, events, supporting) if last.share < 1.0 else last), layers
 
 
@@ -173,7 +173,7 @@ def at_rest_without_gain(window: LayerWindow, found: Competition) -> Floats | No
     return np.concatenate((moving, still))
 
 
-def _sorted(window: LayerWindow, found: Competition) -> FoundLayers:
+def sorted_layers(window: LayerWindow, found: Competition) -> FoundLayers:
     """Order layers by their number of supported events; layers without a cell are dropped."""
     layer = found.of_events(window)
     own_support = found.own_support(layer)

@@ -191,7 +191,7 @@ class MotionFinder:
         data, events = WindowData.of(window, Translation()), window.events.contiguous()
         supporting = ~hot_events(events)
         cost = _FIELD_COST if wanted.name == "flow" else LAYER_COST
-        known = None if known is None else _scaled(known, data.duration_s)
+        known = None if known is None else scaled(known, data.duration_s)
         return find_layers(data, events, supporting, known, cost=cost)
 
     def _single(
@@ -244,7 +244,7 @@ class MotionFinder:
     def _layered(self, window: Window, prepared: LayerWindow, found: FoundLayers) -> BothLabels:
         """Label the events, and return the estimate."""
         evidence = layer_evidence(prepared, found, self._false_alarm)
-        final = _layered_estimate(window, prepared, found, evidence)
+        final = layered_estimate(window, prepared, found, evidence)
         both = BothLabels.of(final, evidence)
         layer = _layer_of(prepared, found, both.by_motion.signal)
         return replace(both, by_motion=replace(both.by_motion, layer=layer))
@@ -261,11 +261,11 @@ class MotionFinder:
         """Keep the motions for the next window, and rest, which costs nothing."""
         duration_s = (window.t_end - window.t_start) / 1e6
         rest = np.array([[0.0] * 6 + list(center_of(window.events.resolution))])
-        self._layers = np.concatenate((_scaled(found.motions, 1.0 / duration_s), rest))
+        self._layers = np.concatenate((scaled(found.motions, 1.0 / duration_s), rest))
         self._model, self._theta = Translation(), None
 
 
-def _layered_estimate(
+def layered_estimate(
     window: Window, prepared: LayerWindow, found: FoundLayers, evidence: Evidence
 ) -> Estimate:
     """Return the estimate of a window with layers."""
@@ -298,7 +298,7 @@ def _warnings(found: FoundLayers, signal: Bools) -> tuple[str, ...]:
     return () if found.motions[:, :6].any() else (NOT_SIGNIFICANT,)
 
 
-def _scaled(motions: Floats, factor: float) -> Floats:
+def scaled(motions: Floats, factor: float) -> Floats:
     """Return motions with another unit of time."""
     return motions * np.array([factor] * 6 + [1.0] * 2)
 

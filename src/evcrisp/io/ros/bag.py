@@ -183,7 +183,7 @@ class RosSource(Source):
         if self.events.type in _ARRAY_TYPES:
             yield from self._array_pieces(start)
             return
-        decoder = _PacketDecoder()
+        decoder = PacketDecoder()
         t_end = None if self.span is None else self.span[1]
         try:
             for packet, message in self._parsed(self.events, messages.event_packet, start):
@@ -350,7 +350,7 @@ def _stamp_offset(source: RosSource) -> int | None:
     Stamps are late by up to some milliseconds, so the smallest difference is the best.
     """
     offsets: list[int] = []
-    decoder = _PacketDecoder()
+    decoder = PacketDecoder()
     packets = source._parsed(source.events, messages.event_packet)
     with suppress(FormatError):  # reading the events reports it
         for packet, message in islice(packets, _STAMPED_MESSAGES):
@@ -374,10 +374,11 @@ def _nearest(events: Topic, topics: list[Topic]) -> Topic | None:
     return max(readable, key=n_shared, default=None)
 
 
-class _PacketDecoder:
+class PacketDecoder:
     """Decode the messages of one topic; keeps the state of the encoding between messages."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep_triggers: bool = True) -> None:
+        self._keep_triggers = keep_triggers
         self._evt3: Evt3Decoder | None = None
         self._libcaer_state: NDArray[np.int64] | None = None
 
@@ -401,7 +402,9 @@ class _PacketDecoder:
 
     def _decode_evt3(self, packet: EventPacket) -> Iterator[Columns]:
         words = _words(packet, "u2", 2)
-        self._evt3 = self._evt3 or Evt3Decoder(t_base=evt3_origin(packet, words))
+        if self._evt3 is None:
+            t_base = evt3_origin(packet, words)
+            self._evt3 = Evt3Decoder(t_base=t_base, keep_triggers=self._keep_triggers)
         return self._evt3.pieces(words, PACKET_EVENTS)
 
     def _decode_libcaer_cmp(self, packet: EventPacket) -> Iterator[Columns]:

@@ -95,6 +95,7 @@ class EventPacket(NamedTuple):
     encoding: str
     big_endian: bool
     data: memoryview
+    seq: int = 0
 
 
 class ImuSample(NamedTuple):
@@ -155,12 +156,12 @@ def event_packet(cursor: Cursor) -> EventPacket:
     """Parse event_camera_msgs/EventPacket, or its predecessor event_array_msgs/EventArray."""
     stamp = cursor.stamp()
     height, width = cursor.number("I"), cursor.number("I")
-    cursor.number("Q")  # sequence number
+    seq = cursor.number("Q")
     time_base = cursor.number("Q")
     encoding = cursor.text()
     big_endian = bool(cursor.number("B"))
     data = cursor.raw(cursor.number("I"))
-    return EventPacket(stamp, (width, height), time_base, encoding, big_endian, data)
+    return EventPacket(stamp, (width, height), time_base, encoding, big_endian, data, seq)
 
 
 def imu_sample(cursor: Cursor) -> ImuSample:

@@ -72,6 +72,11 @@ class RosSink:
             for first, last in pairwise(bounds):
                 self._add(columns.part(slice(first, last)), int(slots[first]), encoder)
 
+    def flush(self) -> None:
+        """Write the events so far, for those who wait for them."""
+        if self._encoder is not None:
+            self._end_message(self._encoder)
+
     def finish(self) -> None:
         """Write what is pending, and complete the container."""
         encoder = self._started(None)

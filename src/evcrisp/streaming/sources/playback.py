@@ -36,7 +36,8 @@ class Playback(LiveSource):
         self.name = str(recording.path)
         self.counts = SourceCounts()
         self.can_wait = speed == "max"
-        self._recording, self._speed = recording, speed
+        self.speed = 1.0 if speed == "max" else float(speed)
+        self._recording = recording
         self._stop = threading.Event()
 
     def open(self) -> tuple[int, int]:
@@ -52,7 +53,7 @@ class Playback(LiveSource):
                 if start is None:
                     start, t_first = time.monotonic(), int(packet.t[0])
                 if not self.can_wait:
-                    due = start + (int(packet.t[-1]) - t_first) / (1e6 * float(self._speed))
+                    due = start + (int(packet.t[-1]) - t_first) / (1e6 * self.speed)
                     self._stop.wait(max(0.0, due - time.monotonic()))
                 if self._stop.is_set():
                     return

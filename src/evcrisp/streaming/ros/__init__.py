@@ -1,0 +1,1 @@
+"""ROS 2 messages of events over zenoh and DDS."""

@@ -1,0 +1,99 @@
+// Show live events: fetch a frame, draw it, and fetch the next one.
+
+import { parseFrame } from "./frame.js";
+import { drawCurve, drawPicture } from "./drawing.js";
+
+const RETRY_MS = 1000;
+const LONG_MS = 1000; // over which frames are counted
+const byId = (id) => document.getElementById(id);
+
+const times = []; // of the last frames, ms
+window.liveStats = { frames: 0, fps: 0, newest: null }; // read by tests
+
+function short(value, unit = "") {
+  if (value === null || value === undefined) return "–";
+  const steps = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
+  for (const [size, letter] of steps) {
+    if (value >= size) return `${(value / size).toFixed(1)} ${letter}${unit}`;
+  }
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`.trim();
+}
+
+function last(values) {
+  return values && values.length ? values[values.length - 1] : null;
+}
+
+function showCounts(counts) {
+  const rows = {
+    source: counts.source,
+    method: counts.method,
+    events: counts.n_events?.toLocaleString("en"),
+    kept: counts.n_labeled ? `${((100 * counts.n_kept) / counts.n_labeled).toFixed(1)} %` : "–",
+    windows: counts.n_windows?.toLocaleString("en"),
+    "motion reused": counts.n_reused?.toLocaleString("en"),
+    "damaged packets": counts.n_damaged?.toLocaleString("en"),
+    reconnections: counts.n_reconnects?.toLocaleString("en"),
+  };
+  byId("counts").replaceChildren(
+    ...Object.entries(rows).flatMap(([name, value]) => {
+      const term = document.createElement("dt");
+      const text = document.createElement("dd");
+      term.textContent = name;
+      text.textContent = value ?? "–";
+      return [term, text];
+    }),
+  );
+}
+
+function show(head, pictures) {
+  const { curves, counts } = head;
+  ["raw", "aligned", "denoised"].forEach((name, k) => {
+    if (pictures[k]) drawPicture(byId(name), pictures[k], head.shape);
+  });
+  if (head.resolution) {
+    byId("raw-info").textContent = `${head.n_raw.toLocaleString("en")} events, ${head.resolution.join("×")} px`;
+    byId("denoised-info").textContent = `${head.n_kept.toLocaleString("en")} events`;
+    byId("aligned-info").textContent = head.is_aligned ? head.motion : "a filter: not aligned";
+  }
+  byId("rate").textContent = short(last(curves.events_s), "/s");
+  byId("latency").textContent = short(last(curves.latency_ms), "ms");
+  byId("drops").textContent = counts.n_dropped?.toLocaleString("en") ?? "–";
+  byId("drops").classList.toggle("is-bad", (last(curves.dropped_s) ?? 0) > 0);
+  drawCurve(byId("rate-curve"), curves.age_s, [curves.events_s, curves.kept_s]);
+  drawCurve(byId("latency-curve"), curves.age_s, [curves.latency_ms]);
+  drawCurve(byId("drops-curve"), curves.age_s, [curves.dropped_s]);
+  if (counts.source) showCounts(counts);
+}
+
+function countFrame() {
+  const now = performance.now();
+  times.push(now);
+  while (times[0] < now - LONG_MS) times.shift();
+  window.liveStats.frames += 1;
+  window.liveStats.fps = times.length;
+}
+
+async function run() {
+  let version = 0;
+  for (;;) {
+    try {
+      const answer = await fetch(`./api/frame?after=${version}`);
+      if (!answer.ok) throw new Error(`status ${answer.status}`);
+      const { head, pictures } = parseFrame(await answer.arrayBuffer());
+      ({ version } = head);
+      await new Promise(requestAnimationFrame);
+      show(head, pictures);
+      countFrame();
+      window.liveStats.newest = head;
+      byId("state").textContent = head.is_ended
+        ? "The session has ended."
+        : `${window.liveStats.fps} frames/s`;
+      if (head.is_ended) return;
+    } catch (error) {
+      byId("state").textContent = "The program has ended, or cannot be reached.";
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
+
+run();

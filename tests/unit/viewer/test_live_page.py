@@ -1,0 +1,158 @@
+"""The page of live events: what a frame holds, who may read it, and the page in a real browser."""
+
+import json
+import struct
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from tests.unit.viewer.conftest import Client, open_screen
+
+import evcrisp
+from evcrisp import Events
+from evcrisp.viewer.live import LiveBoard, serve_live
+
+SIZE = (64, 48)
+
+
+def part_of(events, signal, estimate=None):
+    return SimpleNamespace(events=events, kept=events[signal], estimate=estimate)
+
+
+def parsed(data):
+    size = struct.unpack("<I", data[:4])[0]
+    head = json.loads(data[4 : 4 + size])
+    if "shape" not in head:
+        return head, None
+    return head, np.frombuffer(data[4 + size :], np.uint8).reshape(3, *head["shape"])
+
+
+@pytest.fixture
+def events():
+    t = np.arange(0, 100_000, 100)
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(0, side, t.size) for side in SIZE)
+    return Events(x=x, y=y, t=t, p=rng.integers(0, 2, t.size), resolution=SIZE)
+
+
+def counted(events):
+    """Return ON minus OFF events of every pixel, one event at a time."""
+    image = np.full((SIZE[1], SIZE[0]), 128)
+    for x, y, p in zip(events.x.tolist(), events.y.tolist(), events.p.tolist(), strict=True):
+        image[y, x] += 1 if p else -1
+    return image
+
+
+def test_frame_has_the_events_of_the_last_parts(events):
+    board, keep = LiveBoard(shown_us=20_000), np.arange(100) % 3 == 0
+    for first in range(0, 1000, 100):
+        board.show(part_of(events[first : first + 100], keep))
+    head, (raw, aligned, denoised) = parsed(board.frame())
+    shown = events[700:]  # the packets that reach into the last 20 ms
+    np.testing.assert_array_equal(raw, counted(shown))
+    kept = counted(shown[np.tile(keep, 3)])
+    np.testing.assert_array_equal(denoised, kept)
+    np.testing.assert_array_equal(aligned, kept)
+    assert (head["n_raw"], head["n_kept"], head["is_aligned"]) == (300, 102, False)
+
+
+def test_aligned_picture_is_that_of_the_estimate():
+    scene = evcrisp.simulate(theta=(300, -120), resolution=SIZE, duration_us=30_000, seed=1)
+    result = evcrisp.estimate(scene.events)
+    board = LiveBoard()
+    board.show(part_of(scene.events, result.signal, result))
+    head, (raw, aligned, _) = parsed(board.frame())
+    assert head["is_aligned"]
+    vx, vy = result.theta
+    assert head["motion"] == f"translation: vx {vx:.3g}, vy {vy:.3g}"
+    # Aligned events gather on fewer pixels.
+    assert np.count_nonzero(aligned != 128) < np.count_nonzero(raw != 128)
+
+
+def test_large_sensors_are_joined_and_far_events_left_out():
+    board = LiveBoard()
+    events = Events(x=[0, 1279], y=[0, 719], t=[0, 1], p=[1, 1], resolution=(1280, 720))
+    board.show(part_of(events, np.ones(2, bool)))
+    _, (raw, *_) = parsed(board.frame())
+    assert raw.shape == (360, 640)
+    assert raw[0, 0] == raw[-1, -1] == 129
+
+
+def test_curves_are_rates_between_states(monkeypatch):
+    board, clock = LiveBoard(), iter((0.0, 0.5, 1.0))
+    monkeypatch.setattr("evcrisp.viewer.live.board.time.monotonic", lambda: next(clock))
+    for n in (0, 1000, 5000):
+        facts = {"n_events": n, "n_kept": n // 2, "n_dropped": n // 10, "latency_p95_ms": 4.0}
+        board.note(facts)
+    head, pictures = parsed(board.frame())
+    assert pictures is None
+    assert head["curves"]["events_s"] == [2000, 8000]
+    assert head["curves"]["kept_s"] == [1000, 4000]
+    assert head["curves"]["dropped_s"] == [200, 800]
+    assert head["counts"]["n_events"] == 5000
+
+
+def test_page_is_refused_without_token_from_other_pages_and_other_hosts():
+    with serve_live(LiveBoard(), "<b>camera") as url:
+        client = Client(url)
+        page = client.ask("")
+        assert page.status == 200
+        assert b"&lt;b&gt;camera" in page.body
+        assert "script-src 'self'" in page.headers["content-security-policy"]
+        assert client.ask("api/frame").status == 200
+        assert client.ask("api/frame", token="wrong").status == 404
+        assert client.ask("api/frame", headers={"Origin": "http://example.org"}).status == 403
+        assert client.ask("api/frame", headers={"Host": "example.org"}).status == 421
+        assert client.ask("static/../page.py").status == 404
+        assert client.ask("api/frame?after=x").status == 400
+
+
+@pytest.mark.slow
+def test_browser_shows_a_live_session(browser, tmp_path):
+    scene = evcrisp.simulate(
+        theta=(300, -120), resolution=(128, 96), duration_us=300_000, noise_hz=5.0, seed=2
+    )
+    evcrisp.write(tmp_path / "a.npz", scene.events)
+    board, stop = LiveBoard(), threading.Event()
+    options = {"on_part": board.show, "on_state": lambda state: board.note(state.facts())}
+
+    def run():
+        evcrisp.live(tmp_path / "a.npz", method="baf", speed=0.02, stop=stop, **options)
+        board.end()
+
+    session = threading.Thread(target=run)
+    with serve_live(board, "camera") as url:
+        session.start()
+        for screen in open_screen(browser):
+            page = screen.page
+            page.goto(url)
+            deadline = time.monotonic() + 60
+            while page.evaluate("liveStats.newest?.curves?.events_s?.length ?? 0") < 10:
+                assert time.monotonic() < deadline, page.inner_text("body")
+                time.sleep(0.1)
+            newest = page.evaluate("liveStats.newest")
+            assert newest["resolution"] == [128, 96]
+            drawn = page.evaluate(
+                """() => ["raw", "aligned", "denoised"].map((id) => {
+                  const canvas = document.getElementById(id);
+                  const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+                  let n = 0;
+                  for (let k = 0; k < data.length; k += 4) n += data[k] > 60 || data[k + 2] > 60;
+                  return n;
+                })"""
+            )
+            assert drawn[0] > drawn[2] > 0
+            assert "events, 128\u00d796 px" in page.inner_text("#raw-info")
+            assert "baf" in page.inner_text("#counts")
+            frames = page.evaluate("liveStats.frames")
+            time.sleep(0.5)
+            assert page.evaluate("liveStats.frames") > frames
+            stop.set()
+            session.join(60)
+            while page.inner_text("#state") != "The session has ended.":
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            assert not screen.errors
+            assert all(request.startswith((url, "data:")) for request in screen.requests)
