@@ -7,6 +7,7 @@ verifier of dv-processing requires.
 
 import logging
 import struct
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,6 +183,8 @@ _CODECS: dict[str, tuple[int, Callable[..., Codec]]] = {
 #: Larger packets are hardly faster, and make playback coarser.
 _EVENTS_PER_PACKET = 16_384
 _SAMPLES_PER_PACKET = 1024
+#: Position, stream, size, number of elements, first and last time of a packet.
+_ROW_LENGTH = 6
 #: Limit of signed 16-bit coordinates.
 _MAX_SIDE_PX = 32_768
 
@@ -196,7 +199,8 @@ class _Aedat4Sink:
     def __init__(self, path: Path, resolution: tuple[int, int], writer: "Aedat4Writer") -> None:
         self._resolution, self._writer = resolution, writer
         self._codec = writer.codec()
-        self._rows: list[tuple[int, ...]] = []  # of the data table
+        # Rows of the data table, one after another: a list of tuples takes six times the memory.
+        self._rows = array("q")
         self._packet = bytearray(
             aedat4_packets.PLAIN_RECORDS_AT + _EVENTS_PER_PACKET * aedat4_packets.RECORD_BYTES
         )
@@ -255,13 +259,13 @@ class _Aedat4Sink:
         """Write the data table and the final header, and close the file."""
         try:
             self._flush_events()
-            rows = np.array(self._rows, np.int64).reshape(-1, 6)
+            rows = np.array(self._rows, np.int64).reshape(-1, _ROW_LENGTH)
             names = ("position", "n_elements", "t_first", "t_last")
             columns = {name: rows[:, i] for i, name in zip((0, 3, 4, 5), names, strict=True)}
             columns["packet"] = rows[:, 1:3]
             data = build_tables(aedat4_packets.TABLE_IDENTIFIER, DATA_TABLE_LAYOUT, columns)
             self._file.write(self._codec.encode(memoryview(data)))
-            used = {0, *(row[1] for row in self._rows)}
+            used = {0, *rows[:, 1].tolist()}
             streams = tuple(stream for stream in _STREAMS if stream[0] in used)
             self._write_header(streams, self._position)
         finally:
@@ -285,7 +289,7 @@ class _Aedat4Sink:
         self._file.write(aedat4_packets.PACKET_HEADER.pack(stream, len(encoded)))
         self._file.write(encoded)
         position = self._position + aedat4_packets.PACKET_HEADER.size
-        self._rows.append((position, stream, len(encoded), t.size, int(t[0]), int(t[-1])))
+        self._rows.extend((position, stream, len(encoded), t.size, int(t[0]), int(t[-1])))
         self._position = position + len(encoded)
 
     def _xml(self, streams: tuple[tuple[int, str, str], ...]) -> bytes:
