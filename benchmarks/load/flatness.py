@@ -1,4 +1,4 @@
-"""Samples of a long run: is its memory, its rate and its processor time per event flat?"""
+"""Sample a long run: whether its memory, rate and processor time per event are flat."""
 
 import os
 import time

@@ -9,7 +9,6 @@ read back at the end and removed. Prints JSON: samples by tenths, the summary, a
 """
 
 import argparse
-import os
 import socket
 import struct
 import subprocess
@@ -59,6 +58,7 @@ class Server(threading.Thread):
         self.port = self._listener.getsockname()[1]
 
     def run(self):
+        """Accept the client and send all packets."""
         connection, _ = self._listener.accept()
         with connection:
             connection.sendall(stream_start(RESOLUTION))
@@ -120,7 +120,7 @@ def main():
             "n_sent": server.n_sent,
             "n_piped": counts["events"],
             "n_in_file": sum(len(chunk) for chunk in evcrisp.open(output).chunks()),
-            "file_mb": os.stat(output).st_size / 1e6,
+            "file_mb": output.stat().st_size / 1e6,
             "worst_delay_of_sender_s": server.worst_delay_s,
             "log": log.read_text()[-2000:],
         }

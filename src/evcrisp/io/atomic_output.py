@@ -12,6 +12,7 @@ from pathlib import Path
 
 from evcrisp.core.errors import EvError, OutputError, Setting
 from evcrisp.core.messages import counted
+from evcrisp.io.exchange import exchange
 from evcrisp.io.leftovers import owned_name, remove_leftovers
 
 logger = logging.getLogger(__name__)
@@ -66,6 +67,18 @@ def replacing(path: Path, *, overwrite: bool) -> Generator[Path, None, None]:
             failure.errno = error.errno
             raise failure from error
         raise
+
+
+@contextmanager
+def withdrawing(path: Path, *, overwrite: bool) -> Generator[None, None, None]:
+    """Remove an old file that describes others when the block succeeds, before they are renamed.
+
+    Enter it after the outputs: a program that is killed between the renames leaves no description
+    beside files of another run.
+    """
+    yield
+    if overwrite:
+        Path(os.path.realpath(path)).unlink(missing_ok=True)
 
 
 @contextmanager
@@ -188,13 +201,17 @@ def _made_meanwhile(target: Path) -> OutputError:
 def _place_folder(new: Path, path: Path, *, overwrite: bool) -> None:
     """Put a new folder in place of an old one, which comes back if that fails.
 
-    This takes two renames. Between them, another writer can put its folder in the free place.
-    The old folder is outdated then, and both renames are repeated with the folder of the other.
+    Where names cannot be exchanged, this takes two renames. Between them, another writer can put its
+    folder in the free place. The old folder is outdated then, and both renames are repeated with the
+    folder of the other.
     """
     while True:
         old = path.with_name(f".old-{secrets.token_hex(8)}")
         if overwrite and path.is_dir():
             _check_folder(path)
+            if exchange(new, path):
+                _remove(new)
+                return
             with suppress(FileNotFoundError):  # another writer has moved it
                 path.rename(old)
         try:

@@ -12,7 +12,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.filters import Filter, build_filter, denoise_chunks
 from evcrisp.io.arrays.npz import NpzPacker
-from evcrisp.io.atomic_output import refuse_inputs, replacing
+from evcrisp.io.atomic_output import refuse_inputs, replacing, withdrawing
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
 from evcrisp.io.writing import ChunkWriter, writer_for
@@ -86,6 +86,8 @@ def filter_recording(
             packer.append({"signal": np.empty(0, np.bool_), "score": np.empty(0)})
         refuse_inputs(target, recording.path)
         temporary = stack.enter_context(replacing(target, overwrite=overwrite))
+        if labels is not None:
+            stack.enter_context(withdrawing(labels, overwrite=overwrite))
         n_events = 0
         with ChunkWriter(temporary, writer, sensor_data_from=recording) as output:
             for events, found in denoise_chunks(recording.chunks(), config):

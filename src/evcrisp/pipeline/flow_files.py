@@ -21,7 +21,7 @@ from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.result import Estimate
-from evcrisp.io.atomic_output import naming, refuse_inputs, replacing
+from evcrisp.io.atomic_output import naming, refuse_inputs, replacing, withdrawing
 from evcrisp.io.flow.formats import FLOW_FORMATS, FlowFormat, fitting
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
@@ -137,6 +137,7 @@ def write_flow_files(
             if on_chunk is not None:
                 on_chunk(window.events[max(n_seen - window.index, 0) :])
             n_seen = max(n_seen, n_end)
+        stack.enter_context(withdrawing(folder / _TABLE, overwrite=overwrite))
         if cancellation.was_cut and (old or not names):
             raise KeyboardInterrupt
         with naming(table), table.open("w", encoding="utf-8", newline="") as file:

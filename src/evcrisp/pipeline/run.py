@@ -16,7 +16,7 @@ from evcrisp.core.registry import build
 from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.io.atomic_output import naming, replacing
+from evcrisp.io.atomic_output import naming, replacing, withdrawing
 from evcrisp.io.protocol import Writer
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
@@ -117,6 +117,7 @@ def run(
         summary_path, layers_path, motion_path, labels_path, clean_path = (
             stack.enter_context(replacing(folder / name, overwrite=overwrite)) for name in names
         )
+        stack.enter_context(withdrawing(folder / names[0], overwrite=overwrite))
         log = run_log.RunLog(model)
         with (
             closing(run_log.MotionFile(motion_path, model)) as motions,
@@ -153,8 +154,6 @@ def run(
             logger.warning("%s: %s", recording.path, advice)
         with naming(summary_path):
             summary_path.write_text(json.dumps(summary, indent=2) + "\n")
-        if overwrite:  # a run that is killed from here on leaves results without a summary
-            (folder / names[0]).unlink(missing_ok=True)
     return RunResult(
         folder=folder,
         cleaned=folder / clean_name,

@@ -96,8 +96,8 @@ def simulate_command(
     window, the gyroscope samples and all settings are written to OUTPUT.truth.json.
     """
     from evcrisp.core.messages import counted
-    from evcrisp.io.atomic_output import refuse_inputs, replacing
-    from evcrisp.io.writing import write, writer_for
+    from evcrisp.io.atomic_output import refuse_inputs, replacing, withdrawing
+    from evcrisp.io.writing import fill, writer_for
     from evcrisp.simulation import simulate_chunks, simulate_truth
     from evcrisp.simulation.settings import build_config
 
@@ -117,15 +117,16 @@ def simulate_command(
     config = build_config(None, {**chosen, **more})
     truth = simulate_truth(config)
     with (
-        replacing(truth_path, overwrite=overwrite) as temporary,
+        replacing(truth_path, overwrite=overwrite) as new_truth,
+        replacing(output, overwrite=overwrite) as new_events,
+        withdrawing(truth_path, overwrite=overwrite),
         time_progress("Simulating", config.t_start_us, config.duration_us) as advance,
     ):
-        temporary.write_text(json.dumps(truth.as_dict()) + "\n")
-        n_events = write(
-            output,
+        new_truth.write_text(json.dumps(truth.as_dict()) + "\n")
+        n_events = fill(
+            new_events,
+            writer,
             simulate_chunks(config),
-            format=to,
-            overwrite=overwrite,
             # The truth file has the gyroscope samples too, so no warning is needed.
             imu=truth.imu if "imu" in writer.keeps else None,
             on_chunk=advance,

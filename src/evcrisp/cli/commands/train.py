@@ -57,7 +57,7 @@ def train_command(
     """
     from evcrisp import training
     from evcrisp.filters.learned.edncnn_network import find_device, import_torch
-    from evcrisp.io.atomic_output import refuse_inputs, replacing
+    from evcrisp.io.atomic_output import refuse_inputs, replacing, withdrawing
 
     import_torch()
     find_device(settings["device"])  # fail before the simulation
@@ -74,8 +74,9 @@ def train_command(
     for path in (output, card):
         refuse_inputs(path, data)
     with (
-        replacing(output, overwrite=overwrite) as new_weights,
         replacing(card, overwrite=overwrite) as new_card,
+        replacing(output, overwrite=overwrite) as new_weights,
+        withdrawing(card, overwrite=overwrite),
     ):
         if data is not None and data.exists():
             recordings = training.LabeledRecordings.load(data)
