@@ -30,6 +30,9 @@ MAX_WAITING_EVENTS = 1_000_000
 #: Packets whose latency is part of a state.
 _NEWEST_PACKETS = 500
 
+#: Longest wait for a last read at the end of a session, s; a read of standard input may not end.
+_LAST_READ_S = 1.0
+
 
 def live(
     source: Source,
@@ -144,6 +147,7 @@ class _Session:
         self._n_events = self._n_labeled = self._n_kept = self._n_windows = 0
         self._n_searched = 0
         self._failure: BaseException | None = None
+        self._failed_sink: LiveSink | None = None
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._is_over = threading.Event()
 
@@ -155,8 +159,12 @@ class _Session:
         self._is_over.set()
         self._source.close()
         self._queue.end()
+        if self._reader.is_alive():  # the recording is closed next, and must not be read then
+            self._reader.join(_LAST_READ_S)
         for sink in self._sinks:
-            sink.close(is_complete=error is None)
+            # A pipe that is closed does not cost the file beside it: live events do not come again.
+            is_good = isinstance(error, Exception) and self._failed_sink not in (None, sink)
+            sink.close(is_complete=error is None or is_good)
 
     def run(self, cleaning: Cleaning, on_part: Callable[[LivePart], None] | None) -> LiveSummary:
         """Label what comes, and write it, until the source ends."""
@@ -179,7 +187,9 @@ class _Session:
     def _write(self, part: LivePart) -> None:
         if len(part.kept):
             for sink in self._sinks:
+                self._failed_sink = sink
                 sink.write(part.kept)
+            self._failed_sink = None
         if len(part.events):
             self._packets.labeled(int(part.events.t[-1]))
         self._n_labeled += len(part.events)

@@ -91,6 +91,8 @@ class Batch:
         progress = _Progress(self, Finished(folder, task.settings()))
         self.on_start(len(jobs))
         todo = progress.without_finished(jobs)
+        if todo:  # an old summary does not describe the results that are replaced from here on
+            (folder / "summary.json").unlink(missing_ok=True)
         self._work(todo, progress)
         summary = _summary(jobs, progress, task, totals)
         _write_summary(folder / "summary.json", summary)

@@ -4,7 +4,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from evcrisp.core.events import Events
-from evcrisp.io.atomic_output import refuse_inputs, replacing
+from evcrisp.io.atomic_output import naming, refuse_inputs, replacing
 from evcrisp.io.writing import ChunkWriter, writer_for
 from evcrisp.streaming.protocol import LiveSink
 
@@ -17,7 +17,7 @@ class FileSink(LiveSink):
     """A file as a sink; ``source`` is a file that it must not replace."""
 
     def __init__(self, path: Path, *, overwrite: bool = False, source: Path | None = None) -> None:
-        self.name = str(path)
+        self.name, self._path = str(path), path
         self._writer = writer_for(path)
         refuse_inputs(path, source)
         self._resolution: tuple[int, int] | None = None
@@ -32,7 +32,8 @@ class FileSink(LiveSink):
 
     def write(self, events: Events) -> None:
         """Append events."""
-        self._output.write(events)
+        with naming(self._path):
+            self._output.write(events)
 
     def close(self, *, is_complete: bool) -> None:
         """Finish the file and give it its name, or remove it."""
