@@ -114,14 +114,22 @@ def cancel_on_signal(message: str) -> Generator[Cancellation, None, None]:
 
 
 @contextmanager
-def stop_on_signal(stop: threading.Event) -> Generator[None, None, None]:
-    """Set an event at Ctrl+C or SIGTERM; a second signal ends at once, with an exception."""
+def stop_on_signal(stop: threading.Event) -> Generator[Callable[[str], Stopped], None, None]:
+    """Set an event at Ctrl+C or SIGTERM; a second signal ends at once, with an exception.
+
+    Yields a function that returns the error with the exit code of the signal, from its message.
+    """
+    numbers: list[int] = []
 
     def request(number: int, frame: FrameType | None) -> None:
         _silence_finalizers()
+        numbers.append(number)
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
 
+    def error(message: str) -> Stopped:
+        return (Terminated if numbers[:1] == [signal.SIGTERM] else Stopped)(message)
+
     with _handlers({"SIGINT": request, "SIGTERM": request}):
-        yield
+        yield error

@@ -100,8 +100,8 @@ def test_input_that_shrinks_or_grows_is_damage_with_the_events_before_it(recordi
     whole = evcrisp.read(path)
     for change in (lambda: os.truncate(path, len(data) // 2), lambda: path.write_bytes(data * 2)):
         path.write_bytes(data)
-        with evcrisp.open(path, chunk_events=1000) as opened:
-            chunks = opened.chunks()
+        with evcrisp.open(path) as opened:
+            chunks = opened.chunks(1000)
             got = [next(chunks)]
             change()
             try:
@@ -115,8 +115,8 @@ def test_input_that_shrinks_or_grows_is_damage_with_the_events_before_it(recordi
 def test_input_that_vanishes_while_it_is_read_is_read_to_its_end(recording, tmp_path):
     path = tmp_path / "a.aedat4"
     path.write_bytes(recording.read_bytes())
-    with evcrisp.open(path, chunk_events=1000) as opened:
-        chunks = opened.chunks()
+    with evcrisp.open(path) as opened:
+        chunks = opened.chunks(1000)
         got = [next(chunks)]
         path.unlink()
         got += chunks

@@ -75,7 +75,8 @@ def test_absent_source_is_a_message():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals of POSIX")
-def test_ctrl_c_leaves_complete_files(sample, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_leave_complete_files(sample, tmp_path, number):
     out = tmp_path / "b.npz"
     words = (sample, "-o", out, "-m", "raw", "--speed", "0.001", "--json")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -83,11 +84,11 @@ def test_ctrl_c_leaves_complete_files(sample, tmp_path):
     try:
         assert b"Live" in process.stderr.readline()
         time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         printed, messages = process.communicate(timeout=LONG_S)
     finally:
         process.kill()
         process.wait()
-    assert process.returncode == 130, messages
+    assert process.returncode == 128 + number, messages
     assert b"complete" in messages
     assert len(evcrisp.read(out)) == json.loads(printed)["n_kept"] < 1000

@@ -283,12 +283,12 @@ def test_parallel_requests_are_answered_or_refused(client):
     def ask():
         statuses.append(client.ask("api/events?start=0&duration=20000").status)
 
-    threads = [threading.Thread(target=ask) for _ in range(40)]
+    threads = [threading.Thread(target=ask) for _ in range(100)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(statuses) == 40
+    assert len(statuses) == 100
     assert set(statuses) <= {200, 503}
 
 
@@ -310,6 +310,19 @@ def test_idle_connections_do_not_block_new_ones(client, first_bytes):
         waiting[-1].setblocking(False)
         with pytest.raises(BlockingIOError):
             waiting[-1].recv(1)
+
+
+def test_bodies_that_never_end_do_not_block_others(client):
+    head = (
+        f"POST /{client.token}/api/jobs HTTP/1.1\r\nHost: 127.0.0.1:{client.port}\r\n"
+        f"Origin: http://127.0.0.1:{client.port}\r\nContent-Length: 1000\r\n\r\n{{"
+    )
+    with contextlib.ExitStack() as stack:
+        for _ in range(100):
+            slow = stack.enter_context(socket.create_connection(("127.0.0.1", client.port)))
+            slow.sendall(head.encode())
+        for _ in range(3):
+            assert client.ask("api/facts").status == 200
 
 
 def test_connections_are_kept_alive(client):

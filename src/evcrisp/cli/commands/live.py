@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from evcrisp.cli import options
-from evcrisp.cli.signals import Stopped, stop_on_signal
+from evcrisp.cli.signals import stop_on_signal
 
 #: Time in which the page takes the end of the session, s.
 _LAST_FRAME_S = 0.3
@@ -147,7 +147,7 @@ def live_command(
     )
     overwrite: bool = more["overwrite"]
     with (
-        stop_on_signal(stop),
+        stop_on_signal(stop) as stopped,
         MotionTable(motion_file, method, motion, overwrite=overwrite) as table,
         shown or nullcontext(),
     ):
@@ -172,7 +172,7 @@ def live_command(
     text = json.dumps(summary.facts(), indent=2) if as_json else summary.page()
     click.echo(text, err="-" in sinks)
     if stop.is_set():
-        raise Stopped("All outputs are complete.")
+        raise stopped("All outputs are complete.")
 
 
 class _Shown:
