@@ -1,5 +1,7 @@
 """Laws of pieces: every event once, the same starts for any chunks, windows where they were."""
 
+import itertools
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +23,7 @@ def events_of(gaps):
 
 def chunks_of(events, cuts):
     ends = sorted({min(cut, len(events)) for cut in cuts} | {0, len(events)})
-    pairs = zip(ends[:-1], ends[1:], strict=True)
+    pairs = itertools.pairwise(ends)
     return (events[first:last] for first, last in pairs)
 
 
@@ -45,7 +47,7 @@ def test_every_event_is_in_one_piece_and_pieces_end_where_the_next_start(gaps, c
     events = events_of(gaps)
     found = pieces_of(events, cuts, windowing)
     assert Events.concatenate([inside for _, _, inside in found]).equals(events)
-    for (piece, _, inside), (after, _, _) in zip(found[:-1], found[1:], strict=True):
+    for (piece, _, inside), (after, _, _) in itertools.pairwise(found):
         assert piece.t_end == after.t_start
         assert inside.t[-1] < after.t_start
     assert found[-1][0].t_end is None

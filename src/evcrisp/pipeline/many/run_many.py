@@ -12,10 +12,8 @@ from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.io.protocol import Writer
 from evcrisp.io.registry import WRITERS
 from evcrisp.motion import MotionModel
-from evcrisp.motion.open_motion import OPEN_MOTIONS
-from evcrisp.motion.registry import MOTION_MODELS
 from evcrisp.pipeline.many.batch import Batch, BatchResult
-from evcrisp.pipeline.many.run_task import RunTask
+from evcrisp.pipeline.many.run_task import RunTask, check_motion
 from evcrisp.pipeline.many.splitting import split_run
 from evcrisp.pipeline.run_outputs import RunSettings
 from evcrisp.pipeline.windowing import Windowing, checked_windowing
@@ -88,7 +86,9 @@ def run_many(
         to=to,
     )
     task = RunTask(settings, dict(opening or {}))
-    _check_names(motion, to)
+    check_motion(motion)
+    if isinstance(to, str):
+        lookup(WRITERS, to, "output format")
     batch = Batch(
         jobs=jobs,
         scheduler=scheduler,
@@ -99,14 +99,6 @@ def run_many(
         on_piece=on_piece or (lambda name, share: None),
     )
     return batch.process(paths, folder, task, _totals, split_run)
-
-
-def _check_names(motion: str | MotionModel, to: str | Writer | None) -> None:
-    """Raise for unknown names before any recording is read."""
-    if isinstance(motion, str) and motion not in OPEN_MOTIONS:
-        lookup(MOTION_MODELS, motion, "motion model")
-    if isinstance(to, str):
-        lookup(WRITERS, to, "output format")
 
 
 def _totals(facts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -5,8 +5,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from evcrisp.core.registry import lookup
 from evcrisp.io.reading import open_recording
 from evcrisp.io.recording import Recording
+from evcrisp.motion import MotionModel
+from evcrisp.motion.open_motion import OPEN_MOTIONS
+from evcrisp.motion.registry import MOTION_MODELS
 from evcrisp.pipeline.camera_motion.region_camera import region_camera
 from evcrisp.pipeline.cancellation import CancellationToken
 from evcrisp.pipeline.many.settings import settings_facts
@@ -20,10 +24,11 @@ _FACTS = (
 )  # fmt: skip
 
 
-class _AllOrNothing(CancellationToken):
+class AllOrNothing(CancellationToken):
     """Ctrl+C ends a run without results: the next call starts it again."""
 
     def until_cancelled(self, items: Any) -> Any:
+        """Yield all items."""
         yield from items
 
 
@@ -39,7 +44,7 @@ class RunTask:
         with self.open(source) as recording:
             settings = self.settings_for(recording)
             result = run_settings(
-                recording, target, settings, overwrite, cancellation=_AllOrNothing()
+                recording, target, settings, overwrite, cancellation=AllOrNothing()
             )
         return self.facts(result.summary)
 
@@ -73,3 +78,9 @@ class RunTask:
                 "opening": dict(self.opening),
             }
         )
+
+
+def check_motion(motion: str | MotionModel) -> None:
+    """Raise for an unknown name before any recording is read."""
+    if isinstance(motion, str) and motion not in OPEN_MOTIONS:
+        lookup(MOTION_MODELS, motion, "motion model")
