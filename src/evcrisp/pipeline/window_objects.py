@@ -4,10 +4,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from evcrisp.core.doubt import Doubt
-from evcrisp.estimators.layer import Layer
+from evcrisp.estimators.layer import Layer, split_by_region
 from evcrisp.estimators.result import MIN_OBJECT_EVENTS, Estimate
-from evcrisp.motion.open_motion import affine_at
+from evcrisp.motion.open_motion import affine_at_each
+from evcrisp.motion.velocity import velocity_of, velocity_rates_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +24,6 @@ class ObjectFacts:
     matrix: tuple[float, ...]  # (4,) change of the velocity over the region, row by row, 1/s
     std: tuple[float, float]  # px/s
     doubts: str  # codes
-
-    @classmethod
-    def of(cls, thing: Layer) -> "ObjectFacts":
-        """Return the facts of an object."""
-        vx, vy = thing.velocity.tolist()
-        matrix = affine_at(thing.motion, thing.theta, thing.center)[2:].tolist()
-        std_x, std_y = thing.velocity_std.tolist()
-        doubts = codes_of(thing.doubts)
-        return cls(
-            thing.index, len(thing), thing.box, (vx, vy), tuple(matrix), (std_x, std_y), doubts
-        )
 
     @property
     def numbers(self) -> tuple[float, ...]:
@@ -53,8 +45,8 @@ class WindowObjects:
     def of(cls, result: Estimate) -> "WindowObjects":
         """Return the objects of an estimate."""
         window, has_motion = result.window, result.status.has_motion
-        found = result.objects(MIN_OBJECT_EVENTS) if has_motion else ()
-        facts = tuple(ObjectFacts.of(thing) for thing in found)
+        layers = result.layers if has_motion else ()
+        facts = tuple(facts for layer in layers for facts in _facts_of(layer))
         return cls(window.t_start, window.t_end, window.t_ref, has_motion, facts)
 
     def as_json(self) -> dict[str, Any]:
@@ -67,6 +59,28 @@ class WindowObjects:
         objects = tuple(ObjectFacts(**thing) for thing in facts["objects"])
         times = (facts[name] for name in ("t_start", "t_end", "t_ref"))
         return cls(*times, facts["has_motion"], objects)
+
+
+def _facts_of(layer: Layer) -> list[ObjectFacts]:
+    """Return the objects of a layer; their velocities are found at once."""
+    things = split_by_region(layer, MIN_OBJECT_EVENTS)
+    if not things:
+        return []
+    boxes = [thing.box for thing in things]
+    left, top, width, height = np.array(boxes).T
+    x, y = left + 0.5 * (width - 1.0), top + 0.5 * (height - 1.0)
+    velocity = velocity_of(layer.motion, layer.theta, x, y, np.zeros(x.size)).tolist()
+    matrix = affine_at_each(layer.motion, layer.theta, x, y)[:, 2:].tolist()
+    std = np.full((x.size, 2), np.nan)
+    if layer.covariance is not None:
+        rates = velocity_rates_at(layer.motion, layer.theta, x, y)
+        std = np.sqrt(np.einsum("kia,ab,kib->ki", rates, layer.covariance, rates))
+    doubts = codes_of(layer.doubts)
+    rows = zip(things, boxes, velocity, matrix, std.tolist(), strict=True)
+    return [
+        ObjectFacts(layer.index, len(thing), box, (v[0], v[1]), tuple(m), (s[0], s[1]), doubts)
+        for thing, box, v, m, s in rows
+    ]
 
 
 def codes_of(doubts: Iterable[Doubt]) -> str:
