@@ -107,6 +107,10 @@ from .pipeline.filter_recording import filter_recording as filter_recording
 from .pipeline.flow_files import FlowFiles as FlowFiles
 from .pipeline.flow_files import write_flow_files as write_flow_files
 from .pipeline.many.batch import BatchResult as BatchResult
+from .pipeline.many.convert_many import convert_many as convert_many
+from .pipeline.many.evaluate_many import evaluate_many as evaluate_many
+from .pipeline.many.filter_many import filter_many as filter_many
+from .pipeline.many.flow_many import flow_many as flow_many
 from .pipeline.many.run_many import run_many as run_many
 from .pipeline.object_tracking import ObjectTracker as ObjectTracker
 from .pipeline.run import RunResult as RunResult

@@ -32,6 +32,27 @@ def print_batch(result: "BatchResult", output: Path, rows: _Rows, *, as_json: bo
         raise click.ClickException("\n".join([f"{failed} of {n_all:,} failed:", *lines]))
 
 
+def event_rows(totals: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the rows of numbers of events."""
+    n = totals["n_events"]
+    yield "events", f"{n:,}"
+    if "n_kept" in totals:
+        yield "kept", f"{totals['n_kept']:,} ({totals['n_kept'] / n:.1%})" if n else "0"
+
+
+def window_rows(totals: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the row of the number of windows."""
+    yield "windows", f"{totals['n_windows']:,}"
+
+
+def measure_rows(totals: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the means of measures."""
+    yield "events", f"{totals['n_events']:,}"
+    for name, value in totals.items():
+        if name != "n_events":
+            yield name, f"{value:.6g} (mean)"
+
+
 def _rows(result: "BatchResult", output: Path, rows: _Rows) -> Iterator[tuple[str, str]]:
     n_done, n_reused = len(result.outputs), len(result.reused)
     yield "recordings", f"{n_done:,} of {result.summary['n_recordings']:,}"

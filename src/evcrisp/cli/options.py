@@ -241,6 +241,20 @@ def words(context: click.Context, parameter: click.Parameter, value: str | None)
     return tuple(word.strip() for word in (value or "").split(",") if word.strip())
 
 
+def inputs_and_output_argument(what: str) -> Decorator:
+    """Return the paths ``RECORDING OUTPUT``, or recordings with ``--output``; see `only_pair`."""
+    return decorated(
+        click.argument(
+            "recordings",
+            type=click.Path(path_type=Path),
+            nargs=-1,
+            required=True,
+            metavar="RECORDING OUTPUT | RECORDINGS...",
+        ),
+        output_option(f"Folder for several recordings, instead of OUTPUT: {what}", is_folder=True),
+    )
+
+
 recording_argument = click.argument("recording", type=click.Path(exists=True, path_type=Path))
 recordings_argument = click.argument(
     "recordings", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="RECORDINGS..."
@@ -566,6 +580,25 @@ def only_recording(recordings: Sequence[Path], batch: Mapping[str, Any]) -> Path
     if is_batch or len(recordings) > 1 or not first.exists() or holds_recordings(first):
         return None
     return first
+
+
+def only_pair(
+    paths: Sequence[Path], folder: Path | None, batch: Mapping[str, Any]
+) -> tuple[Path, Path] | None:
+    """Return RECORDING and OUTPUT of one recording, or None with a folder for several."""
+    if folder is not None:
+        only_recording(paths, batch)  # checks that they exist
+        return None
+    if len(paths) != 2 or any(value is not None for value in batch.values()):
+        raise click.UsageError(
+            "Give RECORDING and OUTPUT, or several recordings and a folder with --output."
+        )
+    recording, output = paths
+    if not recording.exists():
+        raise click.BadParameter(
+            f"Path {str(recording)!r} does not exist.", param_hint="'RECORDING'"
+        )
+    return recording, output
 
 
 noise_option = option(

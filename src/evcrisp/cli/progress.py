@@ -99,6 +99,13 @@ def task_progress(
 
 
 @contextmanager
+def count_progress(title: str) -> Generator[Callable[[float, int], None], None, None]:
+    """Yield a function to call with the number that is done, parts included, and the number of all."""
+    with _bar(title, "MofNCompleteColumn", "TimeRemainingColumn") as update:
+        yield lambda n_done, n_all: update(total=n_all, completed=n_done)
+
+
+@contextmanager
 def work_progress(title: str) -> Generator[Callable[[float], None], None, None]:
     """Yield a function to call with the share of the work that is done, 0 to 1."""
     with _bar(title, "TimeElapsedColumn", "TimeRemainingColumn") as update:

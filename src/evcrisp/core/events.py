@@ -253,9 +253,10 @@ class Events:
 
     def with_signal(self, signal: ArrayLike | None) -> "Events":
         """Return the same events with other labels, or without labels."""
-        return Events(
-            x=self.x, y=self.y, t=self.t, p=self.p, resolution=self.resolution, signal=signal
-        )
+        labels = None if signal is None else event_columns.as_flag("signal", signal)
+        if labels is not None:
+            event_columns.check_equal_lengths({"t": self.t, "signal": labels})
+        return Events.trusted(self.x, self.y, self.t, self.p, self.resolution, labels)
 
     def equals(self, other: "Events") -> bool:
         """Return whether events, resolution and labels are equal."""

@@ -129,6 +129,21 @@ class LiveAreaCounter:
         self._columns += np.bincount(events.x, minlength=width)
         self._rows += np.bincount(events.y, minlength=height)
 
+    def counts(self) -> tuple[list[int], list[int]]:
+        """Return the counts of columns and rows, for `merge`."""
+        return self._columns.tolist(), self._rows.tolist()
+
+    def merge(self, columns: list[int], rows: list[int]) -> None:
+        """Add counts of the same sensor."""
+        if not self._columns.size:
+            self._columns, self._rows = (
+                np.zeros(len(columns), np.int64),
+                np.zeros(len(rows), np.int64),
+            )
+        if columns:
+            self._columns += np.array(columns, np.int64)
+            self._rows += np.array(rows, np.int64)
+
     def area(self) -> LiveArea:
         """Return the live area of all chunks."""
         n_stray = int(STRAY_SHARE * int(self._columns.sum()))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,8 +57,26 @@ def seconds_since(t: NDArray[np.int64], t_ref: int) -> NDArray[np.float64]:
     return (t - t_ref) / US_PER_S
 
 
+class OpenSpan(Protocol):
+    """Span of time of a stream that is a part of another; its end is known after its last event."""
+
+    @property
+    def t_start(self) -> int | None:
+        """Start, us; None if the stream begins with its first event."""
+        ...
+
+    @property
+    def t_end(self) -> int | None:
+        """End, us, not included; None if the stream ends with its last event."""
+        ...
+
+
 def by_time(
-    source: Events | Iterable[Events], duration_us: int, *, step_us: int | None = None
+    source: Events | Iterable[Events],
+    duration_us: int,
+    *,
+    step_us: int | None = None,
+    span: OpenSpan | None = None,
 ) -> Iterator[Window]:
     """Cut events into windows of equal duration, starting at the first event.
 
@@ -75,6 +94,9 @@ def by_time(
         Length of a window, us.
     step_us : int, optional
         Time from the start of a window to the next start, 1 to ``duration_us``.
+    span : OpenSpan, optional
+        Windows fill this span, where the source has no events at its ends, too. Default: from the
+        first to the last event.
 
     Yields
     ------
@@ -91,14 +113,18 @@ def by_time(
     [(0, 3), (4, 3), (8, 2)]
     """
     step_us = _checked_step("step_us", step_us, "duration_us", duration_us)
-    return _by_time(ordered_chunks(source), int(duration_us), step_us)
+    return _by_time(ordered_chunks(source), int(duration_us), step_us, span)
 
 
-def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterator[Window]:
+def _by_time(
+    chunks: Iterator[Events], duration_us: int, step_us: int, span: OpenSpan | None
+) -> Iterator[Window]:
     parts: list[Events] = []  # events of windows that are not complete yet
     t_start = index = 0
+    t_given = None if span is None else span.t_start
     for chunk in chunks:
-        t_start = t_start if parts else int(chunk.t[0])
+        if not parts:
+            t_start = int(chunk.t[0]) if t_given is None else t_given
         parts.append(chunk)
         if int(chunk.t[-1]) < t_start + duration_us:
             continue
@@ -113,7 +139,24 @@ def _by_time(chunks: Iterator[Events], duration_us: int, step_us: int) -> Iterat
     if parts:
         # This window contains the last event; later windows would hold no further events.
         rest = Events.concatenate(parts)
-        yield end_at_last_event(_timed(rest, t_start, duration_us, index), int(rest.t[-1]))
+        t_end = None if span is None else span.t_end
+        t_last = int(rest.t[-1]) if t_end is None else t_end - 1
+        yield end_at_last_event(_timed(rest, t_start, duration_us, index), t_last)
+        if t_end is not None:
+            rest, index = rest[len(rest) :], index + len(rest)
+            yield from _empty_until(t_end, rest, (t_start + step_us, duration_us, step_us), index)
+
+
+def _empty_until(
+    t_end: int, rest: Events, times: tuple[int, int, int], index: int
+) -> Iterator[Window]:
+    """Yield the windows between the last event and the end of a span, unless they are many."""
+    t_start, duration_us, step_us = times
+    if (t_end - t_start - duration_us) // step_us + 1 > MAX_EMPTY_WINDOWS:
+        return
+    while t_start + duration_us <= t_end:
+        yield Window(rest, t_start, t_start + duration_us, index)
+        t_start += step_us
 
 
 def skip_long_pause(rest: Events, t_start: int, duration_us: int, step_us: int) -> int:

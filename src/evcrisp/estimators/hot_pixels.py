@@ -68,10 +68,14 @@ class HotPixelHistory:
     resolution: tuple[int, int]
     counts: Singles = field(init=False)  # (h, w)
     n_seen: int = 0
-    t_last: int = 0
+    t_last: int | None = None  # us, end of the last window with events
 
     def __post_init__(self) -> None:
         self.counts = np.zeros((self.resolution[1], self.resolution[0]), np.float32)
+
+    def continue_from_zero(self) -> None:
+        """Take the next windows as those of another stream: their events count from 0."""
+        self.n_seen = 0
 
     def mark(self, window: Window) -> Bools:
         """Count the new events of a window; return which of its events are hot, shape (n,)."""
@@ -80,9 +84,9 @@ class HotPixelHistory:
         if not len(window.events):
             return np.zeros(0, np.bool_)
         events = window.events.contiguous()
-        if self.n_seen:
-            self.counts *= math.exp(-max(window.t_end - self.t_last, 0) / MEMORY_US)
-        self.t_last = max(self.t_last, window.t_end)
+        t_last = window.t_end if self.t_last is None else self.t_last
+        self.counts *= math.exp(-max(window.t_end - t_last, 0) / MEMORY_US)
+        self.t_last = max(t_last, window.t_end)
         new = events[max(self.n_seen - window.index, 0) :]
         self.n_seen = max(self.n_seen, window.index + len(events))
         count_pixels(new.x, new.y, self.counts)

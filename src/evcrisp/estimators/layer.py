@@ -155,13 +155,23 @@ def split_by_region(layer: Layer, min_events: int) -> list[Layer]:
     counts = np.bincount(cell, minlength=rows * columns).reshape(rows, columns)
     region = np.empty((rows, columns), np.int32)
     n_regions = connected_regions(counts >= _LEAST_CELL_EVENTS, region)
-    of_event = region.reshape(-1)[cell]
-    sizes = np.bincount(of_event[of_event >= 0], minlength=n_regions)
-    return [
-        replace(layer, events=events[of_event == k])
-        for k in range(n_regions)
-        if sizes[k] >= min_events
-    ]
+    # Numbers of 16 bits are sorted in linear time; a layer has fewer cells than they count.
+    kind = np.int16 if n_regions < np.iinfo(np.int16).max else np.int32
+    of_event = region.reshape(-1)[cell].astype(kind)
+    ends = np.cumsum(np.bincount(of_event + 1, minlength=n_regions + 1))
+    large = [k for k in range(n_regions) if ends[k + 1] - ends[k] >= min_events]
+    if not large:
+        return []
+    order = np.argsort(of_event, kind="stable")
+    x, y, t, p = events.x[order], events.y[order], events.t[order], events.p[order]
+    signal = None if events.signal is None else events.signal[order]
+    regions = []
+    for k in large:
+        part = slice(ends[k], ends[k + 1])
+        labels = None if signal is None else signal[part]
+        inside = Events.trusted(x[part], y[part], t[part], p[part], events.resolution, labels)
+        regions.append(replace(layer, events=inside))
+    return regions
 
 
 def near_events(events: Events) -> Bools:

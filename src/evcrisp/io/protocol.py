@@ -165,6 +165,10 @@ class Source(SensorData):
         """
         return self
 
+    def time_of(self, number: int) -> int | None:
+        """Return the time of the event with a number, us; None unless the file has an index."""
+        return None
+
     def streams(self) -> list[Stream]:
         """Return the streams that the file declares; the first stream of events is the default."""
         return [Stream("events", "events", self.resolution, self.n_events)]

@@ -171,6 +171,27 @@ class Recording:
             return min(self._n_read / self._source.n_events, 1.0) if self._n_read else None
         return self._position / self._n_bytes if self._position and self._n_bytes else None
 
+    @property
+    def n_events_stated(self) -> int | None:
+        """Number of events of the whole file by its header; None if it states none."""
+        return self._source.n_events
+
+    @property
+    def n_indexed(self) -> int | None:
+        """Number of events, if the file has an index by their number and nothing is cut; else None."""
+        n = self._source.n_events
+        has_index = self.cut.is_whole and n is not None and (n == 0 or self.time_of(0) is not None)
+        return n if has_index else None
+
+    def time_of(self, number: int) -> int | None:
+        """Return the time of an event by its number, us; None without an index, or if it is damaged."""
+        self._check_open()
+        try:
+            return self._source.time_of(number)
+        except Exception as error:
+            self._translated(error, 0)  # raises what is no damage
+            return None
+
     def chunks(self, max_events: int = 1 << 20) -> Iterator[Events]:
         """Yield the events in order, in chunks of at most ``max_events``.
 

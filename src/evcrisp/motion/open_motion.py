@@ -56,12 +56,16 @@ def affine_at(model: MotionModel, theta: Floats, center: tuple[float, float]) ->
     array([ 0.,  0.,  0., -2.,  2.,  0.])
     """
     x, y = center
-    around = velocity_of(
-        model,
-        theta,
-        x + np.array([0.0, 1, -1, 0, 0]),
-        y + np.array([0.0, 0, 0, 1, -1]),
-        np.zeros(5),
-    )
-    along_x, along_y = 0.5 * (around[1] - around[2]), 0.5 * (around[3] - around[4])
-    return np.array([*around[0], along_x[0], along_y[0], along_x[1], along_y[1]])
+    return affine_at_each(model, theta, np.array([x]), np.array([y]))[0]
+
+
+def affine_at_each(model: MotionModel, theta: Floats, x: Floats, y: Floats) -> Floats:
+    """Return `affine_at` of several places, shape (k, 6)."""
+    around_x = x[:, None] + np.array([0.0, 1, -1, 0, 0])
+    around_y = y[:, None] + np.array([0.0, 0, 0, 1, -1])
+    around = velocity_of(model, theta, around_x.ravel(), around_y.ravel(), np.zeros(around_x.size))
+    around = around.reshape(-1, 5, 2)
+    along_x = 0.5 * (around[:, 1] - around[:, 2])
+    along_y = 0.5 * (around[:, 3] - around[:, 4])
+    matrix = np.stack((along_x[:, 0], along_y[:, 0], along_x[:, 1], along_y[:, 1]), axis=1)
+    return np.concatenate((around[:, 0], matrix), axis=1)

@@ -47,7 +47,7 @@ def velocity_rates(model: MotionModel, theta: Floats, x: float, y: float) -> Flo
            [ 0.,  1., 10.,  0.]])
     """
     if not model.uses_rays:
-        return _pixel_velocity_rates(model, theta, x, y)
+        return _pixel_velocity_rates(model, theta, np.array([x]), np.array([y]))[0]
     columns = []
     for step in _HALF_STEP * np.eye(theta.size):
         ahead = velocity_of(model, theta + step, [x], [y], [0.0])[0]
@@ -56,14 +56,23 @@ def velocity_rates(model: MotionModel, theta: Floats, x: float, y: float) -> Flo
     return np.stack(columns, axis=1)
 
 
-def _pixel_velocity_rates(model: MotionModel, theta: Floats, x: float, y: float) -> Floats:
+def velocity_rates_at(model: MotionModel, theta: Floats, x: Floats, y: Floats) -> Floats:
+    """Return `velocity_rates` at several pixels, shape (k, 2, m)."""
+    if model.uses_rays:
+        pairs = zip(x.tolist(), y.tolist(), strict=True)
+        return np.stack([velocity_rates(model, theta, *pair) for pair in pairs])
+    return _pixel_velocity_rates(model, theta, x, y)
+
+
+def _pixel_velocity_rates(model: MotionModel, theta: Floats, x: Floats, y: Floats) -> Floats:
     """Return the same by one warp: at the reference time, warping reverts the velocity."""
-    steps, m = _HALF_STEP * np.eye(theta.size), theta.size
-    values = np.concatenate((theta + steps, theta - steps)).T  # (m, 2 m)
-    at = np.full(2 * m, x), np.full(2 * m, y)
+    steps, m, k = _HALF_STEP * np.eye(theta.size), theta.size, x.size
+    values = np.tile(np.concatenate((theta + steps, theta - steps)).T, k)  # (m, 2 m k)
+    at = np.repeat(x, 2 * m), np.repeat(y, 2 * m)
     after, before = (
-        np.stack(model.warp(values, *at, np.full(2 * m, dt)))
+        np.stack(model.warp(values, *at, np.full(2 * m * k, dt)))
         for dt in (_HALF_STEP_S, -_HALF_STEP_S)
     )
-    velocity = (before - after) / (2.0 * _HALF_STEP_S)
-    return (velocity[:, :m] - velocity[:, m:]) / (2.0 * _HALF_STEP)
+    velocity = ((before - after) / (2.0 * _HALF_STEP_S)).reshape(2, k, 2 * m)
+    rates = (velocity[..., :m] - velocity[..., m:]) / (2.0 * _HALF_STEP)
+    return np.ascontiguousarray(np.moveaxis(rates, 0, 1))

@@ -9,6 +9,7 @@ from typing import Any
 from evcrisp.core.events import Events
 from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.io.atomic_output import refuse_inputs
+from evcrisp.io.protocol import Writer
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
 from evcrisp.io.writing import write
@@ -26,7 +27,7 @@ def convert_recording(
     source: str | PathLike[str] | Recording,
     target: str | PathLike[str],
     *,
-    format: str | None = None,
+    format: str | Writer | None = None,
     start_at_zero: bool = False,
     overwrite: bool = False,
     on_chunk: Callable[[Events], None] | None = None,
@@ -41,7 +42,7 @@ def convert_recording(
         The input. Sensor data and labels are kept if the output format can hold them.
     target : path
         The output. It appears when it is complete.
-    format : str, optional
+    format : str or Writer, optional
         Output format. Default: from the suffix of ``target``.
     start_at_zero, overwrite : bool
         Shift time so that the first event is at 0; replace an existing output, except the input.

@@ -13,6 +13,7 @@ from evcrisp.core.events import Events
 from evcrisp.filters import Filter, build_filter, denoise_chunks
 from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import refuse_inputs, replacing, withdrawing
+from evcrisp.io.protocol import Writer
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
 from evcrisp.io.writing import ChunkWriter, writer_for
@@ -35,7 +36,7 @@ def filter_recording(
     preset: str | None = None,
     *,
     labels: str | PathLike[str] | None = None,
-    format: str | None = None,
+    format: str | Writer | None = None,
     overwrite: bool = False,
     on_chunk: Callable[[Events], None] | None = None,
     **params: object,
@@ -52,7 +53,7 @@ def filter_recording(
         Filter and its parameters, as for :func:`evcrisp.denoise`.
     labels : path, optional
         An .npz file for ``signal`` and ``score`` of every event of the input.
-    format : str, optional
+    format : str or Writer, optional
         Output format. Default: from the suffix of ``target``.
     overwrite : bool
         Replace existing outputs, except the input itself.

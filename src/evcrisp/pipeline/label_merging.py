@@ -44,17 +44,17 @@ class LabelMerger:
     def __init__(self) -> None:
         self._events: Events | None = None  # events that a later window may contain again
         self._rows: Floats = np.zeros((4, 0))  # windows, sum of scores, label, confidence
+        self._only: Estimate | None = None  # the window that alone has these events; no rows then
         self._base = 0  # index of the first of these events in the recording
 
     def add(self, result: Estimate) -> list[LabeledChunk]:
         """Add the next window of :func:`evcrisp.track`; return final events, at most one chunk."""
-        window = result.window
-        columns = (np.ones(len(result)), result.score, result.signal, result.confidence)
-        new = np.array(columns, np.float64)
-        if self._events is None:
-            self._events, self._rows, self._base = window.events, new, window.index
-            return []
-        events, rows = self._events, self._rows
+        window, events = result.window, self._events
+        if events is None or 0 <= len(events) <= window.index - self._base:
+            done = self.finish()
+            self._events, self._only, self._base = window.events, result, window.index
+            return done
+        new, rows = _rows(result), self._rows if self._only is None else _rows(self._only)
         n_done = min(window.index - self._base, len(events))
         _check_order(events[max(n_done, 0) :], window, self._base)
         n_shared = min(len(events) - n_done, len(result))
@@ -62,15 +62,25 @@ class LabelMerger:
         shared[:2, :n_shared] += new[:2, :n_shared]
         shared[2:, :n_shared] = new[2:, :n_shared]
         self._events = Events.concatenate((events[n_done:], window.events[n_shared:]))
-        self._rows = np.concatenate((shared, new[:, n_shared:]), axis=1)
+        self._rows, self._only = np.concatenate((shared, new[:, n_shared:]), axis=1), None
         self._base = window.index
         return [_labeled(events[:n_done], rows[:, :n_done])] if n_done else []
 
     def finish(self) -> list[LabeledChunk]:
         """Return the remaining events, at most one chunk."""
-        if self._events is None or not len(self._events):
+        events, only = self._events, self._only
+        if events is None or not len(events):
             return []
-        return [_labeled(self._events, self._rows)]
+        if only is None:
+            return [_labeled(events, self._rows)]
+        labeled = events.with_signal(only.signal)
+        return [LabeledChunk(labeled, only.score, only.confidence, events.signal)]
+
+
+def _rows(result: Estimate) -> Floats:
+    """Return the rows of one window: windows, sum of scores, label, confidence."""
+    columns = (np.ones(len(result)), result.score, result.signal, result.confidence)
+    return np.array(columns, np.float64)
 
 
 def merge_labels(estimates: Iterable[Estimate]) -> Iterator[LabeledChunk]:

@@ -1,10 +1,7 @@
 """Clean a recording and estimate its motion; write the results to a folder."""
 
-import json
-import logging
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -13,23 +10,15 @@ from typing import Any
 from evcrisp.core.camera import Camera
 from evcrisp.core.events import Events
 from evcrisp.core.registry import build
-from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
-from evcrisp.io.atomic_output import naming, replacing, withdrawing
 from evcrisp.io.protocol import Writer
 from evcrisp.io.reading import opened
 from evcrisp.io.recording import Recording
-from evcrisp.io.writing import ChunkWriter, writer_like
 from evcrisp.motion import MotionModel
-from evcrisp.pipeline import run_log
-from evcrisp.pipeline.camera_motion.recorded_camera import camera_for, camera_source
 from evcrisp.pipeline.cancellation import CancellationToken
-from evcrisp.pipeline.label_merging import LabeledChunk, LabelMerger
-from evcrisp.pipeline.tracking import track
-from evcrisp.pipeline.windowing import Windowing
-
-logger = logging.getLogger(__name__)
+from evcrisp.pipeline.run_outputs import RunSettings, open_outputs, write_estimates
+from evcrisp.pipeline.windowing import Windowing, checked_windowing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +48,9 @@ def run(
     **params: Any,
 ) -> RunResult:
     """Clean a recording, estimate its motion, and write the results to a folder.
+
+    A long recording is processed in pieces of 4 million events, each after a warm-up, so that the
+    results are the same as those of several processes, see :func:`evcrisp.run_many`.
 
     Parameters
     ----------
@@ -98,83 +90,49 @@ def run(
     >>> result.cleaned.name, result.summary["n_windows"]
     ('scene.clean.npz', 3)
     """
-    start = time.perf_counter()
-    folder = Path(folder)
-    cancellation = CancellationToken() if cancellation is None else cancellation
-    windowing = Windowing() if windowing is None else windowing
-    estimator = build(ESTIMATORS, method, "method", **params)
-    with ExitStack() as stack:
-        recording = stack.enter_context(opened(source))
-        writer, suffix = writer_like(recording, to)
-        clean_name = f"{run_log.stem_of(recording)}.clean{suffix}"
-        # The summary appears last: where it is, the other files belong to it.
-        names = ("summary.json", "layers.csv", "motion.csv", "labels.npz", clean_name)
-        has_old_results = run_log.has_results(folder, names, recording, overwrite=overwrite)
-        lens = camera_for(recording, motion, camera)
-        model = model_for(motion, recording.resolution, lens, estimator)
-        estimates = track(recording, estimator, model, windowing=windowing)
-        folder.mkdir(parents=True, exist_ok=True)
-        summary_path, layers_path, motion_path, labels_path, clean_path = (
-            stack.enter_context(replacing(folder / name, overwrite=overwrite)) for name in names
+    settings = RunSettings(
+        method=build(ESTIMATORS, method, "method", **params),
+        motion=motion,
+        camera=camera,
+        windowing=checked_windowing(windowing),
+        to=to,
+    )
+    with opened(source) as recording:
+        return run_settings(
+            recording,
+            Path(folder),
+            settings,
+            overwrite,
+            on_chunk=on_chunk,
+            cancellation=cancellation,
         )
-        stack.enter_context(withdrawing(folder / names[0], overwrite=overwrite))
-        log = run_log.RunLog(model)
-        with (
-            closing(run_log.MotionFile(motion_path, model)) as motions,
-            closing(run_log.LayersFile(layers_path)) as layers,
-            closing(run_log.LabelsFile(labels_path, recording.resolution)) as labels,
-            ChunkWriter(clean_path, writer, sensor_data_from=recording) as cleaned,
-        ):
-            merger = LabelMerger()
-            for result in cancellation.until_cancelled(estimates):
-                log.add_window(result)
-                motions.write_window(result)
-                layers.write_window(result)
-                for chunk in merger.add(result):
-                    _write_chunk(chunk, labels, cleaned, log, on_chunk)
-            for chunk in merger.finish():
-                _write_chunk(chunk, labels, cleaned, log, on_chunk)
-            if not cleaned.is_open:
-                cleaned.write(Events.empty(recording.resolution))
-            labels.finish()
-        if cancellation.was_cut and (has_old_results or not log.n_windows):
+
+
+def run_settings(
+    recording: Recording,
+    folder: Path,
+    settings: RunSettings,
+    overwrite: bool,
+    *,
+    on_chunk: Callable[[Events], None] | None = None,
+    cancellation: CancellationToken | None = None,
+) -> RunResult:
+    """Do a run with checked settings; parameters as for `run`."""
+    start = time.perf_counter()
+    cancellation = CancellationToken() if cancellation is None else cancellation
+    setup = settings.on(recording)
+    with open_outputs(folder, setup, overwrite=overwrite, on_chunk=on_chunk) as outputs:
+        estimates = cancellation.until_cancelled(setup.estimates())
+        outputs.n_pieces = write_estimates(estimates, outputs)
+        outputs.is_stopped = cancellation.was_cut
+        if cancellation.was_cut and (outputs.had_results or not outputs.log.n_windows):
             raise KeyboardInterrupt
-        summary = {
-            **run_log.input_facts(recording, clean_name),
-            "method": getattr(estimator, "name", type(estimator).__name__),
-            "motion": model.name,
-            "config": run_log.config_facts(estimator),
-            "windows": windowing.facts(),
-            "camera": run_log.config_facts(lens),
-            "camera_source": camera_source(camera, lens),
-            **log.counts(recording),
-            "stopped": cancellation.was_cut,
-        }
-        if (advice := log.live_area_advice()) is not None:
-            logger.warning("%s: %s", recording.path, advice)
-        with naming(summary_path):
-            summary_path.write_text(json.dumps(summary, indent=2) + "\n")
     return RunResult(
         folder=folder,
-        cleaned=folder / clean_name,
+        cleaned=folder / setup.clean_name,
         labels=folder / "labels.npz",
         motion=folder / "motion.csv",
         layers=folder / "layers.csv",
         # The file has no times: the same input gives the same bytes.
-        summary={**summary, "elapsed_s": round(time.perf_counter() - start, 3)},
+        summary={**outputs.summary, "elapsed_s": round(time.perf_counter() - start, 3)},
     )
-
-
-def _write_chunk(
-    chunk: LabeledChunk,
-    labels: run_log.LabelsFile,
-    cleaned: ChunkWriter,
-    log: run_log.RunLog,
-    on_chunk: Callable[[Events], None] | None,
-) -> None:
-    kept = chunk.kept()
-    labels.write(chunk)
-    cleaned.write(kept)
-    log.add_labels(chunk)
-    if on_chunk is not None:
-        on_chunk(kept)

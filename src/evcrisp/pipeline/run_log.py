@@ -4,20 +4,20 @@ import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import evcrisp
-from evcrisp.core.doubt import Doubt
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.live_area import LiveAreaCounter
 from evcrisp.estimators.contrast_gain import contrast_gain
-from evcrisp.estimators.layer import Layer
+from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.result import Estimate
 from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import naming, refuse_inputs
@@ -26,9 +26,9 @@ from evcrisp.io.reading import live_area_facts
 from evcrisp.io.recording import Recording
 from evcrisp.io.registry import READERS
 from evcrisp.motion import MotionModel
-from evcrisp.motion.open_motion import affine_at, is_open
+from evcrisp.motion.open_motion import is_open
 from evcrisp.pipeline.label_merging import LabeledChunk
-from evcrisp.pipeline.object_tracking import ObjectTracker
+from evcrisp.pipeline.window_objects import WindowObjects, codes_of
 
 #: Last columns of a window: whether its motion is reliable (1 or 0), codes of the doubts, misfit, and the
 #: same in words.
@@ -126,33 +126,37 @@ class LayersFile(TableFile):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, LAYER_COLUMNS)
-        self._tracker = ObjectTracker()
+        self._identities = Identities()
         self._n_windows = 0
 
-    def write_window(self, result: Estimate) -> None:
-        """Append the objects of a window."""
-        window = result.window
-        for thing in self._tracker.update(result):
-            velocity = *thing.velocity.tolist(), *_matrix_of(thing)
-            numbers = (*thing.box, *velocity, *thing.velocity_std.tolist())
-            row = (self._n_windows, window.t_start, window.t_end, thing.id, thing.index, len(thing))
-            cells = (f"{value:.6g}" for value in numbers)
-            self.write_row([*row, *cells, _codes(thing.doubts)])
+    def write_window(self, window: WindowObjects) -> None:
+        """Append the objects of a window, with numbers that stay."""
+        numbers: list[int] = []
+        if window.has_motion:
+            numbers = self._identities.assign(window.objects, window.t_ref)
+        for number, thing in zip(numbers, window.objects, strict=True):
+            row = (
+                self._n_windows,
+                window.t_start,
+                window.t_end,
+                number,
+                thing.index,
+                thing.n_events,
+            )
+            cells = (f"{value:.6g}" for value in (*thing.box, *thing.numbers))
+            self.write_row([*row, *cells, thing.doubts])
         self._n_windows += 1
 
 
 def _doubt_cells(result: Estimate) -> tuple[object, ...]:
-    return int(result.reliable), _codes(result.doubts), f"{result.misfit:.4g}"
+    return int(result.reliable), codes_of(result.doubts), f"{result.misfit:.4g}"
 
 
-def _codes(doubts: Iterable[Doubt]) -> str:
-    """Return the codes of doubts in one cell, with blanks between them."""
-    return " ".join(doubt.code for doubt in doubts)
-
-
-def _matrix_of(layer: Layer) -> list[float]:
-    """Return how the velocity of a layer changes over its region, row by row, 1/s."""
-    return affine_at(layer.motion, layer.theta, layer.center)[2:].tolist()
+def label_columns(chunk: LabeledChunk) -> dict[str, NDArray[Any]]:
+    """Return signal, score and confidence of a chunk as they are written."""
+    columns = {"score": chunk.score, "confidence": chunk.confidence}
+    singles = {name: column.astype(np.float32) for name, column in columns.items()}
+    return {"signal": chunk.signal, **singles}
 
 
 class LabelsFile:
@@ -162,21 +166,25 @@ class LabelsFile:
         self._packer = NpzPacker(path)
         self._resolution = resolution
 
-    def write(self, chunk: LabeledChunk) -> None:
-        """Append the labels of a chunk."""
-        columns = {"score": chunk.score, "confidence": chunk.confidence}
-        singles = {name: column.astype(np.float32) for name, column in columns.items()}
-        self._packer.append({"signal": chunk.signal, **singles})
+    def write(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Append labels, as `label_columns` returns them."""
+        self._packer.append(columns)
 
     def finish(self) -> None:
         """Complete the file; without events it has empty columns."""
         if not self._packer.names:
-            self.write(LabeledChunk(Events.empty(self._resolution), np.zeros(0), np.zeros(0)))
+            chunk = LabeledChunk(Events.empty(self._resolution), np.zeros(0), np.zeros(0))
+            self.write(label_columns(chunk))
         self._packer.pack({})
 
     def close(self) -> None:
         """Remove temporary files."""
         self._packer.remove()
+
+
+#: Attributes of `RunLog` that are added when pieces are joined.
+_SUMS = ("n_events", "n_kept", "n_windows", "n_reliable")
+_COUNTERS = ("models", "statuses", "warnings", "doubts")
 
 
 class RunLog:
@@ -214,6 +222,30 @@ class RunLog:
         self.n_events += len(chunk.events)
         self._live.add(chunk.events)
         self.n_kept += int(chunk.signal.sum())
+
+    def state(self) -> dict[str, Any]:
+        """Return all counts as JSON types, for `merge`."""
+        counters = {name: dict(getattr(self, name)) for name in _COUNTERS}
+        return {
+            **{name: getattr(self, name) for name in _SUMS},
+            **counters,
+            "layers": [[n, count] for n, count in self.layers.items()],
+            "lengths_us": self._lengths_us.ends(),
+            "ranges": {name: seen.ends() for name, seen in self._ranges.items()},
+            "live": self._live.counts(),
+        }
+
+    def merge(self, state: Mapping[str, Any]) -> None:
+        """Add the counts of the next piece of the recording."""
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + state[name])
+        for name in _COUNTERS:
+            getattr(self, name).update(state[name])
+        self.layers.update(dict(map(tuple, state["layers"])))
+        self._lengths_us.merge(state["lengths_us"])
+        for name, ends in state["ranges"].items():
+            self._ranges.setdefault(name, _Range()).merge(ends)
+        self._live.merge(*state["live"])
 
     def live_area_advice(self) -> str | None:
         """Return what to do if large parts of the sensor have no events."""
@@ -264,6 +296,10 @@ class _Range:
         if math.isfinite(value):
             low, high = self._ends or (value, value)
             self._ends = [min(low, value), max(high, value)]
+
+    def merge(self, ends: Sequence[float] | None) -> None:
+        for value in ends or ():
+            self.add(value)
 
     def ends(self) -> list[float] | None:
         return self._ends

@@ -14,7 +14,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.registry import build
 from evcrisp.core.types import Floats
-from evcrisp.core.windows import Window, ordered_chunks
+from evcrisp.core.windows import Window, by_time, ordered_chunks
 from evcrisp.estimators.estimate import checked_theta, model_for
 from evcrisp.estimators.hot_pixels import HotPixelHistory
 from evcrisp.estimators.layers.motion_finder import with_hot_events
@@ -28,10 +28,13 @@ from evcrisp.motion import MotionModel, Translation
 from evcrisp.motion.open_motion import is_open
 from evcrisp.pipeline.camera_motion.recorded_camera import camera_for
 from evcrisp.pipeline.shared_labels import SharedLabels
-from evcrisp.pipeline.windowing import Windowing
+from evcrisp.pipeline.windowing import Windowing, checked_windowing
 
 #: Share of its full length that the last window needs for a motion as certain as that of others.
 _LEAST_SHARE = 0.5
+
+#: Steps in which events are counted for hot pixels, us; the counts fade in a second.
+_COUNTING_US = 50_000
 
 
 class Tracker:
@@ -59,17 +62,18 @@ class Tracker:
         self._hot_pixels = HotPixelHistory(resolution)
         self._shared = SharedLabels()
 
-    def estimate(self, window: Window, full_us: int = 0) -> Estimate:
+    def estimate(self, window: Window, full_us: int = 0, part: str = "recording") -> Estimate:
         """Return the estimate of the next window; windows come in order and may overlap.
 
-        ``full_us`` is the length that it would have if the recording did not end; 0 if unknown.
+        ``full_us`` is the length that it would have if the recording, or another ``part``, did not
+        end; 0 if unknown.
         """
         hot = self._hot_pixels.mark(window)
         # An open motion continues by itself, from model to model.
         start = None if is_open(self.model) and self._has_run else self.theta
         result = self._session.run(window, self.model, start, hot)
         self._has_run = True
-        result = _with_length_warning(assess(result, self.model, self._before), full_us)
+        result = _with_length_warning(assess(result, self.model, self._before), full_us, part)
         self._before = result if result.reliable else None
         return self._shared.combine(self.remember(result))
 
@@ -100,6 +104,12 @@ class Tracker:
     def observe(self, window: Window) -> None:
         """Count the events of a window that is not estimated, for hot pixels."""
         self._hot_pixels.mark(window)
+
+    def count_hot_pixels(self, events: Events) -> None:
+        """Count events before the first window, whose events are numbered from 0, for hot pixels."""
+        for window in by_time(events, _COUNTING_US):
+            self._hot_pixels.mark(window)
+        self._hot_pixels.continue_from_zero()
 
     def speed_px_s(self) -> float | None:
         """Return the median speed over the sensor at the last motion; None without a motion."""
@@ -154,13 +164,7 @@ def track(
     >>> len(results), bool(np.abs(results[-1].theta - (300.0, -120.0)).max() < 10.0)
     (3, True)
     """
-    windowing = Windowing() if windowing is None else windowing
-    if not isinstance(windowing, Windowing):
-        raise ConfigError(
-            "must be a Windowing, such as `Windowing(window_us=30_000)`",
-            parameter="windowing",
-            value=windowing,
-        )
+    windowing = checked_windowing(windowing)
     estimator = build(ESTIMATORS, method, "method", **params)
     chunks, resolution = _stream(source)
     if resolution is None:
@@ -195,14 +199,14 @@ def _stream(
     return chain((first,), chunks), first.resolution
 
 
-def _with_length_warning(result: Estimate, full_us: int) -> Estimate:
-    """Add a warning if the recording ends early in the window."""
+def _with_length_warning(result: Estimate, full_us: int, part: str) -> Estimate:
+    """Add a warning if the recording, or a part of it, ends early in the window."""
     length_us = result.window.t_end - result.window.t_start
     is_only_window = result.window.index == 0
     if is_only_window or length_us >= _LEAST_SHARE * full_us or not result.status.is_usable:
         return result
     warning = (
-        f"The recording ends {length_us / 1000:.1f} ms after the start of this window of "
+        f"The {part} ends {length_us / 1000:.1f} ms after the start of this window of "
         f"{full_us / 1000:.1f} ms: its motion is far less certain than that of others."
     )
     return replace(result, warnings=(*result.warnings, warning))

@@ -10,6 +10,7 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.validation import check_number
 from evcrisp.core.windows import (
+    OpenSpan,
     Window,
     by_count,
     by_time,
@@ -94,6 +95,18 @@ class Windowing:
         sizes = self.window_us, self.window_events, self.displacement_px
         return all(size is None for size in sizes)
 
+    @property
+    def step_us(self) -> int | None:
+        """Time between the starts of windows, us, if it is fixed."""
+        length = self.window_us
+        return None if length is None else max(1, round(length * (1.0 - self.overlap)))
+
+    @property
+    def step_events(self) -> int | None:
+        """Number of events between the starts of windows, if it is fixed."""
+        n = self.window_events
+        return None if n is None else max(1, round(n * (1.0 - self.overlap)))
+
     def facts(self) -> dict[str, Any]:
         """Return the settings that are in effect.
 
@@ -122,6 +135,7 @@ class Windowing:
         self,
         chunks: Iterable[Events],
         speed_px_s: Callable[[], float | None],
+        span: OpenSpan | None = None,
         *,
         joins_rest: bool = True,
     ) -> Iterator[CutWindow]:
@@ -131,7 +145,7 @@ class Windowing:
         later then: when the events after them are known.
 
         ``speed_px_s`` returns the speed of the image after the last window, or None. It is called
-        between windows that follow the motion.
+        between windows that follow the motion. Windows of a fixed length fill the ``span`` of a piece.
         """
         if self.displacement_px is not None:
             yield from _by_displacement(ordered_chunks(chunks), self.displacement_px, speed_px_s)
@@ -145,13 +159,24 @@ class Windowing:
             return
         length = self.window_us or 0
         if self.window_events is not None:
-            step = max(1, round(self.window_events * (1.0 - self.overlap)))
-            windows = by_count(chunks, self.window_events, step=step)
+            windows = by_count(chunks, self.window_events, step=self.step_events)
         else:
-            step_us = max(1, round(length * (1.0 - self.overlap)))
-            windows = by_time(chunks, length, step_us=step_us)
+            windows = by_time(chunks, length, step_us=self.step_us, span=span)
         for window in windows:
             yield CutWindow(window, length)
+
+
+def checked_windowing(windowing: Windowing | None) -> Windowing:
+    """Return a windowing, by default that which the events choose; raise if it is something else."""
+    if windowing is None:
+        return Windowing()
+    if not isinstance(windowing, Windowing):
+        raise ConfigError(
+            "must be a Windowing, such as `Windowing(window_us=30_000)`",
+            parameter="windowing",
+            value=windowing,
+        )
+    return windowing
 
 
 def _by_displacement(

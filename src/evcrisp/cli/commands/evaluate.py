@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evcrisp.cli import options
+from evcrisp.cli.batch_progress import batch_progress
 from evcrisp.cli.part_page import paragraph
 from evcrisp.cli.progress import reading_progress
+from evcrisp.core.json_numbers import without_nan
 
 if TYPE_CHECKING:
     from evcrisp.io.recording import Recording
@@ -20,7 +22,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command("evaluate")
-@options.recording_argument
+@options.recordings_argument
+@options.batch_options
 @options.option(
     "--raw",
     "The recording from which RECORDING was cleaned.",
@@ -68,13 +71,18 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "Length of a window for --motion, ms, or auto: it ends when the image has moved. Default: auto."
 )
 @options.json_option
-@options.output_option("Also write the JSON to this file.")
+@options.option(
+    "--output -o",
+    "Also write the JSON to this file; of several recordings, to files in this folder.",
+    click.Path(path_type=Path),
+)
 @options.force_option
 @options.input_options
 @click.pass_context
 def evaluate_command(
     context: click.Context,
-    recording: Path,
+    recordings: tuple[Path, ...],
+    batch: dict[str, Any],
     raw: Path | None,
     labels: Path | None,
     truth: Path | None,
@@ -89,7 +97,7 @@ def evaluate_command(
     opening: dict[str, Any],
     **settings: Any,
 ) -> None:
-    """Measure RECORDING: event structural ratio (ESR), contrast curve, entropy, event rate.
+    """Measure a recording: event structural ratio (ESR), contrast curve, entropy, event rate.
 
     With --raw or --labels, the raw events and a random control are measured too. The control has as
     many raw events as are kept, drawn at random: a filter must exceed its numbers. If true labels
@@ -99,11 +107,22 @@ def evaluate_command(
 
     With --motion rotation, the estimated angular velocity is compared with the gyroscope: correlation,
     scale and error per axis, in the axes of the camera where those of the IMU are known.
+
+    Several RECORDINGS (files, folders with recordings, patterns), or --jobs, need the folder --output:
+    they are measured side by side, without --raw, --labels and --motion. Each has a JSON file there, and
+    summary.json has all measures and their means. Failures do not stop the others; the exit code is 1
+    then. Complete files with the same settings are kept; --force measures again.
     """
     from evcrisp.io.atomic_output import refuse_inputs, replacing
     from evcrisp.io.reading import open_recording
     from evcrisp.pipeline.evaluation import evaluate
 
+    recording = options.only_recording(recordings, batch)
+    if recording is None:
+        options.refuse_unused(context, _OF_ONE, "is for one recording.")
+        chosen = {"overwrite": overwrite, "opening": opening, **batch, **settings}
+        _evaluate_many(recordings, output, as_json, **chosen)
+        return
     if motion is None:
         options.refuse_unused(context, ("method", "camera", "window_us"), "needs --motion.")
     else:
@@ -134,7 +153,7 @@ def evaluate_command(
         }
         if motion is not None:
             facts["motion"] = _motion_facts(measured, method, motion, camera, window_us)
-        text = json.dumps(_without_nan(facts), indent=2)
+        text = json.dumps(without_nan(facts), indent=2)
         if temporary is not None:
             temporary.write_text(text + "\n")
     titles = next(iter(result.quality.values())).titles
@@ -155,6 +174,25 @@ def _open_measured(path: Path, opening: dict[str, Any], raw: "Recording | None")
         recording = open_recording(path, **own)
     recording.count_from(raw)
     return recording
+
+
+#: Parameters that do not apply to several recordings.
+_OF_ONE = ("raw", "labels", "truth", "seed", "motion", "method", "camera", "window_us")
+
+
+def _evaluate_many(
+    recordings: tuple[Path, ...], output: Path | None, as_json: bool, **chosen: Any
+) -> None:
+    from evcrisp.cli.batch_page import measure_rows, print_batch
+    from evcrisp.pipeline.many.evaluate_many import evaluate_many
+
+    if output is None:
+        raise click.UsageError(
+            "Several recordings need a folder for their measures: --output FOLDER."
+        )
+    with batch_progress("Measuring", output) as callbacks:
+        result = evaluate_many(recordings, output, **callbacks, **chosen)
+    print_batch(result, output, measure_rows, as_json=as_json)
 
 
 def _check_names(method: str, motion: str) -> None:
@@ -277,14 +315,3 @@ def _in_ms(slicing: str) -> str:
 
 def _number(value: float, form: str) -> str:
     return "-" if math.isnan(value) else format(value, form)
-
-
-def _without_nan(facts: Any) -> Any:
-    """Replace numbers that are not finite by None, because JSON has none of them."""
-    if isinstance(facts, dict):
-        return {name: _without_nan(value) for name, value in facts.items()}
-    if isinstance(facts, list):
-        return [_without_nan(value) for value in facts]
-    if isinstance(facts, float) and not math.isfinite(facts):
-        return None
-    return facts

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evcrisp.core.types import Floats
-from evcrisp.estimators.layer import Layer
 
 #: Regions are the same if they, moved to one time, overlap by more than this (intersection over union).
 _LEAST_OVERLAP = 0.15
@@ -27,8 +28,22 @@ class _Seen:
 
     def at(self, t_us: int) -> Floats:
         """Return the box at another time."""
-        shift = self.velocity * (t_us - self.t_us) / 1e6
-        return self.box + np.tile(shift, 2)
+        vx, vy = self.velocity
+        return self.box + np.array([vx, vy, vx, vy]) * (t_us - self.t_us) / 1e6
+
+
+class Placed(Protocol):
+    """A layer or an object: where it is, and how it moves."""
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, top, width and height, px."""
+        ...
+
+    @property
+    def velocity(self) -> ArrayLike:
+        """Velocity, (2,), px/s."""
+        ...
 
 
 class Identities:
@@ -38,31 +53,31 @@ class Identities:
         self._seen: list[_Seen] = []
         self._next = 0
 
-    def assign(self, layers: Sequence[Layer], t_us: int) -> list[int]:
+    def assign(self, layers: Sequence[Placed], t_us: int) -> list[int]:
         """Return a number for each layer of a window; known ones keep theirs."""
         current = []
         for layer in layers:
             left, top, width, height = layer.box
             box = np.array([left, top, left + width, top + height])
-            current.append(_Seen(-1, box, layer.velocity, t_us))
+            current.append(_Seen(-1, box, np.asarray(layer.velocity, np.float64), t_us))
         recent = [seen for seen in self._seen if 0 <= t_us - seen.t_us <= _MEMORY_US]
         numbers = self._match(current, recent)
         current = [replace(seen, id=number) for seen, number in zip(current, numbers, strict=True)]
-        self._seen = [*current, *(seen for seen in recent if seen.id not in set(numbers))]
+        known = set(numbers)
+        self._seen = [*current, *(seen for seen in recent if seen.id not in known)]
         return numbers
 
     def _match(self, current: list[_Seen], recent: list[_Seen]) -> list[int]:
         """Pair layers with those before, the most alike first; others get new numbers."""
-        alike = [
-            (_likeness(seen, before), i, j)
-            for i, seen in enumerate(current)
-            for j, before in enumerate(recent)
-        ]
         numbers, used = [-1] * len(current), set()
-        for likeness, i, j in sorted(alike, key=lambda item: -item[0]):
-            if likeness > _LEAST_OVERLAP and numbers[i] < 0 and j not in used:
-                numbers[i] = recent[j].id
-                used.add(j)
+        if current and recent:
+            likeness = _likeness(current, recent)
+            pairs = np.argwhere(likeness > _LEAST_OVERLAP)
+            order = np.argsort(-likeness[pairs[:, 0], pairs[:, 1]], kind="stable")
+            for i, j in pairs[order].tolist():
+                if numbers[i] < 0 and j not in used:
+                    numbers[i] = recent[j].id
+                    used.add(j)
         for i, number in enumerate(numbers):
             if number < 0:
                 numbers[i] = self._next
@@ -70,12 +85,16 @@ class Identities:
         return numbers
 
 
-def _likeness(seen: _Seen, before: _Seen) -> float:
-    """Return the overlap of boxes at one time, less for different velocities."""
-    box, other = seen.box, before.at(seen.t_us)
-    low, high = np.maximum(box[:2], other[:2]), np.minimum(box[2:], other[2:])
-    shared = float(np.prod(np.maximum(high - low, 0.0)))
-    areas = float(np.prod(box[2:] - box[:2]) + np.prod(other[2:] - other[:2]))
-    overlap = shared / max(areas - shared, 1e-9)
-    difference_px = float(np.linalg.norm(seen.velocity - before.velocity)) * 0.03
+def _likeness(current: list[_Seen], recent: list[_Seen]) -> Floats:
+    """Return the overlap of boxes at one time, less for different velocities; (current, recent)."""
+    box = np.array([seen.box for seen in current])[:, None]
+    other = np.array([seen.at(current[0].t_us) for seen in recent])[None]
+    shared = np.minimum(box[..., 2:], other[..., 2:]) - np.maximum(box[..., :2], other[..., :2])
+    overlap = np.maximum(shared, 0.0).prod(axis=-1)
+    areas = (box[..., 2:] - box[..., :2]).prod(axis=-1) + (other[..., 2:] - other[..., :2]).prod(
+        axis=-1
+    )
+    overlap /= np.maximum(areas - overlap, 1e-9)
+    velocity, before = (np.array([seen.velocity for seen in group]) for group in (current, recent))
+    difference_px = np.linalg.norm(velocity[:, None] - before[None], axis=-1) * 0.03
     return overlap / (1.0 + (difference_px / _VELOCITY_SCALE_PX) ** 2)

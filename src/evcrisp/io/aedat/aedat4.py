@@ -96,6 +96,22 @@ class _Aedat4Source(Source):
         """Return a source that skips packets by the times of the data table, if there is one."""
         return self if self.table is None else replace(self, span=(t_start, t_end))
 
+    def time_of(self, number: int) -> int | None:
+        """Return the time of an event by the counts of the data table, if there is one."""
+        events = self.header.chosen(EVENTS)
+        if self.table is None or events is None:
+            return None
+        ends = np.cumsum(self.table.counts(events.id))
+        packet = int(np.searchsorted(ends, number, side="right"))
+        if packet == ends.size:
+            return None
+        with self._own_file() as file:
+            listed = self.table.part(slice(packet, packet + 1))
+            _, data = next(aedat4_packets.walk_listed(file, self.header, listed))
+        words, n = aedat4_packets.event_records(data)
+        place = number - int(ends[packet]) + n
+        return int(words[2 * place].view(np.int64)) if 0 <= place < n else None
+
     def streams(self) -> list[Stream]:
         """Return the streams of the XML; a name is that of the XML if it is unique, else the number."""
         names = [stream.name for stream in self.header.streams]

@@ -267,6 +267,10 @@ class PacketList:
             low = max(bisect_left(last.tolist(), t_start) - 1, 0)
             high = index.size if t_end is None else bisect_left(first.tolist(), t_end)
             index = index[low : max(high, low + 1)]
+        return self.part(index)
+
+    def part(self, index: slice | NDArray[np.intp]) -> "PacketList":
+        """Return some of the packets."""
         return PacketList(*(getattr(self, name)[index] for name in PacketList.__slots__))
 
     def counts(self, stream: int) -> NDArray[np.int64]:

@@ -6,8 +6,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,12 @@ import evcrisp
 from evcrisp.core.errors import ConfigError, EvError
 from evcrisp.core.validation import check_number
 from evcrisp.io.atomic_output import naming, replacing
-from evcrisp.pipeline.many.executors import InProcess, Workers, open_workers
+from evcrisp.pipeline.many.batch_work import BatchWork, SplitFunction
+from evcrisp.pipeline.many.executors import open_workers
 from evcrisp.pipeline.many.finished import Finished
 from evcrisp.pipeline.many.inputs import find_inputs
 from evcrisp.pipeline.many.names import result_names
-from evcrisp.pipeline.many.task_loop import TaskLoop
-from evcrisp.pipeline.many.worker_task import Done, Job, RecordingTask, repeat_messages, run_job
+from evcrisp.pipeline.many.worker_task import Job, RecordingTask
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +58,8 @@ class Batch:
         Format of the inputs, for their names.
     on_start, on_done : callable, optional
         Called with the number of recordings, and with the name of each that is finished.
+    on_piece : callable, optional
+        Called with the name of a recording and the share of its pieces that are finished, 0 to 1.
     """
 
     jobs: int | None = None
@@ -67,6 +68,7 @@ class Batch:
     format: str | None = None
     on_start: Callable[[int], None] = lambda n: None
     on_done: Callable[[str], None] = lambda name: None
+    on_piece: Callable[[str, float], None] = lambda name, share: None
 
     def __post_init__(self) -> None:
         if self.jobs is not None:
@@ -78,8 +80,12 @@ class Batch:
         folder: str | PathLike[str],
         task: RecordingTask,
         totals: Callable[[list[dict[str, Any]]], Mapping[str, Any]],
+        split: SplitFunction | None = None,
     ) -> BatchResult:
-        """Run a task on every recording; write ``summary.json`` with ``totals`` of their facts."""
+        """Run a task on every recording; write ``summary.json`` with ``totals`` of their facts.
+
+        ``split`` returns a long recording as jobs for its pieces, or None.
+        """
         start = time.perf_counter()
         folder = Path(folder).absolute()
         sources = find_inputs(paths, folder)
@@ -93,7 +99,7 @@ class Batch:
         todo = progress.without_finished(jobs)
         if todo:  # an old summary does not describe the results that are replaced from here on
             (folder / "summary.json").unlink(missing_ok=True)
-        self._work(todo, progress)
+        self._work(todo, progress, split)
         summary = _summary(jobs, progress, task, totals)
         _write_summary(folder / "summary.json", summary)
         return BatchResult(
@@ -113,15 +119,22 @@ class Batch:
             for name, source in zip(names, sources, strict=True)
         ]  # fmt: skip
 
-    def _work(self, todo: dict[str, Job], progress: "_Progress") -> None:
+    def _work(
+        self, todo: dict[str, Job], progress: "_Progress", split: SplitFunction | None
+    ) -> None:
         if not todo:
             return
         n = self.jobs
         if self.scheduler is None:
-            n = min(n if n is not None else os.cpu_count() or 1, len(todo))
+            n = n if n is not None else os.cpu_count() or 1
+            n = n if split is not None else min(n, len(todo))
         with open_workers(n, self.scheduler) as workers:
-            progress.repeats_messages = not isinstance(workers, InProcess)
-            TaskLoop(workers, progress.submit, progress.add, progress.fail).work(todo)
+            # With many more recordings than workers, whole ones balance the load as well.
+            is_few = workers.n_workers > 1 and len(todo) < 4 * workers.n_workers
+            work = BatchWork(
+                workers, progress.finished, progress.add, progress.fail, self.on_piece, split if is_few else None,
+            )  # fmt: skip
+            work.do(todo)
 
 
 @dataclass(slots=True)
@@ -133,7 +146,6 @@ class _Progress:
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)
     errors: dict[str, Exception] = field(default_factory=dict)
     reused: list[str] = field(default_factory=list)
-    repeats_messages: bool = False
 
     def without_finished(self, jobs: list[Job]) -> dict[str, Job]:
         """Return the jobs without complete results, by name."""
@@ -148,21 +160,17 @@ class _Progress:
                 self.batch.on_done(job.name)
         return todo
 
-    def submit(self, workers: Workers, job: Job) -> Future[Any]:
-        overwrite = self.finished.start(job)
-        return workers.executor().submit(run_job, replace(job, overwrite=overwrite))
-
-    def add(self, name: str, job: Job, done: Done) -> None:
-        if self.repeats_messages:
-            repeat_messages(job, done)
+    def add(self, job: Job, facts: dict[str, Any]) -> None:
+        """Note the facts of a recording with complete results."""
         # Through JSON, so that facts of this run equal those of the journal.
-        self.facts[name] = json.loads(json.dumps(done.facts))
-        self.finished.finish(job, self.facts[name])
-        self.batch.on_done(name)
+        self.facts[job.name] = json.loads(json.dumps(facts))
+        self.finished.finish(job, self.facts[job.name])
+        self.batch.on_done(job.name)
 
-    def fail(self, name: str, job: Job, error: Exception) -> None:
-        self.errors[name] = error
-        self.batch.on_done(name)
+    def fail(self, job: Job, error: Exception) -> None:
+        """Note that a recording has no results."""
+        self.errors[job.name] = error
+        self.batch.on_done(job.name)
 
 
 def reason_of(error: Exception) -> str:

@@ -18,8 +18,9 @@ from evcrisp.core.validation import check_number
 class Workers(Protocol):
     """Workers that run tasks."""
 
-    #: Number of tasks that are submitted at a time.
+    #: Number of tasks that are submitted at a time, and of those that run.
     in_flight: int
+    n_workers: int
 
     def executor(self, resource: str | None = None) -> Executor:
         """Return the executor for tasks that need a resource, such as "GPU"."""
@@ -33,7 +34,7 @@ class Workers(Protocol):
 class InProcess(Executor, Workers):
     """Runs each task in this process when it is submitted."""
 
-    in_flight = 1
+    in_flight = n_workers = 1
 
     def executor(self, resource: str | None = None) -> Executor:
         """Return itself."""
@@ -54,7 +55,7 @@ class Processes(Workers):
 
     def __init__(self, n_workers: int) -> None:
         self.in_flight = 2 * n_workers
-        self._n_workers = n_workers
+        self.n_workers = n_workers
         self._executor = self._started()
 
     def executor(self, resource: str | None = None) -> Executor:
@@ -78,7 +79,7 @@ class Processes(Workers):
 
     def _started(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self._n_workers, mp_context=context, initializer=_follow_parent)
+        return ProcessPoolExecutor(self.n_workers, mp_context=context, initializer=_follow_parent)
 
 
 def _follow_parent() -> None:
@@ -104,6 +105,7 @@ class Cluster(Workers):
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        self.n_workers = sum(client.nthreads().values())
         self._executors: dict[str | None, Executor] = {}
 
     def executor(self, resource: str | None = None) -> Executor:

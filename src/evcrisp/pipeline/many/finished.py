@@ -43,6 +43,10 @@ class Finished:
         """Note that the results of a recording are complete."""
         self._append(self._finished(job, facts))
 
+    def state(self, job: Job) -> dict[str, Any]:
+        """Return the input and the settings of a job, as JSON types."""
+        return self._started(job)
+
     def _append(self, entry: dict[str, Any]) -> None:
         self._entries[entry["name"]] = entry
         with naming(self._path), self._path.open("a", encoding="utf-8") as file:
@@ -86,8 +90,12 @@ def _sizes(path: Path) -> dict[str, int]:
     """
     if not path.exists():
         return {}
-    files = (file for file in _files(path) if not file.name.startswith(".part-"))
-    return {file.relative_to(path.parent).as_posix(): file.stat().st_size for file in files}
+    names = {file: file.relative_to(path.parent) for file in _files(path)}
+    return {
+        name.as_posix(): file.stat().st_size
+        for file, name in names.items()
+        if not any(part.startswith(".part-") for part in name.parts)
+    }
 
 
 def _input_state(path: Path) -> str | None:

@@ -2,9 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from evcrisp.core.camera import Camera
@@ -12,75 +10,13 @@ from evcrisp.core.registry import build, lookup
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.io.protocol import Writer
-from evcrisp.io.reading import open_recording
 from evcrisp.io.registry import WRITERS
 from evcrisp.motion import MotionModel
-from evcrisp.motion.open_motion import OPEN_MOTIONS
-from evcrisp.motion.registry import MOTION_MODELS
-from evcrisp.pipeline.camera_motion.region_camera import region_camera
-from evcrisp.pipeline.cancellation import CancellationToken
 from evcrisp.pipeline.many.batch import Batch, BatchResult
-from evcrisp.pipeline.many.settings import settings_facts
-from evcrisp.pipeline.run import run
-from evcrisp.pipeline.windowing import Windowing
-
-#: Facts of a recording in the summary over all.
-_FACTS = (
-    "input", "output", "resolution", "n_events", "n_kept", "n_windows", "n_reliable", "statuses",
-    "doubts", "damage",
-)  # fmt: skip
-
-
-class _AllOrNothing(CancellationToken):
-    """Ctrl+C ends a run without results: the next call starts it again."""
-
-    def until_cancelled(self, items: Any) -> Any:
-        yield from items
-
-
-@dataclass(frozen=True, slots=True)
-class RunTask:
-    """Clean one recording."""
-
-    method: Estimator
-    motion: str | MotionModel
-    camera: Camera | None
-    windowing: Windowing
-    to: str | Writer | None
-    opening: Mapping[str, Any] = field(default_factory=dict)
-
-    def __call__(self, source: Path, target: Path, *, overwrite: bool) -> dict[str, Any]:
-        """Write the folder of results; return some facts of its summary."""
-        with open_recording(source, **self.opening) as recording:
-            result = run(
-                recording,
-                target,
-                method=self.method,
-                motion=self.motion,
-                camera=region_camera(self.camera, recording, self.motion),
-                windowing=self.windowing,
-                to=self.to,
-                overwrite=overwrite,
-                cancellation=_AllOrNothing(),
-            )
-        return {name: result.summary[name] for name in _FACTS}
-
-    def target(self, folder: Path, name: str) -> Path:
-        """Return the folder of results."""
-        return folder / name
-
-    def settings(self) -> dict[str, Any] | None:
-        """Return the settings as JSON types."""
-        return settings_facts(
-            {
-                "method": self.method,
-                "motion": self.motion,
-                "camera": self.camera,
-                "windows": self.windowing.facts(),
-                "to": self.to,
-                "opening": dict(self.opening),
-            }
-        )
+from evcrisp.pipeline.many.run_task import RunTask, check_motion
+from evcrisp.pipeline.many.splitting import split_run
+from evcrisp.pipeline.run_outputs import RunSettings
+from evcrisp.pipeline.windowing import Windowing, checked_windowing
 
 
 def run_many(
@@ -98,6 +34,7 @@ def run_many(
     overwrite: bool = False,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[str], None] | None = None,
+    on_piece: Callable[[str, float], None] | None = None,
     **params: Any,
 ) -> BatchResult:
     """Clean many recordings side by side; each has the results of `run` in a folder of its own.
@@ -130,8 +67,8 @@ def run_many(
 
     Examples
     --------
-    >>> import evcrisp, tempfile
-    >>> folder = Path(tempfile.mkdtemp())
+    >>> import evcrisp, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> for seed in (1, 2):
     ...     events = evcrisp.simulate(duration_us=60_000, seed=seed).events
     ...     _ = evcrisp.write(folder / f"scene{seed}.npz", events)
@@ -141,15 +78,17 @@ def run_many(
     >>> run_many([folder], folder / "results", jobs=0).reused
     ('scene1', 'scene2')
     """
-    task = RunTask(
+    settings = RunSettings(
         method=build(ESTIMATORS, method, "method", **params),
         motion=motion,
         camera=camera,
-        windowing=Windowing() if windowing is None else windowing,
+        windowing=checked_windowing(windowing),
         to=to,
-        opening=dict(opening or {}),
     )
-    _check_names(motion, to)
+    task = RunTask(settings, dict(opening or {}))
+    check_motion(motion)
+    if isinstance(to, str):
+        lookup(WRITERS, to, "output format")
     batch = Batch(
         jobs=jobs,
         scheduler=scheduler,
@@ -157,16 +96,9 @@ def run_many(
         format=task.opening.get("format"),
         on_start=on_start or (lambda n: None),
         on_done=on_done or (lambda name: None),
+        on_piece=on_piece or (lambda name, share: None),
     )
-    return batch.process(paths, folder, task, _totals)
-
-
-def _check_names(motion: str | MotionModel, to: str | Writer | None) -> None:
-    """Raise for unknown names before any recording is read."""
-    if isinstance(motion, str) and motion not in OPEN_MOTIONS:
-        lookup(MOTION_MODELS, motion, "motion model")
-    if isinstance(to, str):
-        lookup(WRITERS, to, "output format")
+    return batch.process(paths, folder, task, _totals, split_run)
 
 
 def _totals(facts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Run tasks on workers; a task whose process died is run again, the last time alone."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -28,22 +28,31 @@ class TaskLoop(Generic[T]):
     on_result: Callable[[str, T, Any], None]
     on_failure: Callable[[str, T, Exception], None]
     _attempts: dict[str, int] = field(default_factory=dict)
+    _waiting: "deque[tuple[str, T]]" = field(default_factory=deque)
+
+    def add(self, tasks: Mapping[str, T]) -> None:
+        """Run more tasks before those that wait; ``on_result`` and ``on_failure`` may call it."""
+        self._waiting.extendleft(reversed(list(tasks.items())))
+
+    def drop(self, keys: Container[str]) -> None:
+        """Forget tasks that wait."""
+        self._waiting = deque(item for item in self._waiting if item[0] not in keys)
 
     def work(self, todo: Mapping[str, T]) -> None:
         """Run all tasks; call ``on_result`` or ``on_failure`` with each."""
-        waiting = deque(todo.items())
+        self._waiting.extend(todo.items())
         running: dict[Future[Any], tuple[str, T]] = {}
         try:
-            while waiting or running:
-                while waiting and len(running) < self._limit(waiting):
-                    key, task = waiting.popleft()
+            while self._waiting or running:
+                while self._waiting and len(running) < self._limit():
+                    key, task = self._waiting.popleft()
                     running[self._submitted(task)] = (key, task)
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 if broken := [running.pop(f) for f in done if not self._finished(f, running)]:
                     broken += running.values()
                     running.clear()
                     self.workers.restart()
-                    self._retry(broken, waiting)
+                    self._retry(broken)
         except BaseException:
             for future in running:
                 future.cancel()
@@ -57,9 +66,9 @@ class TaskLoop(Generic[T]):
             future.set_exception(error)
             return future
 
-    def _limit(self, waiting: "deque[tuple[str, T]]") -> int:
+    def _limit(self) -> int:
         """Return how many tasks may run; a suspected task runs alone."""
-        is_suspect = self._attempts.get(waiting[0][0], 0) >= MAX_ATTEMPTS - 1
+        is_suspect = self._attempts.get(self._waiting[0][0], 0) >= MAX_ATTEMPTS - 1
         return 1 if is_suspect else self.workers.in_flight
 
     def _finished(self, future: Future[Any], running: dict[Future[Any], tuple[str, T]]) -> bool:
@@ -81,7 +90,7 @@ class TaskLoop(Generic[T]):
         del running[future]
         return True
 
-    def _retry(self, broken: list[tuple[str, T]], waiting: "deque[tuple[str, T]]") -> None:
+    def _retry(self, broken: list[tuple[str, T]]) -> None:
         for key, task in broken:
             self._attempts[key] = self._attempts.get(key, 0) + 1
             if self._attempts[key] >= MAX_ATTEMPTS:
@@ -89,4 +98,4 @@ class TaskLoop(Generic[T]):
                     key, task, WorkerDiedError("the process that ran it died each time")
                 )
             else:
-                waiting.append((key, task))
+                self._waiting.append((key, task))

@@ -1,0 +1,29 @@
+"""What tasks with one output file per recording share."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict
+
+from evcrisp.core.registry import build
+from evcrisp.io.protocol import Writer
+from evcrisp.io.registry import WRITERS
+
+
+class BatchOptions(TypedDict, total=False):
+    """Where many recordings are processed, and progress; the fields of `Batch`."""
+
+    jobs: int | None
+    scheduler: str | None
+    overwrite: bool
+    on_start: Callable[[int], None]
+    on_done: Callable[[str], None]
+    on_piece: Callable[[str, float], None]
+
+
+def writer_of(to: str | Writer, options: Mapping[str, object] | None = None) -> Writer:
+    """Return the writer of a format, which is checked before any recording is read."""
+    return build(WRITERS, to, "output format", **(options or {}))
+
+
+def sums(facts: list[dict[str, Any]], *names: str) -> dict[str, Any]:
+    """Return sums of facts over recordings."""
+    return {name: sum(one[name] for one in facts) for name in names}
