@@ -13,7 +13,7 @@ from evcrisp.cli import options
 from evcrisp.cli.batch_progress import batch_progress
 from evcrisp.cli.part_page import paragraph
 from evcrisp.cli.progress import reading_progress
-from evcrisp.core.json_numbers import without_nan
+from evcrisp.pipeline.json_numbers import without_nan
 
 if TYPE_CHECKING:
     from evcrisp.io.recording import Recording

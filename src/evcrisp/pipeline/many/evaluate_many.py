@@ -8,10 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
-from evcrisp.core.json_numbers import without_nan
 from evcrisp.io.atomic_output import naming, replacing
 from evcrisp.io.reading import open_recording
 from evcrisp.pipeline.evaluation import evaluate
+from evcrisp.pipeline.json_numbers import without_nan
 from evcrisp.pipeline.many.batch import Batch, BatchResult
 from evcrisp.pipeline.many.one_file import BatchOptions
 from evcrisp.pipeline.many.settings import settings_facts
