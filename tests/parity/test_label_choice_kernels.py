@@ -6,7 +6,7 @@ from tests.oracles.auto import coincidence as coincidence_oracle
 from tests.oracles.auto import noise_density as density_oracle
 from tests.oracles.auto import short_evidence as oracle
 
-from evcrisp.kernels.auto.coincidence import coincident_pixels
+from evcrisp.kernels.auto.coincidence import coincident_pixels, count_moments
 from evcrisp.kernels.auto.live_area import count_lines
 from evcrisp.kernels.auto.noise_density import density_at
 from evcrisp.kernels.auto.short_evidence import Area, Readers, short_evidence
@@ -112,3 +112,16 @@ def test_coincident_pixels_equal_oracle(n, near, share):
     np.testing.assert_array_equal(
         count, coincidence_oracle.coincident_pixels(x, y, p, t, marked, readers, near)
     )
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 400])
+@pytest.mark.parametrize("near", [0.0, 0.0625])
+def test_count_moments_equals_oracle(n, near):
+    x, y, p, t = points(n, n, ticks=64)
+    chosen = np.flatnonzero(np.random.default_rng(n).random(n) < 0.7)
+    shape = HEIGHT + 2, WIDTH + 2
+    last, count = np.empty(2 * shape[0] * shape[1], np.float32), np.empty(chosen.size, np.int32)
+    work = np.empty(last.size, np.int32)
+    count_moments(x, y, p, t, chosen, LEFT, TOP, shape, np.float32(near), last, work, count)
+    wanted = coincidence_oracle.count_moments(x, y, p, t, chosen, near)
+    np.testing.assert_array_equal(count, wanted)

@@ -1,5 +1,7 @@
 """Slow and obvious version of `kernels/auto/coincidence.py`."""
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -14,3 +16,16 @@ def coincident_pixels(x, y, p, t, marked, readers, near):
                 pixels.add((int(x[j]), int(y[j])))
         counts.append(len(pixels))
     return np.array(counts, np.uint8)
+
+
+def count_moments(x, y, p, t, chosen, near):
+    """Return for each chosen event at how many moments its pixel and polarity fires."""
+    moments = {}
+    for k in chosen:
+        times = moments.setdefault((int(x[k]), int(y[k]), int(p[k])), [])
+        times.append(float(t[k]))
+    counts = {
+        source: 1 + sum(b - a > 2.0 * near for a, b in pairwise(times))
+        for source, times in moments.items()
+    }
+    return np.array([counts[int(x[k]), int(y[k]), int(p[k])] for k in chosen], np.int32)

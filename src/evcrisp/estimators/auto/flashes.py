@@ -42,16 +42,23 @@ def with_flashes(
     is_low = evidence <= threshold
     low = np.flatnonzero(is_low & supporting)
     near = np.float32(_MOMENT_S / window.data.duration_s)
+    extent, buffers = window.extent, window.buffers
+    shape = extent.height + 2, extent.width + 2
+    size = 2 * shape[0] * shape[1]
+    where = extent.left, extent.top, shape, near, buffers.last_times(size)
 
     def pixels_around(marked: Bools, readers: np.ndarray) -> np.ndarray:
         from evcrisp.kernels.auto.coincidence import coincident_pixels
 
-        extent, count = window.extent, np.empty(readers.size, np.uint8)
-        shape = extent.height + 2, extent.width + 2
-        last = window.buffers.last_times(2 * shape[0] * shape[1])
-        coincident_pixels(
-            x, y, p, t, marked, readers, extent.left, extent.top, shape, near, last, count
-        )
+        count = np.empty(readers.size, np.uint8)
+        coincident_pixels(x, y, p, t, marked, readers, *where, count)
+        return count
+
+    def moments_of(chosen: np.ndarray) -> np.ndarray:
+        from evcrisp.kernels.auto.coincidence import count_moments
+
+        count = np.empty(chosen.size, np.int32)
+        count_moments(x, y, p, t, chosen, *where, buffers.moments(size), count)
         return count
 
     together = pixels_around(supporting, low)
@@ -62,15 +69,18 @@ def with_flashes(
     # A lamp may be signal already but for its rim, which has fewer pixels around it.
     beside = near_pixels(x[low], y[low], window.data.resolution)
     high = np.flatnonzero(~is_low & supporting & beside[y, x])
-    events = np.concatenate((low, high))
-    counts = np.concatenate((together, pixels_around(supporting, high)))
-    source = (p[events].astype(np.int64) << 32) | (y[events].astype(np.int64) << 16) | x[events]
-    is_flash = (counts >= _FLASH) | _again(source, t[events], counts >= _FEW, near)
+    around = pixels_around(supporting, high)
+    has_few = np.zeros(t.size, np.bool_)
+    has_few[low] = True
+    has_few[high[around >= _FEW]] = True
+    few = np.flatnonzero(has_few)
+    is_flash = np.zeros(t.size, np.bool_)
+    is_flash[few] = moments_of(few) >= _MOMENTS
+    is_flash[low[together >= _FLASH]] = True
+    is_flash[high[around >= _FLASH]] = True
     if not is_flash.any():
         return evidence
-    marked = np.zeros(t.size, np.bool_)
-    marked[events[is_flash]] = True
-    chosen = is_flash[: low.size] | (pixels_around(marked, low) > 0)
+    chosen = is_flash[low] | (pixels_around(is_flash, low) > 0)
     raised = evidence.copy()
     score = _SCORE + _SCORE_PER_PIXEL * together[chosen]
     raised[low[chosen]] = np.float32(threshold) * score
@@ -85,18 +95,3 @@ def near_pixels(x: np.ndarray, y: np.ndarray, resolution: tuple[int, int]) -> Bo
     wide[1:-1] |= wide[:-2] | wide[2:]
     wide[:, 1:-1] |= wide[:, :-2] | wide[:, 2:]
     return wide[1:-1, 1:-1]
-
-
-def _again(source: np.ndarray, t: Singles, few: Bools, near: np.float32) -> Bools:
-    """Return which events have pixels with them at several moments of their own source."""
-    out, chosen = np.zeros(t.size, np.bool_), np.flatnonzero(few)
-    chosen = chosen[np.lexsort((t[chosen], source[chosen]))]
-    if chosen.size < _MOMENTS:
-        return out
-    # One moment begins where another source does, or some time after the last event.
-    own, times = source[chosen], t[chosen]
-    is_other = np.append(True, own[1:] != own[:-1])
-    begins = is_other | np.append(True, np.diff(times) > 2.0 * near)
-    number = np.cumsum(is_other) - 1
-    out[chosen] = np.bincount(number, weights=begins)[number] >= _MOMENTS
-    return out

@@ -1,4 +1,4 @@
-"""Count the pixels around an event that fire at the same moment, with the same polarity."""
+"""Count pixels around an event that fire at the same moment, and moments at which a pixel fires."""
 
 import numpy as np
 
@@ -51,6 +51,32 @@ def coincident_pixels(x, y, p, t, marked, readers, left, top, shape, near, last,
             i -= 1
         if marked[k]:
             last[start + columns + 1] = time
+
+
+@finite
+def count_moments(x, y, p, t, chosen, left, top, shape, near, last, count, out):
+    """Count the moments at which the pixel and polarity of each event fires.
+
+    x, y : (n,) uint16      p : (n,) uint8      t : (n,) float32, in windows, increasing
+    chosen : (m,) intp, events that count, increasing
+    left, top, shape : as in `coincident_pixels`
+    near : float32, in windows: events of one moment follow each other within twice this time
+    last : (2 * rows * columns,) float32, overwritten
+    count : (2 * rows * columns,) int32, overwritten      out : (m,) int32, filled
+    """
+    rows, columns = shape
+    last[:] = _NEVER
+    count[:] = 0
+    for i in range(chosen.size):
+        k = chosen[i]
+        at = ((np.int64(p[k]) * rows + np.int64(y[k]) - top) * columns) + np.int64(x[k]) - left
+        if t[k] - last[at] > np.float32(2.0) * near:
+            count[at] += 1
+        last[at] = t[k]
+    for i in range(chosen.size):
+        k = chosen[i]
+        at = ((np.int64(p[k]) * rows + np.int64(y[k]) - top) * columns) + np.int64(x[k]) - left
+        out[i] = count[at]
 
 
 @njit
