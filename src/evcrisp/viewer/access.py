@@ -5,6 +5,7 @@ token in the path, the header Host (against such names) and the header Origin (a
 protect the server.
 """
 
+import asyncio
 import json
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -19,6 +20,9 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 MAX_BODY_BYTES = 16_384
 MAX_URL_BYTES = 4_096
 MAX_REQUESTS = 32
+
+#: Time in which the body of a request must arrive, s; the page sends less than a packet.
+BODY_S = 10.0
 
 _SAFE_METHODS = ("GET", "HEAD")
 
@@ -49,7 +53,11 @@ class AccessControl:
             return
         if scope["type"] != "http":
             return
-        refusal = self._refusal(scope)
+        refusal, body = self._refusal(scope), b""
+        if refusal is None:
+            # A body that comes slowly must not count among the running requests.
+            body = await _body_within(receive, BODY_S)
+            refusal = (408, "The request came too slowly.") if body is None else None
         if refusal is None and self._n_running >= MAX_REQUESTS:
             refusal = 503, "Too many requests at once."
         if refusal is not None:
@@ -59,7 +67,7 @@ class AccessControl:
         self._n_running += 1
         try:
             scope = {**scope, "path": path, "raw_path": path.encode()}
-            await self._app(scope, receive, _with_headers(send))
+            await self._app(scope, _received(body or b"", receive), _with_headers(send))
         finally:
             self._n_running -= 1
 
@@ -91,6 +99,32 @@ def _body_refusal(headers: dict[str, list[str]]) -> tuple[int, str] | None:
     if not is_number or len(digits) > 12 or int(digits) > MAX_BODY_BYTES:
         return 413, f"Requests must have at most {MAX_BODY_BYTES} bytes."
     return None
+
+
+async def _body_within(receive: Receive, seconds: float) -> bytes | None:
+    """Return the body of a request; None if it ends early or does not arrive in time."""
+    parts: list[bytes] = []
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return None
+                parts.append(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return b"".join(parts)
+    except TimeoutError:
+        return None
+
+
+def _received(body: bytes, receive: Receive) -> Receive:
+    """Return a function that delivers a body that has arrived, then what comes after it."""
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> MutableMapping[str, Any]:
+        return messages.pop() if messages else await receive()
+
+    return next_message
 
 
 async def _refuse(send: Send, status: int, text: str) -> None:
