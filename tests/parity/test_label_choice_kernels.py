@@ -1,12 +1,10 @@
-"""Kernels of the live area, the density of noise, neighbors and flashes, with their oracles."""
+"""Kernels of the live area, the density of noise and the support of neighbors, with their oracles."""
 
 import numpy as np
 import pytest
-from tests.oracles.auto import coincidence as coincidence_oracle
 from tests.oracles.auto import noise_density as density_oracle
 from tests.oracles.auto import short_evidence as oracle
 
-from evcrisp.kernels.auto.coincidence import coincident_pixels, count_moments
 from evcrisp.kernels.auto.live_area import count_lines
 from evcrisp.kernels.auto.noise_density import density_at
 from evcrisp.kernels.auto.short_evidence import Area, Readers, short_evidence
@@ -90,38 +88,3 @@ def test_events_per_line_are_counted():
     count_lines(x, y, columns, rows)
     np.testing.assert_array_equal(columns, np.bincount(x, minlength=20))
     np.testing.assert_array_equal(rows, np.bincount(y, minlength=15))
-
-
-@pytest.mark.parametrize("n", [0, 1, 7, 400])
-@pytest.mark.parametrize("near", [0.0, 0.0625])
-@pytest.mark.parametrize("share", [0.3, 1.0])
-def test_coincident_pixels_equal_oracle(n, near, share):
-    rng = np.random.default_rng(n)
-    left, top, width, height = 3, 5, 9, 6
-    x = rng.integers(left, left + width, n).astype(np.uint16)
-    y = rng.integers(top, top + height, n).astype(np.uint16)
-    p = rng.integers(0, 2, n).astype(np.uint8)
-    # Many equal times, of which differences have no rounding.
-    t = (np.sort(rng.integers(-32, 33, n)) / 64).astype(np.float32)
-    marked, readers = rng.random(n) < share, np.flatnonzero(rng.random(n) < share)
-    shape = height + 2, width + 2
-    last, count = np.empty(2 * shape[0] * shape[1], np.float32), np.empty(readers.size, np.uint8)
-    coincident_pixels(
-        x, y, p, t, marked, readers, left, top, shape, np.float32(near), last, count
-    )  # fmt: skip
-    np.testing.assert_array_equal(
-        count, coincidence_oracle.coincident_pixels(x, y, p, t, marked, readers, near)
-    )
-
-
-@pytest.mark.parametrize("n", [0, 1, 7, 400])
-@pytest.mark.parametrize("near", [0.0, 0.0625])
-def test_count_moments_equals_oracle(n, near):
-    x, y, p, t = points(n, n, ticks=64)
-    chosen = np.flatnonzero(np.random.default_rng(n).random(n) < 0.7)
-    shape = HEIGHT + 2, WIDTH + 2
-    last, count = np.empty(2 * shape[0] * shape[1], np.float32), np.empty(chosen.size, np.int32)
-    work = np.empty(last.size, np.int32)
-    count_moments(x, y, p, t, chosen, LEFT, TOP, shape, np.float32(near), last, work, count)
-    wanted = coincidence_oracle.count_moments(x, y, p, t, chosen, near)
-    np.testing.assert_array_equal(count, wanted)

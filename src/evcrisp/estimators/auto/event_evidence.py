@@ -33,10 +33,8 @@ from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats, Integers, Singles
 from evcrisp.estimators.auto.aligned_maps import AlignedMaps, IndexedWindow, Pixels
 from evcrisp.estimators.auto.buffers import Buffers, thread_buffers
-from evcrisp.estimators.auto.flashes import with_flashes
 from evcrisp.estimators.auto.label_choice import (
     ByMotion,
-    ByNeighbors,
     neighbors_instead,
     part_to_test,
 )
@@ -99,9 +97,10 @@ def compute_evidence(
         part, raw, tested > threshold, threshold, tested, sample_support,
         noise.rates.astype(np.float32), noise.weight, supporting,
     )  # fmt: skip
-    by_motion = labels_of(support, threshold)
+    labels = by_motion = labels_of(support, threshold)
     better = neighbors_instead(maps.window, motion, false_alarm, order)
-    labels = final_labels(maps.window, by_motion, support, threshold, better, supporting, order)
+    if better is not None:
+        labels = labels_of(better.evidence, better.threshold)
     return Evidence(labels, by_motion, threshold, noise.rates, maps, order)
 
 
@@ -141,25 +140,6 @@ def _subtract_dense_noise(
     support -= (of_events - 1.0) * rates[window.p]
     sample_support -= (of_samples - 1.0) * rates[samples.p]
     return of_samples
-
-
-def final_labels(
-    window: IndexedWindow,
-    by_motion: Labels,
-    evidence: Singles,
-    threshold: float,
-    better: ByNeighbors | None,
-    supporting: Bools,
-    order: Integers | None = None,
-) -> Labels:
-    """Return the labels by a motion or by neighbors, with flashes as signal.
-
-    They are the object ``by_motion``, which come from ``evidence``, where nothing is better.
-    """
-    if better is not None:
-        evidence, threshold = better.evidence, better.threshold
-    raised = with_flashes(window, evidence, threshold, supporting, order)
-    return by_motion if raised is evidence and better is None else labels_of(raised, threshold)
 
 
 def labels_of(evidence: Singles, threshold: float) -> Labels:

@@ -9,7 +9,7 @@ import numpy as np
 
 from evcrisp.core.types import Floats, Singles
 from evcrisp.estimators.auto.aligned_maps import AlignedMaps
-from evcrisp.estimators.auto.event_evidence import Evidence, final_labels, labels_of, to_evidence
+from evcrisp.estimators.auto.event_evidence import Evidence, labels_of, to_evidence
 from evcrisp.estimators.auto.exposure import view_sides
 from evcrisp.estimators.auto.label_choice import ByMotion, neighbors_instead, part_to_test
 from evcrisp.estimators.auto.noise_model import best_threshold
@@ -53,16 +53,16 @@ def _with_neighbors(window: LayerWindow, maps: AlignedMaps, false_alarm: float) 
     sample_combined = _combined(sample_support, sample_neighbors, threshold)
     both, with_neighbors = best_threshold(combined, sample_combined, false_alarm, weight)
     kept = part.of(support) > threshold
-    alone, by_motion = threshold, labels_of(support, threshold)
+    by_motion = labels_of(support, threshold)
     if with_neighbors >= separation:
-        support, sample_support, alone = combined, sample_combined, both
+        support, sample_support = combined, sample_combined
         by_motion = labels_of(combined, both)
     motion = ByMotion(
         part, raw, kept, threshold, part.of(support), sample_support,
         background.astype(np.float32), weight, window.supporting,
     )  # fmt: skip
     better = neighbors_instead(window.indexed, motion, false_alarm)
-    labels = final_labels(window.indexed, by_motion, support, alone, better, window.supporting)
+    labels = by_motion if better is None else labels_of(better.evidence, better.threshold)
     return Evidence(labels, by_motion, threshold, background, maps)
 
 

@@ -65,7 +65,7 @@ def parse(data: bytes) -> EventPacket:
 
     >>> parse(b"no message")
     Traceback (most recent call last):
-    evcrisp.core.errors.FormatError: a message is not plain CDR; it starts with b'no m'
+    evcrisp.core.errors.FormatError: a message is not plain CDR; it starts with b'no m' (byte 0, after 0 events).
     """
     packet = event_packet(Cursor(memoryview(data), cdr=True))
     if not all(0 < side <= 1 << 15 for side in packet.resolution):
