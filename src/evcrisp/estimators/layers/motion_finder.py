@@ -134,7 +134,7 @@ class MotionFinder:
             if single is not None:
                 single = self._simplest(window, single)
                 fit = misfit_of(single.by_motion)
-                self._left = Misfit(misfit.unexplained, fit.misaligned)
+                self._left = replace(misfit, misaligned=fit.misaligned)
                 return replace(single.final, fit=fit)
         is_worse = misfit.unexplained > self._left.unexplained + _NEW_UNEXPLAINED
         if known is not None and (is_worse or relabeled_share(layered.final) > MAX_RELABELED):
@@ -178,8 +178,10 @@ class MotionFinder:
         model = models[n_free - 2] if n_free <= len(simple) else Affine.for_sensor(resolution)
         theta = np.array(simple) if n_free <= len(simple) else start
         other = self._one(window, model, theta)
-        worse = misfit_of(other.by_motion).unexplained - misfit_of(result).unexplained
-        if worse < _AS_GOOD:
+        more, less = misfit_of(other.by_motion), misfit_of(result)
+        # Only a homography follows a plane that lies at an angle.
+        is_aligned = more.misaligned < less.misaligned + _CLEARLY
+        if more.unexplained < less.unexplained + _AS_GOOD and is_aligned:
             return other
         self._model, self._theta = result.motion, result.theta.copy()
         return both
