@@ -18,7 +18,7 @@ from evcrisp.viewer.app import make_app
 from evcrisp.viewer.session import Session, ViewOptions
 
 #: Open connections; a browser uses about six.
-MAX_CONNECTIONS = 64
+MAX_CONNECTIONS = 128
 
 
 def make_server(make: Callable[[str, int], Any], port: int) -> tuple[Any, socket.socket, str]:
