@@ -311,13 +311,17 @@ def _assessed_layer(result: Estimate, layer: Layer) -> tuple[LayerMotion, Motion
     found = _covariance(result, terms, Translation(), part.theta[:2], index)
     covariance = np.zeros((part.theta.size, part.theta.size))
     covariance[:2, :2] = found.covariance
+    turns = False
     if part.theta[2:].any():
         field = _covariance(result, terms, part.motion, part.theta, index)
         covariance = field.covariance.copy()
+        turns = field.rest_sigmas >= _MIN_REST_SIGMAS
     length_s = (result.window.t_end - result.window.t_start) / 1e6
     covariance[[0, 1], [0, 1]] += (_LAYER_PX / length_s) ** 2
     doubts = doubts_of(found, result.window.events.resolution, _LEAST_LASTING_LAYER)
     doubts = doubts if part.theta.any() else []
+    if turns:  # about its middle: a wheel has no velocity as a whole
+        doubts = [doubt for doubt in doubts if doubt is not Doubt.AT_REST]
     layer = replace(layer, covariance=covariance)
     limit_px = max(_APERTURE_PX, _APERTURE_SHARE * float(np.linalg.norm(layer.velocity)) * length_s)
     if part.theta.any() and layer.velocity_std.max() * length_s > limit_px:

@@ -9,6 +9,7 @@ import evcrisp
 from evcrisp import Events, Window, estimate
 from evcrisp.core.doubt import Doubt
 from evcrisp.core.status import Status
+from evcrisp.motion.open_motion import affine_at
 from evcrisp.simulation import ObjectConfig
 
 WINDOW = 30_000, 60_000
@@ -217,3 +218,32 @@ def test_large_sensors_have_one_reliable_motion(texture):
     assert result.reliable
     assert result.motion.name == "translation"
     assert np.all(np.abs(result.theta - (400.0, -150.0)) < 4 * result.std)
+
+
+def wheel(turns_per_s, seed=0):
+    """Return 50 ms of a wheel of three blades in noise."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, (346, 260, 50_000, 2), (5_000, 4))]
+    for angle, polarity in (
+        (k * 2.094 + edge, edge == 0.0) for k in range(3) for edge in (0.0, 0.4)
+    ):
+        radius = np.repeat(np.arange(12, 90), 40)
+        t = rng.uniform(0.0, 50_000.0, radius.size)
+        at = angle + 2e-6 * np.pi * turns_per_s * t
+        x, y = 170.0 + radius * np.cos(at), 130.0 + radius * np.sin(at)
+        columns.append(np.column_stack((np.rint(x), np.rint(y), t, np.full(t.size, polarity))))
+    x, y, t, p = np.concatenate(columns)[np.argsort(np.concatenate(columns)[:, 2])].T.astype(int)
+    return evcrisp.Events(x=x, y=y, t=t, p=p > 0, resolution=(346, 260))
+
+
+def test_a_wheel_that_turns_is_not_at_rest():
+    result = evcrisp.estimate(wheel(5.0))
+    assert Doubt.AT_REST not in result.doubts
+    _, _, _, xy, yx, _ = affine_at(result.motion, result.theta, (170.0, 130.0))
+    assert 0.5 * (yx - xy) == pytest.approx(2.0 * np.pi * 5.0, rel=0.05)
+
+
+def test_a_wheel_that_stands_is_at_rest():
+    result = evcrisp.estimate(wheel(0.0))
+    assert not result.reliable
+    assert {Doubt.AT_REST, Doubt.CHANCE} & set(result.doubts)
