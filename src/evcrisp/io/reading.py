@@ -35,6 +35,9 @@ def detect(path: Path) -> Reader:
     for reader in readers:
         if path.name.lower().endswith(reader.suffixes) and not path.is_dir():
             return reader
+    if path.is_dir():
+        reason = "it is a folder, but no ROS 2 bag, numpy columns or ECD sequence"
+        raise FormatError(reason, path=path, remedy="Name a recording in it.")
     reason = f"no format recognizes the content or the suffix; known: {', '.join(READERS)}"
     if head.startswith(GZIP_MAGIC):
         remedy = f"unpack it first, such as with `gunzip -k {path.name}`"
