@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.palettes import PALETTES, Palette
@@ -95,7 +95,7 @@ def panel_aspect(shape: tuple[int, int]) -> float:
     return min(max(shape[0] / shape[1], least), most)
 
 
-def pixel_aspect(shape: tuple[int, int]) -> str:
+def pixel_aspect(shape: tuple[int, int]) -> Literal["equal", "auto"]:
     """Return whether pixels of a sensor of (rows, columns) are drawn as squares, for matplotlib."""
     return "equal" if panel_aspect(shape) == shape[0] / shape[1] else "auto"
 
