@@ -3,8 +3,8 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from evcrisp.core.camera import Camera
@@ -36,6 +36,9 @@ MAX_WAITING_EVENTS = 1_000_000
 
 #: Packets whose latency is part of a state.
 _NEWEST_PACKETS = 500
+
+#: Time of the preparation after which a message tells what takes so long, s.
+_ANNOUNCED_S = 3.0
 
 #: Longest wait for a last read at the end of a session, s; a read of standard input may not end.
 _LAST_READ_S = 1.0
@@ -129,11 +132,25 @@ def live(
         )
         with session:
             stack.callback(cleaning.close)
-            load_kernels()
-            cleaning.warm_up()
-            if not incoming.can_wait:
-                cleaning.prepare()
+            with _announced_if_long():
+                load_kernels()
+                cleaning.warm_up()
+                if not incoming.can_wait:
+                    cleaning.prepare()
             return session.run(cleaning, on_part)
+
+
+@contextmanager
+def _announced_if_long() -> Generator[None, None, None]:
+    """Say what takes so long, before the source is opened."""
+    text = "Kernels are compiled, once; this can take a minute. Then the source is opened."
+    timer = threading.Timer(_ANNOUNCED_S, logger.info, (text,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class _Session:
