@@ -18,9 +18,7 @@ from evcrisp.viewer.app import make_app
 from evcrisp.viewer.session import Session, ViewOptions
 
 #: Open connections; a browser uses about six.
-MAX_CONNECTIONS = 64
-#: Time in which the request of a new connection comes, s. Twice the limit counts them too.
-_NEW_S = 1.0
+MAX_CONNECTIONS = 128
 
 
 def make_server(make: Callable[[str, int], Any], port: int) -> tuple[Any, socket.socket, str]:
@@ -149,7 +147,7 @@ def _limited(base: Any, limit: int = MAX_CONNECTIONS) -> Any:
             self.timeout_keep_alive_task = self.loop.call_later(
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
             )
-            _close_idle(self.connections, limit, self.loop.time() - _NEW_S)
+            _close_idle(self.connections, limit)
 
         def on_response_complete(self) -> None:
             self.idle_since = self.loop.time()
@@ -158,13 +156,10 @@ def _limited(base: Any, limit: int = MAX_CONNECTIONS) -> Any:
     return LimitedProtocol
 
 
-def _close_idle(connections: Iterable[Any], limit: int, new_since: float) -> None:
-    """Close those idle longest; those since ``new_since`` only far above the limit."""
+def _close_idle(connections: Iterable[Any], limit: int) -> None:
     is_open = [one for one in connections if not one.transport.is_closing()]
     # Idle: no complete request is being answered.
     idle = [one for one in is_open if one.cycle is None or one.cycle.response_complete]
     idle.sort(key=lambda one: one.idle_since)
-    n_old = sum(one.idle_since < new_since for one in idle)
-    n_closed = max(min(len(is_open) - limit, n_old), len(is_open) - 2 * limit, 0)
-    for one in idle[:n_closed]:
+    for one in idle[: max(len(is_open) - limit, 0)]:
         one.transport.close()

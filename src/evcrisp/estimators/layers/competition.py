@@ -5,12 +5,12 @@ under which its events, and those of the cells around it, have the most support;
 prefer the same motion. A motion must gain more than a fixed cost, or it is removed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.types import Floats, Singles
+from evcrisp.core.types import Bools, Floats, Singles
 from evcrisp.estimators.layers.layer_window import LayerWindow
 
 #: Support at which an event begins to count: log(1 + support / SCALE).
@@ -30,6 +30,9 @@ _SURROUNDINGS_PX, _STRONG_PX = 60.0, 4.0
 
 #: Sum of the weights of the blur of cells: every event counts that many times.
 _BLUR_SUM = 8.0
+
+#: Displacement of a cell in which pixels support each other, px per window.
+_MOVED_PX = 3.0
 
 #: Reach of a footprint, px.
 _REACH_PX = 3
@@ -67,8 +70,48 @@ def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> C
     return Competition(motions[is_used], support[is_used], number[label])
 
 
-def _gains(window: LayerWindow, motions: Floats) -> tuple[Singles, Singles]:
-    """Return the support of every event, (k, n), and the gain of every cell under every motion."""
+def lost_gains(
+    window: LayerWindow, motions: Floats, label: NDArray[np.int16], x: Floats, y: Floats
+) -> Floats:
+    """Return how much each motion gains in its cells over one other motion, in `LAYER_COST`, (k,).
+
+    ``label`` is the motion of every cell; ``x`` and ``y``, shape (n,), are the events as the other motion
+    aligns them. Cells that hardly move do not count: under the right motion, their events do not
+    support each other. A subsample counts as it is, for the gains of wrong motions grow with the events.
+    """
+    _, gain = _gains(window, motions)
+    positions = np.array((x, y), np.float32)
+    padding = padding_of(positions, window.resolution)
+    # Aligned events on a larger sensor, at rest.
+    padded = replace(
+        window, x=positions[0] + np.float32(padding), y=positions[1] + np.float32(padding)
+    )
+    width, height = window.resolution
+    size = width + 2 * padding, height + 2 * padding
+    _, other = _gains(padded, np.zeros((1, 8)), size)
+    lost = (gain - other).reshape(len(motions), -1)
+    lost[:, ~_is_moving(window, positions)] = 0.0
+    of_motion = np.arange(len(motions))[:, None] == label.reshape(-1)
+    return (lost * of_motion).sum(axis=1) / (LAYER_COST * _BLUR_SUM)
+
+
+def _is_moving(window: LayerWindow, positions: Singles) -> Bools:
+    """Return whether the events of cells move, given their aligned positions, (n_cells,)."""
+    n_cells = int(np.prod(window.cells_shape))
+    way = np.hypot(positions[0] - window.x, positions[1] - window.y)
+    time = np.bincount(window.cell, np.abs(window.tau), n_cells)
+    moved_px = np.bincount(window.cell, way, n_cells) / np.maximum(time, 1e-6)
+    usual_px = float(way.sum()) / max(float(time.sum()), 1e-6)
+    return moved_px > min(_MOVED_PX, 0.5 * usual_px)
+
+
+def _gains(
+    window: LayerWindow, motions: Floats, size: tuple[int, int] | None = None
+) -> tuple[Singles, Singles]:
+    """Return the support of every event, (k, n), and the gain of every cell under every motion.
+
+    ``size`` is the width and height that events may have; by default those of the sensor.
+    """
     from evcrisp.kernels.layers.motion_support import gains_of_motions
 
     support = np.empty((len(motions), len(window)), np.float32)
@@ -77,7 +120,7 @@ def _gains(window: LayerWindow, motions: Floats) -> tuple[Singles, Singles]:
     scale = np.float32(SUPPORT_SCALE * window.share)
     gains_of_motions(
         window.x, window.y, window.tau, window.p, window.supporting, window.indexed.links,
-        motions, window.resolution, scale, window.cell, support, gain,
+        motions, size or window.resolution, scale, window.cell, support, gain,
     )  # fmt: skip
     return support, gain
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evcrisp import Events, Window
-from evcrisp.estimators.layers.competition import compete, padding_of
+from evcrisp.estimators.layers.competition import compete, lost_gains, padding_of
 from evcrisp.estimators.layers.fitting import constant_motion, displacements
 from evcrisp.estimators.layers.layer_window import N_SLICES, LayerWindow, cells_of
 from evcrisp.motion import Translation
@@ -117,3 +117,30 @@ def test_support_equals_that_of_the_maps_of_auto(halves, matrix, shift, stride):
     found = compete(window, row[None]).support[0]
     np.testing.assert_allclose(found, wanted, atol=2e-3)
     assert (found > 0.3).sum() > 100 or shift == (60.0, -40.0)
+
+
+def aligned(halves, shift):
+    """Return the positions of all events, moved back by one motion."""
+    return halves.x - halves.tau * shift[0], halves.y - halves.tau * shift[1]
+
+
+def test_one_motion_loses_the_gain_of_the_other(halves):
+    motions = np.stack([motion(LEFT), motion(RIGHT)])
+    label = compete(halves, motions).label
+    left, right = lost_gains(halves, motions, label, *aligned(halves, LEFT))
+    assert abs(left) < 0.1
+    assert right > 1.0
+    np.testing.assert_allclose(
+        lost_gains(halves, motions[::-1], 1 - label, *aligned(halves, LEFT)), [right, left]
+    )
+
+
+def test_gains_are_lost_where_events_leave_the_view(halves):
+    motions = np.stack([motion(LEFT), motion(RIGHT)])
+    label = compete(halves, motions).label
+    # All events by the same way, far out of the view: they meet as before.
+    x, y = aligned(halves, LEFT)
+    near, far = (lost_gains(halves, motions, label, x + out, y) for out in (0.0, 300.0))
+    assert far[0] > near[0] + 1.0
+    slightly = lost_gains(halves, motions, label, x + 40.0, y)
+    np.testing.assert_allclose(slightly, near, atol=0.05)

@@ -57,6 +57,21 @@ def test_what_several_motions_leave_raises_the_limit():
     assert Misfit(0.25, 0.5).total == 0.75
 
 
+@pytest.mark.parametrize("seed", [113, 117, 123])
+def test_a_small_object_stands_out(seed):
+    rng = np.random.default_rng(seed)
+    item = ObjectConfig(
+        theta=(-260.0, 140.0), center=tuple(rng.uniform(0.3, 0.7, 2)), size=(0.08, 0.1)
+    )
+    sensor = {"contrast": 3.2, "c_on": 0.25, "c_off": 0.25, "feature_px": 38.0}
+    whole = {"resolution": (346, 260), "texture": "dots", **sensor}
+    found, without = misfit(scene(seed, objects=(item,), **whole)), misfit(scene(seed, **whole))
+    assert found.spot > 10.0 > without.spot
+    assert found.is_large()
+    assert not found.is_large(found)
+    assert not without.is_large()
+
+
 def test_misfit_does_not_depend_on_time_offset():
     events, offset = scene(), 2**60
     later = Events(
