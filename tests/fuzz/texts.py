@@ -15,6 +15,7 @@ from tests.fuzz.samples import make_events
 
 import evcrisp
 from evcrisp.core.errors import EvError, FormatError
+from evcrisp.core.sensor_data import Frame, Imu, Triggers
 
 
 class DamagedTexts:
@@ -57,8 +58,9 @@ def _live_events(data: bytes) -> evcrisp.Events | None:
     parts = []
     try:
         header, _ = read_sensor(file, None)
+        sensor_data: list[object] = []
         checked = CheckedStream((34, 34), SourceCounts())
-        for events in read_events(file, header, checked):
+        for events in read_events(file, header, checked, sensor_data.append):
             parts.append(events)
     except FormatError:
         pass
@@ -69,9 +71,17 @@ def _wire_bytes(as_file: bool) -> bytes:
     from evcrisp.streaming import aedat4_wire
 
     events = make_events(60)
-    data = aedat4_wire.stream_start((34, 34), as_file=as_file)
+    data = aedat4_wire.stream_start((34, 34), ("imu", "triggers", "frames"), as_file=as_file)
+    t, ones = np.arange(2), np.ones((2, 3))
+    beside = (
+        Imu(t=t, gyro_rad_s=ones, accel_m_s2=ones),
+        Triggers(t=t, kind=np.ones(2, np.uint8), channel=np.zeros(2, np.uint8)),
+        Frame(t=0, image=np.zeros((2, 3), np.uint8)),
+    )
     for part in range(0, 60, 10):
         data += b"".join(packet for packet, _ in aedat4_wire.packets_of(events[part : part + 10]))
+        if part < 10 * len(beside):
+            data += b"".join(aedat4_wire.sensor_packets(beside[part // 10]))
     return data
 
 

@@ -3,6 +3,7 @@
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,33 @@ if TYPE_CHECKING:
 
 
 Handler = Callable[[int, FrameType | None], None]
+
+#: Signals within this time of another are the same request, s: `timeout` and some terminals
+#: signal a program twice.
+SAME_REQUEST_S = 0.5
+
+
+class _Requests:
+    """The time of the last signal that counted."""
+
+    def __init__(self) -> None:
+        self._last_s = float("nan")
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether the next signal belongs to the same request."""
+        return time.monotonic() - self._last_s <= SAME_REQUEST_S
+
+    def is_repeated(self) -> bool:
+        """Note a signal; return whether it belongs to the request before."""
+        if self.is_recent:
+            return True
+        self._last_s = time.monotonic()
+        return False
+
+
+#: Of the program: the second signal of a request can come when another handler is in place.
+_requests = _Requests()
 
 
 class Stopped(click.ClickException):
@@ -59,12 +87,21 @@ def _handlers(handlers: dict[str, Handler]) -> Generator[None, None, None]:
 @contextmanager
 def clean_exit() -> Generator[None, None, None]:
     """Exit through exceptions when a signal ends the job, so that temporary files are removed."""
-    with _handlers(dict.fromkeys(("SIGINT", "SIGTERM", "SIGHUP"), _exit)):
-        yield
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    try:
+        with _handlers(dict.fromkeys(names, _exit)):
+            yield
+    finally:
+        if _requests.is_recent:  # the program ends, with the exit code of the first signal
+            for number in (getattr(signal, name, None) for name in names):
+                if number is not None:
+                    signal.signal(number, signal.SIG_IGN)
 
 
 def _exit(number: int, frame: FrameType | None) -> None:
     _silence_finalizers()
+    if _requests.is_repeated():
+        return
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     sys.exit(128 + number)
@@ -103,8 +140,9 @@ def cancel_on_signal(message: str) -> Generator[Cancellation, None, None]:
 
     def cancel(number: int, frame: FrameType | None) -> None:
         _silence_finalizers()
-        cancellation.number = number
-        cancellation.token.cancel()
+        if not _requests.is_repeated():
+            cancellation.number = number
+            cancellation.token.cancel()
 
     try:
         with _handlers({"SIGINT": cancel, "SIGTERM": cancel}):
@@ -123,6 +161,8 @@ def stop_on_signal(stop: threading.Event) -> Generator[Callable[[str], Stopped],
 
     def request(number: int, frame: FrameType | None) -> None:
         _silence_finalizers()
+        if _requests.is_repeated():
+            return
         numbers.append(number)
         if stop.is_set():
             raise KeyboardInterrupt

@@ -268,6 +268,8 @@ class Writer(Protocol):
     #: Whether sensor data is given before the first event, not after the last one. The sink must
     #: then use the frames while the events come.
     data_first: ClassVar[bool] = False
+    #: Whether sensor data can be written between events, in parts.
+    interleaves: ClassVar[bool] = False
 
     def open(self, path: Path, resolution: tuple[int, int]) -> Sink:
         """Create the file (or folder) at ``path``, which does not exist yet."""

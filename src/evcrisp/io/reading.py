@@ -15,6 +15,7 @@ from evcrisp.io.atomic_output import naming
 from evcrisp.io.byte_blocks import GZIP_MAGIC
 from evcrisp.io.cut import Cut
 from evcrisp.io.header_facts import header_facts
+from evcrisp.io.pauses import LongestPause
 from evcrisp.io.protocol import Reader, Stream
 from evcrisp.io.recording import OnError, Recording
 from evcrisp.io.registry import READERS, as_reader, detection_order
@@ -35,6 +36,9 @@ def detect(path: Path) -> Reader:
     for reader in readers:
         if path.name.lower().endswith(reader.suffixes) and not path.is_dir():
             return reader
+    if path.is_dir():
+        reason = "it is a folder, but no ROS 2 bag, numpy columns or ECD sequence"
+        raise FormatError(reason, path=path, remedy="Name a recording in it.")
     reason = f"no format recognizes the content or the suffix; known: {', '.join(READERS)}"
     if head.startswith(GZIP_MAGIC):
         remedy = f"unpack it first, such as with `gunzip -k {path.name}`"
@@ -149,7 +153,7 @@ def summarize(
     Times are None without events, `n_signal` without labels. ``on_chunk`` gets each chunk.
     """
     n_events = n_on = n_signal = 0
-    is_labeled, counter = False, LiveAreaCounter()
+    is_labeled, counter, pauses = False, LiveAreaCounter(), LongestPause()
     t_first: int | None = None
     t_last: int | None = None
     for chunk in recording.chunks():
@@ -157,6 +161,7 @@ def summarize(
             t_first = int(chunk.t[0]) if t_first is None else t_first
             t_last = int(chunk.t[-1])
         counter.add(chunk)
+        pauses.add(chunk)
         n_events += len(chunk)
         n_on += chunk.n_on
         if chunk.signal is not None:
@@ -184,6 +189,8 @@ def summarize(
         "t_first_us": t_first,
         "t_last_us": t_last,
         "duration_s": duration_s,
+        "longest_pause_us": pauses.duration_us,
+        "longest_pause_start_us": pauses.t_start,
         "n_on": n_on,
         "n_off": n_events - n_on,
         "n_signal": n_signal if is_labeled else None,

@@ -11,7 +11,7 @@ from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import build
-from evcrisp.core.sensor_data import Imu
+from evcrisp.core.sensor_data import Frame, Imu, Triggers
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.protocol import SensorData, SensorDataSink, Sink, Writer, finishing
 from evcrisp.io.recording import Recording
@@ -189,6 +189,16 @@ class ChunkWriter:
                 self._write_sensor_data(cast(SensorDataSink, self._sink))
         self._sink.write(chunk)
         self.n_events += len(chunk)
+
+    def write_sensor_data(self, data: Imu | Triggers | Frame) -> None:
+        """Append sensor data among the events, for writers that interleave; a chunk was written."""
+        sink = cast(SensorDataSink, self._sink)
+        if isinstance(data, Imu):
+            sink.write_imu(data)
+        elif isinstance(data, Triggers):
+            sink.write_triggers(data)
+        else:
+            sink.write_frames(iter((data,)))
 
     def _check(self, chunk: Events) -> None:
         if not isinstance(chunk, Events):

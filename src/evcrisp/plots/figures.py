@@ -20,7 +20,7 @@ from evcrisp.plots.curves import (
 from evcrisp.plots.layers import draw_flow, draw_layers
 from evcrisp.plots.scatter import draw_drift, draw_kept, draw_outcomes, draw_positions, draw_xyt
 from evcrisp.plots.scene import draw_before_after, draw_confidence
-from evcrisp.plots.style import new_figure, styled
+from evcrisp.plots.style import new_figure, panel_aspect, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ def scatter(
     events: Events, labels: Mapping[str, ArrayLike], *, colors: str = "red-blue"
 ) -> "Figure":
     """Return the kept events of every method, one panel each."""
-    figure, panels = _grid(len(labels), events.height / events.width, extra=0.55)
+    figure, panels = _grid(len(labels), events.image_shape, extra=0.55)
     for axes, (name, signal) in zip(panels, labels.items(), strict=False):
         draw_kept(axes, events, signal, colors)
         axes.set_title(name)
@@ -52,7 +52,7 @@ def outcomes(
     known = events.signal if truth is None else truth
     if known is None:
         raise ConfigError("The true labels are missing. Give `truth`, or events with `signal`.")
-    figure, panels = _grid(len(labels), events.height / events.width, extra=1.15)
+    figure, panels = _grid(len(labels), events.image_shape, extra=1.15)
     for axes, (name, signal) in zip(panels, labels.items(), strict=False):
         draw_outcomes(axes, events, signal, known)
         axes.set_title(f"{name}: {axes.get_title()}")
@@ -62,7 +62,7 @@ def outcomes(
 def aligned(estimate: "Estimate", *, colors: str = "red-blue") -> "Figure":
     """Return the kept events, as recorded and aligned."""
     events, kept = estimate.window.events, estimate.signal
-    figure, panels = _grid(2, events.height / events.width, extra=0.55)
+    figure, panels = _grid(2, events.image_shape, extra=0.55)
     x, y, p = events.x[kept], events.y[kept], events.p[kept]
     draw_positions(panels[0], x, y, p, events.image_shape, colors).set_title("as recorded")
     moved = estimate.aligned_x[kept], estimate.aligned_y[kept]
@@ -73,7 +73,7 @@ def aligned(estimate: "Estimate", *, colors: str = "red-blue") -> "Figure":
 def maps(estimate: "Estimate") -> "Figure":
     """Return contrast maps before and after alignment."""
     events = estimate.window.events
-    figure, panels = _grid(2, events.height / events.width, extra=0.55)
+    figure, panels = _grid(2, events.image_shape, extra=0.55)
     draw_before_after(panels[0], panels[1], estimate)
     return figure
 
@@ -92,7 +92,7 @@ def layers(estimate: "Estimate", *, colors: str = "red-blue") -> "Figure":
     """Return the events in the colors of their layers, with boxes and velocities."""
     events = estimate.window.events
     lines = 0.19 * (len(estimate.layer_motions) // 2 + 1)
-    figure, panels = _grid(1, events.height / events.width, extra=1.2 + lines, panel=5.6)
+    figure, panels = _grid(1, events.image_shape, extra=1.2 + lines, panel=5.6)
     draw_layers(panels[0], estimate, colors)
     return figure
 
@@ -100,7 +100,7 @@ def layers(estimate: "Estimate", *, colors: str = "red-blue") -> "Figure":
 def flow(flow: "Flow", *, style: str = "colors", top: float | None = None) -> "Figure":
     """Return a dense velocity field with its key."""
     width, height = flow.resolution
-    figure, panels = _grid(1, height / width, extra=1.4, panel=5.6)
+    figure, panels = _grid(1, (height, width), extra=1.4, panel=5.6)
     draw_flow(panels[0], flow, style=style, top=top)
     return figure
 
@@ -198,14 +198,14 @@ def figure(kind: str, **data: Any) -> "Figure":
 
 
 def _grid(
-    n_panels: int, aspect: float, *, extra: float, panel: float = _PANEL
+    n_panels: int, shape: tuple[int, int], *, extra: float, panel: float = _PANEL
 ) -> "tuple[Figure, list[Any]]":
     """Return a figure with rows of up to three panels; ``extra`` inches for titles and labels."""
     if n_panels < 1:
         raise ConfigError("`labels` must have at least one entry.")
     n_columns = 2 if n_panels == 4 else min(n_panels, 3)
     n_rows = -(-n_panels // n_columns)
-    height = n_rows * (0.86 * panel * aspect + extra)
+    height = n_rows * (0.86 * panel * panel_aspect(shape) + extra)
     figure = new_figure(panel * n_columns, height)
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
     for axes in panels[n_panels:]:

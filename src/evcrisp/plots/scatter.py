@@ -12,7 +12,7 @@ from evcrisp.core.palettes import rgb
 from evcrisp.core.types import Bools
 from evcrisp.metrics import confusion
 from evcrisp.plots.scene import draw_events, show_image
-from evcrisp.plots.style import INK, PALE, label_pixels, palette_of
+from evcrisp.plots.style import INK, PALE, label_pixels, palette_of, panel_aspect
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,7 +124,7 @@ def draw_xyt(
     solid.set(xlabel="x [px]", ylabel="t [ms]", zlabel="y [px]")
     solid.set_xlim(0, events.width)
     solid.set_zlim(events.height, 0)  # y points down
-    solid.set_box_aspect((1.0, 1.7, events.height / events.width), zoom=0.98)
+    solid.set_box_aspect((1.0, 1.7, panel_aspect(events.image_shape)), zoom=0.98)
     solid.view_init(elev=elevation_deg, azim=azimuth_deg)
     for axis in (solid.xaxis, solid.yaxis, solid.zaxis):
         axis.pane.set_facecolor("#f6f6f6" if palette.ground == "#ffffff" else palette.ground)

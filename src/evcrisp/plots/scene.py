@@ -11,7 +11,14 @@ from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.palettes import PALETTES, rgb
 from evcrisp.core.types import Floats
-from evcrisp.plots.style import label_pixels, new_figure, palette_of, save_figure, styled
+from evcrisp.plots.style import (
+    label_pixels,
+    new_figure,
+    palette_of,
+    pixel_aspect,
+    save_figure,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,8 +112,9 @@ def draw_confidence(axes: "Axes", estimate: "Estimate") -> "Axes":
     left, top = 0.5 * (w_map.shape[1] - width), 0.5 * (w_map.shape[0] - height)
     extent = (-left - 0.5, width + left - 0.5, height + top - 0.5, -top - 0.5)
     image = axes.imshow(
-        w_map, cmap="cividis", vmin=0.0, vmax=1.0, extent=extent, interpolation="nearest"
-    )
+        w_map, cmap="cividis", vmin=0.0, vmax=1.0, extent=extent, interpolation="nearest",
+        aspect=pixel_aspect((height, width)),
+    )  # fmt: skip
     axes.add_patch(
         Rectangle((-0.5, -0.5), width, height, fill=False, edgecolor="white", linewidth=0.6)
     )

@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.palettes import PALETTES, Palette
@@ -22,6 +22,9 @@ LINE_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
 #: Dashes and markers of lines, so that they also differ in gray.
 LINE_STYLES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+#: Limits of the height of a panel per width. Pixels of narrower sensors, such as lines, are stretched.
+PANEL_ASPECTS = (0.2, 3.0)
 
 INK = "#222222"
 PALE = "#b8b8b8"
@@ -82,9 +85,24 @@ def palette_of(name: str) -> Palette:
     return lookup(PALETTES, name, "palette")
 
 
+def panel_aspect(shape: tuple[int, int]) -> float:
+    """Return the height per width of a panel for a sensor of (rows, columns).
+
+    >>> panel_aspect((180, 240)), panel_aspect((640, 1))
+    (0.75, 3.0)
+    """
+    least, most = PANEL_ASPECTS
+    return min(max(shape[0] / shape[1], least), most)
+
+
+def pixel_aspect(shape: tuple[int, int]) -> Literal["equal", "auto"]:
+    """Return whether pixels of a sensor of (rows, columns) are drawn as squares, for matplotlib."""
+    return "equal" if panel_aspect(shape) == shape[0] / shape[1] else "auto"
+
+
 def label_pixels(axes: "Axes", shape: tuple[int, int]) -> "Axes":
     """Set up axes as the sensor plane: x right, y down, px, all pixels visible."""
-    axes.set(xlim=(-0.5, shape[1] - 0.5), ylim=(shape[0] - 0.5, -0.5), aspect="equal")
+    axes.set(xlim=(-0.5, shape[1] - 0.5), ylim=(shape[0] - 0.5, -0.5), aspect=pixel_aspect(shape))
     axes.set(xlabel="x [px]", ylabel="y [px]")
     axes.spines[:].set_visible(True)
     return axes

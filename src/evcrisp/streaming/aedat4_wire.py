@@ -5,37 +5,61 @@ that standard input and output also carry files without a data table.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import IO
 
 import numpy as np
 
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
+from evcrisp.core.sensor_data import Frame, Imu
 from evcrisp.io.aedat.aedat4_packets import (
     EVENTS,
+    FRAMES,
+    IMU,
     MAGIC,
     PACKET_HEADER,
     PLAIN_EVENTS,
     RECORD_BYTES,
+    TRIGGERS,
     Header,
     event_records,
     parse_io_header,
 )
-from evcrisp.io.aedat.aedat4_writer import build_header, build_io_header, build_xml
+from evcrisp.io.aedat.aedat4_sensor_data import read_frames, read_imu, read_triggers
+from evcrisp.io.aedat.aedat4_writer import (
+    STREAMS,
+    build_frame,
+    build_header,
+    build_io_header,
+    build_xml,
+    imu_packets,
+    trigger_packets,
+)
 from evcrisp.io.protocol import Columns, slices
+from evcrisp.streaming.sensor_data import OnSensorData, SensorData, kind_of
 
 #: dv-processing sends at most this many events per packet.
 EVENTS_PER_PACKET = 10_000
 #: Limits of what is believed, bytes; larger sizes mean that the stream is damaged.
 _MAX_HEADER_BYTES = 1 << 20
 _MAX_PACKET_BYTES = 1 << 26
-_STREAM = (0, EVENTS, "events")
+#: Stream and decoder of each kind of sensor data.
+_NUMBERS = {name: number for number, _, name in STREAMS}
+_READERS: dict[str, Callable[[Iterator[tuple[int, bytes]]], SensorData]] = {
+    IMU: read_imu,
+    TRIGGERS: read_triggers,
+    FRAMES: lambda packets: next(read_frames(packets)),
+}
+_KINDS = {IMU: "imu", TRIGGERS: "triggers", FRAMES: "frames"}
 
 
-def stream_start(resolution: tuple[int, int], *, as_file: bool = False) -> bytes:
-    """Return the bytes before the first packet."""
-    xml = build_xml((_STREAM,), resolution, camera="evcrisp", compression="NONE")
+def stream_start(
+    resolution: tuple[int, int], kinds: Collection[str] = (), *, as_file: bool = False
+) -> bytes:
+    """Return the bytes before the first packet; ``kinds`` of sensor data beside the events."""
+    streams = [stream for stream in STREAMS if stream[2] in ("events", *kinds)]
+    xml = build_xml(streams, resolution, camera="evcrisp", compression="NONE")
     return (build_header if as_file else build_io_header)(0, xml, -1)
 
 
@@ -54,6 +78,23 @@ def packets_of(events: Events) -> Iterator[tuple[bytes, int]]:
         yield head + struct.pack("<I", n) + words.tobytes(), n
 
 
+def sensor_packets(data: SensorData) -> Iterator[bytes]:
+    """Yield the packets of sensor data."""
+    if isinstance(data, Frame):
+        packets: Iterable[bytes] = (build_frame(data),)
+    elif isinstance(data, Imu):
+        packets = (packet for packet, _ in imu_packets(data))
+    else:
+        packets = (packet for packet, _ in trigger_packets(data))
+    for packet in packets:
+        yield PACKET_HEADER.pack(_NUMBERS[kind_of(data)], len(packet)) + packet
+
+
+def sensor_kinds(header: Header) -> tuple[str, ...]:
+    """Return the kinds of sensor data that a stream can have beside its events."""
+    return tuple(name for kind, name in _KINDS.items() if header.chosen(kind) is not None)
+
+
 def read_start(file: IO[bytes]) -> Header:
     """Read the bytes before the first packet, with or without a magic line."""
     head, at = _read_exactly(file, 4), 4
@@ -66,8 +107,12 @@ def read_start(file: IO[bytes]) -> Header:
     return parse_io_header(_read_exactly(file, size), at + size)
 
 
-def read_packets(file: IO[bytes], header: Header) -> Iterator[Columns | FormatError]:
+def read_packets(
+    file: IO[bytes], header: Header, on_sensor_data: OnSensorData | None = None
+) -> Iterator[Columns | FormatError]:
     """Yield the columns of each packet of events, or what is wrong with it.
+
+    Sensor data go to ``on_sensor_data``.
 
     Raises
     ------
@@ -76,6 +121,8 @@ def read_packets(file: IO[bytes], header: Header) -> Iterator[Columns | FormatEr
     """
     known = {stream.id for stream in header.streams}
     events = header.chosen(EVENTS)
+    chosen = {kind: header.chosen(kind) for kind in _READERS}
+    readers = {stream.id: _READERS[kind] for kind, stream in chosen.items() if stream is not None}
     decode = header.codec.decoder()
     at = header.first_packet
     while at != header.table_position and (head := file.read(PACKET_HEADER.size)):
@@ -93,6 +140,14 @@ def read_packets(file: IO[bytes], header: Header) -> Iterator[Columns | FormatEr
                 yield _columns(decode(data))
             except FormatError as error:
                 yield error
+        elif on_sensor_data is not None and stream in readers:
+            try:
+                found = readers[stream](iter(((0, decode(data)),)))
+            except FormatError as error:
+                yield error
+            else:
+                if isinstance(found, Frame) or len(found):
+                    on_sensor_data(found)
 
 
 def load_kernels() -> None:

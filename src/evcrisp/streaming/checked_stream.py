@@ -7,6 +7,7 @@ import numpy as np
 from evcrisp.core.events import Events
 from evcrisp.io.protocol import Columns
 from evcrisp.streaming.protocol import SourceCounts
+from evcrisp.streaming.sensor_data import SensorData, first_time, kind_of, shifted
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +23,7 @@ class CheckedStream:
         self._t_last: int | None = None
         self._offset_us = 0
         self._is_new = False
+        self._sensor_t_last: dict[str, int] = {}  # by kind
 
     def reconnected(self) -> None:
         """Take the next step back in time for a new clock, however short it is."""
@@ -45,6 +47,22 @@ class CheckedStream:
         self._t_last = int(t[-1])
         self._is_new = False
         return Events.trusted(x, y, t, p, self.resolution)
+
+    def accept_sensor_data(self, data: SensorData) -> SensorData | None:
+        """Return sensor data in the clock of the events; None, and counted, if times decrease."""
+        kind = kind_of(data)
+        times = np.atleast_1d(np.asarray(data.t, np.int64))
+        last = self._sensor_t_last.get(kind)
+        bound = np.iinfo(np.int64).max // 2
+        if (times[1:] < times[:-1]).any() or not 0 <= times[0] <= times[-1] <= bound:
+            self.skip(f"times of {kind} decrease or are impossible")
+            return None
+        data = shifted(data, self._offset_us)
+        if last is not None and first_time(data) < last:
+            self.skip(f"{kind} come back in time")
+            return None
+        self._sensor_t_last[kind] = int(times[-1]) + self._offset_us
+        return data
 
     def skip(self, problem: str) -> None:
         """Count a damaged packet; the first one is reported."""

@@ -23,6 +23,8 @@ Sink = str | PathLike[str] | LiveSink
 
 #: Standard input or output.
 PIPE = "-"
+#: End of the address of a server that also sends sensor data.
+SENSORS = "?sensors"
 #: Starts of addresses whose packages are loaded when they are used: ROS 2 messages, USB cameras.
 ZENOH, DDS, USB = "zenoh://", "dds://", "usb://"
 
@@ -103,10 +105,10 @@ def _make_sink(
         from evcrisp.streaming.ros.dds import DdsSink
 
         return DdsSink(text, bind=bind)
-    address = Address.parse(text)
+    address = Address.parse(text.removesuffix(SENSORS))
     if address.scheme == "udp":
         return UdpSink(address)
-    return ServerSink(address, bind=bind)
+    return ServerSink(address, bind=bind, with_sensor_data=text.endswith(SENSORS))
 
 
 def _path_of(source: Source) -> Path | None:

@@ -3,8 +3,8 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from evcrisp.core.camera import Camera
@@ -20,6 +20,13 @@ from evcrisp.streaming.endpoints import Sink, Source, make_sinks, make_source
 from evcrisp.streaming.pace import Effort
 from evcrisp.streaming.packet_stream import PacketStream
 from evcrisp.streaming.protocol import LiveSink, LiveSource
+from evcrisp.streaming.sensor_data import (
+    NAMES,
+    SINKS_THAT_KEEP,
+    KeepsSensorData,
+    SensorDataQueue,
+    kind_of,
+)
 from evcrisp.streaming.summary import LiveSummary
 
 logger = logging.getLogger(__name__)
@@ -29,6 +36,9 @@ MAX_WAITING_EVENTS = 1_000_000
 
 #: Packets whose latency is part of a state.
 _NEWEST_PACKETS = 500
+
+#: Time of the preparation after which a message tells what takes so long, s.
+_ANNOUNCED_S = 3.0
 
 #: Longest wait for a last read at the end of a session, s; a read of standard input may not end.
 _LAST_READ_S = 1.0
@@ -122,11 +132,25 @@ def live(
         )
         with session:
             stack.callback(cleaning.close)
-            load_kernels()
-            cleaning.warm_up()
-            if not incoming.can_wait:
-                cleaning.prepare()
+            with _announced_if_long():
+                load_kernels()
+                cleaning.warm_up()
+                if not incoming.can_wait:
+                    cleaning.prepare()
             return session.run(cleaning, on_part)
+
+
+@contextmanager
+def _announced_if_long() -> Generator[None, None, None]:
+    """Say what takes so long, before the source is opened."""
+    text = "Kernels are compiled, once; this can take a minute. Then the source is opened."
+    timer = threading.Timer(_ANNOUNCED_S, logger.info, (text,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class _Session:
@@ -150,6 +174,8 @@ class _Session:
         self._failed_sink: LiveSink | None = None
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._is_over = threading.Event()
+        self._beside = SensorDataQueue()
+        self._left_out: set[str] = set()
 
     def __enter__(self) -> "_Session":
         threading.Thread(target=self._watch, daemon=True).start()
@@ -170,7 +196,12 @@ class _Session:
         """Label what comes, and write it, until the source ends."""
         self._start_s, resolution = time.monotonic(), self._source.open()
         self._cleaning: Cleaning | None = cleaning
+        kinds = tuple(getattr(self._source, "sensor_kinds", ()))
+        if kinds and self._sinks:
+            self._source.on_sensor_data = self._beside.put
         for sink in self._sinks:
+            if isinstance(sink, KeepsSensorData):
+                sink.expect(tuple(kind for kind in kinds if kind in sink.keeps))
             sink.open(resolution)
         logger.info("Live: %s, %dx%d px, %s.", self._source.name, *resolution, cleaning.name)
         self._reader.start()
@@ -182,9 +213,31 @@ class _Session:
                 on_part(part)
         if self._failure is not None:
             raise self._failure
+        self._pass_on(None)
         return self._summary(cleaning)
 
+    def _pass_on(self, t_last: int | None) -> None:
+        """Write sensor data up to a time, or all."""
+        for data in self._beside.take(t_last):
+            for sink in self._sinks:
+                if isinstance(sink, KeepsSensorData) and kind_of(data) in sink.keeps:
+                    self._failed_sink = sink
+                    sink.write_sensor_data(data)
+                elif (
+                    loss := f"{sink.name} does not keep {NAMES[kind_of(data)]}"
+                ) not in self._left_out:
+                    self._left_out.add(loss)
+                    logger.warning("%s of the source. %s do.", loss, SINKS_THAT_KEEP)
+            self._failed_sink = None
+
     def _write(self, part: LivePart) -> None:
+        if len(part.events):
+            self._pass_on(int(part.events.t[0]) - 1)
+        self._write_events(part)
+        if len(part.events):
+            self._pass_on(int(part.events.t[-1]))
+
+    def _write_events(self, part: LivePart) -> None:
         if len(part.kept):
             for sink in self._sinks:
                 self._failed_sink = sink
@@ -235,6 +288,7 @@ class _Session:
             n_reconnects=counts.n_reconnects,
             n_clock_restarts=counts.n_clock_restarts,
             n_lost=counts.n_lost,
+            n_sensor_data_dropped=self._beside.n_dropped,
             n_unsent={sink.name: sink.n_dropped for sink in self._sinks if sink.n_dropped},
             latency_p50_ms=self._packets.latency_ms(0.5, n_newest),
             latency_p95_ms=self._packets.latency_ms(0.95, n_newest),

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from evcrisp.core.events import Events
+
+if TYPE_CHECKING:
+    from evcrisp.streaming.sensor_data import OnSensorData
 
 
 @dataclass(slots=True)
@@ -24,6 +27,10 @@ class LiveSource(Protocol):
     counts: SourceCounts
     #: True if the source waits for the worker, so that no event is dropped.
     can_wait: bool
+    #: Kinds of sensor data beside the events, known when the source is open.
+    sensor_kinds: tuple[str, ...] = ()
+    #: Takes sensor data in the order of time; the session sets it before it iterates.
+    on_sensor_data: "OnSensorData | None" = None
 
     def open(self) -> tuple[int, int]:
         """Open the source and return (width, height) of the sensor, px."""

@@ -30,6 +30,7 @@ class LiveSummary:
     latency_p50_ms: float | None  # None without labels
     latency_p95_ms: float | None
     duration_s: float
+    n_sensor_data_dropped: int = 0  # packets, while no events came
 
     def facts(self) -> dict[str, Any]:
         """Return the fields as JSON types."""
@@ -55,6 +56,7 @@ class LiveSummary:
         troubles = {
             "damaged packets skipped": self.n_damaged,
             "messages that did not arrive": self.n_lost,
+            "packets of sensor data dropped": self.n_sensor_data_dropped,
             "reconnections": self.n_reconnects,
             "restarts of the clock": self.n_clock_restarts,
             **{f"events that receivers of {k} did not get": n for k, n in self.n_unsent.items()},

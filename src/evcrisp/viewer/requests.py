@@ -12,7 +12,7 @@ from evcrisp.filters import FILTERS
 from evcrisp.motion import MOTION_MODELS
 from evcrisp.motion.open_motion import OPEN_MOTIONS
 
-MIN_DURATION_US, MAX_DURATION_US = 10, 10_000_000
+MIN_DURATION_US, MAX_DURATION_US = 1, 10_000_000
 MAX_START_US = 1 << 52
 MIN_POINTS, MAX_POINTS = 3, 41
 

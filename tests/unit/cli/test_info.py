@@ -152,3 +152,22 @@ def test_info_leaves_out_what_the_file_does_not_state(run, sample, tmp_path):
     assert re.search("^clock +counts from a start that is not stated$", page, re.M)
     evcrisp.write(tmp_path / "none.npz", evcrisp.Events.empty((8, 4)))
     assert "clock" not in run("info", tmp_path / "none.npz").stdout
+
+
+def test_long_pause_is_shown_with_the_rate_without_it(run, tmp_path):
+    t = [*range(0, 100_000, 10), *range(3_600_000_000, 3_600_100_000, 10)]
+    zeros = [0] * len(t)
+    evcrisp.write(
+        tmp_path / "a.npz", evcrisp.Events(x=zeros, y=zeros, t=t, p=zeros, resolution=(8, 4))
+    )
+    page = run("info", tmp_path / "a.npz").stdout
+    (row,) = [line for line in page.splitlines() if line.startswith("longest pause")]
+    assert row.split(maxsplit=2)[2] == (
+        "3599.900 s, 0.100 s after the first event; 100.0 thousand events/s without it"
+    )
+    facts = json.loads(run("info", "--json", tmp_path / "a.npz").stdout)
+    assert (facts["longest_pause_start_us"], facts["longest_pause_us"]) == (99_990, 3_599_900_010)
+
+
+def test_short_pauses_are_not_shown(run, sample):
+    assert "longest pause" not in run("info", sample).stdout

@@ -1,6 +1,7 @@
 """`evcrisp.live` on recordings, pipes and files."""
 
 import io
+import sys
 import time
 
 import numpy as np
@@ -166,3 +167,13 @@ def test_own_sink_error_passes_and_removes_files(file, tmp_path):
         evcrisp.live(file, [tmp_path / "b.npz", broken], "raw")
     assert not broken.is_complete
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_long_preparation_is_announced(file, monkeypatch, caplog):
+    module = sys.modules["evcrisp.streaming.live"]  # the package has a function of that name
+    monkeypatch.setattr(module, "_ANNOUNCED_S", 0.05)
+    monkeypatch.setattr(module, "load_kernels", lambda: time.sleep(0.5))
+    with caplog.at_level("INFO", "evcrisp"):
+        evcrisp.live(file, method="raw", speed="max")
+    texts = [record.getMessage() for record in caplog.records]
+    assert [text for text in texts if "compiled" in text] == texts[:1]

@@ -47,6 +47,15 @@ def test_page_contains_events_and_labels_of_its_windows(scene, tracked_window):
         assert "filter:baf" in window
 
 
+@pytest.mark.parametrize("n_events", [1, 2])
+def test_page_of_one_moment_has_its_window(n_events):
+    columns = dict.fromkeys("xyp", [1] * n_events)
+    events = evcrisp.Events(**columns, t=[7] * n_events, resolution=(8, 4))
+    (window,) = settings_of(export_html(events, n_windows=1, front_points=0))["windows"]
+    _, arrays = bundle_of(export_html(events, n_windows=1, front_points=0), window["events"])
+    assert len(arrays["dt"]) == n_events
+
+
 def test_same_events_give_the_same_page(scene):
     events = scene.events[:5_000]
     options = ExportOptions(window_us=10_000, n_windows=1, front_points=3)

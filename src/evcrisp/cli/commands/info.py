@@ -52,6 +52,7 @@ def _page(facts: dict[str, Any]) -> str:
             ("clock", facts["clock"]),
             ("duration", f"{facts['duration_s']:.6f} s"),
             ("rate", _rate(facts["rate_hz"]) if facts["duration_s"] else "-"),
+            *_pause(facts),
         ]
     names = {"imu_samples": "IMU samples", "triggers": "triggers", "frames": "frames"}
     for key, name in names.items():
@@ -126,6 +127,21 @@ def _labels(facts: dict[str, Any]) -> list[tuple[str, str]]:
     if n_signal is None:
         return []
     return [("signal / noise", f"{n_signal:,} / {n - n_signal:,} ({n_signal / n:.1%} signal)")]
+
+
+#: Shortest pause that is shown, s, and as a share of the recording.
+_PAUSE_S, _PAUSE_SHARE = 1.0, 0.1
+
+
+def _pause(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return a row with the longest pause, if it changes what the rate means."""
+    pause_s, rest_s = facts["longest_pause_us"] / 1e6, facts["duration_s"]
+    if pause_s < max(_PAUSE_S, _PAUSE_SHARE * rest_s):
+        return []
+    after_s = (facts["longest_pause_start_us"] - facts["t_first_us"]) / 1e6
+    rest_s -= pause_s
+    rate = f"; {_rate(facts['n_events'] / rest_s)} without it" if rest_s > 0 else ""
+    return [("longest pause", f"{pause_s:.3f} s, {after_s:.3f} s after the first event{rate}")]
 
 
 def _rate(rate_hz: float) -> str:

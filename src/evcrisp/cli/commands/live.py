@@ -34,7 +34,7 @@ class SpeedType(click.ParamType):
 @options.option(
     "--output -o sinks",
     "Where the kept events go: a file, whose suffix selects the format; tcp://127.0.0.1:PORT or "
-    "unix:///PATH, which start an AEDAT4 server; udp://HOST:PORT, to which SPIF is sent; or - for standard output. Can be repeated.",
+    "unix:///PATH, which start an AEDAT4 server (with ?sensors at the end, IMU samples, triggers and frames are sent too); udp://HOST:PORT, to which SPIF is sent; or - for standard output. Can be repeated.",
     multiple=True,
     metavar="SINK",
 )

@@ -90,6 +90,29 @@ def build_tables(
     return bytes(buffer)
 
 
+def imu_packets(imu: Imu) -> Iterator[tuple[bytes, NDArray[np.int64]]]:
+    """Yield the packets of IMU samples, and the times in each."""
+    vectors = {"a": imu.accel_m_s2 / STANDARD_GRAVITY_M_S2, "g": np.rad2deg(imu.gyro_rad_s)}
+    columns: dict[str, NDArray[Any]] = {"t": imu.t}
+    if imu.magnetic_ut is not None:
+        vectors["m"] = imu.magnetic_ut
+    for letter, vector in vectors.items():
+        columns |= {letter + axis: vector[:, i] for i, axis in enumerate("xyz")}
+    if imu.temperature_c is not None:
+        columns["temperature"] = imu.temperature_c
+    absent = [name for name in ("temperature", "mx", "my", "mz") if name not in columns]
+    for part in slices(len(imu), _SAMPLES_PER_PACKET):
+        samples = {name: column[part] for name, column in columns.items()}
+        yield build_tables(IMU.encode(), IMU_LAYOUT, samples, absent), samples["t"]
+
+
+def trigger_packets(triggers: Triggers) -> Iterator[tuple[bytes, NDArray[np.int64]]]:
+    """Yield the packets of triggers, and the times in each."""
+    for part in slices(len(triggers), _SAMPLES_PER_PACKET):
+        columns = {"t": triggers.t[part], "kind": triggers.kind[part]}
+        yield build_tables(TRIGGERS.encode(), TRIGGER_LAYOUT, columns), columns["t"]
+
+
 def build_frame(frame: Frame) -> bytes:
     """Return a size-prefixed buffer with one frame."""
     image = np.ascontiguousarray(frame.image)
@@ -169,7 +192,7 @@ def _attribute(key: str, value: str | int) -> str:
 logger = logging.getLogger(__name__)
 
 #: (id, type identifier, name) of the streams, as in DV.
-_STREAMS = (
+STREAMS = (
     (0, EVENTS, "events"),
     (1, FRAMES, "frames"),
     (2, IMU, "imu"),
@@ -207,9 +230,10 @@ class _Aedat4Sink:
         self._packet[4:28] = aedat4_packets.PLAIN_EVENTS
         self._words = np.frombuffer(self._packet, np.uint64, offset=aedat4_packets.PLAIN_RECORDS_AT)
         self._n_pending = 0
-        self._xml_bytes = len(self._xml(_STREAMS))
+        self._xml_bytes = len(self._xml(STREAMS))
+        self._has_warned = False
         self._file: IO[bytes] = path.open("wb")
-        self._position = self._write_header(_STREAMS, -1)
+        self._position = self._write_header(STREAMS, -1)
 
     def write(self, events: Events) -> None:
         from evcrisp.kernels.io.aedat4 import join_records
@@ -227,28 +251,16 @@ class _Aedat4Sink:
 
     def write_imu(self, imu: Imu) -> None:
         self._flush_events()
-        vectors = {"a": imu.accel_m_s2 / STANDARD_GRAVITY_M_S2, "g": np.rad2deg(imu.gyro_rad_s)}
-        columns: dict[str, NDArray[Any]] = {"t": imu.t}
-        if imu.magnetic_ut is not None:
-            vectors["m"] = imu.magnetic_ut
-        for letter, vector in vectors.items():
-            columns |= {letter + axis: vector[:, i] for i, axis in enumerate("xyz")}
-        if imu.temperature_c is not None:
-            columns["temperature"] = imu.temperature_c
-        absent = [name for name in ("temperature", "mx", "my", "mz") if name not in columns]
-        for part in slices(len(imu), _SAMPLES_PER_PACKET):
-            samples = {name: column[part] for name, column in columns.items()}
-            data = build_tables(IMU.encode(), IMU_LAYOUT, samples, absent)
-            self._write_packet(2, memoryview(data), samples["t"])
+        for data, t in imu_packets(imu):
+            self._write_packet(2, memoryview(data), t)
 
     def write_triggers(self, triggers: Triggers) -> None:
         self._flush_events()
-        if np.any(triggers.channel):
+        if not self._has_warned and np.any(triggers.channel):
+            self._has_warned = True
             logger.warning("AEDAT4 has no trigger channels; they are left out.")
-        for part in slices(len(triggers), _SAMPLES_PER_PACKET):
-            columns = {"t": triggers.t[part], "kind": triggers.kind[part]}
-            data = build_tables(TRIGGERS.encode(), TRIGGER_LAYOUT, columns)
-            self._write_packet(3, memoryview(data), columns["t"])
+        for data, t in trigger_packets(triggers):
+            self._write_packet(3, memoryview(data), t)
 
     def write_frames(self, frames: Iterator[Frame]) -> None:
         self._flush_events()
@@ -266,7 +278,7 @@ class _Aedat4Sink:
             data = build_tables(aedat4_packets.TABLE_IDENTIFIER, DATA_TABLE_LAYOUT, columns)
             self._file.write(self._codec.encode(memoryview(data)))
             used = {0, *rows[:, 1].tolist()}
-            streams = tuple(stream for stream in _STREAMS if stream[0] in used)
+            streams = tuple(stream for stream in STREAMS if stream[0] in used)
             self._write_header(streams, self._position)
         finally:
             self._file.close()
@@ -322,6 +334,7 @@ class Aedat4Writer(Writer):
     title = "AEDAT 4 (iniVation DV)"
     suffixes = (".aedat4",)
     keeps = ("imu", "triggers", "frames")
+    interleaves = True
 
     compression: str = "lz4"
     level: int | None = None

@@ -7,6 +7,7 @@ from evcrisp.core.events import Events
 from evcrisp.io.atomic_output import naming, refuse_inputs, replacing
 from evcrisp.io.writing import ChunkWriter, writer_for
 from evcrisp.streaming.protocol import LiveSink
+from evcrisp.streaming.sensor_data import SensorData
 
 
 class _IncompleteError(Exception):
@@ -19,12 +20,17 @@ class FileSink(LiveSink):
     def __init__(self, path: Path, *, overwrite: bool = False, source: Path | None = None) -> None:
         self.name, self._path = str(path), path
         self._writer = writer_for(path)
+        is_fit = getattr(self._writer, "interleaves", False)
+        self.keeps: tuple[str, ...] = getattr(self._writer, "keeps", ()) if is_fit else ()
         refuse_inputs(path, source)
         self._resolution: tuple[int, int] | None = None
         self._stack = ExitStack()
         temporary = self._stack.enter_context(replacing(path, overwrite=overwrite))
         self._output = ChunkWriter(temporary, self._writer)
         self._stack.enter_context(self._output)
+
+    def expect(self, kinds: tuple[str, ...]) -> None:
+        """Do nothing: the file declares what it has at the end."""
 
     def open(self, resolution: tuple[int, int]) -> None:
         """Keep the sensor size, for a file without events; the first events start the file."""
@@ -34,6 +40,13 @@ class FileSink(LiveSink):
         """Append events."""
         with naming(self._path):
             self._output.write(events)
+
+    def write_sensor_data(self, data: SensorData) -> None:
+        """Append sensor data among the events."""
+        with naming(self._path):
+            if not self._output.is_open and self._resolution is not None:
+                self._output.write(Events.empty(self._resolution))
+            self._output.write_sensor_data(data)
 
     def close(self, *, is_complete: bool) -> None:
         """Finish the file and give it its name, or remove it."""

@@ -7,10 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from evcrisp.core.events import Events
+from evcrisp.io.aedat.aedat4_packets import RECORD_BYTES
 from evcrisp.streaming.addresses import Address
-from evcrisp.streaming.aedat4_wire import packets_of, stream_start
+from evcrisp.streaming.aedat4_wire import packets_of, sensor_packets, stream_start
 from evcrisp.streaming.bounded_queue import BoundedQueue
 from evcrisp.streaming.protocol import LiveSink
+from evcrisp.streaming.sensor_data import KINDS, SensorData
 
 logger = logging.getLogger(__name__)
 
@@ -21,15 +23,22 @@ _LAST_EVENTS_S = 5.0
 
 
 class ServerSink(LiveSink):
-    """A server as a sink: any number of receivers; each gets the events from its connection on."""
+    """A server as a sink: any number of receivers; each gets the events from its connection on.
 
-    def __init__(self, address: Address, *, bind: str | None = None) -> None:
+    Sensor data are sent on request: NetworkReader of dv-processing fails at any stream beside the events.
+    """
+
+    def __init__(
+        self, address: Address, *, bind: str | None = None, with_sensor_data: bool = False
+    ) -> None:
+        self.keeps = tuple(KINDS.values()) if with_sensor_data else ()
         self._address = address.bound_to(bind)
         self._server = self._address.listen()
         self._receivers: list[_Receiver] = []
         self._lock = threading.Lock()
         self._n_lost = 0
         self._start = b""
+        self._kinds: tuple[str, ...] = ()
         self.port: int = 0 if address.scheme == "unix" else self._server.getsockname()[1]
         self.name = str(Address(self._address.scheme, self._address.host, self.port, address.path))
 
@@ -45,9 +54,13 @@ class ServerSink(LiveSink):
         with self._lock:
             return len(self._receivers)
 
+    def expect(self, kinds: tuple[str, ...]) -> None:
+        """Declare the streams of sensor data."""
+        self._kinds = kinds
+
     def open(self, resolution: tuple[int, int]) -> None:
         """Accept connections from now on."""
-        self._start = stream_start(resolution)
+        self._start = stream_start(resolution, self._kinds)
         threading.Thread(target=self._accept, daemon=True).start()
 
     def write(self, events: Events) -> None:
@@ -60,6 +73,14 @@ class ServerSink(LiveSink):
         for packet, n in packets_of(events) if receivers else ():
             for receiver in receivers:
                 receiver.queue.put(packet, n)
+
+    def write_sensor_data(self, data: SensorData) -> None:
+        """Queue sensor data for every receiver; they take the space of events of the same size."""
+        with self._lock:
+            receivers = tuple(self._receivers)
+        for packet in sensor_packets(data) if receivers else ():
+            for receiver in receivers:
+                receiver.queue.put(packet, len(packet) // RECORD_BYTES)
 
     def close(self, *, is_complete: bool) -> None:
         """Send the rest, and end all connections."""

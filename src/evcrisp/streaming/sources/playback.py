@@ -11,6 +11,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.validation import check_number
 from evcrisp.io.recording import Recording
 from evcrisp.streaming.protocol import LiveSource, SourceCounts
+from evcrisp.streaming.sources.played_sensor_data import PlayedSensorData
 
 #: Packets end after this much time of the recording, us, or after this many events.
 _PACKET_US = 5_000
@@ -39,9 +40,13 @@ class Playback(LiveSource):
         self.speed = 1.0 if speed == "max" else float(speed)
         self._recording = recording
         self._stop = threading.Event()
+        self._beside: PlayedSensorData | None = None
 
     def open(self) -> tuple[int, int]:
-        """Return the sensor size."""
+        """Return the sensor size; find the sensor data."""
+        if "stamp_offset_us" not in self._recording.metadata:  # another clock than the events
+            self._beside = PlayedSensorData(self._recording)
+            self.sensor_kinds = self._beside.kinds
         return self._recording.resolution
 
     def chunks(self) -> Iterator[Events]:
@@ -57,7 +62,14 @@ class Playback(LiveSource):
                     self._stop.wait(max(0.0, due - time.monotonic()))
                 if self._stop.is_set():
                     return
+                self._pass_on(int(packet.t[-1]))
                 yield packet
+        self._pass_on(None)
+
+    def _pass_on(self, t_last: int | None) -> None:
+        if self._beside is not None and self.on_sensor_data is not None:
+            for data in self._beside.take(t_last):
+                self.on_sensor_data(data)
 
     def close(self) -> None:
         """End the playback."""

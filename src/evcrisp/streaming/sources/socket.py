@@ -11,6 +11,7 @@ from evcrisp.core.errors import EventDataError, EvError, FormatError
 from evcrisp.core.events import Events
 from evcrisp.io.aedat.aedat4_packets import Header
 from evcrisp.streaming.addresses import Address
+from evcrisp.streaming.aedat4_wire import sensor_kinds
 from evcrisp.streaming.checked_stream import CheckedStream
 from evcrisp.streaming.protocol import LiveSource, SourceCounts
 from evcrisp.streaming.sources.byte_stream import read_events, read_sensor
@@ -59,7 +60,7 @@ class SocketSource(LiveSource):
         checked = CheckedStream(self._resolution, self.counts)
         while self._file is not None and self._header is not None:
             try:
-                yield from read_events(self._file, self._header, checked)
+                yield from read_events(self._file, self._header, checked, self.on_sensor_data)
             except (FormatError, OSError) as error:
                 if not self._stop.is_set():
                     self.counts.n_damaged += isinstance(error, FormatError)
@@ -105,6 +106,7 @@ class SocketSource(LiveSource):
                 f"{self.name} came back with another sensor: {resolution} after {self._resolution}."
             )
         self._resolution = resolution
+        self.sensor_kinds = sensor_kinds(self._header)
 
     def _disconnect(self) -> None:
         for item in (self._file, self._socket):

@@ -7,6 +7,7 @@ from typing import IO
 from evcrisp.core.errors import EvError, FormatError
 from evcrisp.core.events import Events
 from evcrisp.io.aedat.aedat4_packets import Header
+from evcrisp.streaming.aedat4_wire import sensor_kinds
 from evcrisp.streaming.checked_stream import CheckedStream
 from evcrisp.streaming.protocol import LiveSource, SourceCounts
 from evcrisp.streaming.sources.byte_stream import read_events, read_sensor
@@ -34,6 +35,7 @@ class StdinSource(LiveSource):
         except FormatError as error:
             raise EvError(f"Standard input has no AEDAT4 events: {error.reason}.") from error
         self._checked = CheckedStream(resolution, self.counts)
+        self.sensor_kinds = sensor_kinds(self._header)
         return resolution
 
     def chunks(self) -> Iterator[Events]:
@@ -41,7 +43,8 @@ class StdinSource(LiveSource):
         assert self._header is not None
         assert self._checked is not None
         try:
-            for events in read_events(self._file, self._header, self._checked):
+            packets = (self._file, self._header, self._checked, self.on_sensor_data)
+            for events in read_events(*packets):
                 if self._is_closed:
                     return
                 yield events

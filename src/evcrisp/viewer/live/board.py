@@ -146,8 +146,9 @@ def _motion(estimate: Any) -> str:
     """Return the motion of a window in words."""
     if estimate is None:
         return "a filter: no motion"
-    names = zip(estimate.motion.param_names, estimate.theta, strict=True)
-    text = ", ".join(f"{name} {value:.3g}" for name, value in list(names)[:2])
+    model = estimate.motion
+    values = zip(model.param_names, estimate.theta, model.param_units, strict=True)
+    text = ", ".join(f"{name} {value:.3g} {unit}" for name, value, unit in list(values)[:2])
     n_layers = len(estimate.layer_motions)
     layers = f", {n_layers} layers" if n_layers > 1 else ""
     doubts = ", ".join(doubt.code for doubt in estimate.doubts)

@@ -66,7 +66,7 @@ def test_aligned_picture_is_that_of_the_estimate():
     head, (raw, aligned, _) = parsed(board.frame())
     assert head["is_aligned"]
     vx, vy = result.theta
-    assert head["motion"] == f"translation: vx {vx:.3g}, vy {vy:.3g}"
+    assert head["motion"] == f"translation: vx {vx:.3g} px/s, vy {vy:.3g} px/s"
     # Aligned events gather on fewer pixels.
     assert np.count_nonzero(aligned != 128) < np.count_nonzero(raw != 128)
 
@@ -116,7 +116,10 @@ def test_browser_shows_a_live_session(browser, tmp_path):
     )
     evcrisp.write(tmp_path / "a.npz", scene.events)
     board, stop = LiveBoard(), threading.Event()
-    options = {"on_part": board.show, "on_state": lambda state: board.note(state.facts())}
+    options = {
+        "on_part": board.show,
+        "on_state": lambda state: board.note({**state.facts(), "latency_p95_ms": 1_840.0}),
+    }
 
     def run():
         evcrisp.live(tmp_path / "a.npz", method="baf", speed=0.02, stop=stop, **options)
@@ -146,6 +149,10 @@ def test_browser_shows_a_live_session(browser, tmp_path):
             assert drawn[0] > drawn[2] > 0
             assert "events, 128\u00d796 px" in page.inner_text("#raw-info")
             assert "baf" in page.inner_text("#counts")
+            assert page.inner_text("#latency") == "1.8 s"
+            assert page.inner_text("figcaption:has(#rate)").startswith(
+                "Events per second: all, kept"
+            )
             frames = page.evaluate("liveStats.frames")
             time.sleep(0.5)
             assert page.evaluate("liveStats.frames") > frames

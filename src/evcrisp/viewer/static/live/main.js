@@ -19,6 +19,10 @@ function short(value, unit = "") {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`.trim();
 }
 
+function duration(ms) {
+  return ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : short(ms, "ms");
+}
+
 function last(values) {
   return values && values.length ? values[values.length - 1] : null;
 }
@@ -56,7 +60,7 @@ function show(head, pictures) {
     byId("aligned-info").textContent = head.is_aligned ? head.motion : "a filter: not aligned";
   }
   byId("rate").textContent = short(last(curves.events_s), "/s");
-  byId("latency").textContent = short(last(curves.latency_ms), "ms");
+  byId("latency").textContent = duration(last(curves.latency_ms));
   byId("drops").textContent = counts.n_dropped?.toLocaleString("en") ?? "–";
   byId("drops").classList.toggle("is-bad", (last(curves.dropped_s) ?? 0) > 0);
   drawCurve(byId("rate-curve"), curves.age_s, [curves.events_s, curves.kept_s]);
