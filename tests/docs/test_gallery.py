@@ -184,6 +184,19 @@ def test_part_of_a_sensor_has_the_labels_of_its_crop(run):
     assert min(whole) > 0.95
 
 
+def test_live_cleans_all_events(run):
+    scope, printed = run("live")
+    clean = evcrisp.read(scope["folder"] / "clean.aedat4")
+    kept, every = (
+        sum(len(events) for events in column)
+        for column in zip(*((part.kept, part.events) for part in scope["parts"]), strict=True)
+    )
+    assert (len(clean), every) == (kept, len(scope["scene"].events))
+    assert f"kept {kept:,}" in printed
+    velocity = np.median([part.estimate.theta[:2] for part in scope["parts"]], axis=0)
+    assert velocity == pytest.approx([300, -120], abs=15)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_is_short_and_tested(name):
     assert len((GALLERY / name).read_text().splitlines()) < MAX_LINES
