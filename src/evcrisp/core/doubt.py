@@ -32,8 +32,8 @@ class Doubt(Enum):
         "within this window is too small. Use longer windows."
     )
     POORLY_EXPLAINED = (
-        "The motions explain this window poorly: a motion changes within it, or is of another kind. "
-        "Use shorter windows."
+        "The motions explain this window poorly: a motion changes within it, or is of another kind, "
+        "or lights flicker. Use shorter windows; flicker has no motion."
     )
     REUSED = (
         "The motion is that of an earlier window: live events came too fast for a search. Use "
