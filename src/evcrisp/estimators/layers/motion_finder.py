@@ -118,7 +118,11 @@ class MotionFinder:
         one, stands_out = None, True
         if wanted.name == "auto" and self._layers is None:
             theta = start if self._theta is None else self._theta
-            one = self._simplest(window, self._one(window, self._model, theta))
+            one = self._one(window, self._model, theta)
+            if self._model.name != "translation" and one.final.status is not Status.CONVERGED:
+                # The model of the window before does not hold any more.
+                one = self._one(window, Translation(), start)
+            one = self._simplest(window, one)
             if not one.final.status.has_evidence:
                 return one.final
             # A motion under which hardly any event stands out: of another kind, or there is noise alone.

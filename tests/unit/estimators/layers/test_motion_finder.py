@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp import Events, Window
+from evcrisp import Events, Status, Window
 from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.layers.motion_finder import with_hot_events
 from evcrisp.motion.open_motion import OPEN_MOTIONS, OpenMotion
@@ -146,3 +146,24 @@ def test_a_plane_at_an_angle_moves_by_a_homography():
     assert names.count("homography") >= 4
     assert np.median(errors_px) < 0.7
     assert max(errors_px) < 1.5
+
+
+def turning_bar(seed, n_windows=16, n_events=350, turn=0.1, length_us=100_000):
+    """Return a few events of a bar that turns by ``turn`` rad per window."""
+    rng, n = np.random.default_rng(seed), n_windows * n_events
+    t = np.sort(rng.integers(0, n_windows * length_us, n))
+    along, side = rng.uniform(-70.0, 70.0, n), rng.integers(0, 2, n)
+    angle, across = 0.3 + turn * t / length_us, 4.0 * (side - 0.5)
+    x = 120.0 + along * np.cos(angle) - across * np.sin(angle)
+    y = 90.0 + along * np.sin(angle) + across * np.cos(angle)
+    columns = {"x": np.rint(x).astype(int), "y": np.rint(y).astype(int), "t": t}
+    return Events(**columns, p=(side == 1) ^ (along < 0), resolution=(240, 180))
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_model_that_collapses_is_given_up(seed):
+    windowing = evcrisp.Windowing(window_us=100_000)
+    results = list(evcrisp.track(turning_bar(seed), windowing=windowing))
+    assert {result.motion.name for result in results} > {"translation", "affine"}
+    for result in results:
+        assert result.status is Status.CONVERGED or result.motion.name == "translation"
