@@ -19,18 +19,35 @@ def test_thirds_of_a_window(resolution, n):
 
     counts = oracle.cell_counts(x, y, p, ends, 2, resolution)
     rows, columns = counts.shape[2:]
-    cells = np.full((3, 2, rows + 2, columns + 2), 7, np.int32)
+    whole = tuple(8 * -(-side // 8) + 2 for side in (rows, columns))
+    cells, inside = np.full((3, 2, *whole), 7, np.int32), (..., slice(1, rows + 1), slice(1, columns + 1))
     count_cells(x, y, p, ends, 2, cells)
-    np.testing.assert_array_equal(cells[:, :, 1:-1, 1:-1], counts)
+    np.testing.assert_array_equal(cells[inside], counts)
     assert cells.sum() == counts.sum() == n  # the border is empty
 
-    values, expected = oracle.centered(counts, roots, 8)
-    energy = np.full(expected.shape, -1, np.int64)
-    center_tiles(cells, roots, 8, energy)
-    np.testing.assert_array_equal(cells[:, :, 1:-1, 1:-1], values)
+    roots_of, expected = oracle.centered(counts, roots, 8)
+    energy, values = np.full(expected.shape, -1, np.int64), np.zeros(cells.shape, np.int16)
+    center_tiles(cells, np.array((rows, columns)), roots, values, energy)
+    np.testing.assert_array_equal(values[inside], roots_of)
     np.testing.assert_array_equal(energy, expected)
+    assert np.count_nonzero(values) == np.count_nonzero(roots_of)
 
     wanted = rng.random((*energy.shape[:2], 2)) < 0.7
     match = np.full((*wanted.shape, 9), -1, np.int64)
-    match_thirds(cells, 8, wanted, match)
-    np.testing.assert_array_equal(match, oracle.matches(values, 8) * wanted[..., None])
+    match_thirds(values, wanted, match)
+    np.testing.assert_array_equal(match, oracle.matches(roots_of, 8) * wanted[..., None])
+
+
+def test_sums_of_the_largest_counts_are_exact():
+    """Tiles of which half has no events and half has the most that count."""
+    roots = np.rint(32 * np.sqrt(np.arange(4096) + 0.375)).astype(np.int32)
+    counts = np.zeros((3, 2, 8, 8), np.int64)
+    counts[..., :4] = 10**6
+    cells, values = np.zeros((3, 2, 10, 10), np.int32), np.zeros((3, 2, 10, 10), np.int16)
+    cells[..., 1:9, 1:9] = counts
+    roots_of, expected = oracle.centered(counts, roots, 8)
+    energy, match = np.empty((1, 1, 3), np.int64), np.empty((1, 1, 2, 9), np.int64)
+    center_tiles(cells, np.array((8, 8)), roots, values, energy)
+    np.testing.assert_array_equal(energy, expected)
+    match_thirds(values, np.ones((1, 1, 2), bool), match)
+    np.testing.assert_array_equal(match, oracle.matches(roots_of, 8))

@@ -27,7 +27,9 @@ from evcrisp.io.recording import Recording
 from evcrisp.io.registry import READERS
 from evcrisp.motion import MotionModel
 from evcrisp.motion.open_motion import is_open
+from evcrisp.motion.velocity import velocity_of
 from evcrisp.pipeline.label_merging import LabeledChunk
+from evcrisp.pipeline.layer_regions import whole_layer
 from evcrisp.pipeline.window_objects import WindowObjects, codes_of
 
 #: Last columns of a window: whether its motion is reliable (1 or 0), codes of the doubts, misfit, and the
@@ -281,9 +283,13 @@ def _motion_values(result: Estimate, model: MotionModel) -> Iterator[tuple[str, 
         for (name, unit), value in zip(names, result.theta.tolist(), strict=True):
             yield f"{name} [{unit}]", value
         return
-    for layer in result.layers:
-        if len(layer):
-            yield from zip(("vx [px/s]", "vy [px/s]"), layer.velocity.tolist(), strict=True)
+    for index, layer in enumerate(result.layer_motions):
+        found = whole_layer(result.window.events, result.layer, index)
+        if found is not None:
+            left, top, width, height = found.box
+            x, y = left + 0.5 * (width - 1.0), top + 0.5 * (height - 1.0)
+            velocity = velocity_of(layer.motion, layer.theta, [x], [y], [0.0])[0]
+            yield from zip(("vx [px/s]", "vy [px/s]"), velocity.tolist(), strict=True)
 
 
 class _Range:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from evcrisp.core.doubt import Doubt
-from evcrisp.estimators.layer import Layer, split_by_region
 from evcrisp.estimators.result import MIN_OBJECT_EVENTS, Estimate
 from evcrisp.motion.open_motion import affine_at_each
 from evcrisp.motion.velocity import velocity_of, velocity_rates_at
+from evcrisp.pipeline.layer_regions import regions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class WindowObjects:
     def of(cls, result: Estimate) -> "WindowObjects":
         """Return the objects of an estimate."""
         window, has_motion = result.window, result.status.has_motion
-        layers = result.layers if has_motion else ()
-        facts = tuple(facts for layer in layers for facts in _facts_of(layer))
+        n_layers = len(result.layer_motions) if has_motion else 0
+        facts = tuple(facts for index in range(n_layers) for facts in _facts_of(result, index))
         return cls(window.t_start, window.t_end, window.t_ref, has_motion, facts)
 
     def as_json(self) -> dict[str, Any]:
@@ -61,13 +61,13 @@ class WindowObjects:
         return cls(*times, facts["has_motion"], objects)
 
 
-def _facts_of(layer: Layer) -> list[ObjectFacts]:
+def _facts_of(result: Estimate, index: int) -> list[ObjectFacts]:
     """Return the objects of a layer; their velocities are found at once."""
-    things = split_by_region(layer, MIN_OBJECT_EVENTS)
-    if not things:
+    layer = result.layer_motions[index]
+    regions = regions_of(result.window.events, result.layer, index, MIN_OBJECT_EVENTS)
+    if not regions:
         return []
-    boxes = [thing.box for thing in things]
-    left, top, width, height = np.array(boxes).T
+    left, top, width, height = np.array([region.box for region in regions]).T
     x, y = left + 0.5 * (width - 1.0), top + 0.5 * (height - 1.0)
     velocity = velocity_of(layer.motion, layer.theta, x, y, np.zeros(x.size)).tolist()
     matrix = affine_at_each(layer.motion, layer.theta, x, y)[:, 2:].tolist()
@@ -76,10 +76,10 @@ def _facts_of(layer: Layer) -> list[ObjectFacts]:
         rates = velocity_rates_at(layer.motion, layer.theta, x, y)
         std = np.sqrt(np.einsum("kia,ab,kib->ki", rates, layer.covariance, rates))
     doubts = codes_of(layer.doubts)
-    rows = zip(things, boxes, velocity, matrix, std.tolist(), strict=True)
+    rows = zip(regions, velocity, matrix, std.tolist(), strict=True)
     return [
-        ObjectFacts(layer.index, len(thing), box, (v[0], v[1]), tuple(m), (s[0], s[1]), doubts)
-        for thing, box, v, m, s in rows
+        ObjectFacts(index, region.n_events, region.box, (v[0], v[1]), tuple(m), (s[0], s[1]), doubts)
+        for region, v, m, s in rows
     ]
 
 

@@ -135,7 +135,7 @@ def accumulate_confidence(cell, a, b, confidence, supporting, out):
         if cell[k] >= 0 and supporting[k] and confidence[k] > 0.0:
             # The map of ON lies behind that of OFF.
             at = cell[k] - n_pixels if cell[k] >= n_pixels else cell[k]
-            accumulate_at(flat, np.uint64(at), width, a[k], b[k], confidence[k])
+            accumulate_at(flat, np.uint64(at), width, a[k], b[k], np.float32(confidence[k]))
 
 
 @fused

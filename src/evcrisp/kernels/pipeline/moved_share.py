@@ -7,6 +7,11 @@ import numpy as np
 
 from evcrisp.kernels.compile import njit
 
+#: Cells per side of a tile. A constant, so that the loops over a tile are unrolled.
+TILE = 8
+
+_ONE = np.uint64(1)
+
 
 @njit
 def count_cells(x, y, p, ends, shift, counts):
@@ -15,74 +20,101 @@ def count_cells(x, y, p, ends, shift, counts):
     x, y : (n,) uint16, px      p : (n,) uint8
     ends : (3,) int64: number of events up to the end of each third
     shift : a cell has 2**shift px
-    counts : (3, 2, rows + 2, columns + 2) int32, filled; a border of one cell stays 0
+    counts : (3, 2, h, w) int32, filled; a border of one cell at the upper left stays 0, and so does what
+        lies beyond the sensor
     """
     counts[:] = 0
+    high, wide, bits = np.uint64(counts.shape[2]), np.uint64(counts.shape[3]), np.uint16(shift)
+    flat = counts.reshape(-1)
     first = 0
     for third in range(3):
-        part = counts[third]
+        base = np.uint64(2 * third) * high + _ONE
         for k in range(first, ends[third]):
-            part[p[k], (y[k] >> shift) + 1, (x[k] >> shift) + 1] += 1
+            row = base + np.uint64(p[k]) * high + np.uint64(y[k] >> bits)
+            flat[row * wide + np.uint64(x[k] >> bits) + _ONE] += 1
         first = ends[third]
 
 
 @njit
-def center_tiles(counts, roots, tile, energy):
-    """Replace counts by their roots minus the mean of the tile, and sum up the squares.
+def center_tiles(counts, shape, roots, values, energy):
+    """Find the roots of counts minus the mean of their tile, and sum up the squares.
 
-    counts : (3, 2, rows + 2, columns + 2) int32, replaced
-    roots : (k,) int32: value of each count; larger counts have the last value
-    tile : cells per side of a tile
+    counts : (3, 2, 8 down + 2, 8 across + 2) int32, from `count_cells`
+    shape : (2,) int64, rows and columns of the cells of the sensor
+    roots : (k,) int32, below 2**15: value of each count; larger counts have the last value
+    values : int16, of the same shape as counts; filled where the sensor has cells
     energy : (down, across, 3) int64, filled: sum of squares of each tile and third
     """
-    rows, columns = counts.shape[2] - 2, counts.shape[3] - 2
+    high, wide = counts.shape[2], counts.shape[3]
+    rows, columns = shape[0], shape[1]
+    flat, out = counts.reshape(-1), values.reshape(-1)
     largest = np.int32(roots.size - 1)
     energy[:] = 0
     for third in range(3):
         for polarity in range(2):
-            part = counts[third, polarity]
+            start = (2 * third + polarity) * high + 1
             for down in range(energy.shape[0]):
-                top, bottom = down * tile + 1, min((down + 1) * tile, rows) + 1
+                top, n_rows = start + down * TILE, min(TILE, rows - down * TILE)
                 for across in range(energy.shape[1]):
-                    left, right = across * tile + 1, min((across + 1) * tile, columns) + 1
-                    total = 0
-                    for i in range(top, bottom):
-                        for j in range(left, right):
-                            part[i, j] = roots[min(part[i, j], largest)]
-                            total += part[i, j]
-                    size = (bottom - top) * (right - left)
+                    n_columns = min(TILE, columns - across * TILE)
+                    corner = np.uint64(top * wide + across * TILE + 1)
+                    total, at = np.int32(0), corner
+                    for _ in range(n_rows):
+                        for j in range(n_columns):
+                            k = at + np.uint64(j)
+                            root = roots[np.uint64(min(flat[k], largest))]
+                            out[k] = root
+                            total += root
+                        at += np.uint64(wide)
+                    size = n_rows * n_columns
                     mean = np.int32((2 * total + size) // (2 * size))
-                    squares = 0
-                    for i in range(top, bottom):
-                        for j in range(left, right):
-                            part[i, j] -= mean
-                            squares += part[i, j] * part[i, j]
+                    squares, at = np.int32(0), corner
+                    for _ in range(n_rows):
+                        for j in range(n_columns):
+                            k = at + np.uint64(j)
+                            value = np.int32(out[k] - mean)
+                            out[k] = value
+                            squares = np.int32(squares + value * value)
+                        at += np.uint64(wide)
                     energy[down, across, third] += squares
 
 
 @njit
-def match_thirds(values, tile, wanted, match):
+def match_thirds(values, wanted, match):
     """Correlate each tile of a third with the next third, at rest and one cell further.
 
-    values : (3, 2, rows + 2, columns + 2) int32, of `center_tiles`
+    values : (3, 2, 8 down + 2, 8 across + 2) int16, of `center_tiles`; 0 where the sensor has no cells
     wanted : (down, across, 2) bool: tiles and thirds to correlate
     match : (down, across, 2, 9) int64, filled: shifts by rows -1, 0, 1, each with columns -1, 0, 1
     """
-    rows, columns = values.shape[2] - 2, values.shape[3] - 2
+    high, wide = values.shape[2], values.shape[3]
+    flat = values.reshape(-1)
     match[:] = 0
     for down in range(match.shape[0]):
-        top, bottom = down * tile + 1, min((down + 1) * tile, rows) + 1
         for across in range(match.shape[1]):
-            left, right = across * tile + 1, min((across + 1) * tile, columns) + 1
             for third in range(2):
                 if not wanted[down, across, third]:
                     continue
                 for polarity in range(2):
-                    here, there = values[third, polarity], values[third + 1, polarity]
+                    row = (2 * third + polarity) * high + down * TILE + 1
+                    corner = np.uint64(row * wide + across * TILE + 1)
                     for shift in range(9):
-                        dy, dx = shift // 3 - 1, shift % 3 - 1
-                        total = 0
-                        for i in range(top, bottom):
-                            for j in range(left, right):
-                                total += here[i, j] * there[i + dy, j + dx]
+                        step = (2 * high + shift // 3 - 1) * wide + shift % 3 - 1
+                        total = _correlation(flat, corner, corner + np.uint64(step), np.uint64(wide))
                         match[down, across, third, shift] += total
+
+
+@njit
+def _correlation(flat, here, there, wide):
+    """Return the sum of the products of two tiles, given the places of their first cells.
+
+    Roots of counts are below 2**11: the sum fits into 32 bits.
+    """
+    total = np.int32(0)
+    for _ in range(TILE):
+        for j in range(TILE):
+            k = np.uint64(j)
+            total = np.int32(total + np.int32(flat[here + k]) * np.int32(flat[there + k]))
+        here += wide
+        there += wide
+    return total
