@@ -20,7 +20,10 @@ def test_map_of_kept_events(resolution, n, scale):
     aligned = rng.uniform(-9.0, width + 9.0, n), rng.uniform(-9.0, height + 9.0, n)
     if n > 2:
         aligned[0][:2] = np.nan, np.inf
-    pixels = rng.integers(0, width, n).astype(np.uint16), rng.integers(0, height, n).astype(np.uint16)
+    pixels = (
+        rng.integers(0, width, n).astype(np.uint16),
+        rng.integers(0, height, n).astype(np.uint16),
+    )
     for x, y in (aligned, pixels):
         image, wanted = np.full(shape, np.nan), oracle.kept_map(x, y, kept, scale, resolution)
         kept_map(x, y, kept, contrast.padding_px, scale, image)

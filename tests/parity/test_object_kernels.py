@@ -17,13 +17,13 @@ def test_regions_of_a_layer(n, index):
     layer = rng.integers(-1, 3, n).astype(np.int16)
     shape = 6, 8
     counts = np.full(shape, -7, np.int64)
-    count_layer(x, y, layer, index, 8, counts)
+    count_layer(x, y, layer, index, 3, counts)
     np.testing.assert_array_equal(counts, oracle.count_layer(x, y, layer, index, 8, shape))
 
     region, step = rng.integers(-1, 3, shape).astype(np.int32), np.array([1, 3, 7])
     across = np.full((3, RESOLUTION[0]), -7, np.int32)
     down = np.full((3, RESOLUTION[1]), -7, np.int32)
-    spread_of_regions(x, y, layer, index, 8, region, step, across, down)
+    spread_of_regions(x, y, layer, index, 3, region, step, across, down)
     wanted = oracle.spread_of_regions(x, y, layer, index, 8, region, step.tolist(), RESOLUTION)
     np.testing.assert_array_equal(across, wanted[0])
     np.testing.assert_array_equal(down, wanted[1])

@@ -29,7 +29,19 @@ def terms_of(x, y, tau, p, scale=2.0, margin=8.0, tile_px=16.0, tiles=(2, 3)):
     bend, count = np.full((*tiles, 2, 2), np.nan), np.full(tiles, np.nan)
     steepness = np.full((*tiles, 3), np.nan)
     sums = tile_terms(
-        x, y, tau, p, scale, margin, (HEIGHT, WIDTH), tile_px, pull, bend, curvature, steepness, count
+        x,
+        y,
+        tau,
+        p,
+        scale,
+        margin,
+        (HEIGHT, WIDTH),
+        tile_px,
+        pull,
+        bend,
+        curvature,
+        steepness,
+        count,
     )
     return pull, curvature, count, sums, bend, steepness
 
@@ -38,7 +50,9 @@ def terms_of(x, y, tau, p, scale=2.0, margin=8.0, tile_px=16.0, tiles=(2, 3)):
 @pytest.mark.parametrize(("tile_px", "tiles"), [(16.0, (2, 3)), (64.0, (1, 1))])
 def test_tile_terms_equal_oracle(scale, tile_px, tiles):
     x, y, tau, p = columns(220, 5)
-    pull, curvature, count, sums, bend, steepness = terms_of(x, y, tau, p, scale, 8.0, tile_px, tiles)
+    pull, curvature, count, sums, bend, steepness = terms_of(
+        x, y, tau, p, scale, 8.0, tile_px, tiles
+    )
     common = scale, 8.0, (HEIGHT, WIDTH)
     wanted = plain_terms.pulls(x, y, tau, p, *common, tile_px, tiles)
     np.testing.assert_allclose(pull, wanted, rtol=1e-3, atol=2e-2)

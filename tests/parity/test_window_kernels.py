@@ -20,7 +20,10 @@ def test_thirds_of_a_window(resolution, n):
     counts = oracle.cell_counts(x, y, p, ends, 2, resolution)
     rows, columns = counts.shape[2:]
     whole = tuple(8 * -(-side // 8) + 2 for side in (rows, columns))
-    cells, inside = np.full((3, 2, *whole), 7, np.int32), (..., slice(1, rows + 1), slice(1, columns + 1))
+    cells, inside = (
+        np.full((3, 2, *whole), 7, np.int32),
+        (..., slice(1, rows + 1), slice(1, columns + 1)),
+    )
     count_cells(x, y, p, ends, 2, cells)
     np.testing.assert_array_equal(cells[inside], counts)
     assert cells.sum() == counts.sum() == n  # the border is empty

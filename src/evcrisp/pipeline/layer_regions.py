@@ -17,6 +17,9 @@ from evcrisp.estimators.layer import (
     LayerBox,
 )
 
+#: Cells have this power of two as their side.
+_CELL_BITS = MASK_CELL_PX.bit_length() - 1
+
 #: Region of cells that do not count.
 _NONE = -1
 
@@ -62,7 +65,7 @@ def _counts(events: Events, layer: NDArray[np.int16], index: int) -> NDArray[np.
 
     events, (width, height) = events.contiguous(), events.resolution
     counts = np.empty((-(-height // MASK_CELL_PX), -(-width // MASK_CELL_PX)), np.int64)
-    count_layer(events.x, events.y, layer, index, MASK_CELL_PX, counts)
+    count_layer(events.x, events.y, layer, index, _CELL_BITS, counts)
     return counts
 
 
@@ -79,7 +82,7 @@ def _measured(
     events, (width, height) = events.contiguous(), events.resolution
     step = np.maximum(sizes // BOX_EVENTS, 1)
     across, down = (np.empty((sizes.size, side), np.int32) for side in (width, height))
-    spread_of_regions(events.x, events.y, layer, index, MASK_CELL_PX, region, step, across, down)
+    spread_of_regions(events.x, events.y, layer, index, _CELL_BITS, region, step, across, down)
     n_counted = -(-sizes // step)
     beyond = (BEYOND * (n_counted - 1)).astype(np.int64)
     rows = zip(sizes.tolist(), across, down, beyond.tolist(), strict=True)

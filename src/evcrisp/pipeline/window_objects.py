@@ -78,7 +78,9 @@ def _facts_of(result: Estimate, index: int) -> list[ObjectFacts]:
     doubts = codes_of(layer.doubts)
     rows = zip(regions, velocity, matrix, std.tolist(), strict=True)
     return [
-        ObjectFacts(index, region.n_events, region.box, (v[0], v[1]), tuple(m), (s[0], s[1]), doubts)
+        ObjectFacts(
+            index, region.n_events, region.box, (v[0], v[1]), tuple(m), (s[0], s[1]), doubts
+        )
         for region, v, m, s in rows
     ]
 

@@ -5,7 +5,9 @@ import numpy as np
 
 def quadratic_sum(along, tensor):
     """Return the sum of A^T T A."""
-    return sum((a.T @ t @ a for a, t in zip(along, tensor, strict=True)), np.zeros(2 * (along.shape[2],)))
+    return sum(
+        (a.T @ t @ a for a, t in zip(along, tensor, strict=True)), np.zeros(2 * (along.shape[2],))
+    )
 
 
 def sums_of_parts(along, tensor, pull, part, n_parts):

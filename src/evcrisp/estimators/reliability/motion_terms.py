@@ -110,7 +110,9 @@ def _extent(x: Floats, y: Floats) -> tuple[float, float, int, int]:
     for values in (x[::step], y[::step]):
         low = int(0.002 * values.size)
         high = values.size - 1 - low
-        ends = np.partition(np.nan_to_num(values, posinf=1e6, neginf=-1e6), (low, high))
+        if not np.isfinite(values).all():
+            values = np.nan_to_num(values, posinf=1e6, neginf=-1e6)
+        ends = np.partition(values, (low, high))
         first = TILE_PX * np.floor(ends[low] / TILE_PX)
         sides.append((float(first), int(ends[high] - first) + 1))
     (left, width), (top, height) = sides

@@ -87,34 +87,32 @@ def match_thirds(values, wanted, match):
     wanted : (down, across, 2) bool: tiles and thirds to correlate
     match : (down, across, 2, 9) int64, filled: shifts by rows -1, 0, 1, each with columns -1, 0, 1
     """
-    high, wide = values.shape[2], values.shape[3]
-    flat = values.reshape(-1)
+    n_down, n_across = match.shape[:2]
+    columns = np.empty(TILE * n_across, np.int32)
     match[:] = 0
-    for down in range(match.shape[0]):
-        for across in range(match.shape[1]):
-            for third in range(2):
-                if not wanted[down, across, third]:
-                    continue
+    for third in range(2):
+        for down in range(n_down):
+            if not wanted[down, :, third].any():
+                continue
+            for shift in range(9):
+                # All tiles of a row at once: a long loop, which is vectorized.
+                columns[:] = 0
                 for polarity in range(2):
-                    row = (2 * third + polarity) * high + down * TILE + 1
-                    corner = np.uint64(row * wide + across * TILE + 1)
-                    for shift in range(9):
-                        step = (2 * high + shift // 3 - 1) * wide + shift % 3 - 1
-                        total = _correlation(flat, corner, corner + np.uint64(step), np.uint64(wide))
-                        match[down, across, third, shift] += total
+                    here, there = values[third, polarity], values[third + 1, polarity]
+                    for i in range(down * TILE + 1, (down + 1) * TILE + 1):
+                        row, column = i + shift // 3 - 1, shift % 3
+                        last = columns.size + column
+                        _add_products(here[i, 1:-1], there[row, column:last], columns)
+                for across in range(n_across):
+                    if wanted[down, across, third]:
+                        total = 0
+                        for j in range(across * TILE, (across + 1) * TILE):
+                            total += columns[j]
+                        match[down, across, third, shift] = total
 
 
 @njit
-def _correlation(flat, here, there, wide):
-    """Return the sum of the products of two tiles, given the places of their first cells.
-
-    Roots of counts are below 2**11: the sum fits into 32 bits.
-    """
-    total = np.int32(0)
-    for _ in range(TILE):
-        for j in range(TILE):
-            k = np.uint64(j)
-            total = np.int32(total + np.int32(flat[here + k]) * np.int32(flat[there + k]))
-        here += wide
-        there += wide
-    return total
+def _add_products(here, there, columns):
+    """Add the products of two rows. Values are below 2**11: the sums of a tile fit into 32 bits."""
+    for j in range(columns.size):
+        columns[j] += np.int32(here[j] * there[j])

@@ -4,41 +4,44 @@ import numpy as np
 
 from evcrisp.kernels.compile import njit
 
+#: More events than a window can have: those of no region are never counted.
+_NEVER = 1 << 62
+
 
 @njit
-def count_layer(x, y, layer, index, cell_px, counts):
-    """Count the events of a layer in square cells.
+def count_layer(x, y, layer, index, shift, counts):
+    """Count the events of a layer in square cells of 2**shift px.
 
     x, y : (n,) uint16      layer : (n,) int16      index : of the layer
     counts : (rows, columns) int64, filled
     """
     counts[:] = 0
-    side, wanted = np.uint32(cell_px), np.int16(index)
+    flat, width = counts.reshape(-1), np.uint64(counts.shape[1])
+    bits, wanted = np.uint16(shift), np.int16(index)
     for k in range(x.size):
-        counts[np.uint32(y[k]) // side, np.uint32(x[k]) // side] += layer[k] == wanted
+        flat[np.uint64(y[k] >> bits) * width + np.uint64(x[k] >> bits)] += layer[k] == wanted
 
 
 @njit
-def spread_of_regions(x, y, layer, index, cell_px, region, step, across, down):
+def spread_of_regions(x, y, layer, index, shift, region, step, across, down):
     """Count some of the events of each region by column and row of the sensor.
 
-    x, y, layer, index, cell_px : as for `count_layer`
+    x, y, layer, index, shift : as for `count_layer`
     region : (rows, columns) int32, number of the region of each cell; -1 for those that do not count
     step : (m,) int64: the first of each so many events of a region counts
     across : (m, width) int32, filled      down : (m, height) int32, filled
     """
     across[:] = 0
     down[:] = 0
-    side, wanted = np.uint32(cell_px), np.int16(index)
-    left = np.zeros(step.size, np.int64)  # events to pass over
+    flat, width = region.reshape(-1), np.uint64(region.shape[1])
+    bits, wanted, none = np.uint16(shift), np.int16(index), step.size
+    left = np.zeros(none + 1, np.int64)  # events to pass over
+    left[none] = _NEVER
     for k in range(x.size):
-        if layer[k] != wanted:
-            continue
-        r = region[np.uint32(y[k]) // side, np.uint32(x[k]) // side]
-        if r < 0:
-            continue
-        if left[r] == 0:
-            across[r, x[k]] += 1
-            down[r, y[k]] += 1
-            left[r] = step[r]
-        left[r] -= 1
+        r = flat[np.uint64(y[k] >> bits) * width + np.uint64(x[k] >> bits)]
+        at = np.uint64(r if (layer[k] == wanted) & (r >= 0) else none)
+        left[at] -= 1
+        if left[at] < 0:
+            across[at, x[k]] += 1
+            down[at, y[k]] += 1
+            left[at] = step[at] - 1

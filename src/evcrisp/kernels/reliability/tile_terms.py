@@ -3,16 +3,10 @@
 import numpy as np
 
 from evcrisp.kernels.compile import fused
-from evcrisp.kernels.contrast.spline import locate, taps
+from evcrisp.kernels.contrast.spline import locate, slope_at, taps
 
-#: Numbers of each pixel of the map: events, and events times tau and tau^2; the last is not used. One
-#: after the other, so that an event adds to all of them at once.
-_PER_PIXEL = 4
-
-#: Sums of each pixel of a row: three of the curvature, squares, and three of the slopes.
-_SUMS = 7
-
-_HALF, _ONE = np.float32(0.5), np.float32(1.0)
+#: Maps at each pixel: events, and events times tau and tau^2.
+_MAPS = 3
 
 
 @fused
@@ -40,18 +34,18 @@ def tile_terms(
     wide = int((shape[1] + 2.0 * margin) / scale) + 4
     high = int((shape[0] + 2.0 * margin) / scale) + 4
     n, start, gain = x.size, margin / scale + 1.5, 1.0 / scale
-    cell, a, b = np.empty(n, np.int32), np.empty(n, np.float32), np.empty(n, np.float32)
+    cell, a, b = np.empty(n, np.int64), np.empty(n, np.float32), np.empty(n, np.float32)
     locate(x, y, gain, start, start, np.array((high, wide)), cell, a, b)
     for k in range(n):
-        cell[k] += np.int32(p[k]) * np.int32(high * wide) if cell[k] >= 0 else 0
-    maps = np.zeros((2 * high, _PER_PIXEL * wide), np.float32)
-    flat, line = maps.reshape(-1), np.uint64(_PER_PIXEL * wide)
-    _accumulate(cell, a, b, tau, flat, line)
+        cell[k] += np.int64(p[k]) * high * wide if cell[k] >= 0 else 0
+    maps = np.zeros((_MAPS, 2 * high, wide), np.float32)
+    _accumulate(cell, a, b, tau, maps)
     pull[:] = 0.0
     bend[:] = 0.0
     curvature[:] = 0.0
     steepness[:] = 0.0
     count[:] = 0.0
+    flat = maps[0].reshape(-1)
     for k in range(n):
         # First: positions outside may be no numbers.
         if cell[k] < 0:
@@ -59,7 +53,7 @@ def tile_terms(
         r, c = int(max(y[k], 0.0) / tile_px), int(max(x[k], 0.0) / tile_px)
         if r >= rows or c >= columns:
             continue
-        slope_x, slope_y = _slope_at(flat, np.uint64(_PER_PIXEL * cell[k]), line, a[k], b[k])
+        slope_x, slope_y = slope_at(flat, np.uint64(cell[k]), np.uint64(wide), a[k], b[k])
         factor, square = -2.0 * gain, 4.0 * tau[k] * tau[k]
         second, third = 1.5 * square - 0.5, tau[k] * (5.0 * square - 3.0)
         pull[r, c, 0] += factor * tau[k] * slope_x
@@ -70,8 +64,7 @@ def tile_terms(
         bend[r, c, 1, 1] += factor * third * slope_y
         count[r, c] += 1.0
     # A row of the map at a time, without branches, so that the loop is vectorized.
-    sums = np.zeros((_SUMS, wide), np.float32)
-    across, down = np.zeros(_PER_PIXEL * wide, np.float32), np.zeros(_PER_PIXEL * wide, np.float32)
+    sums, slopes_of_row = np.zeros((7, wide), np.float32), np.zeros((6, wide), np.float32)
     energy = slopes = 0.0
     for r in range(rows):
         first = max(int(np.ceil(start + r * tile_px * gain)), 1) if r > 0 else 1
@@ -79,9 +72,7 @@ def tile_terms(
         sums[:] = 0.0
         for half in range(2):
             for i in range(half * high + first, half * high + min(last, high - 1)):
-                _slopes_of_row(maps[i - 1], maps[i], maps[i + 1], across, down)
-                _add_curvature(across, down, sums[0], sums[1], sums[2])
-                _add_squares(maps[i], across, down, sums[3], sums[4], sums[5], sums[6])
+                _add_row(maps, i, slopes_of_row, sums)
         for j in range(1, wide - 1):
             c = int(max((j - start) * scale, 0.0) / tile_px)
             energy += sums[3, j]
@@ -94,81 +85,68 @@ def tile_terms(
 
 
 @fused
-def _accumulate(cell, a, b, tau, flat, line):
-    """Add all footprints, times 1, tau and tau^2."""
-    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+def _accumulate(cell, a, b, tau, maps):
+    """Fill the maps with all footprints, times 1, tau and tau^2."""
+    zero, one, two = maps[0].reshape(-1), maps[1].reshape(-1), maps[2].reshape(-1)
+    width = np.uint64(maps.shape[2])
     for k in range(cell.size):
         if cell[k] < 0:
             continue
-        across, down, at = taps(a[k]), taps(b[k]), np.uint64(_PER_PIXEL * cell[k])
-        first, second = tau[k], tau[k] * tau[k]
+        across, down, at = taps(a[k]), taps(b[k]), np.uint64(cell[k])
         for row in range(3):
-            place = at
             for column in range(3):
                 weight = down[row] * across[column]
-                flat[place] += weight
-                flat[place + one] += weight * first
-                flat[place + two] += weight * second
-                flat[place + three] += _ONE
-                place += np.uint64(_PER_PIXEL)
-            at += line
-
-
-@fused
-def _slope_at(flat, place, line, a, b):
-    """Return the slopes of A along both axes; see `evcrisp.kernels.contrast.spline.slope_at`."""
-    left, right, above, below = _HALF - a, _HALF + a, _HALF - b, _HALF + b
-    first, last = _HALF * left * left, _HALF * right * right
-    upper, across_upper = _row(flat, place, first, last, left, right)
-    middle, across_middle = _row(flat, place + line, first, last, left, right)
-    lower, across_lower = _row(flat, place + line + line, first, last, left, right)
-    high, low = _HALF * above * above, _HALF * below * below
-    across = across_middle + low * (across_lower - across_middle)
-    across -= high * (across_middle - across_upper)
-    return across, above * (middle - upper) + below * (lower - middle)
-
-
-@fused
-def _row(flat, place, first, last, left, right):
-    """Return value and slope of a row of three pixels."""
-    middle = flat[place + np.uint64(_PER_PIXEL)]
-    before, after = middle - flat[place], flat[place + np.uint64(2 * _PER_PIXEL)] - middle
-    return middle + last * after - first * before, left * before + right * after
+                place = at + np.uint64(column)
+                zero[place] += weight
+                weight *= tau[k]
+                one[place] += weight
+                two[place] += weight * tau[k]
+            at += width
 
 
 @fused
 def _slopes_of_row(above, row, below, across, down):
-    """Fill the slopes along both axes of all numbers of a row, from 3 x 3 pixels (Scharr).
+    """Fill the slopes along both axes at the pixels of a row, from 3 x 3 pixels (Scharr).
 
     Plain differences underestimate steep slopes: they would turn the direction of an edge.
     """
     few, many = np.float32(3.0 / 32.0), np.float32(10.0 / 32.0)
-    step = _PER_PIXEL
-    for j in range(step, row.size - step):
-        left, right = above[j - step] + below[j - step], above[j + step] + below[j + step]
-        across[j] = few * (right - left) + many * (row[j + step] - row[j - step])
-        upper, lower = above[j - step] + above[j + step], below[j - step] + below[j + step]
+    for j in range(1, row.size - 1):
+        left, right = above[j - 1] + below[j - 1], above[j + 1] + below[j + 1]
+        across[j] = few * (right - left) + many * (row[j + 1] - row[j - 1])
+        upper, lower = above[j - 1] + above[j + 1], below[j - 1] + below[j + 1]
         down[j] = few * (lower - upper) + many * (below[j] - above[j])
 
 
 @fused
-def _add_curvature(across, down, xx, xy, yy):
-    """Add the products of the slopes of A and C, less those of B, at the pixels of a row."""
-    for j in range(xx.size):
-        k = np.uint64(_PER_PIXEL * j)
-        ax, bx, cx = across[k], across[k + np.uint64(1)], across[k + np.uint64(2)]
-        ay, by, cy = down[k], down[k + np.uint64(1)], down[k + np.uint64(2)]
-        xx[j] += ax * cx - bx * bx
-        xy[j] += _HALF * (ax * cy + ay * cx) - bx * by
-        yy[j] += ay * cy - by * by
+def _add_products(ax, ay, bx, by, sign, xx, xy, yy):
+    """Add the products of two slopes to the sums of the pixels of a row."""
+    half = np.float32(0.5) * sign
+    for j in range(ax.size):
+        xx[j] += sign * ax[j] * bx[j]
+        xy[j] += half * (ax[j] * by[j] + ay[j] * bx[j])
+        yy[j] += sign * ay[j] * by[j]
 
 
 @fused
-def _add_squares(row, across, down, squares, xx, xy, yy):
-    """Add the squares of A, and the products of its slopes, at the pixels of a row."""
-    for j in range(1, squares.size - 1):
-        k = np.uint64(_PER_PIXEL * j)
-        squares[j] += row[k] * row[k]
-        xx[j] += across[k] * across[k]
-        xy[j] += across[k] * down[k]
-        yy[j] += down[k] * down[k]
+def _add_squares(row, ax, ay, squares, xx, xy, yy):
+    """Add the squares of the pixels of a row, and the products of their slopes."""
+    for j in range(1, row.size - 1):
+        squares[j] += row[j] * row[j]
+        xx[j] += ax[j] * ax[j]
+        xy[j] += ax[j] * ay[j]
+        yy[j] += ay[j] * ay[j]
+
+
+@fused
+def _add_row(maps, i, slopes, sums):
+    """Add the products of slopes, the squares, and those of slopes, at the pixels of a row.
+
+    slopes : (6, width) float32, overwritten; its first and last column are 0
+    """
+    for k in range(_MAPS):
+        _slopes_of_row(maps[k, i - 1], maps[k, i], maps[k, i + 1], slopes[2 * k], slopes[2 * k + 1])
+    one = np.float32(1.0)
+    _add_products(slopes[0], slopes[1], slopes[4], slopes[5], one, sums[0], sums[1], sums[2])
+    _add_products(slopes[2], slopes[3], slopes[2], slopes[3], -one, sums[0], sums[1], sums[2])
+    _add_squares(maps[0, i], slopes[0], slopes[1], sums[3], sums[4], sums[5], sums[6])
