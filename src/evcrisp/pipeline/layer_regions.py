@@ -85,17 +85,17 @@ def _measured(
     spread_of_regions(events.x, events.y, layer, index, _CELL_BITS, region, step, across, down)
     n_counted = -(-sizes // step)
     beyond = (BEYOND * (n_counted - 1)).astype(np.int64)
-    rows = zip(sizes.tolist(), across, down, beyond.tolist(), strict=True)
-    return [Region(n, _box(*_ends(a, k), *_ends(d, k))) for n, a, d, k in rows]
+    (left, right), (top, bottom) = (_ends(counts, n_counted, beyond) for counts in (across, down))
+    boxes = np.stack((left, top, right - left + 1, bottom - top + 1), axis=-1).astype(np.float64)
+    pairs = zip(sizes.tolist(), boxes.tolist(), strict=True)
+    return [Region(n, (box[0], box[1], box[2], box[3])) for n, box in pairs]
 
 
-def _ends(counts: NDArray[np.int32], beyond: int) -> tuple[float, float]:
-    """Return the first and the last place beyond which so many of the counted events lie."""
-    reached = np.cumsum(counts)
-    first = int(np.searchsorted(reached, beyond, side="right"))
-    last = int(np.searchsorted(reached, int(reached[-1]) - 1 - beyond, side="right"))
-    return float(first), float(last)
-
-
-def _box(left: float, right: float, top: float, bottom: float) -> LayerBox:
-    return left, top, right - left + 1.0, bottom - top + 1.0
+def _ends(
+    counts: NDArray[np.int32], n_counted: NDArray[np.int64], beyond: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first and the last place beyond which so many of the counted events lie, (k,) each."""
+    reached = np.cumsum(counts, axis=1)
+    first = (reached > beyond[:, None]).argmax(axis=1)
+    last = (reached > (n_counted - 1 - beyond)[:, None]).argmax(axis=1)
+    return first, last

@@ -103,7 +103,7 @@ class MotionFile(TableFile):
         numbers = [repr(float(value)) for value in theta] + [f"{value:.6g}" for value in spread]
         # No commas: not every reader of CSV files understands quotes.
         warnings = " | ".join(result.warnings).replace(",", ";")
-        counts = len(result), int(result.signal.sum())
+        counts = len(result), int(np.count_nonzero(result.signal))
         row = (window.t_start, window.t_end, *counts, status.name.lower())
         found = (result.motion.name, len(result.layer_motions)) if is_open(self._model) else ()
         measures = (f"{contrast_gain(result):.6g}", window.t_ref, utc_time(window.t_ref) or "")
@@ -223,7 +223,7 @@ class RunLog:
         """Count events and kept events."""
         self.n_events += len(chunk.events)
         self._live.add(chunk.events)
-        self.n_kept += int(chunk.signal.sum())
+        self.n_kept += int(np.count_nonzero(chunk.signal))
 
     def state(self) -> dict[str, Any]:
         """Return all counts as JSON types, for `merge`."""

@@ -13,7 +13,7 @@ from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import Layer, LayerMotion
 from evcrisp.estimators.layers.misfit import misaligned_share, misfit_of
 from evcrisp.estimators.reliability.covariance import MotionCovariance, View, covariance_of
-from evcrisp.estimators.reliability.misaligned import misfit_from
+from evcrisp.estimators.reliability.misaligned import misfit_if_large
 from evcrisp.estimators.reliability.motion_terms import MotionTerms, subsample
 from evcrisp.estimators.reliability.normal_motion import NORMAL_METHODS, with_normal_motion
 from evcrisp.estimators.reliability.structure import (
@@ -230,7 +230,11 @@ def _is_partial(
     ``terms`` are those of the signal, of one motion.
     """
     max_unexplained, max_misaligned = limits
-    fit = result.fit or (misfit_of(result) if terms is None else misfit_from(terms, result))
+    fit = result.fit
+    if fit is None and terms is not None:
+        fit = misfit_if_large(terms, result, max_misaligned)
+    elif fit is None:
+        fit = misfit_of(result)
     if fit.unexplained > max_unexplained:
         # Events of hot pixels need no explanation. To find them takes longer than the rest.
         fit = misfit_of(_subset(result, ~hot_events(result.window.events)))

@@ -135,9 +135,7 @@ def covariance_of(
     """
     from evcrisp.kernels.reliability.tile_sums import sums_of_parts
 
-    along = _along(terms, model, duration_s)
-    backward = _scale(along, terms.count)
-    along = along @ backward
+    along, backward = _scaled_fields(terms, model, duration_s)
     whole = _curvature_along(along, terms.curvature)
     strength = float(np.linalg.eigvalsh(whole)[-1]) / np.sqrt(terms.energy + 1.0)
     displacement = np.asarray(np.linalg.solve(backward, theta), np.float64)
@@ -187,10 +185,21 @@ def _bend_px(terms: MotionTerms) -> float:
     return float(np.linalg.norm(step / _BEND_VARIANCES))
 
 
+def _scaled_fields(
+    terms: MotionTerms, model: MotionModel, duration_s: float
+) -> tuple[Floats, Floats]:
+    """Return the displacement of tiles per unit of u, shape (k, 2, m), and theta per u, (m, m)."""
+    if model.name == "translation":  # u is the displacement
+        along = np.zeros((len(terms), 2, 2))
+        along[:, 0, 0] = along[:, 1, 1] = 1.0
+        return along, np.eye(2) / duration_s
+    along = _along(terms, model, duration_s)
+    backward = _scale(along, terms.count)
+    return along @ backward, backward
+
+
 def _along(terms: MotionTerms, model: MotionModel, duration_s: float) -> Floats:
     """Return the displacement of tiles per unit of theta, px, shape (k, 2, m)."""
-    if model.name == "translation":
-        return np.broadcast_to(duration_s * np.eye(2), (len(terms), 2, 2))
     fields = displacement_fields(model.without_distortion(), terms.x, terms.y)
     return np.stack(fields, axis=1) * duration_s
 

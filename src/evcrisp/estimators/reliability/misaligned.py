@@ -1,11 +1,11 @@
-"""What one motion leaves unexplained, from the sums that its covariance needs anyway.
+"""Whether parts of the view may be misaligned, from the sums that the covariance needs anyway.
 
-The measures are those of `evcrisp.estimators.layers.misfit`, which builds a map of its own.
+A quick test before that of `evcrisp.estimators.layers.misfit`, which builds a map of its own.
 """
 
 import numpy as np
 
-from evcrisp.estimators.layers.misfit import Misfit, _unexplained
+from evcrisp.estimators.layers.misfit import Misfit, _unexplained, misfit_of
 from evcrisp.estimators.reliability.motion_terms import MotionTerms
 from evcrisp.estimators.result import Estimate
 
@@ -21,17 +21,26 @@ _FLOOR, _LEAST = 0.02, 1e-3
 #: Parts off by more than this are misaligned, px per window.
 _OFF_PX = 1.0
 
+#: The quick test passes below this share of what is too much: its parts begin elsewhere.
+_CLEARLY = 0.5
 
-def misfit_from(terms: MotionTerms, result: Estimate) -> Misfit:
-    """Return the misfit of an estimate with one motion, given the terms of its signal."""
+
+def misfit_if_large(terms: MotionTerms, result: Estimate, max_misaligned: float) -> Misfit:
+    """Return the misfit of an estimate with one motion, given the terms of its signal.
+
+    Where clearly less than ``max_misaligned`` is misaligned, that share is a rough one.
+    """
     n_signal = int(np.count_nonzero(result.signal))
     if not result.status.has_motion or not n_signal:
         return Misfit(0.0, 0.0)
-    return Misfit(_unexplained(result) / n_signal, misaligned_share(terms))
+    rough = _misaligned_share(terms)
+    if rough > _CLEARLY * max_misaligned:
+        return misfit_of(result)
+    return Misfit(_unexplained(result) / n_signal, rough)
 
 
-def misaligned_share(terms: MotionTerms, off_px: float = _OFF_PX) -> float:
-    """Return the share of the events in parts whose best displacement differs by ``off_px`` or more."""
+def _misaligned_share(terms: MotionTerms) -> float:
+    """Return the share of the events in parts that another displacement would sharpen."""
     rows, columns = terms.row // _PART_TILES, terms.column // _PART_TILES
     across = int(columns.max()) + 1
     part, n_parts = rows * across + columns, (int(rows.max()) + 1) * across
@@ -42,5 +51,5 @@ def misaligned_share(terms: MotionTerms, off_px: float = _OFF_PX) -> float:
     # The length of the step, with each direction weighted by its curvature: along an edge, which
     # any displacement keeps sharp, a step means nothing.
     gain = yy * pull_x**2 - 2.0 * xy * pull_x * pull_y + xx * pull_y**2
-    is_off = gain > off_px**2 * 0.5 * (xx + yy) * (xx * yy - xy * xy)
+    is_off = gain > _OFF_PX**2 * 0.5 * (xx + yy) * (xx * yy - xy * xy)
     return float(count[is_off].sum() / max(count.sum(), 1.0))

@@ -41,7 +41,7 @@ class MotionTerms:
     pull: Floats  # (k, 2) gradient
     bend: Floats  # (k, 2, 2) gradient by what changes with time as Legendre polynomials 2 and 3, px
     curvature: Floats  # (k, 2, 2) minus the second derivatives
-    steepness: Floats  # (k, 3) products xx, xy, yy of the slopes of the map, per px
+    steepness: Floats  # (k, 3) products xx, xy, yy of the differences of the map, per px
     count: Floats  # (k,) events
     x: Floats  # (k,) middle of the tile, px
     y: Floats

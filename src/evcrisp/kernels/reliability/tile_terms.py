@@ -26,7 +26,7 @@ def tile_terms(
     bend : (rows, columns, 2, 2) float64, filled: gradient by displacements along x and y, px, that grow
         with the second and the third Legendre polynomial of 2 tau
     curvature : (rows, columns, 3) float64, filled: minus the second derivatives xx, xy, yy by u
-    steepness : (rows, columns, 3) float64, filled: products xx, xy, yy of the slopes of A, per px
+    steepness : (rows, columns, 3) float64, filled: products xx, xy, yy of the plain differences of A, per px
     count : (rows, columns) float64, filled: events
     Returns the sum of squares of the map, and that of its slopes per px.
     """
@@ -64,7 +64,7 @@ def tile_terms(
         bend[r, c, 1, 1] += factor * third * slope_y
         count[r, c] += 1.0
     # A row of the map at a time, without branches, so that the loop is vectorized.
-    sums, slopes_of_row = np.zeros((7, wide), np.float32), np.zeros((6, wide), np.float32)
+    sums, slopes_of_row = np.zeros((8, wide), np.float32), np.zeros((6, wide), np.float32)
     energy = slopes = 0.0
     for r in range(rows):
         first = max(int(np.ceil(start + r * tile_px * gain)), 1) if r > 0 else 1
@@ -76,11 +76,11 @@ def tile_terms(
         for j in range(1, wide - 1):
             c = int(max((j - start) * scale, 0.0) / tile_px)
             energy += sums[3, j]
-            slopes += gain * gain * (sums[4, j] + sums[6, j])
+            slopes += gain * gain * sums[4, j]
             if c < columns:
                 for part in range(3):
                     curvature[r, c, part] += 2.0 * gain * gain * sums[part, j]
-                    steepness[r, c, part] += gain * gain * sums[4 + part, j]
+                    steepness[r, c, part] += gain * gain * sums[5 + part, j]
     return energy, slopes
 
 
@@ -129,13 +129,22 @@ def _add_products(ax, ay, bx, by, sign, xx, xy, yy):
 
 
 @fused
-def _add_squares(row, ax, ay, squares, xx, xy, yy):
-    """Add the squares of the pixels of a row, and the products of their slopes."""
+def _add_squares(row, ax, ay, squares, steepness):
+    """Add the squares of the pixels of a row, and of their slopes."""
     for j in range(1, row.size - 1):
         squares[j] += row[j] * row[j]
-        xx[j] += ax[j] * ax[j]
-        xy[j] += ax[j] * ay[j]
-        yy[j] += ay[j] * ay[j]
+        steepness[j] += ax[j] * ax[j] + ay[j] * ay[j]
+
+
+@fused
+def _add_differences(above, row, below, xx, xy, yy):
+    """Add the products of the differences along both axes at the pixels of a row."""
+    half = np.float32(0.5)
+    for j in range(1, row.size - 1):
+        across, down = half * (row[j + 1] - row[j - 1]), half * (below[j] - above[j])
+        xx[j] += across * across
+        xy[j] += across * down
+        yy[j] += down * down
 
 
 @fused
@@ -149,4 +158,5 @@ def _add_row(maps, i, slopes, sums):
     one = np.float32(1.0)
     _add_products(slopes[0], slopes[1], slopes[4], slopes[5], one, sums[0], sums[1], sums[2])
     _add_products(slopes[2], slopes[3], slopes[2], slopes[3], -one, sums[0], sums[1], sums[2])
-    _add_squares(maps[0, i], slopes[0], slopes[1], sums[3], sums[4], sums[5], sums[6])
+    _add_squares(maps[0, i], slopes[0], slopes[1], sums[3], sums[4])
+    _add_differences(maps[0, i - 1], maps[0, i], maps[0, i + 1], sums[5], sums[6], sums[7])
