@@ -45,74 +45,74 @@ def center_tiles(counts, shape, roots, values, energy):
     values : int16, of the same shape as counts; filled where the sensor has cells
     energy : (down, across, 3) int64, filled: sum of squares of each tile and third
     """
-    high, wide = counts.shape[2], counts.shape[3]
     rows, columns = shape[0], shape[1]
-    flat, out = counts.reshape(-1), values.reshape(-1)
-    largest = np.int32(roots.size - 1)
+    high, wide, n_across = counts.shape[2], counts.shape[3], energy.shape[1]
+    # Plain rows of flat arrays: rows of arrays with more axes are not vectorized.
+    flat, out, largest = counts.reshape(-1), values.reshape(-1), np.int32(roots.size - 1)
+    sums, means = np.empty(TILE * n_across, np.int32), np.empty(TILE * n_across, np.int32)
     energy[:] = 0
     for third in range(3):
         for polarity in range(2):
-            start = (2 * third + polarity) * high + 1
+            start = ((2 * third + polarity) * high + 1) * wide + 1
             for down in range(energy.shape[0]):
-                top, n_rows = start + down * TILE, min(TILE, rows - down * TILE)
-                for across in range(energy.shape[1]):
-                    n_columns = min(TILE, columns - across * TILE)
-                    corner = np.uint64(top * wide + across * TILE + 1)
-                    total, at = np.int32(0), corner
-                    for _ in range(n_rows):
-                        for j in range(n_columns):
-                            k = at + np.uint64(j)
-                            root = roots[np.uint64(min(flat[k], largest))]
-                            out[k] = root
-                            total += root
-                        at += np.uint64(wide)
-                    size = n_rows * n_columns
-                    mean = np.int32((2 * total + size) // (2 * size))
-                    squares, at = np.int32(0), corner
-                    for _ in range(n_rows):
-                        for j in range(n_columns):
-                            k = at + np.uint64(j)
-                            value = np.int32(out[k] - mean)
-                            out[k] = value
-                            squares = np.int32(squares + value * value)
-                        at += np.uint64(wide)
-                    energy[down, across, third] += squares
+                top, bottom = down * TILE, min((down + 1) * TILE, rows)
+                # All tiles of a row at once.
+                sums[:] = 0
+                for i in range(top, bottom):
+                    at = start + i * wide
+                    row, root_of = flat[at : at + columns], out[at : at + columns]
+                    for j in range(columns):
+                        root = roots[np.uint64(min(row[j], largest))]
+                        root_of[j] = root
+                        sums[j] += root
+                for across in range(n_across):
+                    first, last = across * TILE, min((across + 1) * TILE, columns)
+                    total, size = 0, (bottom - top) * (last - first)
+                    for j in range(first, last):
+                        total += sums[j]
+                    means[first:last] = (2 * total + size) // (2 * size)
+                sums[:] = 0
+                for i in range(top, bottom):
+                    at = start + i * wide
+                    root_of = out[at : at + columns]
+                    for j in range(columns):
+                        value = np.int32(np.int32(root_of[j]) - means[j])
+                        root_of[j] = value
+                        sums[j] += np.int32(value * value)
+                for across in range(n_across):
+                    for j in range(across * TILE, min((across + 1) * TILE, columns)):
+                        energy[down, across, third] += sums[j]
 
 
 @njit
 def match_thirds(values, wanted, match):
     """Correlate each tile of a third with the next third, at rest and one cell further.
 
-    values : (3, 2, 8 down + 2, 8 across + 2) int16, of `center_tiles`; 0 where the sensor has no cells
+    values : (3, 2, 8 down + 2, 8 across + 2) int16, of `center_tiles`, below 2**11, so that sums over a
+        tile fit into 32 bits; 0 where the sensor has no cells
     wanted : (down, across, 2) bool: tiles and thirds to correlate
     match : (down, across, 2, 9) int64, filled: shifts by rows -1, 0, 1, each with columns -1, 0, 1
     """
-    n_down, n_across = match.shape[:2]
-    columns = np.empty(TILE * n_across, np.int32)
+    high, wide, n_across = values.shape[2], values.shape[3], match.shape[1]
+    flat, sums = values.reshape(-1), np.empty(TILE * n_across, np.int32)
     match[:] = 0
     for third in range(2):
-        for down in range(n_down):
+        for down in range(match.shape[0]):
             if not wanted[down, :, third].any():
                 continue
             for shift in range(9):
-                # All tiles of a row at once: a long loop, which is vectorized.
-                columns[:] = 0
+                step = (2 * high + shift // 3 - 1) * wide + shift % 3 - 1
+                # All tiles of a row at once, as in `center_tiles`.
+                sums[:] = 0
                 for polarity in range(2):
-                    here, there = values[third, polarity], values[third + 1, polarity]
-                    for i in range(down * TILE + 1, (down + 1) * TILE + 1):
-                        row, column = i + shift // 3 - 1, shift % 3
-                        last = columns.size + column
-                        _add_products(here[i, 1:-1], there[row, column:last], columns)
+                    for i in range(TILE):
+                        row = (2 * third + polarity) * high + down * TILE + 1 + i
+                        at = row * wide + 1
+                        here = flat[at : at + sums.size]
+                        there = flat[at + step : at + step + sums.size]
+                        for j in range(sums.size):
+                            sums[j] += np.int32(np.int32(here[j]) * np.int32(there[j]))
                 for across in range(n_across):
                     if wanted[down, across, third]:
-                        total = 0
                         for j in range(across * TILE, (across + 1) * TILE):
-                            total += columns[j]
-                        match[down, across, third, shift] = total
-
-
-@njit
-def _add_products(here, there, columns):
-    """Add the products of two rows. Values are below 2**11: the sums of a tile fit into 32 bits."""
-    for j in range(columns.size):
-        columns[j] += np.int32(here[j] * there[j])
+                            match[down, across, third, shift] += sums[j]
