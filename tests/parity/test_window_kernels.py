@@ -1,10 +1,12 @@
-"""Kernels of the windows that choose their length, against NumPy: equal to the last bit."""
+"""Kernels of the windows that choose their length, and of their objects, against NumPy and Python: equal."""
 
 import numpy as np
 import pytest
 from tests.oracles.pipeline import moved_share as oracle
+from tests.oracles.pipeline import window_objects as objects_oracle
 
 from evcrisp.kernels.pipeline.moved_share import center_tiles, count_cells, match_thirds
+from evcrisp.kernels.pipeline.window_objects import count_layer, spread_of_regions
 
 
 @pytest.mark.parametrize("resolution", [(34, 34), (61, 45), (128, 96), (3, 2)])
@@ -54,3 +56,28 @@ def test_sums_of_the_largest_counts_are_exact():
     np.testing.assert_array_equal(energy, expected)
     match_thirds(values, np.ones((1, 1, 2), bool), match)
     np.testing.assert_array_equal(match, oracle.matches(roots_of, 8))
+
+
+RESOLUTION = (61, 45)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5_000])
+@pytest.mark.parametrize("index", [0, 2])
+def test_regions_of_a_layer(n, index):
+    rng = np.random.default_rng(n)
+    x, y = (rng.integers(0, side, n).astype(np.uint16) for side in RESOLUTION)
+    layer = rng.integers(-1, 3, n).astype(np.int16)
+    shape = 6, 8
+    counts = np.full(shape, -7, np.int64)
+    count_layer(x, y, layer, index, 3, counts)
+    np.testing.assert_array_equal(counts, objects_oracle.count_layer(x, y, layer, index, 8, shape))
+
+    region, step = rng.integers(-1, 3, shape).astype(np.int32), np.array([1, 3, 7])
+    across = np.full((3, RESOLUTION[0]), -7, np.int32)
+    down = np.full((3, RESOLUTION[1]), -7, np.int32)
+    spread_of_regions(x, y, layer, index, 3, region, step, across, down)
+    wanted = objects_oracle.spread_of_regions(
+        x, y, layer, index, 8, region, step.tolist(), RESOLUTION
+    )
+    np.testing.assert_array_equal(across, wanted[0])
+    np.testing.assert_array_equal(down, wanted[1])

@@ -29,8 +29,7 @@ from evcrisp.motion import MotionModel
 from evcrisp.motion.open_motion import is_open
 from evcrisp.motion.velocity import velocity_of
 from evcrisp.pipeline.label_merging import LabeledChunk
-from evcrisp.pipeline.layer_regions import whole_layer
-from evcrisp.pipeline.window_objects import WindowObjects, codes_of
+from evcrisp.pipeline.window_objects import WindowObjects, codes_of, whole_layer
 
 #: Last columns of a window: whether its motion is reliable (1 or 0), codes of the doubts, misfit, and the
 #: same in words.
