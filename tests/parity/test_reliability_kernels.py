@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from tests.oracles.reliability import neighbor_polarity as plain_polarity
+from tests.oracles.reliability import tile_sums as plain_sums
 from tests.oracles.reliability import tile_terms as plain_terms
 
 from evcrisp.kernels.reliability.neighbor_polarity import count_agreement
+from evcrisp.kernels.reliability.tile_sums import across_edges, quadratic_sum, sums_of_parts
 from evcrisp.kernels.reliability.tile_terms import tile_terms
 
 WIDTH, HEIGHT = 40, 30
@@ -25,17 +27,32 @@ def columns(n, seed):
 def terms_of(x, y, tau, p, scale=2.0, margin=8.0, tile_px=16.0, tiles=(2, 3)):
     pull, curvature = np.full((*tiles, 2), np.nan), np.full((*tiles, 3), np.nan)
     bend, count = np.full((*tiles, 2, 2), np.nan), np.full(tiles, np.nan)
+    steepness = np.full((*tiles, 3), np.nan)
     sums = tile_terms(
-        x, y, tau, p, scale, margin, (HEIGHT, WIDTH), tile_px, pull, bend, curvature, count
+        x,
+        y,
+        tau,
+        p,
+        scale,
+        margin,
+        (HEIGHT, WIDTH),
+        tile_px,
+        pull,
+        bend,
+        curvature,
+        steepness,
+        count,
     )
-    return pull, curvature, count, sums, bend
+    return pull, curvature, count, sums, bend, steepness
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 @pytest.mark.parametrize(("tile_px", "tiles"), [(16.0, (2, 3)), (64.0, (1, 1))])
 def test_tile_terms_equal_oracle(scale, tile_px, tiles):
     x, y, tau, p = columns(220, 5)
-    pull, curvature, count, sums, bend = terms_of(x, y, tau, p, scale, 8.0, tile_px, tiles)
+    pull, curvature, count, sums, bend, steepness = terms_of(
+        x, y, tau, p, scale, 8.0, tile_px, tiles
+    )
     common = scale, 8.0, (HEIGHT, WIDTH)
     wanted = plain_terms.pulls(x, y, tau, p, *common, tile_px, tiles)
     np.testing.assert_allclose(pull, wanted, rtol=1e-3, atol=2e-2)
@@ -45,12 +62,14 @@ def test_tile_terms_equal_oracle(scale, tile_px, tiles):
     wanted = plain_terms.curvatures(x, y, tau, p, *common, tile_px, tiles)
     np.testing.assert_allclose(curvature, wanted, rtol=1e-3, atol=2e-3)
     np.testing.assert_allclose(sums, plain_terms.squares(x, y, p, *common), rtol=1e-5)
+    wanted = plain_terms.steepness(x, y, p, *common, tile_px, tiles)
+    np.testing.assert_allclose(steepness, wanted, rtol=1e-4, atol=1e-4)
     assert count.sum() == x.size
 
 
 def test_an_event_alone_has_no_curvature():
     x, y, _, p = columns(1, 1)
-    _, curvature, _, sums, _ = terms_of(x, y, np.full(1, 0.5, np.float32), p)
+    _, curvature, _, sums, *_ = terms_of(x, y, np.full(1, 0.5, np.float32), p)
     np.testing.assert_allclose(curvature, 0.0, atol=1e-7)
     assert sums[0] > 0.0
 
@@ -93,3 +112,32 @@ def test_agreement_equals_oracle(seed):
     count_agreement(x, y, p, chosen, 12, 9, counts)
     assert tuple(counts) == plain_polarity.count_agreement(x, y, p, chosen)
     assert counts[0] > 100
+
+
+@pytest.mark.parametrize("m", [1, 2, 8])
+def test_sums_over_tiles_equal_oracle(m):
+    rng = np.random.default_rng(m)
+    k, n_parts = 60, 7
+    along, pull = rng.normal(size=(k, 2, m)), rng.normal(size=(k, 2))
+    tensor = rng.normal(size=(k, 2, 2))
+    tensor = tensor + tensor.transpose(0, 2, 1)
+    part, is_border = rng.integers(0, n_parts, k), rng.random(k) < 0.5
+    whole, (pulls, blocks) = np.full((m, m), np.nan), np.full((2, n_parts, m), np.nan)
+    quadratic_sum(along, tensor, whole)
+    np.testing.assert_allclose(whole, plain_sums.quadratic_sum(along, tensor), atol=1e-12)
+    sums_of_parts(along, tensor, pull, part, pulls, blocks)
+    wanted = plain_sums.sums_of_parts(along, tensor, pull, part, n_parts)
+    np.testing.assert_allclose((pulls, blocks), wanted, atol=1e-12)
+    true = np.full((k, 2, 2), np.nan)
+    across_edges(tensor, is_border, 0.02, true)
+    np.testing.assert_allclose(
+        true, plain_sums.across_edges(tensor, is_border, 0.02), rtol=1e-9, atol=1e-9
+    )
+
+
+def test_tiles_of_round_or_no_curvature_lose_nothing_that_is_no_number():
+    tensor = np.array([np.zeros((2, 2)), np.eye(2)])
+    for is_border in (False, True):
+        out = np.full((2, 2, 2), np.nan)
+        across_edges(tensor, np.full(2, is_border), 0.02, out)
+        np.testing.assert_allclose(out, tensor, atol=1e-12)

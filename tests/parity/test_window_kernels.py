@@ -1,10 +1,12 @@
-"""Kernels of the windows that choose their length, against NumPy: equal to the last bit."""
+"""Kernels of the windows that choose their length, and of their objects, against NumPy and Python: equal."""
 
 import numpy as np
 import pytest
 from tests.oracles.pipeline import moved_share as oracle
+from tests.oracles.pipeline import window_objects as objects_oracle
 
 from evcrisp.kernels.pipeline.moved_share import center_tiles, count_cells, match_thirds
+from evcrisp.kernels.pipeline.window_objects import count_layer, spread_of_regions
 
 
 @pytest.mark.parametrize("resolution", [(34, 34), (61, 45), (128, 96), (3, 2)])
@@ -19,18 +21,63 @@ def test_thirds_of_a_window(resolution, n):
 
     counts = oracle.cell_counts(x, y, p, ends, 2, resolution)
     rows, columns = counts.shape[2:]
-    cells = np.full((3, 2, rows + 2, columns + 2), 7, np.int32)
+    whole = tuple(8 * -(-side // 8) + 2 for side in (rows, columns))
+    cells, inside = (
+        np.full((3, 2, *whole), 7, np.int32),
+        (..., slice(1, rows + 1), slice(1, columns + 1)),
+    )
     count_cells(x, y, p, ends, 2, cells)
-    np.testing.assert_array_equal(cells[:, :, 1:-1, 1:-1], counts)
+    np.testing.assert_array_equal(cells[inside], counts)
     assert cells.sum() == counts.sum() == n  # the border is empty
 
-    values, expected = oracle.centered(counts, roots, 8)
-    energy = np.full(expected.shape, -1, np.int64)
-    center_tiles(cells, roots, 8, energy)
-    np.testing.assert_array_equal(cells[:, :, 1:-1, 1:-1], values)
+    roots_of, expected = oracle.centered(counts, roots, 8)
+    energy, values = np.full(expected.shape, -1, np.int64), np.zeros(cells.shape, np.int16)
+    center_tiles(cells, np.array((rows, columns)), roots, values, energy)
+    np.testing.assert_array_equal(values[inside], roots_of)
     np.testing.assert_array_equal(energy, expected)
+    assert np.count_nonzero(values) == np.count_nonzero(roots_of)
 
     wanted = rng.random((*energy.shape[:2], 2)) < 0.7
     match = np.full((*wanted.shape, 9), -1, np.int64)
-    match_thirds(cells, 8, wanted, match)
-    np.testing.assert_array_equal(match, oracle.matches(values, 8) * wanted[..., None])
+    match_thirds(values, wanted, match)
+    np.testing.assert_array_equal(match, oracle.matches(roots_of, 8) * wanted[..., None])
+
+
+def test_sums_of_the_largest_counts_are_exact():
+    """Tiles of which half has no events and half has the most that count."""
+    roots = np.rint(32 * np.sqrt(np.arange(4096) + 0.375)).astype(np.int32)
+    counts = np.zeros((3, 2, 8, 8), np.int64)
+    counts[..., :4] = 10**6
+    cells, values = np.zeros((3, 2, 10, 10), np.int32), np.zeros((3, 2, 10, 10), np.int16)
+    cells[..., 1:9, 1:9] = counts
+    roots_of, expected = oracle.centered(counts, roots, 8)
+    energy, match = np.empty((1, 1, 3), np.int64), np.empty((1, 1, 2, 9), np.int64)
+    center_tiles(cells, np.array((8, 8)), roots, values, energy)
+    np.testing.assert_array_equal(energy, expected)
+    match_thirds(values, np.ones((1, 1, 2), bool), match)
+    np.testing.assert_array_equal(match, oracle.matches(roots_of, 8))
+
+
+RESOLUTION = (61, 45)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5_000])
+@pytest.mark.parametrize("index", [0, 2])
+def test_regions_of_a_layer(n, index):
+    rng = np.random.default_rng(n)
+    x, y = (rng.integers(0, side, n).astype(np.uint16) for side in RESOLUTION)
+    layer = rng.integers(-1, 3, n).astype(np.int16)
+    shape = 6, 8
+    counts = np.full(shape, -7, np.int64)
+    count_layer(x, y, layer, index, 3, counts)
+    np.testing.assert_array_equal(counts, objects_oracle.count_layer(x, y, layer, index, 8, shape))
+
+    region, step = rng.integers(-1, 3, shape).astype(np.int32), np.array([1, 3, 7])
+    across = np.full((3, RESOLUTION[0]), -7, np.int32)
+    down = np.full((3, RESOLUTION[1]), -7, np.int32)
+    spread_of_regions(x, y, layer, index, 3, region, step, across, down)
+    wanted = objects_oracle.spread_of_regions(
+        x, y, layer, index, 8, region, step.tolist(), RESOLUTION
+    )
+    np.testing.assert_array_equal(across, wanted[0])
+    np.testing.assert_array_equal(down, wanted[1])

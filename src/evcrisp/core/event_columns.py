@@ -12,7 +12,9 @@ MAX_TIME_US = 2**62
 
 
 def read_only(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view."""
+    """Return a read-only view; the same array if it is read-only."""
+    if not column.flags.writeable:
+        return column
     view = column.view()
     view.flags.writeable = False
     return view

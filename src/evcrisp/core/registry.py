@@ -7,6 +7,7 @@ import inspect
 import logging
 import numbers
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
@@ -154,7 +155,7 @@ def build(table: Mapping[str, type[T]], part: str | type[T] | T, what: str, /, *
         return part
     kind = lookup(table, part, what) if isinstance(part, str) else part
     name = part if isinstance(part, str) else getattr(part, "name", part.__name__)
-    parameters = inspect.signature(kind).parameters
+    parameters = _parameters_of(kind)
     for option in sorted(set(options) - set(parameters)):
         raise ConfigError(
             f"The {what} {name!r} has no option {option!r}.{_hint(option, parameters)} "
@@ -169,6 +170,12 @@ def build(table: Mapping[str, type[T]], part: str | type[T] | T, what: str, /, *
         _check_type(what, name, option, value, parameters[option].default)
         _check_object(kind, f"The option {option!r} of the {what} {name!r}", option, value)
     return kind(**plain)
+
+
+@lru_cache(maxsize=256)
+def _parameters_of(kind: type) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a class; `estimate` needs them for every window."""
+    return inspect.signature(kind).parameters
 
 
 def _is_required(parameter: inspect.Parameter) -> bool:

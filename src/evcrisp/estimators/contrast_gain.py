@@ -1,10 +1,13 @@
 """Contrast of the aligned events of a window over that of the unaligned ones."""
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evcrisp.contrast import ContrastMap
+from evcrisp.core.types import Bools
 from evcrisp.core.windows import seconds_since
 from evcrisp.estimators.result import Estimate
 
@@ -28,12 +31,27 @@ def contrast_gain(result: Estimate) -> float:
         return math.nan
     own = getattr(result.config, "contrast", None)
     contrast = own if isinstance(own, ContrastMap) else _SEARCH_MAP
-    events = window.events[kept]
-    x, y = events.x.astype(np.float64), events.y.astype(np.float64)
+    events = window.events.contiguous()
+    x: NDArray[Any] = events.x
+    y: NDArray[Any] = events.y
     if result.motion.uses_rays:
         dt = seconds_since(events.t, window.t_ref)
         x, y = result.motion.warp(np.zeros_like(result.theta), x, y, dt)
-    weight, size = np.ones(x.size), events.resolution
-    before = float(contrast.build(x, y, weight, size).var())
-    aligned = result.aligned_x[kept], result.aligned_y[kept]
-    return float(contrast.build(*aligned, weight, size).var()) / before if before else math.nan
+    before = _variance(contrast, x, y, kept, events.resolution)
+    if not before:
+        return math.nan
+    return _variance(contrast, result.aligned_x, result.aligned_y, kept, events.resolution) / before
+
+
+def _variance(
+    contrast: ContrastMap, x: NDArray[Any], y: NDArray[Any], kept: Bools, size: tuple[int, int]
+) -> float:
+    """Return the variance of the map of kept events."""
+    from evcrisp.kernels.contrast.kept_map import kept_map, variance
+
+    if contrast is not _SEARCH_MAP:
+        x, y = x[kept].astype(np.float64), y[kept].astype(np.float64)
+        return float(contrast.build(x, y, np.ones(x.size), size).var())
+    image = np.empty(contrast.shape(size))
+    kept_map(x, y, kept, contrast.padding_px, contrast.scale, image)
+    return float(variance(image))

@@ -15,13 +15,16 @@ from evcrisp.motion.velocity import velocity_of, velocity_rates
 MASK_CELL_PX = 8
 
 #: Events of a cell that belongs to a region.
-_LEAST_CELL_EVENTS = 3
+LEAST_CELL_EVENTS = 3
 
 #: Share of the events beyond each side of a box.
-_BEYOND = 0.01
+BEYOND = 0.01
 
 #: Events that suffice for a box.
-_BOX_EVENTS = 2_000
+BOX_EVENTS = 2_000
+
+#: Left, top, width and height, px.
+LayerBox = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -55,16 +58,16 @@ class Layer(LayerMotion):
     events: Events  # signal of the layer
 
     @property
-    def box(self) -> tuple[float, float, float, float]:
+    def box(self) -> LayerBox:
         """Left, top, width and height of the region with 98 % of the events along each axis, px.
 
         Without events all four are 0.
         """
         if not len(self.events):
             return 0.0, 0.0, 0.0, 0.0
-        step = max(len(self.events) // _BOX_EVENTS, 1)
+        step = max(len(self.events) // BOX_EVENTS, 1)
         x, y = np.sort(self.events.x[::step]), np.sort(self.events.y[::step])
-        first = int(_BEYOND * (x.size - 1))
+        first = int(BEYOND * (x.size - 1))
         left, top = float(x[first]), float(y[first])
         return left, top, float(x[-1 - first]) - left + 1.0, float(y[-1 - first]) - top + 1.0
 
@@ -154,7 +157,7 @@ def split_by_region(layer: Layer, min_events: int) -> list[Layer]:
     cell = row.astype(np.intp) * columns + column
     counts = np.bincount(cell, minlength=rows * columns).reshape(rows, columns)
     region = np.empty((rows, columns), np.int32)
-    n_regions = connected_regions(counts >= _LEAST_CELL_EVENTS, region)
+    n_regions = connected_regions(counts >= LEAST_CELL_EVENTS, region)
     # Numbers of 16 bits are sorted in linear time; a layer has fewer cells than they count.
     kind = np.int16 if n_regions < np.iinfo(np.int16).max else np.int32
     of_event = region.reshape(-1)[cell].astype(kind)

@@ -34,6 +34,10 @@ MIN_OBJECT_EVENTS = 200
 _STEP = 1e-3
 
 
+#: Fields with a number for each event.
+_COLUMNS = ("signal", "score", "confidence", "aligned_x", "aligned_y", "layer")
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Regret:
     """Both objectives of the joint problem at its solution.
@@ -136,22 +140,21 @@ class Estimate:
             object.__setattr__(self, "layer_motions", (only,))
         told = (doubt.value for doubt in self.doubts if doubt.value not in self.warnings)
         object.__setattr__(self, "warnings", (*self.warnings, *told))
-        n, columns = (
-            len(self.window.events),
-            ("signal", "score", "confidence", "aligned_x", "aligned_y", "layer"),
+        n, m = len(self.window.events), len(self.motion.param_names)
+        for name in _COLUMNS:
+            if np.shape(getattr(self, name)) != (n,):
+                raise self._wrong_shape(name, (n,))
+        if np.shape(self.theta) != (m,):
+            raise self._wrong_shape("theta", (m,))
+        if self.covariance is not None and np.shape(self.covariance) != (m, m):
+            raise self._wrong_shape("covariance", (m, m))
+
+    def _wrong_shape(self, name: str, shape: tuple[int, ...]) -> EventDataError:
+        return EventDataError(
+            f"of a window of {len(self.window.events)} events must have shape {shape}; got "
+            f"{np.shape(getattr(self, name))} from {type(self.config).__name__}",
+            parameter=name,
         )
-        wanted: dict[str, tuple[int, ...]] = dict.fromkeys(columns, (n,)) | {
-            "theta": (len(self.motion.param_names),)
-        }
-        if self.covariance is not None:
-            wanted["covariance"] = (self.theta.size, self.theta.size)
-        for name, shape in wanted.items():
-            if np.shape(getattr(self, name)) != shape:
-                raise EventDataError(
-                    f"of a window of {n} events must have shape {shape}; got "
-                    f"{np.shape(getattr(self, name))} from {type(self.config).__name__}",
-                    parameter=name,
-                )
 
     def __len__(self) -> int:
         return self.signal.size

@@ -14,8 +14,8 @@ import numpy as np
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats
 
-#: Side of a cell, px, a power of two, and of a tile, cells. When the image has moved by a cell from third to third it
-#: has moved by 6 to 8 px in the window.
+#: Side of a cell, px, a power of two, and of a tile, cells (that of the kernels). When the image has moved by a cell
+#: from third to third it has moved by 6 to 8 px in the window.
 _CELL_BITS, _TILE = 2, 8
 
 #: Counts enter as ``2 * sqrt(n + 3/8)``, whose variance is 1 for noise of any rate; in units of 1/16.
@@ -51,9 +51,13 @@ class MovedShare:
     def __init__(self, resolution: tuple[int, int]) -> None:
         columns, rows = (-(-side // (1 << _CELL_BITS)) for side in resolution)
         across, down = _tile_sides(columns), _tile_sides(rows)
-        self._cells = np.empty((3, 2, rows + 2, columns + 2), np.int32)
+        # Whole tiles, with a border of one cell.
+        shape = 3, 2, _TILE * down.size + 2, _TILE * across.size + 2
+        self._counts, self._shape = np.empty(shape, np.int32), np.array((rows, columns))
+        self._values = np.zeros(shape, np.int16)
         self._energy = np.empty((down.size, across.size, 3), np.int64)
         self._match = np.empty((down.size, across.size, 2, 9), np.int64)
+        self._sigma = np.sqrt(2.0 * np.outer(down, across)[..., None])
         self._n_values = 2.0 * np.outer(down, across)[..., None]  # of both polarities
         self._roots = np.rint(2.0 * _SCALE * np.sqrt(np.arange(_MAX_COUNT) + 0.375)).astype(
             np.int32
@@ -69,16 +73,15 @@ class MovedShare:
             return 0.0
         # Of equal numbers of events: those of an edge come as fast as it moves, also where it starts.
         ends = np.array([*np.searchsorted(events.t, events.t[[n // 3, 2 * n // 3]]), n], np.int64)
-        count_cells(events.x, events.y, events.p.view(np.uint8), ends, _CELL_BITS, self._cells)
-        center_tiles(self._cells, self._roots, _TILE, self._energy)
-        sigma = np.sqrt(self._n_values)
-        structure = self._structure()
+        count_cells(events.x, events.y, events.p.view(np.uint8), ends, _CELL_BITS, self._counts)
+        center_tiles(self._counts, self._shape, self._roots, self._values, self._energy)
+        structure, sigma = self._structure(), self._sigma
         stands_out = structure > _MIN_STRUCTURE * sigma
         total = np.where(stands_out, structure, 0.0).sum(axis=(0, 1))
         is_enough = total > _MIN_TILES * _MIN_STRUCTURE * float(sigma.max())
         if not is_enough.any():
             return 0.0
-        match_thirds(self._cells, _TILE, stands_out & is_enough, self._match)
+        match_thirds(self._values, stands_out & is_enough, self._match)
         match = self._match / float(_SCALE**2)
         moved = stands_out & _has_moved(match, structure, sigma)
         share = np.where(moved, structure, 0.0).sum(axis=(0, 1)) / np.maximum(total, 1.0)

@@ -27,8 +27,9 @@ from evcrisp.io.recording import Recording
 from evcrisp.io.registry import READERS
 from evcrisp.motion import MotionModel
 from evcrisp.motion.open_motion import is_open
+from evcrisp.motion.velocity import velocity_of
 from evcrisp.pipeline.label_merging import LabeledChunk
-from evcrisp.pipeline.window_objects import WindowObjects, codes_of
+from evcrisp.pipeline.window_objects import WindowObjects, codes_of, whole_layer
 
 #: Last columns of a window: whether its motion is reliable (1 or 0), codes of the doubts, misfit, and the
 #: same in words.
@@ -101,7 +102,7 @@ class MotionFile(TableFile):
         numbers = [repr(float(value)) for value in theta] + [f"{value:.6g}" for value in spread]
         # No commas: not every reader of CSV files understands quotes.
         warnings = " | ".join(result.warnings).replace(",", ";")
-        counts = len(result), int(result.signal.sum())
+        counts = len(result), int(np.count_nonzero(result.signal))
         row = (window.t_start, window.t_end, *counts, status.name.lower())
         found = (result.motion.name, len(result.layer_motions)) if is_open(self._model) else ()
         measures = (f"{contrast_gain(result):.6g}", window.t_ref, utc_time(window.t_ref) or "")
@@ -221,7 +222,7 @@ class RunLog:
         """Count events and kept events."""
         self.n_events += len(chunk.events)
         self._live.add(chunk.events)
-        self.n_kept += int(chunk.signal.sum())
+        self.n_kept += int(np.count_nonzero(chunk.signal))
 
     def state(self) -> dict[str, Any]:
         """Return all counts as JSON types, for `merge`."""
@@ -281,9 +282,13 @@ def _motion_values(result: Estimate, model: MotionModel) -> Iterator[tuple[str, 
         for (name, unit), value in zip(names, result.theta.tolist(), strict=True):
             yield f"{name} [{unit}]", value
         return
-    for layer in result.layers:
-        if len(layer):
-            yield from zip(("vx [px/s]", "vy [px/s]"), layer.velocity.tolist(), strict=True)
+    for index, layer in enumerate(result.layer_motions):
+        found = whole_layer(result.window.events, result.layer, index)
+        if found is not None:
+            left, top, width, height = found.box
+            x, y = left + 0.5 * (width - 1.0), top + 0.5 * (height - 1.0)
+            velocity = velocity_of(layer.motion, layer.theta, [x], [y], [0.0])[0]
+            yield from zip(("vx [px/s]", "vy [px/s]"), velocity.tolist(), strict=True)
 
 
 class _Range:

@@ -19,19 +19,24 @@ class SharedLabels:
 
     def __init__(self) -> None:
         self._sums: Floats = np.zeros((2, 0))  # rows: windows, confidence
+        self._only: tuple[Floats, Bools] | None = None  # of the window that alone has these events
         self._base = 0  # index of the first of these events in the recording
 
     def combine(self, result: Estimate) -> Estimate:
         """Return the estimate with labels of this window and of those before."""
         index, n = result.window.index, len(result)
         first = max(index - self._base, 0)
-        earlier = self._sums[:, first : first + n] if index >= self._base else self._sums[:, :0]
-        n_shared = earlier.shape[1]
-        sums = np.stack((np.ones(n), _graded(result)))
-        sums[:, :n_shared] += earlier
-        self._sums, self._base = sums, index
+        n_before = self._sums.shape[1] if self._only is None else self._only[1].size
+        n_shared = max(min(n_before - first, n), 0) if index >= self._base else 0
+        self._base = index
         if not n_shared:
+            # Sums cost more than copies, and are needed only if a window overlaps.
+            self._only = result.confidence.copy(), result.signal.copy()
             return result
+        earlier = self._sums if self._only is None else _sums(*self._only)
+        sums = _sums(result.confidence, result.signal)
+        sums[:, :n_shared] += earlier[:, first : first + n_shared]
+        self._sums, self._only = sums, None
         confidence = result.confidence.copy()
         confidence[:n_shared] = (sums[1] / sums[0])[:n_shared]
         signal = result.signal.copy()
@@ -39,11 +44,11 @@ class SharedLabels:
         return replace(result, signal=signal, confidence=confidence, layer=_layer(result, signal))
 
 
-def _graded(result: Estimate) -> Floats:
-    """Return the confidence, on the side of 0.5 where the label is."""
+def _sums(confidence: Floats, signal: Bools) -> Floats:
+    """Return windows, and their confidence on the side of 0.5 where the label is, shape (2, n)."""
     below = np.nextafter(0.5, 0.0)
-    kept = np.maximum(result.confidence, 0.5)
-    return np.where(result.signal, kept, np.minimum(result.confidence, below))
+    graded = np.where(signal, np.maximum(confidence, 0.5), np.minimum(confidence, below))
+    return np.stack((np.ones(signal.size), graded))
 
 
 def _layer(result: Estimate, signal: Bools) -> NDArray[np.int16]:

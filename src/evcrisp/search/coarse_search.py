@@ -1,6 +1,7 @@
 """Coarse level of the search: starts of a cold search, alternatives to a warm start."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -53,12 +54,8 @@ def best_starts(level: LevelObjective, bound_px: float) -> tuple[list[Floats], i
     """Return the best one or two starts of a grid, and the number of evaluations."""
     directions = main_directions(level.problem.warp.model, level.problem.resolution)
     step = 3.0 * level.scale
-    reach = max(1, round(bound_px / step - 0.25))
-    ticks = step * np.arange(-reach, reach + 1)
     shifts = directions[:2]
-    grid = np.stack(np.meshgrid(*([ticks] * len(shifts))), axis=-1).reshape(-1, len(shifts))
-    grid = grid[(grid * grid).sum(axis=1) <= (reach * step + 0.5 * step) ** 2]
-    points = grid @ shifts
+    points = _lattice(step, max(1, round(bound_px / step - 0.25)), len(shifts)) @ shifts
     values = np.array(level.values(points))
     order = np.argsort(-values, kind="stable")
     best = points[order[0]]
@@ -79,6 +76,16 @@ def best_starts(level: LevelObjective, bound_px: float) -> tuple[list[Floats], i
             n_eval += len(trials)
         starts[i] = start
     return starts, n_eval
+
+
+@lru_cache(maxsize=16)
+def _lattice(step: float, reach: int, n_axes: int) -> Floats:
+    """Return the points of a lattice within a circle, or on a line, shape (k, n_axes)."""
+    ticks = step * np.arange(-reach, reach + 1)
+    grid = np.stack(np.meshgrid(*([ticks] * n_axes)), axis=-1).reshape(-1, n_axes)
+    grid = grid[(grid * grid).sum(axis=1) <= (reach * step + 0.5 * step) ** 2]
+    grid.flags.writeable = False
+    return grid
 
 
 def alternatives(problem: SearchProblem, scaled: Floats, scale: int) -> list[Floats]:

@@ -4,7 +4,7 @@ import numpy as np
 from tests.oracles.layers.affine_fit import images
 from tests.oracles.layers.local_misfit import cell_at, map_of, pulls
 
-__all__ = ["curvatures", "legendre", "pulls", "squares"]
+__all__ = ["curvatures", "legendre", "pulls", "squares", "steepness"]
 
 #: Slopes by Scharr: differences along an axis, smoothed along the other.
 SMOOTH, STEP = np.array([3.0, 10.0, 3.0]) / 16.0, np.array([-1.0, 0.0, 1.0]) / 2.0
@@ -58,3 +58,20 @@ def squares(x, y, p, scale, margin, shape):
                 energy += image[i, j] ** 2
                 steepness += (slopes(image, i, j) ** 2).sum() / scale**2
     return energy, steepness
+
+
+def steepness(x, y, p, scale, margin, shape, cell_px, cells):
+    """Return the sums of the products of plain differences of the map over the pixels of each tile."""
+    shift, size = map_of(scale, margin, shape)
+    out = np.zeros((*cells, 3))
+    for image in images(x, y, p, scale, shift, size):
+        for i in range(1, size[0] - 1):
+            for j in range(1, size[1] - 1):
+                r, c = cell_at((j - shift[0]) * scale, (i - shift[1]) * scale, cell_px)
+                if c >= cells[1]:
+                    continue
+                across = 0.5 * (image[i, j + 1] - image[i, j - 1])
+                down = 0.5 * (image[i + 1, j] - image[i - 1, j])
+                a = np.array([across, down]) / scale
+                out[min(r, cells[0] - 1), c] += np.outer(a, a)[[0, 0, 1], [0, 1, 1]]
+    return out

@@ -13,6 +13,7 @@ from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import Layer, LayerMotion
 from evcrisp.estimators.layers.misfit import misaligned_share, misfit_of
 from evcrisp.estimators.reliability.covariance import MotionCovariance, View, covariance_of
+from evcrisp.estimators.reliability.misaligned import misfit_if_large
 from evcrisp.estimators.reliability.motion_terms import MotionTerms, subsample
 from evcrisp.estimators.reliability.normal_motion import NORMAL_METHODS, with_normal_motion
 from evcrisp.estimators.reliability.structure import (
@@ -91,17 +92,18 @@ def assess(
     if result.layer_map is not None:
         return _assessed_layers(result)
     judged = _with_comparable_labels(result)
-    found = covariance_in(judged, judged.signal)
-    misfit = _misfit(judged)
-    if found is None:
+    terms, misfit = _terms(judged, judged.signal), _misfit(judged)
+    if terms is None:
         is_noise = misfit <= _MAX_MISFIT
         doubt = Doubt.CHANCE if is_noise else Doubt.POORLY_EXPLAINED
         return with_doubts(replace(result, misfit=misfit), doubt)
+    found = _covariance(judged, terms, judged.motion, judged.theta)
     if not found.is_known.all() and getattr(result.config, "name", "") in NORMAL_METHODS:
         result = with_normal_motion(result, found, prior)
         moved = result.theta, result.aligned_x, result.aligned_y
         judged = replace(judged, theta=moved[0], aligned_x=moved[1], aligned_y=moved[2], fit=None)
-        found = covariance_in(judged, judged.signal) or found
+        terms = _terms(judged, judged.signal) or terms
+        found = _covariance(judged, terms, judged.motion, judged.theta)
     own = found
     if getattr(result.config, "name", "") != "auto":
         own = covariance_in(result, result.signal & ~hot_events(result.window.events))
@@ -112,7 +114,7 @@ def assess(
     elif not {Doubt.ACCELERATION, Doubt.AT_REST} & set(doubts):
         is_given = wanted is None or not is_open(wanted)
         limits = _ONE_MOTION if is_given else _ALL_MOTIONS
-        if misfit > _MAX_MISFIT or _is_partial(judged, found, limits):
+        if misfit > _MAX_MISFIT or _is_partial(judged, found, limits, terms):
             doubts.append(Doubt.SEVERAL_MOTIONS if is_given else Doubt.POORLY_EXPLAINED)
     if result.status in (Status.COLLAPSED, Status.OUTSIDE):
         doubts.append(Doubt.AT_BOUND)
@@ -218,10 +220,21 @@ def _without_motion(result: Estimate, found: MotionCovariance, misfit: float) ->
 
 
 def _is_partial(
-    result: Estimate, found: MotionCovariance | None, limits: tuple[float, float]
+    result: Estimate,
+    found: MotionCovariance | None,
+    limits: tuple[float, float],
+    terms: MotionTerms | None = None,
 ) -> bool:
-    """Return whether motions leave a part of the window unexplained, or misaligned."""
-    fit, (max_unexplained, max_misaligned) = result.fit or misfit_of(result), limits
+    """Return whether motions leave a part of the window unexplained, or misaligned.
+
+    ``terms`` are those of the signal, of one motion.
+    """
+    max_unexplained, max_misaligned = limits
+    fit = result.fit
+    if fit is None and terms is not None:
+        fit = misfit_if_large(terms, result, max_misaligned)
+    elif fit is None:
+        fit = misfit_of(result)
     if fit.unexplained > max_unexplained:
         # Events of hot pixels need no explanation. To find them takes longer than the rest.
         fit = misfit_of(_subset(result, ~hot_events(result.window.events)))

@@ -77,7 +77,12 @@ class View(NamedTuple):
         They come from pixels, and from ends of edges at the border of the view, which do not move with
         their edge. ``displacement``, shape (k, 2), is that of the tiles.
         """
-        return _across_edges(terms.curvature, self._is_border(terms, np.abs(displacement)))
+        from evcrisp.kernels.reliability.tile_sums import across_edges
+
+        true = np.empty(terms.curvature.shape)
+        is_border = self._is_border(terms, np.abs(displacement))
+        across_edges(terms.curvature, is_border, _ALONG_EDGES, true)
+        return true
 
     def _is_border(self, terms: MotionTerms, displacement: Floats) -> Bools:
         margin = _BORDER_PX + 0.5 * displacement
@@ -128,15 +133,14 @@ def covariance_of(
     ``duration_s`` is the length of the window; ``all_terms`` returns the terms of these events and
     of the others.
     """
-    along = _along(terms, model, duration_s)
-    backward = _scale(along, terms.count)
-    along = along @ backward
-    axes_sums = (0, 1), (0, 1)
-    whole = np.tensordot(along, terms.curvature @ along, axes=axes_sums)
+    from evcrisp.kernels.reliability.tile_sums import sums_of_parts
+
+    along, backward = _scaled_fields(terms, model, duration_s)
+    whole = _curvature_along(along, terms.curvature)
     strength = float(np.linalg.eigvalsh(whole)[-1]) / np.sqrt(terms.energy + 1.0)
     displacement = np.asarray(np.linalg.solve(backward, theta), np.float64)
     true = view.without_borders(terms, along @ displacement)
-    values, axes = np.linalg.eigh(np.tensordot(along, true @ along, axes=axes_sums))
+    values, axes = np.linalg.eigh(_curvature_along(along, true))
     is_known = values > max(_LEAST_CURVATURE * float(values[-1]), 1e-12)
     is_weak = is_known & (values < _WEAK_CURVATURE * float(values[-1]))
     if is_weak.any():
@@ -149,10 +153,9 @@ def covariance_of(
     thinning = min(terms.thinning, _MAX_THINNING)
     known, inverse = axes[:, is_known], 1.0 / (_SLOPE_FACTOR * values[is_known])
     part, n_parts = _parts(terms)
-    along_known = along @ known
-    pulls = _summed((along_known * terms.pull[:, :, None]).sum(axis=1), part, n_parts)
-    blocks = (along_known * (true @ along_known)).sum(axis=1)
-    factor = _few_parts(_summed(blocks, part, n_parts))
+    pulls, blocks = np.empty((2, n_parts, known.shape[1]))
+    sums_of_parts(along @ known, true, terms.pull, part, pulls, blocks)
+    factor = _few_parts(blocks)
     inner = inverse[:, None] * (pulls.T @ pulls) * inverse * np.sqrt(factor[:, None] * factor)
     inner = inner / thinning
     step = inverse * pulls.sum(axis=0)
@@ -182,17 +185,39 @@ def _bend_px(terms: MotionTerms) -> float:
     return float(np.linalg.norm(step / _BEND_VARIANCES))
 
 
+def _scaled_fields(
+    terms: MotionTerms, model: MotionModel, duration_s: float
+) -> tuple[Floats, Floats]:
+    """Return the displacement of tiles per unit of u, shape (k, 2, m), and theta per u, (m, m)."""
+    if model.name == "translation":  # u is the displacement
+        along = np.zeros((len(terms), 2, 2))
+        along[:, 0, 0] = along[:, 1, 1] = 1.0
+        return along, np.eye(2) / duration_s
+    along = _along(terms, model, duration_s)
+    backward = _scale(along, terms.count)
+    return along @ backward, backward
+
+
 def _along(terms: MotionTerms, model: MotionModel, duration_s: float) -> Floats:
     """Return the displacement of tiles per unit of theta, px, shape (k, 2, m)."""
     fields = displacement_fields(model.without_distortion(), terms.x, terms.y)
     return np.stack(fields, axis=1) * duration_s
 
 
+def _curvature_along(along: Floats, curvature: Floats) -> Floats:
+    """Return the curvature of all tiles together by each pair of parameters, (m, m)."""
+    from evcrisp.kernels.reliability.tile_sums import quadratic_sum
+
+    out = np.empty((along.shape[2], along.shape[2]))
+    quadratic_sum(along, curvature, out)
+    return out
+
+
 def _scale(along: Floats, count: Floats) -> Floats:
     """Return theta per u, such that the length of u is the displacement of the events (rms), (m, m)."""
     # Sums and a Cholesky factor: a QR decomposition of all tiles takes milliseconds.
     share = count / max(float(count.sum()), 1.0)
-    products = np.einsum("kia,k,kib->ab", along, share, along)
+    products = _curvature_along(along, share[:, None, None] * np.eye(2))
     norm = np.sqrt(np.diag(products))
     # Parameters that move no event keep their own unit.
     unit = np.where(norm > 1e-9 * max(float(norm.max(initial=0.0)), 1e-30), norm, 1.0)
@@ -201,21 +226,6 @@ def _scale(along: Floats, count: Floats) -> Floats:
     # And so do those that move the events as others do.
     weak = np.abs(np.diag(r)) < 10.0 * _NO_MOTION**0.5 * unit
     return np.linalg.inv(np.where(weak[:, None], np.eye(len(r)), r))
-
-
-def _across_edges(curvature: Floats, is_border: Bools) -> Floats:
-    """Return the curvature of tiles without the part along edges that is no motion.
-
-    It comes from pixels, or from the border of the view.
-    """
-    xx, xy, yy = curvature[:, 0, 0], curvature[:, 0, 1], curvature[:, 1, 1]
-    half, mean = np.hypot(0.5 * (xx - yy), xy), 0.5 * (xx + yy)
-    # I - e e^T of the direction e across the edge, from the tensor and its eigenvalues mean +- half.
-    along = (mean + half)[:, None, None] * np.eye(2) - curvature
-    along = along / np.maximum(2.0 * half, 1e-30)[:, None, None]
-    from_pixels = _ALONG_EDGES * np.maximum(mean + half, 0.0)
-    apparent = np.where(is_border, np.maximum(mean - half, 0.0), from_pixels)
-    return curvature - apparent[:, None, None] * along
 
 
 def _parts(terms: MotionTerms) -> tuple[Indices, int]:
@@ -228,12 +238,6 @@ def _parts(terms: MotionTerms) -> tuple[Indices, int]:
             break
         part = larger
     return part, int(part.max()) + 1
-
-
-def _summed(values: Floats, part: Indices, n_parts: int) -> Floats:
-    """Return the sums over the tiles of each part, shape (n_parts, m)."""
-    sums = [np.bincount(part, column, n_parts) for column in values.T]
-    return np.array(sums, np.float64).reshape(len(sums), n_parts).T
 
 
 def _few_parts(blocks: Floats) -> Floats:

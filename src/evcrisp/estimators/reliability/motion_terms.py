@@ -24,6 +24,9 @@ _SCALE = 2.0
 #: Room around the events on the map, px.
 _MARGIN_PX = 8.0
 
+#: Places of xx, xy, xy, yy among xx, xy, yy.
+_TENSOR = [0, 1, 1, 2]
+
 #: Events that suffice for the box around them.
 _EXTENT_EVENTS = 2_048
 
@@ -38,6 +41,7 @@ class MotionTerms:
     pull: Floats  # (k, 2) gradient
     bend: Floats  # (k, 2, 2) gradient by what changes with time as Legendre polynomials 2 and 3, px
     curvature: Floats  # (k, 2, 2) minus the second derivatives
+    steepness: Floats  # (k, 3) products xx, xy, yy of the differences of the map, per px
     count: Floats  # (k,) events
     x: Floats  # (k,) middle of the tile, px
     y: Floats
@@ -58,15 +62,15 @@ class MotionTerms:
         rows, columns = -(-height // TILE_PX), -(-width // TILE_PX)
         pull, curvature = np.empty((rows, columns, 2)), np.empty((rows, columns, 3))
         bend, count = np.empty((rows, columns, 2, 2)), np.empty((rows, columns))
+        steepness = np.empty((rows, columns, 3))
         energy, slopes = tile_terms(
             x - left, y - top, tau, p, _SCALE, _MARGIN_PX, (height, width), float(TILE_PX),
-            pull, bend, curvature, count,
+            pull, bend, curvature, steepness, count,
         )  # fmt: skip
         row, column = np.nonzero(count)
-        xx, xy, yy = curvature[row, column].T
-        tensor = np.stack((np.stack((xx, xy), -1), np.stack((xy, yy), -1)), -2)
+        tensor = curvature[row, column][:, _TENSOR].reshape(-1, 2, 2)
         return cls(
-            pull[row, column], bend[row, column], tensor, count[row, column],
+            pull[row, column], bend[row, column], tensor, steepness[row, column], count[row, column],
             left + TILE_PX * (column + 0.5), top + TILE_PX * (row + 0.5), row, column,
             float(energy), float(slopes), thinning,
         )  # fmt: skip
@@ -106,7 +110,9 @@ def _extent(x: Floats, y: Floats) -> tuple[float, float, int, int]:
     for values in (x[::step], y[::step]):
         low = int(0.002 * values.size)
         high = values.size - 1 - low
-        ends = np.partition(np.nan_to_num(values, posinf=1e6, neginf=-1e6), (low, high))
+        if not np.isfinite(values).all():
+            values = np.nan_to_num(values, posinf=1e6, neginf=-1e6)
+        ends = np.partition(values, (low, high))
         first = TILE_PX * np.floor(ends[low] / TILE_PX)
         sides.append((float(first), int(ends[high] - first) + 1))
     (left, width), (top, height) = sides

@@ -132,10 +132,11 @@ def accumulate_confidence(cell, a, b, confidence, supporting, out):
     n_pixels = flat.size
     flat[:] = _ZERO
     for k in range(cell.size):
-        if cell[k] >= 0 and supporting[k] and confidence[k] > 0.0:
+        # Events without confidence add nothing: a branch for them would be unpredictable.
+        if cell[k] >= 0 and supporting[k]:
             # The map of ON lies behind that of OFF.
             at = cell[k] - n_pixels if cell[k] >= n_pixels else cell[k]
-            accumulate_at(flat, np.uint64(at), width, a[k], b[k], confidence[k])
+            accumulate_at(flat, np.uint64(at), width, a[k], b[k], np.float32(confidence[k]))
 
 
 @fused

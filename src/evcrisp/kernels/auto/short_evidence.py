@@ -50,15 +50,19 @@ def _corner(x, y, p, area):
 
 
 @finite
-def _freshness(last, start, stride, time, rate):
-    """Sum the freshness of the last events of the eight pixels around one."""
-    total, row = _ZERO, start
-    for _ in range(3):
-        total += max(_ONE - (time - last[row]) * rate, _ZERO)
-        total += max(_ONE - (time - last[row + _1]) * rate, _ZERO)
-        total += max(_ONE - (time - last[row + _2]) * rate, _ZERO)
-        row += stride
-    return total - max(_ONE - (time - last[start + stride + _1]) * rate, _ZERO)
+def _freshness(a, b, c, d, e, f, g, h, i, rate):
+    """Sum the freshness of eight pixels around one, given the times since the last event of all nine."""
+    total = max(_ONE - a * rate, _ZERO)
+    total += max(_ONE - b * rate, _ZERO)
+    total += max(_ONE - c * rate, _ZERO)
+    total += max(_ONE - d * rate, _ZERO)
+    own = max(_ONE - e * rate, _ZERO)
+    total += own
+    total += max(_ONE - f * rate, _ZERO)
+    total += max(_ONE - g * rate, _ZERO)
+    total += max(_ONE - h * rate, _ZERO)
+    total += max(_ONE - i * rate, _ZERO)
+    return total - own
 
 
 @finite
@@ -83,8 +87,13 @@ def _read(k, start, time, last, stride, rates, near, support, near_support):
     beside, across = _near(last, start, stride, time - near)
     near_support[0, k] += BESIDE * beside + ACROSS * across
     near_support[1, k] += beside + across
+    # Once for all rates: the compiler cannot know that sums are not written where times are read.
+    middle, below = start + stride, start + stride + stride
+    a, b, c = time - last[start], time - last[start + _1], time - last[start + _2]
+    d, e, f = time - last[middle], time - last[middle + _1], time - last[middle + _2]
+    g, h, i = time - last[below], time - last[below + _1], time - last[below + _2]
     for q in range(rates.size):
-        support[q, k] += _freshness(last, start, stride, time, rates[q])
+        support[q, k] += _freshness(a, b, c, d, e, f, g, h, i, rates[q])
 
 
 @finite

@@ -10,7 +10,9 @@ _MAPS = 3
 
 
 @fused
-def tile_terms(x, y, tau, p, scale, margin, shape, tile_px, pull, bend, curvature, count):
+def tile_terms(
+    x, y, tau, p, scale, margin, shape, tile_px, pull, bend, curvature, steepness, count
+):
     r"""Sum gradient and curvature of the contrast, the sum of squares of the map, over tiles.
 
     With the maps A, B, C of 1, tau, tau^2 at every event, the curvature by the displacement u over the
@@ -24,6 +26,7 @@ def tile_terms(x, y, tau, p, scale, margin, shape, tile_px, pull, bend, curvatur
     bend : (rows, columns, 2, 2) float64, filled: gradient by displacements along x and y, px, that grow
         with the second and the third Legendre polynomial of 2 tau
     curvature : (rows, columns, 3) float64, filled: minus the second derivatives xx, xy, yy by u
+    steepness : (rows, columns, 3) float64, filled: products xx, xy, yy of the plain differences of A, per px
     count : (rows, columns) float64, filled: events
     Returns the sum of squares of the map, and that of its slopes per px.
     """
@@ -40,6 +43,7 @@ def tile_terms(x, y, tau, p, scale, margin, shape, tile_px, pull, bend, curvatur
     pull[:] = 0.0
     bend[:] = 0.0
     curvature[:] = 0.0
+    steepness[:] = 0.0
     count[:] = 0.0
     flat = maps[0].reshape(-1)
     for k in range(n):
@@ -60,7 +64,7 @@ def tile_terms(x, y, tau, p, scale, margin, shape, tile_px, pull, bend, curvatur
         bend[r, c, 1, 1] += factor * third * slope_y
         count[r, c] += 1.0
     # A row of the map at a time, without branches, so that the loop is vectorized.
-    sums, slopes_of_row = np.zeros((5, wide), np.float32), np.zeros((6, wide), np.float32)
+    sums, slopes_of_row = np.zeros((8, wide), np.float32), np.zeros((6, wide), np.float32)
     energy = slopes = 0.0
     for r in range(rows):
         first = max(int(np.ceil(start + r * tile_px * gain)), 1) if r > 0 else 1
@@ -76,6 +80,7 @@ def tile_terms(x, y, tau, p, scale, margin, shape, tile_px, pull, bend, curvatur
             if c < columns:
                 for part in range(3):
                     curvature[r, c, part] += 2.0 * gain * gain * sums[part, j]
+                    steepness[r, c, part] += gain * gain * sums[5 + part, j]
     return energy, slopes
 
 
@@ -132,6 +137,17 @@ def _add_squares(row, ax, ay, squares, steepness):
 
 
 @fused
+def _add_differences(above, row, below, xx, xy, yy):
+    """Add the products of the differences along both axes at the pixels of a row."""
+    half = np.float32(0.5)
+    for j in range(1, row.size - 1):
+        across, down = half * (row[j + 1] - row[j - 1]), half * (below[j] - above[j])
+        xx[j] += across * across
+        xy[j] += across * down
+        yy[j] += down * down
+
+
+@fused
 def _add_row(maps, i, slopes, sums):
     """Add the products of slopes, the squares, and those of slopes, at the pixels of a row.
 
@@ -143,3 +159,4 @@ def _add_row(maps, i, slopes, sums):
     _add_products(slopes[0], slopes[1], slopes[4], slopes[5], one, sums[0], sums[1], sums[2])
     _add_products(slopes[2], slopes[3], slopes[2], slopes[3], -one, sums[0], sums[1], sums[2])
     _add_squares(maps[0, i], slopes[0], slopes[1], sums[3], sums[4])
+    _add_differences(maps[0, i - 1], maps[0, i], maps[0, i + 1], sums[5], sums[6], sums[7])

@@ -1,0 +1,58 @@
+"""Sums over tiles: products of what a motion does there and what the contrast says there."""
+
+import numpy as np
+
+from evcrisp.kernels.compile import fused
+
+
+@fused
+def quadratic_sum(along, tensor, out):
+    """Sum the products A^T T A over tiles.
+
+    along : (k, 2, m) float64      tensor : (k, 2, 2) float64      out : (m, m) float64, filled
+    """
+    out[:] = 0.0
+    m = along.shape[2]
+    for k in range(along.shape[0]):
+        for a in range(m):
+            across = tensor[k, 0, 0] * along[k, 0, a] + tensor[k, 0, 1] * along[k, 1, a]
+            down = tensor[k, 1, 0] * along[k, 0, a] + tensor[k, 1, 1] * along[k, 1, a]
+            for b in range(m):
+                out[b, a] += along[k, 0, b] * across + along[k, 1, b] * down
+
+
+@fused
+def sums_of_parts(along, tensor, pull, part, pulls, blocks):
+    """Sum gradients and curvatures along each parameter over the tiles of every part.
+
+    along : (k, 2, m) float64      tensor : (k, 2, 2) float64      pull : (k, 2) float64
+    part : (k,) integers, part of each tile
+    pulls : (n_parts, m) float64, filled: A^T g      blocks : (n_parts, m) float64, filled: diagonal of A^T T A
+    """
+    pulls[:] = 0.0
+    blocks[:] = 0.0
+    for k in range(along.shape[0]):
+        r = part[k]
+        for a in range(along.shape[2]):
+            u, v = along[k, 0, a], along[k, 1, a]
+            pulls[r, a] += u * pull[k, 0] + v * pull[k, 1]
+            across = tensor[k, 0, 0] * u + tensor[k, 0, 1] * v
+            blocks[r, a] += u * across + v * (tensor[k, 1, 0] * u + tensor[k, 1, 1] * v)
+
+
+@fused
+def across_edges(curvature, is_border, share, out):
+    """Remove from the curvature of tiles the part along edges that is no motion.
+
+    curvature : (k, 2, 2) float64, symmetric      is_border : (k,) bool, whether all of it comes from the border
+    share : part along edges that comes from pixels, of that across      out : (k, 2, 2) float64, filled
+    """
+    for k in range(is_border.size):
+        xx, xy, yy = curvature[k, 0, 0], curvature[k, 0, 1], curvature[k, 1, 1]
+        half, mean = np.hypot(0.5 * (xx - yy), xy), 0.5 * (xx + yy)
+        apparent = max(mean - half, 0.0) if is_border[k] else share * max(mean + half, 0.0)
+        # Times I - e e^T of the direction e across the edge, whose eigenvalues are mean +- half.
+        factor = apparent / max(2.0 * half, 1e-30)
+        out[k, 0, 0] = xx - factor * (mean + half - xx)
+        out[k, 0, 1] = out[k, 1, 0] = xy + factor * xy
+        out[k, 1, 1] = yy - factor * (mean + half - yy)
