@@ -95,3 +95,20 @@ def _reduced(values: Tensor, counts: Tensor, how: str, initial: float) -> Tensor
     return torch.segment_reduce(
         values.to(torch.float64), how, lengths=counts, initial=initial, unsafe=True
     )
+
+
+def sorted_rows(values: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the stable order, (n,) int64, of single-precision values within rows, and sorted keys.
+
+    ``row``, (n,) int64 below 2^31, may be a window, or any group of elements. See `row_keys`.
+    """
+    keys, order = torch.sort(row_keys(values, row), stable=True)
+    return order, keys
+
+
+def row_keys(values: Tensor, row: Tensor) -> Tensor:
+    """Return 64-bit integers that order elements by row, and then by single-precision value."""
+    bits = (values.to(torch.float32) + 0.0).view(torch.int32)  # + 0.0: of minus zero too
+    # Bits of negative numbers count backwards.
+    ordered = (bits ^ ((bits >> 31) & 0x7FFFFFFF)).to(torch.int64) + (1 << 31)
+    return (row << 32) + ordered

@@ -8,7 +8,9 @@ import numpy as np
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.motion import MotionModel
+from evcrisp.motion.protocol import camera_of
 from evcrisp.tensors.lazy import Tensor, torch
+from evcrisp.tensors.lens import Distort, distortion_of
 from evcrisp.tensors.rows import Rows
 
 #: Kernels that have a twin on tensors.
@@ -27,12 +29,14 @@ class ModelOperations:
     """A motion model for a batch of windows; every window has constants of its own."""
 
     warp_rows: Callable[..., Columns]
+    unwarp_rows: Callable[..., Columns]
     pull_back_rows: Callable[..., Columns]
     n_fixed: int
     n_fixed_last: int
     uses_rays: bool
     is_uniform: bool  # whether all points move alike
     can_collapse: bool
+    distort: Distort | None  # of the lens
     constants: Tensor  # (b, c) of the kernels, such as a center
 
     @classmethod
@@ -49,8 +53,9 @@ class ModelOperations:
         constants = np.stack([np.concatenate([*m.kernel_constants(), ()]) for m in models])
         uniform = first.uniform_velocity(np.zeros(len(first.param_names))) is not None
         return cls(
-            kernel.warp, kernel.pull_back, first.n_fixed, first.n_fixed_last, first.uses_rays,
-            uniform, first.can_collapse, torch.from_numpy(constants).to(device),
+            kernel.warp, kernel.unwarp, kernel.pull_back, first.n_fixed, first.n_fixed_last,
+            first.uses_rays, uniform, first.can_collapse, distortion_of(camera_of(first)),
+            torch.from_numpy(constants).to(device),
         )  # fmt: skip
 
     def taken(self, chosen: Tensor) -> "ModelOperations":
@@ -75,6 +80,16 @@ class ModelOperations:
         """Return positions of k points of every window, all of shape (b, k)."""
         columns = [column[:, None] for column in self._padded(theta).unbind(1)]
         return self.warp_rows(columns, x, y, dt, [c[:, None] for c in self.constants.unbind(1)])
+
+    def inverse(self, theta: Tensor, x: Tensor, y: Tensor, dt: Tensor, rows: Rows) -> Columns:
+        """Return the pixels at times ``dt``, s, of ideal pixels given at the reference time."""
+        constants = self._constants(rows)
+        x, y = self.unwarp_rows(self._numbers(theta, rows), x, y, dt, constants)
+        if self.distort is None:
+            return x, y
+        fx, fy, cx, cy = constants
+        x, y = self.distort((x - cx) / fx, (y - cy) / fy)
+        return fx * x + cx, fy * y + cy
 
     def points(self, x: Tensor, y: Tensor) -> Columns:
         """Return ideal pixels, (b, k), as the kernels take them."""

@@ -14,6 +14,15 @@ def warp(theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns) -
     return x - dt * (vx + a11 * dx + a12 * dy), y - dt * (vy + a21 * dx + a22 * dy)
 
 
+def unwarp(theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns) -> Columns:
+    """Return the positions at a time of points given at the reference time."""
+    vx, vy, a11, a12, a21, a22 = theta
+    p, q = x - constants[0] + vx * dt, y - constants[1] + vy * dt
+    xx, xy, yx, yy = 1.0 - a11 * dt, -a12 * dt, -a21 * dt, 1.0 - a22 * dt
+    area = xx * yy - xy * yx
+    return constants[0] + (yy * p - xy * q) / area, constants[1] + (xx * q - yx * p) / area
+
+
 def pull_back(
     theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns, gx: Tensor, gy: Tensor
 ) -> Columns:

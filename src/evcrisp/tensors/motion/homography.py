@@ -23,6 +23,21 @@ def warp(theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns) -
     return (cx + length * a) * front, (cy + length * b) * front
 
 
+def unwarp(theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns) -> Columns:
+    """Return the positions at a time of points given at the reference time."""
+    cx, cy, length = constants
+    g1, g2, g3, g4, g5, g6, g7, g8 = (part * dt for part in theta)
+    a, b = (x - cx) / length, (y - cy) / length
+    # The adjugate of the matrix; its scale cancels but for the sign.
+    xx, xy, x1, yx, yy, y1, zx, zy = 1.0 - g1, -g2, -g3, -g4, 1.0 - g5, -g6, -g7, -g8
+    p = (yy - y1 * zy) * a + (x1 * zy - xy) * b + (xy * y1 - x1 * yy)
+    q = (y1 * zx - yx) * a + (xx - x1 * zx) * b + (x1 * yx - xx * y1)
+    depth = (yx * zy - yy * zx) * a + (xy * zx - xx * zy) * b + (xx * yy - xy * yx)
+    determinant = xx * (yy - y1 * zy) - xy * (yx - y1 * zx) + x1 * (yx * zy - yy * zx)
+    depth = torch.where(depth / determinant > 0.0, depth, torch.nan)
+    return cx + length * p / depth, cy + length * q / depth
+
+
 def pull_back(
     theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns, gx: Tensor, gy: Tensor
 ) -> Columns:

@@ -16,6 +16,12 @@ def warp(theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns) -
     return cx + fx * qx / depth, cy + fy * qy / depth
 
 
+def unwarp(theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns) -> Columns:
+    """Return the ideal pixels at a time of ideal pixels given at the reference time."""
+    fx, fy, cx, cy = constants
+    return warp(theta, (x - cx) / fx, (y - cy) / fy, -dt, constants)
+
+
 def pull_back(
     theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns, gx: Tensor, gy: Tensor
 ) -> Columns:

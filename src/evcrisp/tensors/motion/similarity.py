@@ -22,6 +22,15 @@ def warp(theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns) -
     return constants[0] + p - theta[0] * dt, constants[1] + q - theta[1] * dt
 
 
+def unwarp(theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns) -> Columns:
+    """Return the positions at a time of points given at the reference time."""
+    vx, vy, w, s = theta
+    p, q = x - constants[0] + vx * dt, y - constants[1] + vy * dt
+    grow, angle = torch.exp(s * dt), w * dt
+    c, n = grow * torch.cos(angle), grow * torch.sin(angle)
+    return constants[0] + c * p - n * q, constants[1] + n * p + c * q
+
+
 def pull_back(
     theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns, gx: Tensor, gy: Tensor
 ) -> Columns:

@@ -12,6 +12,11 @@ def warp(theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns) -
     return x - theta[0] * dt, y - theta[1] * dt
 
 
+def unwarp(theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns) -> Columns:
+    """Return the positions at a time of points given at the reference time."""
+    return x + theta[0] * dt, y + theta[1] * dt
+
+
 def pull_back(
     theta: Columns, x: Tensor, y: Tensor, dt: Tensor, constants: Columns, gx: Tensor, gy: Tensor
 ) -> Columns:
