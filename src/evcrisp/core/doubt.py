@@ -35,6 +35,10 @@ class Doubt(Enum):
         "The motions explain this window poorly: a motion changes within it, or is of another kind. "
         "Use shorter windows."
     )
+    NOT_ASSESSED = (
+        "The uncertainty of this motion was not computed: its device has no numba. Install numba, or "
+        "use the device 'cpu' for windows that matter."
+    )
     REUSED = (
         "The motion is that of an earlier window: live events came too fast for a search. Use "
         "`full_search`, a given motion, or a filter."

@@ -91,7 +91,10 @@ def refine_motion(
     passes = [Pass(config.finest_scale, len(data), True)]
     start = problem.scaling.scaled(near.theta)
     curvature = near.inverse_hessian
-    if curvature is not None and np.trace(curvature) > FLAT_CURVATURE * start.size * config.finest_scale**2:
+    if (
+        curvature is not None
+        and np.trace(curvature) > FLAT_CURVATURE * start.size * config.finest_scale**2
+    ):
         curvature = None
     return _coarse_to_fine(problem, config, passes, start, 0, curvature)
 

@@ -28,7 +28,7 @@ _CODE = {status: code for code, status in enumerate(Status)}
 class Problems(Protocol):
     """Functions to maximize, one for each row of ``theta``."""
 
-    def __call__(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+    def __call__(self, theta: Tensor, /) -> tuple[Tensor, Tensor]:
         """Return values, (b,), and gradients, (b, m), at ``theta``, (b, m)."""
         ...
 
@@ -99,19 +99,19 @@ class _Search:
 def ascend(
     problems: Problems,
     theta: Tensor,
-    inverse_hessian: "Tensor | CurvatureOf",
+    inverse_hessian: "CurvatureOf",
     *,
     tol_step: Tensor,
     max_step: Tensor,
 ) -> Ascents:
     """Maximize from ``theta``, shape (b, m).
 
-    ``inverse_hessian``, (b, m, m), is that of minus the functions; or a function that returns it after
-    the first evaluation. ``tol_step`` and ``max_step``, (b,), are the lengths of a step that is not
+    ``inverse_hessian`` returns that of minus the functions, (b, m, m), after the first evaluation.
+    ``tol_step`` and ``max_step``, (b,), are the lengths of a step that is not
     taken, and of the longest one.
     """
     value, gradient = _finite(*problems(theta))
-    matrix = inverse_hessian() if callable(inverse_hessian) else inverse_hessian
+    matrix = inverse_hessian()
     zero, none = torch.zeros_like(value), torch.zeros_like(value, dtype=torch.int64)
     lost = value == -math.inf
     eye = torch.eye(theta.shape[1], dtype=theta.dtype, device=theta.device)
@@ -240,7 +240,9 @@ def _try(state: _Search, value: Tensor, gradient: Tensor) -> Tensor:
     state.best_value = torch.where(better, value, state.best_value)
     state.best_gradient = torch.where(better[:, None], gradient, state.best_gradient)
     state.has_best = state.has_best | gains
-    good = gains & ((slope.abs() <= _MAX_SLOPE * state.slope) | ((slope > 0.0) & (t >= state.t_max)))
+    good = gains & (
+        (slope.abs() <= _MAX_SLOPE * state.slope) | ((slope > 0.0) & (t >= state.t_max))
+    )
     rises = gains & (slope > 0.0)
     state.low = torch.where(rises, t, state.low)
     state.low_slope = torch.where(rises, slope, state.low_slope)

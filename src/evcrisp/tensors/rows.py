@@ -92,9 +92,8 @@ def _at(values: Tensor, index: Tensor) -> Tensor:
 def _reduced(values: Tensor, counts: Tensor, how: str, initial: float) -> Tensor:
     if not values.numel():
         return torch.full((counts.numel(),), initial, dtype=torch.float64, device=counts.device)
-    return torch.segment_reduce(
-        values.to(torch.float64), how, lengths=counts, initial=initial, unsafe=True
-    )
+    reduce: Any = getattr(torch, "segment_reduce")  # noqa: B009  (torch has no type for it)
+    return reduce(values.to(torch.float64), how, lengths=counts, initial=initial, unsafe=True)
 
 
 def sorted_rows(values: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:

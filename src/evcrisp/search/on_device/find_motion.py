@@ -101,7 +101,9 @@ def refine_motions(problem: Problem, near: Motions, search: BatchSearch) -> Moti
     trace = near.inverse_hessian.diagonal(dim1=1, dim2=2).sum(1)
     is_flat = trace > FLAT_CURVATURE * start.shape[1] * config.finest_scale**2
     n = problem.points.rows.counts
-    passes = _Passes(torch.full_like(n, config.finest_scale), n, torch.ones_like(n, dtype=torch.bool))
+    passes = _Passes(
+        torch.full_like(n, config.finest_scale), n, torch.ones_like(n, dtype=torch.bool)
+    )
     curvature = torch.where(is_flat[:, None, None], torch.nan, near.inverse_hessian)
     return _coarse_to_fine(problem, search, [passes], start, torch.zeros_like(n), curvature)
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from evcrisp.search.on_device.curvature import inverse_from_tensors, structure_tensors
 from evcrisp.search.on_device.border_bias import BorderBiases
+from evcrisp.search.on_device.curvature import inverse_from_tensors, structure_tensors
 from evcrisp.search.on_device.problem import Points, Problem
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.maps import MapLayout
@@ -76,9 +76,7 @@ class Level:
         places, total = self._build(theta)
         assert self.image is not None
         along = slopes(self.image, places)
-        pulled = problem.model.pull_back(
-            theta, points.x, points.y, points.dt, points.rows, *along
-        )
+        pulled = problem.model.pull_back(theta, points.x, points.y, points.dt, points.rows, *along)
         factor = 2.0 / (total * self.scale)
         penalty, slope = self._penalty(scaled)
         value = self._log_contrast(total) - penalty

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class ModelOperations:
     constants: Tensor  # (b, c) of the kernels, such as a center
 
     @classmethod
-    def of(cls, models: Sequence[MotionModel], device: object) -> "ModelOperations":
+    def of(cls, models: Sequence[MotionModel], device: Any) -> "ModelOperations":
         """Return the operations of the models of the windows, which differ in constants only."""
         first = models[0]
         name = getattr(first, "kernel_name", "") or first.name

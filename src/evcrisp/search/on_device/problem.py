@@ -138,7 +138,7 @@ class Problem:
         middle = 0.5 * (left + right), 0.5 * (top + bottom), 0.5 * (self.first_s + self.last_s)
         per_x, per_y = self.units()
         number = ranks(
-            points.x, points.y, points.dt, tuple(map(rows.spread, middle)),
+            points.x, points.y, points.dt, (rows.spread(middle[0]), rows.spread(middle[1]), rows.spread(middle[2])),
             (rows.spread(2.0 * per_x), rows.spread(2.0 * per_y), 2e6), rows.spread(salts(counts)),
         )  # fmt: skip
         kept = number < rows.spread(2**32 // interval.clamp(min=1))
@@ -177,9 +177,7 @@ def border_limits(
     out = []
     for values in model.warp_points(theta, x, y, dt):
         finite = torch.isfinite(values).all(1)
-        out += [
-            torch.where(finite, end, torch.nan) for end in (values.amin(1), values.amax(1))
-        ]
+        out += [torch.where(finite, end, torch.nan) for end in (values.amin(1), values.amax(1))]
     return out[0], out[1], out[2], out[3]
 
 

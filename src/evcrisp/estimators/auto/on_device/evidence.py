@@ -127,11 +127,11 @@ def compute_evidence(
     """
     indexed = IndexedBatch.of(batch)
     rows, samples = batch.rows, indexed.samples
-    maps = _with_unmoved(indexed, _maps_at(indexed, batch, theta, supporting, scatter), supporting, scatter)
-    support, sample_support = maps.support, maps.sample_support
-    parts = parts_to_test(
-        indexed.t, rows, indexed.rank, samples.t, samples.group, samples.rows
+    maps = _with_unmoved(
+        indexed, _maps_at(indexed, batch, theta, supporting, scatter), supporting, scatter
     )
+    support, sample_support = maps.support, maps.sample_support
+    parts = parts_to_test(indexed.t, rows, indexed.rank, samples.t, samples.group, samples.rows)
     raw = support.index_select(0, parts.events)
     live = indexed.live
     background = background_of(
@@ -235,9 +235,7 @@ def _with_unmoved(
     _, index = rows.taken(windows)
     _, sample_index = sample_rows.taken(windows)
     zero = torch.zeros((windows.numel(), 2), dtype=torch.float64, device=windows.device)
-    still = _maps_at(
-        IndexedBatch.of(part), part, zero, supporting.index_select(0, index), scatter
-    )
+    still = _maps_at(IndexedBatch.of(part), part, zero, supporting.index_select(0, index), scatter)
     support = maps.support.index_copy(0, index, still.support)
     sample_support = maps.sample_support.index_copy(0, sample_index, still.sample_support)
     return replace(

@@ -61,9 +61,7 @@ def _paths(
     at = nodes.position()
     column = at % nodes.spread(columns)
     row = at // nodes.spread(columns)
-    x, y = (
-        (_NODE_PX * n - nodes.spread(padding)).to(torch.float64) for n in (column, row)
-    )
+    x, y = ((_NODE_PX * n - nodes.spread(padding)).to(torch.float64) for n in (column, row))
     half = nodes.spread(0.5 * duration_s)
     first = model.inverse(theta, x, y, -half, nodes)
     last = model.inverse(theta, x, y, half, nodes)

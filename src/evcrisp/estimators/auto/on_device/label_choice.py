@@ -170,14 +170,14 @@ def _of_windows(
     evidence = found.support[0]
     thresholds = []
     for share in (false_alarm, max(false_alarm, MOST_KEPT)):
-        plain, long, short = (
-            _best(found, noise, 0, chosen, sample_rows, density, share, beyond=b, is_long=l)
-            for b, l in ((False, False), (True, True), (True, False))
+        plain, beyond_near, beyond = (
+            _best(found, noise, 0, chosen, sample_rows, density, share, beyond=b, is_long=long)
+            for b, long in ((False, False), (True, True), (True, False))
         )
         thresholds.append(
             Thresholds(*(
                 torch.where(has_clusters, torch.where(is_long, a, b), c)
-                for a, b, c in zip(long, short, plain, strict=True)
+                for a, b, c in zip(beyond_near, beyond, plain, strict=True)
             ))
         )  # fmt: skip
     strict, loose = thresholds

@@ -37,10 +37,7 @@ def background_of(
     share = half.sum(sample_support <= half.spread(quiet)) / half.counts
     both = torch.stack((rows.row * 2, rows.row * 2 + 1))
     counts = torch.stack(
-        [
-            rows.sum((p == q) & (support <= quiet.index_select(0, both[q])))
-            for q in range(2)
-        ],
+        [rows.sum((p == q) & (support <= quiet.index_select(0, both[q]))) for q in range(2)],
         1,
     )
     share = share.reshape(-1, 2)
@@ -120,9 +117,10 @@ def best_thresholds(
     offset = (n - 1) % interval // 2
     size = (torch.ceil((n - offset) / interval)).to(torch.int64).clamp(min=1)
     steps, first, kept_samples, n_effective = _steps(samples, false_alarm, least)
-    n_below = torch.searchsorted(
-        keys, row_keys(steps, _numbers(rows)[:, None]), right=True
-    ) - rows.starts[:, None]
+    n_below = (
+        torch.searchsorted(keys, row_keys(steps, _numbers(rows)[:, None]), right=True)
+        - rows.starts[:, None]
+    )
     below = (torch.ceil((n_below - offset[:, None]) / interval[:, None])).clamp(min=0.0)
     kept = 1.0 - torch.minimum(below, size[:, None]) / size[:, None]
     variance = torch.maximum(kept_samples, 1.0 / n_effective[:, None])

@@ -25,7 +25,11 @@ class JointObjectives:
 
 
 def joint_objectives(
-    batch: WindowBatch, found: BatchEvidence, confidence: Tensor, supporting: Tensor, scatter: Scatter
+    batch: WindowBatch,
+    found: BatchEvidence,
+    confidence: Tensor,
+    supporting: Tensor,
+    scatter: Scatter,
 ) -> JointObjectives:
     """Return the objectives at the motions that gave the labels; ``confidence`` is (n,)."""
     maps, single = found.maps, torch.float32

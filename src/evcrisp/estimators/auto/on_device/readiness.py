@@ -1,7 +1,7 @@
-"""Readiness of pixels, from event to event of a source; see `kernels.auto.event_evidence`.
+r"""Readiness of pixels, from event to event of a source; see `kernels.auto.event_evidence`.
 
 The probability that an event is signal follows from that of the event before by a map
-:math:`c \\to (A c + B) / (C c + D)`. Such maps compose like matrices, so that a scan takes as many steps
+:math:`c \to (A c + B) / (C c + D)`. Such maps compose like matrices, so that a scan takes as many steps
 as the logarithm of the longest sequence, instead of one per event.
 """
 

@@ -15,8 +15,7 @@ _LONG_BURST, _PATCH_PIXELS, _MAX_SAME_PIXEL, _LEAST_SHARE = 16, 4096, 64, 1e-3
 def self_support_of_events(points: MapPoints, sources: SourceOrder, scatter: Scatter) -> Tensor:
     """Return the contrast that events of one source add at each other and themselves, (n,)."""
     x, y, a, b = points.at(sources.order)
-    squares = [sum(tap * tap for tap in taps(offset)) for offset in (a, b)]
-    own = squares[0] * squares[1]
+    own = _squares(a) * _squares(b)
     is_known = _add_bursts(own, (x, y, a, b), sources, scatter)
     later = torch.nonzero((sources.number > 0) & ~is_known).reshape(-1)
     # With the event before; then, while footprints still overlap, with the one before that.
@@ -38,7 +37,7 @@ def self_support_of_samples(
 
     ``source`` and ``after``, (m,), are the source of a sample, and the first place behind it.
     """
-    x, y, a, b = points.at(sources.order)
+    x, y, *_ = points.at(sources.order)
     all_samples = torch.arange(source.numel(), device=source.device)
     readers = samples.at(all_samples)
     own = torch.zeros_like(readers[2])
@@ -54,6 +53,12 @@ def self_support_of_samples(
             goes_on = share > 0.0
             reader, place = reader[goes_on], place[goes_on] + step
     return own
+
+
+def _squares(offset: Tensor) -> Tensor:
+    """Return the sum of the squared weights of three pixels."""
+    first, middle, last = taps(offset)
+    return first * first + middle * middle + last * last
 
 
 def _overlaps(

@@ -94,9 +94,7 @@ class WindowBatch:
         columns = (getattr(self, name).index_select(0, chosen) for name in names)
         frames = tuple(self.frames[number] for number in chosen.tolist())
         points = self.points.taken(chosen)
-        return WindowBatch(
-            rows, x, y, p, points, *columns, frames, self.model, self.resolution
-        )
+        return WindowBatch(rows, x, y, p, points, *columns, frames, self.model, self.resolution)
 
     def kernel_points(self, row: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """Return pixels of the rectangles of windows ``row``, all (k,), as the kernels take them."""
