@@ -23,7 +23,7 @@ class BorderBiases:
         size = torch.stack((bottom - top, right - left), 1)
         rate = torch.repeat_interleave(1.0 / (6.0 * size), 2, 1) * problem.density_at_sides()
         per_px = torch.repeat_interleave(rate / _PER_SIDE, _PER_SIDE, 1)
-        return cls(_side_rows(problem), per_px, 2.0 * (0.5 * scale))
+        return cls(_side_rows(problem), per_px, 2.0 * (0.5 * scale.double()))
 
     def taken(self, chosen: Tensor) -> "BorderBiases":
         """Return those of some of the windows, by number."""

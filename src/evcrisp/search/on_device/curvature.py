@@ -23,7 +23,7 @@ def inverse_from_tensors(
     tensor: Tensor, energy: Tensor, square: Tensor, n_events: Tensor, scale: Tensor, least: Tensor
 ) -> Tensor:
     """Return the inverse of minus the second derivatives, (b, m, m), from structure tensors."""
-    isolated = (2.0 * ISOLATED_ENERGY * n_events / energy.clamp(min=1e-30)).clamp(max=1.0)
+    isolated = (2.0 * ISOLATED_ENERGY * n_events.double() / energy.clamp(min=1e-30)).clamp(max=1.0)
     factor = SLOPE_FACTOR * (1.0 - ISOLATED_SHARE * isolated)
     area = scale * scale
     tensor = tensor * (factor / (6.0 * area * square.clamp(min=1e-30)))[:, None, None]

@@ -116,7 +116,7 @@ def _coarse_motions(level: Level) -> tuple[Tensor, Tensor]:
     n_starts = (~torch.isnan(frames.shifts[:, :, 0])).sum(1)
     n_eval = n_starts + n_trials * (1 + has_second.to(torch.int64))
     first = _turned(level, first)
-    tol = 0.1 * scale
+    tol = 0.1 * scale.double()
     end = _coarse_ascent(level, first, tol)
     theta, value, n_eval = end.theta, end.value, n_eval + end.n_eval
     others = torch.nonzero(has_second).reshape(-1)
@@ -142,7 +142,7 @@ def _best_starts(level: Level) -> tuple[Tensor, Tensor, Tensor]:
     # A second start counts if its value is close to the best, relative to the median.
     least = best - SECOND_SHARE * (best - median)
     far = ((shifts - start[:, None]) ** 2).sum(2) > (
-        (SECOND_STEPS * START_STEP) * level.scale[:, None]
+        (SECOND_STEPS * START_STEP) * level.scale.double()[:, None]
     ) ** 2
     fits = far & ~(values < least[:, None]) & ~missing
     other = torch.where(fits, values, -torch.inf)
@@ -283,7 +283,7 @@ def _run_pass(
     )  # fmt: skip
     bias = BorderBiases.of(problem, scale)
     level.bias = bias.where(is_last)
-    tol = torch.where(is_last, search.config.tol_px, 0.05 * scale)
+    tol = torch.where(is_last, search.config.tol_px, 0.05 * scale.double())
     least = torch.where(is_last, 0.0, 1.0).to(tol.dtype)
 
     def curvature() -> Tensor:

@@ -131,7 +131,7 @@ class Problem:
         points, rows = self.points, self.points.rows
         counts = rows.counts
         # Python rounds halves to even numbers; so does torch.
-        interval = torch.round(counts / n_events.clamp(min=1)).to(torch.int64)
+        interval = torch.round(counts.double() / n_events.clamp(min=1)).to(torch.int64)
         if not bool((interval >= 2).any()):
             return points
         left, top, right, bottom = self.view.unbind(1)
@@ -165,7 +165,7 @@ class Problem:
             ):  # fmt: skip
                 early, late = rows.sum(there & is_early), rows.sum(there & ~is_early)
                 counts.append(2.0 * torch.minimum(early, late))
-        return (torch.stack(counts, 1) / (_BAND * rows.counts)[:, None]).clamp(max=1.0)
+        return (torch.stack(counts, 1) / (_BAND * rows.counts.double())[:, None]).clamp(max=1.0)
 
 
 def border_limits(

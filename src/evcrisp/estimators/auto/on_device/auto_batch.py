@@ -153,7 +153,7 @@ class _Windows:
     def find(self, candidates: Points) -> Motions:
         """Return the first motions, from a share of the events."""
         problem = self._problem(candidates)
-        n_first = torch.round(FIRST_SHARE * candidates.rows.counts).to(torch.int64)
+        n_first = torch.round(FIRST_SHARE * candidates.rows.counts.double()).to(torch.int64)
         part = problem.subsample(n_first.clamp(MIN_FIRST, MAX_FIRST))
         return self._searched(part, None)
 

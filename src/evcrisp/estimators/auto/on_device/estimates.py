@@ -48,8 +48,15 @@ def estimates_of(
     return out
 
 
+def without_hot_events(window: Window, hot: Bools) -> Window:
+    """Return a window without its hot events, (n,) bool."""
+    return replace(window, events=window.events[~hot]) if hot.any() else window
+
+
 def with_hot_events(result: Estimate, window: Window, hot: Bools) -> Estimate:
     """Return an estimate with the hot events of its window, (n,) bool, as noise."""
+    if not hot.any():
+        return result
     not_hot, events = ~hot, window.events
 
     def expand(values: Floats, fill: float) -> Floats:

@@ -131,10 +131,11 @@ def _whole_rectangles(
     window = torch.arange(n, device=partly.device)
 
     def count(top: Tensor, bottom: Tensor, left: Tensor, right: Tensor) -> Tensor:
-        return (
-            sums[window, bottom, right] - sums[window, top, right]
-            - sums[window, bottom, left] + sums[window, top, left]
-        )  # fmt: skip
+        # Rectangles that are found already may be empty.
+        top, bottom = top.clamp(0, high), bottom.clamp(0, high)
+        left, right = left.clamp(0, wide), right.clamp(0, wide)
+        below = sums[window, bottom, right] - sums[window, bottom, left]
+        return below - sums[window, top, right] + sums[window, top, left]
 
     top = left = torch.zeros_like(grid.width)
     bottom, right = grid.height, grid.width

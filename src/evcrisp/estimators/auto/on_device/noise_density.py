@@ -38,7 +38,7 @@ class NoiseDensities:
             (points.x, left, width, self.grid.width), (points.y, top, height, self.grid.height),
         ):  # fmt: skip
             # The pixel at `low` reaches from low - 0.5 to low + 0.5.
-            at = (place + 0.5 - rows.spread(low)) * rows.spread(n / side) - 0.5
+            at = (place + 0.5 - rows.spread(low)) * rows.spread(n.double() / side) - 0.5
             at = torch.minimum(at.clamp(min=0.0), rows.spread(n) - 1.0)
             first = torch.minimum(at.to(torch.int64), rows.spread((n - 2).clamp(min=0)))
             second = torch.minimum(first + 1, rows.spread(n - 1))
@@ -69,7 +69,7 @@ def densities_of_noise(
     is_dense = grid.width * grid.height > 1
     is_dense &= torch.maximum(grid.width, grid.height) > 1
     for n_events, least in TESTS:
-        interval = torch.ceil(events.rows.counts / n_events).to(torch.int64)
+        interval = -(-events.rows.counts // n_events)
         chosen = rank < events.rows.spread(2**32 // interval)
         chosen |= events.rows.spread(interval < 2)
         rows, index = events.rows.kept(chosen)
@@ -124,7 +124,7 @@ def _limits(tile: Tensor, above: Tensor, n_tiles: int) -> Tensor:
     count.index_add_(0, tile, torch.ones_like(tile))
     order, _ = sorted_rows(above, tile)
     first = torch.cumsum(count, 0) - count
-    rank = torch.floor(QUIET_SHARE * count).to(torch.int64)
+    rank = torch.floor(QUIET_SHARE * count.double()).to(torch.int64)
     place = (first + rank).clamp(max=above.numel() - 1)
     found = above.index_select(0, order.index_select(0, place)).clamp(min=0.0)
     return torch.where(count > 0, found, 0.0)

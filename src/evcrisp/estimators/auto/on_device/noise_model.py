@@ -32,7 +32,7 @@ def background_of(
     half = Rows.of_counts(torch.repeat_interleave(sample_rows.counts // 2, 2), sample_rows.size)
     order, _ = sorted_rows(sample_support, half.row)
     ranked = sample_support.index_select(0, order)
-    rank = torch.floor(QUIET_SHARE * half.counts).to(torch.int64)
+    rank = torch.floor(QUIET_SHARE * half.counts.double()).to(torch.int64)
     quiet = ranked.index_select(0, half.starts + rank)
     share = half.sum(sample_support <= half.spread(quiet)) / half.counts
     both = torch.stack((rows.row * 2, rows.row * 2 + 1))
@@ -113,18 +113,18 @@ def best_thresholds(
     n, n_samples = rows.counts, samples.counts
     _, keys = sorted_rows(evidence, rows.row)
     # Of the sorted events, one in each interval, around the middle.
-    interval = torch.ceil(n / (2 * n_samples)).to(torch.int64).clamp(min=1)
+    interval = (-(-n // (2 * n_samples))).clamp(min=1)
     offset = (n - 1) % interval // 2
-    size = (torch.ceil((n - offset) / interval)).to(torch.int64).clamp(min=1)
+    size = (-(-(n - offset) // interval)).clamp(min=1)
     steps, first, kept_samples, n_effective = _steps(samples, false_alarm, least)
     n_below = (
         torch.searchsorted(keys, row_keys(steps, _numbers(rows)[:, None]), right=True)
         - rows.starts[:, None]
     )
-    below = (torch.ceil((n_below - offset[:, None]) / interval[:, None])).clamp(min=0.0)
-    kept = 1.0 - torch.minimum(below, size[:, None]) / size[:, None]
+    below = (-(-(n_below - offset[:, None]) // interval[:, None])).clamp(min=0)
+    kept = 1.0 - torch.minimum(below, size[:, None]).double() / size[:, None]
     variance = torch.maximum(kept_samples, 1.0 / n_effective[:, None])
-    deviation = torch.sqrt(variance * (1.0 / size + 1.0 / n_effective)[:, None])
+    deviation = torch.sqrt(variance * (1.0 / size.double() + 1.0 / n_effective)[:, None])
     gain = kept - kept_samples - CERTAINTY * deviation
     at = torch.arange(steps.shape[1], device=steps.device)
     valid = samples.exists & (at >= first[:, None])
@@ -140,7 +140,7 @@ def best_thresholds(
     scale = torch.sqrt(torch.maximum(noise, 1.0 / n_effective) / least_count)
     is_chance = (share > false_alarm) & (share - noise < CHANCE * scale)
     # As in noise alone, of which the events themselves must not keep more either.
-    top = offset + interval * torch.floor((1.0 - false_alarm) * size).to(torch.int64)
+    top = offset + interval * torch.floor((1.0 - false_alarm) * size.double()).to(torch.int64)
     ranked = value_of_keys(keys.index_select(0, rows.starts + torch.minimum(top, n - 1)))
     threshold = torch.where(is_chance, torch.maximum(threshold, ranked.double()), threshold)
     return Thresholds(threshold, highest)

@@ -56,7 +56,7 @@ class BatchSamples:
 
 def live_areas(batch: WindowBatch) -> Tensor:
     """Return left, top, width and height of the events of each window but for a few strays, (b, 4)."""
-    n_stray = torch.floor(STRAY_SHARE * batch.rows.counts)
+    n_stray = torch.floor(STRAY_SHARE * batch.rows.counts.double())
     ends = []
     for position, size in ((batch.x, batch.width), (batch.y, batch.height)):
         most = int(size.max())
