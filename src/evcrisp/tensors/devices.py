@@ -27,8 +27,8 @@ def torch_device(device: str) -> Any:
     >>> torch_device("cpu") is None
     True
     """
-    kind, _, number = device.partition(":") if isinstance(device, str) else ("", "", "")
-    if kind not in DEVICES or (number and not (kind == "cuda" and number.isdecimal())):
+    kind, colon, number = device.partition(":") if isinstance(device, str) else ("", "", "")
+    if kind not in DEVICES or (colon and not (kind == "cuda" and number.isdecimal())):
         known = "must be one of " + ", ".join(map(repr, DEVICES)) + ", or 'cuda:N'"
         raise ConfigError(known, parameter="device", value=device)
     if kind == "cpu":
