@@ -29,16 +29,32 @@ PROGRAM = """
             found = fused_splines.accumulate(places, layout.size, weights)
             torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
         for one, other in zip(
-            fused_splines.slopes(expected, places), spline.slopes(expected, places), strict=True
+            fused_splines.slopes(expected, places), spline.slopes(expected, places, Scatter()), strict=True
         ):
             torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance)
     empty = spline.Places(*(column[:0] for column in places))
     assert not fused_splines.accumulate(empty, 5).any()
+    import numpy as np
+    from evcrisp import Events, Window
+    from evcrisp.estimators.auto.on_device.auto_batch import AutoBatch, DeviceOptions
+    from evcrisp.estimators.auto.on_device.window_batch import WindowBatch
+    from evcrisp.motion import Translation
+
+    rng = np.random.default_rng(1)
+    edge, t = rng.integers(0, 5, 900), np.sort(rng.integers(0, 20_000, 900))
+    x, y = (12 * edge + 300 * t / 1e6).astype(int), rng.integers(0, 40, 900)
+    events = Events(x=x, y=y, t=t, p=edge % 2 == 0, resolution=(60, 40))
+    batch = WindowBatch.of([Window(events, 0, 20_000)], Translation(), "cpu")
+    fused, plain = (AutoBatch(options=DeviceOptions(fused=f)).run(batch) for f in (True, False))
+    torch.testing.assert_close(fused.motions.theta, plain.motions.theta, rtol=0, atol=1e-5)
+    assert torch.equal(fused.labels.signal, plain.labels.signal)
     print(int(places.inside.sum()), "of", len(u), "inside")
 """
 
 
-@pytest.mark.skipif(find_spec("triton") is None, reason="no triton, which CUDA builds of torch bring")
+@pytest.mark.skipif(
+    find_spec("triton") is None, reason="no triton, which CUDA builds of torch bring"
+)
 def test_fused_kernels_equal_the_plain_operations():
     environment = {**os.environ, "TRITON_INTERPRET": "1"}
     done = subprocess.run(

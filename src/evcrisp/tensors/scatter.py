@@ -22,6 +22,7 @@ class Scatter:
     """
 
     deterministic: bool = False
+    fused: bool = False  # footprints of splines by one Triton kernel; not if deterministic
 
     def weights(self, size: int, like: Tensor) -> "Accumulator":
         """Return an empty map of ``size`` numbers, for weights of magnitude at most 1."""

@@ -39,6 +39,10 @@ def taps(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def accumulate(places: Places, size: int, scatter: Scatter, weight: Tensor | None = None) -> Tensor:
     """Return the flat maps of all footprints, shape (size,), each times its weight."""
+    if scatter.fused and not scatter.deterministic:
+        from evcrisp.tensors import fused_splines
+
+        return fused_splines.accumulate(places, size, weight)
     out = scatter.weights(size, places.a)
     factor = places.inside.to(places.a.dtype)
     factor = factor if weight is None else factor * weight
@@ -62,8 +66,12 @@ def sample(flat: Tensor, places: Places) -> Tensor:
     return a0 * left + a1 * center + a2 * right
 
 
-def slopes(flat: Tensor, places: Places) -> tuple[Tensor, Tensor]:
+def slopes(flat: Tensor, places: Places, scatter: Scatter) -> tuple[Tensor, Tensor]:
     """Return the slopes of the maps along both axes at every event; 0 outside."""
+    if scatter.fused:
+        from evcrisp.tensors import fused_splines
+
+        return fused_splines.slopes(flat, places)
     upper, middle, lower = _rows_of(flat, places)
     a, b = places.a, places.b
     left, right, above, below = 0.5 - a, 0.5 + a, 0.5 - b, 0.5 + b

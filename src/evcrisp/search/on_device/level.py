@@ -75,7 +75,7 @@ class Level:
         theta = problem.theta(scaled)
         places, total = self._build(theta)
         assert self.image is not None
-        along = slopes(self.image, places)
+        along = slopes(self.image, places, self.scatter)
         pulled = problem.model.pull_back(theta, points.x, points.y, points.dt, points.rows, *along)
         factor = 2.0 / (total * self.scale)
         penalty, slope = self._penalty(scaled)

@@ -48,16 +48,20 @@ class DeviceOptions:
         kernels do.
     w_maps : bool
         Compute the objectives of the joint problem and the confidence maps W too.
+    fused : bool
+        Use Triton kernels for the footprints and slopes of the maps. Off by default: they were tested
+        with Triton's interpreter, not on a GPU.
     """
 
     deterministic: bool = False
     search_in_single: bool = False
     w_maps: bool = True
+    fused: bool = False
 
     @property
     def scatter(self) -> Scatter:
         """How values are added by index."""
-        return Scatter(self.deterministic)
+        return Scatter(self.deterministic, self.fused)
 
     def search(self) -> BatchSearch:
         """Return how motions are searched."""
