@@ -1,12 +1,13 @@
 """Motions and labels of a device against those of the CPU. Prints JSON, and a table to stderr.
 
-Command: ``python -m benchmarks.quality.gpu_parity [--device cuda] [--data FOLDER] [--scenes 9]``.
+Command: ``python -m benchmarks.quality.gpu_parity [--device cuda] [--data FOLDER]``.
 
 Compared: method `auto` with a given motion, window by window, from a cold search: simulated windows of
 several textures, noise of 0.5 to 20 Hz/px and 10 to 60 ms; windows of real recordings below FOLDER, the
-busiest 30 ms of each; and the filters with a parallel form, event by event. Without numba, as on many
-GPU machines, the reference is torch on the CPU of that machine (``--reference torch-cpu``), which
-`tests/recovery/test_device.py` compares with the compiled kernels.
+busiest 30 ms of each; and the filters with a parallel form, event by event.
+
+A machine with a GPU may have no numba. ``--write FILE`` stores the windows with the results of the
+compiled kernels on another machine, and ``--read FILE`` compares the device with those.
 
 equal       share of the events whose labels are the same
 theta       largest distance between positions warped by both motions over a window, px
@@ -16,7 +17,9 @@ Targets: equal at least 0.999 and theta at most 0.05 px in every window; filters
 """
 
 import argparse
+import json
 import logging
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -121,29 +124,82 @@ def estimates(windows, model, device, deterministic=False):
     return method.estimate(windows)
 
 
-def difference_px(one, other):
+def difference_px(found, theta):
     """Return the largest distance between positions warped by two motions over the window, px."""
-    window = one.window
+    window = found.window
     width, height = window.events.resolution
     x, y = np.meshgrid(np.linspace(0, width - 1, 5), np.linspace(0, height - 1, 5))
     length_s = (window.t_end - window.t_start) / 1e6
-    a, b = (result.motion.warp(result.theta, x, y, length_s) for result in (one, other))
+    a, b = (found.motion.warp(one, x, y, length_s) for one in (found.theta, theta))
     return float(np.nanmax(np.hypot(a[0] - b[0], a[1] - b[1])))
 
 
-def compared(windows, device, reference, deterministic):
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Results of the reference for a window."""
+
+    theta: np.ndarray
+    signal: np.ndarray
+    status: str
+    filters: dict  # scores by the name of a filter
+
+
+def reference_of(window, model, reference):
+    """Return the results of the reference."""
+    (found,) = estimates([window], model, reference)
+    scores = {name: denoise(window.events, name, device=reference).score for name in FILTERS}
+    return Expected(found.theta, found.signal, found.status.name, scores)
+
+
+def stored(path, windows, expected):
+    """Write windows with the results of the reference to a file."""
+    arrays = {}
+    for k, (name, (window, motion, camera)) in enumerate(windows.items()):
+        events, one = window.events, expected[name]
+        facts = {
+            "name": name, "motion": motion, "status": one.status, "resolution": events.resolution,
+            "ends": (window.t_start, window.t_end), "camera": None if camera is None else asdict(camera),
+        }  # fmt: skip
+        columns = {"x": events.x, "y": events.y, "t": events.t, "p": events.p, "theta": one.theta}
+        columns |= {"signal": one.signal, "facts": np.array(json.dumps(facts))}
+        columns |= {f"score_{name}": score for name, score in one.filters.items()}
+        arrays |= {f"{k}/{name}": column for name, column in columns.items()}
+    np.savez_compressed(path, **arrays)
+
+
+def loaded(path):
+    """Return windows and the results of the reference from a file."""
+    windows, expected = {}, {}
+    with np.load(path) as arrays:
+        for k in range(len({key.partition("/")[0] for key in arrays})):
+            facts = json.loads(str(arrays[f"{k}/facts"]))
+            columns = {name: arrays[f"{k}/{name}"] for name in "xytp"}
+            events = Events(**columns, resolution=facts["resolution"])
+            camera = None if facts["camera"] is None else evcrisp.Camera(**facts["camera"])
+            windows[facts["name"]] = Window(events, *facts["ends"]), facts["motion"], camera
+            scores = {name: arrays[f"{k}/score_{name}"] for name in FILTERS}
+            columns = arrays[f"{k}/theta"], arrays[f"{k}/signal"], facts["status"], scores
+            expected[facts["name"]] = Expected(*columns)
+    return windows, expected
+
+
+def model_of(window, motion, camera):
+    """Return the motion model of a window."""
+    return model_for(motion, window.events.resolution, camera)
+
+
+def compared(windows, expected, device, deterministic):
     """Return the agreement of each window."""
     rows = {}
     for name, (window, motion, camera) in windows.items():
-        model = model_for(motion, window.events.resolution, camera)
-        (expected,) = estimates([window], model, reference)
+        model, wanted = model_of(window, motion, camera), expected[name]
         (found,) = estimates([window], model, device, deterministic)
         rows[name] = {
             "events": len(window.events),
-            "equal": float((found.signal == expected.signal).mean()),
-            "different": int((found.signal != expected.signal).sum()),
-            "theta_px": difference_px(found, expected),
-            "status": found.status is expected.status,
+            "equal": float((found.signal == wanted.signal).mean()),
+            "different": int((found.signal != wanted.signal).sum()),
+            "theta_px": difference_px(found, wanted.theta),
+            "status": found.status.name == wanted.status,
         }
         if deterministic:
             (again,) = estimates([window], model, device, deterministic)
@@ -152,16 +208,13 @@ def compared(windows, device, reference, deterministic):
     return rows
 
 
-def compared_filters(windows, device, reference):
-    """Return the number of events with different scores or labels of each filter."""
+def compared_filters(windows, expected, device):
+    """Return the number of events with different scores of each filter, which labels follow."""
     rows = dict.fromkeys(FILTERS, 0)
-    for window, *_ in windows.values():
+    for key, (window, *_) in windows.items():
         for name in FILTERS:
-            found, expected = (
-                denoise(window.events, name, device=one) for one in (device, reference)
-            )
-            differs = (found.score != expected.score) | (found.signal != expected.signal)
-            rows[name] += int(differs.sum())
+            found = denoise(window.events, name, device=device)
+            rows[name] += int((found.score != expected[key].filters[name]).sum())
     return rows
 
 
@@ -174,16 +227,29 @@ def main(arguments=None):
     parser.add_argument("--motions", nargs="*", default=list(MOTIONS))
     parser.add_argument("--size", type=int, nargs=2, default=SIZE)
     parser.add_argument("--deterministic", action="store_true")
+    parser.add_argument("--write", type=Path, help="store windows and reference, and end")
+    parser.add_argument("--read", type=Path, help="take windows and reference from a file")
     options = parser.parse_args(arguments)
     logging.disable(logging.WARNING)
-    torch_device(options.device)  # raises before anything is simulated
-    windows = {}
-    for motion in options.motions:
-        windows |= simulated(motion, options.scenes, tuple(options.size))
-    if options.data is not None:
-        windows |= recorded(options.data)
-    rows = compared(windows, options.device, options.reference, options.deterministic)
-    filters = compared_filters(windows, options.device, options.reference)
+    if options.write is None:
+        torch_device(options.device)  # raises before anything is simulated
+    if options.read is not None:
+        windows, expected = loaded(options.read)
+    else:
+        windows = {}
+        for motion in options.motions:
+            windows |= simulated(motion, options.scenes, tuple(options.size))
+        if options.data is not None:
+            windows |= recorded(options.data)
+        expected = {
+            name: reference_of(one[0], model_of(*one), options.reference)
+            for name, one in windows.items()
+        }
+    if options.write is not None:
+        stored(options.write, windows, expected)
+        return
+    rows = compared(windows, expected, options.device, options.deterministic)
+    filters = compared_filters(windows, expected, options.device)
     results = {
         "windows": rows,
         "filters": filters,
