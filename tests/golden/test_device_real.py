@@ -19,10 +19,11 @@ def folder_of(data_dir, name):
 
 
 def assert_equal_on_a_device(events, model, n_windows=2, length_us=30_000):
-    """Compare windows around the middle event."""
-    t_first = int(events.t[len(events) // 2])
-    starts = range(t_first, t_first + n_windows * length_us, length_us)
-    windows = [Window(events.between(t, t + length_us), t, t + length_us) for t in starts]
+    """Compare windows from the middle event on; a recording may end within them."""
+    t_first, t_end = int(events.t[len(events) // 2]), int(events.t[-1]) + 1
+    starts = range(t_first, min(t_first + n_windows * length_us, t_end), length_us)
+    ends = [min(t + length_us, t_end) for t in starts]
+    windows = [Window(events.between(a, b), a, b) for a, b in zip(starts, ends, strict=True)]
     windows = [window for window in windows if len(window.events) > 1000]
     assert windows
     method = DeviceMethod(AutoRegret(), model, torch.device("cpu"))
