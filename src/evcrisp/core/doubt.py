@@ -36,8 +36,8 @@ class Doubt(Enum):
         "Use shorter windows."
     )
     NOT_ASSESSED = (
-        "The uncertainty of this motion was not computed: its device has no numba. Install numba, or "
-        "use the device 'cpu' for windows that matter."
+        "The uncertainty of this motion was not computed, for lack of numba, and the motion may be "
+        "doubtful for other reasons. Install numba."
     )
     REUSED = (
         "The motion is that of an earlier window: live events came too fast for a search. Use "

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
 from evcrisp.core.windows import Window
-from evcrisp.estimators.devices import DeviceMethod, assessed
+from evcrisp.estimators.devices import DeviceMethod, assessed, has_compiled_kernels
 from evcrisp.estimators.result import Estimate
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.pipeline.windowing import Windowing
@@ -55,15 +55,15 @@ class DeviceTracker:
         return [with_hot_events(*one) for one in zip(found, windows, hot, strict=True)]
 
     def _batches(self, windows: Iterable[tuple[Window, int]]) -> Iterator[list[tuple[Window, int]]]:
-        """Collect windows up to the events that the device takes at a time."""
+        """Collect windows up to the memory that a batch may take."""
         batch: list[tuple[Window, int]] = []
-        n_events, most = 0, self._method.batch_events
+        n_bytes, most = 0, self._method.budget_bytes
         for window, full_us in windows:
             batch.append((window, full_us))
-            n_events += len(window.events)
-            if n_events >= most or len(batch) >= _MAX_WINDOWS:
+            n_bytes += self._method.cost_bytes(window)
+            if n_bytes >= most or len(batch) >= _MAX_WINDOWS:
                 yield batch
-                batch, n_events = [], 0
+                batch, n_bytes = [], 0
         if batch:
             yield batch
 
@@ -71,7 +71,15 @@ class DeviceTracker:
 def device_tracker(
     method: DeviceMethod, resolution: tuple[int, int], windowing: Windowing
 ) -> DeviceTracker:
-    """Return the state before a recording; raise if windows are to follow the motion."""
+    """Return the state before a recording; raise if the windows are not for a device.
+
+    They must not follow the motion; and those that the events choose are found by compiled kernels.
+    """
+    if windowing.is_auto and not has_compiled_kernels():
+        raise ConfigError(
+            "The windows that the events choose need numba, which is not installed.",
+            remedy="Give `Windowing(window_us=...)` or `Windowing(window_events=...)`.",
+        )
     if windowing.displacement_px is not None:
         raise ConfigError(
             "needs the motion of the window before, and this device takes windows side by side",

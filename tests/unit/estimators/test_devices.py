@@ -158,8 +158,9 @@ def test_batches_follow_the_budget(events, monkeypatch):
     monkeypatch.setattr(
         DeviceMethod, "_run", lambda self, batch: sizes.append(len(batch)) or run(self, batch)
     )
-    budget = len(parts[0]) + len(parts[1])
-    monkeypatch.setattr(DeviceMethod, "batch_events", property(lambda self: budget))
+    budget = sum(map(DeviceMethod.cost_bytes, windows[:2]))
+    assert budget > DeviceMethod.cost_bytes(windows[0]) > 500 * len(parts[0])
+    monkeypatch.setattr(DeviceMethod, "budget_bytes", property(lambda self: budget))
     found = method.estimate(windows)
     assert [len(result) for result in found] == [len(part) for part in parts]
     assert sizes[0] == 2
@@ -182,6 +183,10 @@ WITHOUT_NUMBA = """
     windowing = evcrisp.Windowing(window_us=10_000)
     tracked = evcrisp.track(events, motion="translation", windowing=windowing, device="torch-cpu")
     print("windows", *[len(result) for result in tracked])
+    try:
+        evcrisp.track(events, motion="translation", device="torch-cpu")
+    except evcrisp.ConfigError as error:
+        print("auto", error)
     print("baf", int(evcrisp.denoise(events, "baf", device="torch-cpu").signal.sum()))
 """
 
@@ -203,4 +208,5 @@ def test_a_device_needs_no_numba(events, tmp_path):
         assert doubt == "not_assessed"
     n = [int(word) for word in lines["windows"].split()]
     assert (len(n), sum(n)) == (2, len(events))
+    assert lines["auto"].startswith("The windows that the events choose need numba")
     assert int(lines["baf"]) == int(evcrisp.denoise(events, "baf").signal.sum())

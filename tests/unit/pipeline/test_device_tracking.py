@@ -58,7 +58,7 @@ def test_windows_are_those_of_the_cpu(events, windowing):
 
 def test_batches_do_not_change_results(events, monkeypatch):
     whole = list(evcrisp.track(events, motion="translation", windowing=TIMED, device=DEVICE))
-    monkeypatch.setattr(DeviceMethod, "batch_events", property(lambda self: 1))
+    monkeypatch.setattr(DeviceMethod, "budget_bytes", property(lambda self: 1))
     parts = list(evcrisp.track(events, motion="translation", windowing=TIMED, device=DEVICE))
     for mine, wanted in zip(parts, whole, strict=True):
         np.testing.assert_allclose(mine.theta, wanted.theta, rtol=0, atol=1e-6)
