@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from evcrisp import Events, denoise
 from evcrisp.filters import Activity, Baf, Ebf, Padala, Stcf, YNoise, build_filter
 from evcrisp.filters.protocol import Labels, presets
+from evcrisp.tensors.lazy import torch
 
 RESOLUTION = (5, 4)
 
@@ -83,3 +84,11 @@ def test_labels_do_not_depend_on_the_chunks(config, steps, cuts):
     ends = sorted({min(cut, len(events)) for cut in cuts} | {0, len(events)})
     parts = [stream.label(events[a:b]) for a, b in pairwise(ends)]
     assert_equal(Labels.concatenate(parts), denoise(events, config))
+
+
+@pytest.mark.parametrize("config", [Stcf(tau_us=80, pair_us=30), Ebf(tau_us=60)], ids=str)
+def test_all_tensors_are_on_the_device_of_the_events(config, make_events):
+    events = make_events(200, RESOLUTION, duration_us=2000)
+    with torch.device("meta"):  # tensors without a device would be there, and mix with no others
+        found = denoise(events, config, device="torch-cpu")
+    assert_equal(found, denoise(events, config))

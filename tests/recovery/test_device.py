@@ -1,5 +1,7 @@
 """Motions and labels of method `auto` on tensors are those of the compiled kernels."""
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,7 @@ SCENES = (
 MAX_PX, LEAST_EQUAL = 0.05, 0.999
 
 
+@lru_cache
 def windows_of(motion, theta):
     """Return simulated windows of a motion; all start later than zero."""
     out = []
@@ -88,6 +91,7 @@ def test_motions_and_labels_of_simulated_windows(name, single):
             assert mine.regret.value == pytest.approx(expected.regret.value, rel=1e-4)
 
 
+@lru_cache
 def odd_windows():
     """Return windows without a motion, of few events, with hot pixels, and with dense noise."""
     rng, out = np.random.default_rng(0), []
@@ -168,3 +172,13 @@ def test_deterministic_maps_do_not_depend_on_the_order_of_additions(monkeypatch)
     assert bits(run([window], Translation(), deterministic=True)) == bits(expected)
     # The test can tell: without fixed point, the order shows.
     assert bits(run([window], Translation())) != bits(run([window], Translation()))
+
+
+def test_all_tensors_are_on_the_device_of_the_events():
+    # Tensors without a device would be on "meta", and mix with no others: a GPU in a test without one.
+    windows = [windows_of("rotation", MOTIONS["rotation"][1])[2], odd_windows()[3]]
+    for model in (MOTIONS["rotation"][0], Translation()):
+        with torch.device("meta"):
+            found = run(windows, model, deterministic=True)
+        for mine, wanted in zip(found, run(windows, model, deterministic=True), strict=True):
+            np.testing.assert_array_equal(mine.signal, wanted.signal)

@@ -26,7 +26,7 @@ class Rows:
     @classmethod
     def of_lengths(cls, lengths: Sequence[int], device: Any) -> "Rows":
         """Return rows of given lengths."""
-        counts = torch.tensor(lengths, dtype=torch.int64).to(device)
+        counts = torch.tensor(lengths, dtype=torch.int64, device=device)
         return cls.of_counts(counts, sum(lengths))
 
     def __len__(self) -> int:

@@ -55,7 +55,7 @@ class WindowBatch:
         rows = Rows.of_lengths(counts, device)
         durations = [(window.t_end - window.t_start) / 1e6 for window in windows]
         columns = Columns(*(_moved(c, device) for c in columns_of(windows)))
-        seconds = torch.tensor(durations, dtype=torch.float64).to(device)
+        seconds = torch.tensor(durations, dtype=torch.float64, device=device)
         return cls.of_columns(rows, columns, seconds, model, windows[0].events.resolution)
 
     @classmethod
