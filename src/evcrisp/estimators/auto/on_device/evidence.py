@@ -8,7 +8,11 @@ from evcrisp.estimators.auto.on_device.label_choice import (
     neighbors_instead,
     parts_to_test,
 )
-from evcrisp.estimators.auto.on_device.noise_density import PointSupport, densities_of_noise
+from evcrisp.estimators.auto.on_device.noise_density import (
+    NoiseDensities,
+    PointSupport,
+    densities_of_noise,
+)
 from evcrisp.estimators.auto.on_device.noise_model import (
     Ranked,
     Weight,
@@ -138,19 +142,16 @@ def compute_evidence(
         support, rows, batch.p, sample_support, samples.rows, live[:, 2] * live[:, 3]
     )
     rates = background.rates.to(torch.float32)
-    points = PointSupport(rows, batch.x, batch.y, batch.p, support)
-    noise = PointSupport(samples.rows, samples.x, samples.y, samples.p, sample_support)
-    weight = None
-    densities, is_dense = densities_of_noise(live, points, indexed.rank, noise, background.quiet)
     rate = of_polarity(rates, rows.row, batch.p)
     sample_rate = of_polarity(rates, samples.rows.row, samples.p)
+    points = PointSupport(rows, batch.x, batch.y, batch.p, support)
+    noise = PointSupport(samples.rows, samples.x, samples.y, samples.p, sample_support)
+    densities, is_dense = densities_of_noise(live, points, indexed.rank, noise, background.quiet)
+    weight = None
     if bool(is_dense.any()):
-        of_events, of_samples = densities.at(points), densities.at(noise)
-        less, sample_less = (of_events - 1.0) * rate, (of_samples - 1.0) * sample_rate
-        support = torch.where(rows.spread(is_dense), support - less, support)
-        dense_samples = samples.rows.spread(is_dense)
-        sample_support = torch.where(dense_samples, sample_support - sample_less, sample_support)
-        weight = Weight(torch.where(dense_samples, of_samples, 1.0), is_dense)
+        support, _ = _without_dense_noise(densities, is_dense, points, rate)
+        sample_support, density = _without_dense_noise(densities, is_dense, noise, sample_rate)
+        weight = Weight(density, is_dense)
     ready, chances = readiness_of_events(indexed.t, support, rate, indexed.sources)
     sample_ready = readiness_of_samples(
         samples.t, sample_support, sample_rate, indexed.sample_source, indexed.sample_after,
@@ -242,6 +243,15 @@ def _with_unmoved(
         maps, support=torch.where(maps.support < 0.0, support, maps.support),
         sample_support=torch.where(maps.sample_support < 0.0, sample_support, maps.sample_support),
     )  # fmt: skip
+
+
+def _without_dense_noise(
+    densities: NoiseDensities, is_dense: Tensor, points: PointSupport, rate: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return support without what dense noise adds to it, and the density, 1 where it is uniform."""
+    there = points.rows.spread(is_dense)
+    density = torch.where(there, densities.at(points), 1.0)
+    return points.support - (density - 1.0) * rate, density
 
 
 def _evidence(support: Tensor, rate: Tensor, ready: Tensor) -> Tensor:
