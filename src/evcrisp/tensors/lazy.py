@@ -14,6 +14,8 @@ else:
         """Attributes of torch; the first one loads it."""
 
         def __getattr__(self, name: str) -> Any:
+            if name.startswith("__"):  # what tools look for in any object
+                raise AttributeError(name)
             module = require("torch", extra="torch", purpose="Devices other than 'cpu'")
             value = getattr(module, name)
             setattr(self, name, value)  # the next access takes no call
