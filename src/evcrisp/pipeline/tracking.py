@@ -191,7 +191,7 @@ def track(
     model = model_for(motion, resolution, camera_for(source, motion, camera), estimator)
     on_device = device_method(estimator, model, device, deterministic=deterministic)
     if on_device is not None:
-        from evcrisp.pipeline.device_tracking import device_tracker
+        from evcrisp.pipeline.on_device.device_tracking import device_tracker
 
         refuse_start(theta0)
         batches = device_tracker(on_device, resolution, windowing)

@@ -9,7 +9,7 @@ from evcrisp.estimators.devices import device_method
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
-from evcrisp.pipeline.device_tracking import DeviceTracker, device_tracker
+from evcrisp.pipeline.on_device.device_tracking import DeviceTracker, device_tracker
 from evcrisp.pipeline.pieces.plan import SIZES, Piece, PieceSizes
 from evcrisp.pipeline.pieces.streaming import StreamedPiece
 from evcrisp.pipeline.tracking import Tracker
