@@ -448,6 +448,19 @@ windowing_options = decorated(
 )
 
 
+device_option = option(
+    "--device",
+    "Where to compute: cpu; cuda, an NVIDIA GPU through torch; auto, a GPU if there is one. Default: cpu.",
+    metavar="NAME",
+)
+
+deterministic_option = option(
+    "--deterministic",
+    "Same bits from run to run on a GPU, which is slower; the CPU always gives them.",
+    is_flag=True,
+)
+
+
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
     """Parse ``KEY=VALUE`` pairs; numbers and true/false are recognized."""
     options: dict[str, Any] = {}

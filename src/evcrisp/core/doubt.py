@@ -35,6 +35,10 @@ class Doubt(Enum):
         "The motions explain this window poorly: a motion changes within it, or is of another kind, "
         "or lights flicker. Use shorter windows; flicker has no motion."
     )
+    NOT_ASSESSED = (
+        "The uncertainty of this motion was not computed, for lack of numba, and the motion may be "
+        "doubtful for other reasons. Install numba."
+    )
     REUSED = (
         "The motion is that of an earlier window: live events came too fast for a search. Use "
         "`full_search`, a given motion, or a filter."

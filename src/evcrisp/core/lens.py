@@ -37,7 +37,7 @@ def distort_rays(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, 
 
 def distort_visible_rays(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Return the distorted rays, NaN beyond the fold radius, outside of the image."""
-    radius, limit = np.hypot(x, y), _limit(distortion)
+    radius, limit = np.hypot(x, y), ray_limit(distortion)
     with np.errstate(over="ignore", invalid="ignore"):
         visible = np.where(radius <= limit, 1.0, np.nan)
         return distort_rays(distortion, x * visible, y * visible)
@@ -97,10 +97,10 @@ def _radial_start(distortion: Distortion, x: Floats, y: Floats) -> tuple[Floats,
     table = np.linspace(0.0, min(end, _BEFORE_FOLD * fold), _TABLE_SIZE)
     found = np.interp(radius, table * _radial(distortion, table * table), table)
     scale = np.divide(found, radius, out=np.ones(radius.shape), where=radius > 0.0)
-    return x * scale, y * scale, _limit(distortion)
+    return x * scale, y * scale, ray_limit(distortion)
 
 
-def _limit(distortion: Distortion) -> float:
+def ray_limit(distortion: Distortion) -> float:
     """Return the limit of the radius of rays; infinite if the image does not fold."""
     _, _, p1, p2, _ = distortion
     return _fold_radius(distortion) * (_BEYOND_FOLD if p1 or p2 else 1.0)

@@ -14,6 +14,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.registry import build, lookup
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window
+from evcrisp.estimators.devices import assessed, device_method
 from evcrisp.estimators.protocol import Estimator, run_estimator
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.estimators.reliability.assess import assess
@@ -32,6 +33,8 @@ def estimate(
     camera: Camera | None = None,
     *,
     theta0: ArrayLike | None = None,
+    device: str | None = None,
+    deterministic: bool = False,
     **params: Any,
 ) -> Estimate:
     """Align and denoise the events of one window.
@@ -52,6 +55,11 @@ def estimate(
         Calibration for "rotation". Default: an ideal lens with a field of view of 60 degrees.
     theta0 : array_like, shape (m,), optional
         Start of the search, such as the motion of the previous window.
+    device : str, optional
+        "cpu" (default), "cuda", or "auto": a GPU if there is one. A GPU runs the method "auto" with a
+        given motion, from a cold search; see :doc:`/guide/gpu`.
+    deterministic : bool
+        Same bits from run to run on a GPU, which is slower; the CPU always gives them.
     **params
         Parameters of the method.
 
@@ -79,7 +87,20 @@ def estimate(
     window = as_window(events)
     estimator = build(ESTIMATORS, method, "method", **params)
     model = model_for(motion, window.events.resolution, camera, estimator)
+    on_device = device_method(estimator, model, device, deterministic=deterministic)
+    if on_device is not None:
+        refuse_start(theta0)
+        return assessed(on_device.estimate([window])[0], model)
     return assess(run_estimator(estimator, window, model, checked_theta(theta0, model)), model)
+
+
+def refuse_start(theta0: ArrayLike | None) -> None:
+    """Raise if a start is given for a device, whose windows are searched side by side."""
+    if theta0 is not None:
+        raise ConfigError(
+            "is not for this device, which searches every window from nothing", parameter="theta0",
+            value=theta0, remedy="Leave it out, or use the device 'cpu'.",
+        )  # fmt: skip
 
 
 def as_window(events: Events | Window) -> Window:

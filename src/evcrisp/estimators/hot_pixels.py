@@ -19,6 +19,9 @@ LEAST, FACTOR = 12, 6.0
 #: Time constant of the counts over a recording, us. A pixel of 20 Hz then differs from noise of 1 Hz.
 MEMORY_US = 1_000_000
 
+#: Steps in which events before a recording, or a piece of it, are counted, us.
+COUNTING_US = 50_000
+
 
 def hot_events(events: Events) -> Bools:
     """Return which events come from hot pixels, shape (n,).

@@ -67,7 +67,7 @@ class ViewFrame:
         return replace(
             result, window=window, motion=model, aligned_x=result.aligned_x + self.left,
             aligned_y=result.aligned_y + self.top, layer_motions=parts,
-            layer_map=self._layer_map(result.layer_map), w_map=self._w_map(result.w_map),
+            layer_map=self._layer_map(result.layer_map), w_map=self.w_map_on_sensor(result.w_map),
         )  # fmt: skip
 
     def _layer_map(self, found: LayerMap | None) -> LayerMap | None:
@@ -75,7 +75,7 @@ class ViewFrame:
             return None
         return replace(found, left=found.left + self.left, top=found.top + self.top)
 
-    def _w_map(self, w_map: Floats | None) -> Floats | None:
+    def w_map_on_sensor(self, w_map: Floats | None) -> Floats | None:
         """Return a map with as much padding on the sensor, 0 where there are no events."""
         if w_map is None:
             return None

@@ -13,7 +13,9 @@ from evcrisp.filters.registry import FILTERS
 Method = str | type[Filter] | Filter
 
 
-def build_filter(method: Method, /, preset: str | None = None, **params: object) -> Filter:
+def build_filter(
+    method: Method, /, preset: str | None = None, device: str | None = None, **params: object
+) -> Filter:
     """Build a filter from its defaults, a preset and parameters; later ones take precedence.
 
     Arguments are those of :func:`denoise`; a filter object is returned unchanged.
@@ -21,6 +23,12 @@ def build_filter(method: Method, /, preset: str | None = None, **params: object)
     >>> build_filter("baf", tau_us=2000).tau_us
     2000
     """
+    if device is not None:
+        return _build_on_device(method, preset, device, params)
+    return _built(method, preset, params)
+
+
+def _built(method: Method, preset: str | None, params: Mapping[str, object]) -> Filter:
     defaults: Mapping[str, object] = {}
     if preset is not None:
         kind = lookup(FILTERS, method, "filter") if isinstance(method, str) else method
@@ -36,8 +44,25 @@ def build_filter(method: Method, /, preset: str | None = None, **params: object)
     return build(FILTERS, method, "filter", **{**defaults, **params})
 
 
+def _build_on_device(
+    method: Method, preset: str | None, device: str, params: Mapping[str, object]
+) -> Filter:
+    """Build a filter for a device; the network has a device of its own."""
+    from evcrisp.filters.on_device.device_filter import on_device
+
+    kind = lookup(FILTERS, method, "filter") if isinstance(method, str) else method
+    if isinstance(kind, type) and "device" in getattr(kind, "__dataclass_fields__", ()):
+        return _built(method, preset, {**params, "device": device})
+    return on_device(_built(method, preset, params), device)
+
+
 def denoise(
-    events: Events, method: Method = "baf", preset: str | None = None, **params: object
+    events: Events,
+    method: Method = "baf",
+    preset: str | None = None,
+    *,
+    device: str | None = None,
+    **params: object,
 ) -> Labels:
     """Label each event as signal or noise.
 
@@ -51,6 +76,9 @@ def denoise(
         Filter: name in ``evcrisp.filters.FILTERS``, class, or object such as ``Stcf(k=3)``.
     preset : str, optional
         Parameters that reproduce another implementation, such as "emlb".
+    device : str, optional
+        "cpu" (default), "cuda" or "auto", for "baf", "stcf", "ynoise", "ebf", "activity" and "padala",
+        whose labels are the same on all of them. "edncnn" takes it as its parameter.
     **params
         Parameters of the filter, such as ``tau_us``; they take precedence over the preset.
 
@@ -62,7 +90,7 @@ def denoise(
     >>> denoise(events, "baf", tau_us=1000).signal
     array([False,  True, False])
     """
-    config = build_filter(method, preset, **params)
+    config = build_filter(method, preset, device, **params)
     stream = config.start(events.resolution)
     labels = Labels.concatenate([stream.label(events), stream.finish()])
     _check_count(config, len(labels), len(events))

@@ -39,6 +39,7 @@ def filter_recording(
     format: str | Writer | None = None,
     overwrite: bool = False,
     on_chunk: Callable[[Events], None] | None = None,
+    device: str | None = None,
     **params: object,
 ) -> FilterResult:
     """Write the events of a recording that a filter keeps, in bounded memory.
@@ -59,6 +60,8 @@ def filter_recording(
         Replace existing outputs, except the input itself.
     on_chunk : callable, optional
         Called with every chunk of labeled events, for progress.
+    device : str, optional
+        "cpu" (default), "cuda" or "auto", as for :func:`evcrisp.denoise`.
 
     Examples
     --------
@@ -73,7 +76,7 @@ def filter_recording(
     target = Path(target)
     labels = None if labels is None else Path(labels)
     writer = writer_for(target, format)
-    config = build_filter(method, preset, **params)
+    config = build_filter(method, preset, device, **params)
     if labels is not None and labels.resolve() == target.resolve():
         raise ConfigError("must not be the output file", parameter="labels", value=str(labels))
     with ExitStack() as stack:

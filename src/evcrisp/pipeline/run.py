@@ -42,6 +42,8 @@ def run(
     camera: Camera | None = None,
     windowing: Windowing | None = None,
     to: str | Writer | None = None,
+    device: str | None = None,
+    deterministic: bool = False,
     overwrite: bool = False,
     on_chunk: Callable[[Events], None] | None = None,
     cancellation: CancellationToken | None = None,
@@ -61,7 +63,7 @@ def run(
         row per window), ``layers.csv`` (a row per object and window) and ``summary.json``, each
         complete or not at all. Windows without a motion have NaN in ``motion.csv``; its last column
         has the warnings. Events that came with labels keep them.
-    method, motion, camera, windowing, **params
+    method, motion, camera, windowing, device, deterministic, **params
         As for :func:`evcrisp.track`.
     to : str or Writer, optional
         Format of the cleaned recording. Default: that of the input, or AEDAT4 if it is not
@@ -96,6 +98,8 @@ def run(
         camera=camera,
         windowing=checked_windowing(windowing),
         to=to,
+        device=device,
+        deterministic=deterministic,
     )
     with opened(source) as recording:
         return run_settings(

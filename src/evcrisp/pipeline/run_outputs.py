@@ -41,6 +41,8 @@ class RunSettings:
     windowing: Windowing
     to: str | Writer | None = None
     sizes: PieceSizes = SIZES
+    device: str | None = None  # None and "cpu": the compiled kernels
+    deterministic: bool = False
 
     def on(self, recording: Recording) -> "RunSetup":
         """Return the settings with what the recording decides."""
@@ -71,7 +73,10 @@ class RunSetup:
     def method(self) -> PieceMethod:
         """How pieces are estimated."""
         chosen, size = self.settings, self.recording.resolution
-        return PieceMethod(chosen.method, self.model, size, chosen.windowing, chosen.sizes)
+        return PieceMethod(
+            chosen.method, self.model, size, chosen.windowing, chosen.sizes, chosen.device,
+            chosen.deterministic,
+        )  # fmt: skip
 
     @property
     def marks(self) -> Marks:
@@ -96,7 +101,13 @@ class RunSetup:
             "windows": self.settings.windowing.facts(),
             "camera": run_log.config_facts(self.camera),
             "camera_source": camera_source(self.settings.camera, self.camera),
+            **self._device_facts(),
         }
+
+    def _device_facts(self) -> dict[str, Any]:
+        """Return the device, if it is not the CPU: its results differ in the last digits."""
+        device = self.settings.device
+        return {} if device in (None, "cpu") else {"device": device}
 
 
 class ResultSink(Protocol):

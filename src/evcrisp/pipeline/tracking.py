@@ -1,7 +1,7 @@
 """Estimate window after window in bounded memory, for `track`, `run`, `render` and viewer."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -15,8 +15,9 @@ from evcrisp.core.events import Events
 from evcrisp.core.registry import build
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import Window, by_time, ordered_chunks
-from evcrisp.estimators.estimate import checked_theta, model_for
-from evcrisp.estimators.hot_pixels import HotPixelHistory
+from evcrisp.estimators.devices import device_method
+from evcrisp.estimators.estimate import checked_theta, model_for, refuse_start
+from evcrisp.estimators.hot_pixels import COUNTING_US, HotPixelHistory
 from evcrisp.estimators.layers.motion_finder import with_hot_events
 from evcrisp.estimators.layers.relabel import relabel
 from evcrisp.estimators.protocol import Estimator, IndependentWindows, session_of
@@ -32,9 +33,6 @@ from evcrisp.pipeline.windowing import Windowing, checked_windowing
 
 #: Share of its full length that the last window needs for a motion as certain as that of others.
 _LEAST_SHARE = 0.5
-
-#: Steps in which events are counted for hot pixels, us; the counts fade in a second.
-_COUNTING_US = 50_000
 
 
 class Tracker:
@@ -73,9 +71,25 @@ class Tracker:
         start = None if is_open(self.model) and self._has_run else self.theta
         result = self._session.run(window, self.model, start, hot)
         self._has_run = True
-        result = _with_length_warning(assess(result, self.model, self._before), full_us, part)
+        return self.finished(assess(result, self.model, self._before), full_us, part)
+
+    def estimates(
+        self, windows: Iterable[tuple[Window, int]], part: Callable[[], str] = lambda: "recording"
+    ) -> Iterator[Estimate]:
+        """Yield the estimates of windows in order, each with its full length; see `estimate`."""
+        for window, full_us in windows:
+            yield self.estimate(window, full_us, part())
+
+    def finished(self, result: Estimate, full_us: int = 0, part: str = "recording") -> Estimate:
+        """Return an assessed estimate with what follows from the windows before, and remember it."""
+        result = _with_length_warning(result, full_us, part)
         self._before = result if result.reliable else None
         return self._shared.combine(self.remember(result))
+
+    @property
+    def before(self) -> Estimate | None:
+        """The last window, if its motion is reliable."""
+        return self._before
 
     def relabel(self, window: Window, *, by_one_motion: bool = False) -> Estimate:
         """Return the labels of the next window by the last motions, without a search.
@@ -107,7 +121,7 @@ class Tracker:
 
     def count_hot_pixels(self, events: Events) -> None:
         """Count events before the first window, whose events are numbered from 0, for hot pixels."""
-        for window in by_time(events, _COUNTING_US):
+        for window in by_time(events, COUNTING_US):
             self._hot_pixels.mark(window)
         self._hot_pixels.continue_from_zero()
 
@@ -132,6 +146,8 @@ def track(
     *,
     windowing: Windowing | None = None,
     theta0: ArrayLike | None = None,
+    device: str | None = None,
+    deterministic: bool = False,
     **params: Any,
 ) -> Iterator[Estimate]:
     """Yield an estimate per window; each search starts from the motion of the window before.
@@ -150,6 +166,9 @@ def track(
         As for :func:`evcrisp.estimate`; a rotation without camera uses that of the recording.
     windowing : Windowing, optional
         How to cut the recording. By default the events choose the length of each window.
+    device, deterministic
+        As for :func:`evcrisp.estimate`. A GPU takes windows in batches, each searched from nothing, so
+        that windows cannot follow the motion (``displacement_px``).
 
     Yields
     ------
@@ -170,9 +189,15 @@ def track(
     if resolution is None:
         return iter(())
     model = model_for(motion, resolution, camera_for(source, motion, camera), estimator)
+    on_device = device_method(estimator, model, device, deterministic=deterministic)
+    if on_device is not None:
+        from evcrisp.pipeline.on_device.device_tracking import device_tracker
+
+        refuse_start(theta0)
+        batches = device_tracker(on_device, resolution, windowing)
+        return batches.estimates(windowing.cut(chunks, batches.speed_px_s))
     tracker = Tracker(estimator, model, resolution, checked_theta(theta0, model))
-    windows = windowing.cut(chunks, tracker.speed_px_s)
-    return (tracker.estimate(window, full_us) for window, full_us in windows)
+    return tracker.estimates(windowing.cut(chunks, tracker.speed_px_s))
 
 
 def _stream(

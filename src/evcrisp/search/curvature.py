@@ -19,18 +19,18 @@ from evcrisp.motion import MotionModel
 from evcrisp.search.scaling import displacement_fields, inverse_rates
 
 #: Side of the tiles in which the displacement counts as constant, px of the sensor.
-_TILE_PX = 32
+TILE_PX = 32
 
 #: Differences between pixels underestimate slopes. Measured with scenes of all models on the finest
 #: map: with this factor, a step covers 0.8 to 1.1 of the distance to the maximum on average, less
 #: with more noise.
-_SLOPE_FACTOR = 1.15
+SLOPE_FACTOR = 1.15
 
 #: Squared differences along an axis of an isolated event, averaged over subpixel positions.
-_ISOLATED_ENERGY = 0.3665
+ISOLATED_ENERGY = 0.3665
 
 #: Share of it to subtract: no motion blurs an isolated event, but few events are fully isolated.
-_ISOLATED_SHARE = 0.3
+ISOLATED_SHARE = 0.3
 
 #: Curvature along sharp lines, times the square of the scale: at a sigma of 1 px, a displacement of
 #: 1 px within a window loses 1 / 24 of the contrast.
@@ -38,7 +38,7 @@ TYPICAL_CURVATURE = 1.0 / 12.0
 
 #: Lower bound on the curvature in any direction, relative to the largest: motion along stripes is
 #: unobservable, so steps there are limited. And relative to `TYPICAL_CURVATURE`, for empty maps.
-_MIN_RELATIVE, _MIN_TYPICAL = 0.2, 0.05
+MIN_RELATIVE, MIN_TYPICAL = 0.2, 0.05
 
 
 def inverse_curvature(
@@ -61,7 +61,7 @@ def inverse_curvature(
     """
     from evcrisp.kernels.search.structure_tensor import structure_tensor
 
-    tile = max(_TILE_PX // scale, 1)
+    tile = max(TILE_PX // scale, 1)
     height, width = image.shape
     # Four tiles meet at the center, so that a mirrored map has mirrored tiles.
     before = -(-center[1] // tile), -(-center[0] // tile)
@@ -76,12 +76,12 @@ def inverse_curvature(
     tensor = np.empty((along[0].shape[-1],) * 2)
     energy, square = structure_tensor(image, tile, lead, *along, tensor)
     # On a map of noise, all events may be isolated.
-    isolated = min(2.0 * _ISOLATED_ENERGY * n_events / max(energy, 1e-30), 1.0)
-    factor = _SLOPE_FACTOR * (1.0 - _ISOLATED_SHARE * isolated)
+    isolated = min(2.0 * ISOLATED_ENERGY * n_events / max(energy, 1e-30), 1.0)
+    factor = SLOPE_FACTOR * (1.0 - ISOLATED_SHARE * isolated)
     tensor *= factor / (6.0 * scale * scale * max(square, 1e-30))
     values, axes = np.linalg.eigh(tensor)
-    floor = max(least, _MIN_TYPICAL) * TYPICAL_CURVATURE / (scale * scale)
-    values = np.maximum(values, max(floor, _MIN_RELATIVE * float(values[-1])))
+    floor = max(least, MIN_TYPICAL) * TYPICAL_CURVATURE / (scale * scale)
+    values = np.maximum(values, max(floor, MIN_RELATIVE * float(values[-1])))
     return (axes / values) @ axes.T
 
 

@@ -162,10 +162,22 @@ def border_limits(
 @lru_cache(maxsize=64)
 def _border(model: MotionModel, resolution: tuple[int, int]) -> PreparedWarp:
     """Return the prepared warp of points on the border, at times from 0 to 1."""
+    x, y, times = _border_pixels(resolution)
+    return prepare(model, x, y, times)
+
+
+def border_points(model: MotionModel, resolution: tuple[int, int]) -> tuple[Floats, Floats, Floats]:
+    """Return the same points as the kernels take them, and their times; all of shape (k,)."""
+    x, y, times = _border_pixels(resolution)
+    return *model.kernel_points(x, y, None), times
+
+
+def _border_pixels(resolution: tuple[int, int]) -> tuple[Floats, Floats, Floats]:
+    """Return pixels on the border, and times from 0 to 1; all of shape (k,)."""
     right, bottom = resolution[0] - 1.0, resolution[1] - 1.0
     across, down = np.linspace(0.0, right, _PER_SIDE), np.linspace(0.0, bottom, _PER_SIDE)
     low, high = np.zeros(_PER_SIDE), np.ones(_PER_SIDE)
     x = np.concatenate((across, across, low, right * high))
     y = np.concatenate((low, bottom * high, down, down))
     times = np.repeat(np.linspace(0.0, 1.0, _TIMES), x.size)
-    return prepare(model, np.tile(x, _TIMES), np.tile(y, _TIMES), times)
+    return np.tile(x, _TIMES), np.tile(y, _TIMES), times

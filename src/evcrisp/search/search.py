@@ -37,11 +37,11 @@ from evcrisp.search.window_data import WindowData
 MIN_EVENTS = 10
 
 _DEFAULT = SearchConfig()
-_FINEST_GROWTH = 4  # factor of the number of events between passes over the finest map
+FINEST_GROWTH = 4  # factor of the number of events between passes over the finest map
 _NEAR = 2.0  # largest distance of a good warm start, px of the finest map
 #: Mean inverse curvature over the square of the scale above which noise dominates.
-_FLAT = 2.0 / TYPICAL_CURVATURE
-_LAST_STEP_PX = 0.5  # longest step without another evaluation
+FLAT_CURVATURE = 2.0 / TYPICAL_CURVATURE
+LAST_STEP_PX = 0.5  # longest step without another evaluation
 
 
 class Pass(NamedTuple):
@@ -91,7 +91,10 @@ def refine_motion(
     passes = [Pass(config.finest_scale, len(data), True)]
     start = problem.scaling.scaled(near.theta)
     curvature = near.inverse_hessian
-    if curvature is not None and np.trace(curvature) > _FLAT * start.size * config.finest_scale**2:
+    if (
+        curvature is not None
+        and np.trace(curvature) > FLAT_CURVATURE * start.size * config.finest_scale**2
+    ):
         curvature = None
     return _coarse_to_fine(problem, config, passes, start, 0, curvature)
 
@@ -177,10 +180,10 @@ def _passes(scale: int, n_events: int, n_all: int, config: SearchConfig) -> list
     while scale > config.finest_scale:
         passes.append(Pass(scale, n_events, False))
         scale, n_events = scale // 2, 2 * n_events
-    n_events *= _FINEST_GROWTH
-    while n_events * _FINEST_GROWTH < n_all:
+    n_events *= FINEST_GROWTH
+    while n_events * FINEST_GROWTH < n_all:
         passes.append(Pass(config.finest_scale, n_events, False))
-        n_events *= _FINEST_GROWTH
+        n_events *= FINEST_GROWTH
     return [*passes, Pass(config.finest_scale, n_all, True)]
 
 
@@ -207,7 +210,7 @@ def _coarse_to_fine(
         status, inverse = end.status, end.inverse_hessian
         step = inverse @ end.gradient
         length = max(float(np.sqrt(step @ step)), 1e-30)
-        scaled = end.theta + step * min(1.0, _LAST_STEP_PX / length)
+        scaled = end.theta + step * min(1.0, LAST_STEP_PX / length)
     theta = problem.scaling.theta(scaled)
     if status is Status.NOT_FINITE or not np.isfinite(theta).all():
         return SolverResult(np.zeros_like(theta), 0.0, n_eval, Status.NOT_FINITE)

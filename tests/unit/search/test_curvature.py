@@ -9,7 +9,7 @@ from evcrisp.kernels.contrast import splat
 from evcrisp.kernels.search.structure_tensor import structure_tensor
 from evcrisp.motion import motion_model
 from evcrisp.search import curvature
-from evcrisp.search.curvature import _ISOLATED_ENERGY, TYPICAL_CURVATURE, inverse_curvature
+from evcrisp.search.curvature import ISOLATED_ENERGY, TYPICAL_CURVATURE, inverse_curvature
 from evcrisp.search.multiscale_objective import LevelObjective
 from evcrisp.search.search import SearchConfig, find_motion, search_problem
 
@@ -17,7 +17,7 @@ from evcrisp.search.search import SearchConfig, find_motion, search_problem
 @models
 @pytest.mark.parametrize("noise_hz", [0.0, 10.0])
 def test_curvature_of_map_matches_differences_of_gradient(monkeypatch, motion, noise_hz):
-    monkeypatch.setattr(curvature, "_MIN_RELATIVE", 0.0)
+    monkeypatch.setattr(curvature, "MIN_RELATIVE", 0.0)
     _, data = data_of(motion, resolution=(240, 180), noise_hz=noise_hz)
     problem = search_problem(data, SearchConfig())
     scaled = problem.scaling.scaled(find_motion(data).theta)
@@ -53,7 +53,7 @@ def test_isolated_events_have_the_subtracted_energy():
     energy, _ = structure_tensor(
         image, 500, np.zeros(2, int), *np.zeros((2, 1, 1, 1)), np.empty((1, 1))
     )
-    assert energy == pytest.approx(2.0 * _ISOLATED_ENERGY * x.size, rel=0.03)
+    assert energy == pytest.approx(2.0 * ISOLATED_ENERGY * x.size, rel=0.03)
 
 
 @models

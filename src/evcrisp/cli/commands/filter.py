@@ -26,6 +26,7 @@ from evcrisp.cli.progress import open_with_progress
     metavar="FILE.npz",
 )
 @options.to_option
+@options.device_option
 @options.force_option
 @options.input_options
 def filter_command(
@@ -38,6 +39,7 @@ def filter_command(
     labels: Path | None,
     to: str | None,
     overwrite: bool,
+    device: str | None,
     opening: dict[str, Any],
 ) -> None:
     """Write the events of RECORDING that a filter keeps to OUTPUT; its suffix selects the format.
@@ -56,7 +58,7 @@ def filter_command(
     from evcrisp.pipeline.filter_recording import filter_recording
 
     options.refuse_method(method)
-    config = build_filter(method, preset, **options.parse_settings(settings))
+    config = build_filter(method, preset, device, **options.parse_settings(settings))
     pair = options.only_pair(recordings, output, batch)
     if pair is None and output is not None:
         chosen: dict[str, Any] = {} if to is None else {"to": to}

@@ -30,6 +30,8 @@ from evcrisp.cli.signals import cancel_on_signal
     "--to",
     "Format of the cleaned recording. Default: that of the input, or aedat4 if it is not written.",
 )
+@options.device_option
+@options.deterministic_option
 @options.json_option
 @options.force_option
 @options.input_options
@@ -42,6 +44,8 @@ def run_command(
     opening: dict[str, Any],
     to: str | None,
     overwrite: bool,
+    device: str | None,
+    deterministic: bool,
     **windowing: Any,
 ) -> None:
     """Align and denoise recordings, and write the results to a folder.
@@ -59,7 +63,13 @@ def run_command(
     """
     from evcrisp.pipeline.windowing import Windowing
 
-    chosen = {"windowing": Windowing(**windowing), "to": to, "overwrite": overwrite}
+    chosen = {
+        "windowing": Windowing(**windowing),
+        "to": to,
+        "overwrite": overwrite,
+        "device": device,
+        "deterministic": deterministic,
+    }
     recording = options.only_recording(recordings, batch)
     if recording is None:
         _run_many(recordings, output, estimation, as_json, opening=opening, **batch, **chosen)

@@ -25,14 +25,14 @@ def distort_fisheye(k: Coefficients, x: Floats, y: Floats) -> tuple[Floats, Floa
     slope = np.hypot(x, y)
     angle = np.arctan(slope)
     with np.errstate(invalid="ignore"):
-        radius = np.where(angle <= _fold_angle(k), _radius(k, angle), np.nan)
+        radius = np.where(angle <= fold_angle(k), _radius(k, angle), np.nan)
         scale = np.divide(radius, slope, out=np.ones_like(slope), where=slope > 0.0)
         return x * scale, y * scale
 
 
 def undistort_fisheye(k: Coefficients, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the rays whose distortion is x, y, and the remaining error; infinite if there is none."""
-    radius, end = np.hypot(x, y), _fold_angle(k)
+    radius, end = np.hypot(x, y), fold_angle(k)
     table = np.linspace(0.0, end, _TABLE_SIZE)
     with np.errstate(invalid="ignore", over="ignore"):
         angle = np.interp(radius, _radius(k, table), table)
@@ -58,7 +58,7 @@ def _radius_slope(k: Coefficients, angle: Floats) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def _fold_angle(k: Coefficients) -> float:
+def fold_angle(k: Coefficients) -> float:
     """Return the angle at which the radius stops growing, at most 90 degrees, rad."""
     angles = np.linspace(0.0, _MAX_ANGLE, _TABLE_SIZE)
     falls = np.flatnonzero(_radius_slope(k, angles) <= 0.0)

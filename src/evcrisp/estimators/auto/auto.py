@@ -98,7 +98,7 @@ class AutoRegret:
         """Estimate one window with a given model; return the labels by its motion alone too."""
         events = window.events.contiguous()
         if not len(events):
-            empty = self._empty(window, model, theta0)
+            empty = self.without_events(window, model, theta0)
             return BothLabels(empty, empty)
         data = WindowData.of(window, model)
         counts = events_per_pixel(events)
@@ -117,7 +117,7 @@ class AutoRegret:
         end = _refined(data, candidates, start, evidence.by_motion.score > REFINE_SCORE)
         final = estimate_from_solver(
             self, window, data, end, score, signal, confidence,
-            w_map=w_map, regret=regret, warnings=_warnings(end.status, evidence.by_motion.signal),
+            w_map=w_map, regret=regret, warnings=warnings_of(end.status, int(np.count_nonzero(evidence.by_motion.signal))),
         )  # fmt: skip
         return BothLabels.of(final, evidence)
 
@@ -125,7 +125,7 @@ class AutoRegret:
         """Return a session, in which an `OpenMotion` continues from window to window."""
         return AutoSession(self)
 
-    def _empty(self, window: Window, model: MotionModel, theta0: Floats | None) -> Estimate:
+    def without_events(self, window: Window, model: MotionModel, theta0: Floats | None) -> Estimate:
         """Return the estimate of a window without events, cheaply: pauses can last for hours."""
         nothing = np.empty(0)
         theta = np.zeros(len(model.param_names)) if theta0 is None else np.nan_to_num(theta0)
@@ -136,9 +136,8 @@ class AutoRegret:
         )  # fmt: skip
 
 
-def _warnings(status: Status, signal: Bools) -> tuple[str, ...]:
+def warnings_of(status: Status, n_signal: int) -> tuple[str, ...]:
     """Warn if a motion was found among hardly any signal."""
-    n_signal = np.count_nonzero(signal)
     if not status.has_evidence or n_signal >= MIN_SIGNAL:
         return ()
     return (TOO_LITTLE_SIGNAL,)

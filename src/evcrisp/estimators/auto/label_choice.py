@@ -24,32 +24,32 @@ from evcrisp.estimators.auto.short_evidence import Part, ShortSupport, in_time, 
 REACHES_S = (0.002, 0.006, 0.03)
 
 #: The test takes this share of a window, and about so many events and noise samples.
-_TESTED_SHARE, _TESTED_EVENTS, _TESTED_SAMPLES = 0.5, 2048, 1024
+TESTED_SHARE, TESTED_EVENTS, TESTED_SAMPLES = 0.5, 2048, 1024
 
 #: Windows with fewer events are tested as a whole: slow edges show over all of their time.
-_FEW_EVENTS = 30_000
+FEW_EVENTS = 30_000
 
 #: Share of the signal that keeps its support without neighbors at almost the same time. In 60 simulated
 #: scenes it is above 0.8, also at a wrong motion; in pairs and clusters of noise below 0.6.
-_MIN_LASTING = 0.7
+MIN_LASTING = 0.7
 
 #: Fewer events of the test do not tell that share.
-_LEAST_KEPT = 20
+LEAST_KEPT = 20
 
 #: Neighbors above those of uniform noise that clusters of noise do not have: in a cluster of five
 #: events in 3x3 px they are 2.2 on average, and at most 4.
-_CLUSTER = 4.0
+CLUSTER = 4.0
 
 #: Share of the separation that is left beyond clusters: 0.77 to 1 with uniform noise in simulated scenes,
 #: at most 0.7 with as many clusters or pairs as 5 Hz/px.
-_MIN_BEYOND = 0.75
+MIN_BEYOND = 0.75
 
 #: Factor by which neighbors must separate better than a motion; less is no reason to drop it.
-_MIN_GAIN = 1.01
+MIN_GAIN = 1.01
 
 #: Where neighbors alone give the labels, this share of noise may be kept, if that separates better by so
 #: much: signal is dense there, and would be lost with the noise.
-_MOST_KEPT, _CLEARLY = 0.5, 0.05
+MOST_KEPT, CLEARLY = 0.5, 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +76,7 @@ class ByNeighbors:
 
 
 def part_to_test(
-    window: IndexedWindow, order: Integers | None = None, share: float = _TESTED_SHARE
+    window: IndexedWindow, order: Integers | None = None, share: float = TESTED_SHARE
 ) -> Part:
     """Return the part of a window that is tested: a share of its time, around the middle.
 
@@ -87,12 +87,12 @@ def part_to_test(
     half = np.float32(0.5 * share)
     first, last = np.searchsorted(t, (-half, half)).tolist()
     samples = np.flatnonzero(np.abs(noise_t) < half)
-    if n < _FEW_EVENTS or last - first < _TESTED_SAMPLES or share >= 1.0:
+    if n < FEW_EVENTS or last - first < TESTED_SAMPLES or share >= 1.0:
         first, last, samples = 0, n, np.arange(noise_t.size)
     # Whole groups, so that a mirrored window has the mirrored samples.
-    samples = samples[group[samples] % max(samples.size // _TESTED_SAMPLES, 1) == 0]
+    samples = samples[group[samples] % max(samples.size // TESTED_SAMPLES, 1) == 0]
     rank = window.rank if order is None else in_time(window.rank, order)
-    limit = (2**32 - 1) // max((last - first) // _TESTED_EVENTS, 1)
+    limit = (2**32 - 1) // max((last - first) // TESTED_EVENTS, 1)
     return Part(first, last, first + np.flatnonzero(rank[first:last] <= limit), samples)
 
 
@@ -109,11 +109,11 @@ def neighbors_instead(
     test = short_support(window, REACHES_S, motion.supporting, order, motion.part)
     separation = [_best(test, k, false_alarm, weight, beyond_clusters=False)[1] for k in range(3)]
     lasts = _lasts(window, motion, test.near[0], order)
-    needed = _MIN_GAIN * _separation(motion, weight, false_alarm) if lasts else -1.0
+    needed = MIN_GAIN * _separation(motion, weight, false_alarm) if lasts else -1.0
     if max(separation) < needed:
         return None
     beyond = [_best(test, k, false_alarm, weight, beyond_clusters=True)[1] for k in range(3)]
-    has_clusters = not lasts or max(beyond) < _MIN_BEYOND * max(separation)
+    has_clusters = not lasts or max(beyond) < MIN_BEYOND * max(separation)
     # Few clusters do not show: what they do not have counts twice then.
     if (max(beyond) if has_clusters else 0.5 * (max(beyond) + max(separation))) < needed:
         return None
@@ -121,9 +121,9 @@ def neighbors_instead(
     found = short_support(window, REACHES_S[best : best + 1], motion.supporting, order)
     strict, loose = (
         _best(found, 0, share, motion.weight, beyond_clusters=has_clusters, is_long=best == 2)
-        for share in (false_alarm, max(false_alarm, _MOST_KEPT))
+        for share in (false_alarm, max(false_alarm, MOST_KEPT))
     )
-    threshold = (loose if loose[1] > strict[1] + _CLEARLY else strict)[0]
+    threshold = (loose if loose[1] > strict[1] + CLEARLY else strict)[0]
     evidence = found.events[0]
     if has_clusters and best == 2:
         evidence = _without_clusters(evidence, found.near[1])
@@ -145,13 +145,13 @@ def _best(
         events = _without_clusters(events, found.near[1])
         samples = _without_clusters(samples, found.sample_near[1])
     elif beyond_clusters:
-        least = float(np.average(samples, weights=weight)) + _CLUSTER
+        least = float(np.average(samples, weights=weight)) + CLUSTER
     return best_threshold(events, samples, false_alarm, weight, least)
 
 
 def _without_clusters(support: Singles, n_near: Singles) -> Singles:
     """Return the support by neighbors at other times, or beyond what a cluster has."""
-    return np.maximum(support - np.minimum(n_near, np.float32(_CLUSTER)), np.float32(0.0))
+    return np.maximum(support - np.minimum(n_near, np.float32(CLUSTER)), np.float32(0.0))
 
 
 def _separation(motion: ByMotion, weight: Singles | None, false_alarm: float) -> float:
@@ -163,8 +163,8 @@ def _separation(motion: ByMotion, weight: Singles | None, false_alarm: float) ->
 def _lasts(window: IndexedWindow, motion: ByMotion, near: Singles, order: Integers | None) -> bool:
     """Return whether the support by a motion comes from all over the window."""
     kept = motion.kept
-    if np.count_nonzero(kept) < _LEAST_KEPT:
+    if np.count_nonzero(kept) < LEAST_KEPT:
         return False
     p = motion.part.of(window.p if order is None else in_time(window.p, order))
     far = motion.support - near - motion.rates[p]
-    return float((far[kept] > motion.threshold).mean()) > _MIN_LASTING
+    return float((far[kept] > motion.threshold).mean()) > MIN_LASTING

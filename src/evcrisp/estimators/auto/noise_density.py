@@ -17,14 +17,14 @@ from evcrisp.estimators.auto.aligned_maps import IndexedWindow
 from evcrisp.estimators.auto.noise_model import QUIET_SHARE
 
 #: Least side of a tile, px, and least mean number of noise samples in it.
-_TILE_PX, _TILE_SAMPLES = 32, 64
+TILE_PX, TILE_SAMPLES = 32, 64
 
 #: A quick test, then the real one: number of events, and the mean square of the deviations of the tiles
 #: from uniform noise that is significant, in variances.
-_TESTS = (4096, 1.5), (16_384, 4.0)
+TESTS = (4096, 1.5), (16_384, 4.0)
 
 #: Events that are added to the count of every tile and to the expected one: few events tell little.
-_PRIOR = 4.0
+PRIOR = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +57,7 @@ def density_of_noise(
     sample_tile = _tile(box, shape, samples.x, samples.y)
     sample_above = sample_support - quiet[samples.p]
     limit = np.zeros(shape[0] * shape[1], np.float32)
-    for n_events, least in _TESTS:
+    for n_events, least in TESTS:
         chosen = window.one_in(-(-support.size // n_events))
         x, y, p = (column[chosen] for column in columns)
         tile = _tile(box, shape, x, y)
@@ -75,13 +75,13 @@ def density_of_noise(
             limit[k] = max(np.partition(ranked[first:last], rank)[rank], 0.0)
     local, local_expected = _counts(tile, above, sample_tile, sample_above, limit)
     local_expected *= counts.sum() / max(expected.sum(), 1.0)
-    tiles = (local + _PRIOR) / (local_expected + _PRIOR)
+    tiles = (local + PRIOR) / (local_expected + PRIOR)
     return NoiseDensity(box, tiles.reshape(shape).astype(np.float32))
 
 
 def _tiles_of(box: Box, n_samples: int) -> tuple[int, int]:
     """Return rows and columns of the tiles."""
-    side = max(_TILE_PX, (box.area * _TILE_SAMPLES / n_samples) ** 0.5)
+    side = max(TILE_PX, (box.area * TILE_SAMPLES / n_samples) ** 0.5)
     return max(int(box.height / side), 1), max(int(box.width / side), 1)
 
 

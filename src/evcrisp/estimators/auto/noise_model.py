@@ -27,16 +27,16 @@ QUIET_SHARE = 0.2
 LEAST_EVIDENCE = 0.02
 
 #: Standard deviations by which the kept share of events must exceed that of samples.
-_CERTAINTY = 3.0
+CERTAINTY = 3.0
 
 #: Standard deviations, of the smaller number of events or samples, that chance reaches: a search finds
 #: the motion at which most events of noise meet. In noise alone they are at most 9, in signal of 15 % or
 #: more at least 10.
-_CHANCE = 9.5
+CHANCE = 9.5
 
 #: Factor on the kept share of samples that are weighted by the density of noise: where noise is dense,
 #: more of it is kept, and the density of a tile is known to about a fifth.
-_DENSITY_ERROR = 1.25
+DENSITY_ERROR = 1.25
 
 #: Steps of a low-discrepancy sequence in three dimensions: powers of the root of g^4 = g + 1.
 _STEPS = 1.2207440846057596 ** -np.arange(1.0, 4.0)
@@ -172,7 +172,7 @@ def best_threshold(
         order = np.argsort(sample_evidence, kind="stable")
         # Share of the noise that lies above each sample.
         beyond = np.append(np.cumsum(weight[order][::-1], dtype=np.float64)[::-1], 0.0)
-        beyond *= _DENSITY_ERROR / beyond[0]
+        beyond *= DENSITY_ERROR / beyond[0]
         ranked = sample_evidence[order]
         n_effective = float(
             weight.sum(dtype=np.float64) ** 2 / np.square(weight, dtype=np.float64).sum()
@@ -186,13 +186,13 @@ def best_threshold(
         1.0 / subsample.size + 1.0 / n_effective
     )
     deviation = np.sqrt(variance)
-    gain = kept - kept_samples - _CERTAINTY * deviation
+    gain = kept - kept_samples - CERTAINTY * deviation
     best = int(np.argmax(gain))
     similar = np.flatnonzero(gain >= gain[best] - deviation[best])
     k = similar[similar.size // 2]
     threshold = float(steps[k])
     scale = math.sqrt(max(kept_samples[k], 1.0 / n_effective) / min(evidence.size, n_effective))
-    if kept[k] > false_alarm and kept[k] - kept_samples[k] < _CHANCE * scale:
+    if kept[k] > false_alarm and kept[k] - kept_samples[k] < CHANCE * scale:
         # As in noise alone, of which the events themselves must not keep more either.
         threshold = max(threshold, float(subsample[int((1.0 - false_alarm) * subsample.size)]))
     return threshold, float(gain[best])

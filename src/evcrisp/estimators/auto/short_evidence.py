@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evcrisp.kernels.auto.short_evidence import Readers
 
 #: Events of a cluster of noise lie within this time, s, or this share of a short window.
-_NEAR_S, _NEAR_SHARE = 0.0025, 0.1
+NEAR_S, NEAR_SHARE = 0.0025, 0.1
 
 
 class Part(NamedTuple):
@@ -71,7 +71,7 @@ def short_support(
     samples = _readers(*columns, n_reaches=reaches.size)
     short_evidence(
         *events, readers, samples, area, (1.0 / reaches).astype(np.float32),
-        np.float32(min(_NEAR_S / duration_s, _NEAR_SHARE)),
+        np.float32(min(NEAR_S / duration_s, NEAR_SHARE)),
         window.buffers.last_times(2 * area.rows * area.columns),
     )  # fmt: skip
     back = np.argsort(ranks, kind="stable")

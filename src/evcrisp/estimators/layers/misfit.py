@@ -75,17 +75,32 @@ def misfit_of(result: Estimate) -> Misfit:
     n_signal = int(np.count_nonzero(result.signal))
     if not result.status.has_motion or not n_signal:
         return Misfit(0.0, 0.0)
-    without, signal = _counts(result)
+    beyond, quiet = _beyond_noise(result)
+    spot = _spot(beyond, _counts(result, result.signal), quiet, _is_moving(result))
+    return Misfit(_unexplained(beyond, quiet) / n_signal, misaligned_share(result), spot)
+
+
+def unexplained_per_signal(result: Estimate) -> float:
+    """Return `Misfit.unexplained` of an estimate with signal."""
+    return _unexplained(*_beyond_noise(result)) / int(np.count_nonzero(result.signal))
+
+
+def _unexplained(beyond: Floats, quiet: float) -> float:
+    return float(np.maximum(beyond - 3.0 * np.sqrt(quiet + 1.0), 0.0).sum())
+
+
+def _beyond_noise(result: Estimate) -> tuple[Floats, float]:
+    """Count the events without support in cells beyond noise as dense as in the quiet half of them.
+
+    Returns the counts, (rows, columns), and the density of noise per cell.
+    """
+    without = _counts(result, ~result.signal)
     quiet = 1.1 * float(np.sort(without, axis=None)[: max(without.size // 2, 1)].mean())
-    # Events beyond noise as dense as in the quiet half of the cells.
-    beyond = without - quiet
-    unexplained = np.maximum(beyond - 3.0 * np.sqrt(quiet + 1.0), 0.0).sum() / n_signal
-    spot = _spot(beyond, signal, quiet, _is_moving(result))
-    return Misfit(float(unexplained), misaligned_share(result), spot)
+    return without - quiet, quiet
 
 
-def _counts(result: Estimate) -> tuple[Floats, Floats]:
-    """Count events without and with support in cells, both of shape (rows, columns)."""
+def _counts(result: Estimate, chosen: Bools) -> Floats:
+    """Count chosen events in cells, (rows, columns)."""
     from evcrisp.kernels.layers.local_misfit import count_noise
 
     events = result.window.events.contiguous()
@@ -95,10 +110,9 @@ def _counts(result: Estimate) -> tuple[Floats, Floats]:
         column + np.uint16(-(start // 1))
         for column, start in ((events.x, parts.left), (events.y, parts.top))
     )
-    counts = np.empty((2, parts.rows, parts.columns), np.int64)
-    count_noise(x, y, result.signal, _COUNT_PX, counts[0])
-    count_noise(x, y, ~result.signal, _COUNT_PX, counts[1])
-    return counts[0].astype(np.float64), counts[1].astype(np.float64)
+    counts = np.empty((parts.rows, parts.columns), np.int64)
+    count_noise(x, y, ~chosen, _COUNT_PX, counts)
+    return counts.astype(np.float64)
 
 
 def _is_moving(result: Estimate) -> Bools:

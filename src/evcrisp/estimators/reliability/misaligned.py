@@ -5,7 +5,7 @@ A quick test before that of `evcrisp.estimators.layers.misfit`, which builds a m
 
 import numpy as np
 
-from evcrisp.estimators.layers.misfit import Misfit, _unexplained, misfit_of
+from evcrisp.estimators.layers.misfit import Misfit, misfit_of, unexplained_per_signal
 from evcrisp.estimators.reliability.motion_terms import MotionTerms
 from evcrisp.estimators.result import Estimate
 
@@ -30,13 +30,12 @@ def misfit_if_large(terms: MotionTerms, result: Estimate, max_misaligned: float)
 
     Where clearly less than ``max_misaligned`` is misaligned, that share is a rough one.
     """
-    n_signal = int(np.count_nonzero(result.signal))
-    if not result.status.has_motion or not n_signal:
+    if not result.status.has_motion or not result.signal.any():
         return Misfit(0.0, 0.0)
     rough = _misaligned_share(terms)
     if rough > _CLEARLY * max_misaligned:
         return misfit_of(result)
-    return Misfit(_unexplained(result) / n_signal, rough)
+    return Misfit(unexplained_per_signal(result), rough)
 
 
 def _misaligned_share(terms: MotionTerms) -> float:

@@ -28,6 +28,8 @@ def run_many(
     camera: Camera | None = None,
     windowing: Windowing | None = None,
     to: str | Writer | None = None,
+    device: str | None = None,
+    deterministic: bool = False,
     opening: Mapping[str, Any] | None = None,
     jobs: int | None = None,
     scheduler: str | None = None,
@@ -48,7 +50,7 @@ def run_many(
     folder : path
         Gets a folder per recording with its name, and ``summary.json`` with totals, doubts and
         failures. Recordings with equal names get longer ones, and a warning.
-    method, motion, windowing, to, **params
+    method, motion, windowing, to, device, deterministic, **params
         As for :func:`evcrisp.run`.
     camera : Camera, optional
         Calibration of the whole sensor, also with a region in ``opening``.
@@ -84,6 +86,8 @@ def run_many(
         camera=camera,
         windowing=checked_windowing(windowing),
         to=to,
+        device=device,
+        deterministic=deterministic,
     )
     task = RunTask(settings, dict(opening or {}))
     check_motion(motion)

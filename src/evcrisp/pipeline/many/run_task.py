@@ -75,6 +75,8 @@ class RunTask:
                 "camera": chosen.camera,
                 "windows": chosen.windowing.facts(),
                 "to": chosen.to,
+                "device": chosen.device,
+                "deterministic": chosen.deterministic,
                 "opening": dict(self.opening),
             }
         )

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 
 from evcrisp.core.events import Events
 from evcrisp.core.windows import Window
+from evcrisp.estimators.devices import device_method
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.result import Estimate
 from evcrisp.motion import MotionModel
+from evcrisp.pipeline.on_device.device_tracking import DeviceTracker, device_tracker
 from evcrisp.pipeline.pieces.plan import SIZES, Piece, PieceSizes
 from evcrisp.pipeline.pieces.streaming import StreamedPiece
 from evcrisp.pipeline.tracking import Tracker
@@ -23,17 +25,28 @@ class PieceMethod:
     resolution: tuple[int, int]
     windowing: Windowing
     sizes: PieceSizes = SIZES
+    device: str | None = None
+    deterministic: bool = False
 
     def estimates(self, part: StreamedPiece) -> Iterator[Estimate]:
         """Yield the estimates of a piece; windows count events from the first estimated one on."""
-        tracker = Tracker(self.estimator, self.model, self.resolution)
+        tracker = self._tracker()
         n_warm = self._warm_up(tracker, part.warm)
-        span = _Span(part)
-        for window, full_us in self.windowing.cut(part.chunks, tracker.speed_px_s, span):
-            name = "recording" if part.t_end is None else "piece"
-            yield tracker.estimate(_moved(window, n_warm), full_us, name)
+        windows = self.windowing.cut(part.chunks, tracker.speed_px_s, _Span(part))
+        moved = ((_moved(window, n_warm), full_us) for window, full_us in windows)
+        # The end of a stream is known after its last window.
+        yield from tracker.estimates(moved, lambda: "recording" if part.t_end is None else "piece")
 
-    def _warm_up(self, tracker: Tracker, warm: Events | None) -> int:
+    def _tracker(self) -> Tracker | DeviceTracker:
+        """Return the state before a piece."""
+        on_device = device_method(
+            self.estimator, self.model, self.device, deterministic=self.deterministic
+        )
+        if on_device is None:
+            return Tracker(self.estimator, self.model, self.resolution)
+        return device_tracker(on_device, self.resolution, self.windowing)
+
+    def _warm_up(self, tracker: Tracker | DeviceTracker, warm: Events | None) -> int:
         """Count hot pixels, then estimate the last windows before a piece; return their number of events."""
         if warm is None or not len(warm):
             return 0
@@ -41,8 +54,9 @@ class PieceMethod:
         if n_early:
             tracker.count_hot_pixels(warm[:n_early])
         late = warm[n_early:]
-        for window, _ in self.windowing.cut(iter((late,)), tracker.speed_px_s):
-            tracker.estimate(window)
+        windows = self.windowing.cut(iter((late,)), tracker.speed_px_s)
+        for _ in tracker.estimates((window, 0) for window, _ in windows):
+            pass
         return len(late)
 
 

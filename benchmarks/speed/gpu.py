@@ -1,0 +1,248 @@
+"""Speed of method `auto` with a given motion on a GPU, and of its parts. Prints JSON.
+
+Command: ``python -m benchmarks.speed.gpu``, less than 10 minutes on one GPU; numba is not needed.
+``--device torch-cpu --windows 2 --events 2000 --repeats 1`` tries the program without a GPU: its times
+say nothing about one.
+
+Compared: all windows of a batch, generated on the device: edges in translation and uniform noise, new
+events for every repeat. Medians after a warm-up, by events of the device.
+
+resident    events are on the device
+pinned      events come from pinned memory of the host, 9 bytes each; the copy is part of the time
+parts       votes of both polarities, slopes and pull-back, sum of squares, sort by source
+
+Variants: the plain operations, Triton kernels (``fused``), fixed point (``deterministic``), maps of the
+search in single precision (``single``).
+
+Floor: of each part, the larger of two times: the bytes that it must move at the rate of a large copy, and
+its additions at the rate of additions at random places. Floors of this machine are measured first.
+"""
+
+import argparse
+import statistics
+import time
+
+from benchmarks.measure import print_table, report
+
+from evcrisp.estimators.auto.on_device.auto_batch import AutoBatch, DeviceOptions
+from evcrisp.estimators.auto.on_device.sources import SourceGrid, SourceOrder
+from evcrisp.estimators.auto.on_device.window_batch import Columns, WindowBatch
+from evcrisp.motion.registry import MOTION_MODELS
+from evcrisp.tensors import spline
+from evcrisp.tensors.devices import torch_device
+from evcrisp.tensors.lazy import torch
+from evcrisp.tensors.maps import MapLayout
+from evcrisp.tensors.rows import Rows
+from evcrisp.tensors.scatter import Scatter
+
+LENGTH_US = 30_000
+NOISE_SHARE = 0.25
+
+#: Name, motion, share of the windows, factor of the events, and size of the sensor.
+CASES = (
+    ("translation", "translation", 1.0, 1, (346, 260)),
+    ("rotation", "rotation", 1.0, 1, (346, 260)),
+    ("translation, 1280x720", "translation", 0.1, 10, (1280, 720)),
+)
+VARIANTS = {
+    "plain": {}, "fused": {"fused": True}, "single": {"search_in_single": True},
+    "deterministic": {"deterministic": True},
+}  # fmt: skip
+
+
+class Clock:
+    """Times calls by events of a GPU; by the host clock without one."""
+
+    def __init__(self, device):
+        self.is_gpu = device.type == "cuda"
+
+    def seconds(self, call):
+        """Return the time of a call, s."""
+        if not self.is_gpu:
+            began = time.perf_counter()
+            call()
+            return time.perf_counter() - began
+        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        first.record()
+        call()
+        last.record()
+        torch.cuda.synchronize()
+        return first.elapsed_time(last) / 1000.0
+
+    def median(self, calls):
+        """Return the median time of calls after the first one, s."""
+        times = [self.seconds(call) for call in calls]
+        return statistics.median(times[1:] or times)
+
+
+def generated(n_windows, n_events, size, device, seed):
+    """Return columns of windows of moving edges and noise, on a device."""
+    generator = torch.Generator(device=device).manual_seed(seed)
+    shape = n_windows, n_events
+    width, height = size
+
+    def uniform(*sizes):
+        return torch.rand(sizes, generator=generator, device=device)
+
+    tau = (uniform(*shape).sort(1).values - 0.5) * LENGTH_US
+    velocity = (uniform(n_windows, 1, 2) - 0.5) * 800.0  # px/s
+    n_edges = width // 24
+    edge = (uniform(*shape) * n_edges).floor()
+    along, tilt = uniform(*shape) * height, uniform(n_windows, 1) - 0.5
+    wave = 6.0 * torch.sin(0.12 * along + edge)  # edges of all directions
+    x = 24.0 * edge + tilt * along + wave + velocity[..., 0] * tau / 1e6
+    y = along + velocity[..., 1] * tau / 1e6
+    noise = uniform(*shape) < NOISE_SHARE
+    x = torch.where(noise, uniform(*shape) * width, x % width).floor().clamp(0, width - 1)
+    y = torch.where(noise, uniform(*shape) * height, y % height).floor().clamp(0, height - 1)
+    p = torch.where(noise, uniform(*shape) < 0.5, edge % 2 == 0)
+    kinds = torch.int16, torch.int16, torch.int32, torch.uint8
+    columns = zip((x, y, tau.round(), p), kinds, strict=True)
+    return Columns(*(column.reshape(-1).to(kind) for column, kind in columns))
+
+
+def batch_of(columns, n_windows, motion, size):
+    """Return a batch of windows of equal length."""
+    device = columns.x.device
+    rows = Rows.of_lengths([columns.x.numel() // n_windows] * n_windows, device)
+    seconds = torch.full((n_windows,), LENGTH_US / 1e6, dtype=torch.float64, device=device)
+    model = MOTION_MODELS[motion].for_sensor(size)
+    return WindowBatch.of_columns(rows, columns, seconds, model, size)
+
+
+def moved(columns, device):
+    """Return columns of pinned memory on a device."""
+    return Columns(*(column.to(device, non_blocking=True) for column in columns))
+
+
+def measured(case, options, device, clock, variant):
+    """Return the rates of a case, resident and with copies."""
+    _, motion, share, factor, size = case
+    n_windows = max(int(share * options.windows), 1)
+    n_events = factor * options.events
+    method = AutoBatch(options=DeviceOptions(w_maps=False, **VARIANTS[variant]))
+    sets = [
+        generated(n_windows, n_events, size, device, seed) for seed in range(options.repeats + 1)
+    ]
+    n, rates = n_windows * n_events, {}
+
+    def run(columns):
+        found = method.run(batch_of(columns, n_windows, motion, size))
+        return found.labels.signal.to("cpu")  # one byte per event goes back
+
+    rates["resident"] = clock.median([lambda c=c: run(c) for c in sets])
+    pinned = [Columns(*(column.cpu() for column in columns)) for columns in sets]
+    if clock.is_gpu:
+        pinned = [Columns(*(column.pin_memory() for column in columns)) for columns in pinned]
+    del sets
+    rates["pinned"] = clock.median([lambda c=c: run(moved(c, device)) for c in pinned])
+    peak = torch.cuda.max_memory_allocated() if clock.is_gpu else 0
+    return {
+        "windows": n_windows, "events_per_window": n_events,
+        "bytes_per_event": peak / n if peak else None,
+        **{name: {"s": s, "mev_s": n / s / 1e6} for name, s in rates.items()},
+    }  # fmt: skip
+
+
+def floors(device, clock, repeats, n):
+    """Return bytes and additions per second of this device."""
+    big = torch.rand(n, device=device)
+    copy = torch.empty_like(big)
+    moved_s = clock.median([lambda: copy.copy_(big)] * (repeats + 1))
+    index = torch.randint(0, n, (n,), device=device)
+    added_s = clock.median([lambda: copy.index_add_(0, index, big)] * (repeats + 1))
+    return {"bytes_s": 8.0 * n / moved_s, "additions_s": n / added_s}
+
+
+def parts(options, device, clock, rates):
+    """Return times of parts of the method, and their floors."""
+    size, n_windows = CASES[0][4], options.windows
+    columns = generated(n_windows, options.events, size, device, 0)
+    batch = batch_of(columns, n_windows, "translation", size)
+    rows, n = batch.rows, batch.rows.size
+    layout = MapLayout.of(batch.width + 6, batch.height + 6, planes=2)
+    start = rows.spread(layout.starts) + batch.p * rows.spread(layout.width * layout.height)
+    u, v = (c.to(torch.float64) + 3.3 for c in (batch.x, batch.y))
+    sides = rows.spread(layout.width), rows.spread(layout.height), start
+    places = spline.locate(u, v, *sides, torch.float32)
+    image = spline.accumulate(places, layout.size, Scatter())
+    grid = SourceGrid.of(batch.width, batch.height)
+    source, t = grid.of_pixels(rows.row, batch.x, batch.y, batch.p), batch.points.dt.float()
+    n_pixels, place_bytes = layout.size, 8 + 8 + 4 + 4 + 1
+    calls = {
+        "votes": (lambda: spline.accumulate(places, n_pixels, Scatter()), place_bytes * n + 4 * n_pixels, 9 * n),
+        "votes, fused": (lambda: spline.accumulate(places, n_pixels, Scatter(fused=True)), place_bytes * n + 4 * n_pixels, 9 * n),
+        "votes, fixed point": (lambda: spline.accumulate(places, n_pixels, Scatter(True)), place_bytes * n + 12 * n_pixels, 9 * n),
+        "slopes": (lambda: spline.slopes(image, places, Scatter()), (place_bytes + 8) * n + 4 * n_pixels, 0),
+        "slopes, fused": (lambda: spline.slopes(image, places, Scatter(fused=True)), (place_bytes + 8) * n + 4 * n_pixels, 0),
+        "sum of squares": (lambda: layout.pixels(2).sum(image * image), 4 * n_pixels, 0),
+        "sort by source": (lambda: SourceOrder.of(source, t), 2 * 8 * n, 0),
+    }  # fmt: skip
+    out = {}
+    for name, (call, n_bytes, n_additions) in calls.items():
+        if "fused" in name and not (clock.is_gpu and options.fused):
+            continue
+        seconds = clock.median([call] * (options.repeats + 1))
+        floor = max(n_bytes / rates["bytes_s"], n_additions / rates["additions_s"])
+        limit = "additions" if n_additions / rates["additions_s"] == floor else "bytes"
+        out[name] = {
+            "s": seconds, "floor_s": floor, "of_floor": floor / seconds, "limit": limit,
+            "mev_s": n / seconds / 1e6,
+        }  # fmt: skip
+    return out
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--windows", type=int, default=1000)
+    parser.add_argument("--events", type=int, default=30_000, help="of a window")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--variants", nargs="*", default=list(VARIANTS), choices=list(VARIANTS))
+    parser.add_argument("--budget-s", type=float, default=480.0, help="no case starts after this")
+    options = parser.parse_args(arguments)
+    device = torch_device(options.device)
+    if device is None:
+        parser.error("the device must be cuda or torch-cpu")
+    options.fused = "fused" in options.variants
+    clock, began = Clock(device), time.monotonic()
+    rates = floors(device, clock, options.repeats, min(options.windows * options.events * 4, 2**28))
+    results = {"floors": rates, "parts": parts(options, device, clock, rates), "auto": {}}
+    skipped = []
+    for case in CASES:
+        for variant in options.variants:
+            name = f"{case[0]}, {variant}"
+            if time.monotonic() - began > options.budget_s:
+                skipped.append(name)
+                continue
+            if variant == "fused" and not clock.is_gpu:
+                continue
+            try:
+                results["auto"][name] = measured(case, options, device, clock, variant)
+            except torch.OutOfMemoryError as error:
+                results["auto"][name] = {"error": str(error).splitlines()[0]}
+            if clock.is_gpu:
+                torch.cuda.empty_cache()
+                torch.cuda.reset_peak_memory_stats()
+    results["skipped"] = skipped
+    print_table(
+        "Parts", ("part", "ms", "floor, ms", "limit"),
+        [(name, f"{1e3 * row['s']:.3f}", f"{1e3 * row['floor_s']:.3f}", row["limit"]) for name, row in results["parts"].items()],
+    )  # fmt: skip
+    print_table(
+        "auto, million events per second", ("case", "resident", "pinned"),
+        [(name, *(f"{row[kind]['mev_s']:.2f}" for kind in ("resident", "pinned"))) for name, row in results["auto"].items() if "error" not in row],
+    )  # fmt: skip
+    machine = torch.cuda.get_device_name(device) if clock.is_gpu else "CPU"
+    report(
+        "speed.gpu",
+        results,
+        device=options.device,
+        machine=machine,
+        windows=options.windows,
+        events=options.events,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Where noise is dense, in many windows; see `estimators.auto.noise_density`."""
+
+from dataclasses import dataclass
+
+from evcrisp.estimators.auto.noise_density import PRIOR, TESTS, TILE_PX, TILE_SAMPLES
+from evcrisp.estimators.auto.noise_model import QUIET_SHARE
+from evcrisp.estimators.auto.on_device.noise_model import of_polarity
+from evcrisp.tensors.lazy import Tensor, torch
+from evcrisp.tensors.maps import MapLayout
+from evcrisp.tensors.rows import Rows, sorted_rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointSupport:
+    """Support of points at pixels of the rectangles of windows; tensors of shape (n,)."""
+
+    rows: Rows
+    x: Tensor  # int64, px
+    y: Tensor
+    p: Tensor  # int64
+    support: Tensor  # float32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoiseDensities:
+    """Rate of noise over live areas, relative to their quiet parts; linear between tile centers."""
+
+    live: Tensor  # (b, 4) left, top, width, height, px
+    grid: MapLayout  # of tiles
+    tiles: Tensor  # (tiles,) float32
+
+    def at(self, points: PointSupport) -> Tensor:
+        """Return the relative rate at points, (n,) float32."""
+        rows = points.rows
+        left, top, width, height = self.live.unbind(1)
+        axes = []
+        for place, low, side, n in (
+            (points.x, left, width, self.grid.width), (points.y, top, height, self.grid.height),
+        ):  # fmt: skip
+            # The pixel at `low` reaches from low - 0.5 to low + 0.5.
+            at = (place + 0.5 - rows.spread(low)) * rows.spread(n.double() / side) - 0.5
+            at = torch.minimum(at.clamp(min=0.0), rows.spread(n) - 1.0)
+            first = torch.minimum(at.to(torch.int64), rows.spread((n - 2).clamp(min=0)))
+            second = torch.minimum(first + 1, rows.spread(n - 1))
+            axes.append((first, second, at - first))
+        (i, right, a), (j, below, b) = axes
+        start, across = rows.spread(self.grid.starts), rows.spread(self.grid.width)
+        tiles = self.tiles.to(torch.float64)
+
+        def line(row: Tensor) -> Tensor:
+            at = start + row * across
+            return tiles[at + i] * (1.0 - a) + tiles[at + right] * a
+
+        return (line(j) * (1.0 - b) + line(below) * b).to(torch.float32)
+
+
+def densities_of_noise(
+    live: Tensor, events: PointSupport, rank: Tensor, samples: PointSupport, quiet: Tensor
+) -> tuple[NoiseDensities, Tensor]:
+    """Return where noise is dense, and in which windows that is significant, (b,) bool.
+
+    ``rank``, (n,), chooses events for the tests; ``quiet``, (b, 2), is the support of quiet samples.
+    """
+    grid = _grid(live, samples.rows.counts)
+    sample_tile = _tile(live, grid, samples)
+    sample_above = samples.support - of_polarity(quiet, samples.rows.row, samples.p)
+    limit = torch.zeros(grid.size, device=live.device)
+    window = grid.pixels()
+    is_dense = grid.width * grid.height > 1
+    is_dense &= torch.maximum(grid.width, grid.height) > 1
+    for n_events, least in TESTS:
+        interval = -(-events.rows.counts // n_events)
+        chosen = rank < events.rows.spread(2**32 // interval)
+        chosen |= events.rows.spread(interval < 2)
+        rows, index = events.rows.kept(chosen)
+        columns = (c.index_select(0, index) for c in (events.x, events.y, events.p, events.support))
+        part = PointSupport(rows, *columns)
+        tile = _tile(live, grid, part)
+        above = part.support - of_polarity(quiet, rows.row, part.p)
+        counts = _quiet(tile, above, limit), _quiet(sample_tile, sample_above, limit)
+        is_dense &= ~(_deviation(*counts, window) < least)
+    limit = _limits(sample_tile, sample_above, grid.size)
+    local, expected = _quiet(tile, above, limit), _quiet(sample_tile, sample_above, limit)
+    ratio = window.sum(counts[0]) / window.sum(counts[1]).clamp(min=1.0)
+    tiles = (local + PRIOR) / (expected * window.spread(ratio) + PRIOR)
+    return NoiseDensities(live, grid, tiles.to(torch.float32)), is_dense
+
+
+def _grid(live: Tensor, n_samples: Tensor) -> MapLayout:
+    """Return the tiles of live areas."""
+    width, height = live[:, 2], live[:, 3]
+    side = torch.sqrt(width * height * TILE_SAMPLES / n_samples.to(torch.float64))
+    side = side.clamp(min=float(TILE_PX))
+    columns, rows = ((n / side).to(torch.int64).clamp(min=1) for n in (width, height))
+    return MapLayout.of(columns, rows)
+
+
+def _tile(live: Tensor, grid: MapLayout, points: PointSupport) -> Tensor:
+    """Return the tile of points; those beyond the area belong to the nearest one."""
+    rows, out = points.rows, []
+    left, top, width, height = live.unbind(1)
+    for place, low, side, n in (
+        (points.x, left, width, grid.width), (points.y, top, height, grid.height),
+    ):  # fmt: skip
+        # From the center of pixels, so that mirrored positions are in mirrored tiles.
+        at = place.to(torch.float32) - rows.spread((low - 0.5).to(torch.float32))
+        rate = (n / side.to(torch.float64)).to(torch.float32)
+        number = (at * rows.spread(rate)).to(torch.int64).clamp(min=0)
+        out.append(torch.minimum(number, rows.spread(n - 1)))
+    return rows.spread(grid.starts) + out[1] * rows.spread(grid.width) + out[0]
+
+
+def _quiet(tile: Tensor, above: Tensor, limit: Tensor) -> Tensor:
+    """Count the quiet points of the tiles, in double precision."""
+    quiet = (above <= limit.index_select(0, tile)).to(torch.float64)
+    # Whole numbers: no order of additions changes them.
+    out = torch.zeros(limit.numel(), dtype=torch.float64, device=tile.device)
+    return out.index_add_(0, tile, quiet)
+
+
+def _limits(tile: Tensor, above: Tensor, n_tiles: int) -> Tensor:
+    """Return the support up to which the samples of a tile are quiet, 0 or more, (tiles,)."""
+    count = torch.zeros(n_tiles, dtype=torch.int64, device=tile.device)
+    count.index_add_(0, tile, torch.ones_like(tile))
+    order, _ = sorted_rows(above, tile)
+    first = torch.cumsum(count, 0) - count
+    rank = torch.floor(QUIET_SHARE * count.double()).to(torch.int64)
+    place = (first + rank).clamp(max=above.numel() - 1)
+    found = above.index_select(0, order.index_select(0, place)).clamp(min=0.0)
+    return torch.where(count > 0, found, 0.0)
+
+
+def _deviation(counts: Tensor, n_samples: Tensor, window: Rows) -> Tensor:
+    """Return how far events and samples are distributed differently, in variances, (b,)."""
+    ratio = window.spread(window.sum(counts) / window.sum(n_samples).clamp(min=1.0))
+    variance = (n_samples * ratio * (1.0 + ratio)).clamp(min=1.0)
+    return window.sum((counts - n_samples * ratio) ** 2 / variance) / window.counts

@@ -1,0 +1,1 @@
+"""Windows of a recording in batches on a device."""

@@ -1,0 +1,89 @@
+"""Estimate the windows of a recording in batches on a device."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from evcrisp.core.errors import ConfigError
+from evcrisp.core.events import Events
+from evcrisp.core.windows import Window
+from evcrisp.estimators.devices import DeviceMethod, assessed, has_compiled_kernels
+from evcrisp.estimators.result import Estimate
+from evcrisp.pipeline.tracking import Tracker
+from evcrisp.pipeline.windowing import Windowing
+
+#: Windows that are read before the first result.
+_MAX_WINDOWS = 4096
+
+
+class DeviceTracker:
+    """State of the estimation over a recording on a device: hot pixels, labels, the last motion.
+
+    The search of a window does not start from the motion before, so that windows can be estimated side
+    by side. All else is as in :class:`~evcrisp.pipeline.tracking.Tracker`.
+    """
+
+    def __init__(self, method: DeviceMethod, resolution: tuple[int, int]) -> None:
+        from evcrisp.estimators.auto.on_device.hot_history import DeviceHotPixels
+
+        self._method = method
+        self._after = Tracker(method.method, method.model, resolution)
+        self._hot_pixels = DeviceHotPixels(resolution, method.device)
+
+    def speed_px_s(self) -> float | None:
+        """Return None: windows do not follow the motion."""
+        return None
+
+    def count_hot_pixels(self, events: Events) -> None:
+        """Count events before the first window, whose events are numbered from 0, for hot pixels."""
+        self._hot_pixels.count(events)
+
+    def estimates(
+        self, windows: Iterable[tuple[Window, int]], part: Callable[[], str] = lambda: "recording"
+    ) -> Iterator[Estimate]:
+        """Yield the estimates of windows in order, each with its full length, us."""
+        for batch in self._batches(windows):
+            results = self._estimated([window for window, _ in batch])
+            for result, (_, full_us) in zip(results, batch, strict=True):
+                result = assessed(result, self._method.model, self._after.before)
+                yield self._after.finished(result, full_us, part())
+
+    def _estimated(self, windows: list[Window]) -> list[Estimate]:
+        from evcrisp.estimators.auto.on_device.estimates import with_hot_events, without_hot_events
+
+        hot = self._hot_pixels.mark(windows)
+        others = [without_hot_events(*pair) for pair in zip(windows, hot, strict=True)]
+        found = self._method.estimate(others)
+        return [with_hot_events(*one) for one in zip(found, windows, hot, strict=True)]
+
+    def _batches(self, windows: Iterable[tuple[Window, int]]) -> Iterator[list[tuple[Window, int]]]:
+        """Collect windows up to the memory that a batch may take."""
+        batch: list[tuple[Window, int]] = []
+        n_bytes, most = 0, self._method.budget_bytes
+        for window, full_us in windows:
+            batch.append((window, full_us))
+            n_bytes += self._method.cost_bytes(window)
+            if n_bytes >= most or len(batch) >= _MAX_WINDOWS:
+                yield batch
+                batch, n_bytes = [], 0
+        if batch:
+            yield batch
+
+
+def device_tracker(
+    method: DeviceMethod, resolution: tuple[int, int], windowing: Windowing
+) -> DeviceTracker:
+    """Return the state before a recording; raise if the windows are not for a device.
+
+    They must not follow the motion; and those that the events choose are found by compiled kernels.
+    """
+    if windowing.is_auto and not has_compiled_kernels():
+        raise ConfigError(
+            "The windows that the events choose need numba, which is not installed.",
+            remedy="Give `Windowing(window_us=...)` or `Windowing(window_events=...)`.",
+        )
+    if windowing.displacement_px is not None:
+        raise ConfigError(
+            "needs the motion of the window before, and this device takes windows side by side",
+            parameter="displacement_px", value=windowing.displacement_px,
+            remedy="Let the events choose the windows, give their length, or use the device 'cpu'.",
+        )  # fmt: skip
+    return DeviceTracker(method, resolution)
