@@ -11,8 +11,8 @@ resident    events are on the device
 pinned      events come from pinned memory of the host, 9 bytes each; the copy is part of the time
 parts       votes of both polarities, slopes and pull-back, sum of squares, sort by source
 
-Variants: the plain operations, Triton kernels (``fused``), fixed point (``deterministic``), maps of the
-search in single precision (``single``).
+Variants: CUDA kernels (``kernels``), with sums in fixed point (``deterministic``), and torch operations alone
+(``operations``).
 
 Floor: of each part, the larger of two times: the bytes that it must move at the rate of a large copy, and
 its additions at the rate of additions at random places. Floors of this machine are measured first.
@@ -29,6 +29,7 @@ from evcrisp.estimators.auto.on_device.sources import SourceGrid, SourceOrder
 from evcrisp.estimators.auto.on_device.window_batch import Columns, WindowBatch
 from evcrisp.motion.registry import MOTION_MODELS
 from evcrisp.tensors import spline
+from evcrisp.tensors.cuda.kernels import cuda_kernels, made_by
 from evcrisp.tensors.devices import torch_device
 from evcrisp.tensors.lazy import torch
 from evcrisp.tensors.maps import MapLayout
@@ -45,8 +46,7 @@ CASES = (
     ("translation, 1280x720", "translation", 0.1, 10, (1280, 720)),
 )
 VARIANTS = {
-    "plain": {}, "fused": {"fused": True}, "single": {"search_in_single": True},
-    "deterministic": {"deterministic": True},
+    "kernels": {}, "deterministic": {"deterministic": True}, "operations": {},
 }  # fmt: skip
 
 
@@ -125,10 +125,12 @@ def measured(case, options, device, clock, variant):
         generated(n_windows, n_events, size, device, seed) for seed in range(options.repeats + 1)
     ]
     n, rates = n_windows * n_events, {}
+    labels = torch.empty(n, dtype=torch.bool, pin_memory=clock.is_gpu)
 
     def run(columns):
-        found = method.run(batch_of(columns, n_windows, motion, size))
-        return found.labels.signal.to("cpu")  # one byte per event goes back
+        with made_by(None if variant == "operations" else cuda_kernels):
+            found = method.run(batch_of(columns, n_windows, motion, size))
+        labels.copy_(found.labels.signal, non_blocking=True)  # one byte per event goes back
 
     rates["resident"] = clock.median([lambda c=c: run(c) for c in sets])
     pinned = [Columns(*(column.cpu() for column in columns)) for columns in sets]
@@ -171,17 +173,13 @@ def parts(options, device, clock, rates):
     n_pixels, place_bytes = layout.size, 8 + 8 + 4 + 4 + 1
     calls = {
         "votes": (lambda: spline.accumulate(places, n_pixels, Scatter()), place_bytes * n + 4 * n_pixels, 9 * n),
-        "votes, fused": (lambda: spline.accumulate(places, n_pixels, Scatter(fused=True)), place_bytes * n + 4 * n_pixels, 9 * n),
         "votes, fixed point": (lambda: spline.accumulate(places, n_pixels, Scatter(True)), place_bytes * n + 12 * n_pixels, 9 * n),
-        "slopes": (lambda: spline.slopes(image, places, Scatter()), (place_bytes + 8) * n + 4 * n_pixels, 0),
-        "slopes, fused": (lambda: spline.slopes(image, places, Scatter(fused=True)), (place_bytes + 8) * n + 4 * n_pixels, 0),
+        "support": (lambda: spline.sample(image, places), (place_bytes + 4) * n + 4 * n_pixels, 0),
         "sum of squares": (lambda: layout.pixels(2).sum(image * image), 4 * n_pixels, 0),
-        "sort by source": (lambda: SourceOrder.of(source, t), 2 * 8 * n, 0),
+        "sort by source": (lambda: SourceOrder.of(source, t, grid.size), 2 * 8 * n, 0),
     }  # fmt: skip
     out = {}
     for name, (call, n_bytes, n_additions) in calls.items():
-        if "fused" in name and not (clock.is_gpu and options.fused):
-            continue
         seconds = clock.median([call] * (options.repeats + 1))
         floor = max(n_bytes / rates["bytes_s"], n_additions / rates["additions_s"])
         limit = "additions" if n_additions / rates["additions_s"] == floor else "bytes"
@@ -204,7 +202,6 @@ def main(arguments=None):
     device = torch_device(options.device)
     if device is None:
         parser.error("the device must be cuda or torch-cpu")
-    options.fused = "fused" in options.variants
     clock, began = Clock(device), time.monotonic()
     rates = floors(device, clock, options.repeats, min(options.windows * options.events * 4, 2**28))
     results = {"floors": rates, "parts": parts(options, device, clock, rates), "auto": {}}
@@ -214,8 +211,6 @@ def main(arguments=None):
             name = f"{case[0]}, {variant}"
             if time.monotonic() - began > options.budget_s:
                 skipped.append(name)
-                continue
-            if variant == "fused" and not clock.is_gpu:
                 continue
             try:
                 results["auto"][name] = measured(case, options, device, clock, variant)

@@ -1,6 +1,8 @@
 """Numbers that look random, from the places of events; as `kernels.search.array_ops` gives them."""
 
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
+from evcrisp.tensors.rows import Rows
 
 _MASK = 0xFFFFFFFF
 
@@ -24,6 +26,25 @@ def ranks(
     start = salt & _MASK
     where = (_spread(across ^ start) + _spread(down ^ start)) & _MASK
     return _mixed(where ^ _product(when, 0x85EBCA6B))
+
+
+def ranks_in_rows(
+    x: Tensor, y: Tensor, dt: Tensor, rows: Rows, center: tuple[Tensor, Tensor, Tensor],
+    unit: tuple[Tensor, Tensor, float],
+) -> Tensor:  # fmt: skip
+    """Return the same for events in rows, with center and unit of each row, (b,)."""
+    salt = salts(rows.counts)
+    kernels = kernels_of("labels.cu", x.device)
+    if kernels is None:
+        middle = rows.spread(center[0]), rows.spread(center[1]), rows.spread(center[2])
+        per = rows.spread(unit[0]), rows.spread(unit[1]), unit[2]
+        return ranks(x, y, dt, middle, per, rows.spread(salt))
+    middle = torch.stack(center, 1)
+    per = torch.stack((*unit[:2], torch.full_like(unit[0], unit[2])), 1)
+    n, out = x.numel(), torch.empty(x.numel(), dtype=torch.int64, device=x.device)
+    points = x.contiguous(), y.contiguous(), dt.contiguous()
+    kernels.launch_each("ranks", n, *points, rows.row, middle, per, salt, n, out)
+    return out
 
 
 def salts(counts: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 
 
@@ -81,6 +82,18 @@ class Rows:
         shift = self.starts.index_select(0, chosen) - rows.starts
         index = torch.arange(rows.size, device=chosen.device) + rows.spread(shift)
         return rows, index
+
+
+def n_before(values: Tensor, rows: Rows, end: float) -> Tensor:
+    """Return how many single-precision values of each row, increasing, are below an end, (b,) int64."""
+    kernels = kernels_of("labels.cu", values.device)
+    if kernels is None:
+        return rows.sum(values < end).to(torch.int64)
+    out = torch.empty_like(rows.counts)
+    kernels.launch_each(
+        "n_before", len(rows), values, rows.starts, rows.counts, len(rows), end, out
+    )
+    return out
 
 
 def _at(values: Tensor, index: Tensor) -> Tensor:

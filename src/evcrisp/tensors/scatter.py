@@ -6,7 +6,7 @@ from typing import Any
 from evcrisp.tensors.lazy import Tensor, torch
 
 #: Weights of at most 1 in fixed point: 8 million of them fit in 63 bits, each to 1e-12.
-_WEIGHT_SCALE = 2.0**40
+WEIGHT_SCALE = 2.0**40
 
 #: Bits of a sum in fixed point.
 _BITS = 61
@@ -22,7 +22,6 @@ class Scatter:
     """
 
     deterministic: bool = False
-    fused: bool = False  # footprints of splines by one Triton kernel; not if deterministic
 
     def weights(self, size: int, like: Tensor) -> "Accumulator":
         """Return an empty map of ``size`` numbers, for weights of magnitude at most 1."""
@@ -53,11 +52,11 @@ class Accumulator:
     def add(self, index: Tensor, weight: Tensor) -> None:
         """Add weights at indices, both (n,)."""
         if self.flat.dtype == torch.int64:
-            weight = torch.round(weight.to(torch.float64) * _WEIGHT_SCALE).to(torch.int64)
+            weight = torch.round(weight.to(torch.float64) * WEIGHT_SCALE).to(torch.int64)
         self.flat.index_add_(0, index, weight)
 
     def map(self) -> Tensor:
         """Return the map."""
         if self.flat.dtype == torch.int64:
-            return (self.flat.to(torch.float64) / _WEIGHT_SCALE).to(self.dtype)
+            return (self.flat.to(torch.float64) / WEIGHT_SCALE).to(self.dtype)
         return self.flat

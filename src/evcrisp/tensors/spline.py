@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
-from evcrisp.tensors.scatter import Scatter
+from evcrisp.tensors.scatter import WEIGHT_SCALE, Scatter
 
 
 class Places(NamedTuple):
@@ -39,11 +40,14 @@ def taps(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def accumulate(places: Places, size: int, scatter: Scatter, weight: Tensor | None = None) -> Tensor:
     """Return the flat maps of all footprints, shape (size,), each times its weight."""
-    if scatter.fused and not scatter.deterministic:
-        from evcrisp.tensors import fused_splines
-
-        return fused_splines.accumulate(places, size, weight)
     out = scatter.weights(size, places.a)
+    kernels = kernels_of("labels.cu", places.a.device)
+    if kernels is not None and places.a.dtype == torch.float32:
+        maps = (None, out.flat) if scatter.deterministic else (out.flat, None)
+        columns = *(column.contiguous() for column in places), weight
+        n = places.cell.numel()
+        kernels.launch_each("vote", n, *columns, n, float(WEIGHT_SCALE), *maps)
+        return out.map()
     factor = places.inside.to(places.a.dtype)
     factor = factor if weight is None else factor * weight
     across, at = taps(places.a), places.cell
@@ -57,6 +61,11 @@ def accumulate(places: Places, size: int, scatter: Scatter, weight: Tensor | Non
 
 def sample(flat: Tensor, places: Places) -> Tensor:
     """Return the weighted sum of nine pixels at every event; arbitrary outside."""
+    kernels = kernels_of("labels.cu", flat.device)
+    if kernels is not None and flat.dtype == torch.float32:
+        out, n = torch.empty_like(places.a), places.cell.numel()
+        kernels.launch_each("sample", n, flat, *(c.contiguous() for c in places), n, out)
+        return out
     upper, middle, lower = _rows_of(flat, places)
     a0, a1, a2 = taps(places.a)
     b0, b1, b2 = taps(places.b)
@@ -66,12 +75,8 @@ def sample(flat: Tensor, places: Places) -> Tensor:
     return a0 * left + a1 * center + a2 * right
 
 
-def slopes(flat: Tensor, places: Places, scatter: Scatter) -> tuple[Tensor, Tensor]:
+def slopes(flat: Tensor, places: Places) -> tuple[Tensor, Tensor]:
     """Return the slopes of the maps along both axes at every event; 0 outside."""
-    if scatter.fused:
-        from evcrisp.tensors import fused_splines
-
-        return fused_splines.slopes(flat, places)
     upper, middle, lower = _rows_of(flat, places)
     a, b = places.a, places.b
     left, right, above, below = 0.5 - a, 0.5 + a, 0.5 - b, 0.5 + b

@@ -61,7 +61,7 @@ def test_votes_and_slopes_equal_the_compiled_ones(deterministic):
     x, y = points_on_maps()
     _, layout, places = located(x, y, torch.float64)
     image = spline.accumulate(places, layout.size, Scatter(deterministic))
-    slopes = spline.slopes(image, places, Scatter(deterministic))
+    slopes = spline.slopes(image, places)
     sampled = torch.where(places.inside, spline.sample(image, places), 0.0)
     first, pixel = 0, 0
     for (width, height), n in zip(SIZES, COUNTS, strict=True):

@@ -181,7 +181,7 @@ def test_support_by_neighbors(whole):
     batch = WindowBatch.of(windows, Translation(), "cpu")
     indexed = on_device.IndexedBatch.of(batch)
     supporting = np.random.default_rng(11).random(batch.rows.size) < 0.8
-    times = NeighborTimes.of(indexed.grid, indexed.source, indexed.t, tensor(supporting))
+    times = NeighborTimes.of(indexed.grid, indexed.sources, indexed.t, tensor(supporting))
     reach_s, starts = (0.002, 0.006, 0.03), batch.rows.starts
     counts = batch.rows.counts
     first, last = (starts, starts + counts) if whole else (starts + 300, starts + counts - 200)

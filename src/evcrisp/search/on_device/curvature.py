@@ -1,5 +1,6 @@
 """Curvature of the contrast at its maximum, of many windows; see `search.curvature`."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evcrisp.search.curvature import (
@@ -49,27 +50,52 @@ def structure_tensors(level: "Level") -> tuple[Tensor, Tensor, Tensor]:
         sums = [pixels.sum(part) for part in (across, both, down)]
         along = problem.frames.inverse_rates
         return _projected(sums, along[:, 0], along[:, 1]), energy, squares
-    tile = TILE_PX // level.scale
-    tile = tile.clamp(min=1)
-    lead = [-before % tile for before in level.before]
-    n_before = [-(-before // tile) for before in level.before]
+    tiles = tiles_of(level)
+    tile_column = (column + pixels.spread(tiles.lead[0])) // pixels.spread(tiles.side)
+    tile_row = (row + pixels.spread(tiles.lead[1])) // pixels.spread(tiles.side)
+    grid = tiles.layout
+    index = tile_row * pixels.spread(grid.width) + tile_column + pixels.spread(grid.starts)
+    sums = [level.scatter.sums(index, part, grid.size) for part in (across, both, down)]
+    rows = grid.pixels()
+    each = _projected(sums, tiles.along_x, tiles.along_y)
+    m = each.shape[-1]
+    total = [rows.sum(each[:, i, j]) for i in range(m) for j in range(m)]
+    return torch.stack(total, 1).reshape(-1, m, m), energy, squares
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tiles:
+    """Tiles of maps in which the displacement per parameter counts as constant."""
+
+    side: Tensor  # (b,) int64, px of the map
+    lead: tuple[
+        Tensor, Tensor
+    ]  # (b,) int64, columns and rows of the first tile that lie off the map
+    layout: MapLayout  # a pixel per tile
+    along_x: Tensor  # (tiles, m) displacement per scaled parameter, px
+    along_y: Tensor
+
+
+def tiles_of(level: "Level") -> Tiles:
+    """Return the tiles of the maps of a level; one tile per map if all points move alike."""
+    layout, problem = level.layout, level.problem
+    if problem.model.is_uniform:
+        one, zero = torch.ones_like(layout.width), torch.zeros_like(layout.width)
+        along = problem.frames.inverse_rates
+        side = torch.maximum(layout.width, layout.height)
+        return Tiles(side, (zero, zero), MapLayout.of(one, one), along[:, 0], along[:, 1])
+    side = (TILE_PX // level.scale).clamp(min=1)
+    left, above = (-before % side for before in level.before)
+    n_before = [-(-before // side) for before in level.before]
     counts = [
-        n - (before - side) // tile
-        for n, before, side in zip(
+        n - (before - size) // side
+        for n, before, size in zip(
             n_before, level.before, (layout.width, layout.height), strict=True
         )
     ]
     tiles = MapLayout.of(counts[0], counts[1])
-    tile_column = (column + pixels.spread(lead[0])) // pixels.spread(tile)
-    tile_row = (row + pixels.spread(lead[1])) // pixels.spread(tile)
-    index = tile_row * pixels.spread(tiles.width) + tile_column + pixels.spread(tiles.starts)
-    sums = [level.scatter.sums(index, part, tiles.size) for part in (across, both, down)]
-    rows = tiles.pixels()
-    along_x, along_y = _displacements(level, tiles, rows, tile, n_before)
-    each = _projected(sums, along_x, along_y)
-    m = each.shape[-1]
-    total = [rows.sum(each[:, i, j]) for i in range(m) for j in range(m)]
-    return torch.stack(total, 1).reshape(-1, m, m), energy, squares
+    along = _displacements(level, tiles, tiles.pixels(), side, n_before)
+    return Tiles(side, (left, above), tiles, *along)
 
 
 def _products(level: "Level", inner: Tensor, width: Tensor) -> tuple[Tensor, ...]:

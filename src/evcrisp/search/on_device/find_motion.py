@@ -19,7 +19,7 @@ from evcrisp.search.on_device.border_bias import BorderBiases
 from evcrisp.search.on_device.level import Level
 from evcrisp.search.on_device.problem import Points, Problem
 from evcrisp.search.search import FINEST_GROWTH, FLAT_CURVATURE, LAST_STEP_PX
-from evcrisp.tensors.ascent import Ascents, ascend, code_of
+from evcrisp.tensors.ascent import Ascents, code_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.scatter import Scatter
 
@@ -134,7 +134,7 @@ def _best_starts(level: Level) -> tuple[Tensor, Tensor, Tensor]:
     shifts = level.problem.frames.shifts
     missing = torch.isnan(shifts[:, :, 0])
     shifts = torch.where(missing[:, :, None], 0.0, shifts)
-    values = torch.stack([level.values(shifts[:, k]) for k in range(shifts.shape[1])], 1)
+    values = level.trial_values(shifts)
     median = torch.nanquantile(torch.where(missing, torch.nan, values), 0.5, 1)
     values = torch.where(missing, -torch.inf, values)
     best, number = _highest(values)
@@ -158,7 +158,7 @@ def _turned(level: Level, start: Tensor) -> Tensor:
         if not bool((row != 0.0).any()):
             break
         trials = torch.stack([start + f * step * row for f in (0.0, -1.0, 1.0, -2.0, 2.0)], 1)
-        values = torch.stack([level.values(trials[:, i]) for i in range(5)], 1)
+        values = level.trial_values(trials)
         start = _chosen(trials, _highest(values)[1])
     return start
 
@@ -178,10 +178,7 @@ def _chosen(rows: Tensor, number: Tensor) -> Tensor:
 def _coarse_ascent(level: Level, start: Tensor, tol_px: Tensor) -> Ascents:
     """Run an ascent on an intermediate level, with bounded steps where noise flattens it."""
     least = torch.ones_like(tol_px)
-    return ascend(
-        level, start, lambda: level.inverse_curvature(least),
-        tol_step=tol_px, max_step=2.0 * level.scale,
-    )  # fmt: skip
+    return level.ascend(start, None, least, tol_px, 2.0 * level.scale)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -286,11 +283,7 @@ def _run_pass(
     tol = torch.where(is_last, search.config.tol_px, 0.05 * scale.double())
     least = torch.where(is_last, 0.0, 1.0).to(tol.dtype)
 
-    def curvature() -> Tensor:
-        found = level.inverse_curvature(least)
-        return found if near is None else torch.where(torch.isnan(near), found, near)
-
-    end = ascend(level, start, curvature, tol_step=tol, max_step=2.0 * scale)
+    end = level.ascend(start, near, least, tol, 2.0 * scale)
     value = end.value - level.bias.loss(end.theta)[0]
     step = (end.inverse_hessian @ end.gradient[:, :, None])[:, :, 0]
     length = torch.sqrt((step * step).sum(1)).clamp(min=1e-30)

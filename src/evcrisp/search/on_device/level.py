@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, replace
 
+from evcrisp.search.on_device.block_search import BlockSearch, search_kernels
 from evcrisp.search.on_device.border_bias import BorderBiases
 from evcrisp.search.on_device.curvature import inverse_from_tensors, structure_tensors
 from evcrisp.search.on_device.problem import Points, Problem
+from evcrisp.tensors.ascent import Ascents, ascend
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.maps import MapLayout
 from evcrisp.tensors.scatter import Scatter
@@ -64,6 +66,27 @@ class Level:
             bias=None if self.bias is None else self.bias.taken(chosen),
         )  # fmt: skip
 
+    def trial_values(self, trials: Tensor) -> Tensor:
+        """Return the objective at several motions, (b, k, m), without a border correction; (b, k)."""
+        kernels = search_kernels(self)
+        if kernels is not None:
+            return BlockSearch(self, kernels).values(trials)
+        return torch.stack([self.values(trials[:, k]) for k in range(trials.shape[1])], 1)
+
+    def ascend(
+        self, start: Tensor, near: Tensor | None, least: Tensor, tol_step: Tensor, max_step: Tensor
+    ) -> Ascents:
+        """Maximize from ``start``, (b, m); see `BlockSearch.ascend`."""
+        kernels = search_kernels(self)
+        if kernels is not None:
+            return BlockSearch(self, kernels).ascend(start, near, least, tol_step, max_step)
+
+        def curvature() -> Tensor:
+            found = self.inverse_curvature(least)
+            return found if near is None else torch.where(torch.isnan(near), found, near)
+
+        return ascend(self, start, curvature, tol_step=tol_step, max_step=max_step)
+
     def values(self, scaled: Tensor) -> Tensor:
         """Return the objective at ``scaled``, (b, m), without a border correction; (b,)."""
         _, total = self._build(self.problem.theta(scaled))
@@ -75,7 +98,7 @@ class Level:
         theta = problem.theta(scaled)
         places, total = self._build(theta)
         assert self.image is not None
-        along = slopes(self.image, places, self.scatter)
+        along = slopes(self.image, places)
         pulled = problem.model.pull_back(theta, points.x, points.y, points.dt, points.rows, *along)
         factor = 2.0 / (total * self.scale)
         penalty, slope = self._penalty(scaled)

@@ -10,6 +10,7 @@ import numpy as np
 from evcrisp.core.errors import ConfigError
 from evcrisp.motion import MotionModel
 from evcrisp.motion.protocol import camera_of
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.lens import Distort, distortion_of
 from evcrisp.tensors.rows import Rows
@@ -32,6 +33,7 @@ class ModelOperations:
     warp_rows: Callable[..., Columns]
     unwarp_rows: Callable[..., Columns]
     pull_back_rows: Callable[..., Columns]
+    kernel_name: str
     n_fixed: int
     n_fixed_last: int
     uses_rays: bool
@@ -51,10 +53,11 @@ class ModelOperations:
                 parameter="motion", value=first.name, remedy="Use the device 'cpu'.",
             )  # fmt: skip
         kernel = import_module(f"evcrisp.tensors.motion.{name}")
-        constants = np.stack([np.concatenate([*m.kernel_constants(), ()]) for m in models])
+        of_model = {m: np.concatenate([*m.kernel_constants(), ()]) for m in set(models)}
+        constants = np.stack([of_model[m] for m in models])
         uniform = first.uniform_velocity(np.zeros(len(first.param_names))) is not None
         return cls(
-            kernel.warp, kernel.unwarp, kernel.pull_back, first.n_fixed, first.n_fixed_last,
+            kernel.warp, kernel.unwarp, kernel.pull_back, name, first.n_fixed, first.n_fixed_last,
             first.uses_rays, uniform, first.can_collapse, distortion_of(camera_of(first)),
             torch.from_numpy(constants).to(device),
         )  # fmt: skip
@@ -79,7 +82,7 @@ class ModelOperations:
 
     def warp_points(self, theta: Tensor, x: Tensor, y: Tensor, dt: Tensor) -> Columns:
         """Return positions of k points of every window, all of shape (b, k)."""
-        columns = [column[:, None] for column in self._padded(theta).unbind(1)]
+        columns = [column[:, None] for column in self.padded(theta).unbind(1)]
         return self.warp_rows(columns, x, y, dt, [c[:, None] for c in self.constants.unbind(1)])
 
     def inverse(self, theta: Tensor, x: Tensor, y: Tensor, dt: Tensor, rows: Rows) -> Columns:
@@ -101,8 +104,17 @@ class ModelOperations:
 
     def velocities(self, x: Tensor, y: Tensor, m: int) -> Columns:
         """Return velocities per unit of each parameter at ideal pixels, (b, k, m) along x and y."""
-        one, columns = torch.ones_like(x), []
         points = self.points(x, y)
+        kernels = kernels_of("placing.cu", x.device, MODEL=self.kernel_name.capitalize())
+        if kernels is not None:
+            b, k = points[0].shape
+            out = torch.empty((2, b, k, m), dtype=torch.float64, device=x.device)
+            kernels.launch_each(
+                "velocities", b * k, points[0].contiguous(), points[1].contiguous(), b * k, k,
+                self.constants.contiguous(), self.constants.shape[1], self.n_fixed, m, _STEP, out[0], out[1],
+            )  # fmt: skip
+            return tuple(out.unbind(0))
+        one, columns = torch.ones_like(x), []
         for step in _STEP * torch.eye(m, dtype=x.dtype, device=x.device):
             theta = step.expand(x.shape[0], m)
             ahead = self.warp_points(-theta, *points, one)
@@ -110,11 +122,12 @@ class ModelOperations:
             columns.append([(a - b) / (2.0 * _STEP) for a, b in zip(ahead, behind, strict=True)])
         return tuple(torch.stack([column[axis] for column in columns], -1) for axis in (0, 1))
 
-    def _padded(self, theta: Tensor) -> Tensor:
+    def padded(self, theta: Tensor) -> Tensor:
+        """Return the parameters of the kernels, (b, k), of motions, (b, m)."""
         return torch.nn.functional.pad(theta, (self.n_fixed, self.n_fixed_last))
 
     def _numbers(self, theta: Tensor, rows: Rows) -> Columns:
-        return [rows.spread(column) for column in self._padded(theta).unbind(1)]
+        return [rows.spread(column) for column in self.padded(theta).unbind(1)]
 
     def _constants(self, rows: Rows) -> Columns:
         return [rows.spread(column) for column in self.constants.unbind(1)]

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 from evcrisp.search.on_device.frame_constants import FrameConstants
 from evcrisp.search.on_device.model_operations import ModelOperations
-from evcrisp.tensors.hashing import ranks, salts
+from evcrisp.tensors.cuda.kernels import Kernels, kernels_of
+from evcrisp.tensors.hashing import ranks_in_rows
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.rows import Rows
 
@@ -32,7 +33,9 @@ class Points:
         return Points(empty, self.x[:0], self.y[:0], self.dt[:0])
 
     def taken(self, windows: Tensor) -> "Points":
-        """Return the events of some of the windows, by number."""
+        """Return the events of some of the windows, by increasing number."""
+        if windows.numel() == len(self.rows):
+            return self
         rows, index = self.rows.taken(windows)
         return Points(rows, *(c.index_select(0, index) for c in (self.x, self.y, self.dt)))
 
@@ -137,10 +140,8 @@ class Problem:
         left, top, right, bottom = self.view.unbind(1)
         middle = 0.5 * (left + right), 0.5 * (top + bottom), 0.5 * (self.first_s + self.last_s)
         per_x, per_y = self.units()
-        number = ranks(
-            points.x, points.y, points.dt, (rows.spread(middle[0]), rows.spread(middle[1]), rows.spread(middle[2])),
-            (rows.spread(2.0 * per_x), rows.spread(2.0 * per_y), 2e6), rows.spread(salts(counts)),
-        )  # fmt: skip
+        units = 2.0 * per_x, 2.0 * per_y, 2e6
+        number = ranks_in_rows(points.x, points.y, points.dt, rows, middle, units)
         kept = number < rows.spread(2**32 // interval.clamp(min=1))
         n_kept = rows.sum(kept).to(torch.int64) * interval
         # Copies of a few events are kept or dropped together. Then the selection may fail.
@@ -153,6 +154,9 @@ class Problem:
         left, top, right, bottom = self.view.unbind(1)
         is_early = points.dt < rows.spread(0.5 * (self.first_s + self.last_s))
         per_x, per_y = self.units()
+        kernels = kernels_of("labels.cu", left.device)
+        if kernels is not None:
+            return self._density_by(kernels, (left, top, right, bottom), (per_x, per_y))
         counts = []
         for values, low, high, per in (
             (points.y, top, bottom, per_y), (points.x, left, right, per_x),
@@ -166,6 +170,26 @@ class Problem:
                 early, late = rows.sum(there & is_early), rows.sum(there & ~is_early)
                 counts.append(2.0 * torch.minimum(early, late))
         return (torch.stack(counts, 1) / (_BAND * rows.counts.double())[:, None]).clamp(max=1.0)
+
+    def _density_by(
+        self, kernels: Kernels, view: tuple[Tensor, ...], per: tuple[Tensor, Tensor]
+    ) -> Tensor:
+        """Return the same by a kernel."""
+        (left, top, right, bottom), (per_x, per_y), points = view, per, self.points
+        limits = []
+        for low, high, unit in ((top, bottom, per_y), (left, right, per_x)):
+            low, high = low - 0.5 / unit, high + 0.5 / unit
+            band = _BAND * (high - low)
+            limits += [low + band, high - band]
+        out = torch.empty((len(self), 8), dtype=torch.float64, device=left.device)
+        middle, counts = 0.5 * (self.first_s + self.last_s), points.rows.counts
+        columns = (column.contiguous() for column in (points.x, points.y, points.dt))
+        kernels.launch(
+            "count_at_sides", len(self), 256, 8 * 8 * 32, *columns, points.rows.starts, counts,
+            torch.stack(limits, 1), middle, out,
+        )  # fmt: skip
+        least = 2.0 * torch.minimum(out[:, ::2], out[:, 1::2])
+        return (least / (_BAND * counts.double())[:, None]).clamp(max=1.0)
 
 
 def border_limits(

@@ -48,20 +48,16 @@ class DeviceOptions:
         kernels do.
     w_maps : bool
         Compute the objectives of the joint problem and the confidence maps W too.
-    fused : bool
-        Use Triton kernels for the footprints and slopes of the maps. Off by default: they were tested
-        with Triton's interpreter, not on a GPU.
     """
 
     deterministic: bool = False
     search_in_single: bool = False
     w_maps: bool = True
-    fused: bool = False
 
     @property
     def scatter(self) -> Scatter:
         """How values are added by index."""
-        return Scatter(self.deterministic, self.fused)
+        return Scatter(self.deterministic)
 
     def search(self) -> BatchSearch:
         """Return how motions are searched."""
@@ -189,6 +185,8 @@ class _Windows:
         return found.put(rest, replace(end, n_eval=end.n_eval + found.n_eval[rest]))
 
     def _of(self, chosen: Tensor) -> "_Windows":
+        if chosen.numel() == len(self.batch):
+            return self
         return _Windows(
             self.batch.taken(chosen), self.model.taken(chosen), self.frames.taken(chosen), self.search
         )  # fmt: skip

@@ -21,7 +21,7 @@ from evcrisp.estimators.auto.on_device.noise_model import (
     of_polarity,
 )
 from evcrisp.estimators.auto.on_device.noise_samples import BatchSamples, live_areas
-from evcrisp.estimators.auto.on_device.placement import MapPoints, paddings, place
+from evcrisp.estimators.auto.on_device.placement import MapPoints, paddings, placed
 from evcrisp.estimators.auto.on_device.readiness import readiness_of_events, readiness_of_samples
 from evcrisp.estimators.auto.on_device.self_support import (
     self_support_of_events,
@@ -33,14 +33,16 @@ from evcrisp.estimators.auto.on_device.window_batch import WindowBatch
 from evcrisp.search.config import SearchConfig
 from evcrisp.search.on_device.frame_constants import FrameConstants
 from evcrisp.search.on_device.model_operations import ModelOperations
-from evcrisp.tensors.hashing import ranks, salts
+from evcrisp.search.on_device.problem import Points
+from evcrisp.tensors.cuda.kernels import kernels_of
+from evcrisp.tensors.hashing import ranks_in_rows
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.maps import MapLayout
 from evcrisp.tensors.scatter import Scatter
 from evcrisp.tensors.spline import accumulate, sample
 
-#: As in `estimators.auto.aligned_maps` and `kernels.auto.support`.
-_FEW_EVENTS, _LEAST_SUPPORT = 1000, 5e-3
+#: As in `estimators.auto.aligned_maps`.
+_FEW_EVENTS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,19 +66,16 @@ class IndexedBatch:
         """Link the events of each window."""
         rows, dt = batch.rows, batch.points.dt
         duration_s = torch.where(batch.duration_s > 0.0, batch.duration_s, 1.0)
-        t = (dt / rows.spread(duration_s)).to(torch.float32)
         live = live_areas(batch)
         samples = BatchSamples.of(batch, live)
         middle_s = 0.5 * (rows.first(dt) + rows.last(dt))
         center = 0.5 * (batch.width - 1), 0.5 * (batch.height - 1), middle_s
-        rank = ranks(
-            batch.x.to(torch.float64), batch.y.to(torch.float64), dt,
-            (rows.spread(center[0]), rows.spread(center[1]), rows.spread(center[2])),
-            (2.0, 2.0, 2e6), rows.spread(salts(rows.counts)),
-        )  # fmt: skip
+        two = torch.full_like(middle_s, 2.0)
+        points = batch.x.to(torch.float64), batch.y.to(torch.float64), dt
+        rank = ranks_in_rows(*points, rows, center, (two, two, 2e6))
         grid = SourceGrid.of(batch.width, batch.height)
-        source = grid.of_pixels(rows.row, batch.x, batch.y, batch.p)
-        sources = SourceOrder.of(source, t)
+        t, source = _times_and_sources(batch, duration_s, grid)
+        sources = SourceOrder.of(source, t, grid.size)
         sample_source = grid.of_pixels(samples.rows.row, samples.x, samples.y, samples.p)
         after = sources.after(sample_source, samples.t)
         return cls(
@@ -94,6 +93,24 @@ class IndexedBatch:
         beyond = torch.stack((-width, -height, 3 * width, 3 * height), 1)
         few = self.batch.rows.counts < _FEW_EVENTS
         return torch.where(few[:, None], beyond, self.live)
+
+
+def _times_and_sources(
+    batch: WindowBatch, duration_s: Tensor, grid: SourceGrid
+) -> tuple[Tensor, Tensor]:
+    """Return the times of events, in windows, and their sources."""
+    rows, dt = batch.rows, batch.points.dt
+    kernels = kernels_of("labels.cu", dt.device)
+    if kernels is None:
+        t = (dt / rows.spread(duration_s)).to(torch.float32)
+        return t, grid.of_pixels(rows.row, batch.x, batch.y, batch.p)
+    t = torch.empty(rows.size, dtype=torch.float32, device=dt.device)
+    source = torch.empty_like(batch.x)
+    kernels.launch_each(
+        "times_and_sources", rows.size, rows.row, batch.x, batch.y, batch.p, dt.contiguous(), rows.size,
+        duration_s, grid.start, grid.width, grid.height, t, source,
+    )  # fmt: skip
+    return t, source
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +181,7 @@ def compute_evidence(
     motion = MotionEvidence(
         parts, raw, evidence.index_select(0, parts.events), threshold, sample_evidence, rates, weight
     )  # fmt: skip
-    times = NeighborTimes.of(indexed.grid, indexed.source, indexed.t, supporting)
+    times = NeighborTimes.of(indexed.grid, indexed.sources, indexed.t, supporting)
     better = neighbors_instead(
         motion, times, Readers(rows, batch.x, batch.y, batch.p, indexed.t),
         Readers(samples.rows, samples.x, samples.y, samples.p, samples.t),
@@ -187,19 +204,17 @@ def _maps_at(
     indexed: IndexedBatch, batch: WindowBatch, theta: Tensor, supporting: Tensor, scatter: Scatter
 ) -> BatchMaps:
     """Return maps and support at motions; ``batch`` has the model and its points."""
-    rows, samples, device = batch.rows, indexed.samples, theta.device
+    samples, device = indexed.samples, theta.device
     models = [frame.model for frame in batch.frames]
     model = ModelOperations.of(models, device)
     frames = FrameConstants.of(batch.frames, SearchConfig(), device)
     padding = paddings(model, frames, theta, indexed.duration_s, batch.width, batch.height)
     layout = MapLayout.of(batch.width + 2 * padding, batch.height + 2 * padding, planes=2)
-    points = batch.points
-    x, y = model.warp(theta, points.x, points.y, points.dt, rows)
-    events = place(rows, x, y, indexed.t, batch.p, padding, layout)
+    events = placed(model, theta, batch.points, indexed.t, batch.p, padding, layout)
     sample_dt = samples.t.to(torch.float64) * samples.rows.spread(indexed.duration_s)
     at = batch.kernel_points(samples.rows.row, samples.x, samples.y)
-    x, y = model.warp(theta, *at, sample_dt, samples.rows)
-    noise = place(samples.rows, x, y, samples.t, samples.p, padding, layout)
+    places = Points(samples.rows, *at, sample_dt)
+    noise = placed(model, theta, places, samples.t, samples.p, padding, layout)
     images = accumulate(events.places, layout.size, scatter, supporting.to(torch.float32))
     views = indexed.views.to(torch.float64)
     left, top = views[:, 0] + padding - 0.5, views[:, 1] + padding - 0.5
@@ -211,16 +226,9 @@ def _maps_at(
     sample_own = self_support_of_samples(
         noise, events, indexed.sources, indexed.sample_source, indexed.sample_after
     )
-    support = divide(_without_own(sample(images, events.places), own, events), events)
-    sample_support = divide(_without_own(sample(images, noise.places), sample_own, noise), noise)
+    support = divide(sample(images, events.places), own, events)
+    sample_support = divide(sample(images, noise.places), sample_own, noise)
     return BatchMaps(layout, events, noise, images, support, sample_support)
-
-
-def _without_own(value: Tensor, own: Tensor, points: MapPoints) -> Tensor:
-    """Return the support by other pixels; tiny ones are 0, and -1 is off the map."""
-    total = torch.where(points.inside, value, 0.0) - own
-    total = torch.where(total > _LEAST_SUPPORT, total, 0.0)
-    return torch.where(points.inside, total, -1.0)
 
 
 def _with_unmoved(

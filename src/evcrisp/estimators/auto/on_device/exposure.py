@@ -4,14 +4,17 @@ from collections.abc import Callable
 
 from evcrisp.estimators.auto.on_device.placement import MapPoints
 from evcrisp.search.on_device.model_operations import ModelOperations
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.maps import MapLayout
 from evcrisp.tensors.rows import Rows
 
-#: Divides support, (n,), by the exposure at points; where it is above 0.
-Exposure = Callable[[Tensor, MapPoints], Tensor]
+#: Returns the support of points by other pixels, from the contrast there and what their own pixel adds,
+#: both (n,), divided by the exposure where it is above 0; -1 off the map.
+Exposure = Callable[[Tensor, Tensor, MapPoints], Tensor]
 
 #: As in `estimators.auto.exposure` and `kernels.auto.exposure`.
+_LEAST_SUPPORT = 5e-3  # as in `kernels.auto.support`
 _NODE_PX, _FAR_PX, _SOFT_PX, _LEAST_EXPOSURE = 8, 1e6, 2.0, 0.1
 _NEARLY, _LEAST_AREA, _MOST_AREA = 0.02, 0.25, 4.0
 
@@ -29,14 +32,30 @@ def exposure_of(
     return _paths(model, theta, duration_s, width, height, padding, sides)
 
 
+def _without_own(value: Tensor, own: Tensor, points: MapPoints) -> Tensor:
+    """Return the support by other pixels; tiny ones are 0, and -1 is off the map."""
+    total = torch.where(points.inside, value, 0.0) - own
+    total = torch.where(total > _LEAST_SUPPORT, total, 0.0)
+    return torch.where(points.inside, total, -1.0)
+
+
 def _sweep(theta: Tensor, duration_s: Tensor, sides: Tensor) -> Exposure:
     """Return the exposure of views that move over the map at constant velocity."""
     moved = -duration_s[:, None] * theta
     size = torch.where(moved.abs() > _SOFT_PX, moved.abs(), _SOFT_PX)
     per_px = (1.0 / torch.copysign(size, moved)).to(torch.float32)
-    sides = sides.to(torch.float32)
+    sides = sides.to(torch.float32).contiguous()
 
-    def divide(support: Tensor, points: MapPoints) -> Tensor:
+    def divide(value: Tensor, own: Tensor, points: MapPoints) -> Tensor:
+        kernels = kernels_of("labels.cu", value.device)
+        if kernels is not None:
+            out, n = torch.empty_like(value), value.numel()
+            kernels.launch_each(
+                "support_of_sweep", n, value, own, points.x, points.y, points.inside, points.rows.row, n,
+                sides, per_px, _LEAST_SUPPORT, _LEAST_EXPOSURE, out,
+            )  # fmt: skip
+            return out
+        support = _without_own(value, own, points)
         left, top, right, bottom = (points.rows.spread(side) for side in sides.unbind(1))
         per_x, per_y = (points.rows.spread(rate) for rate in per_px.unbind(1))
         # Times at which the sides of the view pass, in windows from the reference time.
@@ -159,7 +178,8 @@ def _whole_rectangles(
 def _between_nodes(fields: Tensor, grid: MapLayout, whole: Tensor, sides: Tensor) -> Exposure:
     """Return the exposure by interpolated paths; positions in the rectangle ``whole`` have all."""
 
-    def divide(support: Tensor, points: MapPoints) -> Tensor:
+    def divide(value: Tensor, own: Tensor, points: MapPoints) -> Tensor:
+        support = _without_own(value, own, points)
         rows = points.rows
         left, top, right, bottom = (rows.spread(side) for side in whole.unbind(1))
         x, y = points.x, points.y

@@ -2,6 +2,7 @@
 
 from evcrisp.estimators.auto.on_device.window_batch import WindowBatch
 from evcrisp.estimators.hot_pixels import FACTOR, LEAST
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 
 _REACH = 2  # px to the neighbors that a pixel is compared with
@@ -10,6 +11,18 @@ _REACH = 2  # px to the neighbors that a pixel is compared with
 def events_at_hot_pixels(batch: WindowBatch) -> Tensor:
     """Return which events come from hot pixels, (n,) bool."""
     wide, high = int(batch.width.max()), int(batch.height.max())
+    kernels = kernels_of("labels.cu", batch.x.device)
+    if kernels is not None:
+        n, points = batch.x.numel(), (batch.rows.row, batch.x, batch.y)
+        size = len(batch) * high * wide
+        counts = torch.zeros(size, dtype=torch.int32, device=batch.x.device)
+        kernels.launch_each("count_pixels", n, *points, n, wide, high, counts)
+        hot = torch.empty(n, dtype=torch.bool, device=batch.x.device)
+        kernels.launch_each(
+            "at_hot_pixels", n, *points, n, wide, high, counts, batch.width, batch.height, float(LEAST),
+            float(FACTOR), hot,
+        )  # fmt: skip
+        return hot
     place = (batch.rows.row * high + batch.y) * wide + batch.x
     counts = torch.zeros(len(batch) * high * wide, device=place.device)
     counts.index_add_(0, place, torch.ones_like(place, dtype=counts.dtype))  # whole numbers: exact

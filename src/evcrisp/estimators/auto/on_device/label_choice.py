@@ -31,8 +31,9 @@ from evcrisp.estimators.auto.on_device.short_support import (
     near_times,
     reaches,
 )
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
-from evcrisp.tensors.rows import Rows
+from evcrisp.tensors.rows import Rows, n_before
 
 _LONGEST = len(REACHES_S) - 1
 
@@ -78,8 +79,7 @@ def parts_to_test(
 ) -> Parts:
     """Return the parts that are tested: a share of the time, around the middle."""
     half = 0.5 * TESTED_SHARE
-    first = rows.sum(t < -half).to(torch.int64)
-    last = rows.sum(t < half).to(torch.int64)
+    first, last = (n_before(t, rows, end) for end in (-half, half))
     is_whole = (rows.counts < FEW_EVENTS) | (last - first < TESTED_SAMPLES)
     first = torch.where(is_whole, 0, first)
     last = torch.where(is_whole, rows.counts, last)
@@ -87,13 +87,24 @@ def parts_to_test(
     # Whole groups, so that a mirrored window has the mirrored samples.
     interval = (sample_rows.sum(chosen).to(torch.int64) // TESTED_SAMPLES).clamp(min=1)
     chosen &= sample_group % sample_rows.spread(interval) == 0
-    position = rows.position()
     limit = (2**32 - 1) // ((last - first) // TESTED_EVENTS).clamp(min=1)
-    tested = (position >= rows.spread(first)) & (position < rows.spread(last))
-    tested &= rank <= rows.spread(limit)
+    tested = _tested(rows, rank, first, last, limit)
     event_rows, events = rows.kept(tested)
     kept_rows, samples = sample_rows.kept(chosen)
     return Parts(rows.starts + first, rows.starts + last, event_rows, events, kept_rows, samples)
+
+
+def _tested(rows: Rows, rank: Tensor, first: Tensor, last: Tensor, limit: Tensor) -> Tensor:
+    """Return which events from ``first`` to ``last`` have a rank up to ``limit``, all (b,)."""
+    kernels = kernels_of("labels.cu", rank.device)
+    if kernels is None:
+        position = rows.position()
+        tested = (position >= rows.spread(first)) & (position < rows.spread(last))
+        return tested & (rank <= rows.spread(limit))
+    out = torch.empty(rows.size, dtype=torch.bool, device=rank.device)
+    columns = rows.starts + first, rows.starts + last, limit
+    kernels.launch_each("tested_events", rows.size, rows.row, rank, rows.size, *columns, out)
+    return out
 
 
 def neighbors_instead(
@@ -167,24 +178,20 @@ def _of_windows(
     if weight is not None:
         density = Weight(weight.of_samples[sample_index], weight.of_windows[windows])
     is_long = best == _LONGEST
-    evidence = found.support[0]
-    thresholds = []
-    for share in (false_alarm, max(false_alarm, MOST_KEPT)):
-        plain, beyond_near, beyond = (
-            _best(found, noise, 0, chosen, sample_rows, density, share, beyond=b, is_long=long)
-            for b, long in ((False, False), (True, True), (True, False))
-        )
-        thresholds.append(
-            Thresholds(*(
-                torch.where(has_clusters, torch.where(is_long, a, b), c)
-                for a, b, c in zip(beyond_near, beyond, plain, strict=True)
-            ))
-        )  # fmt: skip
-    strict, loose = thresholds
+    reduced = has_clusters & is_long
+    evidence, of_noise = (
+        torch.where(rows.spread(reduced), _without_clusters(part.support[0], part.n_near), part.support[0])
+        for part, rows in ((found, chosen), (noise, sample_rows))
+    )  # fmt: skip
+    cluster = _cluster(noise.support[0], sample_rows, density)
+    least = torch.where(has_clusters & ~is_long, cluster, LEAST_EVIDENCE)
+    ranked = Ranked.of(of_noise, sample_rows, density)
+    strict, loose = (
+        best_thresholds(evidence, chosen, ranked, share, least)
+        for share in (false_alarm, max(false_alarm, MOST_KEPT))
+    )
     is_better = loose.separation > strict.separation + CLEARLY
     threshold = torch.where(is_better, loose.threshold, strict.threshold)
-    reduced = chosen.spread(has_clusters & is_long)
-    evidence = torch.where(reduced, _without_clusters(evidence, found.n_near), evidence)
     return NeighborEvidence(windows, index, chosen, evidence, threshold)
 
 
@@ -199,14 +206,18 @@ def _best(
         events = _without_clusters(events, found.n_near)
         samples = _without_clusters(samples, noise.n_near)
     elif beyond:
-        heavy = torch.ones_like(samples)
-        if weight is not None:
-            is_weighted = sample_rows.spread(weight.of_windows)
-            heavy = torch.where(is_weighted, weight.of_samples, heavy)
-        least = sample_rows.sum(samples.double() * heavy) / sample_rows.sum(heavy) + CLUSTER
+        least = _cluster(samples, sample_rows, weight)
     return best_thresholds(
         events, rows, Ranked.of(samples, sample_rows, weight), false_alarm, least
     )
+
+
+def _cluster(samples: Tensor, rows: Rows, weight: Weight | None) -> Tensor:
+    """Return what noise samples have, (m,), on average, and a cluster beside them, (b,)."""
+    heavy = torch.ones_like(samples)
+    if weight is not None:
+        heavy = torch.where(rows.spread(weight.of_windows), weight.of_samples, heavy)
+    return rows.sum(samples.double() * heavy) / rows.sum(heavy) + CLUSTER
 
 
 def _without_clusters(support: Tensor, n_near: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from evcrisp.estimators.auto.noise_density import PRIOR, TESTS, TILE_PX, TILE_SAMPLES
 from evcrisp.estimators.auto.noise_model import QUIET_SHARE
 from evcrisp.estimators.auto.on_device.noise_model import of_polarity
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.maps import MapLayout
 from evcrisp.tensors.rows import Rows, sorted_rows
@@ -99,6 +100,17 @@ def _tile(live: Tensor, grid: MapLayout, points: PointSupport) -> Tensor:
     """Return the tile of points; those beyond the area belong to the nearest one."""
     rows, out = points.rows, []
     left, top, width, height = live.unbind(1)
+    kernels = kernels_of("labels.cu", live.device)
+    if kernels is not None:
+        corner = torch.stack((left, top), 1).to(torch.float32) - 0.5
+        n_tiles = torch.stack((grid.width, grid.height), 1)
+        rate = (n_tiles / torch.stack((width, height), 1).to(torch.float64)).to(torch.float32)
+        tile = torch.empty_like(points.x)
+        kernels.launch_each(
+            "tiles_of_points", rows.size, rows.row, points.x, points.y, rows.size, corner, rate, n_tiles,
+            grid.starts, tile,
+        )  # fmt: skip
+        return tile
     for place, low, side, n in (
         (points.x, left, width, grid.width), (points.y, top, height, grid.height),
     ):  # fmt: skip

@@ -10,6 +10,7 @@ from evcrisp.estimators.auto.noise_model import (
     LEAST_EVIDENCE,
     QUIET_SHARE,
 )
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.rows import Rows, row_keys, sorted_rows
 
@@ -102,6 +103,50 @@ class Thresholds(NamedTuple):
     separation: Tensor  # (b,) float64
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """Values in rows whose ranks are asked for: sorted, or counted by kernels."""
+
+    rows: Rows
+    values: Tensor  # (n,) float32
+    keys: Tensor | None  # (n,) sorted; see `row_keys`
+
+    @classmethod
+    def of(cls, values: Tensor, rows: Rows) -> "Counted":
+        """Sort the values, unless there are kernels."""
+        if kernels_of("labels.cu", values.device) is not None:
+            return cls(rows, values.contiguous(), None)
+        return cls(rows, values, sorted_rows(values, rows.row)[1])
+
+    def up_to(self, steps: Tensor) -> Tensor:
+        """Return how many values of its row are at most each step, (b, m) increasing."""
+        rows = self.rows
+        kernels = kernels_of("labels.cu", steps.device)
+        if kernels is None or self.keys is not None:
+            assert self.keys is not None
+            keys = row_keys(steps, _numbers(rows)[:, None])
+            return torch.searchsorted(self.keys, keys, right=True) - rows.starts[:, None]
+        b, m = steps.shape
+        out = torch.empty((b, m), dtype=torch.int32, device=steps.device)
+        kernels.launch(
+            "count_up_to", b, 512, 0, self.values, rows.starts, rows.counts, steps.contiguous(), m, out
+        )  # fmt: skip
+        return torch.cumsum(out, 1)
+
+    def at(self, rank: Tensor, asked: Tensor) -> Tensor:
+        """Return the values with ranks, (b,), of the rows that are ``asked``, (b,); of others any."""
+        rows = self.rows
+        kernels = kernels_of("labels.cu", rank.device)
+        if kernels is None or self.keys is not None:
+            assert self.keys is not None
+            return value_of_keys(self.keys.index_select(0, rows.starts + rank))
+        out = torch.zeros(len(rows), dtype=torch.float32, device=rank.device)
+        kernels.launch(
+            "value_at_rank", len(rows), 256, 0, self.values, rows.starts, rows.counts, rank, asked, out
+        )  # fmt: skip
+        return out
+
+
 def best_thresholds(
     evidence: Tensor,
     rows: Rows,
@@ -111,16 +156,13 @@ def best_thresholds(
 ) -> Thresholds:
     """Return thresholds from evidence in single precision, (n,); see `best_threshold`."""
     n, n_samples = rows.counts, samples.counts
-    _, keys = sorted_rows(evidence, rows.row)
+    counted = Counted.of(evidence, rows)
     # Of the sorted events, one in each interval, around the middle.
     interval = (-(-n // (2 * n_samples))).clamp(min=1)
     offset = (n - 1) % interval // 2
     size = (-(-(n - offset) // interval)).clamp(min=1)
     steps, first, kept_samples, n_effective = _steps(samples, false_alarm, least)
-    n_below = (
-        torch.searchsorted(keys, row_keys(steps, _numbers(rows)[:, None]), right=True)
-        - rows.starts[:, None]
-    )
+    n_below = counted.up_to(steps)
     below = (-(-(n_below - offset[:, None]) // interval[:, None])).clamp(min=0)
     kept = 1.0 - torch.minimum(below, size[:, None]).double() / size[:, None]
     variance = torch.maximum(kept_samples, 1.0 / n_effective[:, None])
@@ -141,7 +183,7 @@ def best_thresholds(
     is_chance = (share > false_alarm) & (share - noise < CHANCE * scale)
     # As in noise alone, of which the events themselves must not keep more either.
     top = offset + interval * torch.floor((1.0 - false_alarm) * size.double()).to(torch.int64)
-    ranked = value_of_keys(keys.index_select(0, rows.starts + torch.minimum(top, n - 1)))
+    ranked = counted.at(torch.minimum(top, n - 1), is_chance)
     threshold = torch.where(is_chance, torch.maximum(threshold, ranked.double()), threshold)
     return Thresholds(threshold, highest)
 

@@ -30,12 +30,16 @@ class BatchSamples:
         """Return the samples of the live areas, (b, 4): left, top, width and height, px."""
         counts = batch.rows.counts.tolist()
         kinds: dict[tuple[tuple[int, int], int], int] = {}
+        known: dict[tuple[int, ...], tuple[int, tuple[int, int]]] = {}
         number, corners = [], []
-        for box, n_events in zip(live.tolist(), counts, strict=True):
-            area = area_of_samples(Box(*box))
-            kind = area.resolution, n_noise_samples_for(n_events)
-            number.append(kinds.setdefault(kind, len(kinds)))
-            corners.append(area[:2])
+        for box, n_events in zip(map(tuple, live.tolist()), counts, strict=True):
+            key = *box, n_noise_samples_for(n_events)
+            if key not in known:
+                area = area_of_samples(Box(*box))
+                kind = area.resolution, key[-1]
+                known[key] = kinds.setdefault(kind, len(kinds)), area[:2]
+            number.append(known[key][0])
+            corners.append(known[key][1])
         device = live.device
         tables = [_table(*kind, str(device)) for kind in kinds]
         sizes = [table[0].numel() for table in tables]

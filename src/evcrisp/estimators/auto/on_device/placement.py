@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from evcrisp.search.on_device.frame_constants import FrameConstants
 from evcrisp.search.on_device.model_operations import ModelOperations
-from evcrisp.search.on_device.problem import border_limits
+from evcrisp.search.on_device.problem import Points, border_limits
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.maps import MapLayout
 from evcrisp.tensors.rows import Rows
@@ -53,6 +54,28 @@ def paddings(
         outside = torch.maximum(-low, high - (size - 1))
         needed = torch.maximum(needed, torch.where(torch.isfinite(outside), outside, widest))
     return torch.ceil(torch.minimum(needed, widest)).to(torch.int64) + _REACH_PX
+
+
+def placed(
+    model: ModelOperations, theta: Tensor, points: Points, t: Tensor, p: Tensor, padding: Tensor,
+    layout: MapLayout,
+) -> MapPoints:  # fmt: skip
+    """Return points, warped by motions ``theta``, (b, m), on maps with a padding, (b,)."""
+    rows, n = points.rows, points.x.numel()
+    kernels = kernels_of("placing.cu", theta.device, MODEL=model.kernel_name.capitalize())
+    if kernels is None:
+        x, y = model.warp(theta, points.x, points.y, points.dt, rows)
+        return place(rows, x, y, t, p, padding, layout)
+    x, y, a, b = (torch.empty_like(t) for _ in range(4))
+    cell, width = torch.empty_like(p), torch.empty_like(p)
+    inside = torch.empty(n, dtype=torch.bool, device=p.device)
+    kernels.launch_each(
+        "place_points", n, points.x.contiguous(), points.y.contiguous(), points.dt.contiguous(), rows.row,
+        p.contiguous(), n, model.padded(theta).contiguous(), model.constants.contiguous(),
+        model.constants.shape[1], padding, layout.width, layout.height, layout.starts, x, y, a, b, cell,
+        width, inside,
+    )  # fmt: skip
+    return MapPoints(rows, x, y, t, p, Places(cell, width, a, b, inside))
 
 
 def place(

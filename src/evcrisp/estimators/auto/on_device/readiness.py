@@ -8,6 +8,7 @@ as the logarithm of the longest sequence, instead of one per event.
 from typing import NamedTuple
 
 from evcrisp.estimators.auto.on_device.sources import SourceOrder
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 
 #: As in `kernels.auto.event_evidence`.
@@ -31,6 +32,14 @@ def readiness_of_events(
     ``rate``, (n,), is that of noise of the polarity and window of each event.
     """
     order, number = sources.order, sources.number
+    kernels = kernels_of("labels.cu", t.device)
+    if kernels is not None:
+        columns = [torch.empty_like(support) for _ in range(5)]
+        n = order.numel()
+        kernels.launch_each(
+            "readiness_of_events", n, order, number, sources.count, t, support, rate, n, *columns
+        )  # fmt: skip
+        return columns[4], Chances(*columns[:4])
     t, support, rate = (column.index_select(0, order) for column in (t, support, rate))
     excess = (support - rate).clamp(min=0.0)
     none = torch.zeros(1, dtype=t.dtype, device=t.device)

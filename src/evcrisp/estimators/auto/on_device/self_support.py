@@ -2,6 +2,7 @@
 
 from evcrisp.estimators.auto.on_device.placement import MapPoints
 from evcrisp.estimators.auto.on_device.sources import SourceOrder
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.maps import MapLayout
 from evcrisp.tensors.scatter import Scatter
@@ -14,9 +15,22 @@ _LONG_BURST, _PATCH_PIXELS, _MAX_SAME_PIXEL, _LEAST_SHARE = 16, 4096, 64, 1e-3
 
 def self_support_of_events(points: MapPoints, sources: SourceOrder, scatter: Scatter) -> Tensor:
     """Return the contrast that events of one source add at each other and themselves, (n,)."""
+    member, burst = _bursts(points, sources, scatter)
+    n, is_known = sources.order.numel(), torch.zeros_like(sources.order, dtype=torch.bool)
+    is_known[member] = True
+    kernels = kernels_of("labels.cu", member.device)
+    if kernels is not None:
+        own, share = torch.empty_like(points.x), torch.empty_like(points.x)
+        own[sources.order[member]] = burst
+        kernels.launch_each(
+            "self_support_of_events", n, sources.order, sources.number, sources.count, is_known,
+            points.x, points.y, points.places.a, points.places.b, n, share,
+            torch.empty_like(is_known), own,
+        )  # fmt: skip
+        return own
     x, y, a, b = points.at(sources.order)
     own = _squares(a) * _squares(b)
-    is_known = _add_bursts(own, (x, y, a, b), sources, scatter)
+    own[member] = burst
     later = torch.nonzero((sources.number > 0) & ~is_known).reshape(-1)
     # With the event before; then, while footprints still overlap, with the one before that.
     for lag in range(1, _LONG_BURST + 1):
@@ -37,6 +51,15 @@ def self_support_of_samples(
 
     ``source`` and ``after``, (m,), are the source of a sample, and the first place behind it.
     """
+    kernels = kernels_of("labels.cu", source.device)
+    if kernels is not None:
+        own, n = torch.empty_like(samples.x), sources.order.numel()
+        kernels.launch_each(
+            "self_support_of_samples", source.numel(), source, after, samples.x, samples.y,
+            samples.places.a, samples.places.b, source.numel(), sources.source, sources.order,
+            points.x, points.y, n, own,
+        )  # fmt: skip
+        return own
     x, y, *_ = points.at(sources.order)
     all_samples = torch.arange(source.numel(), device=source.device)
     readers = samples.at(all_samples)
@@ -84,18 +107,15 @@ def _spline(distance: Tensor) -> Tensor:
     return 0.5 * wide * wide - 1.5 * narrow * narrow
 
 
-def _add_bursts(
-    own: Tensor, points: tuple[Tensor, ...], sources: SourceOrder, scatter: Scatter
-) -> Tensor:
-    """Fill in the self-support of sources with many events, from a small map of each.
+def _bursts(points: MapPoints, sources: SourceOrder, scatter: Scatter) -> tuple[Tensor, Tensor]:
+    """Return the self-support of sources with many events, from a small map of each.
 
-    Return which events that are, (n,) bool, in the order of sources.
+    Places in the order of sources, and values; sources whose map would be large are not among them.
     """
-    is_known = torch.zeros_like(own, dtype=torch.bool)
     member = torch.nonzero(sources.count > _LONG_BURST).reshape(-1)
+    x, y, a, b = points.at(sources.order.index_select(0, member))
     if not member.numel():
-        return is_known
-    x, y, a, b = (column.index_select(0, member) for column in points)
+        return member, a
     source = sources.source.index_select(0, member)
     _, burst, count = torch.unique_consecutive(source, return_inverse=True, return_counts=True)
     column, row = _whole(x - a), _whole(y - b)
@@ -107,13 +127,11 @@ def _add_bursts(
     chosen = fits[burst]
     member, burst, a, b = member[chosen], burst[chosen], a[chosen], b[chosen]
     if not member.numel():
-        return is_known
+        return member, a
     wide = layout.width[burst]
     cell = (row[chosen] - top[burst]) * wide + column[chosen] - left[burst] + layout.starts[burst]
     places = Places(cell, wide, a, b, torch.ones_like(cell, dtype=torch.bool))
-    own[member] = sample(accumulate(places, layout.size, scatter), places)
-    is_known[member] = True
-    return is_known
+    return member, sample(accumulate(places, layout.size, scatter), places)
 
 
 def _whole(value: Tensor) -> Tensor:

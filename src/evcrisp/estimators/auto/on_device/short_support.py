@@ -7,8 +7,9 @@ among the events sorted by source and time.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evcrisp.estimators.auto.on_device.sources import SourceGrid
+from evcrisp.estimators.auto.on_device.sources import SourceGrid, SourceOrder
 from evcrisp.estimators.auto.short_evidence import NEAR_S, NEAR_SHARE
+from evcrisp.tensors.cuda.kernels import Kernels, kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.rows import Rows, row_keys
 
@@ -47,14 +48,24 @@ class NeighborTimes:
     event: Tensor  # (k,) int64, number of the event in the batch
     forward: Tensor  # (k,) int64, sorted keys of source and time
     backward: Tensor  # (k,) likewise, of the time as the backward pass rounds it
+    first: Tensor | None = None  # (sources,) int32, first place of each source, or -1; for kernels
 
     @classmethod
-    def of(cls, grid: SourceGrid, source: Tensor, t: Tensor, supporting: Tensor) -> "NeighborTimes":
-        """Sort the events that support others; ``source`` and ``t``, (n,), are of all events."""
-        event = torch.nonzero(supporting).reshape(-1)
-        source, order = torch.sort(source.index_select(0, event), stable=True)
-        event = event.index_select(0, order)
+    def of(
+        cls, grid: SourceGrid, sources: SourceOrder, t: Tensor, supporting: Tensor
+    ) -> "NeighborTimes":
+        """Take the events that support others; ``sources`` and ``t``, (n,), are of all events."""
+        source, event = sources.source, sources.order
+        if not bool(supporting.all()):
+            place = torch.nonzero(supporting.index_select(0, event)).reshape(-1)
+            source, event = (column.index_select(0, place) for column in (source, event))
         t = t.index_select(0, event)
+        kernels = kernels_of("labels.cu", source.device)
+        if kernels is not None:
+            n, none = source.numel(), torch.empty_like(source[:0])
+            first = torch.full((grid.size,), -1, dtype=torch.int32, device=source.device)
+            kernels.launch_each("first_of_sources", n, source, n, first)
+            return cls(grid, source, t, event, none, none, first)
         return cls(grid, source, t, event, row_keys(t, source), row_keys(t - _BACK, source))
 
     def read(
@@ -68,6 +79,11 @@ class NeighborTimes:
         rows = readers.rows
         rate = [rows.spread((1.0 / column).to(torch.float32)) for column in reach.unbind(1)]
         near_t = rows.spread(near.to(torch.float32))
+        kernels = kernels_of("labels.cu", reach.device)
+        if kernels is not None and self.first is not None:
+            return self._read_by(
+                kernels, readers, (1.0 / reach).to(torch.float32), near, first, last
+            )
         limits = rows.spread(first), rows.spread(last)
         zero = torch.zeros_like(readers.t)
         support, contrast, number = [zero.clone() for _ in rate], zero.clone(), zero.clone()
@@ -80,6 +96,22 @@ class NeighborTimes:
                 contrast += is_near * (_ACROSS if dx and dy else _BESIDE)
                 number += is_near
         return ShortSupport(torch.stack(support), contrast, number)
+
+    def _read_by(
+        self, kernels: Kernels, readers: Readers, rate: Tensor, near: Tensor, first: Tensor, last: Tensor
+    ) -> ShortSupport:  # fmt: skip
+        """Return the support of readers by a kernel."""
+        n, n_reaches = readers.t.numel(), rate.shape[1]
+        support = torch.zeros((n_reaches, n), dtype=torch.float32, device=rate.device)
+        contrast, number = torch.empty_like(readers.t), torch.empty_like(readers.t)
+        grid = self.grid
+        kernels.launch_each(
+            "neighbor_support", n, readers.rows.row, readers.x, readers.y, readers.p, readers.t, n,
+            grid.start, grid.width, grid.height, self.first, self.source, self.t, self.event,
+            self.source.numel(), rate.contiguous(), n_reaches, near.to(torch.float32), first, last,
+            support, contrast, number,
+        )  # fmt: skip
+        return ShortSupport(support, contrast, number)
 
     def _latest(
         self, source: Tensor, t: Tensor, limits: tuple[Tensor, Tensor]

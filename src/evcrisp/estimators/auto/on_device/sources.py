@@ -6,6 +6,7 @@ time, find their place in it by a binary search.
 
 from dataclasses import dataclass
 
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.rows import row_keys
 
@@ -33,6 +34,14 @@ class SourceGrid:
         return torch.where(inside, source, -1)
 
 
+def sorted_sources(source: Tensor, n_sources: int) -> tuple[Tensor, Tensor]:
+    """Return sources in their stable order, and that order, both (n,) int64."""
+    # Short numbers take half the passes.
+    short = source.to(torch.int32) if n_sources < 2**31 else source
+    found, order = torch.sort(short, stable=True)
+    return found.to(torch.int64), order
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceOrder:
     """Events in the order of their source, and then of time; tensors of shape (n,)."""
@@ -44,14 +53,18 @@ class SourceOrder:
     count: Tensor  # int64, events of the source
 
     @classmethod
-    def of(cls, source: Tensor, t: Tensor) -> "SourceOrder":
+    def of(cls, source: Tensor, t: Tensor, n_sources: int) -> "SourceOrder":
         """Sort events, given in the order of time within each window; ``t`` has single precision."""
-        _, order = torch.sort(source, stable=True)
-        source = source.index_select(0, order)
+        source, order = sorted_sources(source, n_sources)
+        keys = row_keys(t.index_select(0, order), source)
+        kernels = kernels_of("labels.cu", source.device)
+        if kernels is not None:
+            n, number, count = source.numel(), torch.empty_like(source), torch.empty_like(source)
+            kernels.launch_each("link_sources", n, source, n, number, count)
+            return cls(order, source, keys, number, count)
         at = torch.arange(source.numel(), device=source.device)
         _, group, count = torch.unique_consecutive(source, return_inverse=True, return_counts=True)
         first = torch.cumsum(count, 0) - count
-        keys = row_keys(t.index_select(0, order), source)
         return cls(order, source, keys, at - first[group], count[group])
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +74,8 @@ class WindowBatch:
         left, top, right, bottom = (side.to(torch.int64) for side in limits)
         width, height = right - left + 1, bottom - top + 1
         boxes = torch.stack((left, top, width, height), 1).tolist()
-        frames = tuple(_frame(model, *box) for box in boxes)
+        known = {box: _frame(model, *box) for box in set(map(tuple, boxes))}
+        frames = tuple(known[tuple(box)] for box in boxes)
         u, v = _kernel_points(model, x, y, resolution)
         if not model.uses_rays:
             u, v = u - rows.spread(left), v - rows.spread(top)
@@ -155,9 +157,15 @@ def _kernel_points(
     """Return pixels of the sensor as the kernels take them, in double precision."""
     if not model.uses_rays:
         return x.to(torch.float64), y.to(torch.float64)
+    index = y * resolution[0] + x
+    u, v = (part.index_select(0, index) for part in _rays(model, resolution, x.device))
+    return u, v
+
+
+@lru_cache(maxsize=8)
+def _rays(model: MotionModel, resolution: tuple[int, int], device: Any) -> tuple[Tensor, ...]:
+    """Return all pixels of a sensor as the kernels of a motion model take them, row by row."""
     width, height = resolution
     row, column = np.mgrid[0:height, 0:width].astype(np.float64)
     table = model.kernel_points(column.ravel(), row.ravel(), resolution)
-    index = y * width + x
-    u, v = (torch.from_numpy(part).to(x.device).index_select(0, index) for part in table)
-    return u, v
+    return tuple(torch.from_numpy(part).to(device) for part in table)
