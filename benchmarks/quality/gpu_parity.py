@@ -84,7 +84,7 @@ def busiest(events, length_us=LENGTH_US, most=200_000):
     counts = np.searchsorted(events.t, starts + length_us) - np.searchsorted(events.t, starts)
     start = int(starts[np.argmax(counts)])
     part = events.between(start, start + length_us)[:most]
-    return Window(part, start, start + length_us)
+    return Window(part, start, min(start + length_us, int(part.t[-1]) + 1))
 
 
 def recorded(folder):

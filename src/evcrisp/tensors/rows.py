@@ -7,6 +7,11 @@ from typing import Any
 from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 
+#: Kernels by the name of a reduction, with the sign of the values.
+_REDUCTIONS: dict[str, tuple[str, tuple[float, ...]]] = {
+    "sum": ("row_sums", ()), "min": ("row_ends", (1.0,)), "max": ("row_ends", (-1.0,)),
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
@@ -47,15 +52,15 @@ class Rows:
 
         Every row is summed by itself in a fixed order: the result does not change from run to run.
         """
-        return _reduced(values, self.counts, "sum", 0.0)
+        return self._reduced(values, "sum", 0.0)
 
     def min(self, values: Tensor) -> Tensor:
         """Return the least value of each row, infinity of an empty one, in double precision."""
-        return _reduced(values, self.counts, "min", float("inf"))
+        return self._reduced(values, "min", float("inf"))
 
     def max(self, values: Tensor) -> Tensor:
         """Return the largest value of each row, minus infinity of an empty one, likewise."""
-        return _reduced(values, self.counts, "max", -float("inf"))
+        return self._reduced(values, "max", -float("inf"))
 
     def first(self, values: Tensor) -> Tensor:
         """Return the first value of each row; arbitrary for an empty one."""
@@ -68,6 +73,22 @@ class Rows:
     def position(self) -> Tensor:
         """Return the number of every element within its row, (n,)."""
         return torch.arange(self.size, device=self.row.device) - self.spread(self.starts)
+
+    def _reduced(self, values: Tensor, how: str, initial: float) -> Tensor:
+        counts = self.counts
+        if not values.numel():
+            return torch.full((counts.numel(),), initial, dtype=torch.float64, device=counts.device)
+        kernels = kernels_of("rows.cu", values.device, VALUE=_c_type(values.dtype))
+        if kernels is None:
+            reduce: Any = getattr(torch, "segment_reduce")  # noqa: B009  (torch has no type for it)
+            return reduce(
+                values.to(torch.float64), how, lengths=counts, initial=initial, unsafe=True
+            )
+        out = torch.empty(len(self), dtype=torch.float64, device=counts.device)
+        name, sign = _REDUCTIONS[how]
+        columns = values.contiguous(), self.starts, counts, *sign
+        kernels.launch(name, len(self), 256, 0, *columns, out)
+        return out
 
     def kept(self, mask: Tensor) -> tuple["Rows", Tensor]:
         """Return the rows of the marked elements, (n,) bool, and their indices."""
@@ -82,6 +103,15 @@ class Rows:
         shift = self.starts.index_select(0, chosen) - rows.starts
         index = torch.arange(rows.size, device=chosen.device) + rows.spread(shift)
         return rows, index
+
+
+def _c_type(kind: "torch.dtype") -> str:
+    """Return the type of values in CUDA C, one word."""
+    names = {
+        torch.bool: "bool", torch.uint8: "uint8", torch.int16: "int16", torch.int32: "int32",
+        torch.int64: "int64", torch.float32: "float", torch.float64: "double",
+    }  # fmt: skip
+    return names[kind]
 
 
 def n_before(values: Tensor, rows: Rows, end: float) -> Tensor:
@@ -100,13 +130,6 @@ def _at(values: Tensor, index: Tensor) -> Tensor:
     if not values.numel():
         return torch.zeros(index.numel(), dtype=values.dtype, device=values.device)
     return values.index_select(0, index.clamp(0, values.numel() - 1))
-
-
-def _reduced(values: Tensor, counts: Tensor, how: str, initial: float) -> Tensor:
-    if not values.numel():
-        return torch.full((counts.numel(),), initial, dtype=torch.float64, device=counts.device)
-    reduce: Any = getattr(torch, "segment_reduce")  # noqa: B009  (torch has no type for it)
-    return reduce(values.to(torch.float64), how, lengths=counts, initial=initial, unsafe=True)
 
 
 def sorted_rows(values: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:

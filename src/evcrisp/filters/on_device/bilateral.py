@@ -28,5 +28,5 @@ class BilateralScores:
             counts = (time != NEVER) & (polarity == chunk.p)
             rest = (tau - (chunk.t - time).to(torch.float64)).clamp(min=0.0)
             total += torch.where(counts, rest, 0.0)
-        score = total / tau  # whole numbers: the score is rounded once
+        score = total / torch.tensor(tau, dtype=torch.float64, device=total.device)  # rounded once
         return score > self.config.threshold, score

@@ -152,11 +152,11 @@ class Problem:
         """Return the relative density of events at the upper, lower, left, right side, (b, 4)."""
         points, rows = self.points, self.points.rows
         left, top, right, bottom = self.view.unbind(1)
-        is_early = points.dt < rows.spread(0.5 * (self.first_s + self.last_s))
         per_x, per_y = self.units()
         kernels = kernels_of("labels.cu", left.device)
         if kernels is not None:
             return self._density_by(kernels, (left, top, right, bottom), (per_x, per_y))
+        is_early = points.dt < rows.spread(0.5 * (self.first_s + self.last_s))
         counts = []
         for values, low, high, per in (
             (points.y, top, bottom, per_y), (points.x, left, right, per_x),

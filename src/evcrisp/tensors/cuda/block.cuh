@@ -20,6 +20,26 @@ __device__ inline double lane_sum(double value) {
     return value;
 }
 
+__device__ inline double lower_of(double a, double b) { return a < b || a != a ? a : b; }
+
+__device__ inline double lane_least(double value) {
+    for (int step = 16; step > 0; step >>= 1) value = lower_of(value, __shfl_down_sync(0xffffffffu, value, step));
+    return value;
+}
+
+// The least of a number of each thread; every thread has it afterwards. `room` holds 32 doubles.
+__device__ inline double block_least(double value, double* room) {
+    int lane = threadIdx.x & 31, group = threadIdx.x >> 5, groups = (blockDim.x + 31) >> 5;
+    __syncthreads();
+    value = lane_least(value);
+    if (lane == 0) room[group] = value;
+    __syncthreads();
+    value = lane < groups ? room[lane] : room[0];
+    value = __shfl_sync(0xffffffffu, lane_least(value), 0);
+    __syncthreads();
+    return value;
+}
+
 // Sum n numbers over all threads, in a fixed order; every thread has the sums afterwards.
 // `room` holds n times 32 doubles.
 template <int n> __device__ inline void block_sum(double* values, double* room) {

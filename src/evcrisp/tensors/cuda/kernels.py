@@ -1,7 +1,7 @@
 """Compile and launch the CUDA C kernels of this folder on torch tensors."""
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -54,7 +54,7 @@ _MAKER: ContextVar[Maker | None] = ContextVar("maker", default=cuda_kernels)
 
 
 @contextmanager
-def made_by(maker: Maker | None) -> Iterator[None]:
+def made_by(maker: Maker | None) -> Generator[None]:
     """Take kernels from a maker; None for torch operations in their place."""
     token = _MAKER.set(maker)
     try:
@@ -71,7 +71,7 @@ def kernels_of(source: str, device: Any, **macros: str) -> Kernels | None:
 
 def text_of(source: str) -> str:
     """Return the text of a source file, behind the headers that it uses."""
-    folder = resources.files(__package__)
+    folder = resources.files("evcrisp.tensors.cuda")
     names = "block.cuh", *_HEADERS.get(source, ()), source
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
@@ -104,11 +104,12 @@ class _CudaKernels:
     """Kernels on an NVIDIA GPU."""
 
     def __init__(self, text: str, index: int, macros: dict[str, str]) -> None:
-        import cupy  # ty: ignore[unresolved-import]
+        import cupy  # ty: ignore[import-not-found]
 
         self._cupy, self._device = cupy, cupy.cuda.Device(index)
         self.shared_bytes = self._device.attributes["MaxSharedMemoryPerBlockOptin"]
-        options = ("-std=c++17", *(f"-D{name}={value}" for name, value in macros.items()))
+        # Products are rounded before they are added, as on the CPU.
+        options = ("-std=c++17", "-fmad=false", *(f"-D{n}={value}" for n, value in macros.items()))
         with self._device:
             self._module = cupy.RawModule(code=text, options=options)
 

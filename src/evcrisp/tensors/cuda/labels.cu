@@ -40,9 +40,28 @@ __device__ inline float lost_by(float interval, float both) {
     return LOST * (1.0f - share * share);
 }
 
+// Bits of a number, ordered as numbers are.
+__device__ inline unsigned int ordered_bits(float value) {
+    union {
+        float number;
+        unsigned int bits;
+    } both;
+    both.number = value + 0.0f;  // of minus zero too
+    return both.bits & 0x80000000u ? ~both.bits : both.bits | 0x80000000u;
+}
+
 // First place of every source among sorted ones.
 extern "C" __global__ void first_of_sources(const long long* source, long long n, int* first) {
     FOR_EACH(i, n) if (!i || source[i - 1] != source[i]) first[source[i]] = (int)i;
+}
+
+// Sources and keys of events in the order of sources; see row_keys of rows.py.
+extern "C" __global__ void source_keys(
+    const int* source, const long long* order, const float* t, long long n, long long* out, long long* keys) {
+    FOR_EACH(i, n) {
+        out[i] = source[i];
+        keys[i] = ((long long)source[i] << 32) + ordered_bits(t[order[i]]);
+    }
 }
 
 // Number within its source, and events of it, of every event in the order of sources.
@@ -55,40 +74,44 @@ extern "C" __global__ void link_sources(const long long* source, long long n, lo
     }
 }
 
-// Contrast that events of one source add at each other and themselves. `known` are set already. `goes_on` is scratch.
+// Whether event k of a source is compared with the one `lag` before it: all footprints between them overlap its own.
+__device__ inline bool reaches_back(
+    long long k, long long lag, const long long* order, const float* x, const float* y, const float* a, const float* b) {
+    long long e = order[k];
+    for (long long step = 1; step < lag; ++step) {
+        long long f = order[k - step];
+        if (!(overlap(x[e], y[e], a[e], b[e], x[f], y[f]) > 0.0f)) return false;
+    }
+    return true;
+}
+
+// Contrast that events of one source add at each other and themselves. `known` are set already.
 extern "C" __global__ void self_support_of_events(
     const long long* order, const long long* number, const long long* count, const unsigned char* known, const float* x,
-    const float* y, const float* a, const float* b, long long n, float* share, unsigned char* goes_on, float* own) {
-    FOR_EACH(i, n) {
-        if (number[i]) continue;
-        long long c = count[i];
-        for (long long k = i; k < i + c; ++k) {
-            goes_on[k] = k > i && !known[k];
-            if (known[k]) continue;
-            long long e = order[k];
-            float u[3], v[3];
-            taps(a[e], u);
-            taps(b[e], v);
-            own[e] = (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-        }
-        if (known[i]) continue;
-        // With the event before; then, while footprints still overlap, with the one before that.
-        bool any = c > 1;
-        for (long long lag = 1; lag <= LONG_BURST && any; ++lag) {
-            any = false;
-            for (long long k = i + lag; k < i + c; ++k) {
-                if (!goes_on[k]) continue;
-                long long e = order[k], f = order[k - lag];
-                share[k] = overlap(x[e], y[e], a[e], b[e], x[f], y[f]);
-                own[e] += share[k];
+    const float* y, const float* a, const float* b, long long n, float* own) {
+    FOR_EACH(k, n) {
+        if (known[k]) continue;
+        long long e = order[k], end = k - number[k] + count[k];
+        float u[3], v[3];
+        taps(a[e], u);
+        taps(b[e], v);
+        float sum = (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        // With the events before, while footprints still overlap; and those after, which look back likewise.
+        bool goes_back = number[k] > 0;
+        for (long long lag = 1; lag <= LONG_BURST && lag < count[k]; ++lag) {
+            if (goes_back) {
+                long long f = order[k - lag];
+                float share = overlap(x[e], y[e], a[e], b[e], x[f], y[f]);
+                sum += share;
+                goes_back = share > 0.0f && number[k] > lag;
             }
-            for (long long k = i + lag; k < i + c; ++k) {
-                if (!goes_on[k]) continue;
-                own[order[k - lag]] += share[k];
-                goes_on[k] = share[k] > 0.0f && k - i > lag;
-                any = any || goes_on[k];
+            long long later = k + lag;
+            if (later < end && reaches_back(later, lag, order, x, y, a, b)) {
+                long long f = order[later];
+                sum += overlap(x[f], y[f], a[f], b[f], x[e], y[e]);
             }
         }
+        own[e] = sum;
     }
 }
 
@@ -139,6 +162,21 @@ extern "C" __global__ void readiness_of_events(
             if (k < last) ready[e] *= 1.0f - backward[k + 1] * lost;
             backward[k] = (float)chance;
         }
+    }
+}
+
+// Values of the window and polarity of events, from (b, 2).
+extern "C" __global__ void values_of_polarity(
+    const float* values, const long long* row, const long long* p, long long n, float* out) {
+    FOR_EACH(i, n) out[i] = values[2 * row[i] + p[i]];
+}
+
+// Support above the background, times readiness.
+extern "C" __global__ void evidence_of_events(
+    const float* support, const float* rate, const float* ready, long long n, float* out) {
+    FOR_EACH(i, n) {
+        float excess = support[i] - rate[i];
+        out[i] = excess > 0.0f ? excess * ready[i] : excess;
     }
 }
 
@@ -311,16 +349,6 @@ extern "C" __global__ void count_up_to(
     }
 }
 
-// Bits of a number, ordered as numbers are.
-__device__ inline unsigned int ordered_bits(float value) {
-    union {
-        float number;
-        unsigned int bits;
-    } both;
-    both.number = value + 0.0f;  // of minus zero too
-    return both.bits & 0x80000000u ? ~both.bits : both.bits | 0x80000000u;
-}
-
 // The value with a rank in each window that is asked, found byte by byte.
 extern "C" __global__ void value_at_rank(
     const float* values, const long long* start, const long long* count, const long long* rank, const unsigned char* asked,
@@ -416,16 +444,61 @@ extern "C" __global__ void n_before(
     }
 }
 
-// Tiles of points; those beyond the area belong to the nearest one.
+// Tile of a point; those beyond the area belong to the nearest one.
+__device__ inline long long tile_of(
+    long long w, long long x, long long y, const float* corner, const float* rate, const long long* n_tiles, const long long* start) {
+    long long column = (long long)(((float)x - corner[2 * w]) * rate[2 * w]);
+    long long line = (long long)(((float)y - corner[2 * w + 1]) * rate[2 * w + 1]);
+    column = column < 0 ? 0 : column < n_tiles[2 * w] ? column : n_tiles[2 * w] - 1;
+    line = line < 0 ? 0 : line < n_tiles[2 * w + 1] ? line : n_tiles[2 * w + 1] - 1;
+    return start[w] + line * n_tiles[2 * w] + column;
+}
+
+// Tiles of points.
 extern "C" __global__ void tiles_of_points(
     const long long* row, const long long* x, const long long* y, long long n, const float* corner, const float* rate,
     const long long* n_tiles, const long long* start, long long* tile) {
+    FOR_EACH(i, n) tile[i] = tile_of(row[i], x[i], y[i], corner, rate, n_tiles, start);
+}
+
+// Quiet points of tiles, up to a support above that of noise, among points with a rank below that of their window.
+extern "C" __global__ void count_quiet(
+    const long long* row, const long long* x, const long long* y, const long long* p, const float* support, const long long* rank,
+    long long n, const long long* below, const float* quiet, const float* limit, const float* corner, const float* rate,
+    const long long* n_tiles, const long long* start, int* counts) {
     FOR_EACH(i, n) {
         long long w = row[i];
-        long long column = (long long)(((float)x[i] - corner[2 * w]) * rate[2 * w]);
-        long long line = (long long)(((float)y[i] - corner[2 * w + 1]) * rate[2 * w + 1]);
-        column = column < 0 ? 0 : column < n_tiles[2 * w] ? column : n_tiles[2 * w] - 1;
-        line = line < 0 ? 0 : line < n_tiles[2 * w + 1] ? line : n_tiles[2 * w + 1] - 1;
-        tile[i] = start[w] + line * n_tiles[2 * w] + column;
+        if (rank[i] >= below[w]) continue;
+        long long tile = tile_of(w, x[i], y[i], corner, rate, n_tiles, start);
+        if (support[i] - quiet[2 * w + p[i]] <= limit[tile]) ADD_WHOLE(counts + tile, 1);
+    }
+}
+
+// Events of each window and polarity with at most a support, both (b, 2).
+extern "C" __global__ void count_up_to_quiet(
+    const float* support, const long long* p, const long long* start, const long long* count, const float* quiet, double* out) {
+    SHARED_ARRAY(double, room, 64);
+    long long w = blockIdx.x;
+    double sums[2] = {0.0, 0.0};
+    FOR_BLOCK(k, count[w]) {
+        long long i = start[w] + k;
+        if (support[i] <= quiet[2 * w + p[i]]) sums[p[i]] += 1.0;
+    }
+    block_sum<2>(sums, room);
+    if (threadIdx.x == 0) {
+        out[2 * w] = sums[0];
+        out[2 * w + 1] = sums[1];
+    }
+}
+
+// Labels of evidence by the threshold of its window.
+extern "C" __global__ void labels_of_evidence(
+    const float* evidence, const long long* row, long long n, const double* threshold, double* score, double* confidence,
+    unsigned char* signal) {
+    FOR_EACH(i, n) {
+        double value = (double)evidence[i] / threshold[row[i]], square = value * value;
+        score[i] = value;
+        confidence[i] = value > 0.0 && square > 0.5 ? 1.0 - 0.5 / square : 0.0;
+        signal[i] = value > 1.0;
     }
 }

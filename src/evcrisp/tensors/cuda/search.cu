@@ -7,6 +7,7 @@
 constexpr int P = MODEL::n;                // parameters of the kernel of the model
 constexpr int SUMS = 1 + P + 1 + M;        // contrast, pulled gradient, loss at the border, its rise
 constexpr int PAIRS = M * (M + 1) / 2;
+constexpr int MOST = PAIRS + 2 > SUMS ? PAIRS + 2 : SUMS;  // sums over a block at a time
 constexpr int THREADS = 512;               // most threads of a block
 constexpr double STIFFNESS = 100.0;        // of the collapse penalty
 
@@ -433,7 +434,7 @@ extern "C" __global__ __launch_bounds__(THREADS, 2) void ascend(
     Ascent& s = *(Ascent*)memory;
     double* room = (double*)(memory + (sizeof(Ascent) + 15) / 16 * 16);
     long long b = blockIdx.x;
-    Window w = window_of(p, b, (int*)(room + 32 * (PAIRS + 2)));
+    Window w = window_of(p, b, (int*)(room + 32 * MOST));
     double tol_step = w.numbers[TOL_STEP], max_step = w.numbers[MAX_STEP];
     if (threadIdx.x == 0) {
         for (int i = 0; i < M; ++i) s.theta[i] = s.trial[i] = theta[b * M + i];

@@ -30,7 +30,9 @@ from evcrisp.search.on_device.model_operations import ModelOperations
 from evcrisp.search.on_device.problem import Points, Problem
 from evcrisp.search.search import MIN_EVENTS
 from evcrisp.tensors.ascent import code_of
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
+from evcrisp.tensors.rows import Rows
 from evcrisp.tensors.scatter import Scatter
 
 
@@ -74,9 +76,21 @@ class BatchLabels:
     signal: Tensor  # bool
 
     @classmethod
-    def of(cls, evidence: Tensor, threshold: Tensor) -> "BatchLabels":
-        """Return the labels of evidence with a threshold for each event."""
-        score = evidence.to(torch.float64) / threshold
+    def of(cls, evidence: Tensor, threshold: Tensor, rows: Rows) -> "BatchLabels":
+        """Return the labels of evidence, (n,), with a threshold for each window, (b,)."""
+        kernels = kernels_of("labels.cu", evidence.device)
+        if kernels is not None:
+            score = torch.empty(rows.size, dtype=torch.float64, device=evidence.device)
+            labels = cls(
+                score, torch.empty_like(score), torch.empty_like(rows.row, dtype=torch.bool)
+            )
+            columns = labels.score, labels.confidence, labels.signal
+            kernels.launch_each(
+                "labels_of_evidence", rows.size, evidence.contiguous(), rows.row, rows.size,
+                threshold.to(torch.float64), *columns,
+            )  # fmt: skip
+            return labels
+        score = evidence.to(torch.float64) / rows.spread(threshold)
         square = score * score
         sure = (score > 0.0) & (square > 0.5)
         confidence = torch.where(sure, 1.0 - 0.5 / square, 0.0)
@@ -128,10 +142,10 @@ class AutoBatch:
         start = windows.find(candidates)
         scatter = self.options.scatter
         found = compute_evidence(batch, start.theta, supporting, self.false_alarm, scatter)
-        by_motion = BatchLabels.of(found.by_motion, rows.spread(found.motion_threshold))
+        by_motion = BatchLabels.of(found.by_motion, found.motion_threshold, rows)
         labels = by_motion
         if found.evidence is not found.by_motion:
-            labels = BatchLabels.of(found.evidence, rows.spread(found.threshold))
+            labels = BatchLabels.of(found.evidence, found.threshold, rows)
         # Events of other motions have neighbors too, but tell nothing about this one.
         end = windows.refined(start, candidates, by_motion.score > REFINE_SCORE)
         objectives = None

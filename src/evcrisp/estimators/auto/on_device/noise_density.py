@@ -70,21 +70,70 @@ def densities_of_noise(
     is_dense = grid.width * grid.height > 1
     is_dense &= torch.maximum(grid.width, grid.height) > 1
     for n_events, least in TESTS:
-        interval = -(-events.rows.counts // n_events)
-        chosen = rank < events.rows.spread(2**32 // interval)
-        chosen |= events.rows.spread(interval < 2)
-        rows, index = events.rows.kept(chosen)
-        columns = (c.index_select(0, index) for c in (events.x, events.y, events.p, events.support))
-        part = PointSupport(rows, *columns)
-        tile = _tile(live, grid, part)
-        above = part.support - of_polarity(quiet, rows.row, part.p)
-        counts = _quiet(tile, above, limit), _quiet(sample_tile, sample_above, limit)
+        chosen = ChosenEvents.of(live, grid, events, rank, quiet, n_events)
+        counts = chosen.quiet(limit), _quiet(sample_tile, sample_above, limit)
         is_dense &= ~(_deviation(*counts, window) < least)
     limit = _limits(sample_tile, sample_above, grid.size)
-    local, expected = _quiet(tile, above, limit), _quiet(sample_tile, sample_above, limit)
+    local, expected = chosen.quiet(limit), _quiet(sample_tile, sample_above, limit)
     ratio = window.sum(counts[0]) / window.sum(counts[1]).clamp(min=1.0)
     tiles = (local + PRIOR) / (expected * window.spread(ratio) + PRIOR)
     return NoiseDensities(live, grid, tiles.to(torch.float32)), is_dense
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChosenEvents:
+    """Some of the events of each window, whose quiet ones are counted by tile."""
+
+    live: Tensor
+    grid: MapLayout
+    events: PointSupport
+    rank: Tensor  # (n,) int64
+    below: Tensor  # (b,) int64; an event with a lower rank is one of them
+    support_of_noise: Tensor  # (b, 2) float32
+    chosen: tuple[Tensor, Tensor] | None  # tile and support above that of noise, without kernels
+
+    @classmethod
+    def of(
+        cls,
+        live: Tensor,
+        grid: MapLayout,
+        events: PointSupport,
+        rank: Tensor,
+        quiet: Tensor,
+        n: int,
+    ) -> "ChosenEvents":
+        """Choose about ``n`` events of each window, or all of fewer."""
+        interval = -(-events.rows.counts // n)
+        below = torch.where(interval < 2, 2**32, 2**32 // interval)
+        if kernels_of("labels.cu", live.device) is not None:
+            return cls(live, grid, events, rank, below, quiet, None)
+        rows, index = events.rows.kept(rank < events.rows.spread(below))
+        columns = (c.index_select(0, index) for c in (events.x, events.y, events.p, events.support))
+        part = PointSupport(rows, *columns)
+        above = part.support - of_polarity(quiet, rows.row, part.p)
+        return cls(live, grid, events, rank, below, quiet, (_tile(live, grid, part), above))
+
+    def quiet(self, limit: Tensor) -> Tensor:
+        """Count the quiet ones of the tiles, in double precision."""
+        kernels = kernels_of("labels.cu", limit.device)
+        if kernels is None or self.chosen is not None:
+            assert self.chosen is not None
+            return _quiet(*self.chosen, limit)
+        events, n = self.events, self.events.rows.size
+        out = torch.zeros(limit.numel(), dtype=torch.int32, device=limit.device)
+        kernels.launch_each(
+            "count_quiet", n, events.rows.row, events.x, events.y, events.p, events.support.contiguous(),
+            self.rank, n, self.below, self.support_of_noise.contiguous(), limit.contiguous(),
+            *_corners_and_rates(self.live, self.grid), self.grid.starts, out,
+        )  # fmt: skip
+        return out.to(torch.float64)
+
+
+def _corners_and_rates(live: Tensor, grid: MapLayout) -> tuple[Tensor, Tensor, Tensor]:
+    """Return corner, tiles per px, and number of tiles of live areas, all (b, 2)."""
+    corner = live[:, :2].to(torch.float32) - 0.5
+    n_tiles = torch.stack((grid.width, grid.height), 1)
+    return corner, (n_tiles / live[:, 2:].to(torch.float64)).to(torch.float32), n_tiles
 
 
 def _grid(live: Tensor, n_samples: Tensor) -> MapLayout:
@@ -102,13 +151,10 @@ def _tile(live: Tensor, grid: MapLayout, points: PointSupport) -> Tensor:
     left, top, width, height = live.unbind(1)
     kernels = kernels_of("labels.cu", live.device)
     if kernels is not None:
-        corner = torch.stack((left, top), 1).to(torch.float32) - 0.5
-        n_tiles = torch.stack((grid.width, grid.height), 1)
-        rate = (n_tiles / torch.stack((width, height), 1).to(torch.float64)).to(torch.float32)
         tile = torch.empty_like(points.x)
         kernels.launch_each(
-            "tiles_of_points", rows.size, rows.row, points.x, points.y, rows.size, corner, rate, n_tiles,
-            grid.starts, tile,
+            "tiles_of_points", rows.size, rows.row, points.x, points.y, rows.size,
+            *_corners_and_rates(live, grid), grid.starts, tile,
         )  # fmt: skip
         return tile
     for place, low, side, n in (

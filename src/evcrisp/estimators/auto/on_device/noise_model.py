@@ -36,18 +36,32 @@ def background_of(
     rank = torch.floor(QUIET_SHARE * half.counts.double()).to(torch.int64)
     quiet = ranked.index_select(0, half.starts + rank)
     share = half.sum(sample_support <= half.spread(quiet)) / half.counts
-    both = torch.stack((rows.row * 2, rows.row * 2 + 1))
-    counts = torch.stack(
-        [rows.sum((p == q) & (support <= quiet.index_select(0, both[q]))) for q in range(2)],
-        1,
-    )
+    counts = _up_to_quiet(support, rows, p, quiet)
     share = share.reshape(-1, 2)
     rates = torch.maximum(counts, 0.5 * share) / (share * area[:, None])
     return Background(quiet.reshape(-1, 2), rates)
 
 
+def _up_to_quiet(support: Tensor, rows: Rows, p: Tensor, quiet: Tensor) -> Tensor:
+    """Count the events of each window and polarity with at most the quiet support, (b, 2)."""
+    kernels = kernels_of("labels.cu", support.device)
+    if kernels is None:
+        least = [quiet.index_select(0, rows.row * 2 + q) for q in range(2)]
+        return torch.stack([rows.sum((p == q) & (support <= least[q])) for q in range(2)], 1)
+    out = torch.empty((len(rows), 2), dtype=torch.float64, device=support.device)
+    columns = support.contiguous(), p, rows.starts, rows.counts
+    kernels.launch("count_up_to_quiet", len(rows), 256, 0, *columns, quiet.contiguous(), out)
+    return out
+
+
 def of_polarity(values: Tensor, row: Tensor, p: Tensor) -> Tensor:
     """Return the value of its window and polarity, (b, 2), for each point, (n,)."""
+    kernels = kernels_of("labels.cu", values.device)
+    if kernels is not None and values.dtype == torch.float32:
+        out, n = torch.empty(row.numel(), dtype=values.dtype, device=values.device), row.numel()
+        columns = values.contiguous(), row.contiguous(), p.contiguous()
+        kernels.launch_each("values_of_polarity", n, *columns, n, out)
+        return out
     return values.reshape(-1).index_select(0, 2 * row + p)
 
 

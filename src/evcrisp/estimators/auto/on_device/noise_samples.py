@@ -10,6 +10,7 @@ from evcrisp.core.live_area import STRAY_SHARE, Box
 from evcrisp.estimators.auto.live_area import area_of_samples
 from evcrisp.estimators.auto.noise_model import n_noise_samples_for, uniform_noise_samples
 from evcrisp.estimators.auto.on_device.window_batch import WindowBatch
+from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.rows import Rows
 
@@ -64,15 +65,25 @@ def live_areas(batch: WindowBatch) -> Tensor:
     ends = []
     for position, size in ((batch.x, batch.width), (batch.y, batch.height)):
         most = int(size.max())
-        place = batch.rows.row * most + position
-        counts = torch.zeros(len(batch) * most, dtype=torch.int64, device=place.device)
-        counts.index_add_(0, place, torch.ones_like(place))
-        counts = counts.reshape(-1, most)
+        counts = _counts_at(position, batch.rows, most)
         first = (counts.cumsum(1) <= n_stray[:, None]).sum(1)
         last = most - (counts.flip(1).cumsum(1) <= n_stray[:, None]).sum(1)
         ends.append((first, last - first))
     (left, width), (top, height) = ends
     return torch.stack((left, top, width, height), 1)
+
+
+def _counts_at(position: Tensor, rows: Rows, most: int) -> Tensor:
+    """Count the events of each window at positions below ``most``, (b, most)."""
+    kernels = kernels_of("windows.cu", position.device)
+    if kernels is None or 4 * most > kernels.shared_bytes:
+        place = rows.row * most + position
+        counts = torch.zeros(len(rows) * most, dtype=torch.int64, device=place.device)
+        return counts.index_add_(0, place, torch.ones_like(place)).reshape(-1, most)
+    out = torch.empty((len(rows), most), dtype=torch.int32, device=position.device)
+    columns = position.contiguous(), rows.starts, rows.counts
+    kernels.launch("count_places", len(rows), 256, 4 * most, *columns, most, out)
+    return out
 
 
 @lru_cache(maxsize=64)

@@ -20,12 +20,11 @@ def self_support_of_events(points: MapPoints, sources: SourceOrder, scatter: Sca
     is_known[member] = True
     kernels = kernels_of("labels.cu", member.device)
     if kernels is not None:
-        own, share = torch.empty_like(points.x), torch.empty_like(points.x)
+        own = torch.empty_like(points.x)
         own[sources.order[member]] = burst
         kernels.launch_each(
             "self_support_of_events", n, sources.order, sources.number, sources.count, is_known,
-            points.x, points.y, points.places.a, points.places.b, n, share,
-            torch.empty_like(is_known), own,
+            points.x, points.y, points.places.a, points.places.b, n, own,
         )  # fmt: skip
         return own
     x, y, a, b = points.at(sources.order)

@@ -6,7 +6,7 @@ time, find their place in it by a binary search.
 
 from dataclasses import dataclass
 
-from evcrisp.tensors.cuda.kernels import kernels_of
+from evcrisp.tensors.cuda.kernels import Kernels, kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.rows import row_keys
 
@@ -55,17 +55,25 @@ class SourceOrder:
     @classmethod
     def of(cls, source: Tensor, t: Tensor, n_sources: int) -> "SourceOrder":
         """Sort events, given in the order of time within each window; ``t`` has single precision."""
+        kernels = kernels_of("labels.cu", source.device)
+        if kernels is not None and n_sources < 2**31:
+            return cls._by(kernels, source, t)
         source, order = sorted_sources(source, n_sources)
         keys = row_keys(t.index_select(0, order), source)
-        kernels = kernels_of("labels.cu", source.device)
-        if kernels is not None:
-            n, number, count = source.numel(), torch.empty_like(source), torch.empty_like(source)
-            kernels.launch_each("link_sources", n, source, n, number, count)
-            return cls(order, source, keys, number, count)
         at = torch.arange(source.numel(), device=source.device)
         _, group, count = torch.unique_consecutive(source, return_inverse=True, return_counts=True)
         first = torch.cumsum(count, 0) - count
         return cls(order, source, keys, at - first[group], count[group])
+
+    @classmethod
+    def _by(cls, kernels: Kernels, source: Tensor, t: Tensor) -> "SourceOrder":
+        """Sort events by kernels."""
+        n, (short, order) = source.numel(), torch.sort(source.to(torch.int32), stable=True)
+        columns = [torch.empty_like(order) for _ in range(4)]
+        source, keys, number, count = columns
+        kernels.launch_each("source_keys", n, short, order, t.contiguous(), n, source, keys)
+        kernels.launch_each("link_sources", n, source, n, number, count)
+        return cls(order, source, keys, number, count)
 
     @property
     def most(self) -> int:

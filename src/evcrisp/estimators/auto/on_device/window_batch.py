@@ -12,6 +12,7 @@ from evcrisp.core.windows import Window
 from evcrisp.motion import MotionModel, Translation
 from evcrisp.search.on_device.frame_constants import Frame
 from evcrisp.search.on_device.problem import Points
+from evcrisp.tensors.cuda.kernels import Kernels, kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
 from evcrisp.tensors.rows import Rows
 
@@ -69,20 +70,20 @@ class WindowBatch:
         resolution: tuple[int, int],
     ) -> "WindowBatch":
         """Return windows whose events are on the device already."""
-        x, y = (column.to(torch.int64) & 0xFFFF for column in columns[:2])
-        limits = rows.min(x), rows.min(y), rows.max(x), rows.max(y)
-        left, top, right, bottom = (side.to(torch.int64) for side in limits)
+        kernels = kernels_of("windows.cu", duration_s.device)
+        if kernels is None:
+            limits, *found = _in_rectangles(rows, columns, model, resolution)
+        else:
+            limits, *found = _in_rectangles_by(kernels, rows, columns, model, resolution)
+        x, y, p, u, v, dt = found
+        left, top, right, bottom = limits.unbind(1)
         width, height = right - left + 1, bottom - top + 1
         boxes = torch.stack((left, top, width, height), 1).tolist()
         known = {box: _frame(model, *box) for box in set(map(tuple, boxes))}
         frames = tuple(known[tuple(box)] for box in boxes)
-        u, v = _kernel_points(model, x, y, resolution)
-        if not model.uses_rays:
-            u, v = u - rows.spread(left), v - rows.spread(top)
-        points = Points(rows, u, v, columns.tau.to(torch.float64) / 1e6)
         return cls(
-            rows, x - rows.spread(left), y - rows.spread(top), columns.p.to(torch.int64), points,
-            left, top, width, height, duration_s, frames, model, resolution,
+            rows, x, y, p, Points(rows, u, v, dt), left, top, width, height, duration_s, frames,
+            model, resolution,
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -139,6 +140,41 @@ def _moved(column: Any, device: Any) -> Tensor:
     if torch.device(device).type != "cuda":
         return tensor.to(device)
     return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def _in_rectangles(
+    rows: Rows, columns: Columns, model: MotionModel, resolution: tuple[int, int]
+) -> tuple[Tensor, ...]:
+    """Return left, top, right, bottom of windows, (b, 4), x, y, p of events there, and points."""
+    x, y = (column.to(torch.int64) & 0xFFFF for column in columns[:2])
+    ends = rows.min(x), rows.min(y), rows.max(x), rows.max(y)
+    limits = torch.stack([side.to(torch.int64) for side in ends], 1)
+    left, top = (rows.spread(limits[:, k]) for k in range(2))
+    u, v = _kernel_points(model, x, y, resolution)
+    if not model.uses_rays:
+        u, v = u - left, v - top
+    dt = columns.tau.to(torch.float64) / 1e6
+    return limits, x - left, y - top, columns.p.to(torch.int64), u, v, dt
+
+
+def _in_rectangles_by(
+    kernels: Kernels, rows: Rows, columns: Columns, model: MotionModel, resolution: tuple[int, int]
+) -> tuple[Tensor, ...]:
+    """Return the same by kernels."""
+    device = rows.row.device
+    x, y, tau, p = (column.contiguous() for column in columns)
+    limits = torch.empty((len(rows), 4), dtype=torch.int64, device=device)
+    kernels.launch(
+        "limits_of_windows", len(rows), 256, 0, x, y, rows.starts, rows.counts, limits
+    )  # fmt: skip
+    rays = _rays(model, resolution, device) if model.uses_rays else (None, None)
+    whole = [torch.empty_like(rows.row) for _ in range(3)]
+    points = [torch.empty(rows.size, dtype=torch.float64, device=device) for _ in range(3)]
+    kernels.launch_each(
+        "columns_of_windows", rows.size, x, y, tau, p, rows.row, rows.size, limits, *rays,
+        resolution[0], *whole, *points,
+    )  # fmt: skip
+    return limits, *whole, *points
 
 
 def _frame(model: MotionModel, left: int, top: int, width: int, height: int) -> Frame:
