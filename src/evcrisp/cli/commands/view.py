@@ -34,7 +34,7 @@ class FrontPoints(click.IntRange):
     options.OutputFile(".html", ".htm"),
     metavar="FILE.html",
 )
-@options.auto_window_option(least_us=10, most_us=10_000_000)
+@options.auto_window_option(least_us=1, most_us=10_000_000)
 @options.option(
     "--method -m", "Method that is shown first: NAMES.", default="auto", registry=options.METHODS
 )
