@@ -99,7 +99,7 @@ def test_invalid_number_is_refused_with_option_name(run, folder, name, option, v
             ["view", "IN", "--export", "a.html", "--front-points", "42"],
             "'--front-points': 42 is not",
         ),
-        (["view", "IN", "--window-ms", "60000"], "'--window-ms': expected 0.01 to 10000 ms"),
+        (["view", "IN", "--window-ms", "60000"], "'--window-ms': expected 0.001 to 10000 ms"),
         (["simulate", "a.npz", "--resolution", "9999x9999"], "Error: --resolution m"),
         (["simulate", "a.npz", "--resolution", "70000x9"], "up to 65536 a side; got '70000x9'"),
         (
