@@ -17,7 +17,7 @@ def contrast_map(scaled, x, y, share, taps, shape):
     column, row = torch.floor(warped_x), torch.floor(warped_y)
     a, b = warped_x - column, warped_y - row
     column, row = column.long(), row.long()
-    image = torch.zeros(height * width)
+    image = torch.zeros(height * width, device=x.device)
     for right in (0, 1):
         for down in (0, 1):
             c, r = column + right, row + down
@@ -39,22 +39,21 @@ def joint_objective(iwe, w, terms):
     return torch.maximum(regret_ea, regret_ed) + penalty
 
 
-def minimize(problem, theta, n_steps, rate_px=0.1, rate_w=0.05):
-    """Return theta, J and seconds after steps of Adam from ``theta`` and W = 1.
+def minimize(problem, theta, n_steps, rate_px=0.1, rate_w=0.05, device="cpu"):
+    """Return theta, J and seconds after steps of Adam from ``theta`` and W = 1, on a device of torch.
 
     ``problem`` is a `JointProblem` with a translation; only its events, constants and shape are used.
     """
     warp, contrast = problem.data.warp, problem.contrast
     span = float(warp.dt.max() - warp.dt.min())
-    x = torch.tensor(warp.x + contrast.padding_px, dtype=torch.float32)
-    y = torch.tensor(warp.y + contrast.padding_px, dtype=torch.float32)
-    share = torch.tensor(warp.dt / span, dtype=torch.float32)
-    offsets = torch.arange(-4.0, 5.0)
+    columns = warp.x + contrast.padding_px, warp.y + contrast.padding_px, warp.dt / span
+    x, y, share = (torch.tensor(c, dtype=torch.float32, device=device) for c in columns)
+    offsets = torch.arange(-4.0, 5.0, device=device)
     taps = torch.exp(-0.5 * (offsets / contrast.sigma_px) ** 2)
     taps /= taps.sum()
     shape = contrast.shape(problem.data.resolution)
-    scaled = torch.tensor(theta * span, dtype=torch.float32, requires_grad=True)
-    w = torch.ones(shape, requires_grad=True)
+    scaled = torch.tensor(theta * span, dtype=torch.float32, device=device, requires_grad=True)
+    w = torch.ones(shape, device=device, requires_grad=True)
     adam = torch.optim.Adam([{"params": [scaled], "lr": rate_px}, {"params": [w], "lr": rate_w}])
     start = time.perf_counter()
     for _ in range(n_steps):
@@ -65,5 +64,6 @@ def minimize(problem, theta, n_steps, rate_px=0.1, rate_w=0.05):
         adam.step()
         with torch.no_grad():
             w.clamp_(0.0, 1.0)
+    value.item()  # waits for a GPU
     seconds = time.perf_counter() - start
-    return scaled.detach().numpy().astype(float) / span, value.item(), seconds
+    return scaled.detach().cpu().numpy().astype(float) / span, value.item(), seconds

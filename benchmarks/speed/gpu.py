@@ -11,6 +11,9 @@ resident    events are on the device
 pinned      events come from pinned memory of the host, 9 bytes each; the copy is part of the time
 parts       votes of both polarities, slopes and pull-back, sum of squares, sort by source
 
+others      with numba: one core of this machine by the compiled kernels, and the joint problem of the paper by
+            1000 steps of Adam in torch on the device, a window at a time, from the motion that was found
+
 Variants: CUDA kernels (``kernels``), with sums in fixed point (``deterministic``), and torch operations alone
 (``operations``).
 
@@ -21,9 +24,13 @@ its additions at the rate of additions at random places. Floors of this machine 
 import argparse
 import statistics
 import time
+from importlib.util import find_spec
 
+import numpy as np
 from benchmarks.measure import print_table, report
 
+from evcrisp.core.events import Events
+from evcrisp.core.windows import Window
 from evcrisp.estimators.auto.on_device.auto_batch import AutoBatch, DeviceOptions
 from evcrisp.estimators.auto.on_device.sources import SourceGrid, SourceOrder
 from evcrisp.estimators.auto.on_device.window_batch import Columns, WindowBatch
@@ -190,6 +197,45 @@ def parts(options, device, clock, rates):
     return out
 
 
+def window_of(columns, n_events, number, size):
+    """Return a window of columns for the compiled kernels."""
+    part = slice(number * n_events, (number + 1) * n_events)
+    x, y, tau, p = (column[part].cpu().numpy() for column in columns)
+    t = tau.astype(np.int64) + LENGTH_US // 2
+    events = Events(x=x.astype(int), y=y.astype(int), t=t, p=p > 0, resolution=size)
+    return Window(events, 0, LENGTH_US)
+
+
+def others(options, device, rate):
+    """Return the rates of one core and of Adam in torch, and how many times ``rate`` is as high."""
+    if find_spec("numba") is None:
+        return {}
+    from benchmarks import torch_joint
+
+    from evcrisp.estimators.auto.auto import AutoRegret
+    from evcrisp.estimators.joint.exact import ExactRegret
+    from evcrisp.estimators.joint.problem import JointProblem
+    from evcrisp.search.window_data import WindowData
+
+    size, n = CASES[0][4], options.events
+    columns = generated(options.core_windows, n, size, device, 0)
+    windows = [window_of(columns, n, k, size) for k in range(options.core_windows)]
+    model = MOTION_MODELS["translation"].for_sensor(size)
+    method, times = AutoRegret(), []
+    for window in (windows[0], *windows):
+        began = time.process_time()
+        found = method.run(window, model)
+        times.append(time.process_time() - began)
+    core = n / statistics.median(times[1:])
+    problem = JointProblem.from_data(WindowData.of(windows[-1], model), ExactRegret())
+    torch_joint.minimize(problem, found.theta, 20, device=device)
+    adam = n / torch_joint.minimize(problem, found.theta, options.steps, device=device)[2]
+    return {
+        "one_core_mev_s": core / 1e6, "times_one_core": rate / core,
+        "adam_mev_s": adam / 1e6, "times_adam": rate / adam, "steps": options.steps,
+    }  # fmt: skip
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--device", default="cuda")
@@ -197,6 +243,8 @@ def main(arguments=None):
     parser.add_argument("--events", type=int, default=30_000, help="of a window")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--variants", nargs="*", default=list(VARIANTS), choices=list(VARIANTS))
+    parser.add_argument("--core-windows", type=int, default=12, help="of one core")
+    parser.add_argument("--steps", type=int, default=1000, help="of Adam")
     parser.add_argument("--budget-s", type=float, default=480.0, help="no case starts after this")
     options = parser.parse_args(arguments)
     device = torch_device(options.device)
@@ -220,6 +268,9 @@ def main(arguments=None):
                 torch.cuda.empty_cache()
                 torch.cuda.reset_peak_memory_stats()
     results["skipped"] = skipped
+    first = results["auto"].get(f"{CASES[0][0]}, {options.variants[0]}", {})
+    if "resident" in first:
+        results["others"] = others(options, device, 1e6 * first["resident"]["mev_s"])
     print_table(
         "Parts", ("part", "ms", "floor, ms", "limit"),
         [(name, f"{1e3 * row['s']:.3f}", f"{1e3 * row['floor_s']:.3f}", row["limit"]) for name, row in results["parts"].items()],
@@ -228,6 +279,11 @@ def main(arguments=None):
         "auto, million events per second", ("case", "resident", "pinned"),
         [(name, *(f"{row[kind]['mev_s']:.2f}" for kind in ("resident", "pinned"))) for name, row in results["auto"].items() if "error" not in row],
     )  # fmt: skip
+    print_table(
+        "Others",
+        ("figure", "value"),
+        [(k, f"{v:.4g}") for k, v in results.get("others", {}).items()],
+    )
     machine = torch.cuda.get_device_name(device) if clock.is_gpu else "CPU"
     report(
         "speed.gpu",

@@ -54,7 +54,22 @@ def test_cameras_are_stored(tmp_path):
 
 
 def test_speed_of_a_small_batch(capsys):
-    gpu.main(["--device", "torch-cpu", "--windows", "2", "--events", "1500", "--repeats", "1"])
+    gpu.main(
+        [
+            "--device",
+            "torch-cpu",
+            "--windows",
+            "2",
+            "--events",
+            "1500",
+            "--repeats",
+            "1",
+            "--core-windows",
+            "1",
+            "--steps",
+            "3",
+        ]
+    )
     found = json.loads(capsys.readouterr().out)
     assert found["settings"]["machine"] == "CPU"
     cases = found["results"]["auto"]
@@ -66,6 +81,8 @@ def test_speed_of_a_small_batch(capsys):
     assert all(case["resident"]["mev_s"] > 0.0 for case in cases.values())
     assert all(part["of_floor"] > 0.0 for part in found["results"]["parts"].values())
     assert found["results"]["skipped"] == []
+    assert found["results"]["others"]["times_adam"] > 0.0
+    assert found["results"]["others"]["times_one_core"] > 0.0
 
 
 def test_generated_windows_have_the_motion_of_their_edges():
