@@ -10,10 +10,12 @@ import evcrisp
 from evcrisp import Window
 from evcrisp.estimators.auto.on_device.window_batch import WindowBatch
 from evcrisp.estimators.layers import competition as one_competition
+from evcrisp.estimators.layers import fitting as one_fitting
 from evcrisp.estimators.layers.find_layers import subsampling_step
 from evcrisp.estimators.layers.layer_window import LayerWindow
-from evcrisp.estimators.layers.on_device import competition
+from evcrisp.estimators.layers.on_device import competition, fitting
 from evcrisp.estimators.layers.on_device.competition import BatchMotions
+from evcrisp.estimators.layers.on_device.fitting import Chosen
 from evcrisp.estimators.layers.on_device.layer_batch import LayerBatch
 from evcrisp.motion import Translation
 from evcrisp.search.window_data import WindowData
@@ -114,6 +116,68 @@ def test_support_and_gains(deterministic):
             assert len(np.unique(support[i])) > 100
             flat = gain[i].reshape(-1)
             np.testing.assert_allclose(found.gain[pair, : flat.size], flat, rtol=1e-3, atol=0.2)
+
+
+def chosen_events(sizes):
+    """Return some events for each of several fits: (window, events of the window) and `Chosen`."""
+    batch, rng, parts = batch_of(), np.random.default_rng(7), []
+    for k, n in enumerate(sizes):
+        n_all = int(batch.rows.counts[k % 2])
+        parts.append((k % 2, np.sort(rng.choice(n_all, n, replace=False))))
+    flat = np.concatenate([int(batch.rows.starts[k]) + at for k, at in parts])
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    return (
+        batch,
+        parts,
+        Chosen.of_groups(torch.from_numpy(flat), torch.from_numpy(group), len(sizes)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_free", "scales", "n_steps", "limit_px"),
+    [(2, (3.0,), 12, 8.0), (6, (2.0,), 5, 8.0), (4, (2.0,), 12, 8.0), (6, (4.0, 2.0), 12, 8.0), (2, (8.0, 4.0), 12, 0.3)],
+)  # fmt: skip
+def test_fits(n_free, scales, n_steps, limit_px):
+    sizes = (700, 2500, 150, 3000, 1)
+    batch, parts, chosen = chosen_events(sizes)
+    starts = np.array([MOTIONS[k] for k in (1, 2, 4, 0, 1)])
+    starts[:, :2] += 0.7
+    found, values = fitting.fit_motions(
+        batch, chosen, torch.from_numpy(starts), n_free=n_free, scales=scales, n_steps=n_steps,
+        max_correction_px=limit_px,
+    )  # fmt: skip
+    n_left = 0
+    for k, (window, at) in enumerate(parts):
+        wanted, value = one_fitting.fit_motion(
+            one_window(window), at, starts[k], n_free=n_free, scales=scales, n_steps=n_steps,
+            max_correction_px=limit_px,
+        )  # fmt: skip
+        np.testing.assert_allclose(found[k], wanted, rtol=1e-3, atol=2e-3)
+        assert float(values[k]) == pytest.approx(value, abs=1e-4)
+        n_left += not np.isfinite(value)
+        assert not np.isfinite(value) or not np.array_equal(wanted, starts[k])
+    assert n_left > 1 if limit_px < 1.0 else n_left < 3
+
+
+def test_simplest_fits():
+    batch, parts, chosen = chosen_events((700, 2500, 3000))
+    starts = np.array([MOTIONS[k] for k in (1, 2, 1)])
+    found = fitting.fit_simplest(batch, chosen, torch.from_numpy(starts))
+    for k, (window, at) in enumerate(parts):
+        wanted = one_fitting.fit_simplest(one_window(window), at, starts[k])
+        np.testing.assert_allclose(found[k], wanted, rtol=1e-3, atol=2e-3)
+
+
+def test_some_events_of_fits():
+    batch, parts, chosen = chosen_events((700, 2500, 150))
+    some = chosen.some(batch, 300)
+    for k, (window, at) in enumerate(parts):
+        wanted = one_window(window).some(at, 300) + int(batch.rows.starts[window])
+        here = slice(int(some.start[k]), int(some.start[k] + some.count[k]))
+        np.testing.assert_array_equal(some.events[here].numpy(), wanted)
+    part = some.taken(torch.tensor([2, 0]))
+    assert part.count.tolist() == some.count[[2, 0]].tolist()
+    assert part.events[: int(part.count[0])].tolist() == some.events[int(some.start[2]) :].tolist()
 
 
 @pytest.mark.parametrize("cost", [45.0, 5.0, 0.0])

@@ -19,6 +19,7 @@ from evcrisp.estimators.layers.competition import (
 from evcrisp.estimators.layers.on_device.layer_batch import LayerBatch
 from evcrisp.tensors.cuda.kernels import packed
 from evcrisp.tensors.lazy import Tensor, torch
+from evcrisp.tensors.maps import parts_that_fit
 from evcrisp.tensors.rows import Rows
 from evcrisp.tensors.scatter import WEIGHT_SCALE
 
@@ -116,7 +117,7 @@ def gains_of_motions(
     scale = SUPPORT_SCALE * batch.share
     events, kept = batch.packed_events()
     table = _log_table(device)
-    for part in _parts(pixels.tolist()):
+    for part in parts_that_fit(pixels.tolist(), _MAP_PIXELS):
         chosen = slice(*part)
         size = pixels[chosen]
         map_start = torch.cumsum(size, 0) - size
@@ -182,17 +183,6 @@ def paddings(motions: BatchMotions, batch: LayerBatch) -> Tensor:
         outside = torch.where(beyond <= outside, outside, beyond)
     outside = torch.where(outside < largest, outside, largest)
     return outside.to(torch.int64) + 1 + REACH_PX
-
-
-def _parts(pixels: list[int]) -> list[tuple[int, int]]:
-    """Divide maps into groups that fit in the memory for maps."""
-    parts, first, total = [], 0, 0
-    for k, n in enumerate(pixels):
-        if k > first and total + n > _MAP_PIXELS:
-            parts.append((first, k))
-            first, total = k, 0
-        total += n
-    return [*parts, (first, len(pixels))] if pixels else []
 
 
 @lru_cache(maxsize=4)
