@@ -2,15 +2,17 @@
 
 Command: ``python -m benchmarks.quality.gpu_parity [--device cuda] [--data FOLDER]``.
 
-Compared: method `auto` with a given motion, window by window, from a cold search: simulated windows of
-several textures, noise of 0.5 to 20 Hz/px and 10 to 60 ms; windows of real recordings below FOLDER, the
-busiest 30 ms of each; and the filters with a parallel form, event by event.
+Compared: method `auto`, window by window, from a cold search: simulated windows of several textures, noise
+of 0.5 to 20 Hz/px and 10 to 60 ms, with one given motion, and with objects whose motions are found
+(`auto`); windows of real recordings below FOLDER, the busiest 30 ms of each, with a given motion and with
+`auto`; and the filters with a parallel form, event by event.
 
 A machine with a GPU may have no numba. ``--write FILE`` stores the windows with the results of the
 compiled kernels on another machine, and ``--read FILE`` compares the device with those.
 
-equal       share of the events whose labels are the same
-theta       largest distance between positions warped by both motions over a window, px
+equal       share of the events whose labels, and layers, are the same
+theta       largest distance between positions warped by both motions over a window, px; with `auto`,
+            of the events of equal layers
 repeated    with ``deterministic``: whether a second run gives the same bits
 
 Targets: equal at least 0.999 and theta at most 0.05 px in every window; filters equal.
@@ -31,6 +33,8 @@ from evcrisp.core.windows import Window
 from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.estimate import model_for
 from evcrisp.filters import denoise
+from evcrisp.motion.open_motion import is_open
+from evcrisp.simulation import ObjectConfig
 from evcrisp.tensors.devices import torch_device
 
 SIZE = (346, 260)
@@ -42,7 +46,14 @@ MOTIONS = {
     "translation": (300.0, -120.0),
     "rotation": (0.5, -0.3, 1.0),
     "similarity": (200.0, 50.0, 1.0, 0.5),
+    "auto": (150.0, -60.0),
 }
+
+#: Objects of the windows whose motions are found: none, one or two.
+OBJECTS = (
+    ObjectConfig(theta=(-260.0, 90.0), size=(0.35, 0.4), texture="rocks"),
+    ObjectConfig(theta=(60.0, -280.0), center=(0.75, 0.7), size=(0.3, 0.4), texture="dots"),
+)
 
 #: Texture, noise per px, Hz, and length of windows, us; of each motion, the first ones.
 SCENES = (
@@ -67,9 +78,10 @@ def simulated(motion, n, size=SIZE):
     """Return windows of a motion by name."""
     out = {}
     for seed, (texture, noise_hz, duration_us) in enumerate(SCENES[:n]):
+        objects = OBJECTS[: (seed + 1) % 3] if motion == "auto" else ()
         scene = evcrisp.simulate(
-            motion=motion, theta=MOTIONS[motion], texture=texture, noise_hz=noise_hz, seed=seed,
-            duration_us=duration_us, resolution=size,
+            motion="translation" if motion == "auto" else motion, theta=MOTIONS[motion], texture=texture,
+            noise_hz=noise_hz, seed=seed, duration_us=duration_us, resolution=size, objects=objects,
         )  # fmt: skip
         name = f"{motion}, {texture}, {noise_hz:g} Hz, {duration_us // 1000} ms"
         out[name] = Window(scene.events, 0, duration_us), motion, None
@@ -99,6 +111,7 @@ def recorded(folder):
             camera = evcrisp.Camera.from_file(path / "calib.txt")
         source = next(path.glob("events*")) if path.is_dir() else path
         out[name] = busiest(read_start(source)), motion, camera
+        out[f"{name}, auto"] = out[name][0], "auto", None
     return out
 
 
@@ -124,9 +137,13 @@ def estimates(windows, model, device, deterministic=False):
     return method.estimate(windows)
 
 
-def difference_px(found, theta):
+def difference_px(found, expected):
     """Return the largest distance between positions warped by two motions over the window, px."""
-    window = found.window
+    window, theta = found.window, expected.theta
+    if expected.velocity is not None:
+        same = found.layer == expected.layer
+        distance = np.linalg.norm(found.velocity[same] - expected.velocity[same], axis=1)
+        return float(distance.max(initial=0.0)) * (window.t_end - window.t_start) / 1e6
     width, height = window.events.resolution
     x, y = np.meshgrid(np.linspace(0, width - 1, 5), np.linspace(0, height - 1, 5))
     length_s = (window.t_end - window.t_start) / 1e6
@@ -142,13 +159,17 @@ class Expected:
     signal: np.ndarray
     status: str
     filters: dict  # scores by the name of a filter
+    layer: np.ndarray  # of each event, -1 for noise
+    velocity: np.ndarray | None  # of each event, px/s, where the motion is found
 
 
 def reference_of(window, model, reference):
     """Return the results of the reference."""
     (found,) = estimates([window], model, reference)
+    velocity = found.velocity if is_open(model) else None
     scores = {name: denoise(window.events, name, device=reference).score for name in FILTERS}
-    return Expected(found.theta, found.signal, found.status.name, scores)
+    columns = found.theta, found.signal, found.status.name, scores, found.layer, velocity
+    return Expected(*columns)
 
 
 def stored(path, windows, expected):
@@ -161,7 +182,8 @@ def stored(path, windows, expected):
             "ends": (window.t_start, window.t_end), "camera": None if camera is None else asdict(camera),
         }  # fmt: skip
         columns = {"x": events.x, "y": events.y, "t": events.t, "p": events.p, "theta": one.theta}
-        columns |= {"signal": one.signal, "facts": np.array(json.dumps(facts))}
+        columns |= {} if one.velocity is None else {"velocity": one.velocity}
+        columns |= {"signal": one.signal, "layer": one.layer, "facts": np.array(json.dumps(facts))}
         columns |= {f"score_{name}": score for name, score in one.filters.items()}
         arrays |= {f"{k}/{name}": column for name, column in columns.items()}
     np.savez_compressed(path, **arrays)
@@ -179,13 +201,14 @@ def loaded(path):
             windows[facts["name"]] = Window(events, *facts["ends"]), facts["motion"], camera
             scores = {name: arrays[f"{k}/score_{name}"] for name in FILTERS}
             columns = arrays[f"{k}/theta"], arrays[f"{k}/signal"], facts["status"], scores
-            expected[facts["name"]] = Expected(*columns)
+            velocity = arrays.get(f"{k}/velocity")
+            expected[facts["name"]] = Expected(*columns, arrays[f"{k}/layer"], velocity)
     return windows, expected
 
 
 def model_of(window, motion, camera):
     """Return the motion model of a window."""
-    return model_for(motion, window.events.resolution, camera)
+    return model_for(motion, window.events.resolution, camera, AutoRegret())
 
 
 def compared(windows, expected, device, deterministic):
@@ -194,11 +217,13 @@ def compared(windows, expected, device, deterministic):
     for name, (window, motion, camera) in windows.items():
         model, wanted = model_of(window, motion, camera), expected[name]
         (found,) = estimates([window], model, device, deterministic)
+        same = (found.signal == wanted.signal) & (found.layer == wanted.layer)
         rows[name] = {
             "events": len(window.events),
-            "equal": float((found.signal == wanted.signal).mean()),
-            "different": int((found.signal != wanted.signal).sum()),
-            "theta_px": difference_px(found, wanted.theta),
+            "layers": int(wanted.layer.max(initial=0)) + 1,
+            "equal": float(same.mean()),
+            "different": int((~same).sum()),
+            "theta_px": difference_px(found, wanted),
             "status": found.status.name == wanted.status,
         }
         if deterministic:

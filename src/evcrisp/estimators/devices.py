@@ -11,8 +11,8 @@ from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.result import Estimate
 from evcrisp.estimators.significance import MIN_SIGNAL
-from evcrisp.motion import MotionModel
-from evcrisp.motion.open_motion import is_open
+from evcrisp.motion import MotionModel, Translation
+from evcrisp.motion.open_motion import OPEN_MOTIONS, is_open
 from evcrisp.search.on_device.model_operations import MODELS
 from evcrisp.tensors.devices import say_once, torch_device
 from evcrisp.tensors.lazy import torch
@@ -33,7 +33,7 @@ _MAX_SOURCES = 2**31
 
 @dataclass(frozen=True, slots=True)
 class DeviceMethod:
-    """Method `auto` with a given motion, on a device of torch."""
+    """Method `auto` on a device of torch, with a given motion; `OpenDeviceMethod` finds it."""
 
     method: AutoRegret
     model: MotionModel
@@ -42,9 +42,9 @@ class DeviceMethod:
 
     def estimate(self, windows: Sequence[Window]) -> list[Estimate]:
         """Return the estimates of windows, in batches that fit in the memory of the device."""
+        model = Translation() if is_open(self.model) else self.model
         results: list[Estimate | None] = [
-            None if len(w.events) else self.method.without_events(w, self.model, None)
-            for w in windows
+            None if len(w.events) else self.method.without_events(w, model, None) for w in windows
         ]
         filled = [k for k, result in enumerate(results) if result is None]
         for batch in self._batches([windows[k] for k in filled]):
@@ -113,7 +113,14 @@ def device_method(
         from evcrisp.estimators.auto.on_device.auto_batch import DeviceOptions
 
         assert isinstance(estimator, AutoRegret)
-        return DeviceMethod(estimator, model, found, DeviceOptions(deterministic=deterministic))
+        options = DeviceOptions(deterministic=deterministic)
+        if not is_open(model):
+            return DeviceMethod(estimator, model, found, options)
+        from evcrisp.estimators.layers.on_device.open_motion import OpenDeviceMethod
+
+        method = OpenDeviceMethod(estimator, model, found, options)
+        method.check()
+        return method
     if device == "auto":
         say_once(f"Device 'auto' is the CPU: a GPU runs {_RUNS}.")
         return None
@@ -124,7 +131,7 @@ def device_method(
     )  # fmt: skip
 
 
-_RUNS = f"the method 'auto' with one given motion: {', '.join(MODELS)}"
+_RUNS = f"the method 'auto' with the motions {', '.join((*OPEN_MOTIONS, *MODELS))}"
 
 
 def _problem(estimator: Estimator, model: MotionModel) -> tuple[str, object] | None:
@@ -132,7 +139,7 @@ def _problem(estimator: Estimator, model: MotionModel) -> tuple[str, object] | N
     if not isinstance(estimator, AutoRegret):
         return "method", getattr(estimator, "name", type(estimator).__name__)
     name = getattr(model, "name", type(model).__name__)
-    return ("motion", name) if is_open(model) or name not in MODELS else None
+    return None if is_open(model) or name in MODELS else ("motion", name)
 
 
 def assessed(

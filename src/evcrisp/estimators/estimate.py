@@ -56,8 +56,8 @@ def estimate(
     theta0 : array_like, shape (m,), optional
         Start of the search, such as the motion of the previous window.
     device : str, optional
-        "cpu" (default), "cuda", or "auto": a GPU if there is one. A GPU runs the method "auto" with a
-        given motion, from a cold search; see :doc:`/guide/gpu`.
+        "cpu" (default), "cuda", or "auto": a GPU if there is one. A GPU runs the method "auto", from a
+        cold search; see :doc:`/guide/gpu`.
     deterministic : bool
         Same bits from run to run on a GPU, which is slower; the CPU always gives them.
     **params

@@ -70,6 +70,18 @@ class ViewFrame:
             layer_map=self._layer_map(result.layer_map), w_map=self.w_map_on_sensor(result.w_map),
         )  # fmt: skip
 
+    def inside(self, result: Estimate) -> Estimate:
+        """Return an estimate with one motion, on the sensor, as that of the rectangle."""
+        w_map = result.w_map
+        if w_map is not None:
+            rows, columns = w_map.shape[0] - self.resolution[1], w_map.shape[1] - self.resolution[0]
+            below, right = self.top + rows + self.height, self.left + columns + self.width
+            w_map = w_map[self.top : below, self.left : right]
+        return replace(
+            result, window=self.window(result.window), motion=self.model(result.motion),
+            aligned_x=result.aligned_x - self.left, aligned_y=result.aligned_y - self.top, w_map=w_map,
+        )  # fmt: skip
+
     def _layer_map(self, found: LayerMap | None) -> LayerMap | None:
         if found is None:
             return None

@@ -58,6 +58,8 @@ def write_flow_files(
     motion: str | MotionModel = "auto",
     camera: Camera | None = None,
     windowing: Windowing | None = None,
+    device: str | None = None,
+    deterministic: bool = False,
     overwrite: bool = False,
     on_chunk: Callable[[Events], None] | None = None,
     cancellation: CancellationToken | None = None,
@@ -76,7 +78,7 @@ def write_flow_files(
     format : {"npz", "flo", "png"}
         Format of the files; see :func:`evcrisp.write_flow`. Displacements that the format does not
         hold are not valid in the file, and its row has a warning.
-    method, motion, camera, windowing, **params
+    method, motion, camera, windowing, device, deterministic, **params
         As for :func:`evcrisp.track`.
     overwrite : bool
         Replace existing files; those of further windows of an earlier run are removed.
@@ -118,7 +120,10 @@ def write_flow_files(
             refuse_inputs(path, recording.path)
         camera = camera_for(recording, motion, camera)
         model = model_for(motion, recording.resolution, camera, estimator)
-        estimates = track(recording, estimator, model, windowing=windowing)
+        estimates = track(
+            recording, estimator, model, windowing=windowing, device=device,
+            deterministic=deterministic,
+        )  # fmt: skip
         folder.mkdir(parents=True, exist_ok=True)
         # The stack renames the files from the last to the first: the table appears last.
         table = stack.enter_context(replacing(folder / _TABLE, overwrite=overwrite))

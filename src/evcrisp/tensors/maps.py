@@ -28,3 +28,18 @@ class MapLayout:
     def taken(self, chosen: Tensor) -> "MapLayout":
         """Return the layout of some of the maps, by number."""
         return MapLayout.of(self.width.index_select(0, chosen), self.height.index_select(0, chosen))
+
+
+def parts_that_fit(sizes: list[int], most: int) -> list[tuple[int, int]]:
+    """Divide maps into groups of at most so many pixels; a map is never divided.
+
+    >>> parts_that_fit([3, 4, 9, 1], 8)
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    parts, first, total = [], 0, 0
+    for k, size in enumerate(sizes):
+        if k > first and total + size > most:
+            parts.append((first, k))
+            first, total = k, 0
+        total += size
+    return [*parts, (first, len(sizes))] if sizes else []

@@ -38,6 +38,25 @@ def test_parity_with_stored_results(tmp_path, capsys):
     assert found["largest_theta_px"] > 0.5
 
 
+def test_parity_of_windows_of_several_motions(tmp_path, capsys):
+    path = str(tmp_path / "reference.npz")
+    words = ["--motions", "auto", "--scenes", "2", "--size", "110", "90"]
+    gpu_parity.main(["--write", path, *words])
+    gpu_parity.main(["--device", "torch-cpu", "--read", path])
+    found = json.loads(capsys.readouterr().out)["results"]
+    assert max(row["layers"] for row in found["windows"].values()) > 1
+    assert found["least_equal"] >= 0.999
+    assert found["largest_theta_px"] <= 0.05
+    arrays = dict(np.load(path))
+    arrays["0/layer"] = arrays["0/layer"] + 1
+    arrays["1/velocity"] = arrays["1/velocity"] + 100.0
+    np.savez(path, **arrays)
+    gpu_parity.main(["--device", "torch-cpu", "--read", path])
+    found = json.loads(capsys.readouterr().out)["results"]
+    assert found["least_equal"] == 0.0
+    assert found["largest_theta_px"] > 0.5
+
+
 def test_cameras_are_stored(tmp_path):
     camera = gpu_parity.evcrisp.Camera(90.0, 91.0, 40.0, 30.0, (-0.1, 0.0, 0.0, 0.0, 0.0))
     windows = {

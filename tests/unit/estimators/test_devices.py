@@ -14,6 +14,7 @@ from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.devices import DeviceMethod, device_method
 from evcrisp.motion import Translation
 from evcrisp.motion.open_motion import OpenMotion
+from evcrisp.simulation import ObjectConfig
 from evcrisp.tensors import devices, lazy
 from evcrisp.tensors.lazy import torch
 
@@ -88,13 +89,18 @@ def test_unknown_devices_are_refused(device):
         devices.torch_device(device)
 
 
+class Moved(Translation):
+    """A motion of another package."""
+
+    name = "moved"
+
+
 @pytest.mark.parametrize(
     ("arguments", "parameter"),
-    [({"motion": "auto"}, "motion"), ({"motion": "layers"}, "motion"),
-     ({"method": "cmax", "motion": "translation"}, "method")],
-)  # fmt: skip
+    [({"motion": Moved()}, "motion"), ({"method": "cmax", "motion": "translation"}, "method")],
+)
 def test_what_a_device_cannot_run_is_an_error(events, arguments, parameter):
-    with pytest.raises(ConfigError, match="runs the method 'auto' with one given motion") as caught:
+    with pytest.raises(ConfigError, match="runs the method 'auto' with the motions auto") as caught:
         evcrisp.estimate(events, device="torch-cpu", **arguments)
     assert caught.value.parameter == parameter
 
@@ -102,11 +108,12 @@ def test_what_a_device_cannot_run_is_an_error(events, arguments, parameter):
 def test_auto_is_the_cpu_for_what_a_gpu_cannot_run(monkeypatch, caplog):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with caplog.at_level(logging.WARNING):
-        assert device_method(AutoRegret(), OpenMotion(), "auto") is None
-    assert "Device 'auto' is the CPU: a GPU runs the method 'auto' with one given" in caplog.text
-    found = device_method(AutoRegret(), Translation(), "auto")
-    assert found is not None
-    assert found.device.type == "cuda"
+        assert device_method(AutoRegret(), Moved(), "auto") is None
+    assert "Device 'auto' is the CPU: a GPU runs the method 'auto' with the motions" in caplog.text
+    for motion in (Translation(), OpenMotion()):
+        found = device_method(AutoRegret(), motion, "auto")
+        assert found is not None
+        assert found.device.type == "cuda"
 
 
 def test_a_start_is_refused(events):
@@ -177,7 +184,7 @@ WITHOUT_NUMBA = """
     data = np.load(sys.argv[1])
     columns = {name: data[name] for name in "xytp"}
     events = evcrisp.Events(**columns, resolution=tuple(data["size"].tolist()))
-    for motion in ("translation", "rotation"):
+    for motion in ("translation", "rotation", "auto"):
         result = evcrisp.estimate(events, motion=motion, device="torch-cpu")
         print(motion, int(result.signal.sum()), *result.theta.round(3), *[d.code for d in result.doubts])
     windowing = evcrisp.Windowing(window_us=10_000)
@@ -186,20 +193,33 @@ WITHOUT_NUMBA = """
     try:
         evcrisp.track(events, motion="translation", device="torch-cpu")
     except evcrisp.ConfigError as error:
-        print("auto", error)
+        print("windowing", error)
+    columns = {name: data["several_" + name] for name in "xytp"}
+    several = evcrisp.Events(**columns, resolution=tuple(data["size"].tolist()))
+    result = evcrisp.estimate(several, device="torch-cpu")
+    print("several", result.motion.name, *[d.code for d in result.doubts])
+    try:
+        evcrisp.estimate(events, motion="layers", device="torch-cpu")
+    except evcrisp.ConfigError as error:
+        print("layers", error)
     print("baf", int(evcrisp.denoise(events, "baf", device="torch-cpu").signal.sum()))
 """
 
 
 def test_a_device_needs_no_numba(events, tmp_path):
     path = tmp_path / "events.npz"
+    thing = ObjectConfig(theta=(-300.0, 150.0), size=(0.5, 0.6), texture="rocks")
+    several = evcrisp.simulate(
+        theta=(200.0, -90.0), objects=(thing,), duration_us=20_000, seed=1, resolution=SIZE
+    ).events
     columns = {name: getattr(events, name) for name in "xytp"}
-    np.savez(path, size=np.array(SIZE), **columns)
+    more = {f"several_{name}": getattr(several, name) for name in "xytp"}
+    np.savez(path, size=np.array(SIZE), **columns, **more)
     program = [sys.executable, "-c", textwrap.dedent(WITHOUT_NUMBA), str(path)]
     done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     lines = dict(line.split(" ", 1) for line in done.stdout.splitlines())
-    for motion in ("translation", "rotation"):
+    for motion in ("translation", "rotation", "auto"):
         expected = evcrisp.estimate(events, motion=motion)
         n_signal, *rest = lines[motion].split()
         assert int(n_signal) == int(expected.signal.sum())
@@ -208,5 +228,9 @@ def test_a_device_needs_no_numba(events, tmp_path):
         assert doubt == "not_assessed"
     n = [int(word) for word in lines["windows"].split()]
     assert (len(n), sum(n)) == (2, len(events))
-    assert lines["auto"].startswith("The windows that the events choose need numba")
+    assert lines["windowing"].startswith("The windows that the events choose need numba")
+    assert lines["several"] == "translation poorly_explained not_assessed"
+    assert "need numba, which is not installed: they keep the translation" in done.stderr
+    assert len(evcrisp.estimate(several).layers) == 2
+    assert lines["layers"].startswith("`motion` looks for several motions")
     assert int(lines["baf"]) == int(evcrisp.denoise(events, "baf").signal.sum())

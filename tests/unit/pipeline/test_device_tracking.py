@@ -137,8 +137,9 @@ def test_commands_take_a_device(run, events, tmp_path):
     run("filter", path, tmp_path / "kept.npz", "-m", "baf", "--device", DEVICE)
     expected = evcrisp.denoise(events, "baf").kept(events)
     assert len(evcrisp.read(tmp_path / "kept.npz", resolution=(96, 72))) == len(expected)
-    failed = run("run", path, "-o", tmp_path / "none", "--device", DEVICE, code=2)
-    assert "--motion cannot run on the device 'torch-cpu'" in failed.output
+    words = ("--method", "cmax", "--device", DEVICE)
+    failed = run("run", path, "-o", tmp_path / "none", *words, code=2)
+    assert "--method cannot run on the device 'torch-cpu'" in failed.output
 
 
 def test_many_recordings_take_a_device(run, events, tmp_path):

@@ -32,6 +32,8 @@ from evcrisp.cli.signals import cancel_on_signal
     options.Number(min=0, max=0.9),
     default=0.0,
 )
+@options.device_option
+@options.deterministic_option
 @options.force_option
 @options.input_options
 def flow_command(
@@ -42,6 +44,8 @@ def flow_command(
     estimation: dict[str, Any],
     overwrite: bool,
     opening: dict[str, Any],
+    device: str | None,
+    deterministic: bool,
     **windowing: Any,
 ) -> None:
     """Estimate the flow of every window of a recording, and write it to a folder.
@@ -58,10 +62,16 @@ def flow_command(
     from evcrisp.pipeline.flow_files import write_flow_files
     from evcrisp.pipeline.windowing import Windowing
 
+    chosen = {
+        "format": flow_format,
+        "windowing": Windowing(**windowing),
+        "overwrite": overwrite,
+        "device": device,
+        "deterministic": deterministic,
+    }
     recording = options.only_recording(recordings, batch)
     if recording is None:
-        chosen = {"windowing": Windowing(**windowing), "overwrite": overwrite, "opening": opening}
-        _flow_many(recordings, output, estimation, format=flow_format, **chosen, **batch)
+        _flow_many(recordings, output, estimation, opening=opening, **chosen, **batch)
         return
     with (
         open_recording(recording, **opening) as opened,
@@ -71,10 +81,8 @@ def flow_command(
         result = write_flow_files(
             opened,
             output,
-            format=flow_format,
             **options.method_arguments(estimation, opened),
-            windowing=Windowing(**windowing),
-            overwrite=overwrite,
+            **chosen,
             on_chunk=advance,
             cancellation=cancellation.token,
         )

@@ -17,25 +17,25 @@ from evcrisp.estimators.layers.layer_window import LayerWindow
 SUPPORT_SCALE = 0.35
 
 #: Gain of a cell for each neighbor with the same motion.
-_AGREEMENT = 8.0
+AGREEMENT = 8.0
 
 #: Sweeps over the cells while motions are removed, and at the end.
-_FIRST_SWEEPS, _N_SWEEPS = 2, 8
+FIRST_SWEEPS, N_SWEEPS = 2, 8
 
 #: Least gain of a motion over the others, summed over its cells.
 LAYER_COST = 45.0
 
 #: A motion that moves points at this distance by so much, px per window, deforms strongly.
-_SURROUNDINGS_PX, _STRONG_PX = 60.0, 4.0
+SURROUNDINGS_PX, STRONG_PX = 60.0, 4.0
 
 #: Sum of the weights of the blur of cells: every event counts that many times.
-_BLUR_SUM = 8.0
+BLUR_SUM = 8.0
 
 #: Displacement of a cell in which pixels support each other, px per window.
 _MOVED_PX = 3.0
 
 #: Reach of a footprint, px.
-_REACH_PX = 3
+REACH_PX = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,12 +60,12 @@ def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> C
     from evcrisp.kernels.layers.choice import choose_motions
 
     support, gain = _gains(window, motions)
-    needed = cost * _BLUR_SUM * window.share
+    needed = cost * BLUR_SUM * window.share
     # One affine field explains two objects apart from each other nearly as well as their own
     # motions do: of motions that replace each other, the one that deforms the image more goes first.
     handicap = needed * _deformations(motions)
     is_used, label = np.empty(len(motions), np.bool_), np.empty(window.cells_shape, np.int16)
-    choose_motions(gain, needed, handicap, _AGREEMENT, _FIRST_SWEEPS, _N_SWEEPS, is_used, label)
+    choose_motions(gain, needed, handicap, AGREEMENT, FIRST_SWEEPS, N_SWEEPS, is_used, label)
     number = (np.cumsum(is_used) - 1).astype(np.int16)
     return Competition(motions[is_used], support[is_used], number[label])
 
@@ -92,7 +92,7 @@ def lost_gains(
     lost = (gain - other).reshape(len(motions), -1)
     lost[:, ~_is_moving(window, positions)] = 0.0
     of_motion = np.arange(len(motions))[:, None] == label.reshape(-1)
-    return (lost * of_motion).sum(axis=1) / (LAYER_COST * _BLUR_SUM)
+    return (lost * of_motion).sum(axis=1) / (LAYER_COST * BLUR_SUM)
 
 
 def _is_moving(window: LayerWindow, positions: Singles) -> Bools:
@@ -127,8 +127,8 @@ def _gains(
 
 def _deformations(motions: Floats) -> Floats:
     """Return how much each motion deforms its surroundings, from 0 to 1, shape (k,)."""
-    moved_px = np.linalg.norm(motions[:, 2:6], axis=1) * _SURROUNDINGS_PX
-    return np.minimum(moved_px / _STRONG_PX, 1.0)
+    moved_px = np.linalg.norm(motions[:, 2:6], axis=1) * SURROUNDINGS_PX
+    return np.minimum(moved_px / STRONG_PX, 1.0)
 
 
 def padding_of(positions: Singles, resolution: tuple[int, int]) -> int:
@@ -137,4 +137,4 @@ def padding_of(positions: Singles, resolution: tuple[int, int]) -> int:
     high = max(
         float((at - side).max(initial=0.0)) for at, side in zip(positions, resolution, strict=True)
     )
-    return int(min(max(-low, high) + 1.0, max(resolution))) + _REACH_PX
+    return int(min(max(-low, high) + 1.0, max(resolution))) + REACH_PX

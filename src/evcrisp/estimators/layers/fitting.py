@@ -13,17 +13,17 @@ from evcrisp.core.types import Floats
 from evcrisp.estimators.layers.layer_window import LayerWindow
 
 #: A fit that moves the center by more has left its layer, px per window.
-_MAX_CORRECTION_PX = 8.0
+MAX_CORRECTION_PX = 8.0
 
 #: Contrast across the weaker direction, relative to the stronger one, below which a layer has edges of
 #: one direction only.
-_LEAST_ACROSS = 0.12
+LEAST_ACROSS = 0.12
 
 #: Events that suffice to tell the direction of edges.
-_DIRECTION_EVENTS = 4_000
+DIRECTION_EVENTS = 4_000
 
 #: More parameters must raise the log contrast by this, over the root of the pairs that meet.
-_LEAST_GAIN = 1.5
+LEAST_GAIN = 1.5
 
 
 def constant_motion(shift: Floats, center: tuple[float, float]) -> Floats:
@@ -47,7 +47,7 @@ def fit_motion(
     n_free: int,
     scales: tuple[float, ...],
     n_steps: int = 12,
-    max_correction_px: float = _MAX_CORRECTION_PX,
+    max_correction_px: float = MAX_CORRECTION_PX,
 ) -> tuple[Floats, float]:
     """Fit a motion to the chosen events; return it with its log contrast.
 
@@ -99,7 +99,7 @@ def _least_gain(n_events: int, log_contrast: float) -> float:
     """Return the gain of the log contrast that more parameters need."""
     # The contrast of a single event on the map is 0.3.
     n_pairs = n_events * max(float(np.exp(log_contrast)) - 0.3, 0.1)
-    return _LEAST_GAIN / n_pairs**0.5
+    return LEAST_GAIN / n_pairs**0.5
 
 
 def without_sliding(
@@ -112,7 +112,7 @@ def without_sliding(
     """
     from evcrisp.kernels.layers.local_misfit import local_terms
 
-    events = window.some(events, _DIRECTION_EVENTS)
+    events = window.some(events, DIRECTION_EVENTS)
     x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
     moved = displacements(motion, x, y) * window.tau[events, None]
     pull, tensor, count = np.empty((1, 1, 2)), np.empty((1, 1, 3)), np.empty((1, 1))
@@ -123,7 +123,7 @@ def without_sliding(
     )  # fmt: skip
     xx, xy, yy = tensor[0, 0]
     strengths, axes = np.linalg.eigh(np.array([[xx, xy], [xy, yy]]))
-    if strengths[0] > _LEAST_ACROSS * strengths[1]:
+    if strengths[0] > LEAST_ACROSS * strengths[1]:
         return motion
     along, center = axes[:, 0], motion[6:]
     wanted = np.zeros(2) if other is None else displacements(other, center[:1], center[1:])[0]

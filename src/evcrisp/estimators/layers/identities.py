@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.types import Floats
+from evcrisp.estimators.result import Estimate
 
 #: Regions are the same if they, moved to one time, overlap by more than this (intersection over union).
 _LEAST_OVERLAP = 0.15
@@ -66,6 +67,14 @@ class Identities:
         known = set(numbers)
         self._seen = [*current, *(seen for seen in recent if seen.id not in known)]
         return numbers
+
+    def numbered(self, result: Estimate) -> Estimate:
+        """Return the estimate of the next window with numbers of its layers; one motion has none."""
+        if result.layer_map is None:
+            return result
+        numbers = self.assign(result.layers, result.window.t_ref)
+        pairs = zip(result.layer_motions, numbers, strict=True)
+        return replace(result, layer_motions=tuple(replace(part, id=k) for part, k in pairs))
 
     def _match(self, current: list[_Seen], recent: list[_Seen]) -> list[int]:
         """Pair layers with those before, the most alike first; others get new numbers."""

@@ -13,13 +13,13 @@ from evcrisp.motion.velocity import velocity_of
 from evcrisp.search.event_view import some_events
 
 #: Cells in which events without support are counted, and those of the local displacement, px.
-_COUNT_PX, _LOCAL_PX = 16, 48
+COUNT_PX, LOCAL_PX = 16, 48
 
 #: Events of the test of the local displacement on a sensor of 346 x 260 px; larger sensors have more.
-_MAX_EVENTS, _REFERENCE_PIXELS = 16_384, 346 * 260
+MAX_EVENTS, _REFERENCE_PIXELS = 16_384, 346 * 260
 
 #: Cells off by more than this are misaligned, px per window.
-_OFF_PX = 1.0
+OFF_PX = 1.0
 
 #: A window has more than one motion if either share is larger. In windows with one motion they stay
 #: below a half of this.
@@ -32,13 +32,16 @@ _AS_MISALIGNED = 0.05
 #: the scene there, may show an object: standard deviations of noise by which it stands out. In 45 windows
 #: with one motion it was above 10 in 12, in which the search for layers was in vain; in 20 windows with
 #: an object of 1 to 4 % of the view that one motion did not explain, it was at least 11.
-_LEAST_IN_SPOT, _LEAST_SHARE, _SPOT_SIGMAS = 100, 0.25, 10.0
+LEAST_IN_SPOT, LEAST_SHARE, _SPOT_SIGMAS = 100, 0.25, 10.0
 
 #: Displacement of a cell in which pixels support each other, px.
 _MOVED_PX = 3.0
 
+#: Least signal of a spot that tells which share has no support.
+SPOT_SIGNAL = 50.0
+
 #: Share of the signal that has no support whatever the motion.
-_USUAL_SHARE = 0.05
+USUAL_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +107,14 @@ def _counts(result: Estimate, chosen: Bools) -> Floats:
     from evcrisp.kernels.layers.local_misfit import count_noise
 
     events = result.window.events.contiguous()
-    parts = Parts.of(events.resolution, _COUNT_PX)
+    parts = Parts.of(events.resolution, COUNT_PX)
     # Whole pixels: of an odd number of lines, one more is at the upper left.
     x, y = (
         column + np.uint16(-(start // 1))
         for column, start in ((events.x, parts.left), (events.y, parts.top))
     )
     counts = np.empty((parts.rows, parts.columns), np.int64)
-    count_noise(x, y, ~chosen, _COUNT_PX, counts)
+    count_noise(x, y, ~chosen, COUNT_PX, counts)
     return counts.astype(np.float64)
 
 
@@ -120,12 +123,12 @@ def _is_moving(result: Estimate) -> Bools:
 
     In the middle of a turn or a zoom, hardly any pixel supports another one.
     """
-    parts = Parts.of(result.window.events.resolution, _COUNT_PX)
+    parts = Parts.of(result.window.events.resolution, COUNT_PX)
     shape = parts.rows, parts.columns
     if result.layer_map is not None or result.motion.name == "translation":
         return np.ones(shape, np.bool_)
     row, column = np.indices(shape).reshape(2, -1)
-    x, y = ((k + 0.5) * _COUNT_PX + at for k, at in ((column, parts.left), (row, parts.top)))
+    x, y = ((k + 0.5) * COUNT_PX + at for k, at in ((column, parts.left), (row, parts.top)))
     velocity = velocity_of(result.motion, result.theta, x, y, np.zeros(x.size))
     moved_px = (
         np.linalg.norm(velocity, axis=1) * (result.window.t_end - result.window.t_start) / 1e6
@@ -140,13 +143,13 @@ def _spot(beyond: Floats, signal: Floats, quiet: float, is_moving: Bools) -> flo
     ``beyond`` are the events without support beyond noise, of which cells have ``quiet``.
     """
     beyond, signal, size = _around(beyond), _around(signal), _around(np.ones(beyond.shape))
-    has_signal = signal > 50.0
+    has_signal = signal > SPOT_SIGNAL
     shares = beyond[has_signal] / signal[has_signal]
-    usual = max(float(np.median(shares)), _USUAL_SHARE) if shares.size else _USUAL_SHARE
+    usual = max(float(np.median(shares)), USUAL_SHARE) if shares.size else USUAL_SHARE
     more = beyond - usual * signal
     noise = np.sqrt(quiet * size + usual * signal + 1.0)
     share = beyond / np.maximum(beyond + signal, 1.0)
-    is_object = (more >= _LEAST_IN_SPOT) & (share > _LEAST_SHARE) & is_moving
+    is_object = (more >= LEAST_IN_SPOT) & (share > LEAST_SHARE) & is_moving
     return float((more / noise)[is_object].max(initial=0.0))
 
 
@@ -157,7 +160,7 @@ def _around(cells: Floats) -> Floats:
     return rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:]
 
 
-def misaligned_share(result: Estimate, off_px: float = _OFF_PX) -> float:
+def misaligned_share(result: Estimate, off_px: float = OFF_PX) -> float:
     """Return the share of the signal in cells that another displacement would sharpen.
 
     It differs by ``off_px`` or more from that of the estimate, px per window.
@@ -166,15 +169,15 @@ def misaligned_share(result: Estimate, off_px: float = _OFF_PX) -> float:
 
     events = result.window.events
     width, height = events.resolution
-    most = events_for((width, height), _MAX_EVENTS)
+    most = events_for((width, height), MAX_EVENTS)
     chosen = some_events(events, np.flatnonzero(result.signal), most)
-    parts = Parts.of((width, height), _LOCAL_PX)
+    parts = Parts.of((width, height), LOCAL_PX)
     shape = parts.rows, parts.columns
     pull, tensor, count = np.empty((*shape, 2)), np.empty((*shape, 3)), np.empty(shape)
     local_terms(
         result.aligned_x[chosen] - parts.left, result.aligned_y[chosen] - parts.top,
         _tau(result.window, chosen), events.p[chosen].view(np.uint8), 2.0, MARGIN_PX, parts.shape,
-        float(_LOCAL_PX),
+        float(LOCAL_PX),
         pull, tensor, count,
     )  # fmt: skip
     # Where a cell has hardly any contrast, nothing can be said: its step stays small.

@@ -96,14 +96,14 @@ class MotionFinder:
         """Return the estimate of the next window; ``start`` is a velocity, (2,), px/s."""
         frame = ViewFrame.of(window.events)
         if frame is None:
-            return self._with_identities(self._run(window, wanted, start))
+            return self._identities.numbered(self._run(window, wanted, start))
         self._move(frame.left, frame.top)
         result = self._run(frame.window(window), frame.model(wanted), start)
         self._move(-frame.left, -frame.top)
         model = frame.on_sensor(result.motion)
         if model.uses_rays and wanted.camera is not None:
             model = Rotation(wanted.camera)
-        return self._with_identities(frame.back(result, window, model))
+        return self._identities.numbered(frame.back(result, window, model))
 
     def _move(self, left: int, top: int) -> None:
         """Make a region with its corner at ``(left, top)`` the sensor of what is remembered."""
@@ -112,8 +112,7 @@ class MotionFinder:
             self._layers = self._layers - np.array([0.0] * 6 + [left, top])
 
     def _run(self, window: Window, wanted: OpenMotion, start: Floats | None = None) -> Estimate:
-        t = window.events.t
-        if len(t) < _LEAST_EVENTS or t[0] == t[-1]:
+        if not has_several_times(window.events.t):
             return self._one(window, Translation(), start).final
         one, stands_out = None, True
         if wanted.name == "auto" and self._layers is None:
@@ -263,20 +262,17 @@ class MotionFinder:
         layer = _layer_of(prepared, found, both.by_motion.signal)
         return replace(both, by_motion=replace(both.by_motion, layer=layer))
 
-    def _with_identities(self, result: Estimate) -> Estimate:
-        """Give layers the numbers of those before; one motion has none."""
-        if result.layer_map is None:
-            return result
-        numbers = self._identities.assign(result.layers, result.window.t_ref)
-        pairs = zip(result.layer_motions, numbers, strict=True)
-        return replace(result, layer_motions=tuple(replace(part, id=k) for part, k in pairs))
-
     def _remember(self, window: Window, found: FoundLayers) -> None:
         """Keep the motions for the next window, and rest, which costs nothing."""
         duration_s = (window.t_end - window.t_start) / 1e6
         rest = np.array([[0.0] * 6 + list(center_of(window.events.resolution))])
         self._layers = np.concatenate((scaled(found.motions, 1.0 / duration_s), rest))
         self._model, self._theta = Translation(), None
+
+
+def has_several_times(t: NDArray[np.int64]) -> bool:
+    """Return whether a window has enough events for several motions, and not all at one time."""
+    return len(t) >= _LEAST_EVENTS and bool(t[0] != t[-1])
 
 
 def replaces(window: Window, layers: FoundLayers, result: Estimate) -> bool:

@@ -36,6 +36,8 @@ class FlowTask(RunTask):
                 motion=chosen.motion,
                 camera=chosen.camera,
                 windowing=chosen.windowing,
+                device=chosen.device,
+                deterministic=chosen.deterministic,
                 overwrite=overwrite,
                 cancellation=AllOrNothing(),
             )
@@ -51,6 +53,8 @@ def flow_many(
     motion: str | MotionModel = "auto",
     camera: Camera | None = None,
     windowing: Windowing | None = None,
+    device: str | None = None,
+    deterministic: bool = False,
     params: Mapping[str, Any] | None = None,
     opening: Mapping[str, Any] | None = None,
     **batch: Unpack[BatchOptions],
@@ -61,7 +65,7 @@ def flow_many(
     ----------
     paths, folder, camera, opening, **batch
         As for :func:`evcrisp.run_many`.
-    format, method, motion, windowing
+    format, method, motion, windowing, device, deterministic
         As for :func:`evcrisp.write_flow_files`.
     params : mapping, optional
         Parameters of the method.
@@ -83,6 +87,8 @@ def flow_many(
         camera=camera,
         windowing=checked_windowing(windowing),
         to=format,
+        device=device,
+        deterministic=deterministic,
     )
     task = FlowTask(settings, dict(opening or {}))
     where = Batch(format=task.opening.get("format"), **batch)

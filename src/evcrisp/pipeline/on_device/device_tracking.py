@@ -4,8 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
+from evcrisp.core.types import Bools
 from evcrisp.core.windows import Window
 from evcrisp.estimators.devices import DeviceMethod, assessed, has_compiled_kernels
+from evcrisp.estimators.layers import motion_finder
+from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.result import Estimate
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.pipeline.windowing import Windowing
@@ -15,7 +18,7 @@ _MAX_WINDOWS = 4096
 
 
 class DeviceTracker:
-    """State of the estimation over a recording on a device: hot pixels, labels, the last motion.
+    """State of the estimation over a recording on a device: hot pixels, labels, numbers of layers.
 
     The search of a window does not start from the motion before, so that windows can be estimated side
     by side. All else is as in :class:`~evcrisp.pipeline.tracking.Tracker`.
@@ -27,6 +30,7 @@ class DeviceTracker:
         self._method = method
         self._after = Tracker(method.method, method.model, resolution)
         self._hot_pixels = DeviceHotPixels(resolution, method.device)
+        self._identities = Identities()
 
     def speed_px_s(self) -> float | None:
         """Return None: windows do not follow the motion."""
@@ -43,16 +47,17 @@ class DeviceTracker:
         for batch in self._batches(windows):
             results = self._estimated([window for window, _ in batch])
             for result, (_, full_us) in zip(results, batch, strict=True):
+                result = self._identities.numbered(result)
                 result = assessed(result, self._method.model, self._after.before)
                 yield self._after.finished(result, full_us, part())
 
     def _estimated(self, windows: list[Window]) -> list[Estimate]:
-        from evcrisp.estimators.auto.on_device.estimates import with_hot_events, without_hot_events
+        from evcrisp.estimators.auto.on_device.estimates import without_hot_events
 
         hot = self._hot_pixels.mark(windows)
         others = [without_hot_events(*pair) for pair in zip(windows, hot, strict=True)]
         found = self._method.estimate(others)
-        return [with_hot_events(*one) for one in zip(found, windows, hot, strict=True)]
+        return [_with_hot_events(*one) for one in zip(found, windows, hot, strict=True)]
 
     def _batches(self, windows: Iterable[tuple[Window, int]]) -> Iterator[list[tuple[Window, int]]]:
         """Collect windows up to the memory that a batch may take."""
@@ -66,6 +71,14 @@ class DeviceTracker:
                 batch, n_bytes = [], 0
         if batch:
             yield batch
+
+
+def _with_hot_events(result: Estimate, window: Window, hot: Bools) -> Estimate:
+    from evcrisp.estimators.auto.on_device.estimates import with_hot_events
+
+    if result.layer_map is not None and hot.any():
+        return motion_finder.with_hot_events(result, window, hot)
+    return with_hot_events(result, window, hot)
 
 
 def device_tracker(
