@@ -1,6 +1,12 @@
 """Estimate the windows of a recording in batches on a device."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
+
+import numpy as np
 
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
@@ -10,11 +16,15 @@ from evcrisp.estimators.devices import DeviceMethod, assessed, has_compiled_kern
 from evcrisp.estimators.layers import motion_finder
 from evcrisp.estimators.layers.identities import Identities
 from evcrisp.estimators.result import Estimate
+from evcrisp.pipeline.on_device.ahead import ahead
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.pipeline.windowing import Windowing
 
-#: Windows that are read before the first result.
-_MAX_WINDOWS = 4096
+#: Threads that assess motions; kernels run side by side, Python does not.
+_MAX_THREADS = min(os.cpu_count() or 1, 8)
+
+#: Windows and events of a batch: three batches are in memory, one that is read, estimated and written.
+_MAX_WINDOWS, _MAX_EVENTS = 4096, 1 << 24
 
 
 class DeviceTracker:
@@ -43,13 +53,24 @@ class DeviceTracker:
     def estimates(
         self, windows: Iterable[tuple[Window, int]], part: Callable[[], str] = lambda: "recording"
     ) -> Iterator[Estimate]:
-        """Yield the estimates of windows in order, each with its full length, us."""
-        for batch in self._batches(windows):
-            results = self._estimated([window for window, _ in batch])
-            for result, (_, full_us) in zip(results, batch, strict=True):
-                result = self._identities.numbered(result)
-                result = assessed(result, self._method.model, self._after.before)
-                yield self._after.finished(result, full_us, part())
+        """Yield the estimates of windows in order, each with its full length, us.
+
+        One thread reads the next batch, one estimates, and several assess.
+        """
+        model = self._method.model
+        batches = ahead(self._batches(windows))
+        found = ahead(
+            (batch, self._estimated([window for window, _ in batch])) for batch in batches
+        )
+        with closing(found), ThreadPoolExecutor(_MAX_THREADS) as pool:
+            for batch, results in found:
+                results = [self._identities.numbered(result) for result in results]
+                judged = pool.map(partial(assessed, wanted=model), results)
+                for (_, full_us), result, one in zip(batch, results, judged, strict=True):
+                    before = self._after.before
+                    if before is not None and not np.array_equal(one.theta, result.theta):
+                        one = assessed(result, model, before)  # its unknown part may be known
+                    yield self._after.finished(one, full_us, part())
 
     def _estimated(self, windows: list[Window]) -> list[Estimate]:
         from evcrisp.estimators.auto.on_device.estimates import without_hot_events
@@ -62,13 +83,15 @@ class DeviceTracker:
     def _batches(self, windows: Iterable[tuple[Window, int]]) -> Iterator[list[tuple[Window, int]]]:
         """Collect windows up to the memory that a batch may take."""
         batch: list[tuple[Window, int]] = []
-        n_bytes, most = 0, self._method.budget_bytes
+        n_bytes = n_events = 0
+        most = self._method.budget_bytes
         for window, full_us in windows:
             batch.append((window, full_us))
             n_bytes += self._method.cost_bytes(window)
-            if n_bytes >= most or len(batch) >= _MAX_WINDOWS:
+            n_events += len(window.events)
+            if n_bytes >= most or n_events >= _MAX_EVENTS or len(batch) >= _MAX_WINDOWS:
                 yield batch
-                batch, n_bytes = [], 0
+                batch, n_bytes, n_events = [], 0, 0
         if batch:
             yield batch
 
