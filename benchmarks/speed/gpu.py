@@ -9,6 +9,8 @@ events for every repeat. Medians after a warm-up, by events of the device.
 
 resident    events are on the device
 pinned      events come from pinned memory of the host, 9 bytes each; the copy is part of the time
+found       motions are found (`motion="auto"`): windows with one motion, and with three; events come from the
+            host, and estimates go back there. With numba; layers are searched by the cores of the machine
 parts       votes of both polarities, slopes and pull-back, sum of squares, sort by source
 
 others      with numba: one core of this machine by the compiled kernels, and the joint problem of the paper by
@@ -22,6 +24,7 @@ its additions at the rate of additions at random places. Floors of this machine 
 """
 
 import argparse
+import os
 import statistics
 import time
 from importlib.util import find_spec
@@ -153,6 +156,55 @@ def measured(case, options, device, clock, variant):
     }  # fmt: skip
 
 
+def with_objects(columns, n_windows, size, seed):
+    """Return columns in which events of two rectangles move otherwise than the rest."""
+    generator = torch.Generator(device=columns.x.device).manual_seed(seed)
+    width, height = size
+    seconds = columns.tau.double() / 1e6
+    x, y = (c.double().reshape(n_windows, -1) for c in (columns.x, columns.y))
+    for left, top in ((0.1, 0.15), (0.55, 0.5)):
+        inside = (x > left * width) & (x < (left + 0.35) * width)
+        inside &= (y > top * height) & (y < (top + 0.35) * height)
+        speed = 400.0 * torch.rand((n_windows, 1, 2), generator=generator, device=x.device) - 200.0
+        dt = seconds.reshape(n_windows, -1)
+        x = torch.where(inside, x + speed[..., 0] * dt, x)
+        y = torch.where(inside, y + speed[..., 1] * dt, y)
+    x, y = x.round().clamp(0, width - 1), y.round().clamp(0, height - 1)
+    return columns._replace(x=x.reshape(-1).to(torch.int16), y=y.reshape(-1).to(torch.int16))
+
+
+def with_found_motions(options, device):
+    """Return the rates of windows whose motions are found, of one motion and of three; see `found`."""
+    if find_spec("numba") is None:
+        return {}
+    from evcrisp.estimators.auto.auto import AutoRegret
+    from evcrisp.estimators.devices import device_method
+    from evcrisp.motion.open_motion import OpenMotion
+
+    method = device_method(AutoRegret(), OpenMotion(), options.device)
+    size, n, out = CASES[0][4], options.events, {}
+    for name, n_windows in (
+        ("one motion", options.windows),
+        ("three motions", options.found_windows),
+    ):
+        times, layers = [], 0
+        for seed in range(3):
+            columns = generated(n_windows, n, size, device, seed)
+            if name != "one motion":
+                columns = with_objects(columns, n_windows, size, seed)
+            windows = [window_of(columns, n, k, size) for k in range(n_windows)]
+            began = time.perf_counter()
+            found = method.estimate(windows)
+            times.append(time.perf_counter() - began)
+            layers = sum(len(result.layers) for result in found) / n_windows
+        seconds = statistics.median(times[1:])
+        out[name] = {
+            "windows": n_windows, "layers": layers, "s": seconds,
+            "mev_s": n * n_windows / seconds / 1e6, "cores": os.cpu_count(),
+        }  # fmt: skip
+    return out
+
+
 def floors(device, clock, repeats, n):
     """Return bytes and additions per second of this device."""
     big = torch.rand(n, device=device)
@@ -243,6 +295,8 @@ def main(arguments=None):
     parser.add_argument("--events", type=int, default=30_000, help="of a window")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--variants", nargs="*", default=list(VARIANTS), choices=list(VARIANTS))
+    parser.add_argument("--cases", nargs="*", default=[case[0] for case in CASES])
+    parser.add_argument("--found-windows", type=int, default=64, help="with three motions")
     parser.add_argument("--core-windows", type=int, default=12, help="of one core")
     parser.add_argument("--steps", type=int, default=1000, help="of Adam")
     parser.add_argument("--budget-s", type=float, default=480.0, help="no case starts after this")
@@ -254,7 +308,7 @@ def main(arguments=None):
     rates = floors(device, clock, options.repeats, min(options.windows * options.events * 4, 2**28))
     results = {"floors": rates, "parts": parts(options, device, clock, rates), "auto": {}}
     skipped = []
-    for case in CASES:
+    for case in (case for case in CASES if case[0] in options.cases):
         for variant in options.variants:
             name = f"{case[0]}, {variant}"
             if time.monotonic() - began > options.budget_s:
@@ -268,6 +322,10 @@ def main(arguments=None):
                 torch.cuda.empty_cache()
                 torch.cuda.reset_peak_memory_stats()
     results["skipped"] = skipped
+    if time.monotonic() - began < options.budget_s:
+        results["found"] = with_found_motions(options, device)
+    else:
+        skipped.append("found")
     first = results["auto"].get(f"{CASES[0][0]}, {options.variants[0]}", {})
     if "resident" in first:
         results["others"] = others(options, device, 1e6 * first["resident"]["mev_s"])
@@ -278,6 +336,10 @@ def main(arguments=None):
     print_table(
         "auto, million events per second", ("case", "resident", "pinned"),
         [(name, *(f"{row[kind]['mev_s']:.2f}" for kind in ("resident", "pinned"))) for name, row in results["auto"].items() if "error" not in row],
+    )  # fmt: skip
+    print_table(
+        "Motions are found", ("windows", "layers", "million events per second"),
+        [(k, f"{row['layers']:.2f}", f"{row['mev_s']:.3g}") for k, row in results.get("found", {}).items()],
     )  # fmt: skip
     print_table(
         "Others",

@@ -454,6 +454,14 @@ device_option = option(
     metavar="NAME",
 )
 
+#: For commands that measure many methods.
+device_of_methods_option = option(
+    "--device",
+    "Where methods with a parallel form run: cpu; cuda, an NVIDIA GPU through torch; auto, a GPU if there "
+    "is one. The others use the CPU. Default: cpu.",
+    metavar="NAME",
+)
+
 deterministic_option = option(
     "--deterministic",
     "Same bits from run to run on a GPU, which is slower; the CPU always gives them.",

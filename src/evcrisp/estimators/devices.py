@@ -131,6 +131,11 @@ def device_method(
     )  # fmt: skip
 
 
+def runs_on_device(estimator: Estimator) -> bool:
+    """Return whether a device can run a method, with the motions that it knows."""
+    return _problem(estimator, Translation()) is None
+
+
 _RUNS = f"the method 'auto' with the motions {', '.join((*OPEN_MOTIONS, *MODELS))}"
 
 

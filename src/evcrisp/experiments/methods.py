@@ -16,10 +16,13 @@ from evcrisp.contrast import ContrastMap
 from evcrisp.core.errors import ConfigError, EvError
 from evcrisp.core.registry import build, lookup
 from evcrisp.estimators.baselines.sequential import Sequential
+from evcrisp.estimators.devices import runs_on_device
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.registry import ESTIMATORS
 from evcrisp.experiments.code_digest import attributes_of, code_digest
 from evcrisp.filters import FILTERS, Filter
+from evcrisp.filters.on_device.device_filter import has_parallel_form, on_device
+from evcrisp.tensors.devices import torch_device
 
 Kind = Literal["filter", "estimator", "zero"]
 
@@ -39,12 +42,14 @@ class Method:
     n_hyper: int | None = None  # hyper-parameters in the paper; None if learned or unknown
     resource: str | None = None  # resource that a worker needs, such as "GPU"
     slow: bool = False  # left out of simulated data sets unless it is named
+    device: str | None = None  # where it runs; None: the compiled kernels
 
     def filter(self) -> Filter:
         """Return the filter, with the parameters of E-MLB if it has that preset."""
         part = lookup(FILTERS, self.name, "filter") if self.part is None else self.part
         preset = getattr(part, "presets", {}).get("emlb", {}) if isinstance(part, type) else {}
-        return build(FILTERS, part, "filter", **{**preset, **self.params})
+        found = build(FILTERS, part, "filter", **{**preset, **self.params})
+        return found if self.device is None else on_device(found, self.device)
 
     def estimator(self) -> Estimator:
         """Return the estimator."""
@@ -66,7 +71,16 @@ class Method:
         part = self.configured()
         settings = asdict(part) if is_dataclass(part) else attributes_of(part)
         plain = json.loads(json.dumps(settings, default=_as_json))
-        return {"kind": self.kind, "name": self.name, **plain}
+        device = {} if self.device is None else {"device": self.device}
+        return {"kind": self.kind, "name": self.name, **plain, **device}
+
+    def on(self, device: str | None) -> "Method":
+        """Return the method on a device, if it has a parallel form; else the same method."""
+        if device is None or self.kind == "zero" or self.missing() is not None:
+            return self
+        part = self.configured()
+        can_run = has_parallel_form(part) if self.kind == "filter" else runs_on_device(part)
+        return replace(self, device=device) if can_run else self
 
     def code(self) -> str | None:
         """Return a digest of its code outside evcrisp; None if it cannot be read."""
@@ -178,6 +192,27 @@ def method_for(part: Any, rows: Sequence[Method] = ()) -> Method:
             )
         name = getattr(part, "name", None) or getattr(part, "__name__", type(part).__name__)
     return Method(key=name, label=name, family="others", kind=kind, name=name, part=part)
+
+
+def device_name(device: str | None) -> str | None:
+    """Return the device of tasks on this machine; None for the compiled kernels.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such device.
+    """
+    found = None if device is None else torch_device(device)
+    if found is None:
+        return None
+    return str(found) if device == "auto" else device
+
+
+def device_notes(methods: Sequence[Method]) -> tuple[str, ...]:
+    """Return a note on the methods that do not run on the compiled kernels."""
+    keys = [method.key for method in methods if method.device is not None]
+    devices = {method.device for method in methods if method.device is not None}
+    return (f"Computed on {', '.join(sorted(devices))}: {', '.join(keys)}.",) if keys else ()
 
 
 #: Word for all rows of a table, and every other registered method and filter.

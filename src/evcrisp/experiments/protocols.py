@@ -100,7 +100,14 @@ def measure_motion(clip: Clip, method: Method, settings: Mapping[str, Any]) -> N
             full = (cut.events for cut in by_count(chunks, n) if len(cut.events) == n)
             return _motion([(part.t[0], part.t[-1], (0.0, 0.0, 0.0), "ZERO") for part in full])
         camera, windowing = camera_of(clip, recording), Windowing(window_events=n)
-        found = track(chunks, method.configured(), "rotation", camera, windowing=windowing)
+        found = track(
+            chunks,
+            method.configured(),
+            "rotation",
+            camera,
+            windowing=windowing,
+            device=method.device,
+        )
         full = ((e, e.window.events.t) for e in found if len(e) == n)  # the last is incomplete
         return _motion([(t[0], t[-1], e.theta, e.status.name) for e, t in full])
 
@@ -145,7 +152,8 @@ def label_chunks(
         yield from _label_by_filter(chunks, resolution, method.filter())
         return
     plain = (chunk.with_signal(None) for chunk in chunks)
-    for chunk in merge_labels(track(plain, method.configured(), motion, windowing=windowing)):
+    part, device = method.configured(), method.device
+    for chunk in merge_labels(track(plain, part, motion, windowing=windowing, device=device)):
         yield chunk.events
 
 

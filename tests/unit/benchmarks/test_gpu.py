@@ -87,6 +87,8 @@ def test_speed_of_a_small_batch(capsys):
             "1",
             "--steps",
             "3",
+            "--found-windows",
+            "1",
         ]
     )
     found = json.loads(capsys.readouterr().out)
@@ -100,6 +102,8 @@ def test_speed_of_a_small_batch(capsys):
     assert all(case["resident"]["mev_s"] > 0.0 for case in cases.values())
     assert all(part["of_floor"] > 0.0 for part in found["results"]["parts"].values())
     assert found["results"]["skipped"] == []
+    assert found["results"]["found"]["one motion"]["windows"] == 2
+    assert found["results"]["found"]["three motions"]["mev_s"] > 0.0
     assert found["results"]["others"]["times_adam"] > 0.0
     assert found["results"]["others"]["times_one_core"] > 0.0
 
@@ -119,7 +123,7 @@ def test_no_case_starts_after_the_budget(capsys):
     gpu.main([*words, "--budget-s", "0"])
     results = json.loads(capsys.readouterr().out)["results"]
     assert results["auto"] == {}
-    assert len(results["skipped"]) == 9
+    assert len(results["skipped"]) == 10
 
 
 def test_a_cpu_is_no_device_to_measure():

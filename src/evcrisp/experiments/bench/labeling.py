@@ -31,7 +31,7 @@ def label_events(events: Events, method: Method, motion: str) -> Labeled:
     if method.kind == "filter":
         found = denoise(plain, part)
         return Labeled(signal=found.signal, score=found.score, seconds=time.perf_counter() - start)
-    estimates = tuple(track(plain, part, motion))
+    estimates = tuple(track(plain, part, motion, device=method.device))
     seconds = time.perf_counter() - start
     signal = np.concatenate([result.signal for result in estimates])
     score = np.concatenate([result.score for result in estimates])

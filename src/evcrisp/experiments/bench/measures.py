@@ -10,6 +10,7 @@ from evcrisp.core.errors import EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.types import Bools
 from evcrisp.core.windows import Window
+from evcrisp.estimators.devices import device_method
 from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.result import Estimate
 from evcrisp.experiments.bench.labeling import Labeled, label_events
@@ -29,6 +30,7 @@ from evcrisp.metrics import (
     rank_auc,
 )
 from evcrisp.pipeline.object_tracking import ObjectTracker
+from evcrisp.pipeline.on_device.device_tracking import DeviceTracker
 from evcrisp.pipeline.tracking import Tracker
 
 Numbers = dict[str, Any]
@@ -125,15 +127,20 @@ def _warp_loss(estimates: Sequence[Estimate]) -> float:
 def _frames(
     sample: Sample, frames: Sequence[FlowFrame] | Sequence[BoxFrame], method: Method, motion: str
 ) -> list[Estimate]:
-    """Return the estimates of frames, each started from the one before."""
+    """Return the estimates of frames; with the compiled kernels, each started from the one before."""
     events, estimator = sample.events.with_signal(None), method.configured()
     model = model_for(motion, events.resolution, None, estimator)
-    tracker = Tracker(estimator, model, events.resolution, None)
     edges = np.searchsorted(events.t, [(frame.t_start, frame.t_end) for frame in frames])
-    return [
-        tracker.estimate(Window(events[a:b], frame.t_start, frame.t_end, int(a)))
+    windows = [
+        Window(events[a:b], frame.t_start, frame.t_end, int(a))
         for frame, (a, b) in zip(frames, edges.tolist(), strict=True)
     ]
+    on_device = device_method(estimator, model, method.device)
+    if on_device is not None:
+        batches = DeviceTracker(on_device, events.resolution)
+        return list(batches.estimates((one, one.t_end - one.t_start) for one in windows))
+    tracker = Tracker(estimator, model, events.resolution, None)
+    return [tracker.estimate(window) for window in windows]
 
 
 def _flow(sample: Sample, method: Method, motion: str) -> Numbers:

@@ -43,6 +43,8 @@ class BenchOptions:
         Whether to measure the contrast curve, which takes most of the time of fast filters.
     seed : int
         Seed of noise, random controls and bootstrap.
+    device : str, optional
+        Where methods with a parallel form run, such as "cuda"; the others use the compiled kernels.
     """
 
     max_events: int | None = 100_000
@@ -52,6 +54,7 @@ class BenchOptions:
     motion: str = "auto"
     measures_aocc: bool = True
     seed: int = 0
+    device: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("max_events", "max_us", "slice_events"):
@@ -61,8 +64,11 @@ class BenchOptions:
         lookup({**dict.fromkeys(OPEN_MOTIONS), **MOTION_MODELS}, self.motion, "motion")
 
     def settings(self) -> dict[str, Any]:
-        """Return the options as JSON types; part of the key of a result."""
-        return asdict(self)
+        """Return the options as JSON types; part of the key of a result.
+
+        The device is that of the method: see `Method.on`.
+        """
+        return {name: value for name, value in asdict(self).items() if name != "device"}
 
 
 def bench_methods(words: Sequence[Any] | None) -> tuple[tuple[Method, ...], tuple[str, ...]]:

@@ -17,6 +17,7 @@ from evcrisp.experiments.bench.result import Bench
 from evcrisp.experiments.code_digest import code_digest
 from evcrisp.experiments.datasets import DatasetLike
 from evcrisp.experiments.datasets.detection import find_datasets
+from evcrisp.experiments.methods import device_notes
 from evcrisp.experiments.page import Provenance
 from evcrisp.experiments.store import ResultStore
 from evcrisp.experiments.tables.formats import FORMATS
@@ -76,6 +77,8 @@ def bench(
     root, target = Path(folder), Path(out)
     options = BenchOptions() if options is None else options
     rows, notes = bench_methods(methods)
+    rows = tuple(method.on(options.device) for method in rows)
+    notes = (*notes, *device_notes(rows))
     found = find_datasets(root, dataset)
     if target.is_file():
         raise OutputError(f"{target} is a file. Choose a folder for the results.")

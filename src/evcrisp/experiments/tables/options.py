@@ -10,7 +10,14 @@ from evcrisp.core.messages import counted
 from evcrisp.core.validation import check_number
 from evcrisp.experiments.datasets import Clip
 from evcrisp.experiments.datasets.dnd21 import check_noise
-from evcrisp.experiments.methods import ALL, Kind, Method, method_for, select_methods
+from evcrisp.experiments.methods import (
+    ALL,
+    Kind,
+    Method,
+    device_notes,
+    method_for,
+    select_methods,
+)
 from evcrisp.experiments.simulated_datasets import SimulatedDataset
 from evcrisp.experiments.tables.table import Table
 from evcrisp.experiments.task_runner import Task
@@ -41,6 +48,8 @@ class Options:
         Seed of noise, random controls and bootstrap.
     skip_slow : bool
         Leave out very slow methods unless they are named.
+    device : str, optional
+        Where methods with a parallel form run, such as "cuda"; the others use the compiled kernels.
     """
 
     methods: tuple[Any, ...] = ()
@@ -53,6 +62,7 @@ class Options:
     imu_offset_us: int = 0
     seed: int = 0
     skip_slow: bool = False
+    device: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("slice_events", "window_events", "max_events"):
@@ -75,8 +85,9 @@ class Options:
                 notes.append(f"{method.label} was left out: {reason}.")
                 continue
             is_for_gpu = method.key in self.gpu_methods
-            rows.append(replace(method, resource="GPU") if is_for_gpu else method)
-        return tuple(rows), tuple(notes)
+            chosen = replace(method, resource="GPU") if is_for_gpu else method
+            rows.append(chosen.on(self.device))
+        return tuple(rows), (*notes, *device_notes(rows))
 
     def for_each(self, tables: "Mapping[str, TableKind]") -> "dict[str, Options]":
         """Return the options of each table, with the methods that fit it.

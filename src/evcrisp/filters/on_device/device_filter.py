@@ -77,6 +77,11 @@ def on_device(config: Filter, device: str) -> Filter:
     return DeviceFilter(config, device)
 
 
+def has_parallel_form(config: Any) -> bool:
+    """Return whether a filter can label on a device."""
+    return isinstance(config, (NeighborFilter, Ebf))
+
+
 def _scores(config: Any, device: str) -> Scores:
     if isinstance(config, NeighborFilter):
         return NeighborScores(config.rule())

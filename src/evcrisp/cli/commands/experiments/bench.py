@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 )
 @options.motion_option
 @click.option("--no-aocc", is_flag=True, help="Do not measure the contrast curve.")
+@options.device_of_methods_option
 @options.pool_options
 @click.option("--retry-failed", is_flag=True, help="Run tasks again that failed earlier.")
 @options.seed_option("Seed of noise, controls and bootstrap.")
@@ -112,12 +113,14 @@ def bench_command(
 
 def _options(chosen: dict[str, Any]) -> Any:
     from evcrisp.experiments.bench.options import BenchOptions
+    from evcrisp.experiments.methods import device_name
 
     max_s = chosen.pop("max_s")
     return BenchOptions(
         max_events=chosen.pop("max_events") or None,
         max_us=max(round(1e6 * max_s), 1) if max_s else None,
         measures_aocc=not chosen.pop("no_aocc"),
+        device=device_name(chosen.pop("device")),
         **chosen,
     )
 

@@ -34,7 +34,8 @@ _USED_BY = {
     "workers": (*_ALL, "overhead"),
     "scheduler": (*_ALL, "overhead"),
     **dict.fromkeys(
-        ("root", "out", "small", "gpu_methods", "retry_failed", "max_events", "seed"), _ALL
+        ("root", "out", "small", "device", "gpu_methods", "retry_failed", "max_events", "seed"),
+        _ALL,
     ),
 }
 
@@ -65,6 +66,7 @@ _USED_BY = {
     callback=options.words,
     metavar="A,B,...",
 )
+@options.device_of_methods_option
 @options.pool_options
 @options.option(
     "--gpu-methods",
@@ -181,9 +183,11 @@ def _report(out: Path, parts: "list[Reproduction]") -> None:
 
 
 def _table_options(chosen: dict[str, Any]) -> "Options":
+    from evcrisp.experiments.methods import device_name
     from evcrisp.experiments.tables import Options
 
     tuned = chosen.pop("tuned")
+    chosen["device"] = device_name(chosen["device"])
     named = {name: value for name, value in chosen.items() if value is not None}
     if tuned is not None:
         try:
