@@ -90,6 +90,12 @@ class Rows:
         kernels.launch(name, len(self), 256, 0, *columns, out)
         return out
 
+    def repeated(self, n: int) -> "Rows":
+        """Return the rows ``n`` times, one copy after the other."""
+        copy = torch.arange(n, device=self.counts.device)[:, None]
+        starts = (self.starts + self.size * copy).reshape(-1)
+        return Rows(self.counts.repeat(n), starts, (self.row + len(self) * copy).reshape(-1))
+
     def kept(self, mask: Tensor) -> tuple["Rows", Tensor]:
         """Return the rows of the marked elements, (n,) bool, and their indices."""
         counts = self.sum(mask).to(torch.int64)

@@ -102,7 +102,7 @@ def refine_motions(problem: Problem, near: Motions, search: BatchSearch) -> Moti
     is_flat = trace > FLAT_CURVATURE * start.shape[1] * config.finest_scale**2
     n = problem.points.rows.counts
     passes = _Passes(
-        torch.full_like(n, config.finest_scale), n, torch.ones_like(n, dtype=torch.bool)
+        torch.full_like(n, config.finest_scale), n, torch.ones_like(n, dtype=torch.bool), True
     )
     curvature = torch.where(is_flat[:, None, None], torch.nan, near.inverse_hessian)
     return _coarse_to_fine(problem, search, [passes], start, torch.zeros_like(n), curvature)
@@ -188,6 +188,7 @@ class _Passes:
     scale: Tensor  # int64, px of the sensor per px of the map
     n_events: Tensor  # int64
     is_last: Tensor  # bool
+    has_last: bool  # whether it is the last one of any window
 
     @classmethod
     def of(
@@ -207,7 +208,8 @@ class _Passes:
                 *(
                     torch.tensor([plan[k][i] for plan in plans], dtype=kind, device=scale.device)
                     for i, kind in enumerate(kinds)
-                )
+                ),
+                any(plan[k][2] for plan in plans),
             )
             for k in range(most)
         ]
@@ -215,7 +217,8 @@ class _Passes:
     def taken(self, chosen: Tensor) -> "_Passes":
         """Return the pass of some of the windows."""
         columns = self.scale, self.n_events, self.is_last
-        return _Passes(*(column.index_select(0, chosen) for column in columns))
+        taken = (column.index_select(0, chosen) for column in columns)
+        return _Passes(*taken, self.has_last)
 
 
 def _plan(
@@ -253,11 +256,13 @@ def _coarse_to_fine(
     for one in passes:
         windows = torch.nonzero(one.scale > 0).reshape(-1)
         all_windows = len(windows) == len(problem)
-        part = problem if all_windows else problem.taken(windows)
+        if all_windows:
+            end = _run_pass(problem, search, one, found.theta, curvature)
+            found = replace(end, n_eval=end.n_eval + found.n_eval)
+            continue
         near = None if curvature is None else curvature.index_select(0, windows)
-        end = _run_pass(
-            part, search, one.taken(windows), found.theta.index_select(0, windows), near
-        )
+        start = found.theta.index_select(0, windows)
+        end = _run_pass(problem.taken(windows), search, one.taken(windows), start, near)
         end = replace(end, n_eval=end.n_eval + found.n_eval.index_select(0, windows))
         found = found.put(windows, end)
     theta = problem.theta(found.theta)
@@ -278,13 +283,13 @@ def _run_pass(
         problem, start, scale, problem.subsample(one.n_events), margin_px=3.0 * scale,
         scatter=search.scatter, kind=search.dtype,
     )  # fmt: skip
-    bias = BorderBiases.of(problem, scale)
-    level.bias = bias.where(is_last)
+    if one.has_last:
+        level.bias = BorderBiases.of(problem, scale).where(is_last)
     tol = torch.where(is_last, search.config.tol_px, 0.05 * scale.double())
     least = torch.where(is_last, 0.0, 1.0).to(tol.dtype)
 
     end = level.ascend(start, near, least, tol, 2.0 * scale)
-    value = end.value - level.bias.loss(end.theta)[0]
+    value = end.value if level.bias is None else end.value - level.bias.loss(end.theta)[0]
     step = (end.inverse_hessian @ end.gradient[:, :, None])[:, :, 0]
     length = torch.sqrt((step * step).sum(1)).clamp(min=1e-30)
     scaled = end.theta + step * (LAST_STEP_PX / length).clamp(max=1.0)[:, None]

@@ -47,13 +47,15 @@ class Level:
         kind: "torch.dtype",
     ) -> "Level":
         """Return a level with the view at ``scaled`` and a margin, both per window."""
-        x_low, x_high, y_low, y_high = problem.border_limits(problem.theta(scaled))
-        center_x, center_y = problem.center
-        left, right = _extent(x_low, x_high, center_x, problem.width, margin_px, scale)
-        above, below = _extent(y_low, y_high, center_y, problem.height, margin_px, scale)
-        layout = MapLayout.of(left + right + 1, above + below + 1)
-        shift = left - center_x / scale, above - center_y / scale
-        return cls(problem, points, layout, scale, shift, (left, above), scatter, kind)
+        low, high = problem.border_limits(problem.theta(scaled))
+        center = torch.stack(problem.center)
+        size = torch.stack((problem.width, problem.height))
+        before, behind = _extent(low, high, center, size, margin_px, scale)
+        width, height = (before + behind + 1).unbind(0)
+        layout = MapLayout.of(width, height)
+        shift_x, shift_y = (before - center / scale).unbind(0)
+        left, above = before.unbind(0)
+        return cls(problem, points, layout, scale, (shift_x, shift_y), (left, above), scatter, kind)
 
     def taken(self, chosen: Tensor) -> "Level":
         """Return some of the windows, by number."""
@@ -154,7 +156,7 @@ class Level:
 def _extent(
     low: Tensor, high: Tensor, center: Tensor, size: Tensor, margin_px: Tensor, scale: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the pixels of a map along an axis before the center, and behind it, int64."""
+    """Return the pixels of maps before the center, and behind it, int64; all (2, b), along x and y."""
     # Warps that move events far away, or to NaN, must not determine the size of a map.
     finite = torch.isfinite(low)
     low = torch.where(finite, low, -torch.inf)

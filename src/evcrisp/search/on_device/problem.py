@@ -118,8 +118,8 @@ class Problem:
         left, top, right, bottom = self.sides.unbind(1)
         return 0.5 * (left + right), 0.5 * (top + bottom)
 
-    def border_limits(self, theta: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the limits of x and of y of the warped border, px; NaN if one is not finite."""
+    def border_limits(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the limits of the warped border; see `border_limits`."""
         return border_limits(self.model, self.frames, theta, self.first_s, self.last_s)
 
     def units(self) -> tuple[Tensor, Tensor]:
@@ -194,15 +194,14 @@ class Problem:
 
 def border_limits(
     model: ModelOperations, frames: FrameConstants, theta: Tensor, first_s: Tensor, last_s: Tensor
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return low and high of x, then of y, of the warped border, (b,) px; NaN if not finite."""
+) -> tuple[Tensor, Tensor]:
+    """Return the lowest and highest x and y of the warped border, both (2, b) px; NaN if not finite."""
     x, y, share = frames.border.unbind(1)
     dt = first_s[:, None] + (last_s - first_s)[:, None] * share
-    out = []
-    for values in model.warp_points(theta, x, y, dt):
-        finite = torch.isfinite(values).all(1)
-        out += [torch.where(finite, end, torch.nan) for end in (values.amin(1), values.amax(1))]
-    return out[0], out[1], out[2], out[3]
+    ends = torch.stack(list(model.warp_points(theta, x, y, dt)))
+    finite = torch.isfinite(ends).all(2)
+    low, high = torch.aminmax(ends, dim=2)
+    return torch.where(finite, low, torch.nan), torch.where(finite, high, torch.nan)
 
 
 def _product(matrix: Tensor, vector: Tensor) -> Tensor:

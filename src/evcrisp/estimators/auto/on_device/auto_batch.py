@@ -131,6 +131,10 @@ class AutoBatch:
 
     def run(self, batch: WindowBatch) -> BatchResult:
         """Estimate motion and labels of all windows."""
+        with torch.inference_mode():
+            return self._run(batch)
+
+    def _run(self, batch: WindowBatch) -> BatchResult:
         rows = batch.rows
         supporting = ~events_at_hot_pixels(batch)
         model = ModelOperations.of([f.model for f in batch.frames], rows.counts.device)

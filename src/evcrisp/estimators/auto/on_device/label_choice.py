@@ -19,7 +19,6 @@ from evcrisp.estimators.auto.label_choice import (
 from evcrisp.estimators.auto.noise_model import LEAST_EVIDENCE
 from evcrisp.estimators.auto.on_device.noise_model import (
     Ranked,
-    Thresholds,
     Weight,
     best_thresholds,
     of_polarity,
@@ -122,19 +121,9 @@ def neighbors_instead(
     reach, span = reaches(REACHES_S, duration_s), (parts.first, parts.last)
     found = times.read(tested, reach, near, *span)
     noise = times.read(tested_samples, reach, near, *span)
-    weight = None if motion.weight is None else motion.weight.kept(parts.samples)
-    ranked = Ranked.of(motion.sample_evidence[parts.samples], parts.sample_rows, weight)
-    by_motion = best_thresholds(motion.evidence, parts.rows, ranked, false_alarm)
+    by_motion, separation, beyond = _separations(motion, found, noise, false_alarm)
     lasts = _lasts(motion, found.near, events.p)
-    needed = torch.where(lasts, MIN_GAIN * by_motion.separation, -1.0)
-    sides = tested.rows, tested_samples.rows, weight, false_alarm
-    separation, beyond = (
-        torch.stack(
-            [_best(found, noise, k, *sides, beyond=b, is_long=k == _LONGEST).separation
-             for k in range(len(REACHES_S))], 1,
-        )
-        for b in (False, True)
-    )  # fmt: skip
+    needed = torch.where(lasts, MIN_GAIN * by_motion, -1.0)
     most, most_beyond = separation.amax(1), beyond.amax(1)
     has_clusters = ~lasts | (most_beyond < MIN_BEYOND * most)
     # Few clusters do not show: what they do not have counts twice then.
@@ -186,30 +175,43 @@ def _of_windows(
     cluster = _cluster(noise.support[0], sample_rows, density)
     least = torch.where(has_clusters & ~is_long, cluster, LEAST_EVIDENCE)
     ranked = Ranked.of(of_noise, sample_rows, density)
-    strict, loose = (
-        best_thresholds(evidence, chosen, ranked, share, least)
-        for share in (false_alarm, max(false_alarm, MOST_KEPT))
+    share = torch.full_like(least, false_alarm)
+    shares = torch.cat((share, share.clamp(min=MOST_KEPT)))
+    tried = best_thresholds(
+        evidence.repeat(2), chosen.repeated(2), ranked.repeated(2), shares, least.repeat(2)
     )
-    is_better = loose.separation > strict.separation + CLEARLY
-    threshold = torch.where(is_better, loose.threshold, strict.threshold)
+    (strict, loose), (first, second) = (c.reshape(2, -1).unbind(0) for c in tried)
+    threshold = torch.where(second > first + CLEARLY, loose, strict)
     return NeighborEvidence(windows, index, chosen, evidence, threshold)
 
 
-def _best(
-    found: ShortSupport, noise: ShortSupport, k: int, rows: Rows, sample_rows: Rows,
-    weight: Weight | None, false_alarm: float, *, beyond: bool, is_long: bool,
-) -> Thresholds:  # fmt: skip
-    """Return threshold and separation of the support of reach k, or of what clusters do not have."""
-    events, samples = found.support[k], noise.support[k]
-    least: Tensor | float = LEAST_EVIDENCE
-    if beyond and is_long:
-        events = _without_clusters(events, found.n_near)
-        samples = _without_clusters(samples, noise.n_near)
-    elif beyond:
-        least = _cluster(samples, sample_rows, weight)
-    return best_thresholds(
-        events, rows, Ranked.of(samples, sample_rows, weight), false_alarm, least
-    )
+def _separations(
+    motion: MotionEvidence, found: ShortSupport, noise: ShortSupport, false_alarm: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return how well windows separate by motion, (b,), by each reach, (b, r), and without clusters.
+
+    All are computed at once: rows of the same events, one after the other.
+    """
+    parts, n = motion.parts, len(REACHES_S)
+    weight = None if motion.weight is None else motion.weight.kept(parts.samples)
+    events = torch.cat((motion.evidence[None], found.support, _beyond_clusters(found)))
+    of_motion = motion.sample_evidence.index_select(0, parts.samples)
+    samples = torch.cat((of_motion[None], noise.support, _beyond_clusters(noise)))
+    usual = torch.full((1, len(parts.rows)), LEAST_EVIDENCE, device=events.device)
+    clusters = [_cluster(noise.support[k], parts.sample_rows, weight) for k in range(_LONGEST)]
+    least = torch.cat((usual.repeat(n + 1, 1), *(c[None] for c in clusters), usual))
+    rows, sample_rows = (one.repeated(2 * n + 1) for one in (parts.rows, parts.sample_rows))
+    heavy = None if weight is None else weight.repeated(2 * n + 1)
+    ranked = Ranked.of(samples.reshape(-1), sample_rows, heavy)
+    found_at = best_thresholds(events.reshape(-1), rows, ranked, false_alarm, least.reshape(-1))
+    separation = found_at.separation.reshape(2 * n + 1, -1)
+    return separation[0], separation[1 : n + 1].T, separation[n + 1 :].T
+
+
+def _beyond_clusters(found: ShortSupport) -> Tensor:
+    """Return the support of each reach, (r, m); that of the longest one without clusters."""
+    last = _without_clusters(found.support[_LONGEST], found.n_near)
+    return torch.cat((found.support[:_LONGEST], last[None]))
 
 
 def _cluster(samples: Tensor, rows: Rows, weight: Weight | None) -> Tensor:

@@ -75,6 +75,10 @@ class Weight(NamedTuple):
         """Return that of some of the samples."""
         return Weight(self.of_samples.index_select(0, index), self.of_windows)
 
+    def repeated(self, n: int) -> "Weight":
+        """Return that of all samples ``n`` times."""
+        return Weight(self.of_samples.repeat(n), self.of_windows.repeat(n))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranked:
@@ -102,6 +106,12 @@ class Ranked:
         heavy[place] = density.of_samples.index_select(0, order).to(torch.float64)
         heavy = heavy.reshape(-1, most)
         return cls(out.reshape(-1, most), rows.counts, heavy, density.of_windows)
+
+    def repeated(self, n: int) -> "Ranked":
+        """Return the samples of all windows ``n`` times."""
+        weight = None if self.weight is None else self.weight.repeat(n, 1)
+        weighted = None if self.weighted is None else self.weighted.repeat(n)
+        return Ranked(self.evidence.repeat(n, 1), self.counts.repeat(n), weight, weighted)
 
     @property
     def exists(self) -> Tensor:
@@ -165,10 +175,13 @@ def best_thresholds(
     evidence: Tensor,
     rows: Rows,
     samples: Ranked,
-    false_alarm: float,
+    false_alarm: Tensor | float,
     least: Tensor | float = LEAST_EVIDENCE,
 ) -> Thresholds:
-    """Return thresholds from evidence in single precision, (n,); see `best_threshold`."""
+    """Return thresholds from evidence in single precision, (n,); see `best_threshold`.
+
+    ``false_alarm`` and ``least`` may differ between windows, (b,).
+    """
     n, n_samples = rows.counts, samples.counts
     counted = Counted.of(evidence, rows)
     # Of the sorted events, one in each interval, around the middle.
@@ -203,7 +216,7 @@ def best_thresholds(
 
 
 def _steps(
-    samples: Ranked, false_alarm: float, least: Tensor | float
+    samples: Ranked, false_alarm: Tensor | float, least: Tensor | float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return thresholds to try, (b, m); the first valid one, (b,); the kept share of noise; its size.
 
@@ -236,7 +249,7 @@ def _steps(
     )  # fmt: skip
 
 
-def _sure(share: float, n_samples: Tensor) -> Tensor:
+def _sure(share: Tensor | float, n_samples: Tensor) -> Tensor:
     """Return a share of samples that is below that of noise by a standard deviation."""
     below = share - torch.sqrt(share * (1.0 - share) / n_samples)
     return below.clamp(min=0.5 * share)

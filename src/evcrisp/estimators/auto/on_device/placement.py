@@ -46,13 +46,11 @@ def paddings(
     width: Tensor, height: Tensor,
 ) -> Tensor:  # fmt: skip
     """Return the padding that contains all positions during each window, (b,) int64, px."""
-    limits = border_limits(model, frames, theta, -0.5 * duration_s, 0.5 * duration_s)
-    widest = torch.maximum(width, height).clamp(max=_MAX_PADDING_PX - _REACH_PX)
-    widest = widest.to(torch.float64)
-    needed = torch.zeros_like(widest)
-    for low, high, size in ((*limits[:2], width), (*limits[2:], height)):
-        outside = torch.maximum(-low, high - (size - 1))
-        needed = torch.maximum(needed, torch.where(torch.isfinite(outside), outside, widest))
+    low, high = border_limits(model, frames, theta, -0.5 * duration_s, 0.5 * duration_s)
+    size = torch.stack((width, height))
+    widest = size.amax(0).clamp(max=_MAX_PADDING_PX - _REACH_PX).to(torch.float64)
+    outside = torch.maximum(-low, high - (size - 1))
+    needed = torch.where(torch.isfinite(outside), outside, widest).amax(0).clamp(min=0.0)
     return torch.ceil(torch.minimum(needed, widest)).to(torch.int64) + _REACH_PX
 
 
