@@ -94,7 +94,7 @@ def generated(n_windows, n_events, size, device, seed):
     def uniform(*sizes):
         return torch.rand(sizes, generator=generator, device=device)
 
-    tau = (uniform(*shape).sort(1).values - 0.5) * LENGTH_US
+    tau = ((uniform(*shape).sort(1).values - 0.5) * LENGTH_US).clamp(max=0.5 * LENGTH_US - 1.0)
     velocity = (uniform(n_windows, 1, 2) - 0.5) * 800.0  # px/s
     n_edges = width // 24
     edge = (uniform(*shape) * n_edges).floor()
