@@ -26,6 +26,7 @@ its additions at the rate of additions at random places. Floors of this machine 
 import argparse
 import os
 import statistics
+import sys
 import time
 from importlib.util import find_spec
 
@@ -318,6 +319,7 @@ def main(arguments=None):
                 results["auto"][name] = measured(case, options, device, clock, variant)
             except torch.OutOfMemoryError as error:
                 results["auto"][name] = {"error": str(error).splitlines()[0]}
+            print(name, results["auto"][name], file=sys.stderr, flush=True)  # a late stop keeps it
             if clock.is_gpu:
                 torch.cuda.empty_cache()
                 torch.cuda.reset_peak_memory_stats()

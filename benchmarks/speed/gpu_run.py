@@ -15,6 +15,7 @@ Share: the rate of `run` over the lowest of the others. Where it is near 1, stag
 """
 
 import argparse
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -68,7 +69,10 @@ def main(arguments=None):
         def run():
             evcrisp.run(path, folder / "long", **settings)
 
-        times = {call.__name__: seconds(call) for call in (read, cut, track, run)}
+        times = {}
+        for call in (read, cut, track, run):
+            times[call.__name__] = seconds(call)
+            print(call.__name__, times[call.__name__], "s", file=sys.stderr, flush=True)
         n_bytes = path.stat().st_size
     rates = {name: options.events / value / 1e6 for name, value in times.items()}
     print_table(

@@ -16,6 +16,7 @@ from evcrisp.motion import Translation
 from evcrisp.motion.open_motion import OpenMotion
 from evcrisp.simulation import ObjectConfig
 from evcrisp.tensors import devices, lazy
+from evcrisp.tensors.cuda import kernels
 from evcrisp.tensors.lazy import torch
 
 SIZE = (96, 72)
@@ -234,3 +235,12 @@ def test_a_device_needs_no_numba(events, tmp_path):
     assert len(evcrisp.estimate(several).layers) == 2
     assert lines["layers"].startswith("`motion` looks for several motions")
     assert int(lines["baf"]) == int(evcrisp.denoise(events, "baf").signal.sum())
+
+
+def test_a_gpu_without_cupy_uses_torch_operations_and_says_so(monkeypatch, caplog):
+    monkeypatch.setattr(kernels, "find_spec", lambda name: None)
+    devices.say_once.cache_clear()
+    with caplog.at_level(logging.WARNING):
+        assert kernels.cuda_kernels("labels.cu", torch.device("cuda"), {}) is None
+    assert 'pip install "evcrisp[cuda]"' in caplog.text
+    assert kernels.cuda_kernels("labels.cu", torch.device("cpu"), {}) is None

@@ -9,6 +9,7 @@ from importlib import resources
 from importlib.util import find_spec
 from typing import Any, Protocol
 
+from evcrisp.tensors.devices import say_once
 from evcrisp.tensors.lazy import Tensor, torch
 
 #: Shared memory that every block may use, bytes; more must be asked for.
@@ -19,6 +20,12 @@ _THREADS, _MOST_BLOCKS = 256, 1 << 20
 
 #: Headers of source files.
 _HEADERS = {"search.cu": ("motions.cuh",), "placing.cu": ("motions.cuh",)}
+
+
+_WITHOUT_CUPY = (
+    "CuPy is not installed: torch operations take the place of the CUDA kernels, with the same results, "
+    'and slower. pip install "evcrisp[cuda]" brings it for CUDA 13, cupy-cuda12x is for CUDA 12.'
+)
 
 
 class Kernels(Protocol):
@@ -44,7 +51,10 @@ Maker = Callable[[str, Any, dict[str, str]], Kernels | None]
 
 def cuda_kernels(source: str, device: Any, macros: dict[str, str]) -> Kernels | None:
     """Return kernels of a GPU; None without one, or without CuPy."""
-    if device.type != "cuda" or find_spec("cupy") is None:
+    if device.type != "cuda":
+        return None
+    if find_spec("cupy") is None:
+        say_once(_WITHOUT_CUPY)
         return None
     index = torch.cuda.current_device() if device.index is None else device.index
     return _compiled(source, index, tuple(sorted(macros.items())))
