@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from evcrisp.core.errors import FormatError
 from evcrisp.core.events import Events
 from evcrisp.io.protocol import Columns
-from evcrisp.io.ros.bag import PacketDecoder
 from evcrisp.io.ros.container import OutputTopic
+from evcrisp.io.ros.event_packets import PacketDecoder
 from evcrisp.io.ros.messages import Cursor, EventPacket, event_packet
 from evcrisp.io.ros.sensor_messages import BagKind
 from evcrisp.io.ros.sink import RosSink
