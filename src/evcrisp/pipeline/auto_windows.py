@@ -117,21 +117,19 @@ def _choose_length(buffer: "_Buffer", t_start: int, most_us: int, moved: MovedSh
 
 
 def _steady_length(t: NDArray[np.int64], length_us: int) -> int:
-    """Return the length of the first part of a window in which events come at one rate, us.
+    """Return the time until events come at another rate, us, or the length of the window.
 
-    ``t``, shape (n,), are the times of the events since its start, us.
+    ``t``, shape (n,), are the times of its events since its start, us. Both parts have enough events
+    for windows of their own.
     """
-    while t.size >= 2 * _LEAST_EVENTS:
-        step = max(t.size // _MOMENTS, 1)
-        n_before = np.arange(_LEAST_EVENTS, t.size - _LEAST_EVENTS + 1, step)
-        t_before = t[n_before - 1]
-        uneven = np.abs(n_before / t.size - t_before / length_us)
-        most = int(np.argmax(uneven))
-        length = int(t_before[most]) + 1
-        if uneven[most] < _MOST_UNEVEN or length < LEAST_US:
-            break
-        length_us, t = length, t[: np.searchsorted(t, length)]
-    return length_us
+    n_before = np.arange(_LEAST_EVENTS, t.size - _LEAST_EVENTS + 1, max(t.size // _MOMENTS, 1))
+    if not n_before.size:
+        return length_us
+    t_before = t[n_before - 1]
+    uneven = np.abs(n_before / t.size - t_before / length_us)
+    most = int(np.argmax(uneven))
+    length = int(t_before[most]) + 1
+    return length if uneven[most] > _MOST_UNEVEN and length >= LEAST_US else length_us
 
 
 def _moved_length(buffer: "_Buffer", t_start: int, most_us: int, moved: MovedShare) -> int:
