@@ -12,7 +12,12 @@ from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import Layer, LayerMotion
 from evcrisp.estimators.layers.misfit import misaligned_share, misfit_of
-from evcrisp.estimators.reliability.covariance import MotionCovariance, View, covariance_of
+from evcrisp.estimators.reliability.covariance import (
+    SLOPE_FACTOR,
+    MotionCovariance,
+    View,
+    covariance_of,
+)
 from evcrisp.estimators.reliability.misaligned import misfit_if_large
 from evcrisp.estimators.reliability.motion_terms import MotionTerms, subsample
 from evcrisp.estimators.reliability.normal_motion import NORMAL_METHODS, with_normal_motion
@@ -248,12 +253,13 @@ def _is_partial(
 
 
 def _off_px(result: Estimate) -> float:
-    """Return by how much parts may be off, px per window."""
+    """Return by how much parts may be off, px per window, in steps of `misaligned_share`."""
     length_s = (result.window.t_end - result.window.t_start) / 1e6
     chosen = np.flatnonzero(result.signal)
     chosen = chosen[:: max(chosen.size // _SPEED_EVENTS, 1)]
     speed = np.linalg.norm(result.velocity[chosen], axis=1)
-    return max(1.0, _OFF_SHARE * float(speed.mean()) * length_s)
+    # Steps over the curvature from slopes between pixels are too long by the factor.
+    return SLOPE_FACTOR * max(1.0, _OFF_SHARE * float(speed.mean()) * length_s)
 
 
 def _misfit(result: Estimate) -> float:
