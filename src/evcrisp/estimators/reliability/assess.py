@@ -63,6 +63,10 @@ _MAX_MISFIT = 0.3
 #: those above which the motions that were found explain a window poorly.
 _ONE_MOTION, _ALL_MOTIONS = (0.06, 0.4), (0.3, 0.5)
 
+#: Share of structured events without explanation below which what is left is noise: its density differs
+#: over a sensor, but it has no structure.
+_LEAST_STRUCTURE = 0.05
+
 #: Standard deviation of a motion by which parts of the view can be compared, px per window.
 _SHARP_PX = 0.25
 
@@ -119,7 +123,7 @@ def assess(
     elif not {Doubt.ACCELERATION, Doubt.AT_REST} & set(doubts):
         is_given = wanted is None or not is_open(wanted)
         limits = _ONE_MOTION if is_given else _ALL_MOTIONS
-        if misfit > _MAX_MISFIT or _is_partial(judged, found, limits, terms):
+        if misfit > _MAX_MISFIT or _is_partial(judged, found, limits, misfit, terms):
             doubts.append(Doubt.SEVERAL_MOTIONS if is_given else Doubt.POORLY_EXPLAINED)
     if result.status in (Status.COLLAPSED, Status.OUTSIDE):
         doubts.append(Doubt.AT_BOUND)
@@ -228,11 +232,12 @@ def _is_partial(
     result: Estimate,
     found: MotionCovariance | None,
     limits: tuple[float, float],
+    misfit: float,
     terms: MotionTerms | None = None,
 ) -> bool:
     """Return whether motions leave a part of the window unexplained, or misaligned.
 
-    ``terms`` are those of the signal, of one motion.
+    ``misfit`` is the share of structured events that they leave; ``terms`` are those of the signal, of one motion.
     """
     max_unexplained, max_misaligned = limits
     fit = result.fit
@@ -240,6 +245,8 @@ def _is_partial(
         fit = misfit_if_large(terms, result, max_misaligned)
     elif fit is None:
         fit = misfit_of(result)
+    if limits is _ALL_MOTIONS and misfit < _LEAST_STRUCTURE:
+        max_unexplained = np.inf
     if fit.unexplained > max_unexplained:
         # Events of hot pixels need no explanation. To find them takes longer than the rest.
         fit = misfit_of(_subset(result, ~hot_events(result.window.events)))
@@ -308,7 +315,7 @@ def _assessed_layers(result: Estimate) -> Estimate:
         doubts.append(Doubt.AT_REST)
     elif relabeled_share(result) > MAX_RELABELED:
         doubts.append(Doubt.ACCELERATION)
-    elif misfit > _MAX_MISFIT or _is_partial(judged, largest, _ALL_MOTIONS):
+    elif misfit > _MAX_MISFIT or _is_partial(judged, largest, _ALL_MOTIONS, misfit):
         doubts.append(Doubt.POORLY_EXPLAINED)
     if np.count_nonzero(judged.signal) < MIN_SIGNAL:
         doubts.append(Doubt.CHANCE)
