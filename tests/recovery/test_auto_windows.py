@@ -5,6 +5,7 @@ import pytest
 
 import evcrisp
 from evcrisp import Events, Windowing
+from evcrisp.pipeline.auto_windows import _steady_length
 from evcrisp.pipeline.windowing import DEFAULT_LATENCY_US
 from evcrisp.simulation import ObjectConfig
 
@@ -81,6 +82,46 @@ def test_windows_follow_a_start_from_rest():
     assert crossing.t_end < 790_000
     for window in late[:-1]:
         assert 4.0 < 600 * (window.t_end - window.t_start) / 1e6 < 20.0
+
+
+@pytest.mark.parametrize("texture", ["shapes", "star"])
+@pytest.mark.parametrize("noise_hz", [0.1, 2.0])
+def test_windows_end_where_a_motion_stops_or_turns_back(texture, noise_hz):
+    """Fast, slow and back: no window has much of two motions, and reliable motions are right."""
+    knots = ((0, 300, 0), (100_000, 300, 0), (101_000, 40, 0), (220_000, 40, 0),
+             (221_000, -300, 0), (400_000, -300, 0))  # fmt: skip
+    scene = evcrisp.simulate(
+        trajectory=knots, duration_us=330_000, texture=texture, noise_hz=noise_hz, seed=4
+    )
+    reliable_us = 0
+    for result in evcrisp.track(scene.events, motion="translation"):
+        window = result.window
+        ends = np.clip((100_500, 220_500), window.t_start, window.t_end)
+        parts = np.diff((window.t_start, *ends, window.t_end)) * (300, 40, 300) / 1e6  # px
+        assert np.sort(parts)[-2] < 1.5
+        if result.reliable:
+            reliable_us += window.t_end - window.t_start
+            off_px = np.hypot(*(result.theta - scene.theta(window.t_start, window.t_end)))
+            assert off_px * (window.t_end - window.t_start) / 1e6 < 1.0
+    assert reliable_us > 0.8 * 330_000
+
+
+def test_window_ends_at_the_largest_change_of_the_rate():
+    t = np.concatenate((np.arange(0, 100_000, 50), np.arange(100_000, 400_000, 300)))
+    assert _steady_length(t, 400_000) == pytest.approx(100_000, abs=500)
+    # Steady rates, and parts that are too short for a window of their own, are not cut.
+    assert _steady_length(t[:2_000], 100_000) == 100_000
+    assert _steady_length(t[1_600:2_300] - t[1_600], 110_000) == 110_000
+    assert _steady_length(t[:0], 500_000) == 500_000
+
+
+def test_steadily_changing_speed_is_cut_where_it_changes_too_much():
+    """Rates that change by less than 0.6 of their mean to either side stay, others are cut once or more."""
+    share = (np.arange(8_000) + 0.5) / 8_000
+    for change, is_cut in ((0.5, False), (0.7, True)):
+        # share = s - a s + a s^2 of the events up to the share s of the time
+        at = (change - 1.0 + np.sqrt((1.0 - change) ** 2 + 4.0 * change * share)) / (2.0 * change)
+        assert (_steady_length((100_000 * at).astype(int), 100_000) < 100_000) == is_cut
 
 
 def test_fast_object_bounds_the_window_of_a_slow_background():

@@ -3,12 +3,16 @@
 A window grows in steps. At each step its events, and no others, tell which share of the image has moved
 (`moved_share`). Nothing is remembered from window to window: a window follows from its start. Where a
 motion begins, events come faster; it is tested by itself then, apart from the rest before.
+
+A window then ends earlier where its events change their rate: edges make events as fast as they move, so
+that a thing which stops, starts or turns back does not share a window with its motion.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evcrisp.core.events import Events
 from evcrisp.core.windows import Window
@@ -34,6 +38,14 @@ _FIRST_MOVED, _MOST_OF_FIRST = 0.15, 4
 
 #: Below this share the next step is twice as large.
 _HARDLY_MOVED = 0.05
+
+#: Largest difference between the share of the events and the share of the time up to any moment of a
+#: window. If the speed falls or rises steadily, by 0.6 of its mean to either side, it is 0.15, and the motion
+#: changes by a tenth of the displacement: more than a constant motion may.
+_MOST_UNEVEN = 0.15
+
+#: Moments of a window at which both shares are compared.
+_MOMENTS = 1024
 
 
 def auto_windows(
@@ -97,7 +109,31 @@ def _has_short_rest(
 
 
 def _choose_length(buffer: "_Buffer", t_start: int, most_us: int, moved: MovedShare) -> int:
-    """Return the length of the window, us; it depends only on the events within."""
+    """Return the length of the window, us; it depends only on events within ``most_us``."""
+    length = _moved_length(buffer, t_start, most_us, moved)
+    if buffer.ends_before(t_start + length):
+        return length
+    return _steady_length(buffer.events.t[: buffer.count(t_start + length)] - t_start, length)
+
+
+def _steady_length(t: NDArray[np.int64], length_us: int) -> int:
+    """Return the time until events come at another rate, us, or the length of the window.
+
+    ``t``, shape (n,), are the times of its events since its start, us. Both parts have enough events
+    for windows of their own.
+    """
+    n_before = np.arange(_LEAST_EVENTS, t.size - _LEAST_EVENTS + 1, max(t.size // _MOMENTS, 1))
+    if not n_before.size:
+        return length_us
+    t_before = t[n_before - 1]
+    uneven = np.abs(n_before / t.size - t_before / length_us)
+    most = int(np.argmax(uneven))
+    length = int(t_before[most]) + 1
+    return length if uneven[most] > _MOST_UNEVEN and length >= LEAST_US else length_us
+
+
+def _moved_length(buffer: "_Buffer", t_start: int, most_us: int, moved: MovedShare) -> int:
+    """Return the time in which the image has moved, us, or ``most_us``; of the events within alone."""
     step, most = 0, most_us
     known = _Growth(0, _LEAST_EVENTS)
     while True:

@@ -152,8 +152,8 @@ def track(
 ) -> Iterator[Estimate]:
     """Yield an estimate per window; each search starts from the motion of the window before.
 
-    Where windows overlap, the label of an event is that of all windows so far: it is signal if the
-    mean of their confidences is at least 0.5.
+    Where windows overlap, the label of an event is that of all windows so far: it changes if the mean of
+    their confidences is 0.1 beyond 0.5.
 
     Hot pixels, which fire far more often than their neighbors over the last second, take no part;
     their events are noise.

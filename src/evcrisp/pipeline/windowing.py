@@ -50,8 +50,8 @@ class Windowing:
     displacement_px : float, optional, px
         Displacement of the image per window, by the motion before; lengths are 2 to 100 ms.
     overlap : float
-        Share of a window that the next one contains again, 0 to 0.9. Events in several windows are
-        signal if the mean of their confidences is at least 0.5.
+        Share of a window that the next one contains again, 0 to 0.9. Events in several windows
+        change their label if the mean of their confidences is 0.1 beyond 0.5.
     max_latency_us : int, optional, us
         Bound on the length of windows that the events choose. Default: 500 ms.
 

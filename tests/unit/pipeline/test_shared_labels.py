@@ -11,6 +11,7 @@ from evcrisp.estimators.auto.auto import AutoRegret
 from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.protocol import session_of
 from evcrisp.pipeline.label_merging import merge_labels
+from evcrisp.pipeline.shared_labels import MARGIN
 from evcrisp.pipeline.tracking import Tracker
 from evcrisp.simulation import ObjectConfig
 
@@ -43,19 +44,27 @@ def test_labels_follow_from_the_mean_confidence(objects, overlap):
     events = scene(objects)
     results = list(evcrisp.track(events, windowing=Windowing(window_us=30_000, overlap=overlap)))
     single = alone(events, [result.window for result in results])
-    n_changed = 0
+    n_changed = n_kept = 0
     sums, counts = np.zeros(len(events)), np.zeros(len(events))
+    labels = np.zeros(len(events), bool)
     for result, own in zip(results, single, strict=True):
         here = slice(result.window.index, result.window.index + len(result))
         np.testing.assert_array_equal(result.theta, own.theta)
         sums[here] += own.confidence
         counts[here] += 1
-        mean = sums[here] / counts[here]
-        clear = np.abs(mean - 0.5) > 1e-9
-        np.testing.assert_allclose(result.confidence, mean, atol=1e-9)
-        np.testing.assert_array_equal(result.signal[clear], (mean >= 0.5)[clear])
+        mean, is_first = sums[here] / counts[here], counts[here] == 1
+        # A label changes if the mean is clearly on the other side.
+        limit = np.where(is_first, 0.5, np.where(labels[here], 0.5 - MARGIN, 0.5 + MARGIN))
+        clear = np.abs(mean - limit) > 1e-9
+        np.testing.assert_array_equal(result.signal[clear], (mean >= limit)[clear])
+        np.testing.assert_array_equal(result.signal, result.confidence >= 0.5)
+        is_moved = result.signal != (mean >= 0.5)
+        np.testing.assert_allclose(result.confidence, np.where(is_moved, 0.5, mean), atol=1e-9)
+        n_kept += np.count_nonzero(is_moved)
+        labels[here] = result.signal
         n_changed += np.count_nonzero(result.signal != own.signal)
     assert n_changed > 0
+    assert n_kept > 0
     final = np.concatenate([chunk.signal for chunk in merge_labels(results)])
     for result in results[::-1]:
         # The last window of an event has its label.

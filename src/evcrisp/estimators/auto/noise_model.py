@@ -29,6 +29,9 @@ LEAST_EVIDENCE = 0.02
 #: Standard deviations by which the kept share of events must exceed that of samples.
 CERTAINTY = 3.0
 
+#: Standard deviations of the kept share of noise below its bound: in 98 of 100 windows it is smaller.
+SURE = 2.0
+
 #: Standard deviations, of the smaller number of events or samples, that chance reaches: a search finds
 #: the motion at which most events of noise meet. In noise alone they are at most 9, in signal of 15 % or
 #: more at least 10.
@@ -164,7 +167,8 @@ def best_threshold(
     subsample = np.sort(evidence)[(evidence.size - 1) % interval // 2 :: interval]
     if weight is None:
         n_effective = float(n_samples)
-        first = min(int((1.0 - _sure(false_alarm, n_effective)) * n_samples), n_samples - 1)
+        most = _sure(false_alarm, n_effective, evidence.size)
+        first = min(int((1.0 - most) * n_samples), n_samples - 1)
         top = np.sort(sample_evidence)[first:]
         steps = np.maximum(top, least)
         kept_samples = (top.size - np.searchsorted(top, steps, side="right")) / n_samples
@@ -177,7 +181,7 @@ def best_threshold(
         n_effective = float(
             weight.sum(dtype=np.float64) ** 2 / np.square(weight, dtype=np.float64).sum()
         )
-        most = _sure(false_alarm, n_effective)
+        most = _sure(false_alarm, n_effective, evidence.size)
         first = min(int(np.searchsorted(-beyond[1:], -most)), n_samples - 1)
         steps = np.maximum(ranked[first:], least)
         kept_samples = beyond[np.searchsorted(ranked, steps, side="right")]
@@ -198,9 +202,13 @@ def best_threshold(
     return threshold, float(gain[best])
 
 
-def _sure(share: float, n_samples: float) -> float:
-    """Return a share of samples that is below that of noise by a standard deviation."""
-    return max(share - math.sqrt(share * (1.0 - share) / n_samples), 0.5 * share)
+def _sure(share: float, n_samples: float, n_events: int) -> float:
+    """Return a share of samples below which the kept share of the noise stays, mostly.
+
+    Samples differ from noise by chance, and so does the noise of a window with few events.
+    """
+    variance = share * (1.0 - share) * (1.0 / n_samples + 1.0 / n_events)
+    return max(share - SURE * math.sqrt(variance), 0.5 * share)
 
 
 def evidence_threshold(evidence: Reals, sample_evidence: Reals, false_alarm: float) -> float:

@@ -12,7 +12,12 @@ from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import Layer, LayerMotion
 from evcrisp.estimators.layers.misfit import misaligned_share, misfit_of
-from evcrisp.estimators.reliability.covariance import MotionCovariance, View, covariance_of
+from evcrisp.estimators.reliability.covariance import (
+    SLOPE_FACTOR,
+    MotionCovariance,
+    View,
+    covariance_of,
+)
 from evcrisp.estimators.reliability.misaligned import misfit_if_large
 from evcrisp.estimators.reliability.motion_terms import MotionTerms, subsample
 from evcrisp.estimators.reliability.normal_motion import NORMAL_METHODS, with_normal_motion
@@ -57,6 +62,10 @@ _MAX_MISFIT = 0.3
 #: Unexplained share of the signal, and misaligned share, above which a given motion is not all; and
 #: those above which the motions that were found explain a window poorly.
 _ONE_MOTION, _ALL_MOTIONS = (0.06, 0.4), (0.3, 0.5)
+
+#: Share of structured events without explanation below which what is left is noise: its density differs
+#: over a sensor, but it has no structure.
+_LEAST_STRUCTURE = 0.05
 
 #: Standard deviation of a motion by which parts of the view can be compared, px per window.
 _SHARP_PX = 0.25
@@ -114,7 +123,7 @@ def assess(
     elif not {Doubt.ACCELERATION, Doubt.AT_REST} & set(doubts):
         is_given = wanted is None or not is_open(wanted)
         limits = _ONE_MOTION if is_given else _ALL_MOTIONS
-        if misfit > _MAX_MISFIT or _is_partial(judged, found, limits, terms):
+        if misfit > _MAX_MISFIT or _is_partial(judged, found, limits, misfit, terms):
             doubts.append(Doubt.SEVERAL_MOTIONS if is_given else Doubt.POORLY_EXPLAINED)
     if result.status in (Status.COLLAPSED, Status.OUTSIDE):
         doubts.append(Doubt.AT_BOUND)
@@ -223,11 +232,12 @@ def _is_partial(
     result: Estimate,
     found: MotionCovariance | None,
     limits: tuple[float, float],
+    misfit: float,
     terms: MotionTerms | None = None,
 ) -> bool:
     """Return whether motions leave a part of the window unexplained, or misaligned.
 
-    ``terms`` are those of the signal, of one motion.
+    ``misfit`` is the share of structured events that they leave; ``terms`` are those of the signal, of one motion.
     """
     max_unexplained, max_misaligned = limits
     fit = result.fit
@@ -235,6 +245,8 @@ def _is_partial(
         fit = misfit_if_large(terms, result, max_misaligned)
     elif fit is None:
         fit = misfit_of(result)
+    if limits is _ALL_MOTIONS and misfit < _LEAST_STRUCTURE:
+        max_unexplained = np.inf
     if fit.unexplained > max_unexplained:
         # Events of hot pixels need no explanation. To find them takes longer than the rest.
         fit = misfit_of(_subset(result, ~hot_events(result.window.events)))
@@ -248,12 +260,13 @@ def _is_partial(
 
 
 def _off_px(result: Estimate) -> float:
-    """Return by how much parts may be off, px per window."""
+    """Return by how much parts may be off, px per window, in steps of `misaligned_share`."""
     length_s = (result.window.t_end - result.window.t_start) / 1e6
     chosen = np.flatnonzero(result.signal)
     chosen = chosen[:: max(chosen.size // _SPEED_EVENTS, 1)]
     speed = np.linalg.norm(result.velocity[chosen], axis=1)
-    return max(1.0, _OFF_SHARE * float(speed.mean()) * length_s)
+    # Steps over the curvature from slopes between pixels are too long by the factor.
+    return SLOPE_FACTOR * max(1.0, _OFF_SHARE * float(speed.mean()) * length_s)
 
 
 def _misfit(result: Estimate) -> float:
@@ -302,7 +315,7 @@ def _assessed_layers(result: Estimate) -> Estimate:
         doubts.append(Doubt.AT_REST)
     elif relabeled_share(result) > MAX_RELABELED:
         doubts.append(Doubt.ACCELERATION)
-    elif misfit > _MAX_MISFIT or _is_partial(judged, largest, _ALL_MOTIONS):
+    elif misfit > _MAX_MISFIT or _is_partial(judged, largest, _ALL_MOTIONS, misfit):
         doubts.append(Doubt.POORLY_EXPLAINED)
     if np.count_nonzero(judged.signal) < MIN_SIGNAL:
         doubts.append(Doubt.CHANCE)

@@ -43,7 +43,7 @@ _WEAK_CURVATURE, _SAME_CURVATURE = 0.15, 0.7
 
 #: Second derivatives of the contrast, relative to those from slopes between pixels of the map: the map
 #: is as sharp as its pixels. Median of 60 simulated windows; nine of ten have 2.35 to 3.0.
-_SLOPE_FACTOR = 2.67
+SLOPE_FACTOR = 2.67
 
 #: Standard deviation of the position within a pixel, px.
 _PIXEL = 12.0**-0.5
@@ -151,7 +151,7 @@ def covariance_of(
         ratio = ratio / np.maximum(values * terms.pair_thinning, 1e-12)
         is_known &= ~is_weak | ((ratio > _SAME_CURVATURE) & (ratio < 1.0 / _SAME_CURVATURE))
     thinning = min(terms.thinning, _MAX_THINNING)
-    known, inverse = axes[:, is_known], 1.0 / (_SLOPE_FACTOR * values[is_known])
+    known, inverse = axes[:, is_known], 1.0 / (SLOPE_FACTOR * values[is_known])
     part, n_parts = _parts(terms)
     pulls, blocks = np.empty((2, n_parts, known.shape[1]))
     sums_of_parts(along @ known, true, terms.pull, part, pulls, blocks)
@@ -177,7 +177,7 @@ def covariance_of(
 
 def _bend_px(terms: MotionTerms) -> float:
     """Return the amplitude of a change of the motion with time: Legendre polynomials 2 and 3, px."""
-    values, axes = np.linalg.eigh(_SLOPE_FACTOR * terms.curvature.sum(axis=0))
+    values, axes = np.linalg.eigh(SLOPE_FACTOR * terms.curvature.sum(axis=0))
     # Along edges of one direction nothing can be told.
     is_known = values > max(_WEAK_CURVATURE * float(values[-1]), 1e-9)
     step = axes[:, is_known].T @ terms.bend.sum(axis=0).T / values[is_known, None]

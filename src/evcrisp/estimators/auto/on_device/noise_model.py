@@ -9,6 +9,7 @@ from evcrisp.estimators.auto.noise_model import (
     DENSITY_ERROR,
     LEAST_EVIDENCE,
     QUIET_SHARE,
+    SURE,
 )
 from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
@@ -188,7 +189,7 @@ def best_thresholds(
     interval = (-(-n // (2 * n_samples))).clamp(min=1)
     offset = (n - 1) % interval // 2
     size = (-(-(n - offset) // interval)).clamp(min=1)
-    steps, first, kept_samples, n_effective = _steps(samples, false_alarm, least)
+    steps, first, kept_samples, n_effective = _steps(samples, n, false_alarm, least)
     n_below = counted.up_to(steps)
     below = (-(-(n_below - offset[:, None]) // interval[:, None])).clamp(min=0)
     kept = 1.0 - torch.minimum(below, size[:, None]).double() / size[:, None]
@@ -216,19 +217,19 @@ def best_thresholds(
 
 
 def _steps(
-    samples: Ranked, false_alarm: Tensor | float, least: Tensor | float
+    samples: Ranked, n: Tensor, false_alarm: Tensor | float, least: Tensor | float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return thresholds to try, (b, m); the first valid one, (b,); the kept share of noise; its size.
 
-    A window with a density of noise weighs its samples by it.
+    ``n``, shape (b,), are the events. A window with a density of noise weighs its samples by it.
     """
     ranked, counts = samples.evidence, samples.counts
     bound = torch.as_tensor(least, dtype=ranked.dtype, device=ranked.device).reshape(-1, 1)
     steps = torch.maximum(ranked, bound)
     n_below = torch.searchsorted(ranked, steps, right=True)
     n_below = torch.minimum(n_below, counts[:, None])
-    n_effective = counts.to(torch.float64)
-    first = torch.floor((1.0 - _sure(false_alarm, n_effective)) * n_effective)
+    n_effective, n_events = counts.to(torch.float64), n.clamp(min=1).to(torch.float64)
+    first = torch.floor((1.0 - _sure(false_alarm, n_effective, n_events)) * n_effective)
     first = torch.minimum(first.to(torch.int64), counts - 1)
     kept = (counts[:, None] - n_below).to(torch.float64) / counts[:, None]
     weight, weighted = samples.weight, samples.weighted
@@ -240,7 +241,7 @@ def _steps(
     beyond = torch.cat((total, total - torch.cumsum(whole, 1)), 1).to(torch.float64)
     beyond = beyond * (DENSITY_ERROR / beyond[:, :1])
     n_weighted = weight.sum(1) ** 2 / (weight * weight).sum(1)
-    most = _sure(false_alarm, n_weighted)
+    most = _sure(false_alarm, n_weighted, n_events)
     start = torch.searchsorted(-beyond[:, 1:].contiguous(), -most[:, None])[:, 0]
     return (
         steps, torch.where(weighted, torch.minimum(start, counts - 1), first),
@@ -249,10 +250,10 @@ def _steps(
     )  # fmt: skip
 
 
-def _sure(share: Tensor | float, n_samples: Tensor) -> Tensor:
-    """Return a share of samples that is below that of noise by a standard deviation."""
-    below = share - torch.sqrt(share * (1.0 - share) / n_samples)
-    return below.clamp(min=0.5 * share)
+def _sure(share: Tensor | float, n_samples: Tensor, n_events: Tensor) -> Tensor:
+    """Return a share of samples below which the kept share of the noise stays, mostly."""
+    variance = share * (1.0 - share) * (1.0 / n_samples + 1.0 / n_events)
+    return (share - SURE * torch.sqrt(variance)).clamp(min=0.5 * share)
 
 
 def _numbers(rows: Rows) -> Tensor:
