@@ -19,8 +19,9 @@ class Doubt(Enum):
         "much, within this window. Use shorter windows."
     )
     APERTURE = (
-        "The motion is known in part: edges of one direction show the motion across them only. "
-        "Take the part across the edges, see `covariance`; or use a larger part of the view."
+        "The motion is known in part: edges of one direction show the motion across them only, and few "
+        "edges hardly show turns and growth. Take the part that is known, see `covariance`; or use a "
+        "larger part of the view, or longer windows."
     )
     SEVERAL_MOTIONS = (
         "The events show more than the given motion. Use the motion 'auto', or a model with more "

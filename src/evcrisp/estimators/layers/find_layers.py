@@ -46,6 +46,9 @@ _MAX_FIT_EVENTS = 50_000
 #: Motions that are slower (root mean square) need no test, px per window; events of the test.
 _TESTED_PX, _TEST_EVENTS = 1.0, 8_192
 
+#: Cells have more events than usual by this many standard deviations of noise.
+_DENSE_SIGMAS = 3.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundLayers:
@@ -154,23 +157,51 @@ def at_rest_without_gain(window: LayerWindow, found: Competition) -> Floats | No
     None if all of them do.
     """
     layer, rest = found.of_events(window), found.motions.copy()
+    is_dense = _in_dense_cells(window)
     for k, motion in enumerate(found.motions):
         # All events: those with support were chosen by this motion, and would favor it.
-        events = np.flatnonzero((layer == k) & window.supporting)
-        events = window.some(events, _TEST_EVENTS)
-        x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
-        moved = displacements(motion, x, y)
-        if not events.size or float((moved**2).sum(axis=1).mean()) < _TESTED_PX**2:
+        mine = (layer == k) & window.supporting
+        events = np.flatnonzero(mine)
+        if not events.size or _is_slow(window, motion, events):
             continue
-        along = moved * window.tau[events, None]
-        aligned = x - along[:, 0], y - along[:, 1]
-        if pair_gain_sigmas(aligned, (x, y), window.resolution) < MIN_GAIN_SIGMAS:
+        if _gain_sigmas(window, motion, events) >= MIN_GAIN_SIGMAS:
+            continue
+        # Around a small thing lies noise that no motion aligns. More events in a cell show no motion, so
+        # that to choose such cells favors none.
+        events = np.flatnonzero(mine & is_dense)
+        is_enough = events.size >= MIN_EVENTS * window.share
+        if not is_enough or _gain_sigmas(window, motion, events) < MIN_GAIN_SIGMAS:
             rest[k, :6] = 0.0
     if np.array_equal(rest, found.motions):
         return None
     moving = rest[np.abs(rest[:, :6]).max(axis=1) > 0.0]
     still = rest[np.abs(rest[:, :6]).max(axis=1) == 0.0][:1]
     return np.concatenate((moving, still))
+
+
+def _in_dense_cells(window: LayerWindow) -> Bools:
+    """Return which events lie in cells with clearly more events than half of the cells have, (n,)."""
+    counts = np.bincount(window.cell, minlength=int(np.prod(window.cells_shape)))
+    usual = float(np.median(counts))
+    return (counts > usual + _DENSE_SIGMAS * np.sqrt(usual + 1.0))[window.cell]
+
+
+def _is_slow(window: LayerWindow, motion: Floats, events: NDArray[np.intp]) -> bool:
+    """Return whether a motion moves its events too little for a test."""
+    events = window.some(events, _TEST_EVENTS)
+    moved = displacements(
+        motion, window.x[events].astype(np.float64), window.y[events].astype(np.float64)
+    )
+    return float((moved**2).sum(axis=1).mean()) < _TESTED_PX**2
+
+
+def _gain_sigmas(window: LayerWindow, motion: Floats, events: NDArray[np.intp]) -> float:
+    """Return how many more pairs of events a motion makes meet than rest, in standard deviations."""
+    events = window.some(events, _TEST_EVENTS)
+    x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
+    along = displacements(motion, x, y) * window.tau[events, None]
+    aligned = x - along[:, 0], y - along[:, 1]
+    return pair_gain_sigmas(aligned, (x, y), window.resolution)
 
 
 def sorted_layers(window: LayerWindow, found: Competition) -> FoundLayers:

@@ -18,7 +18,7 @@ from evcrisp.estimators.reliability.covariance import (
     View,
     covariance_of,
 )
-from evcrisp.estimators.reliability.misaligned import misfit_if_large
+from evcrisp.estimators.reliability.misaligned import misaligned_parts, misfit_if_large
 from evcrisp.estimators.reliability.motion_terms import MotionTerms, subsample
 from evcrisp.estimators.reliability.normal_motion import NORMAL_METHODS, with_normal_motion
 from evcrisp.estimators.reliability.structure import (
@@ -44,6 +44,11 @@ _MIN_REST_SIGMAS = 2.45
 #: px per window, relative to that of the best known one, and relative to the displacement.
 _APERTURE_PX, _APERTURE_RATIO, _APERTURE_SHARE = 1.0, 4.0, 0.2
 
+#: Standard deviation of a motion over its events (rms of all parameters) above which it is not known well,
+#: px per window, and relative to the displacement. With more, a tenth of the events and more were off by
+#: above 3 px in every second layer of 240 random scenes.
+_UNSURE_PX, _UNSURE_SHARE = 1.0, 0.1
+
 #: Displacement in bounds of a cold search beyond which a motion is not found, but met by chance.
 _MAX_BOUNDS = 1.25
 
@@ -66,6 +71,10 @@ _ONE_MOTION, _ALL_MOTIONS = (0.06, 0.4), (0.3, 0.5)
 #: Share of structured events without explanation below which what is left is noise: its density differs
 #: over a sensor, but it has no structure.
 _LEAST_STRUCTURE = 0.05
+
+#: A layer with this share of its events in parts that another displacement would sharpen, by this distance
+#: or more, px per window, holds several motions, or a wrong one.
+_LAYER_MISALIGNED, _LAYER_OFF_PX = 0.2, 2.0
 
 #: Standard deviation of a motion by which parts of the view can be compared, px per window.
 _SHARP_PX = 0.25
@@ -208,7 +217,7 @@ def doubts_of(
         return [Doubt.CHANCE]
     std = found.axis_std
     limit_px = max(_APERTURE_PX, _APERTURE_RATIO * float(std.min()), _APERTURE_SHARE * moved_px)
-    is_partly_known = std.max() > limit_px
+    is_partly_known = std.max() > limit_px or _is_unsure(found)
     if is_partly_known or not found.is_known.all():
         doubts.append(Doubt.APERTURE)
     if found.rest_sigmas < _MIN_REST_SIGMAS:
@@ -216,6 +225,13 @@ def doubts_of(
     if moved_px > _MAX_BOUNDS * bound_px(resolution):
         doubts.append(Doubt.AT_BOUND)
     return doubts
+
+
+def _is_unsure(found: MotionCovariance) -> bool:
+    """Return whether the displacement of the events is uncertain on average over them."""
+    moved_px = float(np.linalg.norm(found.displacement))
+    std_px = float(np.linalg.norm(found.axis_std))
+    return std_px > max(_UNSURE_PX, _UNSURE_SHARE * moved_px)
 
 
 def _without_motion(result: Estimate, found: MotionCovariance, misfit: float) -> Doubt:
@@ -337,7 +353,7 @@ def _assessed_layer(result: Estimate, layer: Layer) -> tuple[LayerMotion, Motion
     found = _covariance(result, terms, Translation(), part.theta[:2], index)
     covariance = np.zeros((part.theta.size, part.theta.size))
     covariance[:2, :2] = found.covariance
-    turns = False
+    turns, field = False, found
     if part.theta[2:].any():
         field = _covariance(result, terms, part.motion, part.theta, index)
         covariance = field.covariance.copy()
@@ -348,10 +364,12 @@ def _assessed_layer(result: Estimate, layer: Layer) -> tuple[LayerMotion, Motion
     doubts = doubts if part.theta.any() else []
     if turns:  # about its middle: a wheel has no velocity as a whole
         doubts = [doubt for doubt in doubts if doubt is not Doubt.AT_REST]
-    layer = replace(layer, covariance=covariance)
-    limit_px = max(_APERTURE_PX, _APERTURE_SHARE * float(np.linalg.norm(layer.velocity)) * length_s)
-    if part.theta.any() and layer.velocity_std.max() * length_s > limit_px:
-        doubts = list(dict.fromkeys((*doubts, Doubt.APERTURE)))
+    if part.theta.any():
+        if _is_unsure(field):
+            doubts.append(Doubt.APERTURE)
+        if misaligned_parts(terms, _LAYER_OFF_PX) > _LAYER_MISALIGNED:
+            doubts.append(Doubt.POORLY_EXPLAINED)
+    doubts = list(dict.fromkeys(doubts))
     return replace(part, covariance=covariance, doubts=tuple(doubts)), found
 
 

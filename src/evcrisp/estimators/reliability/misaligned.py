@@ -32,14 +32,17 @@ def misfit_if_large(terms: MotionTerms, result: Estimate, max_misaligned: float)
     """
     if not result.status.has_motion or not result.signal.any():
         return Misfit(0.0, 0.0)
-    rough = _misaligned_share(terms)
+    rough = misaligned_parts(terms, _OFF_PX)
     if rough > _CLEARLY * max_misaligned:
         return misfit_of(result)
     return Misfit(unexplained_per_signal(result), rough)
 
 
-def _misaligned_share(terms: MotionTerms) -> float:
-    """Return the share of the events in parts that another displacement would sharpen."""
+def misaligned_parts(terms: MotionTerms, off_px: float) -> float:
+    """Return the share of the events in parts that another displacement would sharpen.
+
+    It differs by ``off_px`` or more, px per window.
+    """
     rows, columns = terms.row // _PART_TILES, terms.column // _PART_TILES
     across = int(columns.max()) + 1
     part, n_parts = rows * across + columns, (int(rows.max()) + 1) * across
@@ -50,5 +53,5 @@ def _misaligned_share(terms: MotionTerms) -> float:
     # The length of the step, with each direction weighted by its curvature: along an edge, which
     # any displacement keeps sharp, a step means nothing.
     gain = yy * pull_x**2 - 2.0 * xy * pull_x * pull_y + xx * pull_y**2
-    is_off = gain > _OFF_PX**2 * 0.5 * (xx + yy) * (xx * yy - xy * xy)
+    is_off = gain > off_px**2 * 0.5 * (xx + yy) * (xx * yy - xy * xy)
     return float(count[is_off].sum() / max(count.sum(), 1.0))
