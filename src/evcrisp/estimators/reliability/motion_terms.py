@@ -112,7 +112,7 @@ def _extent(x: Floats, y: Floats) -> tuple[float, float, int, int]:
         high = values.size - 1 - low
         if not np.isfinite(values).all():
             values = np.nan_to_num(values, posinf=1e6, neginf=-1e6)
-        ends = np.partition(values, (low, high))
+        ends = np.sort(values)  # `partition` takes longer
         first = TILE_PX * np.floor(ends[low] / TILE_PX)
         sides.append((float(first), int(ends[high] - first) + 1))
     (left, width), (top, height) = sides
