@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from evcrisp.core.types import Bools, Bytes, Floats, Singles
 from evcrisp.estimators.layers.misfit import events_for
+from evcrisp.estimators.result import Estimate
+from evcrisp.estimators.significance import MIN_SIGNAL
+from evcrisp.estimators.view_frame import ViewFrame
 
 #: Positions in an array.
 Indices = NDArray[np.intp]
@@ -92,6 +95,26 @@ class MotionTerms:
         trace = float(self.curvature[:, 0, 0].sum() + self.curvature[:, 1, 1].sum())
         # Pairs of times spread evenly over the window have the mean square difference 1/6.
         return trace / max(self.slopes / 6.0, 1e-30)
+
+
+def terms_of(result: Estimate, chosen: Bools, frame: ViewFrame | None = None) -> MotionTerms | None:
+    """Return what chosen events say about their motion, on the sensor; None if they are too few.
+
+    ``frame`` is that of an estimate on the rectangle of its events.
+    """
+    n_events = int(np.count_nonzero(chosen))
+    if n_events < MIN_SIGNAL:
+        return None
+    window, events = result.window, result.window.events
+    at = subsample(chosen, events.resolution if frame is None else frame.resolution)
+    length_us = max(window.t_end - window.t_start, 1)
+    tau = ((events.t[at] - window.t_ref) / length_us).astype(np.float32)
+    p = np.ascontiguousarray(events.p[at]).view(np.uint8)
+    x, y = result.aligned_x[at], result.aligned_y[at]
+    if frame is not None:
+        x, y = x + frame.left, y + frame.top
+    terms = MotionTerms.of(x, y, tau, p, n_events / at.size)
+    return terms if len(terms) else None
 
 
 def subsample(chosen: Bools, resolution: tuple[int, int]) -> Indices:
