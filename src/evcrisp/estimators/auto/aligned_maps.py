@@ -84,6 +84,11 @@ class IndexedWindow:
         link_samples(samples.source, samples.t, t, links, before, after)
         return cls(data, buffers, extent, live, pixels, p, t, rank, links, samples, before, after)
 
+    @property
+    def samples_key(self) -> tuple[Box, tuple[int, int], int]:
+        """What the noise samples depend on: their area, the sensor, and their number."""
+        return area_of_samples(self.live), self.data.resolution, self.samples.t.size
+
     def is_one_in(self, interval: int) -> Bools:
         """Return which are one in ``interval`` events, (n,), whatever their order and direction."""
         if interval < 2:

@@ -1,6 +1,7 @@
 """Covariance of the motions of a window, and reasons to doubt them."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +119,7 @@ def assess(
             doubts.append(Doubt.SEVERAL_MOTIONS if is_given else Doubt.POORLY_EXPLAINED)
     if result.status in (Status.COLLAPSED, Status.OUTSIDE):
         doubts.append(Doubt.AT_BOUND)
-    return with_doubts(replace(result, covariance=covariance, misfit=misfit), *doubts)
+    return with_doubts(result, *doubts, covariance=covariance, misfit=misfit)
 
 
 def _known_terms(result: Estimate) -> MotionTerms | None:
@@ -127,9 +128,12 @@ def _known_terms(result: Estimate) -> MotionTerms | None:
     return terms_of(result, result.signal) if known is None else known
 
 
-def with_doubts(result: Estimate, *doubts: Doubt) -> Estimate:
-    """Return an estimate with more doubts, without repetition."""
-    return replace(result, doubts=tuple(dict.fromkeys((*result.doubts, *doubts))))
+def with_doubts(result: Estimate, *doubts: Doubt, **changes: Any) -> Estimate:
+    """Return an estimate with more doubts, without repetition, and with other changes."""
+    doubts = tuple(dict.fromkeys((*result.doubts, *doubts)))
+    if doubts == result.doubts and not changes:
+        return result
+    return replace(result, doubts=doubts, **changes)
 
 
 def covariance_in(result: Estimate, chosen: Bools) -> MotionCovariance | None:

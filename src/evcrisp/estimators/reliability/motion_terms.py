@@ -70,10 +70,14 @@ class MotionTerms:
             x - left, y - top, tau, p, _SCALE, _MARGIN_PX, (height, width), float(TILE_PX),
             pull, bend, curvature, steepness, count,
         )  # fmt: skip
-        row, column = np.nonzero(count)
-        tensor = curvature[row, column][:, _TENSOR].reshape(-1, 2, 2)
+        held = np.flatnonzero(count)
+        row, column = np.divmod(held, columns)
+        pull, tensor, steepness, bend, count = (
+            part.reshape(rows * columns, -1)[held]
+            for part in (pull, curvature, steepness, bend, count)
+        )
         return cls(
-            pull[row, column], bend[row, column], tensor, steepness[row, column], count[row, column],
+            pull, bend.reshape(-1, 2, 2), tensor[:, _TENSOR].reshape(-1, 2, 2), steepness, count.ravel(),
             left + TILE_PX * (column + 0.5), top + TILE_PX * (row + 0.5), row, column,
             float(energy), float(slopes), thinning,
         )  # fmt: skip
