@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from tests.oracles.auto import noise_density as density_oracle
+from tests.oracles.auto import noise_model as threshold_oracle
 from tests.oracles.auto import short_evidence as oracle
 
 from evcrisp.kernels.auto.live_area import count_lines
-from evcrisp.kernels.auto.noise_density import density_at
+from evcrisp.kernels.auto.noise_density import count_quiet_in_tiles, density_at
+from evcrisp.kernels.auto.noise_model import best_step
 from evcrisp.kernels.auto.short_evidence import Area, Readers, short_evidence
 
 LEFT, TOP, WIDTH, HEIGHT = 5, 3, 11, 8
@@ -80,6 +82,45 @@ def test_density_between_tiles_equals_oracle(shape):
     density_at(x, y, *box, tiles, out)
     expected = [density_oracle.density_at(*place, box, tiles) for place in zip(x, y, strict=True)]
     np.testing.assert_allclose(out, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 4)])
+@pytest.mark.parametrize("dtype", [np.uint16, np.float64])
+def test_quiet_points_of_tiles_equal_oracle(shape, dtype):
+    rng = np.random.default_rng(5)
+    x, y, p, _ = points(400, 6)
+    x, y = x.astype(dtype), y.astype(dtype)
+    support = rng.integers(0, 9, 400).astype(np.float32)
+    quiet, limit = np.array([2.0, 3.0], np.float32), rng.integers(0, 3, shape).astype(np.float32)
+    # The area is smaller than that of the points.
+    corner = np.array([LEFT + 1.5, TOP + 0.5], np.float32)
+    scale = np.array([shape[1] / (WIDTH - 4), shape[0] / (HEIGHT - 2)], np.float32)
+    chosen, counts = rng.random(400) < 0.7, np.full(shape, np.nan)
+    given = x, y, p, support, chosen, quiet, limit, corner, scale
+    count_quiet_in_tiles(*given, counts)
+    expected = density_oracle.count_quiet_in_tiles(*given)
+    np.testing.assert_array_equal(counts, expected)
+    assert 0 < counts.sum() < chosen.sum()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "interval"), [(1, 1), (7, 3), (900, 1), (900, 4)])
+def test_best_step_equals_oracle(n, interval, dtype):
+    rng = np.random.default_rng(n + interval)
+    # Whole numbers: many are equal.
+    ranked = np.sort(rng.integers(0, 30, n)).astype(dtype)
+    steps = np.sort(rng.integers(5, 30, 60)).astype(dtype)
+    kept_samples, first = np.linspace(0.2, 0.0, 60), (n - 1) % interval // 2
+    given = steps, kept_samples, 500.0, 3.0
+    found = best_step(ranked, first, interval, *given)
+    assert found == threshold_oracle.best_step(ranked[first::interval], *given)
+
+
+def test_best_step_is_the_median_of_similar_ones():
+    ranked, steps = np.arange(1000.0), np.linspace(500.0, 501.0, 11)
+    k, kept, gain = best_step(ranked, 0, 1, steps, np.full(11, 0.01), 100.0, 3.0)
+    assert (k, kept) == (5, pytest.approx(0.499))
+    assert gain == pytest.approx(0.499 - 0.01 - 3.0 * np.sqrt(0.01 * (1e-3 + 1e-2)), abs=2e-3)
 
 
 def test_events_per_line_are_counted():

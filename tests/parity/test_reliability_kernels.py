@@ -121,7 +121,7 @@ def test_sums_over_tiles_equal_oracle(m):
     along, pull = rng.normal(size=(k, 2, m)), rng.normal(size=(k, 2))
     tensor = rng.normal(size=(k, 2, 2))
     tensor = tensor + tensor.transpose(0, 2, 1)
-    part, is_border = rng.integers(0, n_parts, k), rng.random(k) < 0.5
+    part = rng.integers(0, n_parts, k)
     whole, (pulls, blocks) = np.full((m, m), np.nan), np.full((2, n_parts, m), np.nan)
     quadratic_sum(along, tensor, whole)
     np.testing.assert_allclose(whole, plain_sums.quadratic_sum(along, tensor), atol=1e-12)
@@ -129,7 +129,11 @@ def test_sums_over_tiles_equal_oracle(m):
     wanted = plain_sums.sums_of_parts(along, tensor, pull, part, n_parts)
     np.testing.assert_allclose((pulls, blocks), wanted, atol=1e-12)
     true = np.full((k, 2, 2), np.nan)
-    across_edges(tensor, is_border, 0.02, true)
+    x, y = rng.uniform(0.0, 100.0, (2, k))
+    moved, sides = rng.uniform(-30.0, 30.0, (k, 2)), np.array([5.0, 10.0, 90.0, 95.0])
+    across_edges(tensor, x, y, moved, sides, 8.0, 0.02, true)
+    is_border = plain_sums.is_border(x, y, moved, sides, 8.0)
+    assert 0 < sum(is_border) < k
     np.testing.assert_allclose(
         true, plain_sums.across_edges(tensor, is_border, 0.02), rtol=1e-9, atol=1e-9
     )
@@ -139,5 +143,6 @@ def test_tiles_of_round_or_no_curvature_lose_nothing_that_is_no_number():
     tensor = np.array([np.zeros((2, 2)), np.eye(2)])
     for is_border in (False, True):
         out = np.full((2, 2, 2), np.nan)
-        across_edges(tensor, np.full(2, is_border), 0.02, out)
+        sides = np.array([0.0, 0.0, 5.0 if is_border else 99.0, 99.0])
+        across_edges(tensor, *np.full((2, 2), 40.0), np.zeros((2, 2)), sides, 8.0, 0.02, out)
         np.testing.assert_allclose(out, tensor, atol=1e-12)

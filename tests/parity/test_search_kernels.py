@@ -9,7 +9,7 @@ from tests.oracles.search import structure_tensor as oracle
 from evcrisp.kernels.auto import hot_pixels
 from evcrisp.kernels.contrast import splat, spline
 from evcrisp.kernels.search import array_ops, structure_tensor
-from evcrisp.kernels.search.lattice import squares_of_translations
+from evcrisp.kernels.search.translations import square_of_translation, squares_of_translations
 
 
 def located(x, y, scale, shift, shape):
@@ -46,6 +46,30 @@ def test_squares_of_translations_are_those_of_one_map_after_the_other():
         v = (y - theta[1] * dt) * gain + shift[1]
         splat.accumulate_spline(u, v, np.ones(n), image)
         assert total == pytest.approx((image**2).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [0, 1, 300])
+def test_square_of_a_translation_has_the_slope_of_its_differences(n):
+    rng = np.random.default_rng(n)
+    shape, shift, gain = (24, 33), (5.3, 6.1), 0.25
+    x, y, dt = rng.uniform(0.0, 80.0, n), rng.uniform(0.0, 60.0, n), rng.uniform(-0.02, 0.02, n)
+    theta = np.array([310.0, -170.0])
+
+    def square(vx, vy):
+        image = np.zeros(shape)
+        u, v = (x - vx * dt) * gain + shift[0], (y - vy * dt) * gain + shift[1]
+        splat.accumulate_spline(u, v, np.ones(n), image)
+        return (image**2).sum()
+
+    image, slope = np.full(shape, np.nan), np.full(2, np.nan)
+    buffers = np.empty(n, np.int32), np.empty((4, n))
+    found = square_of_translation(theta, x, y, dt, gain, *shift, *buffers, image, slope)
+    assert found == pytest.approx(square(*theta), rel=1e-12)
+    assert found == pytest.approx((image**2).sum(), rel=1e-12)
+    steps = 1e-3 * np.eye(2)
+    numeric = [(square(*(theta + s)) - square(*(theta - s))) / 2e-3 for s in steps]
+    # Half of the derivative by theta, times the scale.
+    np.testing.assert_allclose(slope, np.array(numeric) / (2.0 * gain), rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1, 4])

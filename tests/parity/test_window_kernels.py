@@ -63,7 +63,8 @@ RESOLUTION = (61, 45)
 
 @pytest.mark.parametrize("n", [0, 1, 5_000])
 @pytest.mark.parametrize("index", [0, 2])
-def test_regions_of_a_layer(n, index):
+@pytest.mark.parametrize("step", [(1, 3, 7), (1,), (5,)])
+def test_regions_of_a_layer(n, index, step):
     rng = np.random.default_rng(n)
     x, y = (rng.integers(0, side, n).astype(np.uint16) for side in RESOLUTION)
     layer = rng.integers(-1, 3, n).astype(np.int16)
@@ -72,9 +73,9 @@ def test_regions_of_a_layer(n, index):
     count_layer(x, y, layer, index, 3, counts)
     np.testing.assert_array_equal(counts, objects_oracle.count_layer(x, y, layer, index, 8, shape))
 
-    region, step = rng.integers(-1, 3, shape).astype(np.int32), np.array([1, 3, 7])
-    across = np.full((3, RESOLUTION[0]), -7, np.int32)
-    down = np.full((3, RESOLUTION[1]), -7, np.int32)
+    region, step = rng.integers(-1, len(step), shape).astype(np.int32), np.array(step)
+    across = np.full((step.size, RESOLUTION[0]), -7, np.int32)
+    down = np.full((step.size, RESOLUTION[1]), -7, np.int32)
     spread_of_regions(x, y, layer, index, 3, region, step, across, down)
     wanted = objects_oracle.spread_of_regions(
         x, y, layer, index, 8, region, step.tolist(), RESOLUTION

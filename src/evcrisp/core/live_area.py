@@ -129,6 +129,13 @@ class LiveAreaCounter:
         self._columns += np.bincount(events.x, minlength=width)
         self._rows += np.bincount(events.y, minlength=height)
 
+    def add_lines(self, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        """Add the events of every column and row of the sensor."""
+        if not self._columns.size:
+            self._columns, self._rows = np.zeros_like(columns), np.zeros_like(rows)
+        self._columns += columns
+        self._rows += rows
+
     def counts(self) -> tuple[list[int], list[int]]:
         """Return the counts of columns and rows, for `merge`."""
         return self._columns.tolist(), self._rows.tolist()

@@ -220,8 +220,13 @@ class RunLog:
 
     def add_labels(self, chunk: LabeledChunk) -> None:
         """Count events and kept events."""
-        self.n_events += len(chunk.events)
-        self._live.add(chunk.events)
+        from evcrisp.kernels.auto.live_area import count_lines
+
+        events = chunk.events.contiguous()
+        columns, rows = (np.zeros(side, np.int64) for side in events.resolution)
+        count_lines(events.x, events.y, columns, rows)
+        self._live.add_lines(columns, rows)
+        self.n_events += len(events)
         self.n_kept += int(np.count_nonzero(chunk.signal))
 
     def state(self) -> dict[str, Any]:

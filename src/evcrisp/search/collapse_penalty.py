@@ -45,6 +45,11 @@ class CollapsePenalty:
         rows, steepest = _growth_rows(model, resolution)
         return cls(rows, bound, bound / max(steepest, 1e-12))
 
+    @property
+    def is_free(self) -> bool:
+        """Whether the penalty is zero everywhere."""
+        return self.free_px == math.inf
+
     def value_and_gradient(self, scaled: Floats) -> tuple[float, Floats]:
         """Return the penalty, to be subtracted from an objective, and its gradient."""
         if float(scaled @ scaled) <= self.free_px * self.free_px:

@@ -1,20 +1,18 @@
 """Contrast map as a function of the motion, and its adjoint for gradients.
 
 `ContrastEngine` warps the events, accumulates them on a map, and applies the adjoint of both
-steps. Two kinds of maps plug in: `BlurredMap` for any `ContrastMap`, and `SplineMap`, which the
-search uses: no blur, and the pixels of an event are located once for both directions.
+steps, for any `ContrastMap`. The search has maps of its own; see `spline_engine`.
 """
 
 import math
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from evcrisp.contrast import ContrastMap
-from evcrisp.core.types import Floats, Integers
+from evcrisp.core.types import Floats
 from evcrisp.motion import PreparedWarp
 
 
@@ -58,7 +56,7 @@ class ContrastEngine:
     """Contrast map of prepared events at any ``theta``, in buffers that every call overwrites."""
 
     warp: PreparedWarp
-    target: "BlurredMap | SplineMap"
+    target: "BlurredMap"
     buffers: MapBuffers
 
     def build(self, theta: Floats) -> Floats:
@@ -109,41 +107,3 @@ class BlurredMap:
         if self.is_weighted:
             slope_x *= self.weight
             slope_y *= self.weight
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SplineMap:
-    """Map of quadratic B-splines of weight 1, at ``x / scale + shift_x``, without blur."""
-
-    shape: tuple[int, int]
-    gain: float  # 1 / scale
-    shift: tuple[float, float]  # px of the map
-    cell: Integers  # (n,) first pixel of each event
-    offset_x: Floats  # (n,) position within its middle pixel
-    offset_y: Floats
-    accumulate_kernel: Callable[..., None]
-    slopes_kernel: Callable[..., None]
-
-    @classmethod
-    def of(
-        cls, shape: tuple[int, int], scale: int, shift: tuple[float, float], n_events: int
-    ) -> "SplineMap":
-        """Return a map for a number of events."""
-        from evcrisp.kernels.contrast import spline
-
-        cell, offsets = np.empty(n_events, np.int32), np.empty((2, n_events))
-        kernels = spline.locate_and_accumulate, spline.slopes
-        return cls(shape, 1.0 / scale, shift, cell, *offsets, *kernels)
-
-    def accumulate(self, buffers: MapBuffers) -> None:
-        """Fill ``image``, and locate the events."""
-        self.accumulate_kernel(
-            buffers.x, buffers.y, self.gain, *self.shift,
-            self.cell, self.offset_x, self.offset_y, buffers.image,
-        )  # fmt: skip
-
-    def slopes(self, gradient: Floats, buffers: MapBuffers) -> None:
-        """Fill the slopes at the located events."""
-        self.slopes_kernel(
-            self.cell, self.offset_x, self.offset_y, gradient, buffers.slope_x, buffers.slope_y
-        )

@@ -66,8 +66,10 @@ class EventView:
         return np.minimum(np.array(counts) / (_BAND * len(warp)), 1.0)
 
 
-def subsampled(warp: PreparedWarp, n_events: int) -> PreparedWarp:
+def subsampled(warp: PreparedWarp, n_events: int, view: EventView | None = None) -> PreparedWarp:
     """Return about ``n_events`` of the events, selected by their places in space and time.
+
+    ``view`` is that of the events, if it is known.
 
     Not every k-th event: cameras send events in bursts along rows, and the order of events of equal
     time means nothing. A mirrored, transposed, moved or reversed window gives the same selection.
@@ -80,7 +82,9 @@ def subsampled(warp: PreparedWarp, n_events: int) -> PreparedWarp:
     # In half pixels and half microseconds, the middle of two events is a whole number too.
     per_x, per_y = _pixels_per_unit(warp.model)
     unit = np.array([2.0 * per_x, 2.0 * per_y, 2e6])
-    center = np.array([_middle(warp.x), _middle(warp.y), 0.5 * float(warp.dt[0] + warp.dt[-1])])
+    left, top, right, bottom = (EventView.of(warp) if view is None else view).points
+    middle_s = 0.5 * float(warp.dt[0] + warp.dt[-1])
+    center = np.array([0.5 * (left + right), 0.5 * (top + bottom), middle_s])
     keep = np.empty(len(warp), np.bool_)
     # Events that an earlier selection kept are selected again by other numbers.
     salt = len(warp) * _SALT % 2**32

@@ -15,10 +15,10 @@ import numpy as np
 from evcrisp.core.types import Floats
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
 from evcrisp.search.collapse_penalty import CollapsePenalty
-from evcrisp.search.contrast_engine import ContrastEngine, MapBuffers, SplineMap
 from evcrisp.search.curvature import inverse_curvature
 from evcrisp.search.event_view import EventView, subsampled
 from evcrisp.search.scaling import Scaling
+from evcrisp.search.spline_engine import SplineEngine
 
 Limits = tuple[float, float]
 
@@ -43,8 +43,7 @@ class LevelObjective:
 
     problem: SearchProblem
     scale: int  # pixels of the sensor per pixel of the map
-    engine: ContrastEngine
-    target: SplineMap
+    engine: SplineEngine
     center: tuple[int, int]  # column and row of the center of the view
 
     @classmethod
@@ -62,7 +61,7 @@ class LevelObjective:
 
         The pixels of the map are ``phase`` pixels before those at whole distances from the center.
         """
-        warp = subsampled(problem.warp, n_events)
+        warp = subsampled(problem.warp, n_events, problem.view)
         first, last = float(problem.warp.dt[0]), float(problem.warp.dt[-1])
         theta, resolution = problem.scaling.theta(scaled), problem.resolution
         limits_x, limits_y = border_limits(problem.warp.model, resolution, theta, first, last)
@@ -72,53 +71,40 @@ class LevelObjective:
         left, right = _extent(limits_x, center_x, resolution[0], margin_px, scale)
         above, below = _extent(limits_y, center_y, resolution[1], margin_px, scale)
         shift = left + phase - center_x / scale, above + phase - center_y / scale
-        target = SplineMap.of((above + below + 1, left + right + 1), scale, shift, len(warp))
-        engine = ContrastEngine(warp, target, MapBuffers())
-        return cls(problem, scale, engine, target, (left, above))
+        engine = SplineEngine.of(warp, (above + below + 1, left + right + 1), scale, shift)
+        return cls(problem, scale, engine, (left, above))
 
     def value(self, scaled: Floats) -> float:
         """Return the objective at ``scaled``; -inf if no event is on the map."""
-        total = self._sum_of_squares(self.problem.scaling.theta(scaled))
+        total = self.engine.squares(self.problem.scaling.theta(scaled))
         return self._log_contrast(total) - self.problem.penalty.value_and_gradient(scaled)[0]
 
     def values(self, points: Sequence[Floats] | Floats) -> list[float]:
-        """Return the objective at several points; that of translations in one call."""
-        from evcrisp.kernels.motion import translation
-        from evcrisp.kernels.search.lattice import squares_of_translations
-
-        warp, target = self.engine.warp, self.target
-        if warp.warp_kernel is not translation.warp:
-            return [self.value(point) for point in points]
-        thetas = np.array([self.problem.scaling.theta(point) for point in points])
-        totals = np.empty(len(thetas))
-        squares_of_translations(
-            thetas, warp.x, warp.y, warp.dt, target.gain, *target.shift, target.shape, totals
-        )
-        return [self._log_contrast(total) for total in totals.tolist()]
+        """Return the objective at several points."""
+        problem = self.problem
+        totals = self.engine.squares_of([problem.scaling.theta(point) for point in points])
+        values = [self._log_contrast(total) for total in totals]
+        if problem.penalty.is_free:
+            return values
+        penalties = (problem.penalty.value_and_gradient(point)[0] for point in points)
+        return [value - penalty for value, penalty in zip(values, penalties, strict=True)]
 
     def __call__(self, scaled: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient."""
-        theta = self.problem.scaling.theta(scaled)
-        total = self._sum_of_squares(theta)
+        total, slope = self.engine.squares_and_slope(self.problem.scaling.theta(scaled))
         if not total > 0.0:
             return -math.inf, np.zeros(scaled.size)
-        pulled = self.engine.pull_back(theta, self.engine.buffers.image)
-        gradient = self.problem.scaling.gradient(pulled) * (2.0 / (total * self.scale))
-        penalty, slope = self.problem.penalty.value_and_gradient(scaled)
-        return self._log_contrast(total) - penalty, gradient - slope
+        gradient = self.problem.scaling.gradient(slope) * (2.0 / (total * self.scale))
+        penalty, steeper = self.problem.penalty.value_and_gradient(scaled)
+        return self._log_contrast(total) - penalty, gradient - steeper
 
     def inverse_curvature(self, least: float = 0.0) -> Floats:
         """Return the inverse of minus the second derivatives at the last evaluation."""
         problem, warp = self.problem, self.engine.warp
         return inverse_curvature(
-            self.engine.buffers.image, problem.view.center_px, self.center, self.scale, len(warp),
+            self.engine.image, problem.view.center_px, self.center, self.scale, len(warp),
             warp.model, problem.resolution, least=least,
         )  # fmt: skip
-
-    def _sum_of_squares(self, theta: Floats) -> float:
-        from evcrisp.kernels.contrast import spline
-
-        return spline.sum_of_squares(self.engine.build(theta))
 
     def _log_contrast(self, total: float) -> float:
         return math.log(total / len(self.engine.warp)) if total > 0.0 else -math.inf

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from evcrisp.core.freed_memory import keep_freed_memory
 from evcrisp.core.types import Bools
 from evcrisp.core.windows import Window
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
@@ -24,6 +25,7 @@ class WindowData:
         """Convert positions to float64 and time to seconds since ``window.t_ref``."""
         from evcrisp.kernels.search.array_ops import to_floats
 
+        keep_freed_memory()
         events = window.events.contiguous()
         columns = tuple(np.empty(len(events)) for _ in range(3))
         to_floats(events.x, events.y, events.t, window.t_ref, *columns)

@@ -27,3 +27,16 @@ def across_edges(curvature, is_border, share):
         apparent = max(low, 0.0) if at_border else share * max(high, 0.0)
         out.append(tensor - apparent * np.outer(axes[:, 0], axes[:, 0]))
     return np.array(out)
+
+
+def is_border(x, y, displacement, sides, border):
+    """Return which tiles are near a side of the view, or beyond it."""
+    left, top, right, bottom = sides
+    found = []
+    for at_x, at_y, moved in zip(x, y, np.abs(displacement), strict=True):
+        room = (
+            min(at_x - left, right - at_x) - 0.5 * moved[0],
+            min(at_y - top, bottom - at_y) - 0.5 * moved[1],
+        )
+        found.append(min(room) <= border)
+    return found

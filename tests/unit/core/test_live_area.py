@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evcrisp import Events, LiveArea
-from evcrisp.core.live_area import Box
+from evcrisp.core.live_area import Box, LiveAreaCounter
 
 
 def region(box, resolution, n=20_000, seed=0):
@@ -52,6 +52,19 @@ def test_a_crop_keeps_the_events_and_their_labels():
     np.testing.assert_array_equal(cropped.x, events.x - 20)
     np.testing.assert_array_equal(cropped.y, events.y - 10)
     np.testing.assert_array_equal(cropped.signal, labeled.signal)
+
+
+def test_lines_that_are_counted_elsewhere_count_as_events_do():
+    events, by_events, by_lines = (
+        region(Box(20, 10, 16, 12), (64, 48)),
+        LiveAreaCounter(),
+        LiveAreaCounter(),
+    )
+    for part in (events[:50], events[50:]):
+        by_events.add(part)
+        by_lines.add_lines(np.bincount(part.x, minlength=64), np.bincount(part.y, minlength=48))
+    assert by_lines.counts() == by_events.counts()
+    assert by_lines.area().box == Box(20, 10, 16, 12)
 
 
 def test_without_events_the_whole_sensor_is_live():

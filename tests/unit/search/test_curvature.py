@@ -72,7 +72,7 @@ def test_curvature_of_empty_map_is_the_lower_bound():
         search_problem(data, SearchConfig()), np.zeros(2), scale=2, n_events=100, margin_px=8.0
     )
     level(np.zeros(2))
-    level.engine.buffers.image[:] = 0.0
+    level.engine.image[:] = 0.0
     np.testing.assert_allclose(
         level.inverse_curvature(), 4.0 / (0.05 * TYPICAL_CURVATURE) * np.eye(2)
     )

@@ -31,7 +31,7 @@ def test_map_size_is_bounded_for_extreme_motions(far_s):
     problem = search_problem(data.at(far_s), SearchConfig())
     scaled = problem.scaling.scaled(scene.theta(0, 20_000))
     level = LevelObjective.around(problem, scaled, scale=2, n_events=1000, margin_px=6.0)
-    assert np.prod(level.target.shape) < 4 * RESOLUTION[0] * RESOLUTION[1]
+    assert np.prod(level.engine.image.shape) < 4 * RESOLUTION[0] * RESOLUTION[1]
 
 
 def test_level_value_matches_contrast_map():

@@ -11,13 +11,26 @@ noise has are signal.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
+from evcrisp.core.live_area import Box
 from evcrisp.core.types import Bools, Integers, Singles
 from evcrisp.estimators.auto.aligned_maps import IndexedWindow
-from evcrisp.estimators.auto.noise_model import LEAST_EVIDENCE, best_threshold
-from evcrisp.estimators.auto.short_evidence import Part, ShortSupport, in_time, short_support
+from evcrisp.estimators.auto.noise_model import (
+    LEAST_EVIDENCE,
+    best_threshold,
+    noise_samples_in,
+)
+from evcrisp.estimators.auto.short_evidence import (
+    Part,
+    SamplesInTime,
+    ShortSupport,
+    in_time,
+    short_support,
+)
 
 #: Times over which the support of neighbors fades, s. Dense scenes need a short one, slow edges a long
 #: one.
@@ -82,18 +95,34 @@ def part_to_test(
 
     ``order`` is that of `short_support`.
     """
-    n, noise_t, group = window.p.size, window.samples.t, window.samples.group
+    n = window.p.size
     t = window.t[:n] if order is None else in_time(window.t[:n], order)
     half = np.float32(0.5 * share)
     first, last = np.searchsorted(t, (-half, half)).tolist()
-    samples = np.flatnonzero(np.abs(noise_t) < half)
-    if n < FEW_EVENTS or last - first < TESTED_SAMPLES or share >= 1.0:
-        first, last, samples = 0, n, np.arange(noise_t.size)
-    # Whole groups, so that a mirrored window has the mirrored samples.
-    samples = samples[group[samples] % max(samples.size // TESTED_SAMPLES, 1) == 0]
+    is_whole = n < FEW_EVENTS or last - first < TESTED_SAMPLES or share >= 1.0
+    if is_whole:
+        first, last = 0, n
+    samples, in_order = _tested_samples(*window.samples_key, 1.0 if is_whole else share)
     rank = window.rank if order is None else in_time(window.rank, order)
     limit = (2**32 - 1) // max((last - first) // TESTED_EVENTS, 1)
-    return Part(first, last, first + np.flatnonzero(rank[first:last] <= limit), samples)
+    return Part(first, last, first + np.flatnonzero(rank[first:last] <= limit), samples, in_order)
+
+
+@lru_cache(maxsize=32)
+def _tested_samples(
+    box: Box, resolution: tuple[int, int], n: int, share: float
+) -> tuple[NDArray[np.intp], SamplesInTime]:
+    """Return the tested ones of n noise samples in a box, of a share of the window around its middle."""
+    samples = noise_samples_in(box, resolution, n)
+    chosen = np.arange(n)
+    if share < 1.0:
+        chosen = np.flatnonzero(np.abs(samples.t) < np.float32(0.5 * share))
+    # Whole groups, so that a mirrored window has the mirrored samples.
+    chosen = chosen[samples.group[chosen] % max(chosen.size // TESTED_SAMPLES, 1) == 0]
+    in_order = SamplesInTime.of(samples, chosen)
+    for column in (chosen, *in_order):
+        column.flags.writeable = False
+    return chosen, in_order
 
 
 def neighbors_instead(

@@ -7,12 +7,13 @@ difference between the tiles, noise is uniform.
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.live_area import Box
-from evcrisp.core.types import Floats, Integers, Singles
+from evcrisp.core.types import Bools, Bytes, Floats, Integers, Singles
 from evcrisp.estimators.auto.aligned_maps import IndexedWindow
 from evcrisp.estimators.auto.noise_model import QUIET_SHARE
 
@@ -50,59 +51,90 @@ def density_of_noise(
 
     ``quiet`` is the support of quiet samples, OFF and ON.
     """
-    box, samples, columns = window.live, window.samples, (*window.pixels[:2], window.p)
-    shape = _tiles_of(box, samples.t.size)
-    if max(shape) == 1 or not support.size:
+    samples, pixels = window.samples, window.pixels
+    tiles = _Tiles.of(window.live, samples.t.size)
+    if max(tiles.shape) == 1 or not support.size:
         return None
-    sample_tile = _tile(box, shape, samples.x, samples.y)
-    sample_above = sample_support - quiet[samples.p]
-    limit = np.zeros(shape[0] * shape[1], np.float32)
+    of_samples = Points(samples.x, samples.y, samples.p, sample_support)
+    limit = np.zeros(tiles.shape, np.float32)
+    every = np.ones(samples.t.size, np.bool_)
+    expected = tiles.count(of_samples, every, quiet, limit)
+    of_events = Points(pixels.x, pixels.y, window.p, support)
     for n_events, least in TESTS:
-        chosen = window.one_in(-(-support.size // n_events))
-        x, y, p = (column[chosen] for column in columns)
-        tile = _tile(box, shape, x, y)
         # Support above that of quiet samples; both polarities together.
-        above = support[chosen] - quiet[p]
-        counts, expected = _counts(tile, above, sample_tile, sample_above, limit)
+        chosen = window.is_one_in(-(-support.size // n_events))
+        counts = tiles.count(of_events, chosen, quiet, limit)
         if _deviation(counts, expected) < least:
             return None
-    by_tile = np.argsort(sample_tile, kind="stable")
-    ends = np.searchsorted(sample_tile[by_tile], np.arange(limit.size + 1))
-    ranked = sample_above[by_tile]
+    _raise_to_quiet_share(limit, tiles, of_samples, quiet)
+    local = tiles.count(of_events, chosen, quiet, limit)
+    local_expected = tiles.count(of_samples, every, quiet, limit)
+    local_expected *= counts.sum() / max(expected.sum(), 1.0)
+    density = (local + PRIOR) / (local_expected + PRIOR)
+    return NoiseDensity(window.live, density.astype(np.float32))
+
+
+class Points(NamedTuple):
+    """Events or noise samples; arrays of shape (n,)."""
+
+    x: NDArray  # px
+    y: NDArray
+    p: Bytes
+    support: Singles
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiles:
+    """Tiles of the live area."""
+
+    box: Box
+    shape: tuple[int, int]  # rows and columns
+
+    @classmethod
+    def of(cls, box: Box, n_samples: int) -> "_Tiles":
+        """Return the tiles of a box, given the number of noise samples in it."""
+        side = max(TILE_PX, (box.area * TILE_SAMPLES / n_samples) ** 0.5)
+        return cls(box, (max(int(box.height / side), 1), max(int(box.width / side), 1)))
+
+    @property
+    def corner(self) -> Singles:
+        """Left and top, px: from the center of pixels, so that mirrored ones are in mirrored tiles."""
+        return np.array((self.box.left - 0.5, self.box.top - 0.5), np.float32)
+
+    @property
+    def scale(self) -> Singles:
+        """Tiles per px along x and y."""
+        (rows, columns), (_, _, width, height) = self.shape, self.box
+        return np.array((columns / width, rows / height), np.float32)
+
+    def count(self, points: Points, chosen: Bools, quiet: NDArray, limit: Singles) -> Floats:
+        """Count the chosen points that are quiet up to a limit above ``quiet``; (rows, columns)."""
+        from evcrisp.kernels.auto.noise_density import count_quiet_in_tiles
+
+        counts = np.empty(self.shape)
+        count_quiet_in_tiles(*points, chosen, quiet, limit, self.corner, self.scale, counts)
+        return counts
+
+    def tile_of(self, points: Points) -> Integers:
+        """Return the tile of points, (n,); those beyond the box belong to the nearest one."""
+        (left, top), (per_x, per_y) = self.corner, self.scale
+        column = ((points.x.astype(np.float32) - left) * per_x).astype(np.int32)
+        row = ((points.y.astype(np.float32) - top) * per_y).astype(np.int32)
+        np.clip(column, 0, self.shape[1] - 1, out=column)
+        np.clip(row, 0, self.shape[0] - 1, out=row)
+        return row * self.shape[1] + column
+
+
+def _raise_to_quiet_share(limit: Singles, tiles: _Tiles, samples: Points, quiet: NDArray) -> None:
+    """Raise the limit of every tile to the support of its quiet share of the samples, in place."""
+    tile, above = tiles.tile_of(samples), samples.support - quiet[samples.p]
+    by_tile, flat = np.argsort(tile, kind="stable"), limit.reshape(-1)
+    ends = np.searchsorted(tile[by_tile], np.arange(limit.size + 1))
+    ranked = above[by_tile]
     for k, (first, last) in enumerate(pairwise(ends.tolist())):
         if last > first:
             rank = int(QUIET_SHARE * (last - first))
-            limit[k] = max(np.partition(ranked[first:last], rank)[rank], 0.0)
-    local, local_expected = _counts(tile, above, sample_tile, sample_above, limit)
-    local_expected *= counts.sum() / max(expected.sum(), 1.0)
-    tiles = (local + PRIOR) / (local_expected + PRIOR)
-    return NoiseDensity(box, tiles.reshape(shape).astype(np.float32))
-
-
-def _tiles_of(box: Box, n_samples: int) -> tuple[int, int]:
-    """Return rows and columns of the tiles."""
-    side = max(TILE_PX, (box.area * TILE_SAMPLES / n_samples) ** 0.5)
-    return max(int(box.height / side), 1), max(int(box.width / side), 1)
-
-
-def _tile(box: Box, shape: tuple[int, int], x: NDArray, y: NDArray) -> Integers:
-    """Return the tile of positions; those beyond the box belong to the nearest one."""
-    # From the center of pixels, so that mirrored positions are in mirrored tiles.
-    across, down = x.astype(np.float32) - (box.left - 0.5), y.astype(np.float32) - (box.top - 0.5)
-    column = (across * (shape[1] / box.width)).astype(np.int32)
-    row = (down * (shape[0] / box.height)).astype(np.int32)
-    np.clip(column, 0, shape[1] - 1, out=column)
-    np.clip(row, 0, shape[0] - 1, out=row)
-    return row * shape[1] + column
-
-
-def _counts(
-    tile: Integers, above: Singles, sample_tile: Integers, sample_above: Singles, limit: Singles
-) -> tuple[Floats, Floats]:
-    """Count the quiet events of the tiles, and the quiet noise samples."""
-    events = np.bincount(tile[above <= limit[tile]], minlength=limit.size)
-    samples = np.bincount(sample_tile[sample_above <= limit[sample_tile]], minlength=limit.size)
-    return events.astype(np.float64), samples.astype(np.float64)
+            flat[k] = max(np.partition(ranked[first:last], rank)[rank], 0.0)
 
 
 def _deviation(counts: Floats, n_samples: Floats) -> float:

@@ -161,10 +161,12 @@ def best_threshold(
     """
     if not evidence.size:
         return least, 0.0
+    from evcrisp.kernels.auto.noise_model import best_step
+
     n_samples = sample_evidence.size
     # Of the sorted events, so that their order in time does not matter; around the middle.
     interval = -(-evidence.size // (2 * n_samples))
-    subsample = np.sort(evidence)[(evidence.size - 1) % interval // 2 :: interval]
+    ranked, start = np.sort(evidence), (evidence.size - 1) % interval // 2
     if weight is None:
         n_effective = float(n_samples)
         most = _sure(false_alarm, n_effective, evidence.size)
@@ -177,29 +179,22 @@ def best_threshold(
         # Share of the noise that lies above each sample.
         beyond = np.append(np.cumsum(weight[order][::-1], dtype=np.float64)[::-1], 0.0)
         beyond *= DENSITY_ERROR / beyond[0]
-        ranked = sample_evidence[order]
+        ranked_samples = sample_evidence[order]
         n_effective = float(
             weight.sum(dtype=np.float64) ** 2 / np.square(weight, dtype=np.float64).sum()
         )
         most = _sure(false_alarm, n_effective, evidence.size)
         first = min(int(np.searchsorted(-beyond[1:], -most)), n_samples - 1)
-        steps = np.maximum(ranked[first:], least)
-        kept_samples = beyond[np.searchsorted(ranked, steps, side="right")]
-    kept = 1.0 - np.searchsorted(subsample, steps, side="right") / subsample.size
-    variance = np.maximum(kept_samples, 1.0 / n_effective) * (
-        1.0 / subsample.size + 1.0 / n_effective
-    )
-    deviation = np.sqrt(variance)
-    gain = kept - kept_samples - CERTAINTY * deviation
-    best = int(np.argmax(gain))
-    similar = np.flatnonzero(gain >= gain[best] - deviation[best])
-    k = similar[similar.size // 2]
-    threshold = float(steps[k])
-    scale = math.sqrt(max(kept_samples[k], 1.0 / n_effective) / min(evidence.size, n_effective))
-    if kept[k] > false_alarm and kept[k] - kept_samples[k] < CHANCE * scale:
+        steps = np.maximum(ranked_samples[first:], least)
+        kept_samples = beyond[np.searchsorted(ranked_samples, steps, side="right")]
+    k, kept, gain = best_step(ranked, start, interval, steps, kept_samples, n_effective, CERTAINTY)
+    threshold, above = float(steps[k]), float(kept_samples[k])
+    scale = math.sqrt(max(above, 1.0 / n_effective) / min(evidence.size, n_effective))
+    if kept > false_alarm and kept - above < CHANCE * scale:
         # As in noise alone, of which the events themselves must not keep more either.
+        subsample = ranked[start::interval]
         threshold = max(threshold, float(subsample[int((1.0 - false_alarm) * subsample.size)]))
-    return threshold, float(gain[best])
+    return threshold, gain
 
 
 def _sure(share: float, n_samples: float, n_events: int) -> float:

@@ -38,9 +38,13 @@ class AutoSession:
             self._finder = MotionFinder(self._method.run_both, self._method.false_alarm)
         wanted = cast(OpenMotion, model)
         if hot is None or not hot.any():
-            return replace(self._finder.run(window, wanted, theta0), config=self._method)
+            return self._configured(self._finder.run(window, wanted, theta0))
         others = replace(window, events=window.events[~hot])
-        result = replace(self._finder.run(others, wanted, theta0), config=self._method)
+        result = self._configured(self._finder.run(others, wanted, theta0))
         if result.layer_map is None:
             return self._windows.with_hot_events(result, window, hot)
         return with_hot_events(result, window, hot)
+
+    def _configured(self, result: Estimate) -> Estimate:
+        """Return an estimate with its method; that of layers has none, that of one motion has it."""
+        return result if result.config is self._method else replace(result, config=self._method)

@@ -5,14 +5,32 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evcrisp.core.types import Bools, Integers, Singles
+from evcrisp.core.types import Bools, Bytes, Floats, Integers, Singles
 from evcrisp.estimators.auto.aligned_maps import IndexedWindow
+from evcrisp.estimators.auto.noise_model import NoiseSamples
 
 if TYPE_CHECKING:
     from evcrisp.kernels.auto.short_evidence import Readers
 
 #: Events of a cluster of noise lie within this time, s, or this share of a short window.
 NEAR_S, NEAR_SHARE = 0.0025, 0.1
+
+
+class SamplesInTime(NamedTuple):
+    """Noise samples in the order of time; arrays of shape (k,)."""
+
+    x: Floats  # px
+    y: Floats
+    p: Bytes
+    t: Singles  # in windows
+    back: NDArray[np.intp]  # positions that bring them back to the order of their sources
+
+    @classmethod
+    def of(cls, samples: NoiseSamples, chosen: NDArray[np.intp]) -> "SamplesInTime":
+        """Sort some of the samples."""
+        ranks = chosen[np.argsort(samples.t[chosen], kind="stable")]
+        back = np.argsort(ranks, kind="stable")
+        return cls(samples.x[ranks], samples.y[ranks], samples.p[ranks], samples.t[ranks], back)
 
 
 class Part(NamedTuple):
@@ -22,6 +40,7 @@ class Part(NamedTuple):
     last: int  # event after the part
     events: NDArray[np.intp]  # (j,) tested events of the part, increasing
     samples: NDArray[np.intp]  # (k,) noise samples, increasing
+    samples_in_time: SamplesInTime | None = None  # the same, if they are sorted
 
     def of(self, column: NDArray) -> NDArray:
         """Return the tested events of a column, which is in the order of time."""
@@ -60,21 +79,21 @@ def short_support(
     events = pixels.x, pixels.y, window.p, window.t[: window.p.size], supporting
     if order is not None:
         events = tuple(in_time(column, order) for column in events)
-    noise, read = window.samples, events[:4]
-    ranks = np.argsort(noise.t, kind="stable")
+    read, samples_in_time = events[:4], None
     if part is not None:
-        read = tuple(part.of(column) for column in read)
+        read, samples_in_time = tuple(part.of(column) for column in read), part.samples_in_time
         events = tuple(column[part.first : part.last] for column in events)
-        ranks = part.samples[np.argsort(noise.t[part.samples], kind="stable")]
+    if samples_in_time is None:
+        chosen = np.arange(window.samples.t.size) if part is None else part.samples
+        samples_in_time = SamplesInTime.of(window.samples, chosen)
+    *columns, back = samples_in_time
     readers = _readers(*read, n_reaches=reaches.size)
-    columns = (column[ranks] for column in (noise.x, noise.y, noise.p, noise.t))
     samples = _readers(*columns, n_reaches=reaches.size)
     short_evidence(
         *events, readers, samples, area, (1.0 / reaches).astype(np.float32),
         np.float32(min(NEAR_S / duration_s, NEAR_SHARE)),
         window.buffers.last_times(2 * area.rows * area.columns),
     )  # fmt: skip
-    back = np.argsort(ranks, kind="stable")
     return ShortSupport(
         readers.support, samples.support[:, back], readers.near, samples.near[:, back]
     )

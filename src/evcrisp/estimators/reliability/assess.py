@@ -1,6 +1,7 @@
 """Covariance of the motions of a window, and reasons to doubt them."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from evcrisp.estimators.reliability.covariance import (
     covariance_of,
 )
 from evcrisp.estimators.reliability.misaligned import misaligned_parts, misfit_if_large
-from evcrisp.estimators.reliability.motion_terms import MotionTerms, subsample
+from evcrisp.estimators.reliability.motion_terms import MotionTerms, terms_of
 from evcrisp.estimators.reliability.normal_motion import NORMAL_METHODS, with_normal_motion
 from evcrisp.estimators.reliability.structure import (
     MAX_RELABELED,
@@ -110,7 +111,7 @@ def assess(
     if result.layer_map is not None:
         return _assessed_layers(result)
     judged = _with_comparable_labels(result)
-    terms, misfit = _terms(judged, judged.signal), _misfit(judged)
+    terms, misfit = _known_terms(judged), _misfit(judged)
     if terms is None:
         is_noise = misfit <= _MAX_MISFIT
         doubt = Doubt.CHANCE if is_noise else Doubt.POORLY_EXPLAINED
@@ -120,7 +121,7 @@ def assess(
         result = with_normal_motion(result, found, prior)
         moved = result.theta, result.aligned_x, result.aligned_y
         judged = replace(judged, theta=moved[0], aligned_x=moved[1], aligned_y=moved[2], fit=None)
-        terms = _terms(judged, judged.signal) or terms
+        terms = terms_of(judged, judged.signal) or terms
         found = _covariance(judged, terms, judged.motion, judged.theta)
     own = found
     if getattr(result.config, "name", "") != "auto":
@@ -136,17 +137,26 @@ def assess(
             doubts.append(Doubt.SEVERAL_MOTIONS if is_given else Doubt.POORLY_EXPLAINED)
     if result.status in (Status.COLLAPSED, Status.OUTSIDE):
         doubts.append(Doubt.AT_BOUND)
-    return with_doubts(replace(result, covariance=covariance, misfit=misfit), *doubts)
+    return with_doubts(result, *doubts, covariance=covariance, misfit=misfit)
 
 
-def with_doubts(result: Estimate, *doubts: Doubt) -> Estimate:
-    """Return an estimate with more doubts, without repetition."""
-    return replace(result, doubts=tuple(dict.fromkeys((*result.doubts, *doubts))))
+def _known_terms(result: Estimate) -> MotionTerms | None:
+    """Return what the signal says about its motion: from the search if it has measured that."""
+    known = getattr(result.fit, "terms", None)
+    return terms_of(result, result.signal) if known is None else known
+
+
+def with_doubts(result: Estimate, *doubts: Doubt, **changes: Any) -> Estimate:
+    """Return an estimate with more doubts, without repetition, and with other changes."""
+    doubts = tuple(dict.fromkeys((*result.doubts, *doubts)))
+    if doubts == result.doubts and not changes:
+        return result
+    return replace(result, doubts=doubts, **changes)
 
 
 def covariance_in(result: Estimate, chosen: Bools) -> MotionCovariance | None:
     """Return the covariance of the motion of chosen events; None if they are too few."""
-    terms = _terms(result, chosen)
+    terms = terms_of(result, chosen)
     if terms is None:
         return None
     return _covariance(result, terms, result.motion, result.theta)
@@ -160,7 +170,7 @@ def _covariance(
     length_s = max(window.t_end - window.t_start, 1) / 1e6
 
     def all_terms() -> MotionTerms:
-        return _terms(result, _in_layer(result, layer)) or terms
+        return terms_of(result, _in_layer(result, layer)) or terms
 
     return covariance_of(terms, motion, theta, length_s, _view(window.events), all_terms)
 
@@ -180,24 +190,6 @@ def _view(events: Events) -> View:
     ends = (float(end) for column in (events.x, events.y) for end in (column.min(), column.max()))
     left, right, top, bottom = ends
     return View(left, top, right, bottom, 0.5 * bound_px(events.resolution))
-
-
-def _terms(result: Estimate, chosen: Bools) -> MotionTerms | None:
-    """Return what chosen events say about their motion; None if they are too few."""
-    n_events = int(np.count_nonzero(chosen))
-    if n_events < MIN_SIGNAL:
-        return None
-    window, events, at = (
-        result.window,
-        result.window.events,
-        subsample(chosen, result.window.events.resolution),
-    )
-    length_us = max(window.t_end - window.t_start, 1)
-    tau = ((events.t[at] - window.t_ref) / length_us).astype(np.float32)
-    p = np.ascontiguousarray(events.p[at]).view(np.uint8)
-    thinning = n_events / at.size
-    terms = MotionTerms.of(result.aligned_x[at], result.aligned_y[at], tau, p, thinning)
-    return terms if len(terms) else None
 
 
 def bound_px(resolution: tuple[int, int]) -> float:
@@ -347,7 +339,7 @@ def _assessed_layer(result: Estimate, layer: Layer) -> tuple[LayerMotion, Motion
     And the covariance of its velocity alone.
     """
     part, index = result.layer_motions[layer.index], layer.index
-    terms = _terms(result, result.layer == index)
+    terms = terms_of(result, result.layer == index)
     if terms is None:
         return replace(part, doubts=(Doubt.CHANCE,) if part.theta.any() else ()), None
     found = _covariance(result, terms, Translation(), part.theta[:2], index)

@@ -11,6 +11,7 @@ gradient (a sandwich estimator with clusters). Three terms join:
 - along edges, all parts say nothing: the variance there is that of any motion that a search covers.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,6 +20,7 @@ import numpy as np
 
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.reliability.motion_terms import TILE_PX, Indices, MotionTerms
+from evcrisp.estimators.reliability.small_matrices import inverse_product, symmetric_axes
 from evcrisp.motion.protocol import MotionModel
 from evcrisp.search.scaling import displacement_fields
 
@@ -79,16 +81,11 @@ class View(NamedTuple):
         """
         from evcrisp.kernels.reliability.tile_sums import across_edges
 
-        true = np.empty(terms.curvature.shape)
-        is_border = self._is_border(terms, np.abs(displacement))
-        across_edges(terms.curvature, is_border, _ALONG_EDGES, true)
+        true, sides = np.empty(terms.curvature.shape), np.array(self[:4])
+        across_edges(
+            terms.curvature, terms.x, terms.y, displacement, sides, _BORDER_PX, _ALONG_EDGES, true
+        )  # fmt: skip
         return true
-
-    def _is_border(self, terms: MotionTerms, displacement: Floats) -> Bools:
-        margin = _BORDER_PX + 0.5 * displacement
-        inside_x = (terms.x > self.left + margin[:, 0]) & (terms.x < self.right - margin[:, 0])
-        inside_y = (terms.y > self.top + margin[:, 1]) & (terms.y < self.bottom - margin[:, 1])
-        return ~(inside_x & inside_y)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,16 +105,14 @@ class MotionCovariance:
     @property
     def axis_std(self) -> Floats:
         """Standard deviations along the axes, px per window, shape (m,)."""
-        return np.sqrt(np.einsum("ia,ij,ja->a", self.axes, self.scaled, self.axes))
+        return np.sqrt(((self.scaled @ self.axes) * self.axes).sum(axis=0))
 
     @property
     def rest_sigmas(self) -> float:
         """Distance of the motion from rest, in standard deviations (Mahalanobis)."""
         known = self.axes[:, self.is_known]
         along, inner = known.T @ self.displacement, known.T @ self.scaled @ known
-        if not along.size:
-            return 0.0
-        return float(np.sqrt(max(along @ np.linalg.solve(inner, along), 0.0)))
+        return math.sqrt(max(inverse_product(inner, along), 0.0)) if along.size else 0.0
 
 
 def covariance_of(
@@ -137,10 +132,10 @@ def covariance_of(
 
     along, backward = _scaled_fields(terms, model, duration_s)
     whole = _curvature_along(along, terms.curvature)
-    strength = float(np.linalg.eigvalsh(whole)[-1]) / np.sqrt(terms.energy + 1.0)
+    strength = float(symmetric_axes(whole)[0][-1]) / math.sqrt(terms.energy + 1.0)
     displacement = np.asarray(np.linalg.solve(backward, theta), np.float64)
     true = view.without_borders(terms, along @ displacement)
-    values, axes = np.linalg.eigh(_curvature_along(along, true))
+    values, axes = symmetric_axes(_curvature_along(along, true))
     is_known = values > max(_LEAST_CURVATURE * float(values[-1]), 1e-12)
     is_weak = is_known & (values < _WEAK_CURVATURE * float(values[-1]))
     if is_weak.any():
@@ -159,7 +154,7 @@ def covariance_of(
     inner = inverse[:, None] * (pulls.T @ pulls) * inverse * np.sqrt(factor[:, None] * factor)
     inner = inner / thinning
     step = inverse * pulls.sum(axis=0)
-    far = step @ np.linalg.solve(inner + 1e-12 * np.eye(len(step)), step) if step.size else 0.0
+    far = inverse_product(inner + 1e-12 * np.eye(len(step)), step)
     near = _NEAR_SIGMAS**2 * max(step.size, 1)
     if far > near:
         inner = inner + (1.0 - near / far) * np.outer(step, step)
@@ -177,7 +172,7 @@ def covariance_of(
 
 def _bend_px(terms: MotionTerms) -> float:
     """Return the amplitude of a change of the motion with time: Legendre polynomials 2 and 3, px."""
-    values, axes = np.linalg.eigh(SLOPE_FACTOR * terms.curvature.sum(axis=0))
+    values, axes = symmetric_axes(SLOPE_FACTOR * terms.curvature.sum(axis=0))
     # Along edges of one direction nothing can be told.
     is_known = values > max(_WEAK_CURVATURE * float(values[-1]), 1e-9)
     step = axes[:, is_known].T @ terms.bend.sum(axis=0).T / values[is_known, None]

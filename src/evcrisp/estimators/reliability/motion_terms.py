@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from evcrisp.core.types import Bools, Bytes, Floats, Singles
 from evcrisp.estimators.layers.misfit import events_for
+from evcrisp.estimators.result import Estimate
+from evcrisp.estimators.significance import MIN_SIGNAL
+from evcrisp.estimators.view_frame import ViewFrame
 
 #: Positions in an array.
 Indices = NDArray[np.intp]
@@ -67,10 +70,14 @@ class MotionTerms:
             x - left, y - top, tau, p, _SCALE, _MARGIN_PX, (height, width), float(TILE_PX),
             pull, bend, curvature, steepness, count,
         )  # fmt: skip
-        row, column = np.nonzero(count)
-        tensor = curvature[row, column][:, _TENSOR].reshape(-1, 2, 2)
+        held = np.flatnonzero(count)
+        row, column = np.divmod(held, columns)
+        pull, tensor, steepness, bend, count = (
+            part.reshape(rows * columns, -1)[held]
+            for part in (pull, curvature, steepness, bend, count)
+        )
         return cls(
-            pull[row, column], bend[row, column], tensor, steepness[row, column], count[row, column],
+            pull, bend.reshape(-1, 2, 2), tensor[:, _TENSOR].reshape(-1, 2, 2), steepness, count.ravel(),
             left + TILE_PX * (column + 0.5), top + TILE_PX * (row + 0.5), row, column,
             float(energy), float(slopes), thinning,
         )  # fmt: skip
@@ -94,6 +101,26 @@ class MotionTerms:
         return trace / max(self.slopes / 6.0, 1e-30)
 
 
+def terms_of(result: Estimate, chosen: Bools, frame: ViewFrame | None = None) -> MotionTerms | None:
+    """Return what chosen events say about their motion, on the sensor; None if they are too few.
+
+    ``frame`` is that of an estimate on the rectangle of its events.
+    """
+    n_events = int(np.count_nonzero(chosen))
+    if n_events < MIN_SIGNAL:
+        return None
+    window, events = result.window, result.window.events
+    at = subsample(chosen, events.resolution if frame is None else frame.resolution)
+    length_us = max(window.t_end - window.t_start, 1)
+    tau = ((events.t[at] - window.t_ref) / length_us).astype(np.float32)
+    p = np.ascontiguousarray(events.p[at]).view(np.uint8)
+    x, y = result.aligned_x[at], result.aligned_y[at]
+    if frame is not None:
+        x, y = x + frame.left, y + frame.top
+    terms = MotionTerms.of(x, y, tau, p, n_events / at.size)
+    return terms if len(terms) else None
+
+
 def subsample(chosen: Bools, resolution: tuple[int, int]) -> Indices:
     """Return the indices of some of the chosen events, evenly over the window."""
     index = np.flatnonzero(chosen)
@@ -112,7 +139,7 @@ def _extent(x: Floats, y: Floats) -> tuple[float, float, int, int]:
         high = values.size - 1 - low
         if not np.isfinite(values).all():
             values = np.nan_to_num(values, posinf=1e6, neginf=-1e6)
-        ends = np.partition(values, (low, high))
+        ends = np.sort(values)  # `partition` takes longer
         first = TILE_PX * np.floor(ends[low] / TILE_PX)
         sides.append((float(first), int(ends[high] - first) + 1))
     (left, width), (top, height) = sides

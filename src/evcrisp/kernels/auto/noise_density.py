@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evcrisp.kernels.compile import fused
+from evcrisp.kernels.compile import fused, njit
 
 
 @fused
@@ -24,3 +24,26 @@ def density_at(x, y, left, top, width, height, tiles, out):
         upper = tiles[j, i] * (1.0 - a) + tiles[j, right] * a
         lower = tiles[below, i] * (1.0 - a) + tiles[below, right] * a
         out[k] = upper * (1.0 - b) + lower * b
+
+
+@njit
+def count_quiet_in_tiles(x, y, p, support, chosen, quiet, limit, corner, scale, counts):
+    """Count the points of every tile whose support is at most that of quiet samples plus a limit.
+
+    Points beyond the area of the tiles belong to the nearest one.
+    x, y : (n,) numbers, px      p : (n,) uint8      support : (n,) floats
+    chosen : (n,) bool, points that count
+    quiet : (2,) floats, OFF and ON      limit : (rows, columns) floats
+    corner : (2,) float32, left and top of the area, px      scale : (2,) float32, tiles per px along x and y
+    counts : (rows, columns) float64, filled
+    """
+    rows, columns = counts.shape
+    counts[:] = 0.0
+    for k in range(support.size):
+        if not chosen[k]:
+            continue
+        across = (np.float32(x[k]) - corner[0]) * scale[0]
+        down = (np.float32(y[k]) - corner[1]) * scale[1]
+        column = min(max(np.int64(across), 0), columns - 1)
+        row = min(max(np.int64(down), 0), rows - 1)
+        counts[row, column] += support[k] - quiet[p[k]] <= limit[row, column]

@@ -119,6 +119,10 @@ def short_evidence(x, y, p, t, supporting, readers, samples, area, rates, near, 
     sample_near[:] = _ZERO
     n, m, s = t.size, rt.size, st.size
     stride = np.uint64(area.columns)
+    # Once for both directions, in a loop that vectorizes.
+    middle = np.empty(n, np.uint32)
+    for k in range(n):
+        middle[k] = _corner(x[k], y[k], p[k], area) + stride + _1
     i = j = 0
     for k in range(n + 1):
         time = t[k] if k < n else _END
@@ -131,7 +135,7 @@ def short_evidence(x, y, p, t, supporting, readers, samples, area, rates, near, 
             _read(j, start, st[j], last, stride, rates, near, sample_support, sample_near)
             j += 1
         if k < n and supporting[k]:
-            last[_corner(x[k], y[k], p[k], area) + stride + _1] = time
+            last[middle[k]] = time
     i, j = m - 1, s - 1
     for k in range(n - 1, -2, -1):
         time = _BACK - t[k] if k >= 0 else _END
@@ -144,4 +148,4 @@ def short_evidence(x, y, p, t, supporting, readers, samples, area, rates, near, 
             _read(j, start, _BACK - st[j], last, stride, rates, near, sample_support, sample_near)
             j -= 1
         if k >= 0 and supporting[k]:
-            last[_corner(x[k], y[k], p[k], area) + stride + _1] = time
+            last[middle[k]] = time

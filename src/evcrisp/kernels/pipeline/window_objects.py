@@ -35,6 +35,17 @@ def spread_of_regions(x, y, layer, index, shift, region, step, across, down):
     down[:] = 0
     flat, width = region.reshape(-1), np.uint64(region.shape[1])
     bits, wanted, none = np.uint16(shift), np.int16(index), step.size
+    if none == 1:  # mostly; the number of events to pass over stays in a register then
+        pause = np.int64(0)
+        for k in range(x.size):
+            r = flat[np.uint64(y[k] >> bits) * width + np.uint64(x[k] >> bits)]
+            inside = (layer[k] == wanted) & (r >= 0)
+            pause -= inside
+            if pause < 0:
+                across[0, x[k]] += 1
+                down[0, y[k]] += 1
+                pause = step[0] - 1
+        return
     left = np.zeros(none + 1, np.int64)  # events to pass over
     left[none] = _NEVER
     for k in range(x.size):

@@ -41,16 +41,25 @@ def sums_of_parts(along, tensor, pull, part, pulls, blocks):
 
 
 @fused
-def across_edges(curvature, is_border, share, out):
+def across_edges(curvature, x, y, displacement, sides, border, share, out):
     """Remove from the curvature of tiles the part along edges that is no motion.
 
-    curvature : (k, 2, 2) float64, symmetric      is_border : (k,) bool, whether all of it comes from the border
-    share : part along edges that comes from pixels, of that across      out : (k, 2, 2) float64, filled
+    All of it may come from the border of the view, within a distance of half of the displacement more.
+    curvature : (k, 2, 2) float64, symmetric      x, y : (k,) float64, middle of each tile, px
+    displacement : (k, 2) float64, px      sides : (4,) float64, left, top, right, bottom of the view, px
+    border : px      share : part along edges that comes from pixels, of that across
+    out : (k, 2, 2) float64, filled
     """
-    for k in range(is_border.size):
+    left, top, right, bottom = sides[0], sides[1], sides[2], sides[3]
+    for k in range(x.size):
+        margin_x = border + 0.5 * abs(displacement[k, 0])
+        margin_y = border + 0.5 * abs(displacement[k, 1])
+        inside_x = (x[k] > left + margin_x) & (x[k] < right - margin_x)
+        inside_y = (y[k] > top + margin_y) & (y[k] < bottom - margin_y)
         xx, xy, yy = curvature[k, 0, 0], curvature[k, 0, 1], curvature[k, 1, 1]
         half, mean = np.hypot(0.5 * (xx - yy), xy), 0.5 * (xx + yy)
-        apparent = max(mean - half, 0.0) if is_border[k] else share * max(mean + half, 0.0)
+        inside = inside_x & inside_y
+        apparent = share * max(mean + half, 0.0) if inside else max(mean - half, 0.0)
         # Times I - e e^T of the direction e across the edge, whose eigenvalues are mean +- half.
         factor = apparent / max(2.0 * half, 1e-30)
         out[k, 0, 0] = xx - factor * (mean + half - xx)
