@@ -11,7 +11,7 @@ from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import build
-from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.core.sensor_data import Frame, Imu, Triggers, shifted
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.protocol import SensorData, SensorDataSink, Sink, Writer, finishing
 from evcrisp.io.recording import Recording
@@ -108,7 +108,7 @@ def write(
     events : Events, Recording or iterable of Events
         The events. A recording is streamed, with sensor data that the format keeps.
     format : str or Writer, optional
-        Name of the output format, or a writer.
+        Name of the output format or suffix of its files, or a writer.
     overwrite : bool
         Replace an existing file. By default that is an error.
     imu : Imu, optional
@@ -261,10 +261,13 @@ class ChunkWriter:
         imu = self._imu if data is None else data.imu()
         triggers = None if data is None else data.triggers()
         frames = iter(()) if data is None else data.frames()
-        # Sensor data of some ROS bags has another clock than the events.
-        offset = getattr(data, "metadata", {}).get("stamp_offset_us")
-        if offset is not None and "stamp_offset" in keeps:
+        # IMU samples and frames of some ROS bags have another clock than the events.
+        offset = getattr(data, "metadata", {}).get("stamp_offset_us") or 0
+        if "stamp_offset" in keeps:
             sink.write_stamp_offset(offset)
+        else:
+            imu = None if imu is None else shifted(imu, -offset)
+            frames = (shifted(frame, -offset) for frame in frames)
         if imu is not None and "imu" in keeps:
             sink.write_imu(imu)
         if triggers is not None and "triggers" in keeps:
