@@ -105,12 +105,21 @@ def _models(summary: Mapping[str, Any]) -> str:
     return f"{models}; {layers} layers in {counted(sum(several.values()), 'window')}"
 
 
-def _doubts(summary: Mapping[str, Any], n_windows: int) -> Iterator[tuple[str, str]]:
-    """Yield the doubts, most frequent first, and the windows whose search did not converge."""
-    by_count = sorted(summary["doubts"].items(), key=lambda item: -item[1])
+def doubt_lines(doubts: Mapping[str, int], n_windows: int) -> list[str]:
+    """Return the doubts as on the page of a run, most frequent first; wrapped lines."""
+    return page(_doubt_rows(doubts, n_windows)).splitlines()
+
+
+def _doubt_rows(doubts: Mapping[str, int], n_windows: int) -> Iterator[tuple[str, str]]:
+    by_count = sorted(doubts.items(), key=lambda item: -item[1])
     texts = {doubt.code: doubt.value for doubt in Doubt}
     for code, n in by_count:
         yield "doubt", f"{code} in {n:,} of {counted(n_windows, 'window')}: {texts[code]}"
+
+
+def _doubts(summary: Mapping[str, Any], n_windows: int) -> Iterator[tuple[str, str]]:
+    """Yield the doubts, most frequent first, and the windows whose search did not converge."""
+    yield from _doubt_rows(summary["doubts"], n_windows)
     for name, n in summary["statuses"].items():
         status = Status[name.upper()]
         if status is not Status.CONVERGED:

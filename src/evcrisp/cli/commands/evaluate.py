@@ -13,6 +13,8 @@ from evcrisp.cli import options
 from evcrisp.cli.batch_progress import batch_progress
 from evcrisp.cli.part_page import paragraph
 from evcrisp.cli.progress import reading_progress
+from evcrisp.cli.run_page import doubt_lines
+from evcrisp.core.messages import counted
 from evcrisp.pipeline.json_numbers import without_nan
 
 if TYPE_CHECKING:
@@ -281,18 +283,25 @@ def _motion_lines(facts: dict[str, Any] | None) -> list[str]:
     """Return the lines about the motion."""
     if facts is None:
         return []
-    counts = (facts[f"n_{name}"] for name in ("windows", "with_motion", "reliable"))
+    windows = counted(facts["n_windows"], "window")
     lines = [
-        "\nmotion {}, method {}: {} windows, {} with a motion, {} reliable".format(
-            facts["motion"], facts["method"], *counts
-        ),
+        f"\nmotion {facts['motion']}, method {facts['method']}: {windows}, "
+        f"{facts['n_with_motion']:,} with a motion, {facts['n_reliable']:,} reliable",
+        *doubt_lines(facts["doubts"], facts["n_windows"]),
         f"{'FWL mean':<20}{_number(facts['fwl_mean'], '.4f'):>16}",
         f"{'FWL median':<20}{_number(facts['fwl_median'], '.4f'):>16}",
     ]
-    for key, title in (("gyroscope", "windows"), ("gyroscope_reliable", "reliable windows")):
-        if facts[key] is not None and facts[key]["n"]:
-            lines += _axis_lines(facts[key], f"{facts[key]['n']} {title}")
-    return [*lines, "", paragraph(facts["compared"])]
+    tables = [facts[key] for key in ("gyroscope", "gyroscope_reliable") if facts[key]]
+    for table, title in zip(tables, ("window", "reliable window"), strict=False):
+        if table["n"]:
+            lines += _axis_lines(table, counted(table["n"], title))
+    text = facts["compared"]
+    if any(std < _LEAST_STD for table in tables if table["n"] for std in table["truth_std"]):
+        text += (
+            f" Where the gyroscope varies by less than {_LEAST_STD:g} rad/s over the windows, correlation, "
+            "scale and offset are left out: they would be those of its noise."
+        )
+    return [*lines, "", paragraph(text)]
 
 
 def _axis_lines(table: dict[str, Any], title: str) -> list[str]:

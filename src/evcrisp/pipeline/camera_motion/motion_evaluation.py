@@ -1,7 +1,8 @@
 """Measure the motion of a recording: sharpness of the aligned events, and the gyroscope."""
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +35,7 @@ class MotionEvaluation:
     n_windows: int
     n_with_motion: int
     n_reliable: int
+    doubts: Mapping[str, int]  # number of windows with each doubt, by its code
     fwl: Floats = field(repr=False)  # (n_with_motion,) flow warp loss of each window with a motion
     statement: str
     agreement: AxisAgreement | None = None
@@ -46,6 +48,7 @@ class MotionEvaluation:
             "n_windows": self.n_windows,
             "n_with_motion": self.n_with_motion,
             "n_reliable": self.n_reliable,
+            "doubts": dict(self.doubts),
             "fwl_mean": float(known.mean()) if known.size else math.nan,
             "fwl_median": float(np.median(known)) if known.size else math.nan,
             "gyroscope": None if self.agreement is None else self.agreement.as_dict(),
@@ -121,10 +124,12 @@ class _WindowLog:
     spans: list[tuple[int, int]] = field(default_factory=list)  # start and end, us
     thetas: list[Floats] = field(default_factory=list)
     is_reliable: list[bool] = field(default_factory=list)
+    doubts: Counter[str] = field(default_factory=Counter)
     fwl: list[float] = field(default_factory=list)
 
     def add(self, result: Estimate) -> None:
         self.n_windows += 1
+        self.doubts.update(doubt.code for doubt in result.doubts)
         if not result.status.has_motion:
             return
         self.spans.append((result.window.t_start, result.window.t_end))
@@ -137,6 +142,7 @@ class _WindowLog:
             "n_windows": self.n_windows,
             "n_with_motion": len(self.fwl),
             "n_reliable": sum(self.is_reliable),
+            "doubts": dict(sorted(self.doubts.items())),
             "fwl": np.array(self.fwl),
         }
 
