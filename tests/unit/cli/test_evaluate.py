@@ -295,3 +295,16 @@ def test_wrong_names_are_found_before_reading(run, files, words, message):
     path = files / "raw.aedat4"
     path.write_bytes(path.read_bytes()[:-50_000])
     assert message in " ".join(run(path, *words, code=2).stderr.split())
+
+
+def test_means_over_recordings_have_the_names_of_one_recording(run, files, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("a", "b"):
+        (data / f"{name}.npz").write_bytes((files / "raw.npz").read_bytes())
+    lines = run(data, "-o", tmp_path / "out", "--no-aocc", "--jobs", 0).stdout.splitlines()
+    rows = {line[:16].strip(): line[16:] for line in lines}
+    one = run(files / "raw.npz", "--no-aocc").stdout.splitlines()
+    of_one = {line[:20].strip(): line[20:].strip() for line in one if line}
+    for name in ("duration s", "rate /s", "entropy bits"):
+        assert rows[name] == f"{of_one[name]} (mean)"

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -185,7 +185,7 @@ _OF_ONE = ("raw", "labels", "truth", "seed", "motion", "method", "camera", "wind
 def _evaluate_many(
     recordings: tuple[Path, ...], output: Path | None, as_json: bool, **chosen: Any
 ) -> None:
-    from evcrisp.cli.batch_page import measure_rows, print_batch
+    from evcrisp.cli.batch_page import print_batch
     from evcrisp.pipeline.many.evaluate_many import evaluate_many
 
     if output is None:
@@ -194,7 +194,7 @@ def _evaluate_many(
         )
     with batch_progress("Measuring", output) as callbacks:
         result = evaluate_many(recordings, output, **callbacks, **chosen)
-    print_batch(result, output, measure_rows, as_json=as_json)
+    print_batch(result, output, _mean_rows, as_json=as_json)
 
 
 def _check_names(method: str, motion: str) -> None:
@@ -243,6 +243,15 @@ _ROWS = {
     "aocc": ("AOCC", ",.0f"),
     "entropy_bits": ("entropy bits", ".4f"),
 }
+
+
+def _mean_rows(totals: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the number of events, and the means of the measures over recordings."""
+    yield "events", f"{totals['n_events']:,}"
+    for key, value in totals.items():
+        name, form = _ROWS.get(key, (key, ".6g"))
+        if key != "n_events":
+            yield name, f"{_number(value, form.replace(',d', ',.6g'))} (mean)"
 
 
 def _page(facts: dict[str, Any], titles: Mapping[str, str]) -> str:
