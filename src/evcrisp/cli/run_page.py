@@ -63,7 +63,7 @@ def _rows(result: "RunResult") -> Iterator[tuple[str, str]]:
     yield "kept", f"{n_kept:,} ({n_kept / n:.1%})" if n else "0"
     yield "windows", _windows(summary)
     if summary["motion_range"]:
-        yield "motion", _ranges(summary)
+        yield "motion", motion_text(summary)
     if summary["models"]:
         yield "models", _models(summary)
     yield from _doubts(summary, n_windows)
@@ -86,14 +86,18 @@ def _windows(summary: Mapping[str, Any]) -> str:
     )
 
 
-def _ranges(summary: Mapping[str, Any]) -> str:
-    """Return the range of each parameter over the windows with a motion."""
+def motion_text(summary: Mapping[str, Any]) -> str:
+    """Return the range of each parameter over reliable windows; if there is none, over all."""
+    reliable = summary["reliable_motion_range"]
     shown = []
-    for name, (low, high) in summary["motion_range"].items():
+    for name, (low, high) in (reliable or summary["motion_range"]).items():
         parameter, _, unit = name.partition(" ")
         ends = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
         shown.append(f"{parameter} {ends} {unit.strip('[]')}")
-    return ", ".join(shown)
+    text = ", ".join(shown)
+    if not reliable:
+        return f"{text}; doubtful in all windows"
+    return text if reliable == summary["motion_range"] else f"{text}, where it is reliable"
 
 
 def _models(summary: Mapping[str, Any]) -> str:
