@@ -12,6 +12,7 @@ from evcrisp.core.camera import Camera
 from evcrisp.core.events import Events
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import seconds_since
+from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.result import Estimate
 from evcrisp.io.recording import Recording
@@ -135,7 +136,7 @@ class _WindowLog:
         self.spans.append((result.window.t_start, result.window.t_end))
         self.thetas.append(result.theta)
         self.is_reliable.append(result.reliable)
-        self.fwl.append(_fwl(result))
+        self.fwl.append(window_fwl(result))
 
     def counts(self) -> dict[str, Any]:
         return {
@@ -147,14 +148,19 @@ class _WindowLog:
         }
 
 
-def _fwl(result: Estimate) -> float:
-    """Return the flow warp loss of a window; without motion, pixels are undistorted too."""
+def window_fwl(result: Estimate) -> float:
+    """Return the flow warp loss of a window, without events at hot pixels, which do not move.
+
+    Without motion, pixels are undistorted too.
+    """
     events, window = result.window.events, result.window
     x, y = events.x.astype(np.float64), events.y.astype(np.float64)
     if result.motion.uses_rays:
         still = np.zeros_like(result.theta)
         x, y = result.motion.warp(still, x, y, seconds_since(events.t, window.t_ref))
-    return flow_warp_loss(x, y, result.aligned_x, result.aligned_y, events.resolution)
+    moving = ~hot_events(events)
+    aligned = result.aligned_x[moving], result.aligned_y[moving]
+    return flow_warp_loss(x[moving], y[moving], *aligned, events.resolution)
 
 
 _NO_SAMPLES = "No window with a motion has IMU samples, so that nothing is compared. Are the times of one clock?"
