@@ -45,14 +45,6 @@ def window_rows(totals: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "windows", f"{totals['n_windows']:,}"
 
 
-def measure_rows(totals: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the means of measures."""
-    yield "events", f"{totals['n_events']:,}"
-    for name, value in totals.items():
-        if name != "n_events":
-            yield name, f"{value:.6g} (mean)"
-
-
 def _rows(result: "BatchResult", output: Path, rows: _Rows) -> Iterator[tuple[str, str]]:
     n_done, n_reused = len(result.outputs), len(result.reused)
     yield "recordings", f"{n_done:,} of {result.summary['n_recordings']:,}"

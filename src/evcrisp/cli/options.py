@@ -263,7 +263,9 @@ force_option = click.option(
     "--force", "overwrite", is_flag=True, help="Replace existing output files."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-to_option = option("--to", "Output format. Default: from the suffix of OUTPUT.")
+to_option = option(
+    "--to", "Output format, or the suffix of its files. Default: from the suffix of OUTPUT."
+)
 model_option = option(
     "--motion", "Motion model: NAMES.", default="translation", registry=MOTION_MODELS
 )

@@ -63,7 +63,7 @@ def _rows(result: "RunResult") -> Iterator[tuple[str, str]]:
     yield "kept", f"{n_kept:,} ({n_kept / n:.1%})" if n else "0"
     yield "windows", _windows(summary)
     if summary["motion_range"]:
-        yield "motion", _ranges(summary)
+        yield "motion", motion_text(summary)
     if summary["models"]:
         yield "models", _models(summary)
     yield from _doubts(summary, n_windows)
@@ -86,14 +86,18 @@ def _windows(summary: Mapping[str, Any]) -> str:
     )
 
 
-def _ranges(summary: Mapping[str, Any]) -> str:
-    """Return the range of each parameter over the windows with a motion."""
+def motion_text(summary: Mapping[str, Any]) -> str:
+    """Return the range of each parameter over reliable windows; if there is none, over all."""
+    reliable = summary["reliable_motion_range"]
     shown = []
-    for name, (low, high) in summary["motion_range"].items():
+    for name, (low, high) in (reliable or summary["motion_range"]).items():
         parameter, _, unit = name.partition(" ")
         ends = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
         shown.append(f"{parameter} {ends} {unit.strip('[]')}")
-    return ", ".join(shown)
+    text = ", ".join(shown)
+    if not reliable:
+        return f"{text}; doubtful in all windows"
+    return text if reliable == summary["motion_range"] else f"{text}, where it is reliable"
 
 
 def _models(summary: Mapping[str, Any]) -> str:
@@ -105,12 +109,21 @@ def _models(summary: Mapping[str, Any]) -> str:
     return f"{models}; {layers} layers in {counted(sum(several.values()), 'window')}"
 
 
-def _doubts(summary: Mapping[str, Any], n_windows: int) -> Iterator[tuple[str, str]]:
-    """Yield the doubts, most frequent first, and the windows whose search did not converge."""
-    by_count = sorted(summary["doubts"].items(), key=lambda item: -item[1])
+def doubt_lines(doubts: Mapping[str, int], n_windows: int) -> list[str]:
+    """Return the doubts as on the page of a run, most frequent first; wrapped lines."""
+    return page(_doubt_rows(doubts, n_windows)).splitlines()
+
+
+def _doubt_rows(doubts: Mapping[str, int], n_windows: int) -> Iterator[tuple[str, str]]:
+    by_count = sorted(doubts.items(), key=lambda item: -item[1])
     texts = {doubt.code: doubt.value for doubt in Doubt}
     for code, n in by_count:
         yield "doubt", f"{code} in {n:,} of {counted(n_windows, 'window')}: {texts[code]}"
+
+
+def _doubts(summary: Mapping[str, Any], n_windows: int) -> Iterator[tuple[str, str]]:
+    """Yield the doubts, most frequent first, and the windows whose search did not converge."""
+    yield from _doubt_rows(summary["doubts"], n_windows)
     for name, n in summary["statuses"].items():
         status = Status[name.upper()]
         if status is not Status.CONVERGED:

@@ -19,6 +19,9 @@ STRAY_SHARE = 5e-4
 #: Share of the sensor without events that is worth a crop.
 _MUCH = 0.25
 
+#: Number of events that shows where the sensor is read; fewer may lie anywhere by chance.
+_LEAST_EVENTS = 100
+
 
 class Box(NamedTuple):
     """Rectangle of pixels, px."""
@@ -75,6 +78,7 @@ class LiveArea:
 
     box: Box
     resolution: tuple[int, int]  # of the declared sensor, px
+    n_events: int | None = None  # None if it is not known
 
     @classmethod
     def of(cls, source: Events | Iterable[Events]) -> "LiveArea":
@@ -92,7 +96,8 @@ class LiveArea:
     @property
     def is_small(self) -> bool:
         """Whether so much of the sensor has no events that a crop is worth it."""
-        return self.empty_share > _MUCH
+        has_enough = self.n_events is None or self.n_events >= _LEAST_EVENTS
+        return has_enough and self.empty_share > _MUCH
 
     def advice(self) -> str:
         """Return what to tell a user of a small live area."""
@@ -153,9 +158,9 @@ class LiveAreaCounter:
 
     def area(self) -> LiveArea:
         """Return the live area of all chunks."""
-        n_stray = int(STRAY_SHARE * int(self._columns.sum()))
-        box = Box.of_counts(self._columns, self._rows, n_stray)
-        return LiveArea(box, (self._columns.size, self._rows.size))
+        n = int(self._columns.sum())
+        box = Box.of_counts(self._columns, self._rows, int(STRAY_SHARE * n))
+        return LiveArea(box, (self._columns.size, self._rows.size), n)
 
 
 def _ends(counts: NDArray[np.int64], n_stray: int) -> tuple[int, int]:

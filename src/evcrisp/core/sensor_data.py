@@ -1,7 +1,8 @@
 """Sensor data beside the events: IMU samples, triggers, frames."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,3 +79,19 @@ class Frame:
     def __repr__(self) -> str:
         height, width = self.image.shape[:2]
         return f"Frame(t={self.t} us, {width}x{height} {self.image.dtype})"
+
+
+_Data = TypeVar("_Data", bound=Imu | Triggers | Frame)
+
+
+def shifted(data: _Data, offset_us: int) -> _Data:
+    """Return sensor data with other times.
+
+    >>> shifted(Frame(t=5, image=np.zeros((1, 1), np.uint8), exposure_start=3), 100).exposure_start
+    103
+    """
+    if not offset_us:
+        return data
+    names = ("t", "exposure_start", "exposure_end") if isinstance(data, Frame) else ("t",)
+    times = {name: getattr(data, name) for name in names}
+    return replace(data, **{n: t + offset_us for n, t in times.items() if t is not None})

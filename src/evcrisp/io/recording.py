@@ -422,7 +422,7 @@ class Recording:
 
     def _guess(self, width: int, height: int) -> tuple[int, int]:
         sizes = getattr(self._reader, "standard_sizes", ALL_SIZES)
-        fitting = (size for size in sizes if size[0] >= width and size[1] >= height)
+        fitting = [size for size in sizes if size[0] >= width and size[1] >= height]
         needed = max(width, 1), max(height, 1)
         if max(needed) > _MAX_GUESSED_PX:
             raise FormatError(
@@ -431,7 +431,7 @@ class Recording:
                 path=self.path,
                 remedy=Setting("If it is not damaged, set the sensor size", "resolution"),
             )
-        self._guessed = next(fitting, needed)
+        self._guessed = fitting[0] if fitting else needed
         holds_crops = getattr(self._reader, "holds_crops", False)
         if (
             holds_crops
@@ -442,6 +442,13 @@ class Recording:
             logger.warning(
                 "%s: the file does not state its sensor size; taking %dx%d, the extent of the events: "
                 "a crop of a sensor. %s",
+                *(self.path, *needed),
+                Setting("If this is wrong, set the sensor size", "resolution"),
+            )
+        elif width and not fitting:
+            logger.warning(
+                "%s: the file does not state its sensor size; taking %dx%d, the extent of the events, "
+                "which no standard size holds. %s",
                 *(self.path, *needed),
                 Setting("If this is wrong, set the sensor size", "resolution"),
             )

@@ -11,7 +11,7 @@ from evcrisp.core.errors import ConfigError, EventDataError
 from evcrisp.core.events import Events
 from evcrisp.core.messages import counted
 from evcrisp.core.registry import build
-from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.core.sensor_data import Frame, Imu, Triggers, shifted
 from evcrisp.io.atomic_output import replacing
 from evcrisp.io.protocol import SensorData, SensorDataSink, Sink, Writer, finishing
 from evcrisp.io.recording import Recording
@@ -29,10 +29,18 @@ def writer_for(
     options: Mapping[str, object] | None = None,
 ) -> Writer:
     """Return the configured writer of a format, or of the suffix of a path."""
+    name = path.name.lower()
     if format is None:
-        name = path.name.lower()
         matches = (writer.name for writer in WRITERS.values() if name.endswith(writer.suffixes))
         format = next(matches, None)
+    elif isinstance(format, str) and format not in WRITERS:
+        writer, suffix = writer_and_suffix(format, options)
+        if not name.endswith(suffix):
+            raise ConfigError(
+                f"{format!r} is the suffix of files, and {path.name!r} does not end with it.",
+                remedy=f"Name the output {path.stem}{suffix}, or the format: {writer.name}.",
+            )
+        return writer
     if format is None:
         known = ", ".join(sorted({s for writer in WRITERS.values() for s in writer.suffixes}))
         raise ConfigError(
@@ -40,6 +48,26 @@ def writer_for(
             remedy=f"Or name the output format: {', '.join(sorted(WRITERS))}.",
         )
     return build(WRITERS, format, "output format", **(options or {}))
+
+
+def writer_and_suffix(
+    format: str | type[Writer] | Writer, options: Mapping[str, object] | None = None
+) -> tuple[Writer, str]:
+    """Return the configured writer of a format, and the suffix of its files.
+
+    The format may be named by the suffix of its files too, with or without the dot.
+
+    >>> writer, suffix = writer_and_suffix("db3")
+    >>> writer.name, suffix
+    ('ros2', '.db3')
+    """
+    if isinstance(format, str) and format not in WRITERS:
+        suffix = f".{format.lower().removeprefix('.')}"
+        for writer in WRITERS.values():
+            if suffix in writer.suffixes:
+                return build(WRITERS, writer.name, "output format", **(options or {})), suffix
+    writer = build(WRITERS, format, "output format", **(options or {}))
+    return writer, writer.suffixes[0]
 
 
 def writer_like(
@@ -52,10 +80,11 @@ def writer_like(
     """
     if format is None:
         format = recording.format if recording.format in WRITERS else DEFAULT_FORMAT
-    writer = build(WRITERS, format, "output format")
-    name = recording.path.name.lower()
-    fitting = (suffix for suffix in writer.suffixes if name.endswith(suffix))
-    return writer, next(fitting, writer.suffixes[0])
+    writer, suffix = writer_and_suffix(format)
+    if format in WRITERS or not isinstance(format, str):  # no suffix was named: that of the input
+        name = recording.path.name.lower()
+        suffix = next((own for own in writer.suffixes if name.endswith(own)), suffix)
+    return writer, suffix
 
 
 def write(
@@ -79,7 +108,7 @@ def write(
     events : Events, Recording or iterable of Events
         The events. A recording is streamed, with sensor data that the format keeps.
     format : str or Writer, optional
-        Name of the output format, or a writer.
+        Name of the output format or suffix of its files, or a writer.
     overwrite : bool
         Replace an existing file. By default that is an error.
     imu : Imu, optional
@@ -232,10 +261,13 @@ class ChunkWriter:
         imu = self._imu if data is None else data.imu()
         triggers = None if data is None else data.triggers()
         frames = iter(()) if data is None else data.frames()
-        # Sensor data of some ROS bags has another clock than the events.
-        offset = getattr(data, "metadata", {}).get("stamp_offset_us")
-        if offset is not None and "stamp_offset" in keeps:
+        # IMU samples and frames of some ROS bags have another clock than the events.
+        offset = getattr(data, "metadata", {}).get("stamp_offset_us") or 0
+        if "stamp_offset" in keeps:
             sink.write_stamp_offset(offset)
+        else:
+            imu = None if imu is None else shifted(imu, -offset)
+            frames = (shifted(frame, -offset) for frame in frames)
         if imu is not None and "imu" in keeps:
             sink.write_imu(imu)
         if triggers is not None and "triggers" in keeps:

@@ -5,12 +5,21 @@ Give it explicit rules if its result must not depend on that order.
 """
 
 import hashlib
+import logging
+import multiprocessing
+import time
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numba
+import numba.core.event
+
+logger = logging.getLogger(__name__)
+
+#: Time of compilation after which users ask what takes so long, s.
+_LONG_S = 3.0
 
 
 @lru_cache(maxsize=1)
@@ -40,11 +49,48 @@ def compiled(**settings: Any) -> Callable[[Any], Any]:
         try:
             kernel = numba.njit(cache=True, nogil=True, **settings)(function)
         except RuntimeError:  # neither the folder of the package nor that of the user is writable
+            global _is_kept
+            _is_kept = False
             return numba.njit(nogil=True, **settings)(function)
         _bind_cache_to_sources(kernel)
         return kernel
 
     return decorate
+
+
+class Announcement(numba.core.event.Listener):
+    """Says once that kernels are being compiled, when that has taken ``after_s``, s.
+
+    Kernels that are loaded from the cache do not count.
+    """
+
+    def __init__(self, after_s: float = _LONG_S) -> None:
+        self._rest_s = after_s
+        self._starts_s: list[float] = []  # kernels that another one calls are compiled within it
+
+    def on_start(self, event: Any) -> None:
+        """Note the start of a kernel."""
+        self._starts_s.append(time.monotonic())
+
+    def on_end(self, event: Any) -> None:
+        """Add the time of a kernel with those that it calls."""
+        start_s = self._starts_s.pop()
+        if self._starts_s or self._rest_s <= 0:
+            return
+        self._rest_s -= time.monotonic() - start_s
+        if self._rest_s <= 0:
+            logger.info("Kernels are compiled, which can take minutes. %s", _KEPT[_is_kept])
+
+
+#: Whether compiled kernels are kept for the next start; and what that means.
+_is_kept = True
+_KEPT = {
+    True: "They are kept: the next start is fast.",
+    False: "No folder for them is writable, so that the next start takes as long; set NUMBA_CACHE_DIR.",
+}
+
+if multiprocessing.parent_process() is None:  # the messages of workers would repeat it
+    numba.core.event.register("numba:compile", Announcement())
 
 
 #: Exact arithmetic.

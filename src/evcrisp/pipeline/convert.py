@@ -1,13 +1,13 @@
 """Convert a recording to another format, optionally with time from zero."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from evcrisp.core.events import Events
-from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.core.sensor_data import Frame, Imu, Triggers, shifted
 from evcrisp.io.atomic_output import refuse_inputs
 from evcrisp.io.protocol import Writer
 from evcrisp.io.reading import opened
@@ -104,21 +104,15 @@ class _ShiftedToZero:
 
     def imu(self) -> Imu | None:
         imu = self._recording.imu()
-        return None if imu is None else replace(imu, t=imu.t - self._shift)
+        return None if imu is None else shifted(imu, -self._shift)
 
     def triggers(self) -> Triggers | None:
         triggers = self._recording.triggers()
-        return None if triggers is None else replace(triggers, t=triggers.t - self._shift)
+        return None if triggers is None else shifted(triggers, -self._shift)
 
     def frames(self) -> Iterator[Frame]:
         for frame in self._recording.frames():
-            start, end = frame.exposure_start, frame.exposure_end
-            yield replace(
-                frame,
-                t=frame.t - self._shift,
-                exposure_start=None if start is None else start - self._shift,
-                exposure_end=None if end is None else end - self._shift,
-            )
+            yield shifted(frame, -self._shift)
 
     @property
     def _shift(self) -> int:

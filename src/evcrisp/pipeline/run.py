@@ -66,8 +66,8 @@ def run(
     method, motion, camera, windowing, device, deterministic, **params
         As for :func:`evcrisp.track`.
     to : str or Writer, optional
-        Format of the cleaned recording. Default: that of the input, or AEDAT4 if it is not
-        written. A warning names the streams that the format does not keep.
+        Format of the cleaned recording, or the suffix of its file. Default: that of the input,
+        or AEDAT4 if it is not written. A warning names the streams that the format does not keep.
     overwrite : bool
         Replace existing results, unless they are those of another recording.
     on_chunk : callable, optional

@@ -198,6 +198,7 @@ class RunLog:
         self.layers: Counter[int] = Counter()
         self._lengths_us = _Range()
         self._ranges: dict[str, _Range] = {}
+        self._reliable_ranges: dict[str, _Range] = {}
         self.statuses: Counter[str] = Counter()
         self.warnings: Counter[str] = Counter()
         self._live = LiveAreaCounter()
@@ -215,8 +216,10 @@ class RunLog:
         if result.status.has_motion:
             self.models[result.motion.name] += 1
             self.layers[len(result.layer_motions)] += 1
-            for name, value in _motion_values(result, self._model):
+            for name, value, is_reliable in _motion_values(result, self._model):
                 self._ranges.setdefault(name, _Range()).add(value)
+                if is_reliable:
+                    self._reliable_ranges.setdefault(name, _Range()).add(value)
 
     def add_labels(self, chunk: LabeledChunk) -> None:
         """Count events and kept events."""
@@ -238,6 +241,7 @@ class RunLog:
             "layers": [[n, count] for n, count in self.layers.items()],
             "lengths_us": self._lengths_us.ends(),
             "ranges": {name: seen.ends() for name, seen in self._ranges.items()},
+            "reliable_ranges": {name: seen.ends() for name, seen in self._reliable_ranges.items()},
             "live": self._live.counts(),
         }
 
@@ -249,8 +253,9 @@ class RunLog:
             getattr(self, name).update(state[name])
         self.layers.update(dict(map(tuple, state["layers"])))
         self._lengths_us.merge(state["lengths_us"])
-        for name, ends in state["ranges"].items():
-            self._ranges.setdefault(name, _Range()).merge(ends)
+        for ranges, seen in (("ranges", self._ranges), ("reliable_ranges", self._reliable_ranges)):
+            for name, ends in state[ranges].items():
+                seen.setdefault(name, _Range()).merge(ends)
         self._live.merge(*state["live"])
 
     def live_area_advice(self) -> str | None:
@@ -267,9 +272,8 @@ class RunLog:
             "n_kept": self.n_kept,
             "n_windows": self.n_windows,
             "window_length_us": self._lengths_us.ends(),
-            "motion_range": {
-                name: ends for name, seen in self._ranges.items() if (ends := seen.ends())
-            },
+            "motion_range": _all_ends(self._ranges),
+            "reliable_motion_range": _all_ends(self._reliable_ranges),
             "models": dict(sorted(self.models.items())),
             "layers": {str(n): count for n, count in sorted(self.layers.items())},
             "statuses": dict(sorted(self.statuses.items())),
@@ -280,12 +284,15 @@ class RunLog:
         }
 
 
-def _motion_values(result: Estimate, model: MotionModel) -> Iterator[tuple[str, float]]:
-    """Yield the parameters of a window by name and unit; of an open motion, velocities of layers."""
+def _motion_values(result: Estimate, model: MotionModel) -> Iterator[tuple[str, float, bool]]:
+    """Yield the parameters of a window by name and unit; of an open motion, velocities of layers.
+
+    The third value is whether they are reliable.
+    """
     if not is_open(model):
         names = zip(model.param_names, model.param_units, strict=True)
         for (name, unit), value in zip(names, result.theta.tolist(), strict=True):
-            yield f"{name} [{unit}]", value
+            yield f"{name} [{unit}]", value, result.reliable
         return
     for index, layer in enumerate(result.layer_motions):
         found = whole_layer(result.window.events, result.layer, index)
@@ -293,7 +300,13 @@ def _motion_values(result: Estimate, model: MotionModel) -> Iterator[tuple[str, 
             left, top, width, height = found.box
             x, y = left + 0.5 * (width - 1.0), top + 0.5 * (height - 1.0)
             velocity = velocity_of(layer.motion, layer.theta, [x], [y], [0.0])[0]
-            yield from zip(("vx [px/s]", "vy [px/s]"), velocity.tolist(), strict=True)
+            is_reliable = result.reliable and not layer.doubts
+            for name, value in zip(("vx [px/s]", "vy [px/s]"), velocity.tolist(), strict=True):
+                yield name, value, is_reliable
+
+
+def _all_ends(ranges: Mapping[str, "_Range"]) -> dict[str, list[float]]:
+    return {name: ends for name, seen in ranges.items() if (ends := seen.ends())}
 
 
 class _Range:

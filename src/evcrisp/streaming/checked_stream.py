@@ -5,9 +5,10 @@ import logging
 import numpy as np
 
 from evcrisp.core.events import Events
+from evcrisp.core.sensor_data import shifted
 from evcrisp.io.protocol import Columns
 from evcrisp.streaming.protocol import SourceCounts
-from evcrisp.streaming.sensor_data import SensorData, first_time, kind_of, shifted
+from evcrisp.streaming.sensor_data import SensorData, first_time, kind_of
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 from evcrisp.core.camera import Camera
 from evcrisp.core.errors import ConfigError
 from evcrisp.core.events import Events
-from evcrisp.core.registry import build
+from evcrisp.core.registry import build, lookup
 from evcrisp.core.windows import Window
 from evcrisp.estimators.estimate import model_for
 from evcrisp.estimators.protocol import Estimator
@@ -75,6 +75,8 @@ def cleaning_by(
     **params: Any,
 ) -> Cleaning:
     """Return the cleaning by a filter, or by an estimator."""
+    if isinstance(method, str):
+        lookup(dict.fromkeys((*ESTIMATORS, *FILTERS)), method, "method or filter")
     if is_filter(method):
         return FilterCleaning(build_filter(cast("str | Filter", method), **params))
     windowing = Windowing() if windowing is None else windowing

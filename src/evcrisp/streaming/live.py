@@ -143,7 +143,7 @@ def live(
 @contextmanager
 def _announced_if_long() -> Generator[None, None, None]:
     """Say what takes so long, before the source is opened."""
-    text = "Kernels are compiled, once; this can take a minute. Then the source is opened."
+    text = "Kernels are loaded, or compiled at the first start. Then the source is opened."
     timer = threading.Timer(_ANNOUNCED_S, logger.info, (text,))
     timer.daemon = True
     timer.start()

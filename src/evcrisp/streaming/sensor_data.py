@@ -16,7 +16,7 @@ SensorData = Imu | Triggers | Frame
 NAMES = {"imu": "IMU samples", "triggers": "triggers", "frames": "frames"}
 
 #: Sinks that keep them, in messages.
-SINKS_THAT_KEEP = "AEDAT4 files, standard output, and servers at an address with ?sensors"
+SINKS_THAT_KEEP = "AEDAT4 files, AEDAT4 on standard output, and servers at an address with ?sensors"
 
 #: Called with sensor data as they come.
 OnSensorData = Callable[[SensorData], None]
@@ -51,15 +51,6 @@ def kind_of(data: SensorData) -> str:
 def first_time(data: SensorData) -> int:
     """Return the time of the first sample, us."""
     return data.t if isinstance(data, Frame) else int(data.t[0])
-
-
-def shifted(data: SensorData, offset_us: int) -> SensorData:
-    """Return the data with other times."""
-    if not offset_us:
-        return data
-    names = ("t", "exposure_start", "exposure_end") if isinstance(data, Frame) else ("t",)
-    times = {name: getattr(data, name) for name in names}
-    return replace(data, **{n: t + offset_us for n, t in times.items() if t is not None})
 
 
 def split(data: SensorData, t_last: int) -> tuple[SensorData | None, SensorData | None]:

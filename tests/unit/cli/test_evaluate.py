@@ -253,6 +253,24 @@ def test_evaluate_compares_the_motion_with_the_gyroscope(run, turning):
     assert "The axes of the gyroscope are those of the file" in page
 
 
+def test_left_out_numbers_of_the_gyroscope_are_explained(run, turning):
+    words = ("--motion", "rotation", "-m", "cmax", "--window-ms", 30, "--no-aocc")
+    page = run(turning, *words).stdout
+    assert "varies by less than 0.02 rad/s" in " ".join(page.split())
+
+
+def test_doubts_of_the_motion_are_counted_and_explained(run, tmp_path):
+    rng = np.random.default_rng(0)
+    x, y, p = (rng.integers(0, n, 3000) for n in (64, 48, 2))
+    noise = evcrisp.Events(x=x, y=y, t=np.arange(3000) * 20, p=p, resolution=(64, 48))
+    evcrisp.write(tmp_path / "noise.npz", noise)
+    words = ("--motion", "translation", "--window-ms", 30, "--no-aocc")
+    facts = json.loads(run(tmp_path / "noise.npz", *words, "--json").stdout)["motion"]
+    assert (facts["n_reliable"], facts["doubts"]["chance"]) == (0, 2)
+    page = run(tmp_path / "noise.npz", *words).stdout
+    assert "chance in 2 of 2 windows: The motion may be chance" in page
+
+
 def test_evaluate_measures_the_fwl_of_other_motions(run, files):
     words = ("--motion", "translation", "-m", "cmax", "--window-ms", 30, "--no-aocc")
     page = run(files / "raw.npz", *words).stdout
@@ -277,3 +295,16 @@ def test_wrong_names_are_found_before_reading(run, files, words, message):
     path = files / "raw.aedat4"
     path.write_bytes(path.read_bytes()[:-50_000])
     assert message in " ".join(run(path, *words, code=2).stderr.split())
+
+
+def test_means_over_recordings_have_the_names_of_one_recording(run, files, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("a", "b"):
+        (data / f"{name}.npz").write_bytes((files / "raw.npz").read_bytes())
+    lines = run(data, "-o", tmp_path / "out", "--no-aocc", "--jobs", 0).stdout.splitlines()
+    rows = {line[:16].strip(): line[16:] for line in lines}
+    one = run(files / "raw.npz", "--no-aocc").stdout.splitlines()
+    of_one = {line[:20].strip(): line[20:].strip() for line in one if line}
+    for name in ("duration s", "rate /s", "entropy bits"):
+        assert rows[name] == f"{of_one[name]} (mean)"

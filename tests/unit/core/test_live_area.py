@@ -73,6 +73,12 @@ def test_without_events_the_whole_sensor_is_live():
     assert not area.is_small
 
 
+def test_a_few_events_do_not_show_where_the_sensor_is_read():
+    events = region(Box(20, 10, 16, 12), (64, 48))
+    assert LiveArea.of(events[:100]).is_small
+    assert not LiveArea.of(events[:99]).is_small
+
+
 def test_the_advice_states_the_crop():
     advice = LiveArea.of(region(Box(20, 10, 16, 12), (64, 48))).advice()
     assert "94% of the sensor of 64x48 px has no events" in advice

@@ -244,3 +244,11 @@ def test_impossible_size_is_not_guessed():
         recording(far, resolution=None).read()
     with pytest.raises(FormatError, match="more than any known sensor"):
         list(recording(far, resolution=None).chunks())
+
+
+def test_size_above_all_standard_sizes_is_not_called_one(tmp_path, caplog):
+    (tmp_path / "a.csv").write_text("t,x,y,p\n0,1999,3,1\n")
+    with evcrisp.open(tmp_path / "a.csv") as recording:
+        assert recording.resolution == (2000, 4)
+    assert "taking 2000x4, the extent of the events, which no standard size holds" in caplog.text
+    assert "standard size that holds" not in caplog.text

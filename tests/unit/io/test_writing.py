@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp import OutputError
+from evcrisp import ConfigError, OutputError, UnknownNameError
 from evcrisp.core.messages import counted
 from evcrisp.io.arrays.npz import NpzPacker
 from evcrisp.io.atomic_output import refuse_inputs, replacing
@@ -186,3 +186,23 @@ def test_counts_have_singular_and_plural():
     ]
     assert "after 1 event)" in str(evcrisp.FormatError("no", n_before=1))
     assert "kept the 1 event before" in evcrisp.FormatError("no", n_before=1).kept()
+
+
+def test_suffix_of_files_names_a_format(make_events, tmp_path):
+    evcrisp.write(tmp_path / "a.npz", make_events(100))
+    evcrisp.write(tmp_path / "a.db3", make_events(100), format="db3")
+    assert (tmp_path / "a.db3").read_bytes()[:6] == b"SQLite"
+    evcrisp.convert_many([tmp_path / "a.npz"], tmp_path / "out", ".DB3", jobs=0)
+    assert (tmp_path / "out" / "a.db3").read_bytes()[:6] == b"SQLite"
+    evcrisp.filter_many([tmp_path / "a.npz"], tmp_path / "kept", "raw", to="mcap", jobs=0)
+    assert evcrisp.read(tmp_path / "kept" / "a" / "a.mcap").equals(make_events(100))
+    evcrisp.run(tmp_path / "a.npz", tmp_path / "run", method="baf+cmax", to="csv.gz")
+    assert (tmp_path / "run" / "a.clean.csv.gz").is_file()
+
+
+def test_suffix_as_format_must_be_that_of_the_output(make_events, tmp_path):
+    with pytest.raises(ConfigError, match=r"'db3' is the suffix of files, and 'a.bag' does not"):
+        evcrisp.write(tmp_path / "a.bag", make_events(10), format="db3")
+    with pytest.raises(UnknownNameError, match="Unknown output format 'xyz'"):
+        evcrisp.write(tmp_path / "a.bag", make_events(10), format="xyz")
+    assert not list(tmp_path.iterdir())

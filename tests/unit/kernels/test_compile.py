@@ -42,6 +42,10 @@ def value(pair):
 """
 
 PROGRAM = """
+import logging
+
+logging.basicConfig(level=logging.INFO)
+
 from evcrisp.kernels.search.callee import Pair
 from evcrisp.kernels.search.caller import doubled
 
@@ -68,19 +72,19 @@ def package(tmp_path):
             capture_output=True, text=True, check=False, env=environment, cwd=tmp_path,
         )  # fmt: skip
         assert result.returncode == 0, result.stderr
-        return float(result.stdout)
+        return result
 
     return run
 
 
 def test_changed_callee_is_compiled_into_its_caller_again(package):
-    assert package(name="Pair1", offset=0.0) == 2.0
-    assert package(name="Pair1", offset=3.0) == 8.0
+    assert float(package(name="Pair1", offset=0.0).stdout) == 2.0
+    assert float(package(name="Pair1", offset=3.0).stdout) == 8.0
 
 
 def test_renamed_argument_type_does_not_break_the_cache(package):
-    assert package(name="Pair1", offset=0.0) == 2.0
-    assert package(name="Pair2", offset=0.0) == 2.0
+    assert float(package(name="Pair1", offset=0.0).stdout) == 2.0
+    assert float(package(name="Pair2", offset=0.0).stdout) == 2.0
 
 
 def test_cache_is_used_while_nothing_changes(package, tmp_path):
@@ -89,3 +93,28 @@ def test_cache_is_used_while_nothing_changes(package, tmp_path):
     assert caches
     package(name="Pair1", offset=0.0)
     assert {path: path.stat().st_mtime_ns for path in caches} == caches
+
+
+@pytest.mark.parametrize(("after_s", "n_messages"), [(2.5, 1), (6.5, 0)])
+def test_long_compilation_is_announced_once(after_s, n_messages, caplog, monkeypatch):
+    announcement = compile_module.Announcement(after_s)
+    clock = iter(range(10))  # s
+    monkeypatch.setattr(compile_module.time, "monotonic", lambda: next(clock))
+    with caplog.at_level("INFO", "evcrisp"):
+        for _ in range(3):  # 2 s each, with the kernel that it calls
+            announcement.on_start(None)
+            announcement.on_start(None)
+            announcement.on_end(None)
+            announcement.on_end(None)
+    texts = [record.getMessage() for record in caplog.records]
+    assert len(texts) == n_messages
+    assert all(text.startswith("Kernels are compiled, which can take minutes.") for text in texts)
+
+
+def test_kernels_from_the_cache_are_not_announced(package, tmp_path):
+    compiler = tmp_path / "evcrisp" / "kernels" / "compile.py"
+    text = compiler.read_text()
+    assert "_LONG_S = 3.0" in text
+    compiler.write_text(text.replace("_LONG_S = 3.0", "_LONG_S = 1e-4"))
+    assert "They are kept: the next start is fast." in package(name="Pair1", offset=0.0).stderr
+    assert package(name="Pair1", offset=0.0).stderr == ""

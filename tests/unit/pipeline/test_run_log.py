@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import evcrisp
+from evcrisp.core.doubt import Doubt
 from evcrisp.core.status import Status
 from evcrisp.motion import Translation
 from evcrisp.motion.open_motion import OpenMotion
@@ -49,6 +50,23 @@ def test_windows_without_motion_do_not_count(result):
     assert facts["models"] == {"translation": 1}
     assert facts_of(Translation(), lost)["motion_range"] == {}
     assert facts_of(Translation())["window_length_us"] is None
+
+
+def test_doubtful_windows_do_not_widen_the_reliable_range(result):
+    doubtful = replace(result, theta=np.array([-9e3, 7e3]), doubts=(Doubt.CHANCE,))
+    ends = [result.theta[0]] * 2
+    for model in (Translation(), OpenMotion()):
+        facts = facts_of(model, result, doubtful)
+        np.testing.assert_allclose(facts["reliable_motion_range"]["vx [px/s]"], ends)
+        assert facts["motion_range"]["vx [px/s]"][0] == pytest.approx(-9e3)
+        first, second, joined = RunLog(model), RunLog(model), RunLog(model)
+        first.add_window(result)
+        second.add_window(doubtful)
+        for part in (first, second):
+            joined.merge(json.loads(json.dumps(part.state())))
+        for name in ("motion_range", "reliable_motion_range"):
+            assert joined.counts(RECORDING)[name] == facts[name]
+    assert facts_of(Translation(), doubtful)["reliable_motion_range"] == {}
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

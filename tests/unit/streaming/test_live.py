@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evcrisp
-from evcrisp import ConfigError, Events, OutputError, Windowing
+from evcrisp import ConfigError, Events, OutputError, UnknownNameError, Windowing
 from evcrisp.filters import denoise
 from evcrisp.streaming.sinks.stdout import StdoutSink
 from evcrisp.streaming.sources.playback import Playback
@@ -167,6 +167,11 @@ def test_own_sink_error_passes_and_removes_files(file, tmp_path):
         evcrisp.live(file, [tmp_path / "b.npz", broken], "raw")
     assert not broken.is_complete
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_filters_are_among_the_names_of_methods(file):
+    with pytest.raises(UnknownNameError, match="method or filter 'stcff'. Did you mean 'stcf'"):
+        evcrisp.live(file, method="stcff", speed="max")
 
 
 def test_long_preparation_is_announced(file, monkeypatch, caplog):

@@ -89,6 +89,17 @@ def test_titles_and_keys_are_complete_and_beside_the_pictures(screen, url, size)
             assert faults == [False] * 3, (pane, name)
 
 
+def test_help_starts_with_its_title(screen, url):
+    screen.page.set_viewport_size({"width": 1280, "height": 720})
+    screen.open(url)
+    screen.page.click("#help-button")
+    top, height, needed = screen.page.evaluate(
+        "(() => { const all = document.getElementById('help'); return [all.scrollTop, all.clientHeight, all.scrollHeight]; })()"
+    )
+    assert needed > height  # it can be scrolled
+    assert top == 0
+
+
 def test_names_of_lines_stand_beside_the_plot(screen, url):
     screen.open(f"{url}#t=40000")
     # No text is drawn over the plot of the motion: without windows, its area is empty.

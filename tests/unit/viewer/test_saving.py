@@ -193,3 +193,16 @@ def test_command_refuses_a_folder_that_does_not_exist(recording, tmp_path):
         main, ["view", str(recording), "--export", page, "--folder", str(tmp_path)]
     )
     assert "--folder is not for --export." in result.output
+
+
+@pytest.mark.slow
+def test_hidden_key_has_no_text_in_pictures(screen, url):
+    screen.open(url)
+    texts = screen.page.evaluate(
+        """async () => {
+          const { Pane } = await import("evcrisp/panes/pane");
+          const pane = new Pane("aligned");
+          return ["3 0", ""].map((inputs) => { pane.key(inputs, "3 px/s", () => []); return pane.keyText; });
+        }"""
+    )
+    assert texts == ["3 px/s", ""]

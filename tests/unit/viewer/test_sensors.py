@@ -169,3 +169,15 @@ def test_frames_above_the_limit_are_left_out_with_a_note(tmp_path, monkeypatch):
 )
 def test_frames_of_all_types_become_gray_bytes(image, expected):
     assert gray_bytes(image).tolist() == expected
+
+
+@pytest.mark.parametrize("layout", ["grid", "large"])
+def test_panes_stay_above_the_timeline_when_parameters_are_open(screen, sensors_url, layout):
+    screen.page.set_viewport_size({"width": 1280, "height": 720})
+    screen.open(f"{sensors_url}#layout={layout}")
+    screen.page.click("#method-options")
+    screen.settled()
+    needed, given = screen.page.evaluate(
+        "(() => { const all = document.getElementById('panes'); return [all.scrollHeight, all.clientHeight]; })()"
+    )
+    assert needed <= given

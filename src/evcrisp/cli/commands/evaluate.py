@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,8 @@ from evcrisp.cli import options
 from evcrisp.cli.batch_progress import batch_progress
 from evcrisp.cli.part_page import paragraph
 from evcrisp.cli.progress import reading_progress
+from evcrisp.cli.run_page import doubt_lines
+from evcrisp.core.messages import counted
 from evcrisp.pipeline.json_numbers import without_nan
 
 if TYPE_CHECKING:
@@ -183,7 +185,7 @@ _OF_ONE = ("raw", "labels", "truth", "seed", "motion", "method", "camera", "wind
 def _evaluate_many(
     recordings: tuple[Path, ...], output: Path | None, as_json: bool, **chosen: Any
 ) -> None:
-    from evcrisp.cli.batch_page import measure_rows, print_batch
+    from evcrisp.cli.batch_page import print_batch
     from evcrisp.pipeline.many.evaluate_many import evaluate_many
 
     if output is None:
@@ -192,7 +194,7 @@ def _evaluate_many(
         )
     with batch_progress("Measuring", output) as callbacks:
         result = evaluate_many(recordings, output, **callbacks, **chosen)
-    print_batch(result, output, measure_rows, as_json=as_json)
+    print_batch(result, output, _mean_rows, as_json=as_json)
 
 
 def _check_names(method: str, motion: str) -> None:
@@ -243,6 +245,15 @@ _ROWS = {
 }
 
 
+def _mean_rows(totals: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the number of events, and the means of the measures over recordings."""
+    yield "events", f"{totals['n_events']:,}"
+    for key, value in totals.items():
+        name, form = _ROWS.get(key, (key, ".6g"))
+        if key != "n_events":
+            yield name, f"{_number(value, form.replace(',d', ',.6g'))} (mean)"
+
+
 def _page(facts: dict[str, Any], titles: Mapping[str, str]) -> str:
     columns: dict[str, dict[str, Any]] = facts["quality"]
     lines = ["".join([f"{'':<20}", *(f"{name:>16}" for name in columns)])]
@@ -281,18 +292,25 @@ def _motion_lines(facts: dict[str, Any] | None) -> list[str]:
     """Return the lines about the motion."""
     if facts is None:
         return []
-    counts = (facts[f"n_{name}"] for name in ("windows", "with_motion", "reliable"))
+    windows = counted(facts["n_windows"], "window")
     lines = [
-        "\nmotion {}, method {}: {} windows, {} with a motion, {} reliable".format(
-            facts["motion"], facts["method"], *counts
-        ),
+        f"\nmotion {facts['motion']}, method {facts['method']}: {windows}, "
+        f"{facts['n_with_motion']:,} with a motion, {facts['n_reliable']:,} reliable",
+        *doubt_lines(facts["doubts"], facts["n_windows"]),
         f"{'FWL mean':<20}{_number(facts['fwl_mean'], '.4f'):>16}",
         f"{'FWL median':<20}{_number(facts['fwl_median'], '.4f'):>16}",
     ]
-    for key, title in (("gyroscope", "windows"), ("gyroscope_reliable", "reliable windows")):
-        if facts[key] is not None and facts[key]["n"]:
-            lines += _axis_lines(facts[key], f"{facts[key]['n']} {title}")
-    return [*lines, "", paragraph(facts["compared"])]
+    tables = [facts[key] for key in ("gyroscope", "gyroscope_reliable") if facts[key]]
+    for table, title in zip(tables, ("window", "reliable window"), strict=False):
+        if table["n"]:
+            lines += _axis_lines(table, counted(table["n"], title))
+    text = facts["compared"]
+    if any(std < _LEAST_STD for table in tables if table["n"] for std in table["truth_std"]):
+        text += (
+            f" Where the gyroscope varies by less than {_LEAST_STD:g} rad/s over the windows, correlation, "
+            "scale and offset are left out: they would be those of its noise."
+        )
+    return [*lines, "", paragraph(text)]
 
 
 def _axis_lines(table: dict[str, Any], title: str) -> list[str]:

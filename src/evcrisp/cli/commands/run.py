@@ -28,7 +28,8 @@ from evcrisp.cli.signals import cancel_on_signal
 )
 @options.option(
     "--to",
-    "Format of the cleaned recording. Default: that of the input, or aedat4 if it is not written.",
+    "Format of the cleaned recording, or the suffix of its file. Default: that of the input, or aedat4 "
+    "if it is not written.",
 )
 @options.device_option
 @options.deterministic_option

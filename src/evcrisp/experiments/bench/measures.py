@@ -24,11 +24,11 @@ from evcrisp.metrics import (
     block_entropy,
     confusion,
     flow_errors,
-    flow_warp_loss,
     hota,
     random_subset,
     rank_auc,
 )
+from evcrisp.pipeline.camera_motion.motion_evaluation import window_fwl
 from evcrisp.pipeline.object_tracking import ObjectTracker
 from evcrisp.pipeline.on_device.device_tracking import DeviceTracker
 from evcrisp.pipeline.tracking import Tracker
@@ -115,12 +115,10 @@ def _warp_loss(estimates: Sequence[Estimate]) -> float:
     values: list[float] = []
     sizes: list[int] = []
     for result in (result for result in estimates if result.status.has_motion):
-        events = result.window.events
-        aligned = result.aligned_x, result.aligned_y
-        value = flow_warp_loss(events.x, events.y, *aligned, events.resolution)
+        value = window_fwl(result)
         if math.isfinite(value):
             values.append(value)
-            sizes.append(len(events))
+            sizes.append(len(result))
     return float(np.average(values, weights=sizes)) if values else math.nan
 
 

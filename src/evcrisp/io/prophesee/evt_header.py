@@ -194,7 +194,7 @@ class HeadedSink(FileSink, ABC):
             which = "before 0" if first < 0 else f"from {_MAX_TIME_BASE} us on"
             raise OutputError(
                 f"{self.title} has no time {which}; the first event is at {first} us.",
-                remedy=f"Shift the time first, or {_OTHER_FORMAT}",
+                remedy=f"Shift the time (`evcrisp convert --start-at-zero`), or {_OTHER_FORMAT}",
             )
         if first < self.max_start:
             return 0

@@ -132,7 +132,11 @@ class RosSource(Source):
         return self._triggers
 
     def streams(self) -> list[Stream]:
-        """Return the topics with events, IMU samples or images; a name needs no slash in front."""
+        """Return the topics with events, IMU samples or images.
+
+        A name needs no slash in front; the part before the last names a topic too, such as ``left`` of
+        ``/left/events``.
+        """
         kinds = dict.fromkeys(_EVENT_TYPES, "events")
         kinds |= {_IMU_TYPE: "imu", _IMAGE_TYPE: "frames"}
         return [
@@ -140,7 +144,7 @@ class RosSource(Source):
                 topic.name,
                 kinds[topic.type],
                 self.resolution if topic == self.events else None,
-                aliases=(topic.name.lstrip("/"),) if topic.name.startswith("/") else (),
+                aliases=_aliases(topic),
             )
             for topic in sorted(self.bag.topics)
             if topic.type in kinds
@@ -342,6 +346,12 @@ def _stamp_offset(source: RosSource) -> int | None:
             first = [c.t[0] for c in decoder.decode(packet, message.offset) if c.t.size][:1]
             offsets += [packet.stamp - int(t) for t in first]
     return min(offsets, default=None)
+
+
+def _aliases(topic: Topic) -> tuple[str, ...]:
+    """Return other names of a topic: without the slash in front, and the part before the last."""
+    others = topic.name.lstrip("/"), _parent(topic).rpartition("/")[-1]
+    return tuple(name for name in others if name and name != topic.name)
 
 
 def _parent(topic: Topic) -> str:

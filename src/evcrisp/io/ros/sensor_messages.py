@@ -16,7 +16,9 @@ from evcrisp.io.ros.serialization import MessageBuilder
 
 logger = logging.getLogger(__name__)
 
-OTHER_FORMAT = "Shift the time first, or use another format, such as aedat4."
+OTHER_FORMAT = (
+    "Shift the time (`evcrisp convert --start-at-zero`), or use another format, such as aedat4."
+)
 
 
 class Item(NamedTuple):

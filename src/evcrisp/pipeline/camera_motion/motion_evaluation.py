@@ -1,7 +1,8 @@
 """Measure the motion of a recording: sharpness of the aligned events, and the gyroscope."""
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from evcrisp.core.camera import Camera
 from evcrisp.core.events import Events
 from evcrisp.core.types import Floats
 from evcrisp.core.windows import seconds_since
+from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.protocol import Estimator
 from evcrisp.estimators.result import Estimate
 from evcrisp.io.recording import Recording
@@ -34,6 +36,7 @@ class MotionEvaluation:
     n_windows: int
     n_with_motion: int
     n_reliable: int
+    doubts: Mapping[str, int]  # number of windows with each doubt, by its code
     fwl: Floats = field(repr=False)  # (n_with_motion,) flow warp loss of each window with a motion
     statement: str
     agreement: AxisAgreement | None = None
@@ -46,6 +49,7 @@ class MotionEvaluation:
             "n_windows": self.n_windows,
             "n_with_motion": self.n_with_motion,
             "n_reliable": self.n_reliable,
+            "doubts": dict(self.doubts),
             "fwl_mean": float(known.mean()) if known.size else math.nan,
             "fwl_median": float(np.median(known)) if known.size else math.nan,
             "gyroscope": None if self.agreement is None else self.agreement.as_dict(),
@@ -121,34 +125,42 @@ class _WindowLog:
     spans: list[tuple[int, int]] = field(default_factory=list)  # start and end, us
     thetas: list[Floats] = field(default_factory=list)
     is_reliable: list[bool] = field(default_factory=list)
+    doubts: Counter[str] = field(default_factory=Counter)
     fwl: list[float] = field(default_factory=list)
 
     def add(self, result: Estimate) -> None:
         self.n_windows += 1
+        self.doubts.update(doubt.code for doubt in result.doubts)
         if not result.status.has_motion:
             return
         self.spans.append((result.window.t_start, result.window.t_end))
         self.thetas.append(result.theta)
         self.is_reliable.append(result.reliable)
-        self.fwl.append(_fwl(result))
+        self.fwl.append(window_fwl(result))
 
     def counts(self) -> dict[str, Any]:
         return {
             "n_windows": self.n_windows,
             "n_with_motion": len(self.fwl),
             "n_reliable": sum(self.is_reliable),
+            "doubts": dict(sorted(self.doubts.items())),
             "fwl": np.array(self.fwl),
         }
 
 
-def _fwl(result: Estimate) -> float:
-    """Return the flow warp loss of a window; without motion, pixels are undistorted too."""
+def window_fwl(result: Estimate) -> float:
+    """Return the flow warp loss of a window, without events at hot pixels, which do not move.
+
+    Without motion, pixels are undistorted too.
+    """
     events, window = result.window.events, result.window
     x, y = events.x.astype(np.float64), events.y.astype(np.float64)
     if result.motion.uses_rays:
         still = np.zeros_like(result.theta)
         x, y = result.motion.warp(still, x, y, seconds_since(events.t, window.t_ref))
-    return flow_warp_loss(x, y, result.aligned_x, result.aligned_y, events.resolution)
+    moving = ~hot_events(events)
+    aligned = result.aligned_x[moving], result.aligned_y[moving]
+    return flow_warp_loss(x[moving], y[moving], *aligned, events.resolution)
 
 
 _NO_SAMPLES = "No window with a motion has IMU samples, so that nothing is compared. Are the times of one clock?"

@@ -168,7 +168,9 @@ class _Progress:
         self.batch.on_done(job.name)
 
     def fail(self, job: Job, error: Exception) -> None:
-        """Note that a recording has no results."""
+        """Note that a recording has no results; a folder without any is removed."""
+        if job.target.is_dir() and not any(job.target.iterdir()):
+            job.target.rmdir()
         self.errors[job.name] = error
         self.batch.on_done(job.name)
 

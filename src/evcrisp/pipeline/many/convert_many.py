@@ -8,9 +8,10 @@ from typing import Any, Unpack
 
 from evcrisp.io.protocol import Writer
 from evcrisp.io.reading import open_recording
+from evcrisp.io.writing import writer_and_suffix
 from evcrisp.pipeline.convert import convert_recording
 from evcrisp.pipeline.many.batch import Batch, BatchResult
-from evcrisp.pipeline.many.one_file import BatchOptions, sums, writer_of
+from evcrisp.pipeline.many.one_file import BatchOptions, sums
 from evcrisp.pipeline.many.settings import settings_facts
 
 
@@ -19,6 +20,7 @@ class ConvertTask:
     """Convert one recording."""
 
     to: Writer
+    suffix: str
     start_at_zero: bool = False
     opening: Mapping[str, Any] = field(default_factory=dict)
 
@@ -36,12 +38,14 @@ class ConvertTask:
 
     def target(self, folder: Path, name: str) -> Path:
         """Return the converted file."""
-        return folder / f"{name}{self.to.suffixes[0]}"
+        return folder / f"{name}{self.suffix}"
 
     def settings(self) -> dict[str, Any] | None:
         """Return the settings as JSON types."""
         zero, opening = self.start_at_zero, dict(self.opening)
-        return settings_facts({"to": self.to, "start_at_zero": zero, "opening": opening})
+        return settings_facts(
+            {"to": self.to, "suffix": self.suffix, "start_at_zero": zero, "opening": opening}
+        )
 
 
 def convert_many(
@@ -61,7 +65,7 @@ def convert_many(
     paths, folder, opening, **batch
         As for :func:`evcrisp.run_many`.
     to : str or Writer
-        Output format.
+        Output format, or the suffix of its files.
     start_at_zero, options
         As for :func:`evcrisp.convert_recording`.
 
@@ -74,6 +78,7 @@ def convert_many(
     >>> result.outputs["a"].name
     'a.aedat4'
     """
-    task = ConvertTask(writer_of(to, options), start_at_zero, dict(opening or {}))
+    writer, suffix = writer_and_suffix(to, options)  # checked before any recording is read
+    task = ConvertTask(writer, suffix, start_at_zero, dict(opening or {}))
     where = Batch(format=task.opening.get("format"), **batch)
     return where.process(paths, folder, task, lambda facts: sums(facts, "n_events"))

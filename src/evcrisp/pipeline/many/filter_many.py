@@ -9,10 +9,10 @@ from typing import Any, Unpack
 from evcrisp.filters import Filter, build_filter
 from evcrisp.io.protocol import Writer
 from evcrisp.io.reading import open_recording
-from evcrisp.io.writing import DEFAULT_FORMAT
+from evcrisp.io.writing import DEFAULT_FORMAT, writer_and_suffix
 from evcrisp.pipeline.filter_recording import filter_recording
 from evcrisp.pipeline.many.batch import Batch, BatchResult
-from evcrisp.pipeline.many.one_file import BatchOptions, sums, writer_of
+from evcrisp.pipeline.many.one_file import BatchOptions, sums
 from evcrisp.pipeline.many.settings import settings_facts
 
 
@@ -22,13 +22,14 @@ class FilterTask:
 
     method: Filter
     to: Writer
+    suffix: str
     writes_labels: bool = False
     opening: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, source: Path, target: Path, *, overwrite: bool) -> dict[str, Any]:
         """Write the events that are kept; return numbers of events."""
         target.mkdir(parents=True, exist_ok=True)
-        output = target / f"{target.name}{self.to.suffixes[0]}"
+        output = target / f"{target.name}{self.suffix}"
         labels = target / "labels.npz" if self.writes_labels else None
         with open_recording(source, **self.opening) as recording:
             result = filter_recording(
@@ -42,7 +43,12 @@ class FilterTask:
 
     def settings(self) -> dict[str, Any] | None:
         """Return the settings as JSON types."""
-        given = {"method": self.method, "to": self.to, "labels": self.writes_labels}
+        given = {
+            "method": self.method,
+            "to": self.to,
+            "suffix": self.suffix,
+            "labels": self.writes_labels,
+        }
         return settings_facts({**given, "opening": dict(self.opening)})
 
 
@@ -69,7 +75,7 @@ def filter_many(
     labels : bool
         Also write ``labels.npz`` with ``signal`` and ``score`` of every event.
     to : str or Writer
-        Output format.
+        Output format, or the suffix of its files.
 
     Examples
     --------
@@ -81,6 +87,6 @@ def filter_many(
     'a.aedat4'
     """
     config = build_filter(method, preset, **(params or {}))
-    task = FilterTask(config, writer_of(to), labels, dict(opening or {}))
+    task = FilterTask(config, *writer_and_suffix(to), labels, dict(opening or {}))
     where = Batch(format=task.opening.get("format"), **batch)
     return where.process(paths, folder, task, lambda facts: sums(facts, "n_events", "n_kept"))

@@ -1,11 +1,7 @@
 """What tasks with one output file per recording share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypedDict
-
-from evcrisp.core.registry import build
-from evcrisp.io.protocol import Writer
-from evcrisp.io.registry import WRITERS
 
 
 class BatchOptions(TypedDict, total=False):
@@ -17,11 +13,6 @@ class BatchOptions(TypedDict, total=False):
     on_start: Callable[[int], None]
     on_done: Callable[[str], None]
     on_piece: Callable[[str, float], None]
-
-
-def writer_of(to: str | Writer, options: Mapping[str, object] | None = None) -> Writer:
-    """Return the writer of a format, which is checked before any recording is read."""
-    return build(WRITERS, to, "output format", **(options or {}))
 
 
 def sums(facts: list[dict[str, Any]], *names: str) -> dict[str, Any]:

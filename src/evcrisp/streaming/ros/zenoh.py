@@ -113,7 +113,7 @@ def open_session(
         session = zenoh.open(config)
         zenoh.KeyExpr(key)
     except zenoh.ZError as error:
-        reason = str(error).split(" at ")[0]
+        reason = str(error).split(" at ")[0].rstrip("!.")
         remedy = "Start a router, or the other program with `?listen=`." if connect else None
         raise EvError(f"{address} cannot be used: {reason}.", remedy=remedy) from error
     return key, session

@@ -44,9 +44,8 @@ class Playback(LiveSource):
 
     def open(self) -> tuple[int, int]:
         """Return the sensor size; find the sensor data."""
-        if "stamp_offset_us" not in self._recording.metadata:  # another clock than the events
-            self._beside = PlayedSensorData(self._recording)
-            self.sensor_kinds = self._beside.kinds
+        self._beside = PlayedSensorData(self._recording)
+        self.sensor_kinds = self._beside.kinds
         return self._recording.resolution
 
     def chunks(self) -> Iterator[Events]:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 
 from evcrisp.core.errors import FormatError
-from evcrisp.core.sensor_data import Frame, Imu, Triggers
+from evcrisp.core.sensor_data import Frame, Imu, Triggers, shifted
 from evcrisp.io.recording import Recording
 from evcrisp.streaming.sensor_data import SensorData, first_time, kind_of, split
 
@@ -12,18 +12,22 @@ logger = logging.getLogger(__name__)
 
 
 class PlayedSensorData:
-    """The sensor data of a recording that are not delivered yet; frames are read one by one."""
+    """The sensor data of a recording that are not delivered yet; frames are read one by one.
+
+    Times are those of the events: IMU samples and frames of some ROS bags have another clock.
+    """
 
     def __init__(self, recording: Recording) -> None:
+        self._offset_us = -recording.sensor_clock_offset_us
         self._frames = self._until_damage(recording.frames())
         self._waiting: list[SensorData] = []
-        for read in (recording.imu, recording.triggers):
+        for read, offset_us in ((recording.imu, self._offset_us), (recording.triggers, 0)):
             try:
                 samples: Imu | Triggers | None = read()
             except FormatError as error:
                 samples = _before(error)
             if samples is not None and len(samples):
-                self._waiting.append(samples)
+                self._waiting.append(shifted(samples, offset_us))
         self._frame = next(self._frames, None)
         self.kinds = tuple(kind_of(data) for data in self._waiting)
         self.kinds += ("frames",) if self._frame is not None else ()
@@ -40,7 +44,8 @@ class PlayedSensorData:
 
     def _until_damage(self, frames: Iterator[Frame]) -> Iterator[Frame]:
         try:
-            yield from frames
+            for frame in frames:
+                yield shifted(frame, self._offset_us)
         except FormatError as error:
             logger.warning("%s", error.kept())
 

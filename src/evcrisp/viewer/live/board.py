@@ -168,9 +168,27 @@ def _curves(states: tuple[dict[str, Any], ...]) -> dict[str, Any]:
     curves = {
         "age_s": [round(after["at_s"] - now, 2) for _, after, _ in pairs],
         "events_s": [(b["n_events"] - a["n_events"]) / dt for a, b, dt in pairs],
-        "kept_s": [(b["n_kept"] - a["n_kept"]) / dt for a, b, dt in pairs],
+        "kept_s": _kept_rates(pairs),
         "dropped_s": [(b["n_dropped"] - a["n_dropped"]) / dt for a, b, dt in pairs],
         "latency_ms": [b["latency_p95_ms"] for _, b, _ in pairs],
     }
     counts = {name: value for name, value in states[-1].items() if name != "at_s"}
     return {"curves": curves, "counts": counts}
+
+
+def _kept_rates(
+    pairs: list[tuple[dict[str, Any], dict[str, Any], float]],
+) -> list[float | None]:
+    """Return the rates of kept events: the rate of the events, times the share that is kept of late.
+
+    Labels come window by window, all at once. Their own rate would be 0, and then above that of the
+    events. None before the first labels.
+    """
+    rates: list[float | None] = []
+    share: float | None = None
+    for before, after, dt in pairs:
+        names = ("n_events", "n_dropped", "n_labeled", "n_kept")
+        n_in, n_dropped, n_labeled, n_kept = (after[name] - before[name] for name in names)
+        share = n_kept / n_labeled if n_labeled else share
+        rates.append(None if share is None else (n_in - n_dropped) / dt * share)
+    return rates

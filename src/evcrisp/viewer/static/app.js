@@ -226,6 +226,7 @@ export class App {
 
   help() {
     byId("help").showModal();
+    byId("help").scrollTop = 0; // the button at its end has the focus
   }
 
   async copyLink() {

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import evcrisp
+from evcrisp.cli import run_page
 from evcrisp.core.camera import warn_of_mismatch
 from evcrisp.estimators.contrast_gain import contrast_gain
 
@@ -444,3 +445,26 @@ def test_page_names_layers(run, tmp_path):
     assert "; 2 layers in 1 window" in " ".join(page.split())
     ends = json.loads((tmp_path / "out" / "summary.json").read_text())["motion_range"]["vx [px/s]"]
     np.testing.assert_allclose(ends, (-260.0, 90.0), atol=15.0)
+
+
+def test_page_shows_the_range_of_reliable_windows(run, tmp_path):
+    rng = np.random.default_rng(0)
+    x, y, p = (rng.integers(0, n, 3000) for n in (64, 48, 2))
+    noise = evcrisp.Events(x=x, y=y, t=np.arange(3000) * 20, p=p, resolution=(64, 48))
+    evcrisp.write(tmp_path / "noise.npz", noise)
+    words = ("--motion", "translation", "--window-ms", 30)
+    page = run("run", tmp_path / "noise.npz", "-o", tmp_path / "out", *words).stdout
+    assert "px/s; doubtful in all windows" in " ".join(page.split())
+
+
+@pytest.mark.parametrize(
+    ("reliable", "text"),
+    [
+        ({"vx [px/s]": [1.0, 2.0]}, "vx 1 to 2 px/s, where it is reliable"),
+        ({"vx [px/s]": [1.0, 9e3]}, "vx 1 to 9000 px/s"),
+        ({}, "vx 1 to 9000 px/s; doubtful in all windows"),
+    ],
+)
+def test_doubtful_motions_do_not_widen_the_range_of_the_page(reliable, text):
+    summary = {"motion_range": {"vx [px/s]": [1.0, 9e3]}, "reliable_motion_range": reliable}
+    assert run_page.motion_text(summary) == text

@@ -87,8 +87,8 @@ def test_format_that_is_not_written_becomes_aedat4(run, scene, tmp_path):
 
 def test_unknown_format_is_explained(run, scene, tmp_path):
     recording = saved(scene, tmp_path / "scene.aedat4")
-    message = run("run", recording, "-o", tmp_path / "out", "--to", "mcap", code=2).stderr
-    assert "Unknown output format 'mcap'" in message
+    message = run("run", recording, "-o", tmp_path / "out", "--to", "rosbag", code=2).stderr
+    assert "Unknown output format 'rosbag'" in message
     assert "ros2" in message
     assert not (tmp_path / "out").exists()
 

@@ -147,7 +147,7 @@ def test_topics_are_chosen_and_listed(bag, caplog):
     assert evcrisp.read(path).equals(left)
     assert "2 streams of events (/left/events, /right/events); reading /left/events." in caplog.text
     caplog.clear()
-    for name in ("/right/events", "right/events"):
+    for name in ("/right/events", "right/events", "right"):
         with evcrisp.open(path, stream=name) as opened:
             assert opened.read().equals(right)
             assert opened.stream == opened.metadata["topic"] == "/right/events"

@@ -479,3 +479,20 @@ def test_command_line_writes_bags(tmp_path, make_events, command, name):
     arguments = [sys.executable, "-m", "evcrisp", command, tmp_path / "a.npz", tmp_path / name]
     subprocess.run(arguments, check=True, capture_output=True)
     assert len(evcrisp.read(tmp_path / name)) > 0
+
+
+def test_sensor_data_of_another_clock_gets_that_of_the_events_in_other_formats(ros2, tmp_path):
+    words = np.array([0x8002, 0x6000, 0x0001, 0x2001], "<u2")
+    packet = ros2.event_packet(words.tobytes(), encoding="evt3")
+    packet[1].header = ros2.header(EPOCH + 2 * 4096 + 300)
+    messages = [
+        ("/event_camera/events", packet),
+        ("/event_camera/imu", ros2.imu(EPOCH + 9000, (1, 2, 3), (4, 5, 6))),
+    ]
+    source = ros2.write(tmp_path / "source", messages)
+    convert_recording(source, tmp_path / "a.aedat4")
+    evcrisp.live(source, tmp_path / "live.aedat4", "raw", speed="max")
+    for name in ("a.aedat4", "live.aedat4"):
+        with evcrisp.open(tmp_path / name) as opened:
+            assert opened.read().t.tolist() == [8192]
+            assert opened.imu().t.tolist() == [9000 - 300]

@@ -83,8 +83,27 @@ def test_fwl_without_rotation_is_one(scene):
     result = evcrisp.estimate(window, "cmax", "rotation", camera=CAMERA)
     x, y = result.motion.warp(np.zeros(3), window.x, window.y, np.zeros(len(window)))
     still = replace(result, theta=np.zeros(3), aligned_x=x, aligned_y=y)
-    assert motion_evaluation._fwl(still) == pytest.approx(1.0)
+    assert motion_evaluation.window_fwl(still) == pytest.approx(1.0)
     assert flow_warp_loss(window.x, window.y, x, y, (160, 120)) != pytest.approx(1.0, abs=0.01)
+
+
+def test_hot_pixel_does_not_change_the_fwl(scene):
+    """One pixel with as many events as an edge would else make a sharp window look smeared."""
+    window = scene.events.between(0, 25_000).with_signal(None)
+    t = np.linspace(window.t[0], window.t[-1], 800).astype(np.int64)
+    at = np.zeros(800, int)
+    hot = evcrisp.Events(x=at + 5, y=at + 90, t=t, p=at, resolution=window.resolution)
+    columns = (np.r_[getattr(window, name), getattr(hot, name)] for name in ("x", "y", "t", "p"))
+    x, y, t, p = columns
+    order = np.argsort(t, kind="stable")
+    both = evcrisp.Events(
+        x=x[order], y=y[order], t=t[order], p=p[order], resolution=window.resolution
+    )
+    alone, beside = (evcrisp.estimate(events, "cmax", "translation") for events in (window, both))
+    expected = motion_evaluation.window_fwl(alone)
+    assert motion_evaluation.window_fwl(beside) == pytest.approx(expected, rel=0.02)
+    whole = flow_warp_loss(both.x, both.y, beside.aligned_x, beside.aligned_y, both.resolution)
+    assert whole < 0.7 * expected
 
 
 def test_recording_without_imu_says_so(scene, tmp_path):

@@ -44,6 +44,15 @@ def test_output_results_and_notes_are_left_out(folder, make_events, caplog):
     assert "notes.txt is skipped: it does not start with events." in caplog.text
 
 
+def test_empty_recordings_are_named(folder, tmp_path, caplog):
+    (folder / "lost.aedat4").touch()
+    (folder / "image.png").touch()
+    found = find_inputs([folder], tmp_path / "out")
+    assert names(found, folder) == ["a.csv", "b.npz", "more/c.es"]
+    texts = [record.getMessage() for record in caplog.records]
+    assert texts == [f"{folder / 'lost.aedat4'} is skipped: it is empty, or cannot be opened."]
+
+
 def test_folder_without_recordings_is_an_error(tmp_path):
     with pytest.raises(ConfigError, match="has no recording"):
         find_inputs([tmp_path], tmp_path / "out")

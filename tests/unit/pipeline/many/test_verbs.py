@@ -48,6 +48,7 @@ def test_failures_do_not_stop_the_others(scenes, tmp_path, verb):
     assert sorted(result.outputs) == ["scene1", "scene2", "scene3"]
     assert set(result.failures) == {"cut"}
     assert not any((tmp_path / "out").rglob(".part-*"))
+    assert not (tmp_path / "out" / "cut").exists()  # a folder without results
 
 
 def test_outputs_are_those_of_one_recording(scenes, tmp_path):

@@ -83,13 +83,13 @@ def test_large_sensors_are_joined_and_far_events_left_out():
 def test_curves_are_rates_between_states(monkeypatch):
     board, clock = LiveBoard(), iter((0.0, 0.5, 1.0))
     monkeypatch.setattr("evcrisp.viewer.live.board.time.monotonic", lambda: next(clock))
-    for n in (0, 1000, 5000):
-        facts = {"n_events": n, "n_kept": n // 2, "n_dropped": n // 10, "latency_p95_ms": 4.0}
-        board.note(facts)
+    for n, n_labeled in ((0, 0), (1000, 0), (5000, 3000)):  # labels come window by window
+        facts = {"n_events": n, "n_dropped": n // 10, "latency_p95_ms": 4.0}
+        board.note({**facts, "n_labeled": n_labeled, "n_kept": n_labeled // 4})
     head, pictures = parsed(board.frame())
     assert pictures is None
     assert head["curves"]["events_s"] == [2000, 8000]
-    assert head["curves"]["kept_s"] == [1000, 4000]
+    assert head["curves"]["kept_s"] == [None, (8000 - 800) / 4]
     assert head["curves"]["dropped_s"] == [200, 800]
     assert head["counts"]["n_events"] == 5000
 

@@ -47,16 +47,17 @@ export function drawCurve(canvas, ages, series) {
   const most = Math.max(1e-9, ...series.flat().map((value) => value ?? 0));
   context.fillStyle = TEXT;
   context.font = `${10 * scale}px system-ui, sans-serif`;
-  context.fillText(`up to ${most < 10 ? most.toFixed(1) : Math.round(most).toLocaleString("en")}`, 0, 10 * scale);
+  context.fillText(`up to ${most < 10 ? Number(most.toFixed(1)) : Math.round(most).toLocaleString("en")}`, 0, 10 * scale);
   context.fillText(`${HISTORY_S} s ago`, 0, height - 3 * scale);
   series.forEach((values, k) => {
     context.strokeStyle = COLORS[k % COLORS.length];
     context.lineWidth = 1.5 * scale;
     context.beginPath();
     values.forEach((value, i) => {
+      if (value === null) return; // no labels yet
       const x = width * (1 + ages[i] / HISTORY_S);
-      const y = height - 2 - (height - 16 * scale) * ((value ?? 0) / most);
-      if (i) context.lineTo(x, y);
+      const y = height - 2 - (height - 16 * scale) * (value / most);
+      if (i && values[i - 1] !== null) context.lineTo(x, y);
       else context.moveTo(x, y);
     });
     context.stroke();

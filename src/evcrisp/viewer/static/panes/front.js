@@ -109,7 +109,8 @@ export class Front {
     const regret = places[this.data.regret_index];
     const own = this.data.own ? this.marks().at(-1) : null;
     const isNear = own && Math.abs(own[0] - regret[0]) < 80 && Math.abs(own[1] - regret[1]) < 20;
-    this.label(context, isNear ? [Math.max(own[0], regret[0]), regret[1]] : regret, "regret", quiet);
+    if (isNear) this.label(context, [Math.max(own[0], regret[0]), regret[1]], "regret", quiet);
+    else this.labelAbove(context, regret, "regret", quiet);
     if (own) this.drawOwn(context, own, isNear ? Math.max(regret[1], PAD.top + 4) + 14 : own[1], styleColor("doubt", theme));
   }
 
@@ -129,6 +130,14 @@ export class Front {
     context.fillStyle = color;
     context.textAlign = isRight ? "right" : "left";
     context.fillText(text, x + (isRight ? -12 : 12), Math.max(y + 4, PAD.top + 8));
+  }
+
+  /** Text above a point of the front, to its right if there is space: the front falls, and is not there. */
+  labelAbove(context, [x, y], text, color) {
+    const isAtEnd = x + 12 + context.measureText(text).width > this.pane.canvas.clientWidth - PAD.right;
+    context.fillStyle = color;
+    context.textAlign = isAtEnd ? "right" : "left";
+    context.fillText(text, x + (isAtEnd ? 4 : 8), Math.max(y - 9, PAD.top + 8));
   }
 
   drawAxes(context, color) {

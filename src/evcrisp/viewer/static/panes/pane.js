@@ -39,7 +39,7 @@ export class Pane {
   key(inputs, text, makeParts) {
     if (this.keyInputs === inputs) return;
     this.keyInputs = inputs;
-    this.keyText = text;
+    this.keyText = inputs ? text : ""; // a hidden key has no text
     this.keyElement.hidden = !inputs;
     this.keyElement.replaceChildren(...(inputs ? makeParts() : []));
   }
