@@ -82,6 +82,8 @@ def measure_run(events, windowing):
         "length_ms": float(np.median(lengths)),
         "longest_ms": float(max(lengths)),
         "warned": float(np.mean([bool(r.warnings) for r in results])),
+        "reliable_time": _share_reliable(results, lengths),
+        "reliable_events": _share_reliable(results, [len(r) for r in results]),
         "warnings": dict(Counter(text[:40] for r in results for text in r.warnings)),
         "ns_per_event": 1e9 * seconds / max(len(events), 1),
     }
@@ -90,6 +92,12 @@ def measure_run(events, windowing):
         row["sensitivity"] = float(signal[events.signal].mean())
         row["specificity"] = float((~signal[~events.signal]).mean())
     return row
+
+
+def _share_reliable(results, weights):
+    """Return the share of the weight of windows that are reliable."""
+    reliable = np.array([bool(r.reliable) for r in results])
+    return float(np.average(reliable, weights=weights)) if sum(weights) else 0.0
 
 
 def measure_shaken(data_dir):
@@ -116,7 +124,7 @@ def measure_real(data_dir):
             measure_run(events[:20_000], windowing)  # compile
             row = measure_run(events, windowing)
             rows.append({"recording": path.stem, "windows by": name} | row)
-    keys = ("windows", "length_ms", "warned", "ns_per_event")
+    keys = ("windows", "length_ms", "warned", "reliable_time", "reliable_events", "ns_per_event")
     _show("Real recordings", rows, ("recording", "windows by", *keys))
     totals = {}
     for name in WINDOWINGS:

@@ -10,7 +10,7 @@ from evcrisp.estimators.result import Estimate
 
 #: An event changes its label if the mean confidence is this far beyond 0.5: less is chance. Of five real
 #: recordings, windows of which half overlaps then have 0.971 to 0.985 equal labels, without it 0.939 to 0.965;
-#: on three simulated scenes sensitivity + specificity is 0.001 to 0.004 lower.
+#: on three simulated scenes sensitivity + specificity is 0.001 to 0.005 lower.
 MARGIN = 0.1
 
 

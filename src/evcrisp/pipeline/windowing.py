@@ -38,8 +38,8 @@ class CutWindow(NamedTuple):
 class Windowing:
     """How a recording is cut into windows; at most one of the first three is given.
 
-    By default the events choose the length: a window ends when the image has moved, or after
-    ``max_latency_us``. See :mod:`evcrisp.pipeline.auto_windows`.
+    By default the events choose the length: a window ends when the image has moved, where the rate of
+    its events changes, or after ``max_latency_us``. See :mod:`evcrisp.pipeline.auto_windows`.
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ LEAST_EVIDENCE = 0.02
 #: Standard deviations by which the kept share of events must exceed that of samples.
 CERTAINTY = 3.0
 
-#: Standard deviations of the kept share of noise below its bound: in 98 of 100 windows it is smaller.
-SURE = 2.0
+#: Share of the events of a window that may be its noise: of so few, more than the bound may be kept by chance.
+NOISE_PART = 0.25
 
 #: Standard deviations, of the smaller number of events or samples, that chance reaches: a search finds
 #: the motion at which most events of noise meet. In noise alone they are at most 9, in signal of 15 % or
@@ -198,12 +198,12 @@ def best_threshold(
 
 
 def _sure(share: float, n_samples: float, n_events: int) -> float:
-    """Return a share of samples below which the kept share of the noise stays, mostly.
+    """Return a share of samples that is below that of the noise of a window by a standard deviation.
 
     Samples differ from noise by chance, and so does the noise of a window with few events.
     """
-    variance = share * (1.0 - share) * (1.0 / n_samples + 1.0 / n_events)
-    return max(share - SURE * math.sqrt(variance), 0.5 * share)
+    variance = share * (1.0 - share) * (1.0 / n_samples + 1.0 / (NOISE_PART * n_events))
+    return max(share - math.sqrt(variance), 0.5 * share)
 
 
 def evidence_threshold(evidence: Reals, sample_evidence: Reals, false_alarm: float) -> float:

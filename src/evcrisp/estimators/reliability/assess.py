@@ -12,7 +12,7 @@ from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.hot_pixels import hot_events
 from evcrisp.estimators.layer import Layer, LayerMotion
-from evcrisp.estimators.layers.misfit import misaligned_share, misfit_of
+from evcrisp.estimators.layers.misfit import OFF_PX, misaligned_share, misfit_of
 from evcrisp.estimators.reliability.covariance import (
     SLOPE_FACTOR,
     MotionCovariance,
@@ -261,20 +261,20 @@ def _is_partial(
     # Where the whole motion is uncertain, parts seem off by chance.
     is_sharp = found is not None and float(found.axis_std.min()) < _SHARP_PX
     is_off = is_sharp and fit.misaligned > max_misaligned
-    if is_off and limits is _ALL_MOTIONS:
-        # Parts that are off by little, compared with their motion, are explained well enough.
-        is_off = misaligned_share(result, _off_px(result)) > max_misaligned
+    if is_off:
+        # Steps over the curvature from slopes between pixels are too long by a factor. And of several motions,
+        # parts that are off by little, compared with their motion, are explained well enough.
+        off_px = max(OFF_PX, _OFF_SHARE * _moved_px(result)) if limits is _ALL_MOTIONS else OFF_PX
+        is_off = misaligned_share(result, SLOPE_FACTOR * off_px) > max_misaligned
     return fit.unexplained > max_unexplained or is_off
 
 
-def _off_px(result: Estimate) -> float:
-    """Return by how much parts may be off, px per window, in steps of `misaligned_share`."""
+def _moved_px(result: Estimate) -> float:
+    """Return the mean displacement of the signal, px per window."""
     length_s = (result.window.t_end - result.window.t_start) / 1e6
     chosen = np.flatnonzero(result.signal)
     chosen = chosen[:: max(chosen.size // _SPEED_EVENTS, 1)]
-    speed = np.linalg.norm(result.velocity[chosen], axis=1)
-    # Steps over the curvature from slopes between pixels are too long by the factor.
-    return SLOPE_FACTOR * max(1.0, _OFF_SHARE * float(speed.mean()) * length_s)
+    return float(np.linalg.norm(result.velocity[chosen], axis=1).mean()) * length_s
 
 
 def _misfit(result: Estimate) -> float:

@@ -8,8 +8,8 @@ from evcrisp.estimators.auto.noise_model import (
     CHANCE,
     DENSITY_ERROR,
     LEAST_EVIDENCE,
+    NOISE_PART,
     QUIET_SHARE,
-    SURE,
 )
 from evcrisp.tensors.cuda.kernels import kernels_of
 from evcrisp.tensors.lazy import Tensor, torch
@@ -251,9 +251,9 @@ def _steps(
 
 
 def _sure(share: Tensor | float, n_samples: Tensor, n_events: Tensor) -> Tensor:
-    """Return a share of samples below which the kept share of the noise stays, mostly."""
-    variance = share * (1.0 - share) * (1.0 / n_samples + 1.0 / n_events)
-    return (share - SURE * torch.sqrt(variance)).clamp(min=0.5 * share)
+    """Return a share of samples that is below that of the noise of a window by a standard deviation."""
+    variance = share * (1.0 - share) * (1.0 / n_samples + 1.0 / (NOISE_PART * n_events))
+    return (share - torch.sqrt(variance)).clamp(min=0.5 * share)
 
 
 def _numbers(rows: Rows) -> Tensor:
