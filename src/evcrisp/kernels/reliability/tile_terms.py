@@ -65,6 +65,9 @@ def tile_terms(
         counts[q] += 1.0
     # A row of the map at a time, without branches, so that the loop is vectorized.
     sums, slopes_of_row = np.zeros((8, wide), np.float32), np.zeros((6, wide), np.float32)
+    tile_column = np.empty(wide, np.int64)
+    for j in range(wide):
+        tile_column[j] = int(max((j - start) * scale, 0.0) / tile_px)
     energy = slopes = 0.0
     for r in range(rows):
         first = max(int(np.ceil(start + r * tile_px * gain)), 1) if r > 0 else 1
@@ -74,7 +77,7 @@ def tile_terms(
             for i in range(half * high + first, half * high + min(last, high - 1)):
                 _add_row(maps, i, slopes_of_row, sums)
         for j in range(1, wide - 1):
-            c = int(max((j - start) * scale, 0.0) / tile_px)
+            c = tile_column[j]
             energy += sums[3, j]
             slopes += gain * gain * sums[4, j]
             if c < columns:
