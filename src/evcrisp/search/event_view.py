@@ -119,10 +119,11 @@ def some_events(events: Events, chosen: NDArray[np.intp], n_events: int) -> NDAr
     interval = -(-chosen.size // n_events)
     if interval < 2:
         return chosen
-    picked = events[chosen]
+    # `take` needs half of the time of an index.
+    x, y, t = (column.take(chosen) for column in (events.x, events.y, events.t))
     # Subtracted as integers: recordings may begin at any time.
-    dt, rank = (picked.t - picked.t[0]) / 1e6, np.empty(len(picked), np.uint32)
-    ranks_by_place(picked.x, picked.y, dt, middle_of(picked), rank)
+    dt, rank = (t - t[0]) / 1e6, np.empty(chosen.size, np.uint32)
+    ranks_by_place(x, y, dt, (_middle(x), _middle(y)), rank)
     return chosen[rank < 2**32 // interval]
 
 

@@ -17,7 +17,7 @@ def count_quiet_in_tiles(x, y, p, support, chosen, quiet, limit, corner, scale):
     """Find the tile of one point after the other, and count it if it is quiet."""
     rows, columns = limit.shape
     counts = np.zeros(limit.shape)
-    for k in np.flatnonzero(chosen):
+    for k in chosen:
         column = int(np.clip((x[k] - corner[0]) * scale[0], 0, columns - 1))
         row = int(np.clip((y[k] - corner[1]) * scale[1], 0, rows - 1))
         counts[row, column] += support[k] - quiet[int(p[k])] <= limit[row, column]

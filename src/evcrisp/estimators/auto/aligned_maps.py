@@ -89,15 +89,11 @@ class IndexedWindow:
         """What the noise samples depend on: their area, the sensor, and their number."""
         return area_of_samples(self.live), self.data.resolution, self.samples.t.size
 
-    def is_one_in(self, interval: int) -> Bools:
-        """Return which are one in ``interval`` events, (n,), whatever their order and direction."""
-        if interval < 2:
-            return np.ones(self.p.size, np.bool_)
-        return self.rank < 2**32 // interval
-
     def one_in(self, interval: int) -> NDArray[np.intp]:
-        """Return the indices of one in ``interval`` events."""
-        return np.flatnonzero(self.is_one_in(interval))
+        """Return one in ``interval`` events, whatever their order and direction."""
+        if interval < 2:
+            return np.arange(self.p.size)
+        return np.flatnonzero(self.rank < 2**32 // interval)
 
     @property
     def view(self) -> Box:

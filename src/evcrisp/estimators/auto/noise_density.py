@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.live_area import Box
-from evcrisp.core.types import Bools, Bytes, Floats, Integers, Singles
+from evcrisp.core.types import Bytes, Floats, Integers, Singles
 from evcrisp.estimators.auto.aligned_maps import IndexedWindow
 from evcrisp.estimators.auto.noise_model import QUIET_SHARE
 
@@ -57,12 +57,12 @@ def density_of_noise(
         return None
     of_samples = Points(samples.x, samples.y, samples.p, sample_support)
     limit = np.zeros(tiles.shape, np.float32)
-    every = np.ones(samples.t.size, np.bool_)
+    every = np.arange(samples.t.size)
     expected = tiles.count(of_samples, every, quiet, limit)
     of_events = Points(pixels.x, pixels.y, window.p, support)
     for n_events, least in TESTS:
         # Support above that of quiet samples; both polarities together.
-        chosen = window.is_one_in(-(-support.size // n_events))
+        chosen = window.one_in(-(-support.size // n_events))
         counts = tiles.count(of_events, chosen, quiet, limit)
         if _deviation(counts, expected) < least:
             return None
@@ -107,7 +107,9 @@ class _Tiles:
         (rows, columns), (_, _, width, height) = self.shape, self.box
         return np.array((columns / width, rows / height), np.float32)
 
-    def count(self, points: Points, chosen: Bools, quiet: NDArray, limit: Singles) -> Floats:
+    def count(
+        self, points: Points, chosen: NDArray[np.intp], quiet: NDArray, limit: Singles
+    ) -> Floats:
         """Count the chosen points that are quiet up to a limit above ``quiet``; (rows, columns)."""
         from evcrisp.kernels.auto.noise_density import count_quiet_in_tiles
 

@@ -112,9 +112,9 @@ def terms_of(result: Estimate, chosen: Bools, frame: ViewFrame | None = None) ->
     window, events = result.window, result.window.events
     at = subsample(chosen, events.resolution if frame is None else frame.resolution)
     length_us = max(window.t_end - window.t_start, 1)
-    tau = ((events.t[at] - window.t_ref) / length_us).astype(np.float32)
-    p = np.ascontiguousarray(events.p[at]).view(np.uint8)
-    x, y = result.aligned_x[at], result.aligned_y[at]
+    tau = ((events.t.take(at) - window.t_ref) / length_us).astype(np.float32)
+    p = events.p.take(at).view(np.uint8)
+    x, y = result.aligned_x.take(at), result.aligned_y.take(at)
     if frame is not None:
         x, y = x + frame.left, y + frame.top
     terms = MotionTerms.of(x, y, tau, p, n_events / at.size)

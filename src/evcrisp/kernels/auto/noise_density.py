@@ -32,16 +32,14 @@ def count_quiet_in_tiles(x, y, p, support, chosen, quiet, limit, corner, scale, 
 
     Points beyond the area of the tiles belong to the nearest one.
     x, y : (n,) numbers, px      p : (n,) uint8      support : (n,) floats
-    chosen : (n,) bool, points that count
+    chosen : (m,) integers, positions of the points that count
     quiet : (2,) floats, OFF and ON      limit : (rows, columns) floats
     corner : (2,) float32, left and top of the area, px      scale : (2,) float32, tiles per px along x and y
     counts : (rows, columns) float64, filled
     """
     rows, columns = counts.shape
     counts[:] = 0.0
-    for k in range(support.size):
-        if not chosen[k]:
-            continue
+    for k in chosen:
         across = (np.float32(x[k]) - corner[0]) * scale[0]
         down = (np.float32(y[k]) - corner[1]) * scale[1]
         column = min(max(np.int64(across), 0), columns - 1)

@@ -18,6 +18,9 @@ BESIDE, ACROSS = np.float32(66 * 26 / 120**2), np.float32(26 * 26 / 120**2)
 _BACK = np.float32(16.0)
 _NEVER, _END = np.float32(-1e6), np.float32(1e6)
 
+#: Readers of a block, whose sums are computed in loops that vectorize.
+_LANES = 64
+
 #: Longest reach, in windows.
 MAX_REACH = 8.0
 
@@ -50,50 +53,63 @@ def _corner(x, y, p, area):
 
 
 @finite
-def _freshness(a, b, c, d, e, f, g, h, i, rate):
-    """Sum the freshness of eight pixels around one, given the times since the last event of all nine."""
-    total = max(_ONE - a * rate, _ZERO)
-    total += max(_ONE - b * rate, _ZERO)
-    total += max(_ONE - c * rate, _ZERO)
-    total += max(_ONE - d * rate, _ZERO)
-    own = max(_ONE - e * rate, _ZERO)
-    total += own
-    total += max(_ONE - f * rate, _ZERO)
-    total += max(_ONE - g * rate, _ZERO)
-    total += max(_ONE - h * rate, _ZERO)
-    total += max(_ONE - i * rate, _ZERO)
-    return total - own
+def _look(lane, start, last, stride, seen):
+    """Copy the last events of nine pixels to a lane of a block."""
+    middle, below = start + stride, start + stride + stride
+    seen[lane] = last[start]
+    seen[_LANES + lane] = last[start + _1]
+    seen[2 * _LANES + lane] = last[start + _2]
+    seen[3 * _LANES + lane] = last[middle]
+    seen[4 * _LANES + lane] = last[middle + _1]
+    seen[5 * _LANES + lane] = last[middle + _2]
+    seen[6 * _LANES + lane] = last[below]
+    seen[7 * _LANES + lane] = last[below + _1]
+    seen[8 * _LANES + lane] = last[below + _2]
 
 
 @finite
-def _near(last, start, stride, since):
-    """Return how many pixels beside and across one have a last event later than `since`."""
-    middle, below = start + stride, start + stride + stride
-    across, beside = _ZERO, _ZERO
-    across += _ONE if last[start] > since else _ZERO
-    across += _ONE if last[start + _2] > since else _ZERO
-    across += _ONE if last[below] > since else _ZERO
-    across += _ONE if last[below + _2] > since else _ZERO
-    beside += _ONE if last[start + _1] > since else _ZERO
-    beside += _ONE if last[below + _1] > since else _ZERO
-    beside += _ONE if last[middle] > since else _ZERO
-    beside += _ONE if last[middle + _2] > since else _ZERO
-    return beside, across
+def _add_freshness(seen, time, rate, support):
+    """Add the freshness of the eight pixels around each reader of a block; a loop that vectorizes."""
+    for k in range(support.size):
+        now = time[k]
+        total = max(_ONE - (now - seen[k]) * rate, _ZERO)
+        total += max(_ONE - (now - seen[_LANES + k]) * rate, _ZERO)
+        total += max(_ONE - (now - seen[2 * _LANES + k]) * rate, _ZERO)
+        total += max(_ONE - (now - seen[3 * _LANES + k]) * rate, _ZERO)
+        own = max(_ONE - (now - seen[4 * _LANES + k]) * rate, _ZERO)
+        total += own
+        total += max(_ONE - (now - seen[5 * _LANES + k]) * rate, _ZERO)
+        total += max(_ONE - (now - seen[6 * _LANES + k]) * rate, _ZERO)
+        total += max(_ONE - (now - seen[7 * _LANES + k]) * rate, _ZERO)
+        total += max(_ONE - (now - seen[8 * _LANES + k]) * rate, _ZERO)
+        support[k] += total - own
 
 
 @finite
-def _read(k, start, time, last, stride, rates, near, support, near_support):
-    """Add what reader k sees in the last events."""
-    beside, across = _near(last, start, stride, time - near)
-    near_support[0, k] += BESIDE * beside + ACROSS * across
-    near_support[1, k] += beside + across
-    # Once for all rates: the compiler cannot know that sums are not written where times are read.
-    middle, below = start + stride, start + stride + stride
-    a, b, c = time - last[start], time - last[start + _1], time - last[start + _2]
-    d, e, f = time - last[middle], time - last[middle + _1], time - last[middle + _2]
-    g, h, i = time - last[below], time - last[below + _1], time - last[below + _2]
+def _add_near(seen, time, near, contrast, number):
+    """Add the pixels around each reader of a block with an event at almost the same time."""
+    for k in range(number.size):
+        since = time[k] - near
+        across, beside = _ZERO, _ZERO
+        across += _ONE if seen[k] > since else _ZERO
+        beside += _ONE if seen[_LANES + k] > since else _ZERO
+        across += _ONE if seen[2 * _LANES + k] > since else _ZERO
+        beside += _ONE if seen[3 * _LANES + k] > since else _ZERO
+        beside += _ONE if seen[5 * _LANES + k] > since else _ZERO
+        across += _ONE if seen[6 * _LANES + k] > since else _ZERO
+        beside += _ONE if seen[7 * _LANES + k] > since else _ZERO
+        across += _ONE if seen[8 * _LANES + k] > since else _ZERO
+        contrast[k] += BESIDE * beside + ACROSS * across
+        number[k] += beside + across
+
+
+@finite
+def _add_block(first, n, seen, time, rates, near, support, near_support):
+    """Add what the readers of a block see."""
+    last = first + n
+    _add_near(seen, time, near, near_support[0, first:last], near_support[1, first:last])
     for q in range(rates.size):
-        support[q, k] += _freshness(a, b, c, d, e, f, g, h, i, rates[q])
+        _add_freshness(seen, time, rates[q], support[q, first:last])
 
 
 @finite
@@ -123,29 +139,51 @@ def short_evidence(x, y, p, t, supporting, readers, samples, area, rates, near, 
     middle = np.empty(n, np.uint32)
     for k in range(n):
         middle[k] = _corner(x[k], y[k], p[k], area) + stride + _1
+    seen, now = np.empty(9 * _LANES, np.float32), np.empty(_LANES, np.float32)
+    sample_seen, sample_now = np.empty(9 * _LANES, np.float32), np.empty(_LANES, np.float32)
     i = j = 0
     for k in range(n + 1):
         time = t[k] if k < n else _END
         while i < m and rt[i] < time:
-            start = _corner(rx[i], ry[i], rp[i], area)
-            _read(i, start, rt[i], last, stride, rates, near, support, near_support)
+            lane = i % _LANES
+            now[lane] = rt[i]
+            _look(lane, _corner(rx[i], ry[i], rp[i], area), last, stride, seen)
             i += 1
+            if lane == _LANES - 1 or i == m:
+                block = i - lane - 1, lane + 1
+                _add_block(*block, seen, now, rates, near, support, near_support)
         while j < s and st[j] < time:
-            start = _corner(sx[j], sy[j], sp[j], area)
-            _read(j, start, st[j], last, stride, rates, near, sample_support, sample_near)
+            lane = j % _LANES
+            sample_now[lane] = st[j]
+            _look(lane, _corner(sx[j], sy[j], sp[j], area), last, stride, sample_seen)
             j += 1
+            if lane == _LANES - 1 or j == s:
+                block = j - lane - 1, lane + 1
+                _add_block(
+                    *block, sample_seen, sample_now, rates, near, sample_support, sample_near
+                )
         if k < n and supporting[k]:
             last[middle[k]] = time
     i, j = m - 1, s - 1
     for k in range(n - 1, -2, -1):
         time = _BACK - t[k] if k >= 0 else _END
         while i >= 0 and _BACK - rt[i] <= time:
-            start = _corner(rx[i], ry[i], rp[i], area)
-            _read(i, start, _BACK - rt[i], last, stride, rates, near, support, near_support)
+            lane = i % _LANES
+            now[lane] = _BACK - rt[i]
+            _look(lane, _corner(rx[i], ry[i], rp[i], area), last, stride, seen)
+            if lane == 0:
+                block = i, min(_LANES, m - i)
+                _add_block(*block, seen, now, rates, near, support, near_support)
             i -= 1
         while j >= 0 and _BACK - st[j] <= time:
-            start = _corner(sx[j], sy[j], sp[j], area)
-            _read(j, start, _BACK - st[j], last, stride, rates, near, sample_support, sample_near)
+            lane = j % _LANES
+            sample_now[lane] = _BACK - st[j]
+            _look(lane, _corner(sx[j], sy[j], sp[j], area), last, stride, sample_seen)
+            if lane == 0:
+                block = j, min(_LANES, s - j)
+                _add_block(
+                    *block, sample_seen, sample_now, rates, near, sample_support, sample_near
+                )
             j -= 1
         if k >= 0 and supporting[k]:
             last[middle[k]] = time

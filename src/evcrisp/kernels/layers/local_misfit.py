@@ -23,6 +23,21 @@ def count_noise(x, y, signal, cell_px, counts):
 
 
 @fused
+def parts_of(x, y, cell, side, rows, columns, part):
+    """Fill the square part of every event, row by row; -1 outside. A loop that vectorizes.
+
+    x, y : (n,) float64, px      cell : (n,) integers, -1 for positions off the map      side : px
+    rows, columns : of the parts      part : (n,) int32, filled
+    """
+    for k in range(x.size):
+        # Positions off the map may be no numbers.
+        inside = cell[k] >= 0
+        down, across = (y[k] if inside else 0.0), (x[k] if inside else 0.0)
+        r, c = np.int32(max(down, 0.0) / side), np.int32(max(across, 0.0) / side)
+        part[k] = r * np.int32(columns) + c if inside & (r < rows) & (c < columns) else -1
+
+
+@fused
 def local_terms(x, y, tau, p, scale, margin, shape, cell_px, pull, tensor, count):
     """Sum gradient and curvature of the contrast with respect to the displacement of each cell.
 
@@ -46,18 +61,17 @@ def local_terms(x, y, tau, p, scale, margin, shape, cell_px, pull, tensor, count
     pull[:] = 0.0
     tensor[:] = 0.0
     count[:] = 0.0
-    flat = image.reshape(-1)
+    flat, part = image.reshape(-1), np.empty(n, np.int32)
+    parts_of(x, y, cell, cell_px, rows, columns, part)
+    pulls, counts = pull.reshape(-1, 2), count.reshape(-1)
     for k in range(n):
-        # First: positions outside may be no numbers.
-        if cell[k] < 0:
-            continue
-        r, c = int(max(y[k], 0.0) / cell_px), int(max(x[k], 0.0) / cell_px)
-        if r >= rows or c >= columns:
+        q = part[k]
+        if q < 0:
             continue
         slope_x, slope_y = slope_at(flat, np.uint64(cell[k]), np.uint64(wide), a[k], b[k])
-        pull[r, c, 0] -= 2.0 * gain * tau[k] * slope_x
-        pull[r, c, 1] -= 2.0 * gain * tau[k] * slope_y
-        count[r, c] += 1.0
+        pulls[q, 0] -= 2.0 * gain * tau[k] * slope_x
+        pulls[q, 1] -= 2.0 * gain * tau[k] * slope_y
+        counts[q] += 1.0
     # Times spread evenly over the window have a variance of 1/12.
     factor = 2.0 * gain * gain / 12.0
     edges = _edges(columns, wide, start, scale, cell_px)

@@ -4,6 +4,7 @@ import numpy as np
 
 from evcrisp.kernels.compile import fused
 from evcrisp.kernels.contrast.spline import locate, slope_at, taps
+from evcrisp.kernels.layers.local_misfit import parts_of
 
 #: Maps at each pixel: events, and events times tau and tau^2.
 _MAPS = 3
@@ -45,26 +46,28 @@ def tile_terms(
     curvature[:] = 0.0
     steepness[:] = 0.0
     count[:] = 0.0
-    flat = maps[0].reshape(-1)
+    flat, tile = maps[0].reshape(-1), np.empty(n, np.int32)
+    parts_of(x, y, cell, tile_px, rows, columns, tile)
+    pulls, bends, counts = pull.reshape(-1, 2), bend.reshape(-1, 2, 2), count.reshape(-1)
     for k in range(n):
-        # First: positions outside may be no numbers.
-        if cell[k] < 0:
-            continue
-        r, c = int(max(y[k], 0.0) / tile_px), int(max(x[k], 0.0) / tile_px)
-        if r >= rows or c >= columns:
+        q = tile[k]
+        if q < 0:
             continue
         slope_x, slope_y = slope_at(flat, np.uint64(cell[k]), np.uint64(wide), a[k], b[k])
         factor, square = -2.0 * gain, 4.0 * tau[k] * tau[k]
         second, third = 1.5 * square - 0.5, tau[k] * (5.0 * square - 3.0)
-        pull[r, c, 0] += factor * tau[k] * slope_x
-        pull[r, c, 1] += factor * tau[k] * slope_y
-        bend[r, c, 0, 0] += factor * second * slope_x
-        bend[r, c, 0, 1] += factor * second * slope_y
-        bend[r, c, 1, 0] += factor * third * slope_x
-        bend[r, c, 1, 1] += factor * third * slope_y
-        count[r, c] += 1.0
+        pulls[q, 0] += factor * tau[k] * slope_x
+        pulls[q, 1] += factor * tau[k] * slope_y
+        bends[q, 0, 0] += factor * second * slope_x
+        bends[q, 0, 1] += factor * second * slope_y
+        bends[q, 1, 0] += factor * third * slope_x
+        bends[q, 1, 1] += factor * third * slope_y
+        counts[q] += 1.0
     # A row of the map at a time, without branches, so that the loop is vectorized.
     sums, slopes_of_row = np.zeros((8, wide), np.float32), np.zeros((6, wide), np.float32)
+    tile_column = np.empty(wide, np.int64)
+    for j in range(wide):
+        tile_column[j] = int(max((j - start) * scale, 0.0) / tile_px)
     energy = slopes = 0.0
     for r in range(rows):
         first = max(int(np.ceil(start + r * tile_px * gain)), 1) if r > 0 else 1
@@ -74,7 +77,7 @@ def tile_terms(
             for i in range(half * high + first, half * high + min(last, high - 1)):
                 _add_row(maps, i, slopes_of_row, sums)
         for j in range(1, wide - 1):
-            c = int(max((j - start) * scale, 0.0) / tile_px)
+            c = tile_column[j]
             energy += sums[3, j]
             slopes += gain * gain * sums[4, j]
             if c < columns:
