@@ -3,7 +3,7 @@
 ::
 
     few events    proposals, or the motions of the window before
-                  competition for cells, fit of each motion to its events; three times
+                  competition for cells, fit of each motion to its events; twice
     more events   competition; a fit with as few parameters as possible; competition
 """
 
@@ -27,12 +27,13 @@ from evcrisp.estimators.layers.splitting import region_proposals, split_proposal
 from evcrisp.estimators.significance import MIN_GAIN_SIGMAS, pair_gain_sigmas
 from evcrisp.search.window_data import WindowData
 
-#: Rounds of competition and fit with few events.
-N_ROUNDS = 3
+#: Rounds of competition and fit with few events. A third one costs as much time as half of the events
+#: more, which help more.
+N_ROUNDS = 2
 
-#: Events of the first rounds and of the last competition on a sensor of 346 x 260 px; larger sensors
-#: have more.
-_COARSE_EVENTS, _FINAL_EVENTS, _REFERENCE_PIXELS = 11_000, 60_000, 346 * 260
+#: Events of the first rounds and of the last competition on a sensor of 346 x 260 px. Larger sensors have
+#: more: in the last competition as dense ones, in the first rounds by the root of their area.
+_COARSE_EVENTS, _FINAL_EVENTS, _REFERENCE_PIXELS = 30_000, 60_000, 346 * 260
 
 #: Least support of the events that refine a motion.
 _LEAST_SUPPORT = 0.15
@@ -75,12 +76,13 @@ def find_layers(
     """
 
     # Windows share their buffers: each is prepared when the one before is not needed any more.
-    def window_of(n_events: int) -> LayerWindow:
-        step = subsampling_step(len(events), events.resolution, n_events)
-        return LayerWindow.of(data, events, supporting, step)
+    def step_of(n_events: int, growth: float = 1.0) -> int:
+        return subsampling_step(len(events), events.resolution, n_events, growth)
 
-    motions = _search(window_of(_COARSE_EVENTS), known, cost)
-    last = window_of(_FINAL_EVENTS)
+    step, last_step = step_of(_COARSE_EVENTS, 0.5), step_of(_FINAL_EVENTS)
+    first = LayerWindow.of(data, events, supporting, step)
+    motions = _search(first, known, cost)
+    last = first if last_step == step else LayerWindow.of(data, events, supporting, last_step)
     found = compete(last, _settled(last, compete(last, motions, cost)), cost)
     moving = at_rest_without_gain(last, found)
     if moving is not None:
@@ -89,14 +91,18 @@ def find_layers(
     return (LayerWindow.of(data, events, supporting) if last.share < 1.0 else last), layers
 
 
-def subsampling_step(n_events: int, resolution: tuple[int, int], wanted: int) -> int:
+def subsampling_step(
+    n_events: int, resolution: tuple[int, int], wanted: int, growth: float = 1.0
+) -> int:
     """Return the interval of a subsample of about ``wanted`` events per sensor of 346 x 260 px.
+
+    On larger sensors they grow with the area to the power of ``growth``.
 
     >>> subsampling_step(36_000, (346, 260), 18_000), subsampling_step(10**6, (1280, 720), 18_000)
     (2, 5)
     """
     area = max(resolution[0] * resolution[1] / _REFERENCE_PIXELS, 1.0)
-    return max(round(n_events / (wanted * area)), 1)
+    return max(round(n_events / (wanted * area**growth)), 1)
 
 
 def _search(window: LayerWindow, known: Floats | None, cost: float) -> Floats:

@@ -1,6 +1,8 @@
 """Covariance of the motions of a window, and reasons to doubt them."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -163,26 +165,46 @@ def covariance_in(result: Estimate, chosen: Bools) -> MotionCovariance | None:
 
 
 def _covariance(
-    result: Estimate, terms: MotionTerms, motion: MotionModel, theta: Floats, layer: int = 0
+    result: Estimate,
+    terms: MotionTerms,
+    motion: MotionModel,
+    theta: Floats,
+    all_terms: Callable[[], MotionTerms] | None = None,
 ) -> MotionCovariance:
-    """Return the covariance of a motion, that of a layer."""
+    """Return the covariance of a motion; ``all_terms`` are those of its layer, by default of one motion."""
     window = result.window
     length_s = max(window.t_end - window.t_start, 1) / 1e6
-
-    def all_terms() -> MotionTerms:
-        return terms_of(result, _in_layer(result, layer)) or terms
-
+    if all_terms is None:
+        all_terms = _all_terms(result, terms, lambda: ~hot_events(window.events))
     return covariance_of(terms, motion, theta, length_s, _view(window.events), all_terms)
 
 
-def _in_layer(result: Estimate, layer: int) -> Bools:
-    """Return which events lie where a layer holds, whatever their label; without hot pixels."""
-    window, events = result.window, result.window.events
-    inside = ~hot_events(events)
-    if result.layer_map is None:
-        return inside
-    share = (events.t - window.t_start) / max(window.t_end - window.t_start, 1)
-    return inside & (result.layer_map.at(events.x, events.y, share) == layer)
+def _all_terms(
+    result: Estimate, terms: MotionTerms, chosen: Callable[[], Bools]
+) -> Callable[[], MotionTerms]:
+    """Return a function that returns the terms of all events of a motion, computed once."""
+
+    @cache
+    def all_terms() -> MotionTerms:
+        return terms_of(result, chosen()) or terms
+
+    return all_terms
+
+
+def _layers_held(result: Estimate) -> Callable[[], NDArray[np.int16]]:
+    """Return a function that returns the layer that holds at each event, -1 at hot pixels, computed once."""
+
+    @cache
+    def held() -> NDArray[np.int16]:
+        window, events, layer_map = result.window, result.window.events, result.layer_map
+        if layer_map is None:
+            layer = np.zeros(len(events), np.int16)
+        else:
+            share = (events.t - window.t_start) / max(window.t_end - window.t_start, 1)
+            layer = layer_map.at(events.x, events.y, share)
+        return np.where(hot_events(events), np.int16(-1), layer)
+
+    return held
 
 
 def _view(events: Events) -> View:
@@ -314,7 +336,8 @@ def _subset(result: Estimate, chosen: Bools) -> Estimate:
 def _assessed_layers(result: Estimate) -> Estimate:
     """Return an estimate with layers, with the covariance and the doubts of each of them."""
     judged = _by_motion(result)
-    assessed = [_assessed_layer(judged, layer) for layer in judged.layers]
+    held = _layers_held(judged)
+    assessed = [_assessed_layer(judged, layer, held) for layer in judged.layers]
     motions, largest = [part for part, _ in assessed], assessed[0][1]
     misfit = _misfit(judged)
     sizes = np.bincount(judged.layer[judged.layer >= 0], minlength=len(motions))
@@ -333,21 +356,24 @@ def _assessed_layers(result: Estimate) -> Estimate:
     return with_doubts(changed, *doubts)
 
 
-def _assessed_layer(result: Estimate, layer: Layer) -> tuple[LayerMotion, MotionCovariance | None]:
+def _assessed_layer(
+    result: Estimate, layer: Layer, held: Callable[[], NDArray[np.int16]]
+) -> tuple[LayerMotion, MotionCovariance | None]:
     """Return a layer with its covariance and doubts; that it is at rest is no reason for doubt.
 
-    And the covariance of its velocity alone.
+    And the covariance of its velocity alone. ``held`` returns the layer that holds at each event.
     """
     part, index = result.layer_motions[layer.index], layer.index
     terms = terms_of(result, result.layer == index)
     if terms is None:
         return replace(part, doubts=(Doubt.CHANCE,) if part.theta.any() else ()), None
-    found = _covariance(result, terms, Translation(), part.theta[:2], index)
+    all_terms = _all_terms(result, terms, lambda: held() == index)
+    found = _covariance(result, terms, Translation(), part.theta[:2], all_terms)
     covariance = np.zeros((part.theta.size, part.theta.size))
     covariance[:2, :2] = found.covariance
     turns, field = False, found
     if part.theta[2:].any():
-        field = _covariance(result, terms, part.motion, part.theta, index)
+        field = _covariance(result, terms, part.motion, part.theta, all_terms)
         covariance = field.covariance.copy()
         turns = field.rest_sigmas >= _MIN_REST_SIGMAS
     length_s = (result.window.t_end - result.window.t_start) / 1e6
