@@ -74,6 +74,8 @@ class Announcement(numba.core.event.Listener):
 
     def on_end(self, event: Any) -> None:
         """Add the time of a kernel with those that it calls."""
+        if not self._starts_s:  # it began before this module was imported
+            return
         start_s = self._starts_s.pop()
         if self._starts_s or self._rest_s <= 0:
             return

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+import evcrisp
 from evcrisp.cli.part_docs import read_doc, unit_of
 from evcrisp.cli.part_page import explanation, parameter_facts
 from evcrisp.estimators.registry import ESTIMATORS
@@ -132,3 +133,22 @@ def test_part_without_a_docstring_has_no_rule():
     facts = {"name": "mine", **parameter_facts(Mine, ())}
     assert explanation(facts, "use").splitlines()[0] == "mine"
     assert "tau_us = 5 us" in explanation(facts, "use")
+
+
+def test_filter_that_states_no_source_and_cost_has_no_empty_lines_for_them(run):
+    @dataclass(frozen=True)
+    class Bare:
+        """Keep every event."""
+
+        name = "bare"
+
+        def start(self, resolution):
+            return self
+
+    evcrisp.register("filter")(Bare)
+    try:
+        page, rows = run("filters", "bare").stdout, run("filters").stdout.splitlines()
+    finally:
+        evcrisp.plugins.registry_of("filter").unregister("bare")
+    assert page == "bare: Keep every event.\n\nParameters: none\n"
+    assert rows[rows.index("bare") :] == ["bare", "    parameters: none"]

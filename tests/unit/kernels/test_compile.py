@@ -101,6 +101,7 @@ def test_long_compilation_is_announced_once(after_s, n_messages, caplog, monkeyp
     clock = iter(range(10))  # s
     monkeypatch.setattr(compile_module.time, "monotonic", lambda: next(clock))
     with caplog.at_level("INFO", "evcrisp"):
+        announcement.on_end(None)  # of a kernel that began before
         for _ in range(3):  # 2 s each, with the kernel that it calls
             announcement.on_start(None)
             announcement.on_start(None)

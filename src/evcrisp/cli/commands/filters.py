@@ -54,16 +54,23 @@ def _facts(kind: "type[Filter]") -> dict[str, Any]:
 
 
 def _page(rows: list[dict[str, Any]]) -> str:
-    return "\n".join(entry(f"{row['name']}: {row['source']}", _lines(row)) for row in rows)
+    titles = (": ".join(filter(None, (row["name"], row["source"]))) for row in rows)
+    return "\n".join(entry(title, _lines(row)) for title, row in zip(titles, rows, strict=True))
 
 
 def _lines(row: dict[str, Any]) -> list[str]:
     return [
-        f"cost per event: {row['cost']}; memory: {row['memory']}",
+        *([f"cost {cost}"] if (cost := _cost(row)) else []),
         parameters_line(row["parameters"]),
         *([f"presets: {_presets(row)}"] if row["presets"] else []),
         *([f"reconstructed: {row['reconstruction']}"] if row["reconstruction"] else []),
     ]
+
+
+def _cost(row: dict[str, Any]) -> str:
+    """Return the cost per event and the memory; filters of other packages need not state them."""
+    parts = (("per event", row["cost"]), ("memory", row["memory"]))
+    return "; ".join(f"{name}: {text}" for name, text in parts if text)
 
 
 def _presets(row: dict[str, Any]) -> str:
@@ -82,9 +89,11 @@ def _explained(facts: dict[str, Any]) -> str:
     """Return the page of one filter."""
     sections = [
         explanation(facts, f"evcrisp filter -m {facts['name']} --set NAME=VALUE"),
-        entry("Source", [facts["source"], *facts["references"]]),
-        entry("Cost", [f"per event: {facts['cost']}; memory: {facts['memory']}"]),
     ]
+    if sources := [text for text in (facts["source"], *facts["references"]) if text]:
+        sections.append(entry("Source", sources))
+    if cost := _cost(facts):
+        sections.append(entry("Cost", [cost]))
     if facts["presets"]:
         rows = (
             f"{name}: {settings(values) or 'the defaults'}; {_comparison(name, facts)}"
