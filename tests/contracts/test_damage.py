@@ -80,7 +80,9 @@ def test_empty_and_missing_files_are_refused(tmp_path):
         evcrisp.read(tmp_path / "empty.aedat4")
     with pytest.raises(FileNotFoundError):
         evcrisp.read(tmp_path / "missing.aedat4")
-    with pytest.raises(evcrisp.FormatError, match=r"it is a folder, .* ECD sequence\. Name a recording in it"):
+    with pytest.raises(
+        evcrisp.FormatError, match=r"it is a folder, .* ECD sequence\. Name a recording in it"
+    ):
         evcrisp.read(tmp_path)
 
 

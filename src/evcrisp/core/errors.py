@@ -173,9 +173,10 @@ class FormatError(EvError, ValueError):
     def text(self, name_of: NameOf, remedy_text: Callable[[Setting], str]) -> str:
         """Return the message with file, place and remedy."""
         place = f"after {self._events()}" if self.beside is None else f"in the {self.beside}"
-        text = f"{self._name()}{self.reason} (byte {self.offset}, {place})."
+        where = f" (byte {self.offset}, {place})"
         if not self.offset and self.path is not None and self.path.is_dir():  # it has no bytes
-            text = f"{self._name()}{self.reason}."
+            where = f" ({place})" if self.n_before or self.beside is not None else ""
+        text = f"{self._name()}{self.reason}{where}."
         remedy = self.remedy
         if remedy is None and (self.n_before or self.beside is not None):
             kept = "events" if self.beside is None else "data"
