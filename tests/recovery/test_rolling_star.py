@@ -8,7 +8,7 @@ import evcrisp
 ROLL_RAD_S, SHIFT_PX_S = 0.5, -6.0
 
 
-@pytest.mark.parametrize(("noise_hz", "seed"), [(1.0, 0), (5.0, 2)])
+@pytest.mark.parametrize(("noise_hz", "seed"), [(1.0, 0), (5.0, 2), (3.0, 5)])
 def test_spokes_that_turn_have_one_motion(noise_hz, seed):
     scene = evcrisp.simulate(
         motion="similarity", theta=(0.0, SHIFT_PX_S, ROLL_RAD_S, 0.0), duration_us=300_000,

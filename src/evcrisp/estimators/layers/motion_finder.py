@@ -231,7 +231,9 @@ class MotionFinder:
                 continue
             usual = left if len(model.param_names) <= _FEW else replace(left, misaligned=0.0)
             usual = replace(usual, spot=misfit.spot)  # an object in it is a layer, or nothing
-            if not misfit.is_large(usual) and replaces(window, layers, other.final):
+            # Layers that slide along their edges gain support, and explain nothing more.
+            is_enough = len(model.param_names) <= _FEW and misfit.is_no_worse(left)
+            if not misfit.is_large(usual) and (is_enough or replaces(window, layers, other.final)):
                 best = other
                 break
             # Nothing explains all; more parameters must explain clearly more.
