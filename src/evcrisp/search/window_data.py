@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from evcrisp.core.freed_memory import keep_freed_memory
 from evcrisp.core.types import Bools
 from evcrisp.core.windows import Window
 from evcrisp.motion import MotionModel, PreparedWarp, prepare
+from evcrisp.search.freed_memory import keep_freed_memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import pytest
 PROGRAM = """
 import resource, sys
 import numpy as np
-from evcrisp.core.freed_memory import keep_freed_memory
+from evcrisp.search.freed_memory import keep_freed_memory
 
 def faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
