@@ -2,7 +2,7 @@
 Windows that choose their length
 ================================
 
-A motion can be told when the image has moved by some pixels. A slow image needs a long window and a fast
+A motion can be estimated when the image has moved by some pixels. A slow image needs a long window and a fast
 one a short window. By default a window ends when its own events show that the image has moved.
 """
 

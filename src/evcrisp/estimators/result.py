@@ -90,7 +90,7 @@ class Estimate:
     regret : Regret or None
         Objectives of the joint problem at the same motion, for the methods that solve it.
     covariance : ndarray of shape (m, m), or None
-        Covariance of ``theta``, in squares of its units; None where it cannot be told.
+        Covariance of ``theta``, in squares of its units; None where it cannot be determined.
     status : Status
         How the search for theta ended.
     doubts, warnings : tuple of Doubt, tuple of str
@@ -138,8 +138,8 @@ class Estimate:
                 motion=self.motion, theta=self.theta, covariance=self.covariance, doubts=self.doubts
             )
             object.__setattr__(self, "layer_motions", (only,))
-        told = (doubt.value for doubt in self.doubts if doubt.value not in self.warnings)
-        object.__setattr__(self, "warnings", (*self.warnings, *told))
+        new = (doubt.value for doubt in self.doubts if doubt.value not in self.warnings)
+        object.__setattr__(self, "warnings", (*self.warnings, *new))
         n, m = len(self.window.events), len(self.motion.param_names)
         for name in _COLUMNS:
             if np.shape(getattr(self, name)) != (n,):

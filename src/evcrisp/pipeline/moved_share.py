@@ -27,7 +27,7 @@ _MIN_STRUCTURE, _MIN_GAIN = 4.0, 2.0
 #: A tile that keeps less than this of its structure has moved farther than a cell.
 _GONE = 0.3
 
-#: Structure of all tiles together below which nothing is told: that of four tiles with the least.
+#: Structure of all tiles together below which no motion is determined: that of four tiles with the least.
 _MIN_TILES = 4
 
 

@@ -20,7 +20,7 @@ class Effort(Enum):
 
 
 class Pace:
-    """Tells from the cost of the searches so far whether there is time for another one.
+    """Decides from the cost of the searches so far whether there is time for another one.
 
     >>> pace = Pace()
     >>> pace.note(0.005, n_events=20_000)

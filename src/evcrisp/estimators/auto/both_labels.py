@@ -8,7 +8,7 @@ from evcrisp.estimators.result import Estimate
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BothLabels:
-    """Whether a motion explains a window is told by the labels that it gives, not by the best ones."""
+    """Whether a motion explains a window is decided by the labels that it gives, not by the best ones."""
 
     final: Estimate  # with the labels of the evidence that separates best
     by_motion: Estimate  # with the labels by the motion; mostly the same object

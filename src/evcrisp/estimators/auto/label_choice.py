@@ -1,6 +1,6 @@
 """Choose the evidence of labels: events that a motion aligns, or neighbors in space and time.
 
-A motion may be wrong, or there is none to be told: one edge, stripes whose period is near the
+A motion may be wrong, or none can be determined: one edge, stripes whose period is near the
 displacement, two motions where one was asked for. Then neighbors shortly before and after an event
 separate signal from noise better, which a subsample of the events shows.
 

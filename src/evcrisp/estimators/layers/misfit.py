@@ -40,7 +40,7 @@ LEAST_IN_SPOT, LEAST_SHARE, _SPOT_SIGMAS = 100, 0.25, 10.0
 #: Displacement of a cell in which pixels support each other, px.
 _MOVED_PX = 3.0
 
-#: Least signal of a spot that tells which share has no support.
+#: Least signal of a spot from which the share without support is estimated.
 SPOT_SIGNAL = 50.0
 
 #: Share of the signal that has no support whatever the motion.

@@ -173,7 +173,7 @@ def covariance_of(
 def _bend_px(terms: MotionTerms) -> float:
     """Return the amplitude of a change of the motion with time: Legendre polynomials 2 and 3, px."""
     values, axes = symmetric_axes(SLOPE_FACTOR * terms.curvature.sum(axis=0))
-    # Along edges of one direction nothing can be told.
+    # Motion along edges of one direction is unobservable.
     is_known = values > max(_WEAK_CURVATURE * float(values[-1]), 1e-9)
     step = axes[:, is_known].T @ terms.bend.sum(axis=0).T / values[is_known, None]
     # Variances of times spread evenly over the window, relative to that of a constant motion.
