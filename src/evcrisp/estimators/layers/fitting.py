@@ -65,6 +65,11 @@ def fit_motion(
     return found, value
 
 
+def log_contrast(window: LayerWindow, chosen: NDArray[Any], motion: Floats) -> float:
+    """Return the log contrast of the chosen events at a motion; -inf if it is a collapse."""
+    return fit_motion(window, chosen, motion, n_free=6, scales=(2.0,), n_steps=0)[1]
+
+
 def fit_simplest(window: LayerWindow, chosen: NDArray[Any], start: Floats) -> Floats:
     """Fit an affine motion, or one of fewer parameters that is hardly less sharp.
 

@@ -86,6 +86,30 @@ def test_others_may_belong_to_the_field_of_a_large_layer_that_turns(window):
     np.testing.assert_allclose(starts[0].theta, (3.0, -2.0, 0.1), atol=1e-4)
 
 
+def test_others_that_are_sharper_with_their_own_motion_do_not_belong_to_a_field():
+    turning, moving = affine(3, -2, 0.0, -0.1, 0.1, 0.0), affine(-25, 20, 0, 0, 0, 0)
+    rng = np.random.default_rng(2)
+    # Points that stay for the whole window: one quarter shifts, the rest turns.
+    tau = np.sort(rng.uniform(-0.5, 0.5, 6000))
+    number = rng.integers(0, 300, tau.size)
+    points = rng.uniform((15, 15), (145, 105), (300, 2))
+    is_left = points[:, 0] < 40
+    a, b = (points - CENTER).T
+    moved = np.where(is_left[:, None], moving[:2], turning[:2] + 0.1 * np.stack((-b, a), axis=1))
+    x, y = (points[number] + tau[:, None] * moved[number]).T.round()
+    events = Events(
+        x=x.astype(int), y=y.astype(int), t=((tau + 0.5) * 29_999).astype(int),
+        p=np.ones(tau.size, bool), resolution=SIZE,
+    )  # fmt: skip
+    data = WindowData.of(Window(events, 0, 30_000), Translation())
+    window = LayerWindow.of(data, events, np.ones(tau.size, bool))
+    label = np.zeros(window.cells_shape, np.int16)
+    label[:, :, : label.shape[2] // 4] = 1
+    assert models(window, FoundLayers(np.array([turning, moving]), label)) == []
+    names = [s.model.name for s in models(window, FoundLayers(np.array([turning, turning]), label))]
+    assert names[0] == "rigid"
+
+
 def test_others_do_not_belong_to_a_large_layer_that_only_shifts(window):
     motions = [affine(3, -2, 0, 0, 0, 0), affine(-25, 20, 0, 0, 0, 0)]
     label = np.zeros(window.cells_shape, np.int16)
