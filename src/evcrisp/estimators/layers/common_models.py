@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from evcrisp.core.camera import Camera
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.find_layers import FoundLayers
-from evcrisp.estimators.layers.fitting import displacements, log_contrast
+from evcrisp.estimators.layers.fitting import displacements
+from evcrisp.estimators.layers.layer_contrasts import LayerContrast, contradicts
 from evcrisp.estimators.layers.layer_window import LayerWindow
 from evcrisp.motion import (
     Affine,
@@ -19,7 +20,6 @@ from evcrisp.motion import (
     Similarity,
     Translation,
 )
-from evcrisp.motion.open_motion import affine_at
 from evcrisp.motion.protocol import center_of
 
 #: Layers within this distance from one model (root mean square) may be one motion, px.
@@ -41,12 +41,6 @@ _LEAST_SHARE = 0.5
 _N_EVENTS = 2048
 
 
-#: Loss of log contrast of a layer under a model that shows that the layer has another motion. In 220 windows
-#: it was at most 0.4 where one motion explained all, and at least 0.7 in 14 of 15 where it did not. Least
-#: number of events of such a layer, and events that suffice.
-_OTHER_MOTION, _LEAST_EVENTS, _COMPARED_EVENTS = 0.6, 300, 4096
-
-
 class Start(NamedTuple):
     """A model, and parameters from which its search starts, per window; None for a cold search."""
 
@@ -55,9 +49,16 @@ class Start(NamedTuple):
 
 
 def common_models(
-    window: LayerWindow, found: FoundLayers, signal: Bools, camera: Camera | None = None
+    window: LayerWindow,
+    found: FoundLayers,
+    signal: Bools,
+    contrasts: list[LayerContrast],
+    camera: Camera | None = None,
 ) -> list[Start]:
-    """Return the models that the motions of all signal events may share, simplest first."""
+    """Return the models that the motions of all signal events may share, simplest first.
+
+    ``contrasts`` are those of `layer_contrasts`.
+    """
     chosen = np.flatnonzero(signal)
     if chosen.size < 16:
         return []
@@ -82,7 +83,7 @@ def common_models(
         starts += _affine_starts(field, x - center_x, y - center_y, resolution)
     else:
         starts += _largest_starts(layer, x - center_x, y - center_y, moved, resolution)
-    if starts and _is_contradicted(window, found, signal, starts[-1]):
+    if starts and contradicts(window, contrasts, *starts[-1]):
         starts = []
     homography = Homography.for_sensor(resolution)
     a, b = (x - center_x) / homography.scale, (y - center_y) / homography.scale
@@ -92,24 +93,6 @@ def common_models(
             starts.insert(0, Start(Rotation(camera), None))
         starts.append(Start(homography, rates))
     return starts
-
-
-def _is_contradicted(window: LayerWindow, found: FoundLayers, signal: Bools, start: Start) -> bool:
-    """Return whether the signal of a layer is clearly sharper with its own motion than with a model."""
-    if start.theta is None or len(found) < 2:
-        return False
-    center = center_of(window.resolution)
-    common = np.array([*affine_at(start.model, start.theta, center), *center])
-    layer = np.where(signal, found.label.reshape(-1)[window.cell], np.int16(-1))
-    for k, motion in enumerate(found.motions):
-        events = np.flatnonzero(layer == k)
-        if events.size < _LEAST_EVENTS:
-            continue
-        events = window.some(events, _COMPARED_EVENTS)
-        own = log_contrast(window, events, motion)
-        if own - log_contrast(window, events, common) > _OTHER_MOTION:
-            return True
-    return False
 
 
 def _affine(x: Floats, y: Floats, moved: Floats) -> tuple[Floats, float]:

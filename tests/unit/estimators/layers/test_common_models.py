@@ -7,8 +7,9 @@ from evcrisp import Camera, Events, Window
 from evcrisp.estimators.layers.common_models import common_models
 from evcrisp.estimators.layers.find_layers import FoundLayers
 from evcrisp.estimators.layers.fitting import constant_motion
+from evcrisp.estimators.layers.layer_contrasts import is_as_sharp, layer_contrasts
 from evcrisp.estimators.layers.layer_window import LayerWindow
-from evcrisp.motion import Translation
+from evcrisp.motion import Rigid, Translation
 from evcrisp.search.window_data import WindowData
 
 SIZE = (160, 120)
@@ -29,7 +30,7 @@ def window():
 
 def models(window, layers, camera=None, *, is_signal=True):
     signal = np.full(len(window), is_signal)
-    return common_models(window, layers, signal, camera)
+    return common_models(window, layers, signal, layer_contrasts(window, layers, signal), camera)
 
 
 def found(window, motions):
@@ -108,6 +109,13 @@ def test_others_that_are_sharper_with_their_own_motion_do_not_belong_to_a_field(
     assert models(window, FoundLayers(np.array([turning, moving]), label)) == []
     names = [s.model.name for s in models(window, FoundLayers(np.array([turning, turning]), label))]
     assert names[0] == "rigid"
+    # Layers with one motion are as sharp with it; layers with two are not.
+    for motions, is_one in (([turning, turning], True), ([turning, moving], False)):
+        layers = FoundLayers(np.array(motions), label)
+        contrasts = layer_contrasts(window, layers, np.ones(len(window), bool))
+        assert len(contrasts) == 2
+        theta = np.array([3.0, -2.0, 0.1])
+        assert is_as_sharp(window, contrasts, Rigid.for_sensor(SIZE), theta) is is_one
 
 
 def test_others_do_not_belong_to_a_large_layer_that_only_shifts(window):
@@ -142,11 +150,11 @@ def test_few_signal_events_share_nothing(window):
 def test_a_compact_object_offers_no_model_of_the_view(window):
     layers = found(window, [constant_motion(np.array([4.0, 2.0]), CENTER)])
     inside = np.hypot(window.x - 40, window.y - 40) < 20
-    assert common_models(window, layers, inside) == []
+    assert common_models(window, layers, inside, []) == []
 
 
 def test_two_compact_objects_offer_no_model_of_the_view(window):
     layers = found(window, [constant_motion(np.array([4.0, 2.0]), CENTER)] * 2)
     left = np.hypot(window.x - 30, window.y - 30) < 14
     right = np.hypot(window.x - 130, window.y - 90) < 14
-    assert common_models(window, layers, left | right) == []
+    assert common_models(window, layers, left | right, []) == []
