@@ -1,13 +1,14 @@
 """The compiled kernels of layers against their plain twins."""
 
 import math
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from tests.oracles.layers import affine_fit as plain_fit
 from tests.oracles.layers import cells as plain_cells
 from tests.oracles.layers import contrast_volume as plain_volume
+from tests.oracles.layers import grouping as plain_grouping
 from tests.oracles.layers import local_misfit as plain_misfit
 from tests.oracles.layers import placement as plain_placement
 from tests.oracles.layers import regions as plain_regions
@@ -17,6 +18,7 @@ from evcrisp.kernels.auto.support import MapPoints
 from evcrisp.kernels.layers import affine_fit, cells, placement
 from evcrisp.kernels.layers.choice import choose_motions
 from evcrisp.kernels.layers.contrast_volume import contrast_volume, raised_contrast
+from evcrisp.kernels.layers.grouping import group_by_layer
 from evcrisp.kernels.layers.local_misfit import count_noise, local_terms
 from evcrisp.kernels.layers.regions import connected_regions
 from evcrisp.kernels.layers.short_support import short_support
@@ -499,6 +501,31 @@ def test_placement_with_an_unknown_motion_is_unknown_and_others_are_not():
     placement.place_by_layer(x, y, tau, layer, motions, *at, *moved)
     assert np.isnan(at[:, 1::2]).all()
     assert np.isfinite(at[:, ::2]).all()
+
+
+def test_alignment_of_chosen_events_equals_oracle():
+    x, y, tau, _ = columns(300)
+    chosen = np.flatnonzero(np.arange(300) % 3 != 1)
+    at = np.empty((2, chosen.size))
+    placement.align(x, y, tau, chosen, MOTIONS[1], *at)
+    wanted, _ = plain_placement.place_by_layer(
+        x[chosen], y[chosen], tau[chosen], np.zeros(chosen.size, np.int16), MOTIONS[1:2]
+    )
+    np.testing.assert_allclose(at, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [0, 1, 500])
+def test_groups_by_layer_equal_oracle(n):
+    rng = np.random.default_rng(n)
+    label, cell = rng.integers(0, 4, 30).astype(np.int16), rng.integers(0, 30, n).astype(np.int32)
+    label[label == 2] = 3  # a layer without cells
+    support = rng.choice([0.0, 0.25, 0.5], (4, n)).astype(np.float32)
+    supporting = rng.random(n) < 0.8
+    order, starts = np.empty(n, np.int64), np.empty(5, np.int64)
+    for least in (-1.0, 0.25, 9.0):
+        group_by_layer(label, cell, support, supporting, least, order, starts)
+        wanted = plain_grouping.group_by_layer(label, cell, support, supporting, least)
+        assert [order[a:b].tolist() for a, b in pairwise(starts)] == wanted
 
 
 def points_at(x, y):

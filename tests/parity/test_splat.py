@@ -9,7 +9,7 @@ from tests.oracles.contrast import splat as oracle
 
 from evcrisp.contrast import FOOTPRINTS, ContrastMap
 from evcrisp.contrast.contrast_map import gaussian_taps
-from evcrisp.kernels.contrast import blur, gaussian_splat, negative_binomial, sobel, splat
+from evcrisp.kernels.contrast import blur, gaussian_splat, negative_binomial, sobel, splat, spline
 from evcrisp.kernels.contrast.kept_map import kept_map, variance
 
 SHAPE = (12, 17)
@@ -236,3 +236,18 @@ def test_map_of_kept_events(resolution, n, scale):
         kept_map(x, y, kept, contrast.padding_px, scale, image)
         np.testing.assert_array_equal(image, wanted)
         assert variance(image) == pytest.approx(wanted.var(), rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize("scale", [1, 2])
+def test_overlap_of_pairs_is_the_sum_of_samples_without_own_parts(scale):
+    rng = np.random.default_rng(scale)
+    x, y = rng.uniform(-9.0, 49.0, (2, 400))  # some of them off the map
+    contrast = ContrastMap(footprint="spline", sigma_px=0.0, padding_px=4, scale=scale)
+    image, shift = np.empty(contrast.shape((40, 30))), 4.5 / scale - 0.5
+    cell, a, b = np.empty(400, np.int32), np.empty(400), np.empty(400)
+    spline.locate_and_accumulate(x, y, 1.0 / scale, shift, shift, cell, a, b, image)
+    np.testing.assert_allclose(
+        image, contrast.build(x, y, np.ones(400), (40, 30)), rtol=1e-12, atol=1e-12
+    )
+    wanted = contrast.leave_one_out(image, x, y).sum()
+    np.testing.assert_allclose(spline.overlap_of_pairs(cell, a, b, image), wanted, rtol=1e-10)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -66,12 +67,22 @@ def _gain_sigmas(result: Estimate, kept: Bools, max_events: int) -> float:
     return pair_gain_sigmas(aligned, still, events.resolution)
 
 
+@lru_cache(maxsize=1)
+def _peak() -> float:
+    return event_peak(_CONTRAST)
+
+
 def pair_gain_sigmas(
     aligned: tuple[Floats, Floats], still: tuple[Floats, Floats], resolution: tuple[int, int]
 ) -> float:
     """Return how many more pairs of events meet at aligned positions, in standard deviations."""
-    peak, pairs = event_peak(_CONTRAST), []
+    from evcrisp.kernels.contrast.spline import locate_and_accumulate, overlap_of_pairs
+
+    peak, pairs = _peak(), []
+    scale, image = _CONTRAST.scale, np.empty(_CONTRAST.shape(resolution))
+    shift = (_CONTRAST.padding_px + 0.5) / scale - 0.5  # as `ContrastMap.to_map`
     for x, y in (aligned, still):
-        iwe = _CONTRAST.build(x, y, np.ones(x.size), resolution)
-        pairs.append(float(_CONTRAST.leave_one_out(iwe, x, y).sum()) / peak)
+        cell, (a, b) = np.empty(x.size, np.int32), np.empty((2, x.size))
+        locate_and_accumulate(x, y, 1.0 / scale, shift, shift, cell, a, b, image)
+        pairs.append(overlap_of_pairs(cell, a, b, image) / peak)
     return (pairs[0] - pairs[1]) / math.sqrt(max(pairs[1], 1.0))

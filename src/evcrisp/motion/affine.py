@@ -38,6 +38,24 @@ class Affine(CenteredMotion):
             y - dt * (vy + a21 * big_x + a22 * big_y),
         )
 
+    def inverse(self, theta: ArrayLike, x: ArrayLike, y: ArrayLike, dt: ArrayLike) -> Points:
+        """Return the positions at ``t_ref + dt`` of points given at ``t_ref``, px."""
+        vx, vy, a11, a12, a21, a22 = np.asarray(theta, np.float64)
+        dt, (cx, cy) = np.asarray(dt, np.float64), self.center
+        big_x, big_y = np.asarray(x) - cx + dt * vx, np.asarray(y) - cy + dt * vy
+        # (1 - dt a) times the position is that at the reference time: a system of two equations.
+        xx, xy, yx, yy = 1.0 - dt * a11, -dt * a12, -dt * a21, 1.0 - dt * a22
+        scale = 1.0 / (xx * yy - xy * yx)
+        return cx + scale * (yy * big_x - xy * big_y), cy + scale * (xx * big_y - yx * big_x)
+
+    def rates(self, x: Floats, y: Floats) -> Points:
+        """Return the velocities along x and y per unit of each parameter, (n, 6), px/s."""
+        along_x, along_y = np.zeros((2, x.size, 6))
+        along_x[:, 0] = along_y[:, 1] = 1.0
+        along_x[:, 2] = along_y[:, 4] = x - self.center[0]
+        along_x[:, 3] = along_y[:, 5] = y - self.center[1]
+        return along_x, along_y
+
     def matrix(self, theta: ArrayLike, dt: ArrayLike) -> Floats:
         """Return the warp as a homography, shape ``dt.shape + (3, 3)``."""
         vx, vy, a11, a12, a21, a22 = np.asarray(theta, np.float64)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evcrisp.core.types import Floats
-from evcrisp.motion import MotionModel
+from evcrisp.motion import Affine, MotionModel
 
 _POINTS = 12  # sample points per axis of the sensor
 _STEP = 1e-5  # of a parameter, for differences; small enough for a model to be linear
@@ -52,6 +52,8 @@ class Scaling:
 
 def displacement_fields(model: MotionModel, x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Return velocities along x and y per unit parameter, shape (n, m), px/s."""
+    if isinstance(model, Affine):
+        return model.rates(x, y)
     along_x, along_y = [], []
     for step in _STEP * np.eye(len(model.param_names)):
         # Warping reverts the motion, hence the minus.

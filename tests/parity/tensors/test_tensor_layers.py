@@ -199,7 +199,10 @@ def test_competition(cost):
         for k, chosen in enumerate((range(5), (1, 2)))
     ]
     wanted = np.concatenate(
-        [one.own_support(one.of_events(one_window(k))) for k, one in enumerate(expected)]
+        [
+            one.support[one.of_events(one_window(k)), np.arange(len(one_window(k)))]
+            for k, one in enumerate(expected)
+        ]
     )
     assert (np.abs(own - wanted) < 1e-3).mean() > 0.999
 

@@ -5,7 +5,7 @@ import pytest
 from tests.unit.search.windows import RESOLUTION, models
 
 from evcrisp.motion import motion_model
-from evcrisp.search.scaling import Scaling, main_directions, sensor_points
+from evcrisp.search.scaling import Scaling, displacement_fields, main_directions, sensor_points
 from evcrisp.simulation import DEFAULT_THETA
 
 
@@ -54,3 +54,15 @@ def test_main_directions_match_each_model():
         rows = main_directions(motion_model(motion, RESOLUTION), RESOLUTION)
         assert len(rows) == n
         np.testing.assert_allclose(rows @ rows.T, np.eye(n), atol=1e-9)
+
+
+@models
+def test_displacement_fields_are_those_of_small_warps(motion):
+    model, step = motion_model(motion, RESOLUTION), 1e-6
+    x, y = np.random.default_rng(1).uniform(0.0, 100.0, (2, 20))
+    along = displacement_fields(model, x, y)
+    for i in range(len(model.param_names)):
+        theta = step * np.eye(len(model.param_names))[i]
+        ahead, behind = (model.warp(sign * theta, x, y, 1.0) for sign in (-1, 1))
+        for field, last, first in zip(along, ahead, behind, strict=True):
+            np.testing.assert_allclose(field[:, i], (last - first) / (2 * step), atol=1e-3)

@@ -9,6 +9,7 @@ from evcrisp.core.camera import Camera
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.find_layers import FoundLayers
 from evcrisp.estimators.layers.fitting import displacements
+from evcrisp.estimators.layers.layer_contrasts import LayerContrast, contradicts
 from evcrisp.estimators.layers.layer_window import LayerWindow
 from evcrisp.motion import (
     Affine,
@@ -48,9 +49,16 @@ class Start(NamedTuple):
 
 
 def common_models(
-    window: LayerWindow, found: FoundLayers, signal: Bools, camera: Camera | None = None
+    window: LayerWindow,
+    found: FoundLayers,
+    signal: Bools,
+    contrasts: list[LayerContrast],
+    camera: Camera | None = None,
 ) -> list[Start]:
-    """Return the models that the motions of all signal events may share, simplest first."""
+    """Return the models that the motions of all signal events may share, simplest first.
+
+    ``contrasts`` are those of `layer_contrasts`.
+    """
     chosen = np.flatnonzero(signal)
     if chosen.size < 16:
         return []
@@ -75,6 +83,8 @@ def common_models(
         starts += _affine_starts(field, x - center_x, y - center_y, resolution)
     else:
         starts += _largest_starts(layer, x - center_x, y - center_y, moved, resolution)
+    if starts and contradicts(window, contrasts, *starts[-1]):
+        starts = []
     homography = Homography.for_sensor(resolution)
     a, b = (x - center_x) / homography.scale, (y - center_y) / homography.scale
     rates, residual_px = _homography(a, b, moved / homography.scale)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.types import Bools, Floats, Singles
-from evcrisp.estimators.layers.layer_window import LayerWindow
+from evcrisp.estimators.layers.layer_window import CellEvents, LayerWindow
 
 #: Support at which an event begins to count: log(1 + support / SCALE).
 SUPPORT_SCALE = 0.35
@@ -46,16 +46,24 @@ class Competition:
     support: Singles  # (n_layers, n) of every event under every motion
     label: NDArray[np.int16]  # (n_slices, rows, columns) motion of every cell
 
-    def of_events(self, window: LayerWindow) -> NDArray[np.int16]:
+    def of_events(self, window: CellEvents) -> NDArray[np.int16]:
         """Return the motion of the cell of every event, shape (n,)."""
         return self.label.reshape(-1)[window.cell]
 
-    def own_support(self, layer: NDArray[np.int16]) -> Singles:
-        """Return the support of every event under its own motion, given `of_events`, shape (n,)."""
-        return np.take_along_axis(self.support, layer[None].astype(np.intp), axis=0)[0]
+    def parts(self, window: CellEvents, least: float = -1.0) -> list[NDArray[np.intp]]:
+        """Return the events of the cells of each motion with more support than ``least``.
+
+        Events that support no others, those of hot pixels, are left out.
+        """
+        from evcrisp.kernels.layers.grouping import group_by_layer
+
+        order, starts = np.empty(len(window), np.intp), np.empty(len(self.motions) + 1, np.intp)
+        label = self.label.reshape(-1)
+        group_by_layer(label, window.cell, self.support, window.supporting, least, order, starts)
+        return np.split(order[: starts[-1]], starts[1:-1])
 
 
-def compete(window: LayerWindow, motions: Floats, cost: float = LAYER_COST) -> Competition:
+def compete(window: CellEvents, motions: Floats, cost: float = LAYER_COST) -> Competition:
     """Let motions, shape (k, 8), compete for the cells of a window."""
     from evcrisp.kernels.layers.choice import choose_motions
 
@@ -106,7 +114,7 @@ def _is_moving(window: LayerWindow, positions: Singles) -> Bools:
 
 
 def _gains(
-    window: LayerWindow, motions: Floats, size: tuple[int, int] | None = None
+    window: CellEvents, motions: Floats, size: tuple[int, int] | None = None
 ) -> tuple[Singles, Singles]:
     """Return the support of every event, (k, n), and the gain of every cell under every motion.
 
@@ -116,10 +124,10 @@ def _gains(
 
     support = np.empty((len(motions), len(window)), np.float32)
     gain = np.empty((len(motions), *window.cells_shape), np.float32)
-    # Of a subsample, support is thinner.
-    scale = np.float32(SUPPORT_SCALE * window.share)
+    # By a subsample, support is thinner.
+    scale = np.float32(SUPPORT_SCALE * window.density)
     gains_of_motions(
-        window.x, window.y, window.tau, window.p, window.supporting, window.indexed.links,
+        *window.supporters, window.x, window.y, window.tau, window.p, window.links,
         motions, size or window.resolution, scale, window.cell, support, gain,
     )  # fmt: skip
     return support, gain

@@ -7,6 +7,7 @@
     more events   competition; a fit with as few parameters as possible; competition
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +17,13 @@ from evcrisp.core.events import Events
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.layers.competition import LAYER_COST, Competition, compete
 from evcrisp.estimators.layers.fitting import (
+    aligned,
     displacements,
     fit_motion,
     fit_simplest,
     without_sliding,
 )
-from evcrisp.estimators.layers.layer_window import LayerWindow
+from evcrisp.estimators.layers.layer_window import CellEvents, LayerWindow
 from evcrisp.estimators.layers.proposals import MIN_EVENTS, propose
 from evcrisp.estimators.layers.splitting import region_proposals, split_proposals
 from evcrisp.estimators.significance import MIN_GAIN_SIGMAS, pair_gain_sigmas
@@ -31,9 +33,15 @@ from evcrisp.search.window_data import WindowData
 #: more, which help more.
 N_ROUNDS = 2
 
+#: Numbers of events.
+Indices = NDArray[np.intp]
+
 #: Events of the first rounds and of the last competition on a sensor of 346 x 260 px. Larger sensors have
 #: more: in the last competition as dense ones, in the first rounds by the root of their area.
-_COARSE_EVENTS, _FINAL_EVENTS, _REFERENCE_PIXELS = 30_000, 60_000, 346 * 260
+_N_EVENTS, _REFERENCE_PIXELS = 60_000, 346 * 260
+
+#: Windows with more events are judged by those of half of the pixels in the first rounds.
+_FEW_EVENTS = 22_000
 
 #: Least support of the events that refine a motion.
 _LEAST_SUPPORT = 0.15
@@ -79,7 +87,7 @@ def find_layers(
     def step_of(n_events: int, growth: float = 1.0) -> int:
         return subsampling_step(len(events), events.resolution, n_events, growth)
 
-    step, last_step = step_of(_COARSE_EVENTS, 0.5), step_of(_FINAL_EVENTS)
+    step, last_step = step_of(_N_EVENTS, 0.5), step_of(_N_EVENTS)
     first = LayerWindow.of(data, events, supporting, step)
     motions = _search(first, known, cost)
     last = first if last_step == step else LayerWindow.of(data, events, supporting, last_step)
@@ -105,32 +113,34 @@ def subsampling_step(
     return max(round(n_events / (wanted * area**growth)), 1)
 
 
-def _search(window: LayerWindow, known: Floats | None, cost: float) -> Floats:
+def _search(whole: LayerWindow, known: Floats | None, cost: float) -> Floats:
     """Return motions that are nearly right, from a subsample of the events."""
-    motions = np.array(propose(window)) if known is None else known
+    motions = np.array(propose(whole)) if known is None else known
+    window = whole.of_half_of_pixels() if len(whole) > _FEW_EVENTS else whole
     for step in range(N_ROUNDS if known is None else 1):
         found = compete(window, motions, cost)
-        motions = _refined(window, found)
+        parts = found.parts(window, _LEAST_SUPPORT * window.density)
+        motions = _refined(window, found, parts)
         if step == 0:
-            least = _LEAST_SUPPORT * window.share
-            more = region_proposals(window, found, least, MIN_EVENTS * window.share)
-            more += split_proposals(window, found, least) if known is None else []
+            more = region_proposals(window, found, parts, MIN_EVENTS * window.share)
+            more += split_proposals(window, found, parts) if known is None else []
             motions = np.concatenate((motions, more)) if more else motions
     return motions
 
 
-def _refined(window: LayerWindow, found: Competition) -> Floats:
+def _refined(window: CellEvents, found: Competition, parts: Sequence[Indices]) -> Floats:
     """Fit each motion to the supported events of its cells; drop motions of few events."""
     refined = [
         fit_motion(window, events, motion, n_free=6, scales=(2.0,), n_steps=_FIRST_STEPS)[0]
-        for motion, events in _events_of_motions(window, found)
+        for motion, events in _large(window, found, parts)
     ]
     return np.array(refined) if refined else found.motions
 
 
-def _settled(window: LayerWindow, found: Competition) -> Floats:
+def _settled(window: CellEvents, found: Competition) -> Floats:
     """Fit each motion to the supported events of its cells, with as few parameters as possible."""
-    parts = _events_of_motions(window, found)
+    supported = found.parts(window, _LEAST_SUPPORT * window.density)
+    parts = _large(window, found, supported)
     if not parts:
         return found.motions
     largest = max(parts, key=lambda part: part[1].size)[0]
@@ -142,39 +152,32 @@ def _settled(window: LayerWindow, found: Competition) -> Floats:
     return np.array(settled)
 
 
-def _events_of_motions(
-    window: LayerWindow, found: Competition
-) -> list[tuple[Floats, NDArray[np.intp]]]:
-    """Return the motions with enough supported events in their cells, and these events."""
-    layer = found.of_events(window)
-    is_used = (found.own_support(layer) > _LEAST_SUPPORT * window.share) & window.supporting
-    used = np.where(is_used, layer, np.int16(-1))
-    parts = []
-    for k, motion in enumerate(found.motions):
-        events = np.flatnonzero(used == k)
-        if events.size >= MIN_EVENTS * window.share:
-            parts.append((motion, window.some(events, _MAX_FIT_EVENTS)))
-    return parts
+def _large(
+    window: CellEvents, found: Competition, parts: Sequence[Indices]
+) -> list[tuple[Floats, Indices]]:
+    """Return the motions with enough events, given those of each, and at most as many as a fit needs."""
+    return [
+        (motion, window.some(events, _MAX_FIT_EVENTS))
+        for motion, events in zip(found.motions, parts, strict=True)
+        if events.size >= MIN_EVENTS * window.share
+    ]
 
 
-def at_rest_without_gain(window: LayerWindow, found: Competition) -> Floats | None:
+def at_rest_without_gain(window: CellEvents, found: Competition) -> Floats | None:
     """Return motions, of which those that do not align their events significantly are at rest.
 
     None if all of them do.
     """
-    layer, rest = found.of_events(window), found.motions.copy()
-    is_dense = _in_dense_cells(window)
-    for k, motion in enumerate(found.motions):
-        # All events: those with support were chosen by this motion, and would favor it.
-        mine = (layer == k) & window.supporting
-        events = np.flatnonzero(mine)
+    rest = found.motions.copy()
+    # All events: those with support were chosen by this motion, and would favor it.
+    for k, (motion, events) in enumerate(zip(found.motions, found.parts(window), strict=True)):
         if not events.size or _is_slow(window, motion, events):
             continue
         if _gain_sigmas(window, motion, events) >= MIN_GAIN_SIGMAS:
             continue
         # Around a small thing lies noise that no motion aligns. More events in a cell show no motion, so
         # that to choose such cells favors none.
-        events = np.flatnonzero(mine & is_dense)
+        events = events[_in_dense_cells(window, events)]
         is_enough = events.size >= MIN_EVENTS * window.share
         if not is_enough or _gain_sigmas(window, motion, events) < MIN_GAIN_SIGMAS:
             rest[k, :6] = 0.0
@@ -185,14 +188,14 @@ def at_rest_without_gain(window: LayerWindow, found: Competition) -> Floats | No
     return np.concatenate((moving, still))
 
 
-def _in_dense_cells(window: LayerWindow) -> Bools:
-    """Return which events lie in cells with clearly more events than half of the cells have, (n,)."""
+def _in_dense_cells(window: CellEvents, events: Indices) -> Bools:
+    """Return which events lie in cells with clearly more events than half of the cells have."""
     counts = np.bincount(window.cell, minlength=int(np.prod(window.cells_shape)))
     usual = float(np.median(counts))
-    return (counts > usual + _DENSE_SIGMAS * np.sqrt(usual + 1.0))[window.cell]
+    return (counts > usual + _DENSE_SIGMAS * np.sqrt(usual + 1.0))[window.cell[events]]
 
 
-def _is_slow(window: LayerWindow, motion: Floats, events: NDArray[np.intp]) -> bool:
+def _is_slow(window: CellEvents, motion: Floats, events: Indices) -> bool:
     """Return whether a motion moves its events too little for a test."""
     events = window.some(events, _TEST_EVENTS)
     moved = displacements(
@@ -201,22 +204,18 @@ def _is_slow(window: LayerWindow, motion: Floats, events: NDArray[np.intp]) -> b
     return float((moved**2).sum(axis=1).mean()) < _TESTED_PX**2
 
 
-def _gain_sigmas(window: LayerWindow, motion: Floats, events: NDArray[np.intp]) -> float:
+def _gain_sigmas(window: CellEvents, motion: Floats, events: Indices) -> float:
     """Return how many more pairs of events a motion makes meet than rest, in standard deviations."""
     events = window.some(events, _TEST_EVENTS)
-    x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
-    along = displacements(motion, x, y) * window.tau[events, None]
-    aligned = x - along[:, 0], y - along[:, 1]
-    return pair_gain_sigmas(aligned, (x, y), window.resolution)
+    still = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
+    return pair_gain_sigmas(aligned(window, events, motion), still, window.resolution)
 
 
-def sorted_layers(window: LayerWindow, found: Competition) -> FoundLayers:
+def sorted_layers(window: CellEvents, found: Competition) -> FoundLayers:
     """Order layers by their number of supported events; layers without a cell are dropped."""
-    layer = found.of_events(window)
-    own_support = found.own_support(layer)
     n_layers = len(found.motions)
-    is_supported = own_support > _LEAST_SUPPORT * window.share
-    counts = np.bincount(layer[is_supported], minlength=n_layers)
+    parts = found.parts(window, _LEAST_SUPPORT * window.density)
+    counts = np.array([events.size for events in parts])
     present = np.bincount(found.label.reshape(-1), minlength=n_layers) > 0
     order = [int(k) for k in np.argsort(-counts, kind="stable") if present[k]]
     position = np.zeros(n_layers, np.int16)

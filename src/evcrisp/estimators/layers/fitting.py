@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evcrisp.core.types import Floats
-from evcrisp.estimators.layers.layer_window import LayerWindow
+from evcrisp.estimators.layers.layer_window import CellEvents
 
 #: A fit that moves the center by more has left its layer, px per window.
 MAX_CORRECTION_PX = 8.0
@@ -39,8 +39,17 @@ def displacements(motion: Floats, x: Floats, y: Floats) -> Floats:
     return np.stack((along_x, along_y), axis=-1)
 
 
+def aligned(window: CellEvents, events: NDArray[Any], motion: Floats) -> tuple[Floats, Floats]:
+    """Return the positions of events as a motion aligns them, px."""
+    from evcrisp.kernels.layers.placement import align
+
+    x, y = np.empty((2, events.size))
+    align(window.x, window.y, window.tau, events, motion, x, y)
+    return x, y
+
+
 def fit_motion(
-    window: LayerWindow,
+    window: CellEvents,
     chosen: NDArray[Any],
     start: Floats,
     *,
@@ -65,7 +74,12 @@ def fit_motion(
     return found, value
 
 
-def fit_simplest(window: LayerWindow, chosen: NDArray[Any], start: Floats) -> Floats:
+def log_contrast(window: CellEvents, chosen: NDArray[Any], motion: Floats) -> float:
+    """Return the log contrast of the chosen events at a motion; -inf if it is a collapse."""
+    return fit_motion(window, chosen, motion, n_free=6, scales=(2.0,), n_steps=0)[1]
+
+
+def fit_simplest(window: CellEvents, chosen: NDArray[Any], start: Floats) -> Floats:
     """Fit an affine motion, or one of fewer parameters that is hardly less sharp.
 
     On few edges, turns and stretches can stand in for a shift.
@@ -80,7 +94,7 @@ def fit_simplest(window: LayerWindow, chosen: NDArray[Any], start: Floats) -> Fl
     return best
 
 
-def least_parameters(window: LayerWindow, chosen: NDArray[Any], start: Floats, n_free: int) -> int:
+def least_parameters(window: CellEvents, chosen: NDArray[Any], start: Floats, n_free: int) -> int:
     """Return with how few parameters a motion is hardly less sharp: 2, 3, 4, or ``n_free`` itself.
 
     Spokes of a wheel, or a single bar, do not show growth or stretch.
@@ -103,7 +117,7 @@ def _least_gain(n_events: int, log_contrast: float) -> float:
 
 
 def without_sliding(
-    window: LayerWindow, events: NDArray[Any], motion: Floats, other: Floats | None
+    window: CellEvents, events: NDArray[Any], motion: Floats, other: Floats | None
 ) -> Floats:
     """Return a motion without the part along edges that its events cannot tell.
 
@@ -113,13 +127,11 @@ def without_sliding(
     from evcrisp.kernels.layers.local_misfit import local_terms
 
     events = window.some(events, DIRECTION_EVENTS)
-    x, y = window.x[events].astype(np.float64), window.y[events].astype(np.float64)
-    moved = displacements(motion, x, y) * window.tau[events, None]
+    x, y = aligned(window, events, motion)
     pull, tensor, count = np.empty((1, 1, 2)), np.empty((1, 1, 3)), np.empty((1, 1))
     width, height = window.resolution
     local_terms(
-        x - moved[:, 0], y - moved[:, 1], window.tau[events], window.p[events], 2.0, 40.0,
-        (height, width), 1e6, pull, tensor, count,
+        x, y, window.tau[events], window.p[events], 2.0, 40.0, (height, width), 1e6, pull, tensor, count,
     )  # fmt: skip
     xx, xy, yy = tensor[0, 0]
     strengths, axes = np.linalg.eigh(np.array([[xx, xy], [xy, yy]]))

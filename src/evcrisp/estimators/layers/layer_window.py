@@ -1,7 +1,7 @@
 """A window prepared for the search of layers: events, links, and cells in space and time."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,22 +14,66 @@ from evcrisp.estimators.layer import slices_at
 from evcrisp.search.event_view import middle_of, ranks_by_place
 from evcrisp.search.window_data import WindowData
 
+if TYPE_CHECKING:
+    from evcrisp.kernels.auto.self_support import Links
+
 #: Side of a cell, px, and slices of a window: a layer holds in a cell for a third of the window.
 CELL_PX, N_SLICES = 8, 3
 
 
+class Supporters(NamedTuple):
+    """Events on a map, and which of them support others; see `CellEvents`."""
+
+    x: Singles
+    y: Singles
+    tau: Singles
+    p: Bytes
+    supporting: Bools
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class LayerWindow:
-    """Events of a window. Displacements are px per window, times windows since the middle."""
+class CellEvents:
+    """Events in cells. Displacements are px per window, times windows since the middle."""
 
     x: Singles  # (n,) px
     y: Singles  # (n,) px
     tau: Singles  # (n,) -0.5 to 0.5
     p: Bytes  # (n,)
-    cell: Integers  # (n,) cell of each event
-    indexed: IndexedWindow
     supporting: Bools  # (n,) events that support others: not of hot pixels
-    share: float = 1.0  # of the events of the window that are in it
+    cell: Integers  # (n,) cell of each event
+    links: "Links"  # between events of the same pixel
+    rank: NDArray[np.uint32]  # (n,) numbers that choose some of the events; see `ranks_by_place`
+    resolution: tuple[int, int]  # width and height of the sensor, px
+    density: float = 1.0  # share of the events of the window that support these
+    share: float = 1.0  # share of the events of the window that are these
+    others: Supporters | None = None  # the events that support these, if not these themselves
+
+    @property
+    def supporters(self) -> Supporters:
+        """Events that support these."""
+        if self.others is not None:
+            return self.others
+        return Supporters(self.x, self.y, self.tau, self.p, self.supporting)
+
+    def some(self, events: NDArray[np.intp], n_events: int) -> NDArray[np.intp]:
+        """Return about ``n_events`` or all of some events, whatever their order and direction."""
+        interval = events.size // max(n_events, 1)
+        return events if interval < 2 else events[self.rank[events] < 2**32 // interval]
+
+    @property
+    def cells_shape(self) -> tuple[int, int, int]:
+        """Slices, rows and columns of the cells."""
+        return (N_SLICES, *cells_of(self.resolution))
+
+    def __len__(self) -> int:
+        return self.p.size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerWindow(CellEvents):
+    """Events of a window in cells, linked to those of the same pixel; with noise samples."""
+
+    indexed: IndexedWindow = field(kw_only=True)
 
     @classmethod
     def of(
@@ -55,25 +99,31 @@ class LayerWindow:
         cell = ((slices * rows + row) * columns + column).astype(np.int32)
         x, y = events.x.astype(np.float32), events.y.astype(np.float32)
         share = len(events) / max(n_all, 1)
-        return cls(x, y, tau, indexed.p, cell, indexed, supporting, share)
+        return cls(
+            x, y, tau, indexed.p, supporting, cell, indexed.links, indexed.rank, data.resolution,
+            share, share, indexed=indexed,
+        )  # fmt: skip
 
-    def some(self, events: NDArray[np.intp], n_events: int) -> NDArray[np.intp]:
-        """Return about ``n_events`` or all of some events, whatever their order and direction."""
-        interval = events.size // max(n_events, 1)
-        return events if interval < 2 else events[self.indexed.rank[events] < 2**32 // interval]
+    def of_half_of_pixels(self) -> CellEvents:
+        """Return the events of half of the pixels, supported by the events of all."""
+        from evcrisp.kernels.auto.self_support import Links, link_events
 
-    @property
-    def resolution(self) -> tuple[int, int]:
-        """``(width, height)`` of the sensor, px."""
-        return self.indexed.data.resolution
-
-    @property
-    def cells_shape(self) -> tuple[int, int, int]:
-        """Slices, rows and columns of the cells."""
-        return (N_SLICES, *cells_of(self.resolution))
-
-    def __len__(self) -> int:
-        return self.p.size
+        pixels, extent = self.indexed.pixels, self.indexed.extent
+        middle = extent.left + 0.5 * (extent.width - 1), extent.top + 0.5 * (extent.height - 1)
+        rank = np.empty(len(self), np.uint32)
+        ranks_by_place(pixels.x, pixels.y, np.zeros(len(self)), middle, rank)
+        chosen = np.flatnonzero(rank < 2**31)
+        width, height = self.resolution
+        before, after, number = np.empty((3, chosen.size + 1), np.int32)
+        links = Links(before, after, number, np.empty(2 * height * width, np.int32))
+        p = self.p.take(chosen)
+        link_events(pixels.x.take(chosen), pixels.y.take(chosen), p, height, width, links)
+        share = self.share * chosen.size / max(len(self), 1)
+        return CellEvents(
+            self.x.take(chosen), self.y.take(chosen), self.tau.take(chosen), p,
+            self.supporting.take(chosen), self.cell.take(chosen), links, self.rank.take(chosen),
+            self.resolution, self.density, share, self.supporters,
+        )  # fmt: skip
 
 
 def first_cell(resolution: tuple[int, int]) -> tuple[int, int]:

@@ -28,9 +28,6 @@ _MAX_UNEXPLAINED, _MAX_MISALIGNED = 0.03, 0.3
 #: One motion may leave this much more misaligned than several.
 _AS_MISALIGNED = 0.05
 
-#: Differences of what is unexplained and of spots, in sigmas, that mean nothing.
-_SAME_UNEXPLAINED, _SAME_SPOT = 0.005, 1.0
-
 #: A spot of 3 x 3 cells with at least so many events without support, and such a share of all events of
 #: the scene there, may show an object: standard deviations of noise by which it stands out. In 45 windows
 #: with one motion it was above 10 in 12, in which the search for layers was in vain; in 20 windows with
@@ -59,14 +56,6 @@ class Misfit:
     def total(self) -> float:
         """Sum of both shares."""
         return self.unexplained + self.misaligned
-
-    def is_no_worse(self, other: "Misfit") -> bool:
-        """Return whether motions explain a window as well as others, whose misfit is ``other``."""
-        return (
-            self.unexplained <= other.unexplained + _SAME_UNEXPLAINED
-            and self.misaligned <= other.misaligned
-            and self.spot <= max(other.spot + _SAME_SPOT, 0.5 * _SPOT_SIGMAS)
-        )
 
     def is_large(self, usual: "Misfit | None" = None) -> bool:
         """Return whether the window has more than one motion.

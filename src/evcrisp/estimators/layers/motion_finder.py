@@ -30,6 +30,7 @@ from evcrisp.estimators.layers.competition import LAYER_COST, lost_gains
 from evcrisp.estimators.layers.find_layers import FoundLayers, find_layers, subsampling_step
 from evcrisp.estimators.layers.fitting import least_parameters
 from evcrisp.estimators.layers.identities import Identities
+from evcrisp.estimators.layers.layer_contrasts import is_as_sharp, layer_contrasts
 from evcrisp.estimators.layers.layer_evidence import layer_evidence, model_evidence
 from evcrisp.estimators.layers.layer_window import CELL_PX, LayerWindow, first_cell
 from evcrisp.estimators.layers.misfit import Misfit, misfit_of
@@ -137,10 +138,17 @@ class MotionFinder:
             return one.final
         misfit = misfit_of(layered.by_motion)
         if wanted.name == "auto":
-            starts = common_models(prepared, found, layered.by_motion.signal, wanted.camera)
+            signal = layered.by_motion.signal
+            contrasts = layer_contrasts(prepared, found, signal)
+            starts = common_models(prepared, found, signal, contrasts, wanted.camera)
             if one is not None and one.final.motion.name != "translation":
                 starts.insert(0, Start(one.final.motion, None))  # its estimate is known
-            single = self._single(window, starts, found, one, misfit)
+
+            def as_sharp(result: Estimate) -> bool:
+                theta = result.theta * prepared.indexed.data.duration_s
+                return is_as_sharp(prepared, contrasts, result.motion, theta)
+
+            single = self._single(window, starts, found, one, misfit, as_sharp)
             if single is not None:
                 single = self._simplest(window, single)
                 fit = misfit_of(single.by_motion)
@@ -213,10 +221,12 @@ class MotionFinder:
         layers: FoundLayers,
         result: BothLabels | None,
         left: Misfit,
+        as_sharp: Callable[[Estimate], bool],
     ) -> BothLabels | None:
         """Return an estimate with one motion if a model explains all layers.
 
-        ``result`` is the estimate that did not explain the window; ``left`` is the misfit of the layers.
+        ``result`` is the estimate that did not explain the window; ``left`` is the misfit of the layers;
+        ``as_sharp`` tells whether an estimate makes each layer as sharp as its own motion does.
         """
         best, least, n_layers = None, None, len(layers)
         for model, start in starts:
@@ -232,7 +242,7 @@ class MotionFinder:
             usual = left if len(model.param_names) <= _FEW else replace(left, misaligned=0.0)
             usual = replace(usual, spot=misfit.spot)  # an object in it is a layer, or nothing
             # Layers that slide along their edges gain support, and explain nothing more.
-            is_enough = len(model.param_names) <= _FEW and misfit.is_no_worse(left)
+            is_enough = len(model.param_names) <= _FEW and as_sharp(other.final)
             if not misfit.is_large(usual) and (is_enough or replaces(window, layers, other.final)):
                 best = other
                 break

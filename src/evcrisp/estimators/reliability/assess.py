@@ -13,7 +13,7 @@ from evcrisp.core.events import Events
 from evcrisp.core.status import Status
 from evcrisp.core.types import Bools, Floats
 from evcrisp.estimators.hot_pixels import hot_events
-from evcrisp.estimators.layer import Layer, LayerMotion
+from evcrisp.estimators.layer import LayerMotion
 from evcrisp.estimators.layers.misfit import OFF_PX, misaligned_share, misfit_of
 from evcrisp.estimators.reliability.covariance import (
     SLOPE_FACTOR,
@@ -170,13 +170,18 @@ def _covariance(
     motion: MotionModel,
     theta: Floats,
     all_terms: Callable[[], MotionTerms] | None = None,
+    view: View | None = None,
 ) -> MotionCovariance:
-    """Return the covariance of a motion; ``all_terms`` are those of its layer, by default of one motion."""
+    """Return the covariance of a motion; ``all_terms`` are those of its layer, by default of one motion.
+
+    ``view`` is that of the window, if it is known.
+    """
     window = result.window
     length_s = max(window.t_end - window.t_start, 1) / 1e6
     if all_terms is None:
         all_terms = _all_terms(result, terms, lambda: ~hot_events(window.events))
-    return covariance_of(terms, motion, theta, length_s, _view(window.events), all_terms)
+    view = _view(window.events) if view is None else view
+    return covariance_of(terms, motion, theta, length_s, view, all_terms)
 
 
 def _all_terms(
@@ -336,8 +341,9 @@ def _subset(result: Estimate, chosen: Bools) -> Estimate:
 def _assessed_layers(result: Estimate) -> Estimate:
     """Return an estimate with layers, with the covariance and the doubts of each of them."""
     judged = _by_motion(result)
-    held = _layers_held(judged)
-    assessed = [_assessed_layer(judged, layer, held) for layer in judged.layers]
+    held, view = _layers_held(judged), _view(judged.window.events)
+    n_layers = len(judged.layer_motions)
+    assessed = [_assessed_layer(judged, k, held, view) for k in range(n_layers)]
     motions, largest = [part for part, _ in assessed], assessed[0][1]
     misfit = _misfit(judged)
     sizes = np.bincount(judged.layer[judged.layer >= 0], minlength=len(motions))
@@ -357,23 +363,23 @@ def _assessed_layers(result: Estimate) -> Estimate:
 
 
 def _assessed_layer(
-    result: Estimate, layer: Layer, held: Callable[[], NDArray[np.int16]]
+    result: Estimate, index: int, held: Callable[[], NDArray[np.int16]], view: View
 ) -> tuple[LayerMotion, MotionCovariance | None]:
     """Return a layer with its covariance and doubts; that it is at rest is no reason for doubt.
 
     And the covariance of its velocity alone. ``held`` returns the layer that holds at each event.
     """
-    part, index = result.layer_motions[layer.index], layer.index
+    part = result.layer_motions[index]
     terms = terms_of(result, result.layer == index)
     if terms is None:
         return replace(part, doubts=(Doubt.CHANCE,) if part.theta.any() else ()), None
     all_terms = _all_terms(result, terms, lambda: held() == index)
-    found = _covariance(result, terms, Translation(), part.theta[:2], all_terms)
+    found = _covariance(result, terms, Translation(), part.theta[:2], all_terms, view)
     covariance = np.zeros((part.theta.size, part.theta.size))
     covariance[:2, :2] = found.covariance
     turns, field = False, found
     if part.theta[2:].any():
-        field = _covariance(result, terms, part.motion, part.theta, all_terms)
+        field = _covariance(result, terms, part.motion, part.theta, all_terms, view)
         covariance = field.covariance.copy()
         turns = field.rest_sigmas >= _MIN_REST_SIGMAS
     length_s = (result.window.t_end - result.window.t_start) / 1e6

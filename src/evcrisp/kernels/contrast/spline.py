@@ -160,6 +160,21 @@ def sum_of_squares(image):
 
 
 @fused
+def overlap_of_pairs(cell, a, b, image):
+    """Return the sum over events of a map of all of them, read without the own part.
+
+    cell, a, b : (n,), from `locate`      image : (h, w) floats, from `accumulate`
+    """
+    own = 0.0
+    for k in range(cell.size):
+        a0, a1, a2 = taps(a[k])
+        b0, b1, b2 = taps(b[k])
+        share = (a0 * a0 + a1 * a1 + a2 * a2) * (b0 * b0 + b1 * b1 + b2 * b2)
+        own += share if cell[k] >= 0 else 0.0
+    return sum_of_squares(image) - own
+
+
+@fused
 def locate_and_accumulate(x, y, gain, shift_x, shift_y, cell, a, b, out):
     """Locate the events and fill the map with them; see `locate` and `accumulate`."""
     locate(x, y, gain, shift_x, shift_y, np.array(out.shape), cell, a, b)

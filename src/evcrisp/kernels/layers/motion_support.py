@@ -16,11 +16,13 @@ _ZERO, _HALF, _ONE, _FAR = (np.float32(c) for c in (0.0, 0.5, 1.0, -1e6))
 
 @fused
 def gains_of_motions(
-    x, y, tau, p, supporting, links, motions, resolution, scale, cell, support, gain
-):
+    others_x, others_y, others_tau, others_p, supporting, x, y, tau, p, links, motions, resolution,
+    scale, cell, support, gain,
+):  # fmt: skip
     """Fill the support of every event under every motion, and the gain of every cell.
 
-    x, y, tau : (n,) float32      p : (n,) uint8      supporting : (n,) bool
+    others_x, others_y, others_tau : (m,) float32      others_p : (m,) uint8      supporting : (m,) bool
+    x, y, tau : (n,) float32      p : (n,) uint8, the same events or those of some pixels
     links : self_support.Links, of the same events      motions : (k, 8) float64, see `placement`
     resolution : width and height of the sensor      scale : support at which an event counts
     cell : (n,) int32, cell of every event
@@ -28,10 +30,7 @@ def gains_of_motions(
     gain : (k, n_slices, rows, columns) float32, filled: sums of log(1 + support / scale), blurred
     """
     n = x.size
-    points = MapPoints(
-        np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.float32),
-        np.empty(n, np.float32), np.empty(n, np.int32), tau, p,
-    )  # fmt: skip
+    points, others = _points(tau, p), _points(others_tau, others_p)
     own, image = np.empty(n, np.float32), np.empty(0, np.float32)
     cells = np.empty(gain.shape[1:], np.float32)
     for k in range(motions.shape[0]):
@@ -41,10 +40,24 @@ def gains_of_motions(
             image = np.empty(2 * height * width, np.float32)
         _place(x, y, tau, p, motions[k], padding, height, width, points)
         self_support_of_events(points, links, own)
-        _read_support(points, supporting, width, own, image[: 2 * height * width], support[k])
+        _place(others_x, others_y, others_tau, others_p, motions[k], padding, height, width, others)
+        whole = image[: 2 * height * width]
+        whole[:] = _ZERO
+        _vote(others, supporting, width, whole)
+        _read_support(points, width, own, whole, support[k])
         cells[:] = _ZERO
         add_log_support(support[k], scale, cell, cells.reshape(-1))
         blur_cells(cells, gain[k])
+
+
+@fused
+def _points(tau, p):
+    """Return room for the positions of events on a map."""
+    n = tau.size
+    return MapPoints(
+        np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.float32),
+        np.empty(n, np.float32), np.empty(n, np.int32), tau, p,
+    )  # fmt: skip
 
 
 @fused
@@ -93,13 +106,18 @@ def _place(x, y, tau, p, motion, padding, height, width, points):
 
 
 @fused
-def _read_support(points, supporting, width, own, image, support):
-    """Fill the map with the supporting events; read it at all events, without self-support."""
+def _vote(points, supporting, width, image):
+    """Add the supporting events to the map."""
     cell, a, b, wide = points.cell, points.a, points.b, np.uint64(width)
-    image[:] = _ZERO
     for k in range(cell.size):
         if cell[k] >= 0 and supporting[k]:
             accumulate_at(image, np.uint64(cell[k]), wide, a[k], b[k], _ONE)
+
+
+@fused
+def _read_support(points, width, own, image, support):
+    """Read the map at all events, without self-support."""
+    cell, a, b, wide = points.cell, points.a, points.b, np.uint64(width)
     for k in range(cell.size):
         total = _ZERO
         if cell[k] >= 0:

@@ -27,6 +27,20 @@ def place_by_layer(x, y, tau, layer, motions, out_x, out_y, moved_x, moved_y):
         out_y[k] = y[k] - tau[k] * along_y
 
 
+@fused
+def align(x, y, tau, chosen, motion, out_x, out_y):
+    """Move chosen events by one motion.
+
+    x, y, tau : (n,) float32      chosen : (k,) int64      motion : (8,) float64, see `place_by_layer`
+    out_x, out_y : (k,) float64, filled: positions, px
+    """
+    for i in range(chosen.size):
+        k = chosen[i]
+        a, b = x[k] - motion[6], y[k] - motion[7]
+        out_x[i] = x[k] - tau[k] * (motion[0] + motion[2] * a + motion[3] * b)
+        out_y[i] = y[k] - tau[k] * (motion[1] + motion[4] * a + motion[5] * b)
+
+
 @finite
 def divide_by_own_sweep(value, points, moved_x, moved_y, left, top, right, bottom, soft):
     """Divide values by the share of the window in which a point was in view, by its own motion.

@@ -7,8 +7,9 @@ from evcrisp import Camera, Events, Window
 from evcrisp.estimators.layers.common_models import common_models
 from evcrisp.estimators.layers.find_layers import FoundLayers
 from evcrisp.estimators.layers.fitting import constant_motion
+from evcrisp.estimators.layers.layer_contrasts import is_as_sharp, layer_contrasts
 from evcrisp.estimators.layers.layer_window import LayerWindow
-from evcrisp.motion import Translation
+from evcrisp.motion import Rigid, Translation
 from evcrisp.search.window_data import WindowData
 
 SIZE = (160, 120)
@@ -29,7 +30,7 @@ def window():
 
 def models(window, layers, camera=None, *, is_signal=True):
     signal = np.full(len(window), is_signal)
-    return common_models(window, layers, signal, camera)
+    return common_models(window, layers, signal, layer_contrasts(window, layers, signal), camera)
 
 
 def found(window, motions):
@@ -86,6 +87,37 @@ def test_others_may_belong_to_the_field_of_a_large_layer_that_turns(window):
     np.testing.assert_allclose(starts[0].theta, (3.0, -2.0, 0.1), atol=1e-4)
 
 
+def test_others_that_are_sharper_with_their_own_motion_do_not_belong_to_a_field():
+    turning, moving = affine(3, -2, 0.0, -0.1, 0.1, 0.0), affine(-25, 20, 0, 0, 0, 0)
+    rng = np.random.default_rng(2)
+    # Points that stay for the whole window: one quarter shifts, the rest turns.
+    tau = np.sort(rng.uniform(-0.5, 0.5, 6000))
+    number = rng.integers(0, 300, tau.size)
+    points = rng.uniform((15, 15), (145, 105), (300, 2))
+    is_left = points[:, 0] < 40
+    a, b = (points - CENTER).T
+    moved = np.where(is_left[:, None], moving[:2], turning[:2] + 0.1 * np.stack((-b, a), axis=1))
+    x, y = (points[number] + tau[:, None] * moved[number]).T.round()
+    events = Events(
+        x=x.astype(int), y=y.astype(int), t=((tau + 0.5) * 29_999).astype(int),
+        p=np.ones(tau.size, bool), resolution=SIZE,
+    )  # fmt: skip
+    data = WindowData.of(Window(events, 0, 30_000), Translation())
+    window = LayerWindow.of(data, events, np.ones(tau.size, bool))
+    label = np.zeros(window.cells_shape, np.int16)
+    label[:, :, : label.shape[2] // 4] = 1
+    assert models(window, FoundLayers(np.array([turning, moving]), label)) == []
+    names = [s.model.name for s in models(window, FoundLayers(np.array([turning, turning]), label))]
+    assert names[0] == "rigid"
+    # Layers with one motion are as sharp with it; layers with two are not.
+    for motions, is_one in (([turning, turning], True), ([turning, moving], False)):
+        layers = FoundLayers(np.array(motions), label)
+        contrasts = layer_contrasts(window, layers, np.ones(len(window), bool))
+        assert len(contrasts) == 2
+        theta = np.array([3.0, -2.0, 0.1])
+        assert is_as_sharp(window, contrasts, Rigid.for_sensor(SIZE), theta) is is_one
+
+
 def test_others_do_not_belong_to_a_large_layer_that_only_shifts(window):
     motions = [affine(3, -2, 0, 0, 0, 0), affine(-25, 20, 0, 0, 0, 0)]
     label = np.zeros(window.cells_shape, np.int16)
@@ -118,11 +150,11 @@ def test_few_signal_events_share_nothing(window):
 def test_a_compact_object_offers_no_model_of_the_view(window):
     layers = found(window, [constant_motion(np.array([4.0, 2.0]), CENTER)])
     inside = np.hypot(window.x - 40, window.y - 40) < 20
-    assert common_models(window, layers, inside) == []
+    assert common_models(window, layers, inside, []) == []
 
 
 def test_two_compact_objects_offer_no_model_of_the_view(window):
     layers = found(window, [constant_motion(np.array([4.0, 2.0]), CENTER)] * 2)
     left = np.hypot(window.x - 30, window.y - 30) < 14
     right = np.hypot(window.x - 130, window.y - 90) < 14
-    assert common_models(window, layers, left | right) == []
+    assert common_models(window, layers, left | right, []) == []

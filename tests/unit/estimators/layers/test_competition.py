@@ -119,6 +119,36 @@ def test_support_equals_that_of_the_maps_of_auto(halves, matrix, shift, stride):
     assert (found > 0.3).sum() > 100 or shift == (60.0, -40.0)
 
 
+def test_events_of_half_of_the_pixels_have_the_support_of_all(halves):
+    motions = np.stack([motion(LEFT), motion(RIGHT)])
+    support = compete(halves, motions).support
+    half = halves.of_half_of_pixels()
+    assert 0.4 < half.share < 0.6
+    assert half.density == halves.density
+    # Pixels are taken as a whole.
+    pixels = set(zip(half.x, half.y, strict=True))
+    chosen = np.array([at in pixels for at in zip(halves.x, halves.y, strict=True)])
+    assert chosen.sum() == len(half) < len(halves)
+    for name in ("x", "y", "tau", "p", "cell", "rank", "supporting"):
+        np.testing.assert_array_equal(getattr(half, name), getattr(halves, name)[chosen])
+    found = compete(half, motions)
+    np.testing.assert_allclose(found.support, support[:, chosen], atol=1e-6)
+    layer = found.of_events(half)
+    assert (layer == (half.x > 80)).mean() > 0.97
+
+
+def test_parts_are_the_supported_events_of_each_layer(halves):
+    window = replace(halves, supporting=np.arange(len(halves)) % 7 > 0)
+    found = compete(window, np.stack([motion(LEFT), motion(RIGHT)]))
+    layer, numbers = found.of_events(window), np.arange(len(window))
+    own = found.support[layer, numbers]
+    for least in (-1.0, 0.3):
+        for k, events in enumerate(found.parts(window, least)):
+            wanted = (layer == k) & (own > least) & window.supporting
+            np.testing.assert_array_equal(events, np.flatnonzero(wanted))
+            assert len(events) > 300
+
+
 def aligned(halves, shift):
     """Return the positions of all events, moved back by one motion."""
     return halves.x - halves.tau * shift[0], halves.y - halves.tau * shift[1]
