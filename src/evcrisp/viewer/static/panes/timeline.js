@@ -163,7 +163,7 @@ export class Timeline {
       for (const window of marked) drawMark(context, [plot.at(window.middle), y(window.theta[k])], window.isReliable);
     }
     drawNames(context, plot, top, shown.map((k) => [names[k], LINES[theme][k % LINES[theme].length]]));
-    label(context, ink, "", `${formatNumber(high)} ${units[0]}`, top, bottom, formatNumber(low));
+    label(context, ink, units[0], formatNumber(high), top, bottom, formatNumber(low));
   }
 }
 
@@ -241,7 +241,7 @@ function drawImu(context, plot, top, height, { imuTimes, gyro }, theme, ink) {
     context.stroke();
   }
   drawNames(context, plot, top, ["ωx", "ωy", "ωz"].map((name, axis) => [name, LINES[theme][axis]]));
-  label(context, ink, "", `${formatNumber(high)} rad/s`, top, top + height, formatNumber(low));
+  label(context, ink, "rad/s", formatNumber(high), top, top + height, formatNumber(low));
 }
 
 function label(context, ink, unit, high, top, bottom, low = "0") {
