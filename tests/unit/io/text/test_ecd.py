@@ -233,7 +233,9 @@ def test_events_of_a_sequence_have_the_calibration_beside_them(tmp_path, name, h
     content = b"0.5 1 2 1\n"
     data = gzip.compress(content) if name.endswith(".gz") else content
     (tmp_path / name).write_bytes(data)
-    (tmp_path / "calib.txt").write_bytes(b"199.1 198.8 132.2 110.7 -0.37 0.15 -0.0003 -0.0008 0.0\n")
+    (tmp_path / "calib.txt").write_bytes(
+        b"199.1 198.8 132.2 110.7 -0.37 0.15 -0.0003 -0.0008 0.0\n"
+    )
     with evcrisp.open(tmp_path / name) as opened:
         assert (opened.camera() is not None) == has_camera
         assert not has_camera or opened.camera().fx == 199.1
