@@ -231,7 +231,7 @@ class _Maps:
 def _listed_motion(result: Estimate, model: MotionModel) -> Floats:
     """Return the motion in the parameters of a model; of layers, that of the first line of their list."""
     theta = result.parameters(model)
-    if result.layer_map is None:
+    if len(result.layer_motions) < 2:
         return theta
     return np.concatenate((result.layers[0].velocity, theta[2:]))
 

@@ -48,6 +48,22 @@ def test_long_name_leaves_space_for_facts_and_buttons(screen, layers_url):
     assert lines <= heights[0] == heights[1]
 
 
+@pytest.mark.parametrize("size", [(800, 700), (1440, 900)])
+def test_thumbnails_fill_their_columns(screen, layers_url, size):
+    resized(screen, *size).open(f"{layers_url}#t=30000&layout=large")
+    right, last, empty = screen.page.evaluate(
+        """() => {
+          const panes = [...document.querySelectorAll(".pane:not([hidden])")].map((pane) => pane.getBoundingClientRect());
+          const grid = document.getElementById("panes").getBoundingClientRect();
+          const bottom = Math.max(...panes.map((box) => box.bottom));
+          const row = panes.filter((box) => Math.abs(box.bottom - bottom) < 1);
+          return [grid.right - 14, Math.max(...row.map((box) => box.right)), grid.bottom - bottom];
+        }"""
+    )
+    assert last == pytest.approx(right, abs=1)
+    assert empty < 20
+
+
 @pytest.mark.parametrize("size", [(800, 700), (1024, 600), (1440, 900)])
 def test_controls_of_thumbnails_are_inside_their_panes(screen, layers_url, size):
     resized(screen, *size).open(f"{layers_url}#t=30000&layout=large")
@@ -131,11 +147,32 @@ def test_cloud_of_a_thumbnail_fills_its_height(screen, layers_url):
     assert (rows[-1] - rows[0]) / image.shape[0] > 0.8
 
 
-def test_numbers_of_the_timeline_are_not_cut(screen, scene, tmp_path):
+@pytest.mark.parametrize("height", [600, 1000])
+def test_numbers_of_the_timeline_are_not_cut_and_do_not_overlap(screen, scene, tmp_path, height):
     evcrisp.write(tmp_path / "scene.npz", scene.events)
     options = ViewOptions(path=tmp_path / "scene.npz", motion="rotation", window_us=20_000)
     with serve(options) as address:
-        screen.open(f"{address}#t=40000")
+        resized(screen, 900, height).open(f"{address}#t=40000")
+        places = screen.page.evaluate(
+            """() => {
+              const places = [];
+              const before = CanvasRenderingContext2D.prototype.fillText;
+              CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+                if (this.textAlign === "right") places.push([text, y]);
+              };
+              evcrisp.timeline.motion.inputs = [];
+              evcrisp.timeline.draw(evcrisp.theme);
+              CanvasRenderingContext2D.prototype.fillText = before;
+              return places;
+            }"""
+        )
+        assert any("rad/s" in text for text, _ in places)
+        heights = sorted(y for _, y in places)
+        assert len(heights) >= 2
+        assert np.diff(heights).min() >= 11
+        screen.page.reload()
+        screen.page.wait_for_selector("body[data-state=ready]")
+        screen.settled()
         ink = screen.page.evaluate(
             """() => {
               const canvas = document.getElementById("timeline");

@@ -54,9 +54,11 @@ export function arrangePanes(app) {
   const columns = columnsFor(shown.length);
   grid.dataset.layout = layout;
   grid.style.setProperty("--columns", columns);
-  // The last pane fills the rest of its row.
-  const rest = layout === "large" ? 1 : 1 + ((columns - (shown.length % columns)) % columns);
-  for (const [name, pane] of Object.entries(app.panes)) pane.element.style.setProperty("--span", name === shown.at(-1) ? rest : 1);
+  // The last pane fills the rest of its row; thumbnails have two columns.
+  const placed = shown.filter((name) => name !== main);
+  const wide = layout === "large" ? 2 : columns;
+  const rest = 1 + ((wide - (placed.length % wide)) % wide);
+  for (const [name, pane] of Object.entries(app.panes)) pane.element.style.setProperty("--span", name === placed.at(-1) ? rest : 1);
   grid.style.setProperty("--columns-narrow", Math.min(2, columns));
   grid.style.setProperty("--rows", Math.max(1, Math.ceil((shown.length - 1) / 2)));
 }

@@ -62,7 +62,7 @@ function row({ id, slot, velocity, std, doubts, box, n_events: count, model }, c
     number,
     velocityCell(velocity, std, doubts),
     direction,
-    cell(formatCount(count)),
+    cell(formatCount(count), "layer-count"),
     cell(place, "layer-box"),
   );
   return element;

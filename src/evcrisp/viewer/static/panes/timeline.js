@@ -5,6 +5,8 @@ import { formatCompact, formatNumber } from "evcrisp/formatting";
 
 /** Names of the lines stand right of the plot, so that they cover nothing. */
 const PAD = { left: 64, right: 34, top: 8, bottom: 18 };
+/** Height of a plot with a line for the unit, CSS px; in a lower one, the unit stands behind the highest value. */
+const LEAST_UNIT_LINE = 34;
 /** Space above motions for the signs of doubtful windows. */
 const SIGNS = 11;
 
@@ -247,9 +249,11 @@ function drawImu(context, plot, top, height, { imuTimes, gyro }, theme, ink) {
 function label(context, ink, unit, high, top, bottom, low = "0") {
   context.fillStyle = ink;
   context.textAlign = "right";
-  context.fillText(high, PAD.left - 6, top + 8);
-  context.fillText(unit, PAD.left - 6, (top + bottom) / 2 + 4);
-  context.fillText(low, PAD.left - 6, bottom);
+  const hasUnitLine = bottom - top >= LEAST_UNIT_LINE;
+  const [right, room] = [PAD.left - 6, PAD.left - 8];
+  context.fillText(hasUnitLine ? high : `${high} ${unit}`, right, top + 8, room);
+  if (hasUnitLine) context.fillText(unit, right, (top + bottom) / 2 + 4, room);
+  context.fillText(low, right, bottom, room);
 }
 
 function drawAxis(context, plot, height, ink) {
